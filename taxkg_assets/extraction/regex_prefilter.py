@@ -60,5 +60,12 @@ class Screen:
 
 @cache
 def open_screen(groups: Groups) -> Screen:
-    """The screen of some groups of rules, made once a process."""
+    """Open the screen of some groups of rules, made once per process.
+
+    Args:
+        groups: Rule family and group, pair by pair.
+
+    Returns:
+        The screen.
+    """
     return Screen(groups)

@@ -10,7 +10,14 @@ from taxkg_assets.schemas import Spans, dtypes, validated
 
 
 def build_spans(source: Source) -> dy.DataFrame[Spans]:
-    """Build one row per visible run of text in one font."""
+    """Build one row per visible run of text in one font.
+
+    Args:
+        source: The document as shown.
+
+    Returns:
+        Rows of `spans` in stored order.
+    """
     spans = [span for page in source.pages for span in page.spans]
     columns = {
         "document_id": [source.document_id] * len(spans),

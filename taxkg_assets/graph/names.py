@@ -173,6 +173,9 @@ def find_abbreviations(name: str) -> list[str]:
 
     Args:
         name: Alias of a box.
+
+    Returns:
+        Abbreviations in the order of the name.
     """
     return [match[0] for rule in load_rules("aliases", "capitals") for match in rule.pattern.finditer(name)]
 

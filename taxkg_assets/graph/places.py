@@ -106,6 +106,9 @@ def name_forms(words: str) -> tuple[str, ...]:
 
     Args:
         words: The name in the text.
+
+    Returns:
+        Names of the forms in order.
     """
     schedule = re.search(_SCHEDULE, words)
     if schedule is None:

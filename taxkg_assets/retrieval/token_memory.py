@@ -21,7 +21,14 @@ _DIGEST_BYTES = 32
 
 
 def digest_text(text: str) -> bytes:
-    """Return the SHA-256 of a text, the key of the memory."""
+    """Digest a text: the key of the memory.
+
+    Args:
+        text: Any text.
+
+    Returns:
+        SHA-256, 32 bytes.
+    """
     return hashlib.sha256(text.encode()).digest()
 
 

@@ -80,7 +80,7 @@ def build(
     retry: bool = False,
     log_level: str = "CRITICAL",
 ) -> BuildResult:
-    """Bring a home up to date with its sources, or only the selected assets, and return what was built and found.
+    """Bring a home up to date with its sources, or only the selected assets.
 
     Args:
         home: Folder or bucket address of the home.
@@ -89,8 +89,13 @@ def build(
         retry: Whether documents in quarantine are read again.
         log_level: Least level of Dagster's messages that are shown.
 
+    Returns:
+        What was built, what the gates found, and what is withheld or flagged.
+
     Raises:
-        SourceError, SelectionError, HomeBusyError: A source, an asset or the lock of the home is not available.
+        SourceError: A source cannot be read.
+        SelectionError: An asset does not exist, or cannot be built alone.
+        HomeBusyError: Another process builds the home.
     """
     import taxkg_assets.definitions  # noqa: F401 - registers the tables and their gates
 

@@ -281,7 +281,14 @@ def draw_plain_page(released: Released, document: str, page: int, *, zoom: float
 
 
 def list_forms(released: Released) -> list[FormEntry]:
-    """Return one entry per form with fields, by name, its revisions newest first."""
+    """List the forms with fields.
+
+    Args:
+        released: Opened release.
+
+    Returns:
+        One entry per form, by name, its revisions newest first.
+    """
     if not released.holds("fields"):
         return []
     fields = released.table("fields").sort("document_id", "page", "field_ix")
@@ -307,9 +314,17 @@ def list_forms(released: Released) -> list[FormEntry]:
 
 
 def list_fields(released: Released, document: str) -> list[FormField]:
-    """Return the fields of one form in the order in which they are filled in; none for an older version of the release.
+    """List the fields of one form.
 
-    Raises: PageNotFoundError if the release does not contain the document.
+    Args:
+        released: Opened release.
+        document: Document of the form.
+
+    Returns:
+        Fields in the order in which they are filled in; none for a release of an older version.
+
+    Raises:
+        PageNotFoundError: The release does not contain the document.
     """
     _document(released, document)
     if not released.holds("fields"):

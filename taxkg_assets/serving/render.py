@@ -111,7 +111,12 @@ def quarantine(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
 
 
 def flagged(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
-    """Documents that are served with a flag: law, what was found, what to do."""
+    """Print documents that are served with a flag: law, what was found, what to do.
+
+    Args:
+        rows: Flags.
+        out: Console.
+    """
     if not rows:
         return
     shown = Table("document", "law", "found", "such as", title="Served, to be doubted", title_justify="left")
@@ -124,7 +129,14 @@ def flagged(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
 
 
 def statuses(tables: Sequence[TableStatus], refused: Sequence[Mapping[str, Any]], *, home: str, out: Console) -> None:
-    """What the home holds."""
+    """Print what the home contains.
+
+    Args:
+        tables: Status of each table.
+        refused: Rows of `quarantine`.
+        home: Address of the home.
+        out: Console.
+    """
     shown = Table("table", "state", "rows", "version", "gates", title=escape(home), title_justify="left")
     colors = {"current": "green", "stale": "yellow", "missing": "dim"}
     for row in tables:
@@ -143,7 +155,12 @@ def statuses(tables: Sequence[TableStatus], refused: Sequence[Mapping[str, Any]]
 
 
 def hidden_texts(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
-    """Print invisible text and prompt injections."""
+    """Print invisible text and prompt injections.
+
+    Args:
+        rows: Hidden texts with document and page.
+        out: Console.
+    """
     if not rows:
         return
     shown = Table("document", "page", "kind", "", "text", title="Left out: hidden text and prompt injections")
@@ -155,7 +172,12 @@ def hidden_texts(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
 
 
 def metrics(rows: pl.DataFrame, *, out: Console) -> None:
-    """Figures of the pipeline: those of all documents, and shares of retrieval with the number of results."""
+    """Print figures of the pipeline: those of all documents, and shares of retrieval with the number of results.
+
+    Args:
+        rows: Rows of `metrics`.
+        out: Console.
+    """
     if rows.is_empty():
         return
     from taxkg_assets.evaluation.metrics import render_metrics  # loaded here: answers show no metrics
@@ -168,7 +190,12 @@ def metrics(rows: pl.DataFrame, *, out: Console) -> None:
 
 
 def proposer(found: Mapping[str, Any], *, out: Console) -> None:
-    """Print the proposer and the model calls so far."""
+    """Print the proposer and the model calls so far.
+
+    Args:
+        found: What `describe_proposer` returns.
+        out: Console.
+    """
     models = " ".join(f"{task or 'all'}={','.join(ids)}" for task, ids in found.get("models", {}).items() if ids)
     spent = f"{found['calls']} calls recorded, {found['input tokens']} + {found['output tokens']} tokens"
     cost = f"${found['cost in USD']:.2f}"
@@ -178,7 +205,12 @@ def proposer(found: Mapping[str, Any], *, out: Console) -> None:
 
 
 def estimates(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
-    """Print the model calls of the next build."""
+    """Print the model calls of the next build.
+
+    Args:
+        rows: Calls and tokens by task.
+        out: Console.
+    """
     if not rows:
         out.print("No language model is set: rules answer, and nothing is spent.")
         return
@@ -195,7 +227,12 @@ def estimates(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
 
 
 def waiting(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
-    """Chunks that wait for a person."""
+    """Print chunks that wait for a person.
+
+    Args:
+        rows: Chunks under review.
+        out: Console.
+    """
     if not rows:
         out.print("Nothing waits for review.")
         return
@@ -212,7 +249,12 @@ def _short(value: Any) -> str:
 
 
 def passages(results: Sequence[Result], *, out: Console) -> None:
-    """Ranked passages with their place."""
+    """Print ranked passages with their place.
+
+    Args:
+        results: Passages, best first.
+        out: Console.
+    """
     if not results:
         out.print("Nothing in the corpus fits.")
     for result in results:
@@ -230,7 +272,13 @@ def doubts(flags: Sequence[Mapping[str, str]], *, out: Console) -> None:
 
 
 def answer(question: str, found: Answer, *, out: Console) -> None:
-    """An answer with its citations, or why there is none."""
+    """Print an answer with its citations, or why there is none.
+
+    Args:
+        question: Words of the user.
+        found: The answer.
+        out: Console.
+    """
     out.print(Text(question, style="bold"))
     if found.answer is None:
         out.print("[yellow]No answer:[/] nothing in the corpus is close enough to this question.")
@@ -254,7 +302,12 @@ def _place(result: Result) -> str:
 
 
 def boxes(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
-    """A box in each revision of its form, with what the documents say of it."""
+    """Print a box in each revision of its form, with what the documents say about it.
+
+    Args:
+        rows: Boxes.
+        out: Console.
+    """
     for row in rows:
         key = escape(row["box_key"].replace("_", " "))
         out.print(f"[bold]{escape(row['form'])} ({escape(row['revision'])}) {key}[/]  {escape(row['label'])}")
@@ -273,7 +326,12 @@ def boxes(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
 
 
 def forms(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
-    """Every box of a form, a table a revision, with whether its instructions cover it."""
+    """Print every box of a form, one table per revision, with whether its instructions cover it.
+
+    Args:
+        rows: Boxes.
+        out: Console.
+    """
     for document, boxes_of_face in groupby(rows, key=itemgetter("document_id")):
         face = list(boxes_of_face)
         title = f"{face[0]['form']} ({face[0]['revision']}), {document}"
@@ -288,7 +346,13 @@ def forms(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
 
 
 def cells(question: str, rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
-    """Cells of tables that a question asks for, with row, column, value and place."""
+    """Print cells of tables that a question requests, with row, column, value and place.
+
+    Args:
+        question: Words of the user.
+        rows: Cells, best first.
+        out: Console.
+    """
     out.print(Text(question, style="bold"))
     if not rows:
         out.print("[yellow]Nothing matches:[/] no table has a row and a column that say what the question says.")
@@ -307,7 +371,13 @@ def cells(question: str, rows: Sequence[Mapping[str, Any]], *, out: Console) -> 
 
 
 def figures(report: pl.DataFrame, *, path: str, out: Console) -> None:
-    """Figures of all questions, one row a metric and one column a system."""
+    """Print figures of all questions, one row per metric and one column per system.
+
+    Args:
+        report: Rows of `eval_report`.
+        path: Path of the report.
+        out: Console.
+    """
     for query_set in report["query_set"].unique().sort():
         rows = report.filter(pl.col("query_set") == query_set, pl.col("slice") == "all")
         systems = rows["system"].unique().sort().to_list()
@@ -327,7 +397,12 @@ def _interval(row: Mapping[str, Any] | None) -> str:
 
 
 def releases(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
-    """Releases, newest first."""
+    """Print releases, newest first.
+
+    Args:
+        rows: Rows of `release`.
+        out: Console.
+    """
     shown = Table("release", "", "released at", "index", "model", title="Releases", title_justify="left")
     for row in rows:
         word = "[green]served" if row["is_current"] else "withdrawn" if row["is_rolled_back"] else ""
@@ -337,7 +412,12 @@ def releases(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
 
 
 def sources(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
-    """Recorded sources, with how many documents each holds."""
+    """Print recorded sources, with the number of documents in each.
+
+    Args:
+        rows: Sources.
+        out: Console.
+    """
     shown = Table("source", "documents", "", title="Sources", title_justify="left")
     for row in rows:
         words = [word for word, is_so in (("inbox", row["is_inbox"]), ("not there", not row["is_there"])) if is_so]
@@ -346,7 +426,13 @@ def sources(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
 
 
 def freed(rows: Sequence[Freed], *, is_dry: bool, out: Console) -> None:
-    """What was deleted of each table, in files and bytes; tables that lost nothing are left out."""
+    """Print what was deleted of each table, in files and bytes; tables that lost nothing are left out.
+
+    Args:
+        rows: What was deleted by table.
+        is_dry: Whether it only would be deleted.
+        out: Console.
+    """
     for row in rows:
         if row.files:
             out.print(f"{row.table:<14}{row.files:>6} files {row.bytes / 1e6:>10.1f} MB", highlight=False)
@@ -355,7 +441,12 @@ def freed(rows: Sequence[Freed], *, is_dry: bool, out: Console) -> None:
 
 
 def models(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
-    """Trained models with what they gain on families that they have not seen, and whether they are in use."""
+    """Print trained models with their gain on families that they have not seen, and whether they are in use.
+
+    Args:
+        rows: Rows of `model` and `reranker`.
+        out: Console.
+    """
     shown = Table("model", "base", "questions", "nDCG@10", "gain", "interval", "", title="Models", title_justify="left")
     for row in rows:
         is_known = row["gain_low"] is not None

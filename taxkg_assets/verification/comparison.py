@@ -140,6 +140,9 @@ def compare(claim: Claim, passage: Passage, *, reader: PassageReader) -> Compari
         claim: The claim.
         passage: The passage.
         reader: Reads its words and values.
+
+    Returns:
+        Score, and what supports or contradicts the claim.
     """
     wording, place = reader.words_of(passage)
     missing = sorted(

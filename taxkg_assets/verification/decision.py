@@ -88,6 +88,9 @@ def decide(rows: Sequence[Comparison]) -> Decision:
 
     Args:
         rows: Comparisons, best score first.
+
+    Returns:
+        Verdict with the comparison that it follows from.
     """
     if not rows:
         return Decision(Verdict.not_found)

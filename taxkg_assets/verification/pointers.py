@@ -24,10 +24,13 @@ def is_pointer(text: str) -> bool:
 
 
 def find_asides(text: str) -> Sequence[tuple[int, int]]:
-    """Find where a passage says where to read on: start and end of each place.
+    """Find where a passage says where to read on.
 
     Args:
         text: Words of the passage, folded.
+
+    Returns:
+        Start and end of each place, in characters.
     """
     return [match.span() for match in find_rule("verification", "pointers", "aside").pattern.finditer(text)]
 

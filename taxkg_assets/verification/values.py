@@ -82,15 +82,21 @@ def fold(text: str) -> str:
 
     Args:
         text: Any text.
+
+    Returns:
+        Text of the same length.
     """
     return text.translate(_FOLDS)
 
 
 def find_values(text: str) -> list[Value]:
-    """Find the values of a text, in its order; a place is read by the first rule that matches it.
+    """Find the values of a text; a place is read by the first rule that matches it.
 
     Args:
         text: Any text.
+
+    Returns:
+        Values in the order of the text.
 
     Source:
         rules/verification.yaml, `values`; bounds in rules/claims.yaml, `comparators`.

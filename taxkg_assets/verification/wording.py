@@ -65,6 +65,9 @@ def read_wording(text: str, *, language: Language) -> Wording:
         text: A sentence, or a lead-in and its list item.
         language: Functions that read words.
 
+    Returns:
+        Clauses with their words, values and denials.
+
     Source:
         rules/verification.yaml: `rewrites`, `no_denials`, `denials`, `clause_ends`, `alike`.
     """

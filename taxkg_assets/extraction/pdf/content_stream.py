@@ -31,7 +31,15 @@ _NUMBER_IN_STRING = re.compile(rb"\((?:[^()\\/]++|\\.|/(?!MCID))*+/MCID", re.DOT
 
 @contextmanager
 def written_as(page: Any, content: bytes) -> Iterator[bytes]:
-    """Give a page other instructions for a while, if there are any."""
+    """Give a page other instructions for a while.
+
+    Args:
+        page: Open page of PyMuPDF.
+        content: The instructions; empty to leave the page as it is.
+
+    Yields:
+        The instructions of the page.
+    """
     if not content:
         yield content
         return

@@ -32,8 +32,12 @@ def read_drawings(
 ) -> tuple[tuple[Rule, ...], tuple[Fill, ...], tuple[Cover, ...]]:
     """Read straight dark lines as rules, shaded rectangles as fills, and all that is painted solid as covers.
 
-    Args: wordless: the page's instructions without its text, which are read in the place of all; covers are then
-          counted without it.
+    Args:
+        page: Open page of PyMuPDF.
+        wordless: The page's instructions without its text, read instead of all; covers are then counted without text.
+
+    Returns:
+        Rules, fills and covers, in points.
     """
     if wordless is not None:
         with written_as(page, wordless):
@@ -63,9 +67,14 @@ def read_drawings(
 
 
 def read_painters(page: Any, content: bytes) -> frozenset[str]:
-    """Read by what operators a page paints something by its name, whether it clips to a slit, or paints through a mask.
+    """Read by which operators a page paints something by its name, clips to a slit, or paints through a mask.
 
-    Args: content: the page's instructions.
+    Args:
+        page: Open page of PyMuPDF.
+        content: The page's instructions.
+
+    Returns:
+        Operators, `SLIT` and `MASK`.
     """
     found = _find_painters(content)
     if NAMED_PART in found and not _may_shade_parts(page):

@@ -30,7 +30,16 @@ def find_area(box: Sequence[float]) -> float:
 
 
 def find_meetings(boxes: Floats, others: Floats, may_meet: npt.NDArray[np.bool_]) -> tuple[Any, Any, Floats]:
-    """The pairs of rectangles (a row) and others (a column) that share area, and how much."""
+    """Find the pairs of rectangles and others that share area, and how much.
+
+    Args:
+        boxes: Rectangles, n × 4: x0, y0, x1, y1 in points.
+        others: Rectangles, m × 4.
+        may_meet: Pairs to compare, n × m.
+
+    Returns:
+        Row in `boxes`, row in `others`, and shared area in square points, each of shape (pairs,).
+    """
     x0, y0, x1, y1 = others.T
     left, top, right, bottom = boxes.T[:, :, None]
     ours, theirs = np.nonzero(may_meet & (x0 < right) & (left < x1) & (y0 < bottom) & (top < y1))
@@ -59,7 +68,15 @@ def are_inside(boxes: Floats, outer: Sequence[Box]) -> npt.NDArray[np.bool_]:
 
 
 def cut_in_parts(rows: npt.NDArray[Any], count: int) -> Iterator[npt.NDArray[Any]]:
-    """Cut rows so that each part of them can be compared with the others within `CELLS` pairs."""
+    """Cut rows so that each part can be compared with the others within `CELLS` pairs.
+
+    Args:
+        rows: Rows to cut.
+        count: Number of rows that each is compared with.
+
+    Yields:
+        Parts in order.
+    """
     step = max(1, CELLS // max(1, count))
     for start in range(0, len(rows), step):
         yield rows[start : start + step]

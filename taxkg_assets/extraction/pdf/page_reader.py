@@ -71,10 +71,18 @@ def read_page(
     hidden: list[HiddenText],
     policy: TagPolicy | None = None,
 ) -> Page:
-    """Read an open page as page `number` of its document.
+    """Read an open page.
 
-    Args:   hidden: takes the invisible text of the page. policy: decides whether it is read by its structure tags;
-            None reads no tags.
+    Args:
+        page: Open page of PyMuPDF.
+        number: Number of the page in its document, from 1.
+        has_fields: Whether the document has form fields.
+        is_text: Whether the document is a text file.
+        hidden: Receives the invisible text of the page.
+        policy: Decides whether the page is read by its structure tags; None reads no tags.
+
+    Returns:
+        Visible spans, drawings and fields of the page.
     """
     widgets = read_widgets(page) if has_fields else ()
     distrust = ""

@@ -33,7 +33,14 @@ _SPACED = re.compile(r"(?<!\S)(?:\w\s+){15,}\w(?!\S)")
 
 
 def find_rows(found: Iterable[HiddenText]) -> list[HiddenText]:
-    """Join what is together, leave out marks of the typesetter and a few stray letters, put orders first."""
+    """Join pieces of one text, and leave out marks of the typesetter and a few stray letters.
+
+    Args:
+        found: Invisible texts of a document.
+
+    Returns:
+        Texts to report, prompt injections first.
+    """
     rules = load_hidden_text()
     marks = load_rules("hidden_text", "proof_marks")
     kept = [row for row in found if not any(mark.pattern.search(row.text) for mark in marks)]
@@ -50,7 +57,14 @@ def find_rows(found: Iterable[HiddenText]) -> list[HiddenText]:
 
 
 def find_printed_orders(pages: Sequence[tuple[int, Sequence[Any]]]) -> list[HiddenText]:
-    """Find the blocks of visible text that speak to a program, or else the pages that do; `pages`: number and spans."""
+    """Find visible text that addresses a program.
+
+    Args:
+        pages: Number and spans of each page.
+
+    Returns:
+        Blocks that do so, or else the whole pages that do.
+    """
     plain = [_unmask(" ".join([span.text for span in spans])) for _, spans in pages]
     screen = open_screen(_ORDERS)
     found: list[HiddenText] = []

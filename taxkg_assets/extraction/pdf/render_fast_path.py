@@ -156,7 +156,14 @@ def has_soft_mask(page: Any) -> bool:
 
 
 def inside_of(page: Any) -> Any:
-    """A page as the parser of PDFs knows it."""
+    """Return a page as the PDF parser of MuPDF represents it.
+
+    Args:
+        page: Open page of PyMuPDF.
+
+    Returns:
+        `PdfPage` of MuPDF.
+    """
     return _MUPDF.pdf_page_from_fz_page(page.this) if isinstance(page.this, _MUPDF.FzPage) else page.this
 
 

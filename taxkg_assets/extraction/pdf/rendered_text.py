@@ -76,10 +76,16 @@ def are_printed(raws: Sequence[dict[str, Any]], on_page: Sequence[bool], *, seen
 def find_mismatches(
     raws: Sequence[dict[str, Any]], on_page: Sequence[bool], *, said: Any, printed: Any
 ) -> dict[int, GlyphMismatch]:
-    """Find the spans of a page that do not print what they say, by their place.
+    """Find the spans of a page that print something else than they say.
 
-    Args: on_page: as for `are_printed`.
-          said, printed: readings of the page, of all that the file says and of the glyphs within their clips.
+    Args:
+        raws: Spans as parsed.
+        on_page: Whether each span is on the page.
+        said: Text page of all that the file says.
+        printed: Text page of the glyphs within their clips.
+
+    Returns:
+        Mismatches by place in `raws`.
     """
     if are_printed(raws, on_page, seen=printed.extractText()):
         return {}

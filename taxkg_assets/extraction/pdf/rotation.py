@@ -36,7 +36,15 @@ def turn_upright(source: Source) -> Source:
 
 
 def turn_back(frames: Mapping[str, pl.DataFrame], *, shown: Source) -> dict[str, pl.DataFrame]:
-    """Put the rectangles of turned pages back on the pages as they are shown; all other rows stay as they are."""
+    """Turn the rectangles of rotated pages back to the pages as they are shown; all other rows stay as they are.
+
+    Args:
+        frames: Tables of the document.
+        shown: The document as shown.
+
+    Returns:
+        Tables by name.
+    """
     turned = {page.page: page for page in shown.pages if page.sideways}
     if not turned:
         return dict(frames)

@@ -24,10 +24,16 @@ class _DangerError(Exception):
 
 
 def find_danger(document: Any) -> str:
-    """Decide why the structure tree of a PDF must not be read; "" where it can.
+    """Decide why the structure tree of a PDF must not be read.
 
-    Args:   document: an open PDF.
-    Source: ISO 32000-1, 14.7.4.4: the parent tree leads from the marks of a page to their structure elements.
+    Args:
+        document: Open PDF.
+
+    Returns:
+        The reason; empty if it can be read.
+
+    Source:
+        ISO 32000-1, 14.7.4.4: the parent tree leads from the marks of a page to their structure elements.
     """
     trailer = _MUPDF.pdf_trailer(_MUPDF.pdf_document_from_fz_document(document.this))
     parents = _MUPDF.pdf_dict_getp(trailer, "Root/StructTreeRoot/ParentTree")

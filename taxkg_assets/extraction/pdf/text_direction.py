@@ -9,7 +9,15 @@ from taxkg_assets.rules.models.roles import load_roles
 
 
 def find_sideways(blocks: Sequence[dict[str, Any]], matrix: Any | None) -> int:
-    """Decide whether most of a page's text, measured by the length of its lines, runs upwards (1) or downwards (−1)."""
+    """Decide whether most of a page's text, measured by the length of its lines, runs sideways.
+
+    Args:
+        blocks: Text of the page as parsed.
+        matrix: Rotation of the page; None for none.
+
+    Returns:
+        1 for upward, −1 for downward, 0 for upright.
+    """
     ways = {line["dir"] for block in blocks for line in block["lines"]}
     if matrix is None and all(abs(across) >= abs(down) for across, down in ways):
         return 0

@@ -21,11 +21,16 @@ _AS_STORED: int = _MUPDF.TEXT_PRESERVE_LIGATURES | _MUPDF.TEXT_PRESERVE_WHITESPA
 
 
 def open_portions(data: bytes, *, open_text: Callable[[bytes], Any]) -> Iterator[tuple[Any, int]]:
-    """Give the opened portions of a text, in order, each with the number of its pages that count.
+    """Open the portions of a text in order.
 
     A portion that cannot be cut for certain takes in all the rest.
 
-    Args: open_text: opens bytes as a document.
+    Args:
+        data: The text.
+        open_text: Opens bytes as a document.
+
+    Yields:
+        Opened portion, and the number of its pages that count.
     """
     lines = _lines(data)
     while len(lines) > _PORTION_LINES:

@@ -26,9 +26,18 @@ def settle_references(
     anchors: dy.DataFrame[Anchors],
     proposer: Proposer,
 ) -> dy.DataFrame[References]:
-    """The references of one document, those that the rules are not sure of put to a proposer.
+    """Let a model decide the references of one document that the rules are not sure of.
 
     Each document has calls of its own, so that the same calls are made whatever other documents there are.
+
+    Args:
+        references: References of the document.
+        sections: Its paragraphs.
+        anchors: Its headings.
+        proposer: The model, or the rules.
+
+    Returns:
+        References, with the verified answers in place of the rules' rows.
     """
     items = find_unsure_references(references, sections, anchors)
     return apply_reference_proposals(references, proposer.propose(AMBIGUOUS_REFERENCES, items)) if items else references

@@ -31,7 +31,14 @@ from taxkg_assets.rules.loader import load_rules
 
 
 def read_source(view: View) -> Relation | None:
-    """An amount that the target holds goes into the owner, or is kept out of it."""
+    """Read an amount of the target that goes into the owner, or is kept out of it.
+
+    Args:
+        view: Clause around the mention.
+
+    Returns:
+        The relation; None if the clause states none.
+    """
     kind, rule_words = view.mentioned.kind, view.mentioned.holds_amount or bool(view.mentioned.lead)
     if kind not in AMOUNT_KINDS or kind == "irc_section" or not rule_words:
         return None
@@ -100,7 +107,14 @@ def _read_lead_mood(view: View) -> str:
 
 
 def read_law_name(view: View) -> Relation | None:
-    """A law section that names the kind of an amount: the amount goes into the owner, or is kept out of it."""
+    """Read a law section that names the kind of an amount: the amount goes into the owner, or is kept out of it.
+
+    Args:
+        view: Clause around the mention.
+
+    Returns:
+        The relation; None if the clause states none.
+    """
     if view.mentioned.kind not in ("irc_section", "statute_section") or matches("authorities", view.clause):
         return None
     if matches("other_places", view.before):
@@ -132,7 +146,14 @@ def _is_placed_after(view: View) -> bool:
 
 
 def read_destination(view: View) -> Relation | None:
-    """Something is put into the target, or used on it."""
+    """Read that something is put into the target, or used on it.
+
+    Args:
+        view: Clause around the mention.
+
+    Returns:
+        The relation; None if the clause states none.
+    """
     fronted = _find_fronted(view)
     verb, said = fronted if fronted is not None else _find_destination(view)
     if verb is None or verb.mood not in FINITE:

@@ -88,7 +88,15 @@ class View:
 
 
 def match_cue(group: str, view: View) -> Relation | None:
-    """Find the first cue of a group of `SCREENED` that the clause or the sentence shows."""
+    """Find the first cue of a group of `SCREENED` that the clause or the sentence shows.
+
+    Args:
+        group: Group of `rules/relations.yaml`.
+        view: Clause around the mention.
+
+    Returns:
+        The relation of the cue; None if none matches.
+    """
     rules = open_screen(SCREENED).find_rules(("relations", group), view.rule_words)
     if not rules:
         return None
@@ -130,6 +138,14 @@ def is_label(view: View) -> bool:
 
 
 def find_lead_verb(lead: str) -> Predicate | None:
+    """Find the verb of a sentence that introduces a list: `Include in this amount:`.
+
+    Args:
+        lead: The sentence before the list; empty for none.
+
+    Returns:
+        Its verb; None if it introduces no list.
+    """
     if not lead or not matches("list_leads", lead):
         return None
     return next((verb for verb in reversed(read_predicates(lead)) if verb.mood in FINITE), None)

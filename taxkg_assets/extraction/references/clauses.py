@@ -58,12 +58,26 @@ class _Break:
 
 
 def without_parentheses(text: str) -> str:
-    """Take out what is in closed parentheses; an open one, in which the mention is, is kept."""
+    """Remove what is in closed parentheses; an open one, in which the mention is, is kept.
+
+    Args:
+        text: Part of a sentence.
+
+    Returns:
+        The rest, with blanks in place of what was removed.
+    """
     return _PARENTHESIS.sub("", text) if "(" in text else text
 
 
 def without_ellipses(text: str) -> str:
-    """Take out conditions shortened to a word or two: `if any`, `if applicable`."""
+    """Remove conditions shortened to a word or two: `if any`, `if applicable`.
+
+    Args:
+        text: Part of a sentence.
+
+    Returns:
+        The rest.
+    """
     small = text.lower()
     for rule in load_rules("polarity", "elliptical"):
         if rule.may_match(small):
@@ -72,9 +86,14 @@ def without_ellipses(text: str) -> str:
 
 
 def find_clauses(sentence: str, *, rule_words: int) -> list[Clause]:
-    """Split a sentence, its parentheses taken out, into clauses; the first begins at 0.
+    """Split a sentence, its parentheses removed, into clauses.
 
-    Args: rule_words: the words of the rules that the sentence holds, as `open_screen(SCREENED)` reads them.
+    Args:
+        sentence: The sentence.
+        rule_words: Words of rules that it contains, as `open_screen(SCREENED)` reads them.
+
+    Returns:
+        Clauses in order; the first begins at 0.
     """
     clauses = [Clause(0, MAIN)]
     breaks = list(_find_breaks(sentence, rule_words=rule_words))
@@ -104,7 +123,16 @@ def find_clauses(sentence: str, *, rule_words: int) -> list[Clause]:
 
 
 def read_clause(sentence: str, clauses: list[Clause], *, at: int) -> tuple[str, str]:
-    """Read the clause that holds a place: its text, with the beginning that it resumes, and its kind."""
+    """Read the clause that contains a place.
+
+    Args:
+        sentence: The sentence.
+        clauses: Its clauses.
+        at: Place in the sentence, in characters.
+
+    Returns:
+        Text of the clause, with the beginning that it resumes, and its kind.
+    """
     ix = bisect_right([clause.start for clause in clauses], at) - 1
     ends = {clause.start: after.start for clause, after in pairwise(clauses)}
     clause = clauses[ix]
@@ -199,7 +227,16 @@ def is_negated(clause: str) -> bool:
 
 
 def read_parenthesis(text: str, *, start: int, end: int) -> tuple[int, int] | None:
-    """Find the innermost parenthesis around a mention that says something of its own; its range without the marks."""
+    """Find the innermost parenthesis around a mention that says something of its own.
+
+    Args:
+        text: The sentence.
+        start: Beginning of the mention, in characters.
+        end: Its end.
+
+    Returns:
+        Range without the marks; None if there is no such parenthesis.
+    """
     if text.find("(", 0, start) < 0:
         return None
     opened: list[int] = []

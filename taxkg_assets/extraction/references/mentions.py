@@ -48,15 +48,28 @@ class Mention:
 
 
 def find_rule_words(texts: Sequence[str]) -> list[frozenset[str]]:
-    """Find which of the rules' words each text holds, in one pass over them all: most texts hold none."""
+    """Find which of the rules' words each text contains, in one pass over them all: most texts contain none.
+
+    Args:
+        texts: Texts.
+
+    Returns:
+        Words of each text.
+    """
     small = pl.Series([text.lower() for text in texts], dtype=pl.String)
     return [frozenset(rule_words) for rule_words in small.str.extract_many(list(_words()), overlapping=True).to_list()]
 
 
 def find_mentions(text: str, *, headings: Headings, rule_words: frozenset[str] | None = None) -> list[Mention]:
-    """Find everything that a paragraph points at, in the order of the text.
+    """Find everything that a paragraph cites.
 
-    Args: rule_words: the rules' words that the text holds, where they are known already.
+    Args:
+        text: The paragraph.
+        headings: Headings of its document.
+        rule_words: The rules' words that the text contains; found here by default.
+
+    Returns:
+        Mentions in the order of the text.
     """
     if rule_words is None:
         (rule_words,) = find_rule_words([text])
@@ -218,7 +231,14 @@ def _read_rule(text: str, rule: Rule) -> Iterator[list[Mention]]:
 
 @cache
 def context(rule_id: str) -> re.Pattern[str]:
-    """Give the pattern of what may stand right before or after a mention."""
+    """Return the pattern of what may be right before or after a mention.
+
+    Args:
+        rule_id: Rule of `rules/references.yaml`.
+
+    Returns:
+        Compiled pattern.
+    """
     return next(rule.pattern for rule in load_rules("references", "context") if rule.id == rule_id)
 
 

@@ -47,7 +47,14 @@ class Predicate:
 # The tests of a mention read the same words several times, and so do the items that one sentence leads.
 @lru_cache(maxsize=256)
 def read_predicates(text: str) -> tuple[Predicate, ...]:
-    """Read the verbs of a clause in order; `start`, `end` and `head_end` are characters in `text`."""
+    """Read the verbs of a clause.
+
+    Args:
+        text: The clause.
+
+    Returns:
+        Verbs in order; `start`, `end` and `head_end` are characters in `text`.
+    """
     found: list[Predicate] = []
     forms = _verb_forms()
     # To look every word up is faster than to try an alternation of all forms at every place.

@@ -57,7 +57,16 @@ from taxkg_assets.rules.models.polarity import load_polarity
 
 
 def find_sentence_at(sentences: list[tuple[int, int]], *, start: int, end: int) -> tuple[int, int]:
-    """Take the sentence that holds a mention, stretched where the mention runs over its end."""
+    """Take the sentence that contains a mention, extended where the mention crosses its end.
+
+    Args:
+        sentences: Ranges of the sentences of a text, in characters.
+        start: Beginning of the mention.
+        end: Its end.
+
+    Returns:
+        Range of the sentence.
+    """
     ix = max(bisect_right(sentences, (start, 1 << 60)) - 1, 0)
     low, high = sentences[ix]
     return min(low, start), max(high, end)
@@ -66,7 +75,14 @@ def find_sentence_at(sentences: list[tuple[int, int]], *, start: int, end: int) 
 def find_relations(mentioned: Sequence[MentionInSentence]) -> list[Relation]:
     """Decide what each sentence says about the mention in it.
 
-    Source:   rules/relations.yaml, rules/predicates.yaml, rules/polarity.yaml.
+    Args:
+        mentioned: Mentions in their sentences.
+
+    Returns:
+        Relations in the same order.
+
+    Source:
+        rules/relations.yaml, rules/predicates.yaml, rules/polarity.yaml.
     """
     inmost = [_step_inside(one) for one in mentioned]
     marked = [_mark(one) for one in inmost]

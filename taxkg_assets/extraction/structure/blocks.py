@@ -79,6 +79,13 @@ class Block:
 
 
 def build_boxes(boxes: Sequence[tuple[float, float, float, float]]) -> pl.Series:
-    """Build the nested column of rectangles from flat ones: far cheaper than from dictionaries."""
+    """Build the nested column of rectangles from flat ones: far cheaper than from dictionaries.
+
+    Args:
+        boxes: Rectangles x0, y0, x1, y1, in points.
+
+    Returns:
+        Struct column with `x0_pt`, `y0_pt`, `x1_pt` and `y1_pt`.
+    """
     corners = dict.fromkeys(("x0_pt", "y0_pt", "x1_pt", "y1_pt"), pl.Float64)
     return pl.DataFrame(boxes, schema=corners, orient="row").to_struct("bbox")

@@ -186,7 +186,15 @@ def _tagged_blocks(page: Page, lines: list[Line], flow: Flow, *, regions: Sequen
 
 
 def build_elements(blocks: Sequence[Block], *, document_id: str) -> dy.DataFrame[Elements]:
-    """Build one row per block of a document, in reading order."""
+    """Build one row per block of a document.
+
+    Args:
+        blocks: Blocks in reading order.
+        document_id: Document.
+
+    Returns:
+        Rows of `elements` in reading order.
+    """
     columns = {
         "element_id": [block.element_id for block in blocks],
         "document_id": [document_id] * len(blocks),

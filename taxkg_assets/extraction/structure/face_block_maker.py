@@ -17,7 +17,14 @@ from taxkg_assets.extraction.structure.outline import matches_grammar
 
 
 def letters_of(text: str) -> str:
-    """Give the letters and digits of a text, so that a name compares however it is set."""
+    """Return the letters and digits of a text, so that a name compares however it is set.
+
+    Args:
+        text: Any text.
+
+    Returns:
+        Lower-case letters and digits.
+    """
     return "".join(filter(str.isalnum, text)).casefold()
 
 

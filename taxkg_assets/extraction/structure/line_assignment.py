@@ -59,7 +59,18 @@ class Parts:
 def sort_lines(
     page: Page, lines: Sequence[Line], style: Style, *, regions: Sequence[TableRegion], boxes: Sequence[FaceBox]
 ) -> Parts:
-    """Sort lines: what is in one claimed rectangle stays together, a table (0, 1, …) or a box (−2, −3, …)."""
+    """Sort lines: what is in one claimed rectangle stays together, a table (0, 1, …) or a box (−2, −3, …).
+
+    Args:
+        page: The page.
+        lines: Its lines.
+        style: Type sizes of the document.
+        regions: Rectangles of its tables.
+        boxes: Boxes of its face.
+
+    Returns:
+        Items to order, and what each of them contains.
+    """
     claims: dict[int, TableRegion | FaceBox] = dict(enumerate(regions))
     if len(boxes) >= thresholds().face_boxes:
         claims |= {-2 - ix: box for ix, box in enumerate(boxes)}
@@ -151,11 +162,18 @@ def _without_braces(lines: Sequence[Line], parts: Parts) -> list[Line]:
 
 
 def claim_form_lines(page: Page, parts: Parts, *, is_face: bool, stated: Sequence[StatedField] = ()) -> bool:
-    """Put numbered lines and the labels next to them together; gives whether the page has any.
+    """Put numbered lines and the labels next to them together.
 
     A page that no fields mark as a face must repeat several of its numbers at the amounts.
 
-    Args: stated: what the fields of the page say of themselves, where that can be trusted.
+    Args:
+        page: The page.
+        parts: Its sorted lines; changed in place.
+        is_face: Whether fields mark it as a face.
+        stated: What its trusted fields state about themselves.
+
+    Returns:
+        Whether the page has numbered lines.
     """
     loose: list[Line] = []
     leaders: list[Line] = []
@@ -189,14 +207,31 @@ def claim_form_lines(page: Page, parts: Parts, *, is_face: bool, stated: Sequenc
 
 
 def find_separators(page: Page, regions: Sequence[TableRegion]) -> list[float]:
-    """Find the heights of drawn lines across the whole page, tables left aside: columns end there."""
+    """Find the heights of lines drawn across the whole page, except in tables: columns end there.
+
+    Args:
+        page: The page.
+        regions: Rectangles of its tables.
+
+    Returns:
+        Heights in points, from top to bottom.
+    """
     reach = thresholds().separator_frac * page.width_pt
     heights = {rule.y0 for rule in page.rules if rule.is_horizontal and rule.x1 - rule.x0 >= reach}
     return [y for y in heights if not any(region.y0 - 3 <= y <= region.y1 + 3 for region in regions)]
 
 
 def find_masthead_floor(page: Page, lines: Sequence[Line], walls: Sequence[float]) -> float:
-    """Find the foot of a face's masthead: the first rule across the page below the publisher's name; 0 for none."""
+    """Find the foot of a face's masthead: the first rule across the page below the publisher's name.
+
+    Args:
+        page: The page.
+        lines: Its lines.
+        walls: Heights of lines across the page.
+
+    Returns:
+        Height in points; 0 for none.
+    """
     height = thresholds().masthead_frac * page.height_pt
     names = [
         line.y1 for line in lines if walls and line.y1 < height and is_artifact_of(line, "publisher", "omb_number")

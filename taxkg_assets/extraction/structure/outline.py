@@ -62,7 +62,15 @@ def matches_grammar(group: str, text: str) -> bool:
 
 
 def find_outline(blocks: Sequence[Block], *, identity: Identity) -> list[Heading]:
-    """Find the headings among blocks and give each its parent, kind and key."""
+    """Find the headings among blocks and give each its parent, kind and key.
+
+    Args:
+        blocks: Blocks in reading order.
+        identity: What kind of document it is.
+
+    Returns:
+        Headings in reading order.
+    """
     outline = _Outline(identity)
     before: Block | None = None
     for block in blocks:

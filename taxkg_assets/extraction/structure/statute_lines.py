@@ -43,7 +43,15 @@ class PlacedLine:
 
 
 def find_placed_lines(source: Source, *, pages_lines: Sequence[Sequence[Line]]) -> tuple[list[PlacedLine], list[Line]]:
-    """Find the lines of a code in reading order, and apart from them what only repeats on its pages."""
+    """Find the lines of a code in reading order.
+
+    Args:
+        source: The document.
+        pages_lines: Lines of each page.
+
+    Returns:
+        Lines with their place, and separately the lines that only repeat on its pages.
+    """
     placed: list[PlacedLine] = []
     furniture: list[Line] = []
     repeated = _find_repeated(source.pages, pages_lines)
@@ -134,7 +142,15 @@ def _sure_key(row: PlacedLine) -> Key | None:
 
 
 def is_after_whole(placed: Sequence[PlacedLine], at: int) -> bool:
-    """Decide whether a line follows a gap, a heading or a whole sentence: words do not run over into it."""
+    """Decide whether a line follows a gap, a heading or a whole sentence: words do not continue into it.
+
+    Args:
+        placed: Lines in reading order.
+        at: Place of the line.
+
+    Returns:
+        True if the line may begin something.
+    """
     if at == 0 or placed[at].is_after_gap:
         return True
     before = placed[at - 1].line
@@ -142,7 +158,16 @@ def is_after_whole(placed: Sequence[PlacedLine], at: int) -> bool:
 
 
 def begins_paragraph(placed: Sequence[PlacedLine], at: int, *, marks_are_flush: bool) -> bool:
-    """Decide whether a line begins a paragraph: after a gap, at a list mark that a line was broken for, indented."""
+    """Decide whether a line begins a paragraph: after a gap, at a list mark that a line was broken for, or indented.
+
+    Args:
+        placed: Lines in reading order.
+        at: Place of the line.
+        marks_are_flush: Whether list marks of the document are at the margin.
+
+    Returns:
+        True if it begins a paragraph.
+    """
     row, before = placed[at], placed[at - 1]
     if row.is_after_gap:
         return True

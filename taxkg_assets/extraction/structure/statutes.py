@@ -43,7 +43,15 @@ def is_statute(source: Source, *, identity: Identity, pages_lines: Sequence[Sequ
 
 
 def find_statute_blocks(source: Source, *, pages_lines: Sequence[Sequence[Line]]) -> list[Block]:
-    """Find the blocks of a code: headings of divisions and sections, paragraphs and subdivisions."""
+    """Find the blocks of a code: headings of divisions and sections, paragraphs and subdivisions.
+
+    Args:
+        source: The document.
+        pages_lines: Lines of each page.
+
+    Returns:
+        Blocks in reading order.
+    """
     placed, furniture = find_placed_lines(source, pages_lines=pages_lines)
     reader = _Reader(source.document_id, _cut_headings(placed))
     at = 0

@@ -132,7 +132,14 @@ class Columns:
 
 
 def add_units(maker: BlockMaker, page: Page, units: Sequence[TagUnit], *, regions: Sequence[TableRegion]) -> None:
-    """Append the blocks of a page's units in tag order; `regions`: of its tables, with their tags."""
+    """Append the blocks of a page's units in tag order.
+
+    Args:
+        maker: Receives the blocks.
+        page: The page.
+        units: Units of its structure tags.
+        regions: Rectangles of its tables, with their tags.
+    """
     segments = [split_columns(unit.lines) for unit in units]
     texts = [parts for unit, parts in zip(units, segments, strict=True) if unit.table_ix < 0]
     columns = Columns(page, [lines for parts in texts for lines in parts])

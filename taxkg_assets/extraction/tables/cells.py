@@ -86,7 +86,17 @@ def _heads_indented(row: Row, below: Row) -> bool:
 
 
 def find_cells(grid: Grid, header_count: int, parts: Sequence[Part], headers: dict[int, list[str]]) -> list[Cell]:
-    """List the body cells of every part with their paths; `headers` holds the column paths from a row on."""
+    """List the body cells of every part with their paths.
+
+    Args:
+        grid: Grid of the table.
+        header_count: Number of header rows.
+        parts: Parts that are set side by side.
+        headers: Column paths by the row from which they apply.
+
+    Returns:
+        Cells by row and column.
+    """
     stubs = _stub_texts(grid, header_count, parts)
     groups = _Groups([""] * len(grid.columns))
     paths = headers[header_count]

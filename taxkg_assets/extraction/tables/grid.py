@@ -81,7 +81,14 @@ class Grid:
 
 
 def find_grid(drawing: Drawing) -> Grid:
-    """Divide a region into columns and rows and put every run into its cell."""
+    """Divide a region into columns and rows and put every run into its cell.
+
+    Args:
+        drawing: The region with its runs and lines.
+
+    Returns:
+        The grid.
+    """
     slabs = find_slabs(drawing)
     columns = tuple(column for slab in slabs for column in _split_slab(slab, drawing.runs))
     rows: list[Row] = []
@@ -95,14 +102,30 @@ def find_grid(drawing: Drawing) -> Grid:
 
 
 def has_plain_names(rows: Sequence[Row], *, column_count: int) -> bool:
-    """Decide whether hardly any row of a table of two columns has a bold name, its header aside."""
+    """Decide whether hardly any row of a table of two columns has a bold name, except its header.
+
+    Args:
+        rows: Rows of the table.
+        column_count: Number of its columns.
+
+    Returns:
+        True for two columns with plain names.
+    """
     pairs = [row.cells[0] for row in rows if len(row.cells) == 2] if column_count == 2 else []
     bold = sum(all(run.is_bold for run in name) for name in pairs)
     return len(pairs) > 2 and bold <= max(1, load_tables().grid.bold_names_frac * len(pairs))
 
 
 def column_of(run: Run, columns: Sequence[tuple[float, float]]) -> int:
-    """Give the column that a run overlaps most; among several equally covered ones the leftmost."""
+    """Find the column that a run overlaps most; among several equally covered ones the leftmost.
+
+    Args:
+        run: The run.
+        columns: Left and right edge of each column, in points.
+
+    Returns:
+        Number of the column, from 0.
+    """
     for i, (x0, x1) in enumerate(columns):
         if x0 <= run.x0 and run.x1 <= x1:
             return i
@@ -111,7 +134,14 @@ def column_of(run: Run, columns: Sequence[tuple[float, float]]) -> int:
 
 
 def find_slabs(drawing: Drawing) -> tuple[tuple[float, float], ...]:
-    """Divide a region by the verticals that run along enough of its height."""
+    """Divide a region by the verticals that run along enough of its height.
+
+    Args:
+        drawing: The region.
+
+    Returns:
+        Left and right edge of each slab, in points.
+    """
     box, least = drawing.box, load_tables().grid.vertical_frac
     edges = [box.x0]
     for at, length in _sum_lengths(drawing.ruling.verticals, low=box.y0, high=box.y1):

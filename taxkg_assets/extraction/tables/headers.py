@@ -21,7 +21,14 @@ class HeaderBlock:
 
 
 def count_header_rows(grid: Grid) -> int:
-    """Decide how many rows at the top are headers."""
+    """Decide how many rows at the top are headers.
+
+    Args:
+        grid: Grid of the table.
+
+    Returns:
+        Number of header rows.
+    """
     rows = grid.rows
     if is_worksheet(grid):
         return 0
@@ -76,6 +83,12 @@ def find_banners(grid: Grid) -> set[int]:
     """Find the bold rows that name the blocks of columns below them, each with a figure, as a state with its rate.
 
     There are several of them: one alone is a header.
+
+    Args:
+        grid: Grid of the table.
+
+    Returns:
+        Numbers of the rows, from 0.
     """
     if len(grid.slabs) < 3:
         return set()
@@ -89,7 +102,15 @@ def _names_blocks(grid: Grid, row: Row) -> bool:
 
 
 def find_banner(grid: Grid, row: Row) -> dict[int, str]:
-    """Find what a row says of each column: the words between the drawn verticals next to it."""
+    """Find what a row says of each column: the words between the drawn verticals next to it.
+
+    Args:
+        grid: Grid of the table.
+        row: The row.
+
+    Returns:
+        Words by column.
+    """
     found: dict[int, str] = {}
     for low, high in grid.slabs:
         text = join_text(run for run in row.runs if low <= run.center <= high)
@@ -116,7 +137,15 @@ def is_worksheet(grid: Grid) -> bool:
 
 
 def find_header_blocks(grid: Grid, header_count: int) -> list[HeaderBlock]:
-    """Stack the runs of the header rows into cells and give each the columns it is over."""
+    """Stack the runs of the header rows into cells and find the columns that each is over.
+
+    Args:
+        grid: Grid of the table.
+        header_count: Number of header rows.
+
+    Returns:
+        Header cells from top to bottom.
+    """
     zone = grid.rows[:header_count]
     bottom = zone[-1].y1 if zone else 0.0
     named = [
@@ -138,9 +167,17 @@ def find_header_blocks(grid: Grid, header_count: int) -> list[HeaderBlock]:
 
 
 def find_later_headers(grid: Grid, header_count: int, paths: Sequence[str]) -> dict[int, list[str]]:
-    """Find header rows inside the body; give the column paths that hold from each of them on.
+    """Find header rows inside the body.
 
     A row that names nearly all columns replaces the paths, one that names some refines them.
+
+    Args:
+        grid: Grid of the table.
+        header_count: Number of header rows at its top.
+        paths: Column paths of these.
+
+    Returns:
+        Column paths by the row from which they apply.
     """
     found: dict[int, list[str]] = {}
     rows = grid.rows
@@ -175,7 +212,15 @@ def find_later_headers(grid: Grid, header_count: int, paths: Sequence[str]) -> d
 
 
 def is_group_row(grid: Grid, row: Row) -> bool:
-    """Decide whether a body row is a heading over the rows after it."""
+    """Decide whether a body row is a heading over the rows after it.
+
+    Args:
+        grid: Grid of the table.
+        row: The row.
+
+    Returns:
+        True for a heading.
+    """
     return _is_group(grid, row)
 
 
@@ -199,7 +244,15 @@ def _is_years(row: Row) -> bool:
 
 
 def group_columns(grid: Grid, row: Row) -> list[tuple[str, int, int]]:
-    """Give the text of a heading row with the columns that each piece is over."""
+    """Read a heading row.
+
+    Args:
+        grid: Grid of the table.
+        row: The row.
+
+    Returns:
+        Text, first and last column of each of its pieces.
+    """
     if len(row.cells) == 1:
         return [(join_text(row.runs), 0, len(grid.columns) - 1)]
     pieces = []
@@ -343,6 +396,14 @@ def _is_filled(grid: Grid, row: Row) -> bool:
 
 
 def amount_frac(texts: Sequence[str]) -> float:
+    """Compute the share of texts that are amounts.
+
+    Args:
+        texts: Texts of cells.
+
+    Returns:
+        Share from 0 to 1; 0 without texts.
+    """
     return sum(is_amount(text) for text in texts) / len(texts) if texts else 0.0
 
 

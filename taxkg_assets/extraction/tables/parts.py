@@ -21,7 +21,15 @@ class Part:
 
 
 def find_parts(grid: Grid, paths: Sequence[str]) -> list[Part]:
-    """Divide the columns of tables set side by side, and count the columns that name the rows of each part."""
+    """Divide the columns of tables set side by side, and count the columns that name the rows of each part.
+
+    Args:
+        grid: Grid of the table.
+        paths: Column paths.
+
+    Returns:
+        Parts from left to right.
+    """
     width = _period(grid, [path.split(" > ")[-1] for path in paths])
     parts = []
     for first in range(0, len(grid.columns), width):

@@ -24,9 +24,14 @@ from taxkg_assets.rules.models.tables import load_tables
 
 
 def find_drawings(page: Page, *, is_face: bool) -> tuple[list[Drawing], list[Run]]:
-    """Find candidate regions of a page with everything printed in them, and all runs of the page.
+    """Find candidate regions of a page with everything printed in them; form faces and fields are no candidates.
 
-    Form faces and fields to fill in are no candidates.
+    Args:
+        page: The page.
+        is_face: Whether it shows the boxes of a form.
+
+    Returns:
+        Regions, and all runs of the page.
     """
     if is_face:
         return [], []

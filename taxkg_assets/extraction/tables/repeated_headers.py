@@ -12,9 +12,16 @@ _SAME_LINE_PT = 2.0
 
 
 def spread_over_repeats(blocks: Sequence[HeaderBlock], *, column_count: int) -> list[HeaderBlock]:
-    """Let each of several headers on a line speak for one repetition of the columns below that line.
+    """Apply each of several headers on a line to one repetition of the columns below that line.
 
-    The last columns must repeat as often as there are headers on the line, and each header stand over its own.
+    The last columns must repeat as often as there are headers on the line, and each header must be over its own.
+
+    Args:
+        blocks: Header cells.
+        column_count: Number of columns.
+
+    Returns:
+        Header cells with the columns that they apply to.
     """
     leaves = _find_leaves(blocks, column_count=column_count)
     lines: list[list[HeaderBlock]] = []

@@ -58,9 +58,14 @@ def find_table_regions(page: Page) -> list[TableRegion]:
 
 
 def find_tables(page: Page, *, is_face: bool | None = None) -> list[FoundTable]:
-    """Read the tables of one page from top to bottom; prose in columns, callouts and form fields give none.
+    """Read the tables of one page; prose in columns, callouts and form fields give none.
 
-    Args: is_face: the page shows the boxes of a form's face, which are no tables; left out, it is found out.
+    Args:
+        page: The page.
+        is_face: Whether it shows the boxes of a form's face, which are no tables; decided here by default.
+
+    Returns:
+        Tables from top to bottom.
     """
     if is_face is None:
         is_face = bool(find_face_boxes(page))
@@ -80,13 +85,29 @@ def find_tables(page: Page, *, is_face: bool | None = None) -> list[FoundTable]:
 
 
 def find_unread_boxes(page: Page, *, is_face: bool) -> list[Box]:
-    """Find the candidate regions of a page of which no grid could be made: another engine may know better."""
+    """Find the candidate regions of a page of which no grid could be made: another engine may read them.
+
+    Args:
+        page: The page.
+        is_face: Whether it shows the boxes of a form's face.
+
+    Returns:
+        Rectangles in points.
+    """
     drawings, _ = find_drawings(page, is_face=is_face)
     return [drawing.box for drawing in drawings if _read_table(page, drawing) is None]
 
 
 def find_title(page: Page, box: Box) -> str:
-    """Read the caption or bold title right above a table that another engine found."""
+    """Read the caption or bold title right above a table that another engine found.
+
+    Args:
+        page: The page.
+        box: Rectangle of the table, in points.
+
+    Returns:
+        The title; empty for none.
+    """
     _, runs = find_drawings(page, is_face=False)
     return find_caption(runs, box)
 
@@ -94,8 +115,13 @@ def find_title(page: Page, box: Box) -> str:
 def find_cells_without_path(tables: dy.DataFrame[schemas.Tables]) -> pl.DataFrame:
     """Find cells of tables with headers that neither a row nor a column header leads to.
 
-    The first cell of a row may stand for its own name; any other cell named by nothing but its own words has lost its
-    headers.
+    The first cell of a row may be its own name; any other cell that only its own words name has lost its headers.
+
+    Args:
+        tables: Rows of `tables`.
+
+    Returns:
+        Cells with the columns of `cells` and those of their table.
     """
     cells = (
         tables.filter(pl.col("has_headers"))
@@ -122,13 +148,30 @@ def _read_table(page: Page, drawing: Drawing) -> FoundTable | None:
 
 
 def read_grid(page: Page, grid: Grid, *, least_headers: int) -> FoundTable | None:
-    """Read a tagged table; None where its cells have no text. `least_headers`: rows that are tagged as headers."""
+    """Read a tagged table.
+
+    Args:
+        page: The page.
+        grid: Grid of its cells.
+        least_headers: Number of rows that are tagged as headers.
+
+    Returns:
+        The table; None if its cells have no text.
+    """
     table = _read_grid(page, grid, max(least_headers, count_header_rows(grid)))
     return replace(table, has_header_tags=least_headers > 0) if table is not None else None
 
 
 def find_caption(runs: Sequence[Run], box: Box) -> str:
-    """Read the caption or bold title right above a table; `runs`: all of the page."""
+    """Read the caption or bold title right above a table.
+
+    Args:
+        runs: All runs of the page.
+        box: Rectangle of the table, in points.
+
+    Returns:
+        The caption; empty for none.
+    """
     return _find_caption(runs, box, ())
 
 

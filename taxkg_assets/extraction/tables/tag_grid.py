@@ -20,7 +20,16 @@ from taxkg_assets.rules.models.tables import load_tables
 
 
 def build_grid(page: Page, rows: Sequence[CellRow], ruling: Ruling) -> Grid | None:
-    """Build the grid of a table; None for fewer than two rows or columns."""
+    """Build the grid of a tagged table.
+
+    Args:
+        page: The page.
+        rows: Its rows of tagged cells.
+        ruling: Lines drawn on the page.
+
+    Returns:
+        The grid; None for fewer than two rows or columns.
+    """
     if len(rows) < 2 or len({cell.number for row in rows for cell in row}) < 2:
         return None
     column_count = _count_columns(rows)

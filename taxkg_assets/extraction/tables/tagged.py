@@ -27,10 +27,17 @@ _NO_RULING = Ruling((), ())
 
 
 def read_tagged_page(page: Page, *, furniture: Collection[int]) -> list[FoundTable]:
-    """Read the tables of a page with trusted tags, in tag order; `furniture`: spans of running heads and feet.
+    """Read the tables of a page with trusted tags.
 
-    The tags say where tables are. Where the layout finds the same cells at the same place, the drawn lines may tell the
+    The tags say where tables are. Where the layout finds the same cells at the same place, the drawn lines may show the
     headers better: the reading with more complete header paths is kept.
+
+    Args:
+        page: The page.
+        furniture: Spans of running heads and feet.
+
+    Returns:
+        Tables in tag order.
     """
     tagged = find_tagged_tables(page, furniture=furniture)
     # Worksheets are read by their tags alone: a page with no other table needs no second reading.

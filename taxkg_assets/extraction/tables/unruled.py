@@ -23,7 +23,17 @@ class _LeaderRow:
 
 
 def find_open_boxes(page: Page, runs: Sequence[Run], leaders: Sequence[Leader], *, taken: Sequence[Box]) -> list[Box]:
-    """Find the rectangles of leader tables outside of those taken; lists of contents are none."""
+    """Find the rectangles of leader tables outside of those taken; lists of contents are none.
+
+    Args:
+        page: The page.
+        runs: Its runs.
+        leaders: Its dotted leaders.
+        taken: Rectangles of other tables.
+
+    Returns:
+        Rectangles in points.
+    """
     if page.widgets:
         return []
     rows = [row for row in _find_leader_rows(leaders, runs) if not any(box.holds(row.amount) for box in taken)]
@@ -118,7 +128,14 @@ def _find_leader_rows(leaders: Sequence[Leader], runs: Sequence[Run]) -> list[_L
 
 
 def find_leaders(spans: Iterable[Span]) -> list[Leader]:
-    """List left end, right end and height of the dotted leaders among the spans of a page."""
+    """Find the dotted leaders among the spans of a page.
+
+    Args:
+        spans: Spans of the page.
+
+    Returns:
+        Left end, right end and height of each leader, in points.
+    """
     found: list[Leader] = []
     spans = [*spans]
     # Most pages have none.

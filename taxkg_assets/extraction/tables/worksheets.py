@@ -47,7 +47,14 @@ CellRow = list[RowCell]
 
 
 def hull_of(runs: Sequence[Run]) -> Box:
-    """Find the rectangle around runs."""
+    """Compute the rectangle around runs.
+
+    Args:
+        runs: At least one run.
+
+    Returns:
+        Rectangle in points.
+    """
     return Box(
         min(run.x0 for run in runs),
         min(run.y0 for run in runs),
@@ -122,8 +129,15 @@ class _LinePath:
 def read_worksheet(page: int, rows: Sequence[CellRow]) -> FoundTable:
     """Read a worksheet: each cell under the number of its line, amounts under the line's words, too.
 
-    The number that is repeated at the amount is left out. Rows without a number go on under the one before them, unless
-    they begin where the numbers do; before the first they are notes. Answers stand under their question.
+    The number that is repeated at the amount is left out. Rows without a number continue the one before them, unless
+    they begin where the numbers do; before the first they are notes. Answers are under their question.
+
+    Args:
+        page: Number of the page.
+        rows: Rows of the worksheet.
+
+    Returns:
+        The table.
     """
     cells: list[Cell] = []
     line = _LinePath(_echoes_numbers(rows))
@@ -177,7 +191,15 @@ MAX_CANDIDATES = 200
 
 
 def find_worksheet_boxes(runs: Sequence[Run], *, taken: Sequence[Box]) -> list[Box]:
-    """Find the rectangles of worksheets outside of those taken: rows below each other that repeat their numbers."""
+    """Find the rectangles of worksheets outside of those taken: rows below each other that repeat their numbers.
+
+    Args:
+        runs: Runs of the page.
+        taken: Rectangles of other tables.
+
+    Returns:
+        Rectangles in points.
+    """
     limits = load_tables().worksheets
     free = [run for run in runs if not any(box.holds(run) for box in taken)]
     chains: list[list[_NumberedRow]] = []
@@ -239,7 +261,14 @@ def _number_of(run: Run) -> str:
 
 
 def find_worksheet_rows(drawing: Drawing) -> list[CellRow]:
-    """Find the rows of a printed worksheet; none where too few of them repeat their number at the amount."""
+    """Find the rows of a printed worksheet.
+
+    Args:
+        drawing: The region.
+
+    Returns:
+        Rows; none if too few of them repeat their number at the amount.
+    """
     limits = load_tables().worksheets
     numbered = _find_numbered_rows(drawing.runs)
     if len(numbered) < limits.least_rows:
