@@ -4,19 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from itertools import groupby
-from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 from rich.console import Console
 from rich.markup import escape
-from rich.padding import Padding
 from rich.table import Table
-from rich.text import Text
 
-from taxkg_assets.retrieval.answer import Answer
-from taxkg_assets.retrieval.results import Result
 from taxkg_assets.rules.models.prices import load_prices
 
 if TYPE_CHECKING:  # what a command shows is loaded by that command, not by all that show something
@@ -246,128 +240,6 @@ def waiting(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
 
 def _short(value: Any) -> str:
     return f"{value:.3f}" if isinstance(value, float) else str(value)
-
-
-def passages(results: Sequence[Result], *, out: Console) -> None:
-    """Print ranked passages with their place.
-
-    Args:
-        results: Passages, best first.
-        out: Console.
-    """
-    if not results:
-        out.print("Nothing in the corpus fits.")
-    for result in results:
-        out.print(
-            f"[bold cyan]\\[{result.rank}][/] {_place(result)}  [dim]score {result.score:.3f}[/]", highlight=False
-        )
-        doubts([flag.model_dump() for flag in result.quality], out=out)
-        out.print(Padding(Text(result.text), (0, 0, 1, 4)))
-
-
-def doubts(flags: Sequence[Mapping[str, str]], *, out: Console) -> None:
-    """What is to be doubted of a document that something rests on."""
-    for flag in flags:
-        out.print(f"    [yellow]doubtful[/] {escape(flag['document'])}: {escape(flag['message'])}", highlight=False)
-
-
-def answer(question: str, found: Answer, *, out: Console) -> None:
-    """Print an answer with its citations, or why there is none.
-
-    Args:
-        question: Words of the user.
-        found: The answer.
-        out: Console.
-    """
-    out.print(Text(question, style="bold"))
-    if found.answer is None:
-        out.print("[yellow]No answer:[/] nothing in the corpus is close enough to this question.")
-        if found.results:
-            out.print(f"[dim]Nearest: {_place(found.results[0])}[/]", highlight=False)
-        return
-    out.print(Padding(Text(found.answer), (1, 0)))
-    worded = f", worded by {escape(found.model)}, each sentence checked against its quotes" if found.model else ""
-    out.print(f"[dim]confidence {found.confidence:.2f}{worded}[/]", highlight=False)
-    cited = [r for r in found.results if f"[{r.rank}]" in found.answer]
-    for result in cited:
-        corners = next((box for box in result.bboxes if box.page == result.page), None)
-        where = f" at ({corners.x0:.0f}, {corners.y0:.0f})-({corners.x1:.0f}, {corners.y1:.0f}) pt" if corners else ""
-        out.print(f"[bold cyan]\\[{result.rank}][/] {_place(result)}[dim]{where}[/]", highlight=False)
-    doubts([flag.model_dump() for flag in found.quality], out=out)
-
-
-def _place(result: Result) -> str:
-    form = escape(f"{result.form} {result.revision}".strip())
-    return f"[bold]{escape(result.document)}[/] p. {result.page} [green]{form}[/] {escape(result.heading_path)}"
-
-
-def boxes(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
-    """Print a box in each revision of its form, with what the documents say about it.
-
-    Args:
-        rows: Boxes.
-        out: Console.
-    """
-    for row in rows:
-        key = escape(row["box_key"].replace("_", " "))
-        out.print(f"[bold]{escape(row['form'])} ({escape(row['revision'])}) {key}[/]  {escape(row['label'])}")
-        aliases = ", ".join(row["aliases"])
-        out.print(f"  [dim]{escape(row['canonical_id'])}, printed in {escape(row['source'])}[/]", highlight=False)
-        if aliases:
-            out.print(f"  also called: {escape(aliases)}", highlight=False)
-        if row["history"]:
-            out.print(f"  on older faces: {escape(', '.join(row['history']))}", highlight=False)
-        for passage in row["passages"]:
-            place = f"{passage['perspective']}, {passage['document_id']} p. {passage['page']}"
-            out.print(f"  [cyan]{escape(place)}[/]", highlight=False)
-            out.print(Padding(Text(passage["text"]), (0, 0, 0, 4)))
-        doubts(row["quality"], out=out)
-        out.print()
-
-
-def forms(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
-    """Print every box of a form, one table per revision, with whether its instructions cover it.
-
-    Args:
-        rows: Boxes.
-        out: Console.
-    """
-    for document, boxes_of_face in groupby(rows, key=itemgetter("document_id")):
-        face = list(boxes_of_face)
-        title = f"{face[0]['form']} ({face[0]['revision']}), {document}"
-        shown = Table("box", "label", "filer instructions", "recipient instructions", title=escape(title))
-        shown.title_justify = "left"
-        for row in face:
-            instructions = (escape(row[reader] or "") or "[dim]not covered[/]" for reader in ("filer", "recipient"))
-            shown.add_row(
-                escape(row["box_key"].removeprefix("box_")), escape(row["label"]) or "[dim]no label[/]", *instructions
-            )
-        out.print(shown)
-
-
-def cells(question: str, rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
-    """Print cells of tables that a question requests, with row, column, value and place.
-
-    Args:
-        question: Words of the user.
-        rows: Cells, best first.
-        out: Console.
-    """
-    out.print(Text(question, style="bold"))
-    if not rows:
-        out.print("[yellow]Nothing matches:[/] no table has a row and a column that say what the question says.")
-    for row in rows:
-        corners = row["bboxes"][0]
-        where = f"at ({corners['x0']:.0f}, {corners['y0']:.0f})-({corners['x1']:.0f}, {corners['y1']:.0f}) pt"
-        place = f"{escape(row['document'])} p. {row['page']}"
-        out.print(
-            f"[bold cyan]\\[{row['rank']}][/] [bold]{escape(row['value'])}[/]  [dim]score {row['score']:.3f}[/]",
-            highlight=False,
-        )
-        for name in ("row", "column"):
-            out.print(f"    {name:<7}{escape(row[name])}", highlight=False)
-        title = escape(row["title"] or row["heading_path"])
-        out.print(f"    table  {title}  [cyan]{place}[/] [dim]{where}[/]", highlight=False)
 
 
 def figures(report: pl.DataFrame, *, path: str, out: Console) -> None:

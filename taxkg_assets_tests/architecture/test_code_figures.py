@@ -119,3 +119,12 @@ def test_many_arguments_are_excused_by_a_written_reason(tmp_path: Path) -> None:
     (module,) = (m for m in read(tmp_path, one=source) if m.name.endswith("one"))
     excused = [node.name for node in module.tree.body if figures.is_excused(module, node)]  # type: ignore[arg-type]
     assert excused == ["build"]
+
+
+def test_docstrings_of_functions_do_not_count_as_length(tmp_path: Path) -> None:
+    body = "    x = 1\n" * 59
+    words = '    """Add.\n\n' + "    More.\n" * 350 + '    """\n'
+    modules = read(tmp_path, short=f"def add() -> None:\n{words}{body}", long=f"def add() -> None:\n{body}    x = 1\n")
+    faults = figures.find_faults(modules)
+    assert faults["functions over 60 lines"] == ["taxkg_assets.long.add"]
+    assert faults["files over 400 lines"] == []

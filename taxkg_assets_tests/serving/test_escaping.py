@@ -24,7 +24,7 @@ from taxkg_assets.extraction.pdf.reader import read_source
 from taxkg_assets.graph.change_page import render_change_page
 from taxkg_assets.graph.change_report import build_change_report, render_change_markdown, render_changes_overview
 from taxkg_assets.retrieval.results import Result
-from taxkg_assets.serving import render
+from taxkg_assets.serving import render, render_answers
 from taxkg_assets.serving.terminal import Terminal, escape_controls
 from taxkg_assets.sources.scan import name_of
 from taxkg_assets_tests.defs.hostile import sound_pdf
@@ -99,8 +99,12 @@ def test_a_passage_is_printed_as_it_stands() -> None:
     box |= {"filer": EVIL, "recipient": ""}
     cell = {"document": NAME, "rank": 1, "page": 1, "score": 1.0, "title": EVIL, "heading_path": EVIL}
     cell |= {"value": EVIL, "row": EVIL, "column": EVIL, "bboxes": [dict.fromkeys(("x0", "y0", "x1", "y1"), 1.0)]}
-    printed = [shown(render.passages, [found]), shown(render.hidden_texts, [row]), shown(render.forms, [box])]
-    printed.append(shown(render.cells, EVIL, [cell]))
+    printed = [
+        shown(render_answers.passages, [found]),
+        shown(render.hidden_texts, [row]),
+        shown(render_answers.forms, [box]),
+    ]
+    printed.append(shown(render_answers.cells, EVIL, [cell]))
     for text in printed:
         assert not SPEAKS.search(text)
         assert "[bold red]now[/]" in " ".join(text.split())

@@ -55,7 +55,7 @@ def search(
     as_json: JsonOption = False,
 ) -> None:
     """Rank passages of the released corpus, each with its page and rectangles."""
-    from taxkg_assets.serving import render
+    from taxkg_assets.serving import render_answers
     from taxkg_assets.serving.batch import run_batch
     from taxkg_assets.serving.filters import check_filters
     from taxkg_assets.serving.released import open_release
@@ -79,7 +79,7 @@ def search(
     if as_json:
         print_json([result.model_dump() for result in results])
     else:
-        render.passages(results, out=out)
+        render_answers.passages(results, out=out)
 
 
 @command(
@@ -97,7 +97,7 @@ def ask(
 ) -> None:
     """Answer a question with citations or general guidance, or abstain."""
     from taxkg_assets.retrieval.answer import ask as answer_question
-    from taxkg_assets.serving import render
+    from taxkg_assets.serving import render_answers
     from taxkg_assets.serving.batch import run_batch, run_line
     from taxkg_assets.serving.released import open_release
 
@@ -113,7 +113,7 @@ def ask(
     if as_json:
         print_json(answer.model_dump())
     else:
-        render.answer(question, answer, out=out)
+        render_answers.answer(question, answer, out=out)
 
 
 @command(epilog=examples("taxkg box 1099-DIV 1a", "taxkg box W-2"))
@@ -123,7 +123,7 @@ def box(
     as_json: JsonOption = False,
 ) -> None:
     """Look up boxes by form and key or by name, with their instructions. A form alone lists all its boxes."""
-    from taxkg_assets.serving import render
+    from taxkg_assets.serving import render_answers
     from taxkg_assets.serving.boxes import list_boxes_of_forms, list_named_boxes
     from taxkg_assets.serving.released import open_release
 
@@ -133,9 +133,9 @@ def box(
     if as_json:
         print_json(rows)
     elif whole:
-        render.forms(whole, out=out)
+        render_answers.forms(whole, out=out)
     else:
-        render.boxes(rows, out=out)
+        render_answers.boxes(rows, out=out)
 
 
 @command(epilog=examples('taxkg table "standard deduction, single, 65 or older" --document p501--2025'))
@@ -147,7 +147,7 @@ def table(
     as_json: JsonOption = False,
 ) -> None:
     """Look up a table cell by its row and column headers, or report that none fits."""
-    from taxkg_assets.serving import render
+    from taxkg_assets.serving import render_answers
     from taxkg_assets.serving.released import open_release
     from taxkg_assets.serving.tables import TableLookup
 
@@ -157,7 +157,7 @@ def table(
     if as_json:
         print_json(rows)
     else:
-        render.cells(question, rows, out=out)
+        render_answers.cells(question, rows, out=out)
 
 
 @command(epilog=examples("taxkg explain 1099-DIV 2e", "taxkg explain 1099-DIV 2e --html neighborhood.html"))
