@@ -51,6 +51,8 @@ class Answer(BaseModel):
     """Parts of an answer by rule: statements with their lead-ins and headings, each piece with its place."""
     quality: list[Flag] = []
     """Quality flags of the documents that the answer cites."""
+    corrections: dict[str, str] = {}
+    """Words of the question that were taken for typing errors, with the words that were searched for instead."""
 
 
 # arguments: filters and options that the command line and the API offer one by one, nearly all with a default
@@ -88,7 +90,7 @@ def ask(
     Raises:
         ProposerError: The model cannot be called.
     """
-    question = tidy_query(question)
+    question, corrections = searcher.correct(tidy_query(question))
     filters: dict[str, Any] = {"form": form, "year": year, "document": document}
     found = _find(searcher, question, k=k, level=level, filters=filters)
     results, model = found.results, searcher.proposer
@@ -99,7 +101,7 @@ def ask(
             worded = generate_answer(question, results, proposer=model)
         units = [] if worded else _quote(searcher, question, found, is_placed=is_placed)
         text = worded.text if worded else "\n".join(unit.quote() for unit in units)
-        text = "\n".join([*_find_notices(searcher, found, mode=mode), text])
+        text = "\n".join([*_find_notices(searcher, found, mode=mode, corrections=corrections), text])
     return Answer(
         answer=text,
         confidence=round(guardrail.read_confidence(relevance), 4),
@@ -112,6 +114,7 @@ def ask(
         citations=list(worded.citations) if worded else [],
         units=units,
         quality=find_cited_flags(text, results),
+        corrections=corrections,
     )
 
 
@@ -186,12 +189,13 @@ def _quote(searcher: Searcher, question: str, found: _Found, *, is_placed: bool)
     return units
 
 
-def _find_notices(searcher: Searcher, found: _Found, *, mode: str) -> list[str]:
+def _find_notices(searcher: Searcher, found: _Found, *, mode: str, corrections: Mapping[str, str]) -> list[str]:
     """Return the notices that precede the answer."""
     notices = load_guardrail().notices
+    changed = [notices.correction.format(word=word, other=other) for word, other in corrections.items()]
     foreign = searcher.facts.find_foreign_places(found.ranking.route, found.results[0].document)
-    found_notices = [notices.place.format(asked=", ".join(foreign))] if foreign else []
-    return [*found_notices, notices.general] if mode == guardrail.GENERAL else found_notices
+    places = [notices.place.format(places=", ".join(foreign))] if foreign else []
+    return [*changed, *places, *([notices.general] if mode == guardrail.GENERAL else [])]
 
 
 def find_cited_flags(text: str | None, results: Sequence[Result]) -> list[Flag]:

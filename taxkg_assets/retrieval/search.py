@@ -121,9 +121,9 @@ class Searcher:
         Returns:
             Candidates, best first, with their features.
         """
-        query, corrections = self._correct(tidy_query(query))
+        query, corrections = self.correct(tidy_query(query))
         route = find_route(query, catalog=self.catalog) if self.parts.router else Route()
-        route = replace(route, corrections=corrections)
+        route = replace(route, corrections=tuple(f"{word}: {other}" for word, other in corrections.items()))
         if form:
             named = find_route(form, catalog=self.catalog).forms
             route = replace(route, forms=named or (form,))
@@ -154,12 +154,18 @@ class Searcher:
             return promote_table_cell(query, ranking, tables=self.tables, index_context=self.index_context)
         return ranking
 
-    def _correct(self, query: str) -> tuple[str, tuple[str, ...]]:
-        """Return a question without typing errors, and what was corrected."""
+    def correct(self, query: str) -> tuple[str, dict[str, str]]:
+        """Correct typing errors of a question.
+
+        Args:
+            query: Words of the user.
+
+        Returns:
+            The question, and the corrections by misspelled word.
+        """
         if not self.parts.typos:
-            return query, ()
-        corrected, changes = correct_typos(query, vocabulary=self.index.lexical.vocabulary, encoder=self.encoder)
-        return corrected, tuple(f"{word}: {other}" for word, other in changes.items())
+            return query, {}
+        return correct_typos(query, vocabulary=self.index.lexical.vocabulary, encoder=self.encoder)
 
     def assemble(self, ranking: Ranking, *, k: int = 10, level: str = "auto") -> list[Result]:
         """Widen candidates to passages, without repeats, until there are `k`.

@@ -36,6 +36,23 @@ def test_every_piece_is_verbatim_and_every_line_cited(searcher: Searcher) -> Non
     assert any("repair fees" in line for line in lines)
 
 
+def test_an_answer_is_to_the_question_without_its_typing_errors_and_says_so(
+    searcher: Searcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    question = "what do we enter in box 1a of the 2077-ZED, and are {} fees part of it"
+    spelled = ask(searcher, question.format("repair"), settings=OPEN)
+    monkeypatch.setattr(
+        "taxkg_assets.retrieval.search.correct_typos",
+        lambda query, **_: (query.replace("repiar", "repair"), {"repiar": "repair"} if "repiar" in query else {}),
+    )
+    typed = ask(searcher, question.format("repiar"), settings=OPEN)
+    assert spelled.corrections == {}
+    assert typed.corrections == {"repiar": "repair"}
+    assert (spelled.answer or "").splitlines() == (typed.answer or "").splitlines()[1:]
+    assert (typed.answer or "").splitlines()[0] == "Searched for “repair” instead of “repiar”."
+    assert typed.units == spelled.units
+
+
 def test_an_answer_tells_nothing_of_a_neighbour_box(searcher: Searcher) -> None:
     question = "on the recipient's copy of the 2031 Form 2077-ZED, what does box 1b show"
     found = ask(searcher, question, settings=OPEN)

@@ -26,6 +26,7 @@ class Notices(Section):
     """Values of `notices`."""
 
     general: str
+    correction: str
     place: str
 
 

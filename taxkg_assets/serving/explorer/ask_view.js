@@ -151,6 +151,7 @@ const answerCard = (found, onCite) => {
   const card = el("section", { class: `card ${style}`, "aria-label": "Answer" },
     el("div", { class: "head" }, title, mode !== "silence" && confidenceMeter(found.confidence)));
   if (mode === "silence") {
+    card.append(...Object.entries(found.corrections ?? {}).map(([word, other]) => el("p", { class: "note" }, `Searched for “${other}” instead of “${word}”.`)));
     card.append(el("p", {}, "No passage answers this question well enough. The nearest ones are below; they may be about something else."),
       el("p", { class: "note" }, "Try other words, name the form and the box or line, or check that the ", link({ view: "documents" }, "documents"), " include the one that you need."));
   } else {
