@@ -138,8 +138,9 @@ def _score_route(rows: Ints, route: Route, *, facts: PassageFacts) -> dict[str, 
     form = np.array([score_form(own, route) for own in facts.forms])[facts.form_number[rows]]
     key = _score_each(list(zip(keys, texts, strict=True)), lambda own: _score_key(*own, route))
     sides, is_table = facts.side_number[rows], facts.is_table[rows]
+    has_both = facts.has_both_sides[facts.form_number[rows]]  # a form with one reader is for the taxpayer
     own_side, other_side = (
-        np.array([route.certainty * (name == wanted) for name in facts.sides])[sides]
+        np.array([route.certainty * (name == wanted) for name in facts.sides])[sides] * has_both
         for wanted in (route.perspective, _OTHER_SIDE.get(route.perspective))
     )
     is_general = np.array([name in ("publication", "other") for name in facts.sides])[sides]

@@ -66,8 +66,6 @@ def _features(changes: dict[str, Any], route: Route) -> dict[str, float]:
         ({}, Route(keys=("box_1a",)), "key_opening", 1.0),
         ({}, Route(keys=("box_1b",)), "other_key", 1.0),
         ({"anchor_key": None}, Route(keys=("box_1b",)), "other_key", 0.0),
-        ({}, Route(perspective="filer", certainty=0.8), "other_side", 0.8),
-        ({}, Route(perspective="recipient", certainty=1.0), "own_side", 1.0),
         ({"perspective": "publication"}, Route(perspective="filer", certainty=1.0), "general", 1.0),
         ({"text": "Box 1a."}, Route(), "short", 1.0),
         ({"perspective": "face"}, Route(), "face", 1.0),
@@ -86,6 +84,27 @@ def _features(changes: dict[str, Any], route: Route) -> dict[str, float]:
 )
 def test_feature_of_a_passage(changes: dict[str, Any], route: Route, feature: str, value: float) -> None:
     assert _features(changes, route)[feature] == value
+
+
+@pytest.mark.parametrize(
+    ("others", "own_side", "other_side"), [((), 0.0, 0.0), (("filer",), 0.0, 0.8), (("filer", "publication"), 0.0, 0.8)]
+)
+def test_the_reader_counts_only_for_a_form_with_two_readers(
+    others: tuple[str, ...], own_side: float, other_side: float
+) -> None:
+    rows = [{**ROW, "perspective": "recipient"}, *({**ROW, "perspective": name} for name in others)]
+    facts = PassageFacts(pl.DataFrame(rows))
+    one = np.ones(1)
+    signals = Signals(np.array([0]), one, one, one, {}, np.array([0]), one, one)
+    found = find_features(
+        signals,
+        Route(perspective="filer", certainty=0.8),
+        wanted={},
+        terms=[],
+        facts=facts,
+        lexical=build_lexical([["berth"]] * len(rows)),
+    )
+    assert (found["own_side"].tolist(), found["other_side"].tolist()) == ([own_side], [other_side])
 
 
 def test_text_of_many_families_is_boilerplate() -> None:
