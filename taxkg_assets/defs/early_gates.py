@@ -7,18 +7,17 @@ before its batch has started, the check evaluates the batch itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any
 
 from taxkg_assets.defs.registry import PIPELINE
 from taxkg_assets.defs.resources import Home
 from taxkg_assets.defs.step_process import SHARES, make_portable, reads_much, run_in_process
 from taxkg_assets.defs.verdicts import Verdict
 
-T = TypeVar("T")
 Found = tuple[Verdict, dict[str, int]] | Exception
 """What a gate says and of which versions, or how it failed."""
 
@@ -49,6 +48,10 @@ class EarlyGates:
     """Tables whose gates began before the table's own step was over."""
     over: set[str] = field(default_factory=set)
     """Tables whose steps are over: their rows are final for this run."""
+    tables: Collection[str] = ()
+    """Tables that the run makes."""
+    makings: dict[str, Any] = field(default_factory=dict)
+    """What `early_tables.py` makes early, by table."""
 
     def begin(self) -> None:
         """Begin with the gates of all tables that were written since."""
@@ -57,10 +60,19 @@ class EarlyGates:
             if table in self.begun:
                 self.begun.discard(table)
             else:
-                self.begin_table(home, table)
+                self._begin_table(home, table)
 
-    def begin_table(self, home: Home, table: str) -> None:
-        """Begin with the gates of one table."""
+    def begin_early(self, home: Home, table: str) -> None:
+        """Begin with the gates of a table that was written before its own step.
+
+        Args:
+            home: The home.
+            table: Name of the table.
+        """
+        self.begun.add(table)
+        self._begin_table(home, table)
+
+    def _begin_table(self, home: Home, table: str) -> None:
         names = PIPELINE.gates(table)
         if names and reads_much(home, PIPELINE[table].gated):
             half = -(-len(names) // SHARES)
@@ -89,14 +101,17 @@ _running: list[EarlyGates] = []
 
 
 @contextmanager
-def early_gates() -> Iterator[None]:
-    """Evaluate gates early during one run of this process.
+def early_gates(tables: Collection[str] = ()) -> Iterator[None]:
+    """Evaluate gates, and make tables, early during one run of this process.
+
+    Args:
+        tables: Names of the tables that the run makes.
 
     Yields:
-        Nothing; at the end running gates are waited for and waiting ones are dropped.
+        Nothing; at the end running work is waited for and waiting work is dropped.
     """
     with ThreadPoolExecutor(1, thread_name_prefix="gates") as threads:
-        _running.append(EarlyGates(threads))
+        _running.append(EarlyGates(threads, tables=tables))
         try:
             yield
         finally:
@@ -118,39 +133,15 @@ def note_output(home: Home, table: str, *, is_changed: bool) -> None:
             _running[-1].written[table] = home
 
 
-def list_over() -> frozenset[str]:
-    """Return the tables of this run that are final."""
-    return frozenset(_running[-1].over) if _running else frozenset()
+def find_run() -> EarlyGates | None:
+    """Return what is evaluated and made early in the current run; None outside of a run."""
+    return _running[-1] if _running else None
 
 
 def begin_gates() -> None:
     """A step begins: all tables written before it can be checked."""
     if _running:
         _running[-1].begin()
-
-
-def submit_early(work: Callable[[], T]) -> Future[T] | None:
-    """Run work in the background of this run, after the work that waits there.
-
-    Args:
-        work: Work to do.
-
-    Returns:
-        The result to wait for; None outside of a run.
-    """
-    return _running[-1].threads.submit(work) if _running else None
-
-
-def begin_gates_of(home: Home, table: str) -> None:
-    """Begin with the gates of a table that was written before its own step.
-
-    Args:
-        home: The home.
-        table: Name of the table.
-    """
-    if _running:
-        _running[-1].begun.add(table)
-        _running[-1].begin_table(home, table)
 
 
 def take_verdict(table: str, name: str, *, versions: Mapping[str, int]) -> Verdict | None:

@@ -7,14 +7,13 @@ passed. Its own step then takes the finished table, or makes it if the inputs ar
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Mapping
 from concurrent.futures import Future
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import dagster as dg
 
-from taxkg_assets.defs.early_gates import begin_gates_of, list_over, submit_early
+from taxkg_assets.defs.early_gates import EarlyGates, find_run
 from taxkg_assets.defs.gates import find_ungated
 from taxkg_assets.defs.io_manager import Written
 from taxkg_assets.defs.registry import PIPELINE
@@ -37,39 +36,6 @@ class _Making:
     begun: Future[Written]
 
 
-@dataclass(frozen=True, slots=True)
-class _Run:
-    """One run.
-
-    Attributes:
-        tables: Tables that the run makes.
-        makings: Tables that are made early, by name.
-    """
-
-    tables: Collection[str]
-    makings: dict[str, _Making] = field(default_factory=dict)
-
-
-_running: list[_Run] = []
-
-
-@contextmanager
-def early_tables(tables: Collection[str]) -> Iterator[None]:
-    """Make tables early during one run of this process, inside `early_gates`.
-
-    Args:
-        tables: Names of the tables that the run makes.
-
-    Yields:
-        Nothing.
-    """
-    _running.append(_Run(tables))
-    try:
-        yield
-    finally:
-        _running.pop()
-
-
 def begin_tables(home: Home, instance: dg.DagsterInstance, *, current: str) -> None:
     """Begin with the tables that can be made next to the current one.
 
@@ -78,19 +44,20 @@ def begin_tables(home: Home, instance: dg.DagsterInstance, *, current: str) -> N
         instance: Dagster instance of the run.
         current: Table whose step begins.
     """
-    over = list_over()
-    for run in _running[-1:]:
-        for name in sorted(set(run.tables) & set(PIPELINE)):
-            if name != current and name not in over and name not in run.makings:
-                _begin(run, home, instance, name)
+    run = find_run()
+    if run is None:
+        return
+    for name in sorted(set(run.tables) & set(PIPELINE)):
+        if name != current and name not in run.over and name not in run.makings:
+            _begin(run, home, instance, name)
 
 
-def _begin(run: _Run, home: Home, instance: dg.DagsterInstance, name: str) -> None:
+def _begin(run: EarlyGates, home: Home, instance: dg.DagsterInstance, name: str) -> None:
     record = PIPELINE[name]
     step = record.step
     if step is None or step.dealt or record.is_training or record.fingerprint is None:
         return
-    if not set(record.upstream) <= list_over() or not reads_much(home, step.maker.reads):
+    if not set(record.upstream) <= run.over or not reads_much(home, step.maker.reads):
         return
     if find_ungated(instance, home.store, PIPELINE.ancestors(record.upstream)):
         return
@@ -103,12 +70,10 @@ def _begin(run: _Run, home: Home, instance: dg.DagsterInstance, name: str) -> No
 
     def make() -> Written:
         written = make_in_process(home, name, known, made_from=made_from)
-        begin_gates_of(home, name)
+        run.begin_early(home, name)
         return written
 
-    begun = submit_early(make)
-    if begun is not None:
-        run.makings[name] = _Making(made_from, begun)
+    run.makings[name] = _Making(made_from, run.threads.submit(make))
 
 
 def take_table(name: str, *, made_from: str) -> Written | None:
@@ -121,7 +86,8 @@ def take_table(name: str, *, made_from: str) -> Written | None:
     Raises:
         Exception: What its builder raises.
     """
-    making = _running[-1].makings.get(name) if _running else None
+    run = find_run()
+    making: _Making | None = run.makings.get(name) if run is not None else None
     if making is None or making.begun.cancel():
         return None
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -12,8 +13,7 @@ import pytest
 
 import taxkg_assets.definitions  # noqa: F401 - registers the tables and their gates
 from taxkg_assets.defs import early_tables
-from taxkg_assets.defs.early_gates import early_gates as open_early_gates
-from taxkg_assets.defs.early_gates import note_output, submit_early
+from taxkg_assets.defs.early_gates import EarlyGates, early_gates, find_run, note_output
 from taxkg_assets.defs.early_tables import begin_tables, take_table
 from taxkg_assets.defs.io_manager import Written
 from taxkg_assets.defs.registry import PIPELINE
@@ -36,15 +36,21 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     monkeypatch.setattr(early_tables, "make_in_process", make)
     monkeypatch.setattr(early_tables, "reads_much", lambda *_: True)
     monkeypatch.setattr(early_tables, "find_ungated", lambda *_: {})
-    monkeypatch.setattr(early_tables, "begin_gates_of", lambda *_: None)
+    monkeypatch.setattr(EarlyGates, "begin_early", lambda *_: None)
     monkeypatch.setattr(PIPELINE["nodes"], "fingerprint", lambda home, states: "from these")
     monkeypatch.setattr(
         "taxkg_assets.defs.store.Store.state", lambda store, name: TableState(1, "rows", "from others", {})
     )
-    with open_early_gates(), early_tables.early_tables({"nodes", "edges"}):
+    with early_gates({"nodes", "edges"}):
         for name in PIPELINE.upstream("nodes"):
             note_output(Home(), name, is_changed=False)
         yield made
+
+
+def _threads() -> ThreadPoolExecutor:
+    run = find_run()
+    assert run is not None
+    return run.threads
 
 
 def _begin(tmp_path: Path) -> None:
@@ -72,7 +78,7 @@ def test_a_table_below_a_gate_that_has_not_passed_is_not_made_early(
 
 def test_a_step_does_not_wait_for_a_table_that_has_not_begun(run: list[str], tmp_path: Path) -> None:
     busy = Event()
-    submit_early(lambda: busy.wait(60))
+    _threads().submit(busy.wait, 60)
     _begin(tmp_path)
     assert take_table("nodes", made_from="from these") is None
     busy.set()
@@ -88,9 +94,7 @@ def test_a_builder_that_fails_fails_its_step_but_a_lack_of_memory_does_not(
 
     monkeypatch.setattr(early_tables, "make_in_process", fail)
     _begin(tmp_path)
-    done = submit_early(int)
-    assert done is not None
-    done.result()
+    _threads().submit(int).result()
     if is_raised:
         with pytest.raises(ValueError, match="broken law"):
             take_table("nodes", made_from="from these")
