@@ -154,6 +154,8 @@ def _statements(rule: Rule, match: re.Match[str], places: list[Place], offset: i
     nowhere: list[Place | None] = [None]
     sources = [*list_places(groups.get("from"), places)] or nowhere
     targets = [*list_places(groups.get("to") or groups.get("also"), places)] or nowhere
+    if rule.extra.get("needs_form"):
+        targets = [each for each in targets if each is not None and each.forms]
     for source in sources:
         for target in targets:
             yield FlowStatement(

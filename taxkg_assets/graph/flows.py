@@ -24,7 +24,7 @@ from taxkg_assets.graph.flow_statements import (
 )
 from taxkg_assets.graph.named_amounts import NamedAmounts, PlacedAmount, read_placed_amounts
 from taxkg_assets.graph.places import Place
-from taxkg_assets.graph.schedule_scopes import WORKSHEET, find_scopes
+from taxkg_assets.graph.schedule_scopes import WORKSHEET, find_line_keys, find_scopes
 
 Row = Mapping[str, Any]
 _HEADING_FORM = re.compile(r"^Form ([\w-]+)\.?$")
@@ -61,7 +61,7 @@ def build_flows(
     ]
     unique: dict[str, dict[str, Any]] = {}
     for row in rows:
-        if row["problem"] or not _is_self(row):
+        if not _is_self(row):
             unique.setdefault(row["flow_id"], row)
     kept = list(unique.values())
     _find_named_lines(kept, known)
@@ -127,13 +127,14 @@ def _read_passages(
 ) -> Iterator[dict[str, Any]]:
     """Read the passages that name a line; the face itself was read as labels."""
     columns = ["anchor_id", "key", "heading", "form", "perspective"]
-    scopes = find_scopes(anchors)
+    scopes, line_keys = find_scopes(anchors), find_line_keys(anchors)
     before = _Before()
     passages = _select_passages(sections).join(anchors.select(columns), on="anchor_id", how="left")
     for row in passages.iter_rows(named=True):
         heading = row["heading"] or ""
         if heading.startswith("Example"):
             continue
+        row["key"] = row["key"] or line_keys.get(row["anchor_id"])
         about, under, own = _find_subject(
             row, papers[row["document_id"]], heading, known, scope=scopes.get(row["anchor_id"], "")
         )
@@ -318,9 +319,9 @@ def _find_named_lines(rows: Sequence[dict[str, Any]], known: Lines) -> None:
 
 
 def _is_self(row: Row) -> bool:
-    """Decide whether a label names its own line: a step of a worksheet says where to write its result."""
-    source, target = _ends_of(row)
-    return source == target
+    """Decide whether a statement names its own line: a step of a worksheet says where to write its result."""
+    names = ("document_id", "form", "part", "key", "column")
+    return all(row[f"source_{name}"] == row[f"target_{name}"] for name in names) and bool(row["source_key"])
 
 
 def _ends_of(row: Row) -> tuple[tuple[str, ...], tuple[str, ...]]:
