@@ -24,7 +24,7 @@ Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class MentionInSentence:
     """A question with its candidates: which answer it, and which tell nothing as they say the same elsewhere."""
 
     query: str
@@ -84,7 +84,7 @@ class Judge:
             for node_id in node_ids:
                 self.rows_of[node_id].add(number)
 
-    def ask(self, row: Row) -> Asked | None:
+    def ask(self, row: Row) -> MentionInSentence | None:
         """Rank a question's candidates and judge them; None where the index lacks its answer."""
         targets = set().union(*(self.rows_of.get(element, set()) for element in find_elements(row)))
         if not targets:
@@ -112,7 +112,9 @@ class Judge:
             is_judged.append(judged)
         rows = {candidate.row for candidate, right in zip(ranking.candidates, is_right, strict=True) if right}
         family = self.families[min(homes)]
-        return Asked(query, family, ranking, np.array(is_right), np.array(is_judged), frozenset(targets | rows))
+        return MentionInSentence(
+            query, family, ranking, np.array(is_right), np.array(is_judged), frozenset(targets | rows)
+        )
 
     def find_family(self, row: Row) -> str | None:
         """The family of the documents that answer a question; None where the index lacks them."""

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.answerable import fit_guardrail
-from benchmarks.questions import Asked, Judge, draw_folds, find_elements, read_questions
+from benchmarks.questions import Judge, MentionInSentence, draw_folds, find_elements, read_questions
 from taxkg_assets.rules.loader import load_family
 from taxkg_assets.serving.released import open_release
 from taxkg_assets.settings import Settings
@@ -83,7 +83,7 @@ def main() -> int:
     return 0
 
 
-def build_examples(asked: Sequence[tuple[str, Asked]], names: Sequence[str]) -> list[Example]:
+def build_examples(asked: Sequence[tuple[str, MentionInSentence]], names: Sequence[str]) -> list[Example]:
     """Questions whose passage is among the candidates; a family of many questions counts by the root of its number."""
     sizes = Counter(found.family for _, found in asked)
     return [

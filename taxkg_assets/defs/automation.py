@@ -9,7 +9,7 @@ import dagster as dg
 
 from taxkg_assets.defs.alerts import Alert, default_status, send
 from taxkg_assets.defs.intake import find_unpublished, scan_sources
-from taxkg_assets.defs.looks import look_at
+from taxkg_assets.defs.looks import inspect_files
 from taxkg_assets.defs.recovery import find_broken_run, report_dead_run
 from taxkg_assets.defs.registry import PIPELINE
 from taxkg_assets.defs.resources import WORK_TAG, Home
@@ -60,8 +60,8 @@ def sync_partitions(instance: dg.DagsterInstance, document_ids: set[str]) -> tup
     """
     name = DOCUMENT_PARTITIONS.name
     assert name is not None
-    held = set(instance.get_dynamic_partitions(name))
-    added, removed = document_ids - held, held - document_ids
+    present = set(instance.get_dynamic_partitions(name))
+    added, removed = document_ids - present, present - document_ids
     if added:
         instance.add_dynamic_partitions(name, sorted(added))
     for document_id in sorted(removed):
@@ -144,8 +144,8 @@ def _tell_closed(context: dg.SensorEvaluationContext, home: Home, closed: Sequen
 def _spanned(instance: dg.DagsterInstance, document_ids: set[str]) -> list[str]:
     """The first and the last of these partitions in Dagster's own order, which is that of their arrival."""
     assert DOCUMENT_PARTITIONS.name is not None
-    held = [d for d in instance.get_dynamic_partitions(DOCUMENT_PARTITIONS.name) if d in document_ids]
-    return [held[0], held[-1]]
+    present = [d for d in instance.get_dynamic_partitions(DOCUMENT_PARTITIONS.name) if d in document_ids]
+    return [present[0], present[-1]]
 
 
 def find_changes(home: Home, files: Mapping[str, Mapping[str, Any]]) -> tuple[dict[str, str], list[str], list[str]]:
@@ -154,7 +154,7 @@ def find_changes(home: Home, files: Mapping[str, Mapping[str, Any]]) -> tuple[di
     now = time.time()
     settled = {d: file for d, file in files.items() if not is_being_written(Path(file["path"]), now)}
     standing = {d: sha256 for d, sha256 in admitted.items() if d in files}
-    looks = look_at(settled, admitted=standing, settings=home.settings, hashed=seen_sha256)
+    looks = inspect_files(settled, admitted=standing, settings=home.settings, hashed=seen_sha256)
     hashes = {d: look.sha256 for d, look in looks.items()}
     # The last refusal is the newest reading, whatever the tables contain.
     last = admitted | refused

@@ -118,8 +118,8 @@ class BucketPlace:
 
     def copy_of(self, name: str) -> Path:
         # A copy bears the name of what it is a copy of: models are known by the names of their folders.
-        told = hashlib.sha256(self.uri_of(name).encode()).hexdigest()[:16]
-        copied = self._work / "copies" / told / name.rsplit("/", 1)[-1]
+        hashed = hashlib.sha256(self.uri_of(name).encode()).hexdigest()[:16]
+        copied = self._work / "copies" / hashed / name.rsplit("/", 1)[-1]
         if copied.is_dir():
             return copied
         copied.parent.mkdir(parents=True, exist_ok=True)
@@ -141,7 +141,7 @@ class BucketPlace:
         return copied
 
     def lease(self, *, wait_s: float) -> AbstractContextManager[None]:
-        return Lease(self._client(), self.bucket, self._key(".lease"), uri=self.uri).held(wait_s=wait_s)
+        return Lease(self._client(), self.bucket, self._key(".lease"), uri=self.uri).hold(wait_s=wait_s)
 
     def check_lease(self) -> None:
         Lease.check(self.uri)

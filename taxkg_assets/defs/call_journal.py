@@ -107,14 +107,14 @@ class Journal:
         calls = (read_call(line) for line in self._path.read_bytes().split(b"\n"))
         return [call for call in calls if call is not None]
 
-    def forget(self, held: set[str]) -> None:
+    def forget(self, recorded: set[str]) -> None:
         """Drop from the file the calls that the table holds."""
         if not self._path.exists():
             return
         with self._lock, self._path.open("rb+") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             calls = [(line, read_call(line)) for line in file.read().split(b"\n")]
-            kept = [line for line, call in calls if call is not None and call.call_id not in held]
+            kept = [line for line, call in calls if call is not None and call.call_id not in recorded]
             file.seek(0)
             file.write(b"".join(line + b"\n" for line in kept))
             file.truncate()

@@ -96,6 +96,9 @@ def record_runs_at(instance: dg.DagsterInstance, module: str) -> Iterator[None]:
     Args:
         instance: Instance that keeps the records.
         module: Module of the definitions, as workspace.yaml names it.
+
+    Yields:
+        Nothing.
     """
     target = LoadableTargetOrigin(module_name=module)
     origin = RemoteRepositoryOrigin(ManagedGrpcPythonEnvCodeLocationOrigin(target, module), REPOSITORY)

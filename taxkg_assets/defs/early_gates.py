@@ -1,8 +1,8 @@
 """Evaluates gates in the background while the build continues: the gates of a table start once it is written.
 
 A gate still takes effect when its check runs. The check uses the early verdict if it is for the same table versions.
-One background process works at a time, next to the build's own step. If a check comes before its batch has started,
-the check evaluates the batch itself.
+One background process works at a time, next to the build's own step; `early_tables.py` shares it. If a check comes
+before its batch has started, the check evaluates the batch itself.
 """
 
 from __future__ import annotations
@@ -11,13 +11,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from taxkg_assets.defs.registry import PIPELINE
 from taxkg_assets.defs.resources import Home
 from taxkg_assets.defs.step_process import SHARES, make_portable, reads_much, run_in_process
 from taxkg_assets.defs.verdicts import Verdict
 
+T = TypeVar("T")
 Found = tuple[Verdict, dict[str, int]] | Exception
 """What a gate says and of which versions, or how it failed."""
 
@@ -44,16 +45,27 @@ class EarlyGates:
     threads: ThreadPoolExecutor
     written: dict[str, Home] = field(default_factory=dict)
     batches: dict[tuple[str, str], _Batch] = field(default_factory=dict)
+    begun: set[str] = field(default_factory=set)
+    """Tables whose gates began before the table's own step was over."""
+    over: set[str] = field(default_factory=set)
+    """Tables whose steps are over: their rows are final for this run."""
 
     def begin(self) -> None:
         """Begin with the gates of all tables that were written since."""
         while self.written:
             table, home = self.written.popitem()
-            names = PIPELINE.gates(table)
-            if names and reads_much(home, PIPELINE[table].gated):
-                half = -(-len(names) // SHARES)
-                for first in range(0, len(names), half):
-                    self._begin(home, table, names[first : first + half])
+            if table in self.begun:
+                self.begun.discard(table)
+            else:
+                self.begin_table(home, table)
+
+    def begin_table(self, home: Home, table: str) -> None:
+        """Begin with the gates of one table."""
+        names = PIPELINE.gates(table)
+        if names and reads_much(home, PIPELINE[table].gated):
+            half = -(-len(names) // SHARES)
+            for first in range(0, len(names), half):
+                self._begin(home, table, names[first : first + half])
 
     def _begin(self, home: Home, table: str, names: Sequence[str]) -> None:
         def work() -> Mapping[str, Found]:
@@ -92,21 +104,53 @@ def early_gates() -> Iterator[None]:
             threads.shutdown(cancel_futures=True)
 
 
-def note_written(home: Home, table: str) -> None:
-    """Note that a table was written; its gates begin with the next step, when all outputs of this step are written.
+def note_output(home: Home, table: str, *, is_changed: bool) -> None:
+    """Note that a table is final for this run; its gates begin with the next step, when all outputs are written.
 
     Args:
         home: The home.
         table: Name of the table.
+        is_changed: Whether the table was written.
     """
     if _running:
-        _running[-1].written[table] = home
+        _running[-1].over.add(table)
+        if is_changed:
+            _running[-1].written[table] = home
+
+
+def list_over() -> frozenset[str]:
+    """Return the tables of this run that are final."""
+    return frozenset(_running[-1].over) if _running else frozenset()
 
 
 def begin_gates() -> None:
     """A step begins: all tables written before it can be checked."""
     if _running:
         _running[-1].begin()
+
+
+def submit_early(work: Callable[[], T]) -> Future[T] | None:
+    """Run work in the background of this run, after the work that waits there.
+
+    Args:
+        work: Work to do.
+
+    Returns:
+        The result to wait for; None outside of a run.
+    """
+    return _running[-1].threads.submit(work) if _running else None
+
+
+def begin_gates_of(home: Home, table: str) -> None:
+    """Begin with the gates of a table that was written before its own step.
+
+    Args:
+        home: The home.
+        table: Name of the table.
+    """
+    if _running:
+        _running[-1].begun.add(table)
+        _running[-1].begin_table(home, table)
 
 
 def take_verdict(table: str, name: str, *, versions: Mapping[str, int]) -> Verdict | None:

@@ -1,7 +1,7 @@
 """Who reads many documents: processes of this machine, or a Spark cluster. One interface, two members.
 
 Both run the same reading process with the same limits; a document's frames end up in the folder that its job names,
-and what became of it is told in the same words, so that everything after does not know who read.
+and what became of it is reported in the same words, so that everything after does not know who read.
 """
 
 from __future__ import annotations
@@ -36,7 +36,17 @@ class LocalEngine:
 
 
 def open_engine(settings: Settings) -> Engine:
-    """The engine that the settings name."""
+    """Return the engine that the settings name.
+
+    Args:
+        settings: Settings; `engine` is `local` or `spark`.
+
+    Returns:
+        Engine that reads documents and encodes passages.
+
+    Raises:
+        EngineError: The engine needs a package that is not installed.
+    """
     if settings.engine == "local":
         return LocalEngine(settings.workers)
     try:

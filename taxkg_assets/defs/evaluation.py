@@ -164,9 +164,9 @@ def build_runs_on_index(
     questions: QuestionVectors,
 ) -> dy.DataFrame[schemas.EvalRuns]:
     """One ranked result of one system for one question, on the index that waits for its release."""
-    asked = [encoder, *([base.encoder] if base is not None else [])]
+    opened = [encoder, *([base.encoder] if base is not None else [])]
     encoders = [
-        RememberingEncoder(one, questions.read(one.model_hash), questions.read_tokens(one.model_hash)) for one in asked
+        RememberingEncoder(one, questions.read(one.model_hash), questions.read_tokens(one.model_hash)) for one in opened
     ]
     path = index["path"].item()
     searcher = Searcher(
@@ -330,6 +330,6 @@ def retrieval_floors(eval_report: dy.DataFrame[schemas.EvalReport]) -> Verdict:
         if row["metric"] in {floor.metric for floor in floors} and row["value"] is not None
     }
     bound = [row for row in figures.iter_rows(named=True) if any(floor.binds(row["query_set"]) for floor in floors)]
-    asked = sum(row["n"] for row in bound if row["metric"] == floors[0].metric)
-    note = "" if asked else "not measured: no query set written for this corpus; name one in TAXKG_GOLD"
-    return Verdict(faults, asked, note=note, figures=shown, is_measured=bool(asked), floors=floors)
+    count = sum(row["n"] for row in bound if row["metric"] == floors[0].metric)
+    note = "" if count else "not measured: no query set written for this corpus; name one in TAXKG_GOLD"
+    return Verdict(faults, count, note=note, figures=shown, is_measured=bool(count), floors=floors)

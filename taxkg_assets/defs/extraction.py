@@ -39,12 +39,12 @@ from taxkg_assets.extraction.forms.faces import build_faces
 from taxkg_assets.extraction.forms.fields import build_fields
 from taxkg_assets.extraction.invariants import (
     find_broken_pieces,
+    find_duplicate_anchors,
     find_false_evidence,
     find_misowned_elements,
     find_orphan_anchors,
     find_silent_pages,
     find_strayed_sections,
-    find_twin_anchors,
 )
 from taxkg_assets.extraction.references.references import build_references
 from taxkg_assets.extraction.spans import build_spans
@@ -170,7 +170,7 @@ def measured(score: LabeledScore, *, on: str, checked: int, unsure: pl.DataFrame
 
 
 @gate(on="elements", reads=("documents",), measures=True)
-def roles_on_labelled_documents(
+def roles_on_labeled_documents(
     elements: dy.DataFrame[schemas.Elements], documents: dy.DataFrame[schemas.Documents], home: Home
 ) -> Verdict:
     """Roles of labeled lines are right at least as often as the floor requires."""
@@ -191,12 +191,12 @@ def every_page_has_text(
 def anchors_form_trees(anchors: dy.DataFrame[schemas.Anchors]) -> Verdict:
     """Every parent exists in its document and none is its own ancestor; real repeats are numbered."""
     columns = ["anchor_id", "document_id"]
-    faults = [find_orphan_anchors(anchors).select(columns), find_twin_anchors(anchors).select(columns)]
+    faults = [find_orphan_anchors(anchors).select(columns), find_duplicate_anchors(anchors).select(columns)]
     return Verdict(pl.concat(faults), anchors.height)
 
 
 @gate(on="anchors", reads=("documents",), measures=True)
-def headings_on_labelled_documents(
+def headings_on_labeled_documents(
     anchors: dy.DataFrame[schemas.Anchors], documents: dy.DataFrame[schemas.Documents], home: Home
 ) -> Verdict:
     """Structural headings of labeled pages are found, with recall and precision above the floors."""
@@ -223,7 +223,7 @@ def pieces_cover_the_text(sections: dy.DataFrame[schemas.Sections]) -> Verdict:
 
 
 @gate(on="sections", reads=("anchors", "documents"), measures=True)
-def owners_on_labelled_documents(
+def owners_on_labeled_documents(
     sections: dy.DataFrame[schemas.Sections],
     anchors: dy.DataFrame[schemas.Anchors],
     documents: dy.DataFrame[schemas.Documents],
@@ -236,7 +236,7 @@ def owners_on_labelled_documents(
 
 
 @gate(on="tables", reads=("documents",), measures=True)
-def cells_on_labelled_documents(
+def cells_on_labeled_documents(
     tables: dy.DataFrame[schemas.Tables], documents: dy.DataFrame[schemas.Documents], home: Home
 ) -> Verdict:
     """Labeled cells are found under their row and column headers at least as often as the floor requires."""
@@ -251,7 +251,7 @@ def no_cell_without_path(tables: dy.DataFrame[schemas.Tables]) -> Verdict:
 
 
 @gate(on="references", reads=("anchors", "documents"), measures=True)
-def references_on_labelled_documents(
+def references_on_labeled_documents(
     references: dy.DataFrame[schemas.References],
     anchors: dy.DataFrame[schemas.Anchors],
     documents: dy.DataFrame[schemas.Documents],

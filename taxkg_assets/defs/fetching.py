@@ -73,8 +73,8 @@ def fetch(
     """
     base_url = base_url or load_fetching().base_url
     fetcher = Fetcher(base_url)
-    asked = tuple(years)
-    found = [find_urls(name, base_url=base_url, years=asked, is_draft=is_draft) for name in names]
+    wanted = tuple(years)
+    found = [find_urls(name, base_url=base_url, years=wanted, is_draft=is_draft) for name in names]
     with nullcontext() if is_dry else _alone_in(folder):
         for url in dict.fromkeys(url for urls in found for url in urls):
             record = _read_record(folder)

@@ -92,7 +92,7 @@ class Code:
 class _Module:
     """One module of this package, as far as it decides what its tables hold.
 
-    Attributes: aliases: what each imported name stands for, the module and its member. defined: its top-level
+    Attributes: aliases: what each imported name means, the module and its member. defined: its top-level
                 statements by the names that they define.
     """
 
@@ -107,17 +107,25 @@ class _Module:
 
 @dataclass(frozen=True, slots=True)
 class _Function:
-    """One function or constant of `defs`, and what it names: others beside it, and what its module has imported."""
+    """One function or constant of `defs`, and what it names: others of its module, and what its module has imported."""
 
     digest: str
     families: frozenset[str]
     schemas: frozenset[str]
-    beside: Sequence[str]
+    neighbors: Sequence[str]
     imported: Sequence[tuple[str, str]]
 
 
 def code_fingerprint(*functions: Callable[..., Any], schema: str = "") -> str:
-    """Digest of what the code of some functions reads, and of the schema that their rows keep."""
+    """Digest what the code of some functions reads, and the schema that their rows keep.
+
+    Args:
+        functions: Functions or classes; modules, rule families and schemas that they use count, too.
+        schema: Name of the schema class of the rows; empty for none.
+
+    Returns:
+        Hex digest of 24 digits.
+    """
     return _fingerprint(tuple(functions), schema)
 
 
@@ -168,7 +176,7 @@ def _parse_family(name: str) -> Any:
 
 
 def forget_rules() -> None:
-    """Read the rule families anew: for tests that change one."""
+    """Read the rule families again: for tests that change one."""
     _parse_family.cache_clear()
     _fingerprint.cache_clear()
 
@@ -224,7 +232,7 @@ def _imported(node: ast.AST) -> Iterator[tuple[str, str]]:
 
 
 def _aliases(nodes: Iterable[ast.AST]) -> dict[str, tuple[str, str]]:
-    """What each imported name of a module stands for: the module and its member."""
+    """What each imported name of a module means: the module and its member."""
     found: dict[str, tuple[str, str]] = {}
     for node in nodes:
         if isinstance(node, ast.Import | ast.ImportFrom):
@@ -269,7 +277,7 @@ def _is_family(node: ast.expr) -> bool:
 
 
 def _follow_function(module: str, name: str, found: Code) -> None:
-    """Take up a function of `defs` and what it names: functions and constants beside it, and modules of the stages."""
+    """Add a function of `defs` and what it names: functions and constants of its module, modules of the stages."""
     piece = f"{module}:{name}"
     if piece in found.pieces:
         return
@@ -277,7 +285,7 @@ def _follow_function(module: str, name: str, found: Code) -> None:
     found.pieces[piece] = read.digest
     found.families |= read.families
     found.schemas |= read.schemas
-    for other in read.beside:
+    for other in read.neighbors:
         _follow_function(module, other, found)
     for imported in read.imported:
         _follow_name(*imported, found)
@@ -298,7 +306,7 @@ def _read_function(module: str, name: str) -> _Function:
         digest=_digest_of(node),
         families=frozenset(_families(nodes)),
         schemas=frozenset(inner.attr for inner in nodes if _is_schema(inner, read.aliases)),
-        beside=[one for one in named if one in read.defined and one not in read.aliases and one not in hidden],
+        neighbors=[one for one in named if one in read.defined and one not in read.aliases and one not in hidden],
         imported=list(dict.fromkeys(imported)),
     )
 

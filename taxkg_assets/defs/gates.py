@@ -66,7 +66,7 @@ def find_ungated(instance: dg.DagsterInstance, store: Store, names: Iterable[str
             reason = "was due in a run that has not come to it"
         elif record.status != AssetCheckExecutionRecordStatus.SUCCEEDED:
             reason = "has failed"
-        elif stored is not None and _looked_at(record) < stored.storage_id:
+        elif stored is not None and _evaluated_at(record) < stored.storage_id:
             reason = "is older than the table"
         elif others := [n for n, v in _gated_versions(record).items() if v != version_of(n)]:
             reason = f"checked another version of {', '.join(others)}"
@@ -101,7 +101,7 @@ def latest_evaluations(instance: dg.DagsterInstance) -> list[dg.AssetCheckEvalua
     return [record.evaluation for record in records if record.evaluation is not None]
 
 
-def _looked_at(record: AssetCheckExecutionRecord) -> int:
+def _evaluated_at(record: AssetCheckExecutionRecord) -> int:
     """The materialization that a gate checked, by its number: clocks jump, numbers only grow."""
     target = record.evaluation.target_materialization_data if record.evaluation is not None else None
     return target.storage_id if target is not None else -1
@@ -163,15 +163,19 @@ def gate(
 ) -> Callable[[Callable[..., pl.DataFrame | Verdict]], dg.AssetChecksDefinition]:
     """Make a blocking check of a pure function.
 
+    The function's parameters name tables, or `home`; it returns the offending rows or a `Verdict`. It is not evaluated
+    again while nothing that it reads has changed since it passed.
+
     Args:
-        on: the table that is blocked for everything downstream when the check fails.
-        reads: further tables that the law reads.
-        opens: tables that are as large as what the law reads through the home. Their rows count toward the limit above
+        on: Table that is blocked for everything downstream when the check fails.
+        reads: Further tables that the law reads.
+        opens: Tables that are as large as what the law reads through the home. Their rows count toward the limit above
             which a gate runs in its own process.
-        measures: whether the law measures on labels or questions that a home may lack. It passes without them, and a
+        measures: Whether the law measures on labels or questions that a home may lack. It passes without them, and a
             second check, which never blocks, then warns that nothing was measured.
-    The function's parameters name tables, or `home`; it returns the offending rows or a `Verdict`. Where nothing that
-    it reads has changed since it passed, it is not evaluated again.
+
+    Returns:
+        Decorator that turns the function into the definition of the check.
     """
 
     def bind(law: Callable[..., pl.DataFrame | Verdict]) -> dg.AssetChecksDefinition:
@@ -252,8 +256,8 @@ def _make_checks(
 
 def _is_measured(metadata: Mapping[str, Any]) -> bool:
     """Whether a gate had something to measure; its metadata come from the law, or from an earlier evaluation."""
-    told = metadata.get(MEASURED, True)
-    return bool(told.value if isinstance(told, dg.MetadataValue) else told)
+    found = metadata.get(MEASURED, True)
+    return bool(found.value if isinstance(found, dg.MetadataValue) else found)
 
 
 def _evaluate(home_name: str, table: str, name: str) -> tuple[bool, dict[str, Any]]:

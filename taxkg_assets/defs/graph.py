@@ -129,7 +129,7 @@ def abbreviations_are_printed(
 
 
 @gate(on="registry", reads=("documents",), measures=True)
-def boxes_on_labelled_documents(
+def boxes_on_labeled_documents(
     registry: dy.DataFrame[schemas.Registry], documents: dy.DataFrame[schemas.Documents], home: Home
 ) -> Verdict:
     """Labeled boxes are found at least as often as the floor requires."""

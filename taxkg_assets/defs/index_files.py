@@ -88,8 +88,8 @@ def write_index_files(
         flat.units.write_ipc(folder / FLAT / "units.arrow")
         _save_matrices(folder / FLAT, unit_vectors=flat.unit_vectors)
     for part in (facts,) if flat is None else (facts, folder / FLAT):
-        told = {path.name: [path.stat().st_size, _digest(path)] for path in sorted(part.iterdir())}
-        (part / FILES).write_text(json.dumps(told, indent=1) + "\n", encoding="utf8")
+        listed = {path.name: [path.stat().st_size, _digest(path)] for path in sorted(part.iterdir())}
+        (part / FILES).write_text(json.dumps(listed, indent=1) + "\n", encoding="utf8")
 
 
 def has_index_files(store: Store, path: str) -> bool:
@@ -123,8 +123,8 @@ def open_catalogue(store: Store, path: str) -> pl.DataFrame:
 
 
 def _list_facts(store: Store, path: str) -> Mapping[str, Any]:
-    told = store.place.read(f"{path}/{FACTS}/{FILES}")
-    return {} if told is None else json.loads(told)
+    listed = store.place.read(f"{path}/{FACTS}/{FILES}")
+    return {} if listed is None else json.loads(listed)
 
 
 def open_search_index(store: Store, path: str, *, model_hash: str, most_rows: int) -> PassageIndex:
@@ -180,9 +180,9 @@ def read_terms(store: Store, path: str, *, terms_by: str) -> pl.DataFrame | None
     except IndexFilesError:
         return None
     files = {"mapped.arrow": facts, "passages.arrow": flat}
-    told = {name: json.loads((folder / FILES).read_text(encoding="utf8"))[name][1] for name, folder in files.items()}
+    listed = {name: json.loads((folder / FILES).read_text(encoding="utf8"))[name][1] for name, folder in files.items()}
     card = json.loads((facts / CARD).read_text(encoding="utf8"))
-    if card.get(TERMS_BY) != terms_by or any(_digest(files[name] / name) != digest for name, digest in told.items()):
+    if card.get(TERMS_BY) != terms_by or any(_digest(files[name] / name) != digest for name, digest in listed.items()):
         return None
     parts = [_read_frame(folder / name) for name, folder in files.items()]
     return pl.concat(parts, how="horizontal").select(*TERMED, "terms")
@@ -221,10 +221,10 @@ def find_damaged_files(store: Store, path: str) -> list[str]:
         if store.place.look(f"{path}/{part}/{FILES}") is None:
             continue
         folder = store.place.copy_of(f"{path}/{part}")
-        told: Mapping[str, Any] = json.loads((folder / FILES).read_text(encoding="utf8"))
+        listed: Mapping[str, Any] = json.loads((folder / FILES).read_text(encoding="utf8"))
         damaged += [
             f"{part}/{name}"
-            for name, (size, digest) in told.items()
+            for name, (size, digest) in listed.items()
             if _size(folder / name) != size or _digest(folder / name) != digest
         ]
     return damaged
@@ -301,8 +301,8 @@ def _map_pages(path: Path) -> tuple[pl.DataFrame, Pages]:
 
     with path.open("rb") as file:
         mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    held = pyarrow.ipc.open_file(pyarrow.BufferReader(pyarrow.py_buffer(mapped))).read_all()
-    return cast(pl.DataFrame, pl.from_arrow(held, rechunk=False)), Pages(mapped)
+    table = pyarrow.ipc.open_file(pyarrow.BufferReader(pyarrow.py_buffer(mapped))).read_all()
+    return cast(pl.DataFrame, pl.from_arrow(table, rechunk=False)), Pages(mapped)
 
 
 def _map_matrix(path: Path) -> Any:
@@ -321,9 +321,9 @@ def _open_folder(store: Store, name: str) -> Path:
     Raises: IndexFilesError if a file is missing or of another size than the one that was written.
     """
     folder = store.place.copy_of(name)
-    listed = folder / FILES
-    told = json.loads(listed.read_text(encoding="utf8")) if listed.is_file() else {FILES: [0, ""]}
-    wrong = [file for file, (size, _) in told.items() if _size(folder / file) != size]
+    card = folder / FILES
+    listed = json.loads(card.read_text(encoding="utf8")) if card.is_file() else {FILES: [0, ""]}
+    wrong = [file for file, (size, _) in listed.items() if _size(folder / file) != size]
     if wrong:
         copied = not isinstance(store.place, LocalPlace)
         remedy = "delete this folder, it is copied again" if copied else "delete it and run `taxkg build`"

@@ -19,7 +19,7 @@ import polars as pl
 
 from taxkg_assets.defs.contracts import schema_of
 from taxkg_assets.defs.engine import open_engine
-from taxkg_assets.defs.looks import Look, inbox_of, look_at
+from taxkg_assets.defs.looks import Look, inbox_of, inspect_files
 from taxkg_assets.defs.progress import stage_progress
 from taxkg_assets.defs.reader import Job, Limits, Outcome
 from taxkg_assets.defs.reading import reading_version
@@ -66,7 +66,7 @@ def scan_sources(home: Home, roots: Sequence[Path] = (), *, at_first: Sequence[P
         SourceError: No source can be read.
     """
     store = home.store
-    with store.ledger_held():
+    with store.lock_ledger():
         ledger = store.read_ledger()
         given = roots or (() if has_sources(home) else at_first)
         recorded = sorted({*ledger["roots"], str(inbox_of(home.settings))})
@@ -124,7 +124,7 @@ def admit_documents(home: Home, document_ids: Iterable[str]) -> Intake:
     refused = {row["document_id"]: row for row in store.read_or_empty("quarantine").to_dicts()}
     jobs: list[Job] = []
     cleared: set[str] = set()
-    looks = look_at_sources(home, set(document_ids) & ledger.keys(), files=ledger, known=known)
+    looks = inspect_sources(home, set(document_ids) & ledger.keys(), files=ledger, known=known)
     for document_id, look in sorted(looks.items()):
         job = _job(store, document_id, ledger[document_id], look.sha256, version, settings=settings)
         if _is_same(known.get(document_id), job):
@@ -136,8 +136,8 @@ def admit_documents(home: Home, document_ids: Iterable[str]) -> Intake:
     admitted = {o.document_id: j for o, j in zip(outcomes, jobs, strict=True) if o.is_read}
     rows = [_document_row(j, known.get(d), now) for d, j in admitted.items()]
     # A changed tier needs no second reading.
-    weighed = [row for d in sorted(cleared) if (row := known[d])["tier"] != tier_of(settings, row)]
-    rows = [{**row, "tier": tier_of(settings, row)} for row in [*rows, *weighed]]
+    updated = [row for d in sorted(cleared) if (row := known[d])["tier"] != tier_of(settings, row)]
+    rows = [{**row, "tier": tier_of(settings, row)} for row in [*rows, *updated]]
     bad = [
         _quarantine_row(o, j, _first_seen(refused.get(o.document_id), j, now))
         for o, j in zip(outcomes, jobs, strict=True)
@@ -145,20 +145,30 @@ def admit_documents(home: Home, document_ids: Iterable[str]) -> Intake:
     ]
     gone = (known.keys() | refused.keys()) - ledger.keys()
     documents = {row["document_id"]: {"content": reading_of(row["sha256"], row["code_version"])} for row in rows}
-    healed = (cleared | admitted.keys()) & refused.keys()
+    recovered = (cleared | admitted.keys()) & refused.keys()
     quarantined = {row["document_id"]: {"content": row["sha256"]} for row in bad}
     return Intake(
         documents=(build_documents(rows), {**documents, **dict.fromkeys(gone)}),
-        quarantine=(build_quarantine(bad), {**quarantined, **dict.fromkeys(gone | healed)}),
+        quarantine=(build_quarantine(bad), {**quarantined, **dict.fromkeys(gone | recovered)}),
     )
 
 
-def look_at_sources(
+def inspect_sources(
     home: Home, document_ids: Collection[str], *, files: Mapping[str, Any], known: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, Look]:
-    """What the files of these documents hold now, or why they stay out unread."""
+    """Inspect the files of some documents without reading them.
+
+    Args:
+        home: The home.
+        document_ids: Documents to inspect.
+        files: Entries of the ledger by document.
+        known: Rows of `documents` by document.
+
+    Returns:
+        By document what its file contains now, or why it stays out.
+    """
     admitted = {d: row["sha256"] for d, row in known.items() if d in files}
-    return look_at({d: files[d] for d in sorted(document_ids)}, admitted=admitted, settings=home.settings)
+    return inspect_files({d: files[d] for d in sorted(document_ids)}, admitted=admitted, settings=home.settings)
 
 
 def tier_of(settings: Settings, row: Mapping[str, Any]) -> int:
@@ -184,19 +194,28 @@ def forget_refusals(store: Store) -> None:
 
 
 def publish(home: Home, name: str, document_ids: Iterable[str]) -> Iterator[Batch]:
-    """Batches of one extraction table: rows of the documents whose reading it does not hold yet, none for the gone."""
+    """Yield the batches of one extraction table that bring it up to date.
+
+    Args:
+        home: The home.
+        name: Extraction table.
+        document_ids: Documents that may have changed.
+
+    Yields:
+        Rows with the reading of each of their documents; None in place of the reading of a document that is gone.
+    """
     store, settler, settle = home.store, settler_of(home, name), open_settler(home, name)
     state = store.state(name)
-    held = dict(state.documents) if state is not None else {}
+    known = dict(state.documents) if state is not None else {}
     wanted = {r["document_id"]: r for r in store.read("documents").iter_rows(named=True)}
     stale = [
         d
         for d in sorted(set(document_ids) & wanted.keys())
-        if held.get(d, {}).get("reading") != reading_of(wanted[d]["sha256"], wanted[d]["code_version"])
-        or held[d].get("settler", "") != settler
+        if known.get(d, {}).get("reading") != reading_of(wanted[d]["sha256"], wanted[d]["code_version"])
+        or known[d].get("settler", "") != settler
     ]
     _restore_readings(home, [wanted[d] for d in stale])
-    gone: dict[str, Mapping[str, str] | None] = dict.fromkeys(sorted(held.keys() - wanted.keys()))
+    gone: dict[str, Mapping[str, str] | None] = dict.fromkeys(sorted(known.keys() - wanted.keys()))
     if gone:
         yield schema_of(name).create_empty(), gone
     frames: list[pl.DataFrame] = []
@@ -228,15 +247,22 @@ def find_unpublished(store: Store) -> set[str]:
         return set()
     wanted = {d: s["content"] for d, s in admitted.documents.items()}
     states = [store.state(name) for name in PER_DOCUMENT]
-    held = [state.documents if state is not None else {} for state in states]
-    return {d for d, reading in wanted.items() if any(h.get(d, {}).get("reading") != reading for h in held)}
+    stored = [state.documents if state is not None else {} for state in states]
+    return {d for d, reading in wanted.items() if any(h.get(d, {}).get("reading") != reading for h in stored)}
 
 
 def find_outdated(home: Home, files: Mapping[str, Mapping[str, str]]) -> set[str]:
     """Find the documents of the ledger that a run must process.
 
     They are new or changed, were read by another version of the code, have a new tier, or have newer rows than some
-    table holds.
+    table contains.
+
+    Args:
+        home: The home.
+        files: Entries of the ledger by document.
+
+    Returns:
+        Document ids.
     """
     store, settings = home.store, home.settings
     version = reading_version(settings)
@@ -246,7 +272,7 @@ def find_outdated(home: Home, files: Mapping[str, Mapping[str, str]]) -> set[str
     for name in PER_DOCUMENT:
         state, settler = store.state(name), settler_of(home, name)
         outdated |= {d for d, s in (state.documents if state else {}).items() if s.get("settler", "") != settler}
-    for document_id, look in look_at_sources(home, files.keys(), files=files, known=known).items():
+    for document_id, look in inspect_sources(home, files.keys(), files=files, known=known).items():
         job = _job(store, document_id, files[document_id], look.sha256, version, settings=settings)
         row = known.get(document_id)
         if row is not None and _is_same(row, job):
@@ -345,7 +371,7 @@ def _restore_readings(home: Home, rows: Sequence[Mapping[str, Any]]) -> None:
     ]
     files = store.read_ledger()["files"]
     known = {r["document_id"]: r for r in lost}
-    looks = look_at_sources(home, known.keys() & files.keys(), files=files, known=known)
+    looks = inspect_sources(home, known.keys() & files.keys(), files=files, known=known)
     jobs = [_job(store, d, files[d], looks[d].sha256, version, settings=settings) for d in known if d in looks]
     for row, job in zip(lost, jobs, strict=True):
         if not _is_same(row, job):

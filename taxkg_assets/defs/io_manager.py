@@ -16,7 +16,7 @@ from taxkg_assets.defs.column_lineage import column_lineage
 from taxkg_assets.defs.compat import add_partition_metadata, set_data_version, step_of
 from taxkg_assets.defs.contracts import schema_of
 from taxkg_assets.defs.document_rows import PREVIEW_ROWS, describe_documents
-from taxkg_assets.defs.early_gates import note_written
+from taxkg_assets.defs.early_gates import note_output
 from taxkg_assets.defs.gates import UngatedInputError, find_ungated
 from taxkg_assets.defs.registry import PIPELINE
 from taxkg_assets.defs.resources import Home
@@ -88,8 +88,7 @@ class DeltaIO(dg.ConfigurableIOManager):
         # Equal rows have an equal data version: the UI then does not call what was made from them unsynced.
         set_data_version(context, written.content)
         context.add_output_metadata(dict(written.metadata))
-        if not written.metadata["unchanged"]:
-            note_written(self.home, name)
+        note_output(self.home, name, is_changed=not written.metadata["unchanged"])
 
     def load_input(self, context: dg.InputContext) -> TableState:
         """The state of the table, unless a gate on it or on anything it was made from is not passed and current."""
@@ -122,7 +121,16 @@ class DeltaIO(dg.ConfigurableIOManager):
 
 
 def write_whole(store: Store, name: str, rows: WholeTable) -> Written:
-    """Write new rows for a whole table."""
+    """Write new rows for a whole table.
+
+    Args:
+        store: Tables of the home.
+        name: Table.
+        rows: Rows with the digest of their inputs.
+
+    Returns:
+        Digest of the content, and the metadata that the UI shows.
+    """
     before = store.version(name)
     store.write(name, rows.frame, inputs=rows.inputs, documents=rows.parts)
     return describe(store, name, before=before, notes=rows.notes)

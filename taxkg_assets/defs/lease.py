@@ -1,7 +1,7 @@
 """The lease on a home in a bucket: one build at a time among all machines, and one that died is not waited for.
 
 An object says who writes. It is made only where there is none (`If-None-Match`), touched while its holder lives, and
-taken over (`If-Match`) when nobody has touched it for `LEASE_SECONDS`, by the clock of the bucket alone.
+taken over (`If-Match`) when it was not renewed for `LEASE_SECONDS`, by the clock of the bucket alone.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ GONE = frozenset({"404", "NoSuchKey", "NotFound"})
 
 
 class Lease:
-    """The lease of a process on one home; `held` takes it, `check` tests whether it is still valid."""
+    """The lease of a process on one home; `hold` takes it, `check` tests whether it is still valid."""
 
     _standing: ClassVar[dict[str, Lease]] = {}
 
@@ -42,7 +42,7 @@ class Lease:
         self._is_over = threading.Event()
 
     @contextmanager
-    def held(self, *, wait_s: float) -> Iterator[None]:
+    def hold(self, *, wait_s: float) -> Iterator[None]:
         """Take the lease, keep it alive, give it back."""
         self._take(wait_s)
         beating = threading.Thread(target=self._beat, name="lease", daemon=True)
@@ -60,7 +60,7 @@ class Lease:
 
     @classmethod
     def check(cls, uri: str) -> None:
-        """Raise `HomeBusyError` if this process held the lease of a home and has lost it."""
+        """Raise `HomeBusyError` if this process had the lease of a home and has lost it."""
         lease = cls._standing.get(uri)
         if lease is not None and (lease._is_lost or time.monotonic() - lease._renewed_at > SURE_SECONDS):
             raise HomeBusyError(

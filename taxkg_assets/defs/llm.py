@@ -36,18 +36,18 @@ CALLERS: Mapping[str, tuple[Task[Any, Any], ...]] = {
     "summaries": (SUMMARIES,),
     "eval_runs": (HYDE, RELEVANCE_GRADING),
 }
-"""Tables of a build whose making may call a model, and what it is asked there: the record is closed after them."""
+"""Tables of a build whose making may call a model, and the task that it gets there: the record is closed after them."""
 
 LATER_CALLERS: Mapping[str, tuple[Task[Any, Any], ...]] = {
     "scenario_queries": (SCENARIO_QUERIES,),
     "pairs": (PAIR_JUDGING,),
     "hard_negatives": (NEGATIVE_JUDGING,),
 }
-"""Tables of a training, which no build waits for: a call stands in the journal as soon as it returns, and the next
+"""Tables of a training, which no build waits for: a call is in the journal as soon as it returns, and the next
 build takes it up."""
 
 READER_TASKS: tuple[Task[Any, Any], ...] = (HYDE, RELEVANCE_GRADING, ANSWERS)
-"""What a model may be asked for somebody who asks a question; recorded as those of a training are."""
+"""Tasks of a model that answer a question; recorded as those of a training are."""
 
 
 def _recorded(home: Home) -> str:

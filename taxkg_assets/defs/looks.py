@@ -1,7 +1,7 @@
 """The current files of the sources: the bytes of each file, or the reason why it is left out unread.
 
 The sensor, the status and the intake all look through here, so that they agree on what is new. A refusal has a digest,
-too: the same one is told once, and another one, or none any more, counts as a change.
+too: the same one is reported once, and another one, or none any more, counts as a change.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ READ_REMEDY = "Let the user of this process read it, or remove it."
 LINK_REMEDY = "Put the file itself there, or name its folder with `taxkg build --corpus`."
 SIZE_REMEDY = "Check the file, or raise TAXKG_DOCUMENT_MEMORY_MB."
 RIVAL_REMEDY = "Rename one of them, or remove the one that is not meant."
-TWIN_REMEDY = "Remove one of the two files."
+DUPLICATE_REMEDY = "Remove one of the two files."
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,31 +35,44 @@ class Look:
 
 
 def inbox_of(settings: Settings) -> Path:
-    """The folder that is a source without being named as one."""
+    """Return the folder that is a source without being named as one.
+
+    Args:
+        settings: Settings with `home`.
+
+    Returns:
+        `inbox` in the home.
+    """
     return Path(settings.inbox or Store(settings.home).home / "inbox").resolve()
 
 
-def look_at(
+def inspect_files(
     files: Mapping[str, Mapping[str, Any]],
     *,
     admitted: Mapping[str, str],
     settings: Settings,
     hashed: Callable[[Path], str] = sha256_of,
 ) -> dict[str, Look]:
-    """Look at these entries of the ledger; no file stops the look at the others.
+    """Inspect entries of the ledger; no file stops the inspection of the others.
 
-    Args:   admitted: digests with which documents of the ledger were admitted.
-            hashed: how bytes are digested.
+    Args:
+        files: Entries of the ledger by document.
+        admitted: Digests with which documents of the ledger were admitted.
+        settings: Limits of size, and the tiers of sources.
+        hashed: Digests the bytes of a file.
+
+    Returns:
+        By document what its file contains now, or why it stays out.
     """
-    looks = {d: _look_at_one(file, settings=settings, hashed=hashed) for d, file in files.items()}
+    looks = {d: _inspect_file(file, settings=settings, hashed=hashed) for d, file in files.items()}
     seen = {d: look.sha256 for d, look in looks.items() if not look.reason}
     for document_id, holder in find_duplicate_files(seen, admitted=admitted).items():
         reason = f"{printable(files[document_id]['path'])} has the same bytes as the document {holder}."
-        looks[document_id] = _refuse("open", reason, TWIN_REMEDY)
+        looks[document_id] = _refuse("open", reason, DUPLICATE_REMEDY)
     return looks
 
 
-def _look_at_one(file: Mapping[str, Any], *, settings: Settings, hashed: Callable[[Path], str]) -> Look:
+def _inspect_file(file: Mapping[str, Any], *, settings: Settings, hashed: Callable[[Path], str]) -> Look:
     path, shown = Path(file["path"]), printable(file["path"])
     if rival := file.get("rival"):
         reason = f"Two files of this name differ, or cannot be compared: {shown} and {printable(rival['path'])}."

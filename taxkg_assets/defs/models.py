@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -13,7 +14,9 @@ import polars as pl
 
 from taxkg_assets.defs.home import AnyHome
 from taxkg_assets.retrieval.encoder import (
+    MAX_TOKENS,
     ROWS,
+    TOKENIZED_AT_ONCE,
     UNSCALED,
     CosineScale,
     SentenceEncoder,
@@ -73,9 +76,15 @@ def model_hash(home: AnyHome) -> str:
 
 
 def open_base(home: AnyHome) -> SentenceEncoder:
-    """The encoder of the setting `model`: what chunks are cut by and pairs are made by, and what training begins from.
+    """Return the encoder of the setting `model`: chunks, pairs and training begin from it.
 
-    Were the chosen one used there, training would change what it learns from, and never come to rest.
+    With the chosen encoder instead, training would change what it learns from, and never converge.
+
+    Args:
+        home: The home.
+
+    Returns:
+        The encoder, loaded once per process.
     """
     return _open(home, home.settings.model)
 
@@ -90,7 +99,14 @@ def base_hash(home: AnyHome) -> str:
 
 
 def weights_hash(home: AnyHome) -> str:
-    """Hash of the base's weights alone, whatever multiplies them."""
+    """Return the hash of the base's weights alone, whatever arithmetic multiplies them.
+
+    Args:
+        home: The home.
+
+    Returns:
+        First 16 hex digits of their SHA-256, or `hub:` and the name of a hub model.
+    """
     return _model_hash(home.settings.model)
 
 
@@ -104,9 +120,17 @@ def is_tuned(home: AnyHome) -> bool:
 
 
 def open_encoder_of(home: AnyHome, hashed: str) -> SentenceEncoder | None:
-    """The encoder that an index was made with, chosen today or not; None where it is not here."""
+    """Open the encoder that an index was made with, whether it is in use today or not.
+
+    Args:
+        home: The home.
+        hashed: Hash of the encoder, as the index records it.
+
+    Returns:
+        The encoder; None if this machine does not have it.
+    """
     place = home.store.place
-    # A kept model is named by the beginning of its hash, so that no other is fetched out of a bucket to look at it.
+    # A kept model is named by the beginning of its hash, so that no other is fetched from a bucket.
     kept = [name for name in place.children(MODELS) if name == f"encoder-{hashed[:12]}"]
     names = (_name_in_use(home), home.settings.model, *(str(place.copy_of(f"{MODELS}/{name}")) for name in kept))
     runtime = home.settings.model_runtime
@@ -165,12 +189,26 @@ def _model_hash(name: str) -> str:
 
 
 def open_folder(folder: Path) -> Any:
-    """The model of a folder as the encoder has it, loaded once a process."""
+    """Return the sentence-transformers model of a folder, loaded once per process.
+
+    Args:
+        folder: Folder of the model.
+
+    Returns:
+        The model as its encoder has it.
+    """
     return _load(str(folder), _stored_hash(str(folder), TORCH)).model
 
 
 def open_untrained(home: AnyHome) -> Any:
-    """The base, loaded separately, for training to change."""
+    """Return a copy of the base that training may change.
+
+    Args:
+        home: The home.
+
+    Returns:
+        Sentence-transformers model, loaded at each call.
+    """
     return _read(home.settings.model, _stored_hash(home.settings.model, TORCH)).model
 
 
@@ -207,7 +245,7 @@ def _read(name: str, hashed: str) -> SentenceEncoder:
 
 
 def _shown_name(name: str) -> str:
-    """What readers are told of a model: a kept one by its folder's name, which does not tell where the home lies."""
+    """Name of a model that readers see: for a kept one the name of its folder, without the path of the home."""
     folder = _folder(name) if name else None
     return folder.name if folder is not None and folder.name.startswith("encoder-") else name or PACKAGED_NAME
 
@@ -221,7 +259,7 @@ def _read_scale(folder: Path | None) -> CosineScale:
 
 
 def _open(home: AnyHome, name: str) -> SentenceEncoder:
-    """The model by the home's runtime; an exported one lies in the home's cache, made when it is first asked for."""
+    """The model by the home's runtime; an exported one is in the home's cache, made at its first use."""
     runtime = home.settings.model_runtime
     if runtime == TORCH:
         return _load(name, _stored_hash(name, TORCH))
@@ -231,7 +269,43 @@ def _open(home: AnyHome, name: str) -> SentenceEncoder:
 
 def _defer(home: AnyHome, name: str) -> DeferredEncoder:
     hashed = _stored_hash(name, home.settings.model_runtime)
-    return DeferredEncoder(_shown_name(name), hashed, _read_scale(_folder(name)), lambda: _open(home, name))
+    folder = _folder(name)
+    return DeferredEncoder(
+        _shown_name(name),
+        hashed,
+        _read_scale(folder),
+        load=lambda: _open(home, name),
+        tokenize=open_tokenizer(folder) if folder is not None else None,
+    )
+
+
+@cache
+def open_tokenizer(folder: Path) -> Callable[[Sequence[str]], list[list[int]]] | None:
+    """Open the tokenizer of a model without its weights: torch takes seconds to load.
+
+    Args:
+        folder: Folder of a sentence-transformers model.
+
+    Returns:
+        A function like `Encoder.find_tokens`; None if the folder lacks `tokenizer.json` or the length of its texts.
+    """
+    rules, lengths = folder / "tokenizer.json", folder / "sentence_bert_config.json"
+    if not (rules.is_file() and lengths.is_file()):
+        return None
+    longest = json.loads(lengths.read_text(encoding="utf8")).get("max_seq_length")
+    if longest is None:
+        return None
+    from tokenizers import Tokenizer  # loaded here: a build that encodes nothing needs no tokenizer
+
+    tokenizer = Tokenizer.from_file(str(rules))
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(min(longest, MAX_TOKENS))
+
+    def find_tokens(texts: Sequence[str]) -> list[list[int]]:
+        parts = (texts[first : first + TOKENIZED_AT_ONCE] for first in range(0, len(texts), TOKENIZED_AT_ONCE))
+        return [found.ids[1:-1] for part in parts for found in tokenizer.encode_batch(list(part))]
+
+    return find_tokens
 
 
 @cache

@@ -29,8 +29,8 @@ class Parts:
     """The parts of a library, from `documents`."""
     argument: str = ""
     """The builder's parameter that is given the parts to make; without one, it makes what its rows belong to."""
-    told: Callable[..., Mapping[str, str]] | None = None
-    """Digests of what the part of each document is made from, for a table whose parts look at other documents, too: a
+    digest_each: Callable[..., Mapping[str, str]] | None = None
+    """Digests of what the part of each document is made from, for a table whose parts read other documents, too: a
     function of tables by their names. The builder is then given those tables whole, and the parts to make."""
 
 
@@ -42,7 +42,14 @@ def digest_parts(
 ) -> dict[Part, str]:
     """Digest what each part is made from: code, rows of its documents, and whole tables that no document has.
 
-    Args: states: of all tables that the builder reads. code: digest of the builder's code and settings.
+    Args:
+        parts: Parts of the table.
+        documents: `documents` with `document_id`.
+        states: States of all tables that the builder reads.
+        code: Digest of the builder's code and settings.
+
+    Returns:
+        Digest by part.
     """
     by_document = [name for name in sorted(states) if name != "documents" and states[name].documents]
     shared = digest(
@@ -57,26 +64,59 @@ def digest_parts(
     return {part: digest(shared, *map(read, part)) for part in parts}
 
 
-def digest_told(parts: Parts, frames: Mapping[str, pl.DataFrame], *, code: str) -> dict[Part, str]:
-    """Digest what each part is made from, where the table says it itself."""
-    assert parts.told is not None
-    told = parts.told(**{name: frames[name] for name in inspect.signature(parts.told).parameters})
-    return {(document_id,): digest(code, made_from) for document_id, made_from in told.items()}
+def digest_sources(parts: Parts, frames: Mapping[str, pl.DataFrame], *, code: str) -> dict[Part, str]:
+    """Digest what each part is made from, for a table that lists it itself.
+
+    Args:
+        parts: How the table is made in parts.
+        frames: Upstream tables by name.
+        code: Digest of the builder's code and settings.
+
+    Returns:
+        Digest by part.
+    """
+    assert parts.digest_each is not None
+    found = parts.digest_each(**{name: frames[name] for name in inspect.signature(parts.digest_each).parameters})
+    return {(document_id,): digest(code, made_from) for document_id, made_from in found.items()}
 
 
 def find_kept(digests: Mapping[Part, str], state: TableState | None) -> set[Part]:
-    """Find the parts whose rows stand in the table as they would be made now."""
-    held = state.documents if state is not None else {}
-    return {part for part, made_from in digests.items() if held.get(_name(part), {}).get("inputs") == made_from}
+    """Find the parts whose rows are current.
+
+    Args:
+        digests: Digest by part of what it would be made from now.
+        state: Newest state of the table; None if it does not exist.
+
+    Returns:
+        Parts that need not be made.
+    """
+    known = state.documents if state is not None else {}
+    return {part for part, made_from in digests.items() if known.get(_name(part), {}).get("inputs") == made_from}
 
 
 def record_parts(digests: Mapping[Part, str]) -> dict[str, dict[str, str]]:
-    """What a commit says of the parts of its table."""
+    """Return what a commit records of the parts of its table.
+
+    Args:
+        digests: Digest by part.
+
+    Returns:
+        By part `inputs`, its digest.
+    """
     return {_name(part): {"inputs": made_from} for part, made_from in digests.items()}
 
 
 def select_parts(frame: pl.DataFrame, parts: Collection[Part], *, columns: Sequence[str]) -> pl.DataFrame:
-    """Keep the rows of some parts."""
+    """Keep the rows of some parts.
+
+    Args:
+        frame: Rows of the table.
+        parts: Parts to keep.
+        columns: Columns that name the part of a row.
+
+    Returns:
+        Rows of these parts, in their order.
+    """
     named = pl.DataFrame(sorted(parts), schema=dict.fromkeys(columns, pl.String), orient="row")
     return frame.join(named, on=list(columns), how="semi", maintain_order="left")
 

@@ -126,7 +126,7 @@ def safe_name(name: str) -> str:
 
 
 class LocalPlace:
-    """A folder of this machine; it is held by a file lock of the store, so its lease is free."""
+    """A folder of this machine; it is locked by a file lock of the store, so its lease is free."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

@@ -63,7 +63,14 @@ def stage_progress(stage: str, total: int) -> Iterator[Listener]:
 
 
 def stage_meter(stage: str) -> Callable[[int, int], None]:
-    """A callback `(done, total)` for a stage that learns its total while it runs."""
+    """Return a callback for a stage that learns its total while it runs.
+
+    Args:
+        stage: Name of the stage.
+
+    Returns:
+        Function of the number of units that are done, and of all.
+    """
 
     def measure(done: int, total: int) -> None:
         for listener in _listeners:

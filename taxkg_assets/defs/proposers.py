@@ -35,12 +35,19 @@ class ProposerSettingError(Exception):
 
 
 def describe_proposer(home: AnyHome) -> dict[str, Any]:
-    """Who proposes by the settings, and what the home's record holds."""
+    """Describe who proposes by the settings, and what the home's record of model calls contains.
+
+    Args:
+        home: The home.
+
+    Returns:
+        `provider`, `models` unless rules propose, and the counts of `summarize_calls`.
+    """
     settings, store = home.settings, home.store
     journal = Journal(store).read()
     recorded = build_llm_calls(old=LlmCalls.cast(store.read_or_empty("llm_calls")), journal=journal)
-    asked = {} if settings.llm_provider == "rules" else {"models": models_of(settings)}
-    return {"provider": settings.llm_provider, **asked, **summarize_calls(recorded)}
+    models = {} if settings.llm_provider == "rules" else {"models": models_of(settings)}
+    return {"provider": settings.llm_provider, **models, **summarize_calls(recorded)}
 
 
 def prune_journal(store: Store) -> None:
@@ -74,10 +81,16 @@ def open_trainer(home: AnyHome) -> Proposer:
 
 
 def open_reader(home: AnyHome) -> Proposer | None:
-    """Whom readers ask: the model, asked once and for a short time, or nobody where rules propose.
+    """Open the model that answers readers, called once and for a short time.
 
-    Where it cannot be asked, rules answer and say so: a reader gets an answer without a model, and no error. Its calls
-    are recorded like those of a build.
+    If the model cannot be called, rules answer and say so: a reader gets an answer without a model, and no error. Its
+    calls are recorded like those of a build.
+
+    Args:
+        home: The home.
+
+    Returns:
+        The model; None where rules propose.
     """
     settings = home.settings
     if settings.llm_provider == "rules":
@@ -138,14 +151,21 @@ def _budget(home: str, spender: Spender, limits: tuple[float, int, float], price
 
 
 def proposer_fingerprint(home: AnyHome) -> str:
-    """Digest of who proposes and how, without opening a client: part of what decides whether a table is current."""
+    """Digest who proposes and how, without opening a client: part of what decides whether a table is current.
+
+    Args:
+        home: The home.
+
+    Returns:
+        Hex digest of 24 digits.
+    """
     settings = home.settings
     if settings.llm_provider == "rules":
         return digest("rules", code_fingerprint(RuleProposer))
     code = code_fingerprint(RuleProposer, ModelProposer)
-    # A replay must find what the provider's build has made: it is the same proposer, asked again.
-    asked = json.loads(settings.proposing()) | {"llm_provider": "models"}
-    return digest(json.dumps(asked, sort_keys=True), code, *(load_prompt(name).prompt_hash for name in TASKS))
+    # A replay must find what the provider's build has made: it is the same proposer.
+    proposing = json.loads(settings.proposing()) | {"llm_provider": "models"}
+    return digest(json.dumps(proposing, sort_keys=True), code, *(load_prompt(name).prompt_hash for name in TASKS))
 
 
 def models_of(settings: Settings) -> dict[str, list[str]]:
@@ -155,7 +175,7 @@ def models_of(settings: Settings) -> dict[str, list[str]]:
 
 
 def _checked(settings: Settings) -> Settings:
-    """The settings, if they name models and an address; an error that tells the remedy otherwise."""
+    """The settings, if they name models and an address; an error with the remedy otherwise."""
     if unknown := sorted(settings.llm_models.keys() - TASKS.keys()):
         raise ProposerSettingError(
             f"llm_models names no such task: {', '.join(unknown)}. There are: {', '.join(TASKS)}."

@@ -35,7 +35,14 @@ class ExportDamagedError(Exception):
 
 
 def export_name(hashed: str) -> str:
-    """Folder of the export that serves an encoder's hash: single precision, but for an index of eight bits."""
+    """Name the folder of the export that serves an encoder: single precision, or eight bits for an index of eight bits.
+
+    Args:
+        hashed: Hash of the encoder, with the arithmetic of the index.
+
+    Returns:
+        Folder within the home.
+    """
     small = hashed.endswith(SMALL_ARITHMETIC)
     weights = re.sub(r"-(?:bf16|onnx|onnx-int8)$", "", hashed)
     plain = re.sub(r"[^A-Za-z0-9._]+", "-", weights)
@@ -43,7 +50,15 @@ def export_name(hashed: str) -> str:
 
 
 def why_not_exported(store: Store, hashed: str) -> str | None:
-    """Why an encoder has no export; None where it has one."""
+    """Return why an encoder has no export.
+
+    Args:
+        store: Files of the home.
+        hashed: Hash of the encoder.
+
+    Returns:
+        The reason with a remedy; None if there is an export.
+    """
     card = _read_card(store, export_name(hashed))
     if card is None:
         return "it was not exported: run `taxkg build`"
@@ -52,18 +67,48 @@ def why_not_exported(store: Store, hashed: str) -> str | None:
 
 
 def has_export(store: Store, hashed: str) -> bool:
-    """Whether an export was made or tried."""
+    """Return whether an export was made or tried.
+
+    Args:
+        store: Files of the home.
+        hashed: Hash of the encoder.
+
+    Returns:
+        True also if the encoder cannot be exported.
+    """
     return _read_card(store, export_name(hashed)) is not None
 
 
 def open_question_encoder(home: AnyHome, hashed: str) -> ExportedEncoder | None:
-    """The exported encoder for an index's hash; None where there is none."""
+    """Open the exported encoder for the questions of an index.
+
+    Args:
+        home: The home.
+        hashed: Hash of the encoder of the index.
+
+    Returns:
+        The encoder; None if it has no export.
+
+    Raises:
+        ExportDamagedError: A file has another digest than recorded.
+    """
     model = open_export(home.store, hashed, threads=1)
     return None if model is None else ExportedEncoder(model, model_hash=hashed)
 
 
 def open_exported_scorer(home: AnyHome, hashed: str) -> PassageScorer | None:
-    """The exported model of a reranker; None where there is none."""
+    """Open the exported model of a reranker.
+
+    Args:
+        home: The home.
+        hashed: Name of the export, from `reranker_export`.
+
+    Returns:
+        The model; None if it has no export.
+
+    Raises:
+        ExportDamagedError: A file has another digest than recorded.
+    """
     model = open_export(home.store, hashed, threads=0)
     if model is None:
         return None

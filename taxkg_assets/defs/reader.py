@@ -143,7 +143,20 @@ class _Child:
 def read_documents(
     jobs: Iterable[Job], *, workers: int, limits: Limits, on_done: Callable[[Outcome], None]
 ) -> list[Outcome]:
-    """Read all jobs, biggest worry first as given; outcomes come in the order of the jobs."""
+    """Read documents in several processes, each within its limits of time and memory.
+
+    Args:
+        jobs: Documents to read, the most expensive first.
+        workers: Number of processes.
+        limits: Limits of one document.
+        on_done: Receives each outcome when its document is done.
+
+    Returns:
+        Outcomes in the order of the jobs.
+
+    Raises:
+        OSError: A reading cannot be written, as on a full disk.
+    """
     ordered = list(jobs)
     waiting: queue.SimpleQueue[Job] = queue.SimpleQueue()
     for job in ordered:

@@ -11,9 +11,15 @@ from taxkg_assets.settings import Settings
 
 
 def reading_version(settings: Settings) -> str:
-    """Digest of all that shapes the reading of a document: code, rules, and the engine that reads tables.
+    """Digest all that shapes the reading of a document: code, rules, and the engine that reads tables.
 
-    An engine whose package comes or goes reads again.
+    A package of the engine that is installed or removed changes the digest.
+
+    Args:
+        settings: Settings of the reading.
+
+    Returns:
+        Hex digest of 24 digits.
     """
     code, engine = code_fingerprint(extract, schema="Documents"), settings.table_engine
     return code if engine == "own" else digest(code, engine, str(find_spec(engine) is not None))

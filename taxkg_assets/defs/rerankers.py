@@ -25,31 +25,46 @@ def open_reranker(home: AnyHome, *, version: int | None = None) -> Reranker | No
     """
     row = read_reranker(home, version=version)
     return (
-        None if row is None else _weighed(row, open_scorer(home, kind=row["kind"], path=row["path"], name=row["base"]))
+        None
+        if row is None
+        else _with_weight(row, open_scorer(home, kind=row["kind"], path=row["path"], name=row["base"]))
     )
 
 
 def open_served_reranker(home: AnyHome, *, version: int, served: str) -> Reranker | None:
-    """The chosen reranker for readers: its export where there is one, else with torch, and a line that says so.
+    """Open the chosen reranker for readers: its export, or the torch model with a notice.
 
-    Args: served: hash of the encoder of the released index.
+    Args:
+        home: The home.
+        version: Version of `reranker` in the release.
+        served: Hash of the encoder of the released index.
+
+    Returns:
+        The reranker; None if none is chosen for this encoder.
     """
     row = read_reranker(home, version=version, served=served)
     if row is None:
         return None
     scorer = open_exported_scorer(home, reranker_export(row))
     if scorer is not None:
-        return _weighed(row, scorer)
+        return _with_weight(row, scorer)
     _log.warning("the reranker runs on torch: %s", why_not_exported(home.store, reranker_export(row)))
-    return _weighed(row, open_scorer(home, kind=row["kind"], path=row["path"], name=row["base"]))
+    return _with_weight(row, open_scorer(home, kind=row["kind"], path=row["path"], name=row["base"]))
 
 
-def _weighed(row: dict[str, Any], scorer: PassageScorer) -> Reranker:
+def _with_weight(row: dict[str, Any], scorer: PassageScorer) -> Reranker:
     return Reranker(name=row["name"], scorer=scorer, weight=row["weight"], depth=row["depth"])
 
 
 def reranker_export(row: dict[str, Any]) -> str:
-    """What the export of a reranker is named after."""
+    """Name the export of a reranker.
+
+    Args:
+        row: Row of `reranker`.
+
+    Returns:
+        Hash that names its folder.
+    """
     return row["sha256"] or f"hub:{row['base']}"
 
 
@@ -64,7 +79,16 @@ def reranker_hash(home: AnyHome) -> str:
 
 
 def read_reranker(home: AnyHome, *, version: int | None = None, served: str = "") -> dict[str, Any] | None:
-    """The row of the chosen reranker; none that reads with the tokens of another base than the home has now."""
+    """Read the row of the chosen reranker.
+
+    Args:
+        home: The home.
+        version: Version of `reranker`; the newest by default.
+        served: Hash of the encoder of the released index; empty for the encoder in use.
+
+    Returns:
+        Row of `reranker`; None if none is chosen, or if it reads with the tokens of another base.
+    """
     row = None if home.settings.reranker == "none" else read_chosen(home, "reranker", version=version)
     if row is None or row["kind"] != "late" or row["path"] or row["sha256"] == served:
         return row
@@ -72,14 +96,32 @@ def read_reranker(home: AnyHome, *, version: int | None = None, served: str = ""
 
 
 def open_scorer(home: AnyHome, *, kind: str, path: str, name: str) -> PassageScorer:
-    """The model of a reranker: its folder in the home, or the base, or a hub's by name."""
+    """Open the model of a reranker.
+
+    Args:
+        home: The home.
+        kind: `cross` or `late`.
+        path: Folder of the trained model in the home; empty for an untrained one.
+        name: Hub name of the untrained model; empty for the base encoder.
+
+    Returns:
+        The model that scores passages.
+    """
     model = _open_model(home, kind=kind, path=path, name=name)
     scorer = LateScorer if kind == "late" else CrossScorer
     return scorer(model=model, is_bfloat16=has_bfloat16())
 
 
 def scorer_model(home: AnyHome, row: dict[str, Any]) -> Any:
-    """The loaded model of a reranker's row."""
+    """Load the model of a reranker.
+
+    Args:
+        home: The home.
+        row: Row of `reranker`.
+
+    Returns:
+        Model of sentence-transformers.
+    """
     return _open_model(home, kind=row["kind"], path=row["path"], name=row["base"])
 
 

@@ -112,7 +112,7 @@ summaries = table(
     group="retrieval",
     handles={"proposer": open_proposer},
     fingerprint=proposer_fingerprint,
-    parts=Parts(BY_DOCUMENT.columns, BY_DOCUMENT.find, argument="only", told=digest_running_text),
+    parts=Parts(BY_DOCUMENT.columns, BY_DOCUMENT.find, argument="only", digest_each=digest_running_text),
 )
 
 

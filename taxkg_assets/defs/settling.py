@@ -25,12 +25,28 @@ Settle = Callable[[Path], pl.DataFrame]
 
 
 def settler_of(home: Home, name: str) -> str:
-    """The model that refines the rows of a table: part of what decides whether a document's rows are current."""
+    """Digest the model that refines the rows of a table: part of what decides whether a document's rows are current.
+
+    Args:
+        home: The home.
+        name: Extraction table.
+
+    Returns:
+        The digest; empty if no model refines this table.
+    """
     return proposer_fingerprint(home) if name == SETTLED and home.settings.llm_provider != "rules" else ""
 
 
 def open_settler(home: Home, name: str) -> Settle:
-    """What makes the rows of a document from the folder of its reading."""
+    """Open what makes the rows of a document from the folder of its reading.
+
+    Args:
+        home: The home.
+        name: Extraction table.
+
+    Returns:
+        Function of the folder of a reading.
+    """
     if not settler_of(home, name):
         return lambda folder: pl.read_ipc(folder / f"{name}.arrow")
     proposer = open_proposer(home)
@@ -38,7 +54,7 @@ def open_settler(home: Home, name: str) -> Settle:
 
 
 def settle_reading(folder: Path, proposer: Proposer) -> pl.DataFrame:
-    """The references of one reading after the second look."""
+    """Settle the ambiguous references of one reading."""
     return settle_references(
         schemas.References.cast(pl.read_ipc(folder / "references.arrow")),
         schemas.Sections.cast(pl.read_ipc(folder / "sections.arrow")),
@@ -50,7 +66,16 @@ def settle_reading(folder: Path, proposer: Proposer) -> pl.DataFrame:
 def build_settled_references(
     documents: dy.DataFrame[schemas.Documents], *, folder_of: Callable[[Mapping[str, Any]], Path], proposer: Proposer
 ) -> dy.DataFrame[schemas.References]:
-    """The rows of `references` from the readings that are at hand: what its next publication would ask about."""
+    """Build the rows of `references` that their next publication would contain, from the readings that are kept.
+
+    Args:
+        documents: Documents with their readings.
+        folder_of: Returns the folder of a reading.
+        proposer: Model that decides ambiguous references.
+
+    Returns:
+        Rows of `references`.
+    """
     folders = [folder_of(row) for row in documents.iter_rows(named=True)]
     frames = [settle_reading(folder, proposer) for folder in folders if folder.is_dir()]
     return schemas.References.validate(pl.concat([schemas.References.create_empty(), *frames]))

@@ -58,22 +58,36 @@ def prepare_processes() -> None:
 
 
 def run_shares(title: str, function: Callable[..., T], *arguments: Any) -> list[T]:
-    """Call a function in as many processes at a time as share the work well, and return what they return, in order.
+    """Call a function in `SHARES` processes at a time.
 
-    Args: function: is given after `arguments` the number of its share, from 0, and the number of shares.
+    Args:
+        title: Name of the step in error messages.
+        function: Function of a module; receives after `arguments` the number of its share, from 0, and the number of
+            shares.
+        arguments: Further arguments.
+
+    Returns:
+        Results in the order of the shares.
     """
     with ThreadPoolExecutor(SHARES) as threads:
         return list(threads.map(lambda ix: run_in_process(title, function, *arguments, ix, SHARES), range(SHARES)))
 
 
 def run_in_process(title: str, function: Callable[..., T], *arguments: Any) -> T:
-    """Call a function in a process of its own and return what it returns.
+    """Call a function in a process of its own.
 
     Its progress is reported here, and the child ends with this process, however that ends.
 
-    Args:   title: what the error message calls the step.
-            function: a function of a module; its arguments, result and errors are pickled.
-    Raises: what the function raises; StepDiedError where the process is killed.
+    Args:
+        title: Name of the step in error messages.
+        function: Function of a module; its arguments, result and errors are pickled.
+        arguments: Its arguments.
+
+    Returns:
+        What the function returns.
+
+    Raises:
+        StepDiedError: The process was killed; other errors are those of the function.
     """
     prepare_processes()
     receiver, sender = _FORKSERVER.Pipe(duplex=False)
@@ -148,7 +162,14 @@ def _serve(
 
 
 def make_portable(error: Exception) -> Exception:
-    """The error as it can be sent, with the place where it was raised."""
+    """Return an error that can be sent to another process, with the place where it was raised.
+
+    Args:
+        error: Error.
+
+    Returns:
+        The same error with its traceback as a note; a RuntimeError with its words if it cannot be pickled.
+    """
     error.add_note("".join(traceback.format_exception(error)))
     try:
         pickle.loads(pickle.dumps(error))

@@ -54,7 +54,7 @@ LINK = ".remote"
 """File in a folder of this machine that names the bucket of its home."""
 
 _counted: LRUCache[tuple[str, str, str], int] = LRUCache(4096)  # by address, its identity, its version
-_held: set[str] = set()
+_locked: set[str] = set()
 """What this process holds of homes: a run inside a build needs no second lock."""
 
 
@@ -72,15 +72,28 @@ class TableState:
 
 
 def digest(*parts: str) -> str:
-    """A short hex digest of several strings."""
+    """Digest several strings.
+
+    Args:
+        parts: Strings; their number and order count.
+
+    Returns:
+        First 24 hex digits of their SHA-256.
+    """
     return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()[:24]
 
 
 def frame_digest(frame: pl.DataFrame) -> str:
-    """Digest of a frame's rows in their order; columns that end in `_at` do not count.
+    """Digest the rows of a frame in their order; columns that end in `_at` do not count.
 
-    It rests on polars' row hashes with a fixed seed and not on the frame's bytes, which differ with how the frame came
-    about; what was hashed by another version of polars counts as changed (`code_fingerprint`).
+    It uses the row hashes of polars with a fixed seed and not the bytes of the frame, which differ with how the frame
+    was made. What another version of polars hashed counts as changed (`code_fingerprint`).
+
+    Args:
+        frame: Rows.
+
+    Returns:
+        Hex digest of 24 digits.
     """
     kept = frame.select(c for c in frame.columns if not c.endswith("_at"))
     hashed = hashlib.sha256(repr(kept.schema).encode())
@@ -131,8 +144,8 @@ class Store:
 
         Args: work: training holds the home for itself: it writes no table that a build writes.
         """
-        held = f"{self.home}:{work}"
-        if held in _held:
+        key = f"{self.home}:{work}"
+        if key in _locked:
             yield
             return
         with (self.folder() / (".lock" if work == BUILD else f".{work}.lock")).open("w") as lock:
@@ -148,11 +161,11 @@ class Store:
                     time.sleep(POLL_SECONDS)
             left_s = max(0.0, deadline - time.monotonic())
             with self.place.lease(wait_s=left_s) if work == BUILD else nullcontext():
-                _held.add(held)
+                _locked.add(key)
                 try:
                     yield
                 finally:
-                    _held.discard(held)
+                    _locked.discard(key)
 
     def note_run(self, run_id: str, *, work: str = BUILD) -> None:
         """Write down which run works on the home; what is still there when the home is free died in the middle."""
@@ -385,7 +398,7 @@ class Store:
         return empty if found is None else json.loads(found)
 
     @contextmanager
-    def ledger_held(self) -> Iterator[None]:
+    def lock_ledger(self) -> Iterator[None]:
         """Hold the ledger from reading to writing, among all processes of this machine; a matter of moments."""
         with (self.folder() / ".sources.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)

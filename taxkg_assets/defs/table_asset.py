@@ -16,6 +16,7 @@ import polars as pl
 
 from taxkg_assets.defs.code_references import code_references
 from taxkg_assets.defs.early_gates import begin_gates
+from taxkg_assets.defs.early_tables import begin_tables, take_table
 from taxkg_assets.defs.fingerprint import code_fingerprint
 from taxkg_assets.defs.io_manager import Rows, Unchanged
 from taxkg_assets.defs.parts import Parts
@@ -139,6 +140,9 @@ def table(
         parts: How the table is made in parts, so that only parts of changed documents are made again.
         dealt: Upstream table whose rows may be divided among processes; not with `parts`, `own_laws` or `publish`.
         can_be_dealt: Whether several processes are worth their memory; one process makes the table where they are not.
+
+    Returns:
+        The asset; its table is added to `PIPELINE`.
     """
     name, opened = snake(schema.__name__), dict(handles or {})
     parameters = list(inspect.signature(build).parameters)
@@ -185,6 +189,7 @@ def _make_asset(record: TableRecord, step: TableStep, *, arguments: Mapping[str,
     def compute(context: dg.AssetExecutionContext, **inputs: TableState) -> Rows:
         home: Home = context.resources.home
         begin_gates()
+        begin_tables(home, context.instance, current=record.name)
         states = {n: inputs[n] for n in record.upstream}
         made_from = _digest_inputs(home, states, read_code=step.read_code, upstream=record.upstream)
         return _make_stale(home, step, states, made_from=made_from, is_alone=record.is_training)
@@ -211,6 +216,8 @@ def _make_stale(
         made_from: Digest of all that the rows depend on.
         is_alone: Whether it is made in this process in any case, as training is.
     """
+    if early := take_table(step.name, made_from=made_from):
+        return early
     state = home.store.state(step.name)
     if state is not None and state.inputs == made_from:
         return Unchanged()

@@ -12,7 +12,7 @@ import polars as pl
 from threadpoolctl import threadpool_limits
 
 from taxkg_assets.defs.io_manager import WholeTable, Written, write_whole
-from taxkg_assets.defs.parts import Part, Parts, digest_parts, digest_told, find_kept, record_parts, select_parts
+from taxkg_assets.defs.parts import Part, Parts, digest_parts, digest_sources, find_kept, record_parts, select_parts
 from taxkg_assets.defs.progress import stage_progress
 from taxkg_assets.defs.registry import PIPELINE, Maker
 from taxkg_assets.defs.resources import Home
@@ -50,7 +50,7 @@ class TableStep:
               share: which of how many shares to make, for a table whose work is dealt out.
         """
         with stage_progress(self.name, 0), timed(self.name):
-            whole = self._read(home, states, wanted=None) if self.parts is None or self.parts.told else None
+            whole = self._read(home, states, wanted=None) if self.parts is None or self.parts.digest_each else None
             digests = self._digest_parts(home, states, whole)
             state = home.store.state(self.name)
             kept = find_kept(digests, state)
@@ -83,7 +83,7 @@ class TableStep:
         if self.parts is None:
             return {}
         if whole is not None:
-            return digest_told(self.parts, whole, code=self.read_code(home))
+            return digest_sources(self.parts, whole, code=self.read_code(home))
         documents = home.store.read("documents", version=states["documents"].version)
         read = {name: states[name] for name in self.maker.reads}
         return digest_parts(self.parts.find(documents), documents, states=read, code=self.read_code(home))
@@ -106,7 +106,17 @@ class TableStep:
 
 
 def make_in_process(home: Home, name: str, states: Mapping[str, TableState], *, made_from: str) -> Written:
-    """Make and write a table in a process of its own."""
+    """Make and write a table in a process of its own.
+
+    Args:
+        home: The home.
+        name: Table.
+        states: States of the upstream tables, at the versions to read.
+        made_from: Digest of all that the rows depend on.
+
+    Returns:
+        Digest of the content, and the metadata that the UI shows.
+    """
     return run_in_process(f"the table {name}", _make_and_write, home.home, name, dict(states), made_from)
 
 
@@ -118,7 +128,17 @@ def _make_and_write(home_name: str, name: str, states: Mapping[str, TableState],
 
 
 def make_in_shares(home: Home, name: str, states: Mapping[str, TableState], *, made_from: str) -> WholeTable:
-    """Make the rows of a table in several processes."""
+    """Make the rows of a table in several processes.
+
+    Args:
+        home: The home.
+        name: Table.
+        states: States of the upstream tables, at the versions to read.
+        made_from: Digest of all that the rows depend on.
+
+    Returns:
+        Rows of all shares.
+    """
     shares = run_shares(f"the table {name}", _make_share, home.home, name, dict(states), made_from)
     return WholeTable(pl.concat(shares), made_from)
 

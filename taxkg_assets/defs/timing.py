@@ -20,7 +20,14 @@ _lock = threading.Lock()
 
 @contextmanager
 def timed(part: str) -> Iterator[None]:
-    """Note the time that a part takes; what runs again before it is kept is added up."""
+    """Note the time that a part takes; times of the same part add up until they are kept.
+
+    Args:
+        part: Name of the part.
+
+    Yields:
+        Nothing.
+    """
     began, started = datetime.now(UTC), time.monotonic()
     try:
         yield
@@ -36,7 +43,11 @@ def note_time(part: str, *, began: datetime, seconds: float) -> None:
 
 
 def keep_times(store: Store) -> None:
-    """Write what was noted into the home, in place of the earlier times of the same parts."""
+    """Write the noted times into the home, in place of the earlier times of the same parts.
+
+    Args:
+        store: Files of the home.
+    """
     with _lock:
         noted, path = dict(_spent), store.folder("cache") / TIMES
         _spent.clear()
@@ -46,7 +57,14 @@ def keep_times(store: Store) -> None:
 
 
 def read_times(store: Store) -> dict[str, tuple[datetime, datetime]]:
-    """When each part began, and its beginning with the time that it took."""
+    """Read when each part ran.
+
+    Args:
+        store: Files of the home.
+
+    Returns:
+        By part when it began, and its beginning plus the time that it took.
+    """
     found = {part: (datetime.fromisoformat(row["began_at"]), row["seconds"]) for part, row in _read(store).items()}
     return {part: (began, began + timedelta(seconds=seconds)) for part, (began, seconds) in found.items()}
 
@@ -75,7 +93,15 @@ class TimedProposer:
 
 
 def timed_call(part: str, call: Callable[..., Any]) -> Callable[..., Any]:
-    """A function whose time is noted."""
+    """Wrap a function so that its time is noted.
+
+    Args:
+        part: Name of the part.
+        call: Function.
+
+    Returns:
+        Function with the same arguments and result.
+    """
 
     def run(*arguments: Any, **named: Any) -> Any:
         with timed(part):

@@ -66,7 +66,14 @@ def open_left_out(home: Home) -> Callable[[Steps], None]:
 
 
 def read_left_out(store: Store) -> pl.DataFrame:
-    """Return the counts of `open_left_out`, one row per kind of pair; empty before the first pairs."""
+    """Read how many pairs were left out.
+
+    Args:
+        store: Tables of the home.
+
+    Returns:
+        Counts of `open_left_out`, one row per kind of pair; empty before the first pairs.
+    """
     steps = json.loads(store.place.read(LEFT_OUT_REPORT) or b"{}")
     return pl.DataFrame(
         [{"kind": kind, **counts} for kind, counts in steps.items()], schema=None if steps else ["kind"]

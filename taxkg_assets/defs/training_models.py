@@ -97,8 +97,10 @@ def read_provenance(home: Home) -> Provenance:
     states = {name: home.store.state(name) for name in ("pairs", "hard_negatives", "chunks", "edges")}
     documents = home.store.read("documents")["document_id"].unique().sort().to_list()
     left_out = {row.pop("kind"): row for row in read_left_out(home.store).to_dicts()}
-    told = {name: f"version {state.version}, content {state.content[:12]}" for name, state in states.items() if state}
-    return Provenance(tables=told, documents=documents, left_out=left_out)
+    versions = {
+        name: f"version {state.version}, content {state.content[:12]}" for name, state in states.items() if state
+    }
+    return Provenance(tables=versions, documents=documents, left_out=left_out)
 
 
 def keep_model(home: Home, folder: Path, name: str) -> str:
@@ -173,8 +175,8 @@ def train_cross(home: Home, examples: Sequence[Example], dev: Sequence[Example])
 def rank_questions(home: Home, dev: Sequence[Example]) -> list[RankedList]:
     """The best passages of the current search for development questions whose answer is among them.
 
-    None where the index is of another encoder than the one in use: beside it a reranker would be weighed on a search
-    that nobody will be served. The next build makes the index anew, and the training after it weighs.
+    None where the index is of another encoder than the one in use: that search will never be served. The next build
+    makes the index again, and the training after it evaluates the reranker.
     """
     named = home.store.read("index")
     encoder = open_encoder(home)
@@ -221,7 +223,7 @@ reranker = table(
 
 
 def _read_indexed(home: Home) -> list[str]:
-    """The encoder that the index was made with, for a reranker is weighed beside it."""
+    """The encoder that the index was made with, since a reranker is evaluated with it."""
     return home.store.read_or_empty("index")["model_hash"].to_list()
 
 
@@ -239,20 +241,20 @@ def the_chosen_encoder_beats_its_base(
     home: Home,
 ) -> Verdict:
     """An encoder is in use only if its gain is above 0 with its interval, its folder holds what was measured, and what
-    lies there, asked some development questions once more, answers them no worse than the home's own base does."""
+    lies there, with some development questions once more, answers them no worse than the home's own base does."""
     verdict = _judge(model, home)
     chosen = model.filter(pl.col("is_chosen"))
     if chosen.is_empty() or not verdict.offending.is_empty():
         return verdict
-    asked = sample_questions(pairs, hard_negatives, count=REEVALUATED)
+    sampled = sample_questions(pairs, hard_negatives, count=REEVALUATED)
     models = open_untrained(home), open_folder(home.store.place.copy_of(chosen["path"].item()))
     settings = encoder_settings(home)
-    base, own = (mean_of(score_dense(EncoderTrainer(m, settings).encode, asked).questions) for m in models)
+    base, own = (mean_of(score_dense(EncoderTrainer(m, settings).encode, sampled).questions) for m in models)
     is_another = chosen["base_hash"].item() != weights_hash(home)
     return replace(
         verdict,
         offending=chosen.select(verdict.offending.columns).filter(is_another or own - base < MIN_KIND_GAIN),
-        figures={**verdict.figures, f"{len(asked)} asked again: base": base, "the chosen encoder": own},
+        figures={**verdict.figures, f"{len(sampled)} repeated: base": base, "the chosen encoder": own},
         note=f"tuned from another base than the home has: run `taxkg train`. {verdict.note}"
         if is_another
         else verdict.note,

@@ -43,14 +43,28 @@ class Verdict:
 
 
 def table_metadata(frame: pl.DataFrame) -> dg.TableMetadataValue:
-    """A frame as the UI shows it: long texts cut, lists and rectangles on one line."""
+    """Render a frame for the UI: long texts cut, lists and rectangles on one line.
+
+    Args:
+        frame: Rows to show.
+
+    Returns:
+        Metadata value of Dagster.
+    """
     columns = [dg.TableColumn(name, str(kind.base_type())) for name, kind in frame.schema.items()]
     records = [dg.TableRecord({c: _cell(v) for c, v in row.items()}) for row in frame.iter_rows(named=True)]
     return dg.MetadataValue.table(records, schema=dg.TableSchema(columns))
 
 
 def shortened(frame: pl.DataFrame) -> pl.DataFrame:
-    """A frame narrow enough to show: no nested columns, and of long ids the end, where they differ."""
+    """Narrow a frame for display: no nested columns, and of long ids the end, where they differ.
+
+    Args:
+        frame: Rows.
+
+    Returns:
+        The same rows with fewer columns and shorter ids.
+    """
     tail = pl.format("…{}", pl.col(pl.String).str.tail(ID_CHARACTERS - 1)).name.keep()
     is_long_id = ~pl.col(pl.String).str.contains(" ") & (pl.col(pl.String).str.len_chars() > ID_CHARACTERS)
     return frame.select(~cs.nested()).with_columns(pl.when(is_long_id).then(tail).otherwise(pl.col(pl.String)))
@@ -95,7 +109,14 @@ def render_floors(floors: Sequence[Floor]) -> str:
 
 
 def verdict_metadata(verdict: Verdict) -> dict[str, Any]:
-    """What the UI and the command line show of a gate."""
+    """Return what the UI and the command line show of a gate.
+
+    Args:
+        verdict: Verdict of the gate.
+
+    Returns:
+        Metadata by name: counts, first offending rows, figures, floors and note.
+    """
     shown: dict[str, Any] = {"rows checked": verdict.checked, "offending rows": verdict.offending.height}
     shown |= {name: _rounded(figure) for name, figure in verdict.figures.items()}
     if not verdict.is_measured:

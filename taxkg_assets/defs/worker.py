@@ -148,12 +148,12 @@ def _save(frames: dict[str, pl.DataFrame], folder: Path) -> dict[str, Any]:
     contents: dict[str, str] = {}
     for name, frame in frames.items():
         try:
-            sound = enforce_contract(schema_of(name), frame)
+            checked = enforce_contract(schema_of(name), frame)
         except ContractError as broken:
             shutil.rmtree(temporary)
             return _refusal(name, " ".join(str(broken).split())[:500], LAW_REMEDY, is_law=True)
-        sound.write_ipc(temporary / f"{name}.arrow")
-        contents[name] = frame_digest(sound)
+        checked.write_ipc(temporary / f"{name}.arrow")
+        contents[name] = frame_digest(checked)
     (temporary / "contents.json").write_text(json.dumps(contents), encoding="utf8")
     shutil.rmtree(folder, ignore_errors=True)
     temporary.replace(folder)

@@ -26,7 +26,17 @@ def find_unexplained_boxes(
     documents: dy.DataFrame[Documents],
     elements: dy.DataFrame[Elements],
 ) -> pl.DataFrame:
-    """Find boxes of a face whose instructions have a line that begins with the key, and no heading for it."""
+    """Find boxes of a face whose instructions have a line that begins with the key, and no heading for it.
+
+    Args:
+        anchors: Headings of all documents.
+        faces: Boxes of all forms.
+        documents: Documents.
+        elements: Printed elements of all documents.
+
+    Returns:
+        Boxes with `document_id`, `box_key`, `page` and `label`.
+    """
     found = find_unanchored_boxes(faces, anchors, documents=documents, elements=elements)
     return found.filter(~pl.col("is_excused")).drop("is_excused")
 
@@ -40,7 +50,7 @@ def find_unanchored_boxes(
 ) -> pl.DataFrame:
     """Find boxes of a face without an anchor in its filer instructions or on its recipient pages.
 
-    Which documents have to explain a face is decided without looking at anchors: a reader that lost them all is caught.
+    Which documents have to explain a face is decided without reading anchors: a reader that lost them all is caught.
 
     Returns:  one row per box and document; `is_excused` where no text line of that document begins with its key, lines
               that head a box of another form aside.
@@ -84,7 +94,15 @@ def find_invented_boxes(
 ) -> pl.DataFrame:
     """Find anchors of boxes that the face of their form and revision does not print.
 
-    Older instructions are left out: they may well speak of a box that the face has dropped since.
+    Older instructions are left out: they may well mention a box that the face has dropped since.
+
+    Args:
+        faces: Boxes of all forms.
+        anchors: Headings of all documents.
+        documents: Documents.
+
+    Returns:
+        Rows of `anchors`.
     """
     invented: list[str] = []
     boxes = anchors.filter(pl.col("kind").is_in(_BOX_KINDS))
@@ -112,7 +130,14 @@ def find_boxes_without_face(
 
     A heading that is the label of a field, as of a check box, is printed on the form and needs no face.
 
-    Returns: `document_id` and `boxes`, the number of those headings. A list to look at, no fault by itself.
+    Args:
+        faces: Boxes of all forms.
+        anchors: Headings of all documents.
+        fields: Fillable fields of all forms.
+        documents: Documents.
+
+    Returns:
+        `document_id` and `boxes`, the number of those headings. A list to review, no fault by itself.
     """
     forms = (
         documents.filter(pl.col("doc_type") == "form").select("document_id").join(faces, on="document_id", how="anti")
@@ -135,12 +160,12 @@ def _find_guides(documents: pl.DataFrame, *, form: str, revision: str, is_same: 
     """Find the instructions for a face: of its revision; for continuous use also the latest that are not newer."""
     guides: list[str] = []
     for doc_type in _GUIDES:
-        kin = documents.filter(
+        related = documents.filter(
             (pl.col("doc_type") == doc_type) & pl.col("form").str.split(_AND).list.contains(form)
         ).sort("document_id")
-        same = kin.filter(pl.col("revision") == revision)
+        same = related.filter(pl.col("revision") == revision)
         if same.is_empty() and not is_same and _is_continuous(revision):
-            older = kin.filter(pl.col("revision").str.contains("-", literal=True) & (pl.col("revision") < revision))
+            older = related.filter(pl.col("revision").str.contains("-", literal=True) & (pl.col("revision") < revision))
             same = older.filter(pl.col("revision") == pl.col("revision").max())
         guides += same["document_id"].to_list()
     return guides
@@ -152,7 +177,7 @@ def _is_continuous(revision: str) -> bool:
 
 
 def _boxes_of(boxes: pl.DataFrame, document_id: str, *, form: str, documents: pl.DataFrame) -> pl.DataFrame:
-    """Select a document's boxes that speak of a form; in a document of one form also those that name none."""
+    """Select a document's boxes that mention a form; in a document of one form also those that name none."""
     named = documents.filter(pl.col("document_id") == document_id)["form"]
     forms = [form] if any(_AND in name for name in named) else [form, ""]
     return boxes.filter((pl.col("document_id") == document_id) & pl.col("form").is_in(forms))

@@ -37,7 +37,7 @@ class DocumentLaw:
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """The tables that the law looks at."""
+        """The tables that the law reads."""
         return self.tables or (() if self.find is None else tuple(inspect.signature(self.find).parameters))
 
     @property
@@ -63,9 +63,18 @@ class DocumentLaw:
 def column_law(
     name: str, *, on: str, where: pl.Expr, broken: str, remedy: str, show: Iterable[str] = ()
 ) -> DocumentLaw:
-    """Declare an incomplete law that a column of one table decides: rows of which `where` is true are flagged.
+    """Declare an incomplete law that a column of one table decides.
 
-    Args: show: columns of the examples. The table needs a `document_id`.
+    Args:
+        name: Name of the law.
+        on: Table, which needs a `document_id`.
+        where: Expression that is true for rows to flag.
+        broken: What is wrong, for the message.
+        remedy: What a reader can do.
+        show: Columns of the examples.
+
+    Returns:
+        The law.
     """
 
     def find(**frames: pl.DataFrame) -> pl.DataFrame:
@@ -75,7 +84,15 @@ def column_law(
 
 
 def render_examples(offending: pl.DataFrame, show: Iterable[str] = ()) -> list[str]:
-    """The first offending rows of a document in words."""
+    """Render the first offending rows of a document in words.
+
+    Args:
+        offending: Rows that break a law.
+        show: Columns to show; all but ids by default.
+
+    Returns:
+        One text per row.
+    """
     columns = list(show) or [name for name in offending.columns if name != "document_id"]
     return [
         ", ".join(f"{name} {str(value)[:_CELL_CHARACTERS]}" for name, value in row.items() if value not in (None, ""))
@@ -86,7 +103,15 @@ def render_examples(offending: pl.DataFrame, show: Iterable[str] = ()) -> list[s
 def find_broken_law(
     frames: Mapping[str, pl.DataFrame], laws: Iterable[DocumentLaw]
 ) -> tuple[DocumentLaw, pl.DataFrame] | None:
-    """The first corrupt law that the tables of a document break, with the offending rows; None where all are kept."""
+    """Find the first corrupt law that the tables of a document break.
+
+    Args:
+        frames: Tables of the document by name.
+        laws: Laws in the order of their importance.
+
+    Returns:
+        The law and the offending rows; None if all are kept.
+    """
     for law in laws:
         if law.strength == CORRUPT and law.find is not None:
             offending = law.find_offending(frames)

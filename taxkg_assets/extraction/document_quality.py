@@ -28,11 +28,19 @@ def build_document_quality(
     faces: dy.DataFrame[Faces],
     fields: dy.DataFrame[Fields],
 ) -> dy.DataFrame[DocumentQuality]:
-    """Say of each document and law whether it is kept.
+    """Record for each document and law whether it is kept.
 
-    Args:    quarantine: a document that is withheld is judged by its reason; rows of an older version, which are served
-             on, by the other laws.
-    Returns: one row per document and law. A document without any rows has one row, for the law that it broke.
+    Args:
+        documents: Documents.
+        quarantine: Withheld documents. A withheld document is judged by its reason, and its older rows, which are still
+            served, by the other laws.
+        elements: Printed elements.
+        anchors: Headings.
+        faces: Boxes of forms.
+        fields: Fillable fields.
+
+    Returns:
+        One row per document and law. A document without any rows has one row, for the law that it broke.
     """
     frames = {
         "documents": documents,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 
 class StageError(Exception):
-    """A document cannot pass a stage; it goes to `quarantine`, the rest of the corpus goes on.
+    """A document cannot pass a stage; it goes to `quarantine`, the rest of the corpus continues.
 
-    `is_law` tells a document that was read but breaks a law of the tables from one that could not be read.
+    `is_law` distinguishes a document that was read but breaks a law of the tables from one that could not be read.
     """
 
     def __init__(self, stage: str, reason: str, remedy: str, *, is_law: bool = False) -> None:

@@ -24,11 +24,11 @@ from taxkg_assets.extraction.forms.form_lines import holds_form_lines
 from taxkg_assets.extraction.forms.stated_fields import StatedField, find_stated_fields
 from taxkg_assets.extraction.invariants import (
     find_broken_pieces,
+    find_duplicate_anchors,
     find_misowned_elements,
     find_off_page_spans,
     find_orphan_anchors,
     find_strayed_sections,
-    find_twin_anchors,
     find_unread_pages,
 )
 from taxkg_assets.extraction.layout.lines import Line
@@ -157,7 +157,7 @@ def _check_laws(
     """Refuse a document whose tables break a law."""
     _refuse("elements", "pages hold text of which no element was made", find_unread_pages(elements, source))
     _refuse("anchors", "headings have no place in the tree", find_orphan_anchors(anchors))
-    _refuse("anchors", "headings cannot be told apart", find_twin_anchors(anchors))
+    _refuse("anchors", "headings cannot be distinguished", find_duplicate_anchors(anchors))
     _refuse("sections", "elements have no owner or several", find_misowned_elements(elements, sections))
     _refuse("sections", "rows hang on no heading of the document", find_strayed_sections(sections, anchors))
     _refuse("sections", "rows do not map to rectangles from end to end", find_broken_pieces(sections))

@@ -1,7 +1,7 @@
 """Laws about documents: each function gives the rows that break one; `LAWS` at the end declares how strong each is.
 
 A broken *corrupt* law withholds the document before its tables are written; a broken *incomplete* law flags it in
-`document_quality`, and it is served. Floors of accuracy are not here: they need labelled documents.
+`document_quality`, and it is served. Floors of accuracy are not here: they need labeled documents.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def find_off_page_spans(spans: dy.DataFrame[Spans], source: Source) -> pl.DataFr
         source: Its pages with their sizes.
     """
     numbers = spans["page"].to_numpy()
-    # No span lies on a page that is not there.
+    # No span is on a page that is not there.
     last = max((page.page for page in source.pages), default=0)
     sizes = np.full((max(last, numbers.max(initial=0)) + 1, 2), -np.inf)
     for page in source.pages:
@@ -94,7 +94,7 @@ def find_orphan_anchors(anchors: dy.DataFrame[Anchors]) -> pl.DataFrame:
     return anchors.filter(pl.col("anchor_id").is_in(broken)).select("document_id", "anchor_id", "parent_anchor_id")
 
 
-def find_twin_anchors(anchors: dy.DataFrame[Anchors]) -> pl.DataFrame:
+def find_duplicate_anchors(anchors: dy.DataFrame[Anchors]) -> pl.DataFrame:
     """Return the anchors that share form, key, parent, heading, page and number of repetition.
 
     Args:
@@ -146,9 +146,9 @@ def find_broken_pieces(sections: dy.DataFrame[Sections]) -> pl.DataFrame:
     lasts = np.cumsum(counts)[has_pieces] - 1
     before = np.roll(end, 1)
     before[lasts + 1 - counts[has_pieces]] = 0
-    is_sound = (start == before) & (end > start) & (x1 > x0) & (y1 > y0)
+    is_valid = (start == before) & (end > start) & (x1 > x0) & (y1 > y0)
     is_broken = ~has_pieces
-    is_broken[np.repeat(np.arange(len(counts)), counts)[~is_sound]] = True
+    is_broken[np.repeat(np.arange(len(counts)), counts)[~is_valid]] = True
     is_broken[has_pieces] |= end[lasts] != sections["text"].str.len_chars().to_numpy()[has_pieces]
     broken = sections.select("document_id", "page", "element_id", "text").filter(pl.Series(is_broken))
     return broken.sort("element_id") if broken.height else broken
@@ -170,7 +170,7 @@ def find_false_evidence(references: dy.DataFrame[References], sections: dy.DataF
 
 
 _REPORT = "Report it with the file; until then the document keeps its old rows, if any."
-_LOOK = "Look at the pages; what the document says elsewhere is not affected."
+_LOOK = "Check the pages; the rest of the document is not affected."
 
 LAWS: tuple[DocumentLaw, ...] = (
     # Checked while the document is read: `_refuse` in extract.py says `broken`, and the worker says the rest.
@@ -180,7 +180,7 @@ LAWS: tuple[DocumentLaw, ...] = (
         "headings_form_a_tree", CORRUPT, "anchors", "headings have no place in the tree", _REPORT, find_orphan_anchors
     ),
     DocumentLaw(
-        "headings_are_distinct", CORRUPT, "anchors", "headings cannot be told apart", _REPORT, find_twin_anchors
+        "headings_are_distinct", CORRUPT, "anchors", "headings cannot be distinguished", _REPORT, find_duplicate_anchors
     ),
     DocumentLaw(
         "elements_have_one_owner",
@@ -214,7 +214,7 @@ LAWS: tuple[DocumentLaw, ...] = (
         _REPORT,
         find_false_evidence,
     ),
-    # Checked on the published tables: the document is served, and whoever reads it is told.
+    # Checked on the published tables: the document is served, and its readers are notified.
     DocumentLaw(
         "boxes_are_explained",
         INCOMPLETE,
@@ -228,7 +228,7 @@ LAWS: tuple[DocumentLaw, ...] = (
         "headings_name_printed_boxes",
         INCOMPLETE,
         "anchors",
-        "headings speak of boxes that the form does not print",
+        "headings mention boxes that the form does not print",
         _LOOK,
         find_invented_boxes,
         show=("form", "key", "heading"),
@@ -237,7 +237,7 @@ LAWS: tuple[DocumentLaw, ...] = (
         "forms_show_their_boxes",
         INCOMPLETE,
         "faces",
-        "headings speak of boxes of this form, and no box was found on its pages",
+        "headings mention boxes of this form, and no box was found on its pages",
         _LOOK,
         find_boxes_without_face,
         show=("boxes",),
@@ -255,7 +255,7 @@ LAWS: tuple[DocumentLaw, ...] = (
         on="documents",
         where=pl.col("hidden_texts").list.eval(pl.element().struct.field("is_order")).list.any(),
         show=(),
-        broken="passages give orders to programs, or hide text",
+        broken="passages contain prompt injections or hidden text",
         remedy="Read them with `taxkg status`; no program should follow them.",
     ),
     DocumentLaw(

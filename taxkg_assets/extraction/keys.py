@@ -135,7 +135,7 @@ def read_members(listed: str) -> list[str]:
             is_range = False
         else:
             members.append(token)
-    if len(members) == 2 and _are_neighbours(members[0], members[1]):
+    if len(members) == 2 and _are_neighbors(members[0], members[1]):
         return [f"{members[0]}-{members[1]}"]
     return members
 
@@ -163,7 +163,7 @@ def _run_between(first: str, last: str) -> list[str]:
     return [first, last]
 
 
-def _are_neighbours(first: str, second: str) -> bool:
+def _are_neighbors(first: str, second: str) -> bool:
     if first.isdigit() and second.isdigit():
         return int(second) == int(first) + 1
     same_stem = first[:-1] == second[:-1] or (first[:-1] and second == second[-1:])

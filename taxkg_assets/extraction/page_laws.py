@@ -17,7 +17,11 @@ def find_distrusted_pages(documents: dy.DataFrame[Documents]) -> pl.DataFrame:
 
     A page whose tags say nothing about its text does not count.
 
-    Returns: one row per page with `document_id`, `page` and `reason`.
+    Args:
+        documents: Documents with the sources of their pages.
+
+    Returns:
+        One row per page with `document_id`, `page` and `reason`.
     """
     limits = load_document_laws().structure_tags_are_trusted
     pages = find_read_pages(documents).filter(~pl.col("reason").is_in(SILENT))
@@ -32,7 +36,12 @@ def find_distrusted_pages(documents: dy.DataFrame[Documents]) -> pl.DataFrame:
 def find_disputed_headings(anchors: dy.DataFrame[Anchors], documents: dy.DataFrame[Documents]) -> pl.DataFrame:
     """Find the own-line headings that only one reading sees, in documents where the two agree on few.
 
-    Returns: one row per heading on a page that was read by its tags, with `document_id`, `page` and `heading`.
+    Args:
+        anchors: Headings of all documents.
+        documents: Documents.
+
+    Returns:
+        One row per heading on a page that was read by its tags, with `document_id`, `page` and `heading`.
     """
     limits = load_document_laws().tags_and_layout_agree
     tagged = find_read_pages(documents).filter(pl.col("source") == "tags")

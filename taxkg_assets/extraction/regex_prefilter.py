@@ -15,7 +15,7 @@ from taxkg_assets.rules.loader import Rule, load_rules
 
 Groups = tuple[tuple[str, str], ...]
 ALL_WORDS = -1
-"""A text of which nobody has read which words it holds: any rule may match."""
+"""A text whose words were not read: any rule may match."""
 
 
 class Screen:
@@ -27,30 +27,30 @@ class Screen:
         words = {word for of_group in rules.values() for rule in of_group for one in rule.word_groups for word in one}
         self._bits = {word: 2 << ix for ix, word in enumerate(sorted(words))}
         self._rules = {name: [(rule, *self._needs_of(rule)) for rule in of_group] for name, of_group in rules.items()}
-        # Of most groups no rule can match: that is told at once.
+        # Of most groups no rule can match: that is decided at once.
         self._any = {
             name: reduce(or_, (first for _, first, _ in of_group), 0) for name, of_group in self._rules.items()
         }
 
     def _needs_of(self, rule: Rule) -> tuple[int, tuple[int, ...]]:
-        """The most telling group of words, and the others; a rule that needs none is always asked."""
+        """The most telling group of words, and the others; a rule that needs none is always tried."""
         first, *others = [self._number(one) for one in rule.word_groups] or [-1]
         return first, tuple(others)
 
     def read(self, texts: Sequence[str]) -> list[int]:
         """Read which of the words each text holds, case aside."""
         small = pl.Series([text.lower() for text in texts], dtype=pl.String)
-        held = small.str.extract_many(list(self._bits), overlapping=True).to_list()
-        return [1 | self._number(words) for words in held]
+        rule_words = small.str.extract_many(list(self._bits), overlapping=True).to_list()
+        return [1 | self._number(words) for words in rule_words]
 
-    def find_rules(self, name: tuple[str, str], held: int) -> list[Rule]:
+    def find_rules(self, name: tuple[str, str], rule_words: int) -> list[Rule]:
         """Find the rules of a group that can match in a text that holds these words, in the group's order."""
         usable: list[Rule] = []
-        if not held & self._any[name]:
+        if not rule_words & self._any[name]:
             return usable
         for rule, first, others in self._rules[name]:
             # The lowest bit is set in every text, for rules that need no word.
-            if held & first and (not others or all(held & words for words in others)):
+            if rule_words & first and (not others or all(rule_words & words for words in others)):
                 usable.append(rule)
         return usable
 

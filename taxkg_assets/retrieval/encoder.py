@@ -25,6 +25,8 @@ ROWS = 8
 SHORT_ROWS = 64
 """Texts in a batch of texts of one token."""
 DECIMALS = 5
+MAX_TOKENS = 256
+"""Tokens of a text that are encoded, unless its model takes fewer."""
 TOKENIZED_AT_ONCE = 1_000
 """Texts in one call of a tokenizer: its output for each besides the ids takes fifty times their memory."""
 
@@ -265,7 +267,7 @@ class SentenceEncoder:
     model: Any
     model_name: str
     model_hash: str
-    max_tokens: int = 256
+    max_tokens: int = MAX_TOKENS
     is_bfloat16: bool = False
     rows: int = ROWS
     scale: CosineScale = UNSCALED

@@ -174,7 +174,7 @@ def find_near(codes: VectorCodes, meaning: Vectors, *, count: int) -> Ints:
         count: Number of nearest rows that are wanted.
 
     Returns:
-        Row numbers, several times `count`, best first by their bytes.
+        Row numbers, more than `count` where there are as many, best first by their bytes.
     """
     rows, near = _compare(codes, meaning, codes.count_differences(meaning))
     return rows[find_top(near, _reach(count))]
@@ -182,7 +182,7 @@ def find_near(codes: VectorCodes, meaning: Vectors, *, count: int) -> Ints:
 
 def _reach(count: int) -> int:
     """Return the number of rows that are compared exactly: bytes order rows nearly as vectors do."""
-    return int(count * _limits().oversize)
+    return max(_limits().exact, int(count * _limits().oversize))
 
 
 def _compare(

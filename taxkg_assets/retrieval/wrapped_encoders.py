@@ -17,6 +17,8 @@ class DeferredEncoder:
     scale: CosineScale
     load: Callable[[], Encoder]
     """Opens the encoder itself; an open one is returned at once."""
+    tokenize: Callable[[Sequence[str]], list[list[int]]] | None = None
+    """Returns what `find_tokens` of the encoder returns, without loading its weights; None if only the encoder can."""
 
     @property
     def dimension(self) -> int:
@@ -37,7 +39,7 @@ class DeferredEncoder:
 
     def find_tokens(self, texts: Sequence[str]) -> list[list[int]]:
         """Return tokens as the encoder itself does."""
-        return self.load().find_tokens(texts)
+        return (self.tokenize or self.load().find_tokens)(texts)
 
     def encode_tokens(self, texts: Sequence[str]) -> list[TokenVectors]:
         """Encode as the encoder itself does."""

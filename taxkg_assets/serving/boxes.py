@@ -48,7 +48,7 @@ def find_box(released: Released, form: str, key: str) -> list[dict[str, Any]]:
     return [_with_passages(row, released) for row in rows.iter_rows(named=True)]
 
 
-def find_asked_boxes(released: Released, words: Sequence[str]) -> list[dict[str, Any]]:
+def list_named_boxes(released: Released, words: Sequence[str]) -> list[dict[str, Any]]:
     """Look up the boxes that words mean: a form and a key, or `QD`, or `box 1b on its form`.
 
     Args:
@@ -61,15 +61,15 @@ def find_asked_boxes(released: Released, words: Sequence[str]) -> list[dict[str,
     Raises:
         BoxNotFoundError: No box has this name.
     """
-    asked = " ".join(words)
+    name = " ".join(words)
     registry = Registry.cast(released.table("registry"))
     documents = Documents.cast(released.table("documents"))
-    rows = find_boxes(asked, registry, documents=documents)
+    rows = find_boxes(name, registry, documents=documents)
     if rows.is_empty():
         if len(words) == 2:
             return find_box(released, *words)
         known = ", ".join(registry["form"].unique().sort()) or "none"
-        raise BoxNotFoundError(f"No box is called {asked!r} in this corpus. Forms with boxes: {known}.")
+        raise BoxNotFoundError(f"No box is called {name!r} in this corpus. Forms with boxes: {known}.")
     return [_with_passages(row, released) for row in rows.iter_rows(named=True)]
 
 
@@ -86,14 +86,14 @@ def list_boxes(released: Released, form: str) -> list[dict[str, Any]]:
     Raises:
         BoxNotFoundError: No form with boxes has this name; the message lists them.
     """
-    rows = find_asked_forms(released, [form])
+    rows = list_boxes_of_forms(released, [form])
     if not rows:
         known = ", ".join(released.table("registry")["form"].unique().sort()) or "none"
         raise BoxNotFoundError(f"No form {form!r} with boxes in this corpus. Forms: {known}.")
     return rows
 
 
-def find_asked_forms(released: Released, words: Sequence[str]) -> list[dict[str, Any]]:
+def list_boxes_of_forms(released: Released, words: Sequence[str]) -> list[dict[str, Any]]:
     """List every box of the forms that words name without naming a box.
 
     Args:

@@ -15,6 +15,7 @@ from taxkg_assets.defs.alerts import alert_runs, say_error
 from taxkg_assets.defs.automation import BUILT, partition_range, sync_partitions
 from taxkg_assets.defs.compat import record_runs_at
 from taxkg_assets.defs.early_gates import early_gates
+from taxkg_assets.defs.early_tables import early_tables
 from taxkg_assets.defs.extraction import READ_TABLES
 from taxkg_assets.defs.gates import GATED_BY, MEASURED_SUFFIX, find_ungated, latest_evaluations
 from taxkg_assets.defs.intake import find_outdated, forget_refusals, prune_readings, scan_sources
@@ -213,7 +214,9 @@ def run_selection(
     defs = definitions.defs
 
     home = Home(home=str(store.home))
-    with warnings.catch_warnings(), early_gates(), record_runs_at(instance, definitions.__name__):
+    tables = {key.to_user_string() for key in selection.resolve(defs.resolve_asset_graph())}
+    recorded = record_runs_at(instance, definitions.__name__)
+    with warnings.catch_warnings(), early_gates(), early_tables(tables), recorded:
         warnings.simplefilter("ignore")
         job = dg.Definitions(
             assets=defs.assets,

@@ -74,8 +74,8 @@ def admit_files(
     return WithFiles(tables, joined), names
 
 
-def _names_form(asked: str, form: str) -> bool:
-    return any(asked.strip().lower().removeprefix("form ") == part.lower() for part in form.split(" and "))
+def _names_form(name: str, form: str) -> bool:
+    return any(name.strip().lower().removeprefix("form ") == part.lower() for part in form.split(" and "))
 
 
 def _read(path: Path, *, settings: Settings) -> dict[str, pl.DataFrame]:

@@ -66,21 +66,19 @@ def explain(released: Released, words: Sequence[str]) -> Explained:
     return Explained(node, rows, find_neighborhood(nodes, edges, node_id=node_id))
 
 
-def _find_node(asked: str, nodes: pl.DataFrame, *, released: Released) -> str:
-    if not nodes.filter(pl.col("node_id") == asked).is_empty():
-        return asked
+def _find_node(name: str, nodes: pl.DataFrame, *, released: Released) -> str:
+    if not nodes.filter(pl.col("node_id") == name).is_empty():
+        return name
     registry, documents = Registry.cast(released.table("registry")), Documents.cast(released.table("documents"))
-    boxes = find_boxes(asked, registry, documents=documents)
+    boxes = find_boxes(name, registry, documents=documents)
     if boxes.is_empty():
         raise NodeNotFoundError(
-            f"Neither a node nor a box is called {asked!r}. Nodes are named as in the table `nodes`: a document's id, "
+            f"Neither a node nor a box is called {name!r}. Nodes are named as in the table `nodes`: a document's id, "
             "a heading's (`taxkg search --json` gives `node_id`), `<document>#face-box_1a` for a box on a form."
         )
     forms = boxes["form"].unique().sort()
     if len(forms) > 1:
-        raise NodeNotFoundError(
-            f"{asked!r} is a box of {', '.join(forms)}: name the form too, e.g. {forms[0]} {asked}."
-        )
+        raise NodeNotFoundError(f"{name!r} is a box of {', '.join(forms)}: name the form too, e.g. {forms[0]} {name}.")
     row = boxes.row(0, named=True)
     return face_node_id(row["document_id"], row["box_key"])
 

@@ -280,32 +280,32 @@ def _add_errors(app: FastAPI) -> None:
 
 def _add_questions(app: FastAPI, service: Service) -> None:
     @app.post("/v1/search", responses=describe_problems(404), summary="Ranked passages with page and rectangles")
-    def search(asked: SearchRequest, response: Response) -> list[Result]:
+    def search(body: SearchRequest, response: Response) -> list[Result]:
         started = time.perf_counter()
-        filters = {"form": asked.form, "year": asked.year, "document": asked.document, "tag": asked.tag}
-        found = service.search(asked.question, k=asked.k, level=asked.level, **filters)
-        _note(service, response, asked.question, found, filters=filters, started=started)
+        filters = {"form": body.form, "year": body.year, "document": body.document, "tag": body.tag}
+        found = service.search(body.question, k=body.k, level=body.level, **filters)
+        _note(service, response, body.question, found, filters=filters, started=started)
         return found
 
     @app.post("/v1/table", responses=describe_problems(404), summary="Cells of tables by their row and column headers")
-    def table(asked: TableRequest) -> list[CellRow]:
-        return cast(list[CellRow], service.find_cells(asked.question, k=asked.k, document=asked.document))
+    def table(body: TableRequest) -> list[CellRow]:
+        return cast(list[CellRow], service.find_cells(body.question, k=body.k, document=body.document))
 
     @app.post(
         "/v1/ask", responses=describe_problems(404), summary="An answer with citations, general guidance, or silence"
     )
-    def ask(asked: AskRequest, response: Response) -> Answer:
-        filters = {"form": asked.form, "year": asked.year, "document": asked.document}
-        return answer(asked.question, response, k=asked.k, level="auto", filters=filters)
+    def ask(body: AskRequest, response: Response) -> Answer:
+        filters = {"form": body.form, "year": body.year, "document": body.document}
+        return answer(body.question, response, k=body.k, level="auto", filters=filters)
 
     @app.post("/v1/query", responses=describe_problems(404), summary="An answer with its sources, short or detailed")
-    def query(asked: QueryRequest, response: Response) -> QueryResponse:
-        filters = {"document": asked.document or asked.document_id}
-        found = answer(asked.question, response, k=5, level=LEVELS[asked.mode], filters=filters)
+    def query(body: QueryRequest, response: Response) -> QueryResponse:
+        filters = {"document": body.document or body.document_id}
+        found = answer(body.question, response, k=5, level=LEVELS[body.mode], filters=filters)
         return QueryResponse(
             answer=found.answer,
             sources=[_source(row) for row in found.results],
-            detail_level=asked.mode if asked.mode != "auto" else found.level,
+            detail_level=body.mode if body.mode != "auto" else found.level,
             confidence=found.confidence,
             abstained=found.abstained,
             created_by=found.created_by,

@@ -22,9 +22,9 @@ from taxkg_assets.retrieval.answer import Answer
 from taxkg_assets.retrieval.results import Result
 
 FLUSH_SECONDS = 10.0
-MOST_HELD = 500
+BATCH_ROWS = 500
 """Rows in memory that are committed without waiting for the clock."""
-MOST_KEPT = 20 * MOST_HELD
+MOST_KEPT = 20 * BATCH_ROWS
 """Rows that wait for a home that cannot be written; beyond them the oldest go, so that the server's memory lasts."""
 
 _log = logging.getLogger("taxkg.serving")
@@ -40,7 +40,7 @@ class Journal:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._held: dict[str, list[Mapping[str, Any]]] = {name: [] for name in _BUILDERS}
+        self._waiting: dict[str, list[Mapping[str, Any]]] = {name: [] for name in _BUILDERS}
         self._lock = threading.Lock()
         self._is_due = threading.Event()
         self._is_closed = False
@@ -102,8 +102,8 @@ class Journal:
 
     def _add(self, name: str, row: Mapping[str, Any]) -> None:
         with self._lock:
-            self._held[name].append(row)
-            is_full = len(self._held[name]) % MOST_HELD == 0
+            self._waiting[name].append(row)
+            is_full = len(self._waiting[name]) % BATCH_ROWS == 0
         if is_full:
             self._is_due.set()
 
@@ -117,14 +117,14 @@ class Journal:
     def _commit(self) -> None:
         for name, build in _BUILDERS.items():
             with self._lock:
-                rows, self._held[name] = self._held[name], []
+                rows, self._waiting[name] = self._waiting[name], []
             if not rows:
                 continue
             try:
                 self._store.append(name, build(rows))
             except Exception as error:  # of whatever kind: the thread has to outlive it
                 with self._lock:
-                    self._held[name] = [*rows, *self._held[name]][-MOST_KEPT:]
+                    self._waiting[name] = [*rows, *self._waiting[name]][-MOST_KEPT:]
                 self._tell(f"{type(error).__name__}: {error}")
             else:
                 self._tell("")

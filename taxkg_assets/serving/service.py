@@ -68,7 +68,7 @@ class Service:
         self._answers: LRUCache[str, Any] = LRUCache(maxsize=max(1, self.settings.api_cached))
         self._lock = threading.Lock()
         self._opening = threading.Lock()
-        self._look_at = 0.0
+        self._next_check = 0.0
         self._problem = ""
         self._tables: TableLookup | None = None
         self._checker: Checker | None = None
@@ -78,11 +78,11 @@ class Service:
     @property
     def current(self) -> Released:
         """The release that is served now; looks for a newer one from time to time."""
-        if time.monotonic() > self._look_at and self._opening.acquire(blocking=False):
+        if time.monotonic() > self._next_check and self._opening.acquire(blocking=False):
             try:
                 self._follow()
             finally:
-                self._look_at = time.monotonic() + (RETRY_SECONDS if self._problem else LOOK_SECONDS)
+                self._next_check = time.monotonic() + (RETRY_SECONDS if self._problem else LOOK_SECONDS)
                 self._opening.release()
         return self._current
 
@@ -188,14 +188,14 @@ class Service:
             LineNotFoundError: There is no such line; the message lists what there is.
         """
         released = self.current
-        asked = [form, key, revision]
-        return self._remembered(released, "trace", asked, lambda: trace(released, [form, key], revision=revision))
+        arguments = [form, key, revision]
+        return self._remembered(released, "trace", arguments, lambda: trace(released, [form, key], revision=revision))
 
     def compare(self, name: str, older: str = "", newer: str = "") -> list[dict[str, Any]]:
         """What changed between two revisions; `RevisionNotFoundError` lists what there is."""
         released = self.current
-        asked = [name, older, newer]
-        return self._remembered(released, "diff", asked, lambda: compare(released, *asked)[0])
+        arguments = [name, older, newer]
+        return self._remembered(released, "diff", arguments, lambda: compare(released, *arguments)[0])
 
     def verify(self, draft: DraftFile) -> Report:
         """The statements and quotations of a draft with their verdicts; what time does not allow is left unchecked."""
@@ -276,13 +276,13 @@ class Service:
         self,
         released: Released,
         kind: str,
-        asked: list[Any],
+        arguments: list[Any],
         work: Callable[[], T],
         *,
         is_kept: Callable[[T], bool] = lambda found: True,
     ) -> T:
         """What was found for the same question in the same release, or else what `work` finds."""
-        key = json.dumps([released.row["release_ix"], kind, asked], sort_keys=True, default=str)
+        key = json.dumps([released.row["release_ix"], kind, arguments], sort_keys=True, default=str)
         with self._lock:
             if key in self._answers:
                 self.counts.hits += 1

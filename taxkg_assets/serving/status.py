@@ -9,7 +9,7 @@ import dagster as dg
 import polars as pl
 
 from taxkg_assets.defs.gates import find_ungated
-from taxkg_assets.defs.intake import PER_DOCUMENT, look_at_sources, tier_of
+from taxkg_assets.defs.intake import PER_DOCUMENT, inspect_sources, tier_of
 from taxkg_assets.defs.reading import reading_version
 from taxkg_assets.defs.registry import PIPELINE
 from taxkg_assets.defs.resources import Home
@@ -108,7 +108,7 @@ def find_stale(home: Home, states: dict[str, TableState | None]) -> set[str]:
             or any(u in stale or states[u] is None for u in upstream)
             or (
                 name in PER_DOCUMENT
-                and _rows_held(state) != {d: (r, settler_of(home, name)) for d, r in wanted.items()}
+                and _stored_rows(state) != {d: (r, settler_of(home, name)) for d, r in wanted.items()}
             )
         ):
             stale.add(name)
@@ -119,7 +119,7 @@ def find_stale(home: Home, states: dict[str, TableState | None]) -> set[str]:
     return stale
 
 
-def _rows_held(state: TableState) -> dict[str, tuple[str, str]]:
+def _stored_rows(state: TableState) -> dict[str, tuple[str, str]]:
     """The reading of each document's rows, and the model that refined them."""
     return {d: (s["reading"], s.get("settler", "")) for d, s in state.documents.items()}
 
@@ -131,7 +131,7 @@ def _documents_changed(home: Home) -> bool:
     seen: set[str] = set()
     rows = {name: home.store.read_or_empty(name).to_dicts() for name in ("documents", "quarantine")}
     known = {row["document_id"]: row for row in rows["documents"]}
-    looks = look_at_sources(home, files.keys(), files=files, known=known)
+    looks = inspect_sources(home, files.keys(), files=files, known=known)
     for name in rows:
         for row in rows[name]:
             look = looks.get(row["document_id"])

@@ -32,7 +32,7 @@ def test_a_refused_document_and_a_failed_gate_are_told_once(
         monkeypatch.setenv("TAXKG_ALERT_WEBHOOK", hook.url)
         assert not build(str(sample_home), roots=[folder], select=["documents", "elements"]).is_done
         assert hook.kinds() == ["failed gate", "quarantine"]
-        assert "elements:roles_on_labelled_documents" in hook.alerts[0]["text"]
+        assert "elements:roles_on_labeled_documents" in hook.alerts[0]["text"]
         assert "cut: open:" in hook.alerts[1]["lines"][0]
         assert not build(str(sample_home), select=["documents", "elements"]).is_done
         assert hook.kinds() == ["failed gate", "quarantine", "failed gate"], "the document was refused before"

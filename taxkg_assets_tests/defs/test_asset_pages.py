@@ -113,7 +113,7 @@ def test_a_job_goes_to_the_release_without_training() -> None:
 
 def test_what_is_not_measured_warns_beside_a_gate_that_passes(built_small: Path, tmp_path: Path) -> None:
     home = Path(shutil.copytree(built_small, tmp_path / "home"))
-    gate = "roles_on_labelled_documents"
+    gate = "roles_on_labeled_documents"
     keys = [dg.AssetCheckKey(dg.AssetKey("elements"), name) for name in (gate, gate + MEASURED_SUFFIX)]
     with open_instance(Store(home)) as instance:
         latest = instance.event_log_storage.get_latest_asset_check_execution_by_key(keys)
@@ -128,7 +128,7 @@ def test_what_is_not_measured_warns_beside_a_gate_that_passes(built_small: Path,
 
 def test_what_is_measured_does_not_warn(built_samples: Path, tmp_path: Path) -> None:
     home = Path(shutil.copytree(built_samples, tmp_path / "home"))
-    key = dg.AssetCheckKey(dg.AssetKey("elements"), "roles_on_labelled_documents" + MEASURED_SUFFIX)
+    key = dg.AssetCheckKey(dg.AssetKey("elements"), "roles_on_labeled_documents" + MEASURED_SUFFIX)
     with open_instance(Store(home)) as instance:
         found = instance.event_log_storage.get_latest_asset_check_execution_by_key([key])[key].evaluation
     assert found is not None

@@ -10,11 +10,13 @@ import polars as pl
 import pytest
 
 import taxkg_assets.definitions  # noqa: F401 - registers the tables and their gates
-from taxkg_assets.defs import early_gates
+from taxkg_assets.defs import early_gates, early_tables
 from taxkg_assets.defs.early_gates import EarlyGates, evaluate_gates
 from taxkg_assets.defs.registry import PIPELINE
 from taxkg_assets.defs.resources import Home
+from taxkg_assets.defs.step_process import run_in_process
 from taxkg_assets.defs.store import Store
+from taxkg_assets.defs.table_step import make_in_process
 from taxkg_assets.defs.verdicts import Verdict
 from taxkg_assets.serving.build import build
 
@@ -83,15 +85,22 @@ def test_a_build_with_processes_beside_it_is_the_build(
     alone = build(str(other), roots=[added])
     monkeypatch.setenv("TAXKG_STEP_PROCESS_ROWS", "0")
     begun: list[str] = []
-    own = early_gates.run_in_process
 
     def run(title: str, *arguments: Any) -> Any:
         begun.append(title)
-        return own(title, *arguments)  # type: ignore[arg-type]
+        return run_in_process(title, *arguments)
 
+    making: list[str] = []
+
+    def make_noted(home: Home, name: str, *arguments: Any, **named: Any) -> Any:
+        making.append(name)
+        return make_in_process(home, name, *arguments, **named)
+
+    monkeypatch.setattr(early_tables, "make_in_process", make_noted)
     monkeypatch.setattr(early_gates, "run_in_process", run)
     beside = build(str(sample_home), roots=[added])
     assert {"the gates of elements", "the gates of edges", "the gates of index"} <= set(begun)
+    assert {"nodes", "edges"} <= set(making), "made next to other tables"
     assert (beside.is_done, sorted(beside.built)) == (alone.is_done, sorted(alone.built))
     said = [{(g.table, g.check): (g.word, g.figures) for g in one.gates} for one in (beside, alone)]
     assert said[0].keys() == said[1].keys()

@@ -75,9 +75,7 @@ def failed_home(sample_home: Path, wrong_gold: Path, tmp_path: Path, monkeypatch
     monkeypatch.setenv("TAXKG_GOLD", str(wrong_gold))
     result = build(str(sample_home), roots=[add_document(sample_home, tmp_path)])
     assert not result.is_done
-    assert [(g.table, g.check) for g in result.gates if not g.is_passed] == [
-        ("elements", "roles_on_labelled_documents")
-    ]
+    assert [(g.table, g.check) for g in result.gates if not g.is_passed] == [("elements", "roles_on_labeled_documents")]
     return sample_home
 
 
@@ -125,7 +123,7 @@ def test_materialize_on_one_asset_is_refused(failed_home: Path, instance: dg.Dag
     result = materialize_one(failed_home, instance, name)
     assert not result.success
     message = str(result.failure_data_for_node(name))
-    assert "elements:roles_on_labelled_documents has failed" in message
+    assert "elements:roles_on_labeled_documents has failed" in message
     assert versions(Store(failed_home)) == before
 
 

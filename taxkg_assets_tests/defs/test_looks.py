@@ -9,7 +9,7 @@ import pytest
 from taxkg_assets.defs import automation
 from taxkg_assets.defs.automation import find_changes
 from taxkg_assets.defs.intake import admit_documents, scan_sources
-from taxkg_assets.defs.looks import MIB, Look, inbox_of, look_at
+from taxkg_assets.defs.looks import MIB, Look, inbox_of, inspect_files
 from taxkg_assets.defs.resources import Home
 
 pytestmark = pytest.mark.slow
@@ -36,7 +36,7 @@ def look(home: Home, path: Path) -> Look:
         raise PermissionError(13, "Permission denied")
 
     file = {"root": str(path.parent), "path": str(path)}
-    return look_at({"it": file}, admitted={}, settings=home.settings, hashed=opened)["it"]
+    return inspect_files({"it": file}, admitted={}, settings=home.settings, hashed=opened)["it"]
 
 
 def admit(home: Home) -> list[str]:

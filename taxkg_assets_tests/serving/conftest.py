@@ -14,6 +14,8 @@ import uvicorn
 
 WIDE = {"width": 1400, "height": 900}
 PHONE = {"width": 390, "height": 844}
+PATIENCE_MS = 60_000
+"""Longest wait of a browser test: its server and other tests share two cores."""
 SIZES = {"wide": WIDE, "phone": PHONE}
 FLAGS = (
     "--no-sandbox",
@@ -68,7 +70,7 @@ def open_page(browser: Any, explorer_url: str) -> Iterator[Callable[..., Any]]:
 
     def opened(path: str, size: dict[str, int] = WIDE, *, is_quiet: bool = True, scheme: str = "light") -> Any:
         context = browser.new_context(viewport=size, color_scheme=scheme)
-        context.set_default_timeout(15_000)
+        context.set_default_timeout(PATIENCE_MS)
         contexts.append(context)
         page = context.new_page()
         page.on("request", lambda sent: None if _is_own(sent.url, explorer_url) else complaints.append(sent.url))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import pytest
@@ -51,15 +50,20 @@ def test_back_leads_to_the_question_before(open_page: Any) -> None:
 def test_a_late_reply_does_not_replace_a_newer_one(open_page: Any) -> None:
     page = open_page("/")
 
+    waiting: list[Any] = []
+
     def hold_first(route: Any) -> None:
         if QUESTION in (route.request.post_data or ""):
-            time.sleep(1.5)
-        route.continue_()
+            waiting.append(route)
+        else:
+            route.continue_()
 
     page.route("**/v1/ask", hold_first)
-    _ask(page, QUESTION)
+    with page.expect_request("**/v1/ask"):
+        _ask(page, QUESTION)
     _ask(page, NONSENSE)
     page.get_by_role("heading", name="Not covered by these documents").wait_for()
+    waiting.pop().continue_()
     page.wait_for_timeout(2500)
     assert page.get_by_role("heading", name="Answer", exact=True).count() == 0
     assert page.get_by_label("Question").input_value() == NONSENSE

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import Any
 
@@ -169,14 +168,13 @@ def test_a_slow_server_is_waited_for_and_a_failing_one_retried(open_page: Any) -
     page = open_page("/", is_quiet=False)
     page.get_by_role("heading", name="Ask tax forms").wait_for()
 
-    def delay(route: Any) -> None:
-        time.sleep(3.5)
-        route.fulfill(status=503, json={"detail": "Too many requests are waiting: try again.", "code": "not_available"})
-
-    page.route("**/v1/ask", delay)
+    waiting: list[Any] = []
+    page.route("**/v1/ask", lambda route: waiting.append(route))
     page.get_by_label("Question").fill("What is reported in box 1a?")
     page.get_by_role("button", name="Ask", exact=True).click()
     page.get_by_text("Still searching").wait_for()
+    busy = {"detail": "Too many requests are waiting: try again.", "code": "not_available"}
+    waiting.pop().fulfill(status=503, json=busy)
     page.get_by_role("alert").get_by_text("Too many requests").wait_for()
     page.unroute("**/v1/ask")
     page.get_by_role("button", name="Try again").click()

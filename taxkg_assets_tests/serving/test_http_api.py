@@ -253,10 +253,10 @@ def test_a_newer_release_takes_over(sample_home: Path) -> None:
     state = store.state("release")
     assert state is not None
     store.write("release", rows.vstack(newer), inputs=state.inputs)
-    service._look_at = 0.0
+    service._next_check = 0.0
     assert service.current.row["release_ix"] == before + 1
     withdraw(str(sample_home))
-    service._look_at = 0.0
+    service._next_check = 0.0
     assert service.current.row["release_ix"] == before
     with pytest.raises(NotReleasedError, match="no earlier release"):
         withdraw(str(sample_home))
@@ -271,7 +271,7 @@ def test_a_home_that_cannot_be_read_leaves_the_release_served(
     client = TestClient(create_app(service), base_url=BASE)
 
     def look() -> dict[str, Any]:
-        service._look_at = 0.0
+        service._next_check = 0.0
         reply = client.get("/healthz")
         assert reply.status_code == 200
         return dict(reply.json())

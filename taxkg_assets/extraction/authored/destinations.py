@@ -24,7 +24,14 @@ class NamedPlace:
 
 
 def find_named_places(navigation: Navigation) -> dict[str, NamedPlace]:
-    """Find the named places of a document, with the words that links and bookmarks to them have for them."""
+    """Find the named places of a document, with the words that links and bookmarks to them have for them.
+
+    Args:
+        navigation: Destinations, links and bookmarks of the file.
+
+    Returns:
+        Places by the name of the destination.
+    """
     titles: dict[str, list[str]] = {}
     most = load_navigation().limits.title_chars
     pointers: list[Bookmark | LinkArea] = [*navigation.bookmarks, *navigation.areas]

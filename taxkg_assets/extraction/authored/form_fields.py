@@ -50,7 +50,7 @@ class FormField:
 
 @dataclass(frozen=True, slots=True)
 class FormFields:
-    """All fields of a document in their order; `is_trusted`: the template is sound and names most of them."""
+    """All fields of a document in their order; `is_trusted`: the template is valid and names most of them."""
 
     fields: tuple[FormField, ...] = ()
     is_trusted: bool = False

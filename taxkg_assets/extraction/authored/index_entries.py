@@ -54,7 +54,7 @@ class _Level:
     indent: float
     parts: list[str]
     is_open: bool
-    """Whether a deeper line goes on with it: it has neither a page number nor a closing sign at its end."""
+    """Whether a deeper line continues with it: it has neither a page number nor a closing sign at its end."""
 
 
 def find_entries(page: Page, links: Sequence[Link]) -> dict[int, Entry]:
@@ -151,8 +151,8 @@ def _read_index(lines: Sequence[_Printed], first_spans: Mapping[int, int]) -> di
             levels = []
             continue
         last = levels[-1] if levels else None
-        asked = [ix for span in range(line.first, line.last + 1) for ix in wanted.get(span, ())]
-        is_open = not asked and not _ENDS.search(line.text)
+        targets = [ix for span in range(line.first, line.last + 1) for ix in wanted.get(span, ())]
+        is_open = not targets and not _ENDS.search(line.text)
         if last is not None and last.is_open and line.indent > last.indent + step:
             last.parts.append(line.text)
             last.is_open = is_open
@@ -160,9 +160,9 @@ def _read_index(lines: Sequence[_Printed], first_spans: Mapping[int, int]) -> di
             while levels and levels[-1].indent > line.indent - step:
                 levels.pop()
             levels.append(_Level(line.indent, [line.text], is_open))
-        words = [words for level in levels if (words := _find_term(join_words(level.parts)))] if asked else []
+        words = [words for level in levels if (words := _find_term(join_words(level.parts)))] if targets else []
         if words:
-            found |= dict.fromkeys(asked, Entry("index", words[0], ", ".join(words[1:])))
+            found |= dict.fromkeys(targets, Entry("index", words[0], ", ".join(words[1:])))
     return found
 
 

@@ -1,7 +1,7 @@
 """Links of a document: the rectangles of one link joined, the printed words that they cover, and where each leads.
 
 A reference that runs over a line's or a column's end has one rectangle in each; all of them have one target, and
-nothing is printed between them. Words are those of visible spans: what nobody can see is in no link.
+nothing is printed between them. Words are those of visible spans: invisible text is in no link.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def find_links(source: Source, *, places: Mapping[str, NamedPlace]) -> tuple[tup
         places: Its named places.
 
     Returns:
-        Links whose target lies in the document or is an address of the web or of mail.
+        Links whose target is in the document or is an address of the web or of mail.
     """
     by_page: dict[int, list[LinkArea]] = {}
     reasons: dict[str, None] = {}
@@ -111,7 +111,7 @@ def _read_page(page: Page, areas: Sequence[LinkArea]) -> Iterator[Link]:
     covered = sorted(_find_covered(page.spans, areas), key=lambda one: (one.first, one.last, one.area.y0, one.area.x0))
     group: list[_Covered] = []
     for one in covered:
-        if group and not _goes_on(group[-1], one, page.spans):
+        if group and not _continues(group[-1], one, page.spans):
             yield _join(group)
             group = []
         if not group or one.first != group[-1].first:
@@ -121,12 +121,12 @@ def _read_page(page: Page, areas: Sequence[LinkArea]) -> Iterator[Link]:
 
 
 def _find_covered(spans: Sequence[Span], areas: Sequence[LinkArea]) -> Iterator[_Covered]:
-    """Find the words under each area: of spans at whose height its middle lies, the letters between its sides."""
+    """Find the words under each area: of spans at whose height its middle is, the letters between its sides."""
     boxes = np.array([(span.x0, span.y0, span.x1, span.y1) for span in spans], dtype=float).reshape(-1, 4)
     rects = np.array([(area.x0, area.y0, area.x1, area.y1) for area in areas], dtype=float)
     middle = ((rects[:, 1] + rects[:, 3]) / 2)[:, None]
     top, bottom = boxes[:, 1], boxes[:, 3]
-    # A span's own middle has to lie in the area too: a line's box hangs over into its neighbours.
+    # A span's own middle has to lie in the area too: a line's box hangs over into its neighbors.
     own = (top + bottom) / 2
     meets = (top < middle) & (middle < bottom) & (rects[:, 1, None] < own) & (own < rects[:, 3, None])
     meets &= (boxes[:, 0] < rects[:, 2, None] - 0.5) & (boxes[:, 2] > rects[:, 0, None] + 0.5)
@@ -164,8 +164,8 @@ def _find_edge(text: str, edges: Sequence[float], at: float) -> int:
     return min(cuts, key=lambda ix: abs(edges[ix] - at))
 
 
-def _goes_on(last: _Covered, one: _Covered, spans: Sequence[Span]) -> bool:
-    """Decide whether one rectangle goes on with the link of the last: same target, and nothing is printed between."""
+def _continues(last: _Covered, one: _Covered, spans: Sequence[Span]) -> bool:
+    """Decide whether one rectangle continues the link of the last: same target, and nothing is printed between."""
     if _target_of(last.area) != _target_of(one.area) or last.first[0] < 0 or one.first[0] < 0:
         return False
     if one.first == last.first:
@@ -193,7 +193,14 @@ def _join(group: Sequence[_Covered]) -> Link:
 
 
 def join_words(parts: Iterable[str]) -> str:
-    """Join the words of lines; a word divided at a line's end is made whole."""
+    """Join the words of lines; a word divided at a line's end is made whole.
+
+    Args:
+        parts: Words of each line, in order.
+
+    Returns:
+        One line of text.
+    """
     text = ""
     for part in filter(None, parts):
         if text.endswith(tuple(_HYPHENS)) and part[:1].islower():

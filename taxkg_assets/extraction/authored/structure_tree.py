@@ -1,6 +1,6 @@
 """What the structure tags of a page say of each piece of text: paragraph, heading and level, list item, table cell.
 
-Tags nest; here every tag gets the block, list item, cell, row and table that it lies in. Types are those of the PDF
+Tags nest; here every tag gets the block, list item, cell, row and table that it is in. Types are those of the PDF
 standard (ISO 32000-1, 14.8.4), after the document's own role map.
 """
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from taxkg_assets.extraction.pdf.tags import Tag
 
-# Types inside a line; a block goes on through them.
+# Types inside a line; a block continues through them.
 _INLINE = frozenset(
     {
         *("Span", "Link", "Reference", "Quote", "Em", "Strong", "Code", "BibEntry", "Annot", "Sub", "Formula"),
@@ -23,7 +23,7 @@ _HEADINGS = {"H": 1, "Title": 1, **{f"H{level}": level for level in range(1, 7)}
 
 @dataclass(slots=True)
 class TagPlace:
-    """Where one tag lies in the structure of its page; numbers are indices of tags, −1 for none.
+    """Where one tag is in the structure of its page; numbers are indices of tags, −1 for none.
 
     block_ix: the innermost block-level tag, itself or above. kind: that block's type. level: of a heading, 1 to 6; 0
     for other text. item_ix: the innermost list item. is_mark: the text is the item's mark or number. table_ix, row_ix,

@@ -123,7 +123,7 @@ def _is_heap(paragraph: _Paragraph) -> bool:
 
 
 def _disorder(paragraphs: Sequence[_Paragraph]) -> float:
-    """Measure the share of neighbors in running text of which the second stands above the first in one column."""
+    """Measure the share of neighbors in running text of which the second is above the first in one column."""
     plain = [p for p in paragraphs if p.place.table_ix < 0 and p.place.figure_ix < 0 and p.char_count > 1]
     if len(plain) < 4:
         return 0.0

@@ -1,6 +1,6 @@
 """Reading order of a face with keyed boxes: row by row, or down one column after the other.
 
-Cells of a face touch, so no white strip parts their columns. What tells how they are read is their own count.
+Cells of a face touch, so no white strip parts their columns. Their own count decides the reading order.
 """
 
 from __future__ import annotations
@@ -19,14 +19,20 @@ _COUNTED = re.compile(r"box_(\d+)([a-z]*)")
 def find_face_columns(
     items: Sequence[Item], *, separators: Sequence[float], box_keys: Mapping[int, str]
 ) -> list[Column]:
-    """Order the lines, cells and boxes of a face into columns so that the keys of its boxes fall back least.
+    """Order the lines, cells and boxes of a face into columns so that the keys of its boxes are least out of order.
 
-    Args: items: as `find_columns` takes them. box_keys: the key of each region that is a box.
+    Args:
+        items: Items as `find_columns` takes them.
+        separators: Heights of lines across the page, in points.
+        box_keys: Key of each region that is a box.
+
+    Returns:
+        Columns in reading order.
     """
     cells = {item.region_ix for item in items if item.line is None}
     best: list[Column] = []
     fewest = len(items) + 1
-    # Room beside cells lets columns part: first beside those without a key alone, then beside all, then nowhere.
+    # Room next to cells lets columns part: first next to those without a key alone, then next to all, then nowhere.
     for roomy in (cells - box_keys.keys(), cells, set()):
         columns = find_columns(
             [_with_room(item) if item.region_ix in roomy else item for item in items], separators=separators
@@ -62,8 +68,8 @@ def order_boxes(items: Sequence[Item], *, box_keys: Mapping[int, str]) -> list[I
     top, bottom = min(item.y0 for item, _ in counted), max(item.y1 for item, _ in counted)
     above = [item for item in items if _middle(item) < top]
     below = [item for item in items if _middle(item) > bottom]
-    beside = [item for item in items if top <= _middle(item) <= bottom]
-    return [*above, *sorted(beside, key=lambda item: (_column_of(item, starts), item.y0, item.x0)), *below]
+    adjacent = [item for item in items if top <= _middle(item) <= bottom]
+    return [*above, *sorted(adjacent, key=lambda item: (_column_of(item, starts), item.y0, item.x0)), *below]
 
 
 def _count_of(key: str) -> tuple[int, str] | None:

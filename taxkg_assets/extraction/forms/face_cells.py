@@ -1,6 +1,6 @@
-"""Ruled cells of a face that print no key: the payer's address, the form's name, a notice beside the boxes.
+"""Ruled cells of a face that print no key: the payer's address, the form's name, a notice next to the boxes.
 
-The words of one cell belong together, however the boxes beside it divide the page.
+The words of one cell belong together, however the boxes next to it divide the page.
 """
 
 from __future__ import annotations
@@ -30,20 +30,22 @@ def claim_cells(page: Page, items: list[Item], *, cells: dict[int, list[Line]], 
         page: Page with its spans, rules and fields.
         items: Lines, cells and boxes of the page.
         cells: Lines by number of the cell.
-        least: A cell with fewer lines is left as it is; so is then one that anything else stands in, among which its
+        least: A cell with fewer lines is left as it is; so is then one that anything else is in, among which its
             lines have their places.
     """
     ruling = merge_rules(page.rules)
-    held: dict[_Corners, list[Item]] = {}
+    contents: dict[_Corners, list[Item]] = {}
     for item in items:
         corners = _find_cell(item.line, ruling) if item.line is not None else None
         if corners is not None:
-            held.setdefault(corners, []).append(item)
+            contents.setdefault(corners, []).append(item)
     others = [(item.x0, item.y0, item.x1, item.y1) for item in items if item.line is None] if least > 1 else []
     kept = {
         corners: inside
-        for corners, inside in held.items()
-        if len(inside) >= least and not _heads_part(corners, held) and not any(holds(corners, box) for box in others)
+        for corners, inside in contents.items()
+        if len(inside) >= least
+        and not _heads_part(corners, contents)
+        and not any(holds(corners, box) for box in others)
     }
     claimed = {id(item) for inside in kept.values() for item in inside}
     items[:] = [item for item in items if id(item) not in claimed]
@@ -53,7 +55,14 @@ def claim_cells(page: Page, items: list[Item], *, cells: dict[int, list[Line]], 
 
 
 def order_cell(lines: Sequence[Line]) -> list[Line]:
-    """Order the lines of a box: row by row, or as stored where several labels of some rows stand side by side."""
+    """Order the lines of a box: row by row, or as stored where several labels of some rows are side by side.
+
+    Args:
+        lines: Lines of the box, as stored.
+
+    Returns:
+        The same lines in reading order.
+    """
     rows = Counter(round(line.base / _ROW_PT) for line in lines if any(map(str.isalpha, line.text)))
     if sum(count > 1 for count in rows.values()) < 2:
         return merge_lines(list(lines))
@@ -81,10 +90,10 @@ def _find_cell(line: Line, ruling: Ruling) -> _Corners | None:
     return (x0, y0, x1, y1) if is_inside else None
 
 
-def _heads_part(corners: _Corners, held: dict[_Corners, list[Item]]) -> bool:
-    """Decide whether a cell holds the label of a part, or the name beside it: the two are one heading."""
+def _heads_part(corners: _Corners, contents: dict[_Corners, list[Item]]) -> bool:
+    """Decide whether a cell holds the label of a part, or the name next to it: the two are one heading."""
     x0, y0, _, y1 = corners
-    labels = [other for other, inside in held.items() if any(_is_label(item) for item in inside)]
+    labels = [other for other, inside in contents.items() if any(_is_label(item) for item in inside)]
     return any(other == corners or (abs(other[2] - x0) < 3 and y0 < (other[1] + other[3]) / 2 < y1) for other in labels)
 
 

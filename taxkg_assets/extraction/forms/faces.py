@@ -85,13 +85,28 @@ def build_faces(
 
 
 def find_faces(source: Source, *, identity: FormIdentity) -> dict[int, list[FaceBox]]:
-    """Find the boxes of each page; only a form has a face: numbered cells of a publication are those of a table."""
+    """Find the boxes of each page; only a form has a face: numbered cells of a publication are those of a table.
+
+    Args:
+        source: The document.
+        identity: What kind of document it is.
+
+    Returns:
+        Boxes by page, from 1.
+    """
     is_form = identity.doc_type == "form"
     return {page.page: find_face_boxes(page) if is_form else [] for page in source.pages}
 
 
 def find_face_boxes(page: Page) -> list[FaceBox]:
-    """Find the keyed boxes of every copy on a page; empty where the page shows no boxed face."""
+    """Find the keyed boxes of every copy on a page.
+
+    Args:
+        page: The page.
+
+    Returns:
+        Boxes; none if the page shows no boxed face.
+    """
     decision = load_faces().decision
     most = load_tables().drawings.max_rules
     if not 2 * decision.boxes_with_copies <= len(page.rules) <= most:
@@ -107,7 +122,7 @@ def find_face_boxes(page: Page) -> list[FaceBox]:
     if not _may_be_face([key for cell in cells for key in cell.key.members], has_copies=has_copies):
         return []
     boxes = [box for cell in cells for box in _one_for_each_key(_read_box(page, cell, cells), cell.key)]
-    return boxes if has_copies or _is_labelled(boxes) else []
+    return boxes if has_copies or _is_labeled(boxes) else []
 
 
 def _row(source: Source, identity: FormIdentity, box: FaceBox) -> dict[str, Any]:
@@ -144,7 +159,7 @@ def _find_keys(spans: Iterable[Span]) -> list[_Key]:
 
 
 def _find_cell(key: _Key, ruling: Ruling, *, mates: Sequence[_Key]) -> _Cell | None:
-    """Find the ruled cell whose upper (or lower) left corner the key stands in.
+    """Find the ruled cell whose upper (or lower) left corner the key is in.
 
     Where no vertical parts a row, the keys in it do: `mates` are those that may.
     """
@@ -160,13 +175,13 @@ def _find_cell(key: _Key, ruling: Ruling, *, mates: Sequence[_Key]) -> _Cell | N
     if top is None:
         return None
     if right is not None and x1 - x0 <= limits.key_cell_pt and not key.rest:
-        # The key has a narrow cell of its own: its label stands in the next cell of the row.
+        # The key has a narrow cell of its own: its label is in the next cell of the row.
         beyond = ruling.right(x1 + slack, y)
         x1 = beyond.at if beyond else bottom.end
     if left is None and right is None:
-        beside = [mate.span.x0 for mate in mates if top.at < mate.span.y1 and abs(mate.span.y0 - span.y0) < slack]
-        x0 = max([x0, *(span.x0 - slack for x in beside if x < span.x0)])
-        x1 = min([x1, *(x - slack for x in beside if x > span.x0)])
+        adjacent = [mate.span.x0 for mate in mates if top.at < mate.span.y1 and abs(mate.span.y0 - span.y0) < slack]
+        x0 = max([x0, *(span.x0 - slack for x in adjacent if x < span.x0)])
+        x1 = min([x1, *(x - slack for x in adjacent if x > span.x0)])
     near_top = span.y0 - top.at <= limits.key_from_top_pt
     near_bottom = bottom.at - span.y1 <= limits.key_from_top_pt
     if not (near_top or near_bottom) or span.x0 - x0 > limits.key_from_left_pt:
@@ -273,7 +288,7 @@ def _may_be_face(keys: Sequence[str], *, has_copies: bool) -> bool:
     return bool(len(counts) >= decision.boxes_alone and repeated <= decision.repeated_frac * len(counts))
 
 
-def _is_labelled(boxes: Sequence[FaceBox]) -> bool:
+def _is_labeled(boxes: Sequence[FaceBox]) -> bool:
     """Decide whether most cells print a label, as those of a face without copies do."""
-    labelled = sum(not box.is_unlabelled for box in boxes)
-    return bool(labelled >= load_faces().decision.labeled_frac * len(boxes))
+    labeled = sum(not box.is_unlabelled for box in boxes)
+    return bool(labeled >= load_faces().decision.labeled_frac * len(boxes))

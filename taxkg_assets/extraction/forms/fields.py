@@ -83,26 +83,26 @@ class _Print:
         above = [row for row in found if row["bbox"]["y0_pt"] <= y + limits().field_drop_pt]
         return above[-1] if above else found[0] if found else None
 
-    def find_beside(self, one: StatedField) -> Row | None:
+    def find_adjacent(self, one: StatedField) -> Row | None:
         """Find the numbered line that is printed on the row of a field, to its left."""
         place = one.field
         middle = (place.y0 + place.y1) / 2
         room = limits().field_drop_pt
-        beside = [
+        adjacent = [
             row
             for row in self.on_page.get(place.page, ())
             if row["kind"] == "line"
             and row["bbox"]["x0_pt"] < place.x0 + room
             and row["bbox"]["y0_pt"] - room <= middle <= row["bbox"]["y1_pt"] + room
         ]
-        return max(beside, key=lambda row: (row["bbox"]["x0_pt"], row["bbox"]["y0_pt"]), default=None)
+        return max(adjacent, key=lambda row: (row["bbox"]["x0_pt"], row["bbox"]["y0_pt"]), default=None)
 
     def find_box(self, one: StatedField) -> FaceBox | None:
         """Find the box that holds a field."""
         place = one.field
         x, y = (place.x0 + place.x1) / 2, (place.y0 + place.y1) / 2
-        held = [b for b in self.faces.get(place.page, ()) if b.x0 <= x <= b.x1 and b.y0 <= y <= b.y1]
-        return min(held, key=lambda box: (box.x1 - box.x0) * (box.y1 - box.y0), default=None)
+        enclosing = [b for b in self.faces.get(place.page, ()) if b.x0 <= x <= b.x1 and b.y0 <= y <= b.y1]
+        return min(enclosing, key=lambda box: (box.x1 - box.x0) * (box.y1 - box.y0), default=None)
 
     def headings_of(self, row: Row | None) -> Iterable[Row]:
         """Give the headings above an anchor, the nearest first."""
@@ -119,8 +119,8 @@ def _row_of(one: StatedField, print_: _Print, *, field_ix: int, is_trusted: bool
     box = print_.boxes.get((page, key)) if key.startswith("box_") else None
     if (anchor is None and box is None) and (key or source == "layout"):
         # Nothing is printed under what it is said to be, or it says nothing: the page decides.
-        box, beside = print_.find_box(one), print_.find_beside(one)
-        anchor = None if box is not None else beside
+        box, adjacent = print_.find_box(one), print_.find_adjacent(one)
+        anchor = None if box is not None else adjacent
         if box is not None or anchor is not None:
             source = "layout"
             key = box.box_key if box is not None else str(anchor["key"]) if anchor is not None else key

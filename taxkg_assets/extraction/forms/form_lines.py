@@ -2,7 +2,7 @@
 
 The face of an information return has boxes (faces.py); the face of a return has lines. The PDF stores a line's
 number, its words, the dots that lead to the amount and the number repeated at the amount apart; here they are put
-together. Labels in the left margin (Part I, Step 2) head the lines beside them.
+together. Labels in the left margin (Part I, Step 2) head the lines next to them.
 """
 
 from __future__ import annotations
@@ -57,11 +57,16 @@ class FormLines:
 def find_form_lines(
     page: Page, lines: Sequence[Line], *, braces: Sequence[Line] = (), stated: Container[str] = ()
 ) -> FormLines:
-    """Find the numbered lines of a page; none where too few numbers stand in a column.
+    """Find the numbered lines of a page.
 
-    Args:   lines: the page's printed pieces without furniture, leaders and what tables or boxes claim.
-            braces: the tall braces of the page (split_brace). stated: the keys that its fields speak of: where there
-            are any, one column of them is enough, and a line of those may be a number without words.
+    Args:
+        page: The page.
+        lines: Its printed pieces without furniture, leaders and what tables or boxes claim.
+        braces: Tall braces of the page, from `split_brace`.
+        stated: Keys that its fields mention. One column of them is enough, and their lines may have no words.
+
+    Returns:
+        The lines; none where too few numbers are in a column.
     """
     pieces = join_letters(split_at_numbers(lines))
     numbered = [start for piece in pieces if (start := read_start(piece)) is not None]
@@ -90,7 +95,18 @@ def find_form_lines(
 
 
 def holds_form_lines(lines: Sequence[Line], *, x0: float, y0: float, x1: float, y1: float) -> bool:
-    """Decide whether each row of a rectangle begins with a line number, or goes on under the words of one."""
+    """Decide whether each row of a rectangle begins with a line number, or continues under the words of one.
+
+    Args:
+        lines: Lines of the page.
+        x0: Left edge of the rectangle, in points.
+        y0: Its upper edge.
+        x1: Its right edge.
+        y1: Its lower edge.
+
+    Returns:
+        True if the rectangle only frames numbered lines.
+    """
     inside = [line for line in lines if x0 - 2 <= line.x0 < x1 and y0 - 1 <= (line.y0 + line.y1) / 2 <= y1 + 1]
     rows = _find_rows(inside)
     firsts = [
@@ -105,7 +121,7 @@ def holds_form_lines(lines: Sequence[Line], *, x0: float, y0: float, x1: float, 
 
 
 def _find_rows(lines: Sequence[Line]) -> dict[int, float]:
-    """Give each piece, by its identity, the lowest base of its row: type of several sizes stands on one row."""
+    """Give each piece, by its identity, the lowest base of its row: type of several sizes is on one row."""
     rows: dict[int, float] = {}
     row = -100.0
     for line in sorted(lines, key=lambda line: line.base):
@@ -116,7 +132,14 @@ def _find_rows(lines: Sequence[Line]) -> dict[int, float]:
 
 
 def split_brace(line: Line) -> tuple[Line | None, Line | None]:
-    """Take a brace off the words that it is set with; gives the words and the brace, None for what is not there."""
+    """Separate a brace from the words that it is set with.
+
+    Args:
+        line: Printed line.
+
+    Returns:
+        The words and the brace; None for what is missing.
+    """
     marks = [span for span in line.spans if _matches("braces", span.text.strip())]
     if not marks:
         return line, None
@@ -125,7 +148,14 @@ def split_brace(line: Line) -> tuple[Line | None, Line | None]:
 
 
 def cut_leader(line: Line) -> tuple[Line, Line | None]:
-    """Cut the first dots of a leader off the words that they are set with."""
+    """Separate the first dots of a leader from the words that they are set with.
+
+    Args:
+        line: Printed line.
+
+    Returns:
+        The words, and the dots; None where there are none.
+    """
     for rule in load_rules("form_lines", "leader_starts"):
         match = rule.pattern.search(line.text)
         if match is not None:
@@ -145,7 +175,14 @@ def _has_words(unit: FormLine) -> bool:
 
 
 def find_walls(page: Page) -> list[float]:
-    """Find the heights of lines drawn across the page, be it in several strokes."""
+    """Find the heights of lines drawn across the page, whether in one stroke or in several.
+
+    Args:
+        page: The page.
+
+    Returns:
+        Heights in points, from top to bottom.
+    """
     strokes: dict[int, list[tuple[float, float]]] = {}
     for rule in page.rules:
         if rule.is_horizontal and rule.x1 - rule.x0 >= limits().stroke_pt:
@@ -207,9 +244,9 @@ def _collect(
 
 
 def _top(start: Start, braces: Sequence[Line]) -> float:
-    """Find where a line begins: a brace beside its number may reach above it."""
-    beside = [brace.y0 for brace in braces if brace.x0 > start.x0 and brace.y0 < start.piece.base < brace.y1]
-    return min([start.piece.y0, *beside])
+    """Find where a line begins: a brace next to its number may reach above it."""
+    adjacent = [brace.y0 for brace in braces if brace.x0 > start.x0 and brace.y0 < start.piece.base < brace.y1]
+    return min([start.piece.y0, *adjacent])
 
 
 def _right_edge(page: Page, start: Start, starts: Sequence[Start]) -> float:
@@ -218,19 +255,20 @@ def _right_edge(page: Page, start: Start, starts: Sequence[Start]) -> float:
     columns = [
         other.x0
         for other in starts
-        if other.x0 > left and (abs(other.piece.base - start.piece.base) < 5 or _is_column_beside(other, start, starts))
+        if other.x0 > left
+        and (abs(other.piece.base - start.piece.base) < 5 or _is_adjacent_column(other, start, starts))
     ]
     return min(columns, default=page.width_pt) - 2
 
 
-def _is_column_beside(other: Start, start: Start, starts: Sequence[Start]) -> bool:
+def _is_adjacent_column(other: Start, start: Start, starts: Sequence[Start]) -> bool:
     reach = limits().column_pt
     mates = [mate.piece.base for mate in starts if abs(mate.x0 - other.x0) < reach]
     return min(mates) <= start.piece.base <= max(mates)
 
 
 def _until_margin(start: Start, pieces: Sequence[Line]) -> list[Line]:
-    """Keep the pieces up to the first row that begins left of the line's own words, or stands far below."""
+    """Keep the pieces up to the first row that begins left of the line's own words, or is far below."""
     kept: list[Line] = []
     last = start.piece.base
     rows = _find_rows(pieces)
@@ -247,7 +285,7 @@ def _until_margin(start: Start, pieces: Sequence[Line]) -> list[Line]:
 
 
 def _in_reading_order(start: Start, pieces: Sequence[Line], braces: Sequence[Line]) -> list[Line]:
-    """Order a line's pieces by rows; what a brace spans is read as one row: first what stands left of it."""
+    """Order a line's pieces by rows; what a brace spans is read as one row: first what is left of it."""
 
     rows = _find_rows(pieces)
 
@@ -279,7 +317,7 @@ def _joined_by_row(pieces: Sequence[Line]) -> list[Line]:
 
 
 def _step_of(start: Start, labels: Sequence[SideLabel]) -> str:
-    """Tell the step beside which a number stands; empty for none."""
+    """Return the step next to which a number is; empty for none."""
     above = [label for label in labels if label.y0 <= start.piece.base and not label.is_inner]
     key = above[-1].key if above else None
     return key if key is not None and key.startswith("step") else ""

@@ -20,7 +20,7 @@ def find_label(unit: FormLine, text: str, *, spoken: str = "", leaders: Sequence
     Args:
         unit: Unit of the form.
         text: All its words, joined.
-        spoken: How its field is labeled to be heard; empty where nothing tells.
+        spoken: How its field is labeled to be heard; empty where nothing states it.
         leaders: The rows of dots of its page: the label ends on the row that leads to the amount.
 
     Returns:
@@ -30,8 +30,8 @@ def find_label(unit: FormLine, text: str, *, spoken: str = "", leaders: Sequence
     label = text[start:]
     if spoken:
         ends = _find_ends(unit, text, start)
-        end, likeness = _end_of_spoken(text[start:], spoken, [end - start for end in ends])
-        if likeness >= limits().spoken_ratio:
+        end, similarity = _end_of_spoken(text[start:], spoken, [end - start for end in ends])
+        if similarity >= limits().spoken_ratio:
             return _trimmed(text[start : start + end])
     rows = _rows_to_leader(unit, leaders)
     if rows < len(unit.lines):
@@ -40,7 +40,7 @@ def find_label(unit: FormLine, text: str, *, spoken: str = "", leaders: Sequence
 
 
 def _end_of_spoken(text: str, spoken: str, ends: Sequence[int]) -> tuple[int, float]:
-    """Find the end that makes a text most like what is spoken; gives it and their likeness, from 0 to 1.
+    """Find the end that makes a text most like what is spoken; gives it and their similarity, from 0 to 1.
 
     Both are compared once, word by word; each end counts what they share before it.
     """
@@ -51,8 +51,8 @@ def _end_of_spoken(text: str, spoken: str, ends: Sequence[int]) -> tuple[int, fl
     best = (len(text), 0.0)
     for end in ends:
         count = sum(word.end() <= end for word in printed)
-        likeness = 2 * sum(ix < count for ix in shared) / max(1, count + len(want))
-        best = max(best, (end, likeness), key=lambda one: one[1])
+        similarity = 2 * sum(ix < count for ix in shared) / max(1, count + len(want))
+        best = max(best, (end, similarity), key=lambda one: one[1])
     return best
 
 
@@ -86,7 +86,7 @@ def _end_of_rows(unit: FormLine, text: str, count: int) -> int:
 
 
 def _rows_to_leader(unit: FormLine, leaders: Sequence[Line]) -> int:
-    """Count the rows up to the first that a leader goes on from; all where there is none."""
+    """Count the rows up to the first that a leader continues from; all where there is none."""
     for ix, line in enumerate(unit.lines):
         if any(abs(dots.base - line.base) < limits().row_pt and dots.x0 >= line.x0 for dots in leaders):
             return ix + 1

@@ -1,6 +1,6 @@
 """Printed line numbers: which pieces of a page begin with one, and which of them number a line.
 
-A number may only repeat that of its line beside the amount, or may have been filled in. What a numbered line says is
+A number may only repeat that of its line next to the amount, or may have been filled in. What a numbered line says is
 put together in form_lines.py.
 """
 
@@ -32,7 +32,14 @@ class Start:
 
 
 def split_at_numbers(lines: Sequence[Line]) -> list[Line]:
-    """Cut a label off the line number that it is stored with: the number stands where others stand by themselves."""
+    """Separate a label from the line number that it is stored with: the number is where others are alone.
+
+    Args:
+        lines: Pieces of a page.
+
+    Returns:
+        Pieces of which none contains a label and a number.
+    """
     places = Counter(round(line.x0) for line in lines if line.is_bold and line.text.isdigit())
     parts: list[Line] = []
     for line in lines:
@@ -47,15 +54,22 @@ def split_at_numbers(lines: Sequence[Line]) -> list[Line]:
 
 
 def join_letters(pieces: Sequence[Line]) -> list[Line]:
-    """Join a number and the letter that the PDF stores right beside it."""
+    """Join a number and the letter that the PDF stores right next to it.
+
+    Args:
+        pieces: Pieces of a page.
+
+    Returns:
+        Pieces with whole numbers.
+    """
     joined: list[Line] = []
     letters = [piece for piece in pieces if len(piece.text) == 1 and piece.text.islower() and piece.is_bold]
     used: set[int] = set()
     for piece in pieces:
         mate = None
         if piece.text.isdigit() and len(piece.text) <= 2 and piece.is_bold:
-            beside = [other for other in letters if abs(other.base - piece.base) < 1 and abs(other.x0 - piece.x1) < 4]
-            mate = beside[0] if beside else None
+            adjacent = [other for other in letters if abs(other.base - piece.base) < 1 and abs(other.x0 - piece.x1) < 4]
+            mate = adjacent[0] if adjacent else None
         if mate is None:
             joined.append(piece)
             continue
@@ -68,7 +82,14 @@ def join_letters(pieces: Sequence[Line]) -> list[Line]:
 
 
 def read_start(piece: Line) -> Start | None:
-    """Read the bold line number that a piece begins with."""
+    """Read the bold line number that a piece begins with.
+
+    Args:
+        piece: Piece of a page.
+
+    Returns:
+        Start of a line; None if the piece begins otherwise.
+    """
     first = first_shown(piece)
     if not first.is_bold:
         return None
@@ -82,7 +103,14 @@ def read_start(piece: Line) -> Start | None:
 
 
 def find_repeats(numbered: Sequence[Start]) -> list[Start]:
-    """Find the numbers at the amounts: those that repeat a line's own, and those set in one column with them."""
+    """Find the numbers at the amounts: those that repeat a line's own, and those set in one column with them.
+
+    Args:
+        numbered: Pieces that begin with a number.
+
+    Returns:
+        Those that begin no line.
+    """
     sure = [start for start in numbered if _is_repeat(start, numbered)]
     reach = limits().repeat_column_pt
     return [
@@ -94,7 +122,16 @@ def find_repeats(numbered: Sequence[Start]) -> list[Start]:
 
 
 def find_amounts(numbered: Sequence[Start], repeats: Sequence[Start], pieces: Sequence[Line]) -> list[Start]:
-    """Find numbers that were filled in: right after a line's repeated number, with no words of their own behind."""
+    """Find numbers that were filled in: right after a line's repeated number, without words of their own.
+
+    Args:
+        numbered: Pieces that begin with a number.
+        repeats: Those at the amounts.
+        pieces: All pieces of the page.
+
+    Returns:
+        Those that begin no line.
+    """
     begun = {id(start.piece) for start in numbered}
     repeated = {id(repeat.piece) for repeat in repeats}
 
@@ -111,7 +148,14 @@ def find_amounts(numbered: Sequence[Start], repeats: Sequence[Start], pieces: Se
 
 
 def keep_columns(starts: Sequence[Start]) -> list[Start]:
-    """Keep the numbers that stand in a column of numbers, letters a little to the right of them, in their order."""
+    """Keep the numbers that are in a column of numbers, letters a little to the right of them, in their order.
+
+    Args:
+        starts: Starts of lines.
+
+    Returns:
+        Those that begin lines.
+    """
     reach = limits().column_pt
     kept: list[Start] = []
     column: list[Start] = []
@@ -123,7 +167,7 @@ def keep_columns(starts: Sequence[Start]) -> list[Start]:
     kept += _in_order(column)
     # Further fields of a row are lettered or numbered on, row by row or column by column.
     left = [start for start in starts if not any(start is other for other in kept)]
-    while found := [start for start in left if _goes_on(start, kept)]:
+    while found := [start for start in left if _continues(start, kept)]:
         kept += found
         left = [start for start in left if not any(start is other for other in found)]
     return _by_rows(kept)
@@ -141,6 +185,14 @@ def _by_rows(starts: Sequence[Start]) -> list[Start]:
 
 
 def plain_number(number: str) -> str:
+    """Strip the parentheses of a line number.
+
+    Args:
+        number: Number as printed, such as `(3)` or `1(a)`.
+
+    Returns:
+        Number without parentheses, such as `1a`.
+    """
     return number.strip("()").replace("(", "").replace(")", "")
 
 
@@ -149,7 +201,7 @@ def _is_alone(start: Start) -> bool:
 
 
 def _is_repeat(start: Start, numbered: Sequence[Start]) -> bool:
-    """Decide whether a number stands at an amount: it repeats that of a line to its left."""
+    """Decide whether a number is at an amount: it repeats that of a line to its left."""
     if not _is_alone(start):
         return False
     own, top, farthest = plain_number(start.number), start.piece.y0, start.x0 - limits().repeat_pt
@@ -167,7 +219,7 @@ def _is_repeat(start: Start, numbered: Sequence[Start]) -> bool:
     )
 
 
-def _goes_on(start: Start, kept: Sequence[Start]) -> bool:
+def _continues(start: Start, kept: Sequence[Start]) -> bool:
     """Decide whether a number to the right of another of its row is the next after one nearby."""
     base, own = start.piece.base, plain_number(start.number)
     row = [other for other in kept if abs(other.piece.base - base) < 2 and other.x0 < start.x0]

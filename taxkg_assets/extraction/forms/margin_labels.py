@@ -15,12 +15,12 @@ from taxkg_assets.rules.models.form_lines import Limits, load_form_lines
 
 @dataclass(slots=True)
 class SideLabel:
-    """What stands in the left margin beside some lines: a bold head, which may be missing, and remarks below it."""
+    """What is in the left margin next to some lines: a bold head, which may be missing, and remarks below it."""
 
     head: list[Line] = field(default_factory=list)
     notes: list[Line] = field(default_factory=list)
     key: str | None = None
-    # It heads the lines below it inside a part, and does not stand in the margin beside them.
+    # It heads the lines below it inside a part, and does not stand in the margin next to them.
     is_inner: bool = False
 
     @property
@@ -34,18 +34,31 @@ class SideLabel:
 
 @cache
 def limits() -> Limits:
-    """Give the distances of `rules/form_lines.yaml`."""
+    """Return the distances of `rules/form_lines.yaml`.
+
+    Returns:
+        Distances in points.
+    """
     return load_form_lines().limits
 
 
 def find_labels(page: Page, pieces: Sequence[Line], starts: Sequence[Line]) -> list[SideLabel]:
-    """Find the labels in the margin left of all numbers."""
+    """Find the labels in the margin left of all numbers.
+
+    Args:
+        page: The page.
+        pieces: Its pieces.
+        starts: Pieces that begin lines.
+
+    Returns:
+        Labels from top to bottom.
+    """
     edge = min(start.x0 for start in starts) + 3.0
     left = min(piece.x0 for piece in pieces)
     if edge - left < limits().margin_pt:
         return []
     widest = left + limits().label_frac * page.width_pt
-    beside = sorted(
+    adjacent = sorted(
         (
             piece
             for piece in pieces
@@ -53,12 +66,12 @@ def find_labels(page: Page, pieces: Sequence[Line], starts: Sequence[Line]) -> l
         ),
         key=lambda piece: piece.base,
     )
-    tops = [piece.y0 for piece in beside if piece.is_bold and label_key(piece.text)]
+    tops = [piece.y0 for piece in adjacent if piece.is_bold and label_key(piece.text)]
     if not tops:
-        return _find_plain_labels(page, beside)
+        return _find_plain_labels(page, adjacent)
     top = min(min(tops), min(start.y0 for start in starts)) - 10
     labels: list[SideLabel] = []
-    for piece in beside:
+    for piece in adjacent:
         if piece.y0 < top or piece.y0 > limits().foot_frac * page.height_pt:
             continue
         label = labels[-1] if labels else None
@@ -70,7 +83,15 @@ def find_labels(page: Page, pieces: Sequence[Line], starts: Sequence[Line]) -> l
 
 
 def find_inner_heads(pieces: Sequence[Line], starts: Sequence[Line]) -> list[SideLabel]:
-    """Find bold words on a row of their own, right above a numbered line, that head some lines of a part."""
+    """Find bold words on a row of their own, right above a numbered line, that head some lines of a part.
+
+    Args:
+        pieces: Pieces of the page.
+        starts: Pieces that begin lines.
+
+    Returns:
+        Labels from top to bottom.
+    """
     heads: list[SideLabel] = []
     for piece in pieces:
         if not piece.is_bold or not any(
@@ -87,15 +108,15 @@ def find_inner_heads(pieces: Sequence[Line], starts: Sequence[Line]) -> list[Sid
 
 
 def _with_plain_head(label: SideLabel) -> SideLabel:
-    """Take a few plain words between two rules for a head; a remark is a sentence or stands in parentheses."""
+    """Take a few plain words between two rules for a head; a remark is a sentence or is in parentheses."""
     text = " ".join(line.text for line in label.notes)
     is_name = not label.head and text[:1].isupper() and text[-1:].isalpha() and len(text) <= limits().name_chars
     return SideLabel(label.notes) if is_name else label
 
 
-def _find_plain_labels(page: Page, beside: Sequence[Line]) -> list[SideLabel]:
+def _find_plain_labels(page: Page, adjacent: Sequence[Line]) -> list[SideLabel]:
     """Find labels without a number: large bold words in the margin right below a line drawn over it."""
-    heads = [piece for piece in beside if piece.is_bold and piece.size >= limits().plain_label_pt]
+    heads = [piece for piece in adjacent if piece.is_bold and piece.size >= limits().plain_label_pt]
     left = min((piece.x0 for piece in heads), default=0.0)
     walls = {
         round(rule.y0)
@@ -105,7 +126,7 @@ def _find_plain_labels(page: Page, beside: Sequence[Line]) -> list[SideLabel]:
     labels: list[SideLabel] = []
     for wall, end in pairwise([*sorted(walls), page.height_pt]):
         between = [piece for piece in heads if wall - 3 < piece.y0 < end - 3]
-        # Two walls may lie so near that what is right below the first stands under the second.
+        # Two walls may lie so near that what is right below the first is under the second.
         first = [piece for piece in between if piece.y0 < wall + limits().under_wall_pt]
         if not first:
             continue
@@ -128,7 +149,14 @@ def _opens_label(page: Page, piece: Line, label: SideLabel) -> bool:
 
 
 def label_key(text: str) -> str | None:
-    """Read the key of a part or step."""
+    """Read the key of a part or step.
+
+    Args:
+        text: Label, such as `Part II` or `Step 3`.
+
+    Returns:
+        Key, such as `part_II`; None for another text.
+    """
     for rule in load_rules("form_lines", "labels"):
         match = rule.pattern.match(text)
         if match is not None:

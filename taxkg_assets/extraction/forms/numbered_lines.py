@@ -32,7 +32,7 @@ def read_form_lines(
         stated: What the page's fields say of themselves; none where that cannot be trusted.
 
     Returns:
-        Units in their order; what the fields speak of and nobody printed is left out.
+        Units in their order; what the fields mention and is not printed is left out.
     """
     heads, loose = find_column_heads(lines, stated)
     found = find_form_lines(page, loose, braces=braces, stated=_stated_keys(stated))
@@ -53,7 +53,7 @@ def read_form_lines(
 
 
 def _stated_keys(stated: Sequence[StatedField]) -> set[str]:
-    """Give the keys that fields speak of, and the numbers that letters and rows divide."""
+    """Give the keys that fields mention, and the numbers that letters and rows divide."""
     keys = {one.key for one in stated if one.key}
     return keys | {key.rstrip("abcdefghijklmnopqrstuvwxyz") for key in keys if key[-1].islower() and key[-2].isalnum()}
 

@@ -67,7 +67,14 @@ def join_letters(text: str) -> str:
 
 
 def find_formula(text: str) -> str:
-    """Find the sentences that say how an amount is figured, joined; empty for none."""
+    """Find the sentences that state how an amount is computed.
+
+    Args:
+        text: Spoken text of a field.
+
+    Returns:
+        The sentences, joined by blanks; empty for none.
+    """
     found = {
         match.start("formula"): match["formula"]
         for rule in load_usable_rules("spoken", "formulas", text)
@@ -77,7 +84,7 @@ def find_formula(text: str) -> str:
 
 
 def _read_fronts(text: str) -> tuple[dict[str, str], str]:
-    """Take off the front of a text what says where in the form its field stands."""
+    """Take off the front of a text what says where in the form its field is."""
     said = dict.fromkeys(("key", "kind", "part", "step", "section", "row", "column", "head", "copy"), "")
     is_front = True
     while is_front:
@@ -129,7 +136,7 @@ def _read_key(said: dict[str, str], text: str) -> tuple[str, dict[str, str], str
 
 
 def _read_first_letter(said: dict[str, str], rest: str) -> str:
-    """Read the letter after the words of a line that letters divide: from there on the field speaks of itself."""
+    """Read the letter after the words of a line that letters divide: from there on the field describes itself."""
     match = find_rule("spoken", "first_letters", "first_letter").pattern.search(rest)
     if match is None:
         return rest

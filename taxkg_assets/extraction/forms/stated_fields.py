@@ -18,7 +18,7 @@ _ROMAN = re.compile(r"[ivx]{1,5}")
 
 @dataclass(frozen=True, slots=True)
 class StatedField:
-    """One field; `key` is box_1b, line_8b, step_4b or empty, as may be all that it stands in."""
+    """One field; `key` is box_1b, line_8b, step_4b or empty, as may be all that it is in."""
 
     field: FormField
     spoken: Spoken
@@ -49,9 +49,14 @@ class _Context:
 
 
 def find_stated_fields(fields: Sequence[FormField], *, boxed_pages: Mapping[int, bool]) -> list[StatedField]:
-    """Read what each field says of itself, in the order in which they are spoken.
+    """Read what each field states about itself, in the order in which they are spoken.
 
-    Args:    fields: in the order of the template. boxed_pages: whether a page is a face with boxes.
+    Args:
+        fields: Fields in the order of the template.
+        boxed_pages: By page whether it is a face with boxes.
+
+    Returns:
+        Fields with key, label, part and column.
     """
     found: list[StatedField] = []
     so_far = _Context()

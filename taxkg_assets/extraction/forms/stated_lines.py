@@ -1,7 +1,7 @@
-"""Numbered lines that a page's fields speak of and that the print alone does not show: letters within another line,
+"""Numbered lines that a page's fields mention and that the print alone does not show: letters within another line,
 rows with roman numerals, check boxes with capital letters.
 
-The field tells which number to look for and where; what is printed there is taken out of the words around it.
+The field states which number to look for and where; what is printed there is taken out of the words around it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _LINE = re.compile(r"(?:line_|step_|box_)(?P<number>\d*)(?P<letter>[A-Za-z]*)")
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where a number stands: a piece and the place in its text; `unit`: the line that holds it, None for a loose one.
+    """Where a number is: a piece and the place in its text; `unit`: the line that holds it, None for a loose one.
 
     is_full: with its digits, and not by its letter alone.
     """
@@ -34,7 +34,12 @@ class _Place:
 
 
 def add_stated_lines(found: FormLines, stated: Sequence[StatedField]) -> None:
-    """Add to the numbered lines of a page those that its fields speak of, as far as their numbers are printed."""
+    """Add to the numbered lines of a page those that its fields mention, as far as their numbers are printed.
+
+    Args:
+        found: Numbered lines of the page; extended in place.
+        stated: Fields of the page.
+    """
     known = {unit.key for unit in found.lines}
     keys = {one.key for one in stated}
     fields: dict[str, list[StatedField]] = {}
@@ -97,7 +102,7 @@ def _is_bold_at(piece: Line, at: int) -> bool:
 
 
 def _take(found: FormLines, key: str, place: _Place, *, is_known: set[str]) -> None:
-    """Make a line of what stands behind a number, up to the end of its line; what stands before it stays."""
+    """Make a line of what is behind a number, up to the end of its line; what is before it stays."""
     left, right = cut_line(place.piece, place.at)
     unit = place.unit
     is_part = not key[-1].isdigit()

@@ -1,4 +1,4 @@
-"""Reading order of a page: which column a line stands in, and which column is read first.
+"""Reading order of a page: which column a line is in, and which column is read first.
 
 A recursive cut: a white gutter from top to bottom splits left from right; where full-width lines interrupt a gutter,
 the page is split into bands, read from top to bottom. Table regions take part as single boxes.
@@ -48,7 +48,7 @@ class Column:
 
 
 def find_columns(items: Sequence[Item], *, separators: Sequence[float] = ()) -> list[Column]:
-    """Order items into columns in reading order; no column goes on across a separator (a drawn line's height).
+    """Order items into columns in reading order; no column continues across a separator (a drawn line's height).
 
     Args:
         items: Lines or other items with rectangles.
@@ -107,7 +107,7 @@ def _open_gutter(items: list[Item]) -> float | None:
 
 
 def _is_column(items: list[Item]) -> bool:
-    """Decide whether items on one side of a strip are text of a column's width, not labels beside it."""
+    """Decide whether items on one side of a strip are text of a column's width, not labels next to it."""
     if max(item.x1 for item in items) - min(item.x0 for item in items) < _COLUMN_PT:
         return False
     widths = sorted(item.x1 - item.x0 for item in items)
@@ -115,15 +115,15 @@ def _is_column(items: list[Item]) -> bool:
 
 
 def _bands(items: list[Item], gutter: float) -> list[list[Item]]:
-    """Split items into bands: runs with two sides around the gutter, and what lies across it."""
+    """Split items into bands: runs with two sides around the gutter, and what is across it."""
     bands: list[list[Item]] = []
     crossing_before: bool | None = None
     floor = -1.0
     for item in sorted(items, key=_PLACE):
         crosses = _crosses(item, gutter)
-        # A line that starts beside the crossing one (same row) belongs to its band.
-        beside = bool(crossing_before) and not crosses and item.line is not None and item.y0 < floor - item.line.size
-        if crosses == crossing_before or beside or (crossing_before and _ends_title(item, bands[-1][-1])):
+        # A line that starts next to the crossing one (same row) belongs to its band.
+        adjacent = bool(crossing_before) and not crosses and item.line is not None and item.y0 < floor - item.line.size
+        if crosses == crossing_before or adjacent or (crossing_before and _ends_title(item, bands[-1][-1])):
             bands[-1].append(item)
         else:
             bands.append([item])
@@ -168,7 +168,7 @@ def _best_gutter(items: list[Item]) -> float | None:
 
 
 def _number(columns: list[Column]) -> None:
-    """Number columns from the left by their place; what lies over several of them gets −1."""
+    """Number columns from the left by their place; what is over several of them gets −1."""
     wide = [column for column in columns if len(column.items) >= _SIDE_LINES] or columns
     starts: list[float] = []
     for column in sorted(wide, key=lambda column: column.x0):

@@ -10,9 +10,15 @@ from taxkg_assets.rules.models.roles import load_roles
 
 
 def find_entries(lines: Sequence[Line]) -> frozenset[int]:
-    """Find the lines of a column, by number, that stand between lines that end with page numbers.
+    """Find the lines of a column that are between lines that end with page numbers.
 
-    Args: lines: from top to bottom. Text around a table of contents, and a few numbers in a text, are no entries.
+    Text around a table of contents, and a few numbers in a text, are no entries.
+
+    Args:
+        lines: Lines of the column from top to bottom.
+
+    Returns:
+        Places of the entries in `lines`, from 0.
     """
     ending = [ix for ix, line in enumerate(lines) if line.text[-1].isdigit() and _ends_with_page(line.text)]
     limits = load_roles().entries

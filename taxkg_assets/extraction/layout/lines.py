@@ -1,7 +1,7 @@
 """Spans to printed lines, and lines to running text with a rectangle for each of its ranges.
 
 A line here is what a reader sees as one line of one column: the pieces that a PDF stores apart (a bullet and its
-text, the words beside a wide gap) are one line. Columns and paragraphs are not known here.
+text, the words next to a wide gap) are one line. Columns and paragraphs are not known here.
 """
 
 from __future__ import annotations
@@ -176,7 +176,7 @@ def merge_lines(lines: list[Line]) -> list[Line]:
     rows: list[list[Line]] = []
     lowest = -inf
     for line in sorted(lines, key=_PLACE):
-        # Nothing lies lower than the line before: most lines are too far below it to stand in any row.
+        # Nothing is lower than the line before: most lines are too far below it to stand in any row.
         is_near = line.base - lowest < _SAME_BASE_FRAC * line.size
         lowest = line.base
         for row in reversed(rows[-4:]) if is_near else ():
@@ -319,7 +319,7 @@ def _find_stored(line: Line, at: int) -> int:
 class Words:
     """The words of whole lines: they decide whether a hyphen at a line's end belongs to the word.
 
-    Few lines hold words with a hyphen inside; only where one of these is asked for are all the others looked for.
+    Few lines hold words with a hyphen inside; only where one of these is needed are all the others looked for.
     """
 
     def __init__(self, lines: Sequence[Line]) -> None:
@@ -376,7 +376,7 @@ def join_lines(lines: Sequence[Line], *, words: Container[str]) -> tuple[str, li
 
 
 def _glue(before: str, after: str, words: Container[str]) -> str:
-    """Decide what stands between two lines: a space, nothing, or '-' for a hyphen that must go."""
+    """Decide what is between two lines: a space, nothing, or '-' for a hyphen that must go."""
     end = before[-1]
     if end == "\u00ad":
         return "-"

@@ -1,4 +1,4 @@
-"""Lines of one column to paragraphs: where a new one begins is told by gap, indent, list mark and type.
+"""Lines of one column to paragraphs: where a new one begins is decided by gap, indent, list mark and type.
 
 What a paragraph is (heading, list item, callout, …) is decided in roles.py.
 """
@@ -32,7 +32,14 @@ def thresholds() -> Thresholds:
 
 @cache
 def search_for(group: str) -> Search:
-    """Give the search for any rule of a group of `rules/roles.yaml`, joined to one: a page asks some hundred times."""
+    """Join the rules of a group of `rules/roles.yaml` to one search: a page searches some hundred times.
+
+    Args:
+        group: Name of the group.
+
+    Returns:
+        Function of a text that returns the first match, or None.
+    """
     patterns = [_GROUP_NAME.sub("(?:", rule.pattern.pattern) for rule in load_rules("roles", group)]
     return find_search(re.compile("|".join(f"(?:{pattern})" for pattern in patterns)))
 
@@ -52,7 +59,7 @@ class Paragraph:
     """Lines that belong together, with the column they stand in.
 
     level: what the structure tags say of it, 1 to 6 for a heading and 0 for other text; −1 where layout decides.
-    path: the path of its tag. is_item: it lies in a list item. is_under_title: it stands between a table and its title.
+    path: the path of its tag. is_item: it is in a list item. is_under_title: it is between a table and its title.
     """
 
     lines: list[Line]
@@ -102,7 +109,19 @@ def find_paragraphs(
     leading: dict[int, float],
     is_cell: bool = False,
 ) -> list[Paragraph]:
-    """Group lines, given from top to bottom, into paragraphs; in a ruled cell indents say nothing."""
+    """Group lines into paragraphs; in a ruled cell indents have no meaning.
+
+    Args:
+        lines: Lines of one column, from top to bottom.
+        column_x0: Left edge of the column, in points.
+        column_x1: Its right edge.
+        column_ix: Its number, from 0.
+        leading: Usual distance of lines by size of type, in points.
+        is_cell: Whether the lines are in a ruled cell.
+
+    Returns:
+        Paragraphs from top to bottom.
+    """
     paragraphs: list[Paragraph] = []
     is_ragged = is_cell or _is_flush_right(lines)
     entries = find_entries(lines)
@@ -199,12 +218,12 @@ def _begins(
         left = min(left, text_x0(current.first))
     indent = limit.indent_sizes * line.size
     if line.x0 > last.x0 + indent:
-        return not (_is_centred(line, last) or _hangs(line, current) or _is_under_title(line, last))
+        return not (_is_centered(line, last) or _hangs(line, current) or _is_under_title(line, last))
     if line.x0 < last.x0 - indent:
         if len(current.lines) > 1:
-            return not _is_centred(line, last) and line.x0 < left - indent and not _clears_icon(line, current)
+            return not _is_centered(line, last) and line.x0 < left - indent and not _clears_icon(line, current)
         far = last.x0 - line.x0 > limit.hanging_sizes * line.size
-        return far and not _is_centred(line, last) and not _clears_icon(line, current)
+        return far and not _is_centered(line, last) and not _clears_icon(line, current)
     return False
 
 
@@ -214,7 +233,7 @@ def _is_heading_line(line: Line, current: Paragraph) -> bool:
     if line.size < thresholds().heading_line_pt or abs(line.size - last.size) > 0.1:
         return False
     is_bold = line.is_bold and last.is_bold and all(other.is_bold for other in current.lines)
-    return is_bold and (abs(line.x0 - last.x0) < 2.0 or _is_centred(line, last))
+    return is_bold and (abs(line.x0 - last.x0) < 2.0 or _is_centered(line, last))
 
 
 def _changes_weight(line: Line, current: Paragraph) -> bool:
@@ -256,7 +275,7 @@ def _is_full(line: Line, *, before: Line, x1: float) -> bool:
 
 
 def _hangs(line: Line, current: Paragraph) -> bool:
-    """Decide whether a line goes on under the words beside a bold tag, as the first line had no room for more."""
+    """Decide whether a line continues under the words next to a bold tag, as the first line had no room for more."""
     first = current.first
     plain = next((span for span in first.spans if span.text.strip() and not span.is_bold), None)
     if len(current.lines) > 1 or plain is None or not first_shown(first).is_bold or first_shown(line).is_bold:
@@ -266,7 +285,7 @@ def _hangs(line: Line, current: Paragraph) -> bool:
 
 
 def _is_under_title(line: Line, last: Line) -> bool:
-    """Decide whether a bold line goes on right under words that stand apart from the bold tag before them."""
+    """Decide whether a bold line continues right under words that stand apart from the bold tag before them."""
     if not (line.is_bold and last.is_bold) or line.is_italic != last.is_italic:
         return False
     shown = [span for span in last.spans if span.text.strip()]
@@ -275,7 +294,7 @@ def _is_under_title(line: Line, last: Line) -> bool:
     )
 
 
-def _is_centred(line: Line, last: Line) -> bool:
+def _is_centered(line: Line, last: Line) -> bool:
     middle = (line.x0 + line.x1) / 2
     return line.is_bold and last.is_bold and abs(middle - (last.x0 + last.x1) / 2) < 4.0
 

@@ -169,7 +169,7 @@ def find_address_lines(page: Page, lines: Sequence[Line], style: Style) -> froze
 
 
 def is_in_lone_foot(line: Line, page: Page) -> bool:
-    """Return whether a line stands so low that its place alone makes it furniture.
+    """Return whether a line is so low that its place alone makes it furniture.
 
     Args:
         line: Printed line.
@@ -289,11 +289,18 @@ def _is_display(paragraph: Paragraph, *, body: float) -> bool:
 
 
 def is_continued_page(text: str) -> bool:
-    """Decide whether a heading says that its text began on an earlier page."""
+    """Decide whether a heading states that its text began on an earlier page.
+
+    Args:
+        text: The heading.
+
+    Returns:
+        True for a heading that ends in "(continued)" or the like.
+    """
     return any(rule.pattern.search(text) for rule in load_rules("section_grammar", "continued"))
 
 
-def is_centred(line: Line, page: Page, *, starts: Counter[int]) -> bool:
+def is_centered(line: Line, page: Page, *, starts: Counter[int]) -> bool:
     """Return whether a line is set in the middle of the page, and no column begins where it begins.
 
     Args:
@@ -312,7 +319,7 @@ def _bold_share(paragraph: Paragraph) -> float:
 
 
 def _is_set_apart(paragraph: Paragraph, page: Page) -> bool:
-    """Decide whether bold lines of the body's size stand as a heading: centred on the page, or with heading case."""
+    """Decide whether bold lines of the body's size stand as a heading: centered on the page, or with heading case."""
     first = paragraph.first
     if abs((first.x0 + first.x1) / 2 - page.width_pt / 2) < 6.0 and first.x0 > page.width_pt / 8:
         return True

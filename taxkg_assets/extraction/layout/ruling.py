@@ -95,13 +95,13 @@ def _merge_all(rules: tuple[Rule, ...]) -> Ruling:
 def _merge(strokes: list[tuple[float, float, float]]) -> tuple[Line, ...]:
     """Cluster strokes by their common coordinate, then join those that touch or overlap."""
     settings = load_tables().ruling
-    beside, gap = settings.stroke_gap_pt, settings.gap_pt
+    adjacent, gap = settings.stroke_gap_pt, settings.gap_pt
     strokes.sort()
     merged: list[Line] = []
     first = 0
     while first < len(strokes):
         last = first
-        while last + 1 < len(strokes) and strokes[last + 1][0] - strokes[first][0] <= beside:
+        while last + 1 < len(strokes) and strokes[last + 1][0] - strokes[first][0] <= adjacent:
             last += 1
         group = sorted(strokes[first : last + 1], key=lambda stroke: stroke[1])
         start, end, ats = group[0][1], group[0][2], [group[0][0]]

@@ -13,9 +13,14 @@ from taxkg_assets.rules.loader import load_rules
 
 
 def split_lead(paragraph: Paragraph, *, is_continued: bool = False) -> tuple[list[Line], list[Line]]:
-    """Split a paragraph into its bold run-in heading and the text after it; the heading may be empty.
+    """Split a paragraph into its bold run-in heading and the text after it.
 
-    `is_continued`: the heading began before; then any bold words at the start are its rest.
+    Args:
+        paragraph: The paragraph.
+        is_continued: Whether the heading began before; any bold words at the start are then its rest.
+
+    Returns:
+        Lines of the heading, which may be none, and lines of the text.
     """
     if not is_continued and not _bold_prefix(paragraph.first.spans):
         return [], paragraph.lines

@@ -35,7 +35,7 @@ class Run:
         return (self.y0 + self.y1) / 2
 
     @property
-    def centre(self) -> float:
+    def center(self) -> float:
         return (self.x0 + self.x1) / 2
 
 
@@ -151,7 +151,7 @@ def is_note(text: str) -> bool:
 
 
 def is_filing_note(text: str) -> bool:
-    """Return whether a line is the note beside a worksheet's caption.
+    """Return whether a line is the note next to a worksheet's caption.
 
     Args:
         text: Text to test.
@@ -198,12 +198,12 @@ def join_text(runs: Iterable[Run]) -> str:
     Returns:
         Text of the cell.
     """
-    held = list(runs)
-    if len(held) == 1:
+    listed = list(runs)
+    if len(listed) == 1:
         # Most cells hold one run.
-        return " ".join(held[0].text.split())
+        return " ".join(listed[0].text.split())
     text = ""
-    for line in find_lines(held):
+    for line in find_lines(listed):
         part = _join_line(line)
         if text.endswith("-") and len(text) > 1 and text[-2].islower() and part[:1].islower():
             text = text[:-1] + part
@@ -244,7 +244,7 @@ def _split_at_walls(span: Span, ruling: Ruling) -> list[Span]:
 
 
 def _is_walled(ruling: Ruling, run: Run, x: float) -> bool:
-    """Decide whether a vertical stands between a run and what begins at x."""
+    """Decide whether a vertical is between a run and what begins at x."""
     wall = ruling.right(run.x1 - 1.5, run.middle) if x - run.x1 > 1.0 else None
     return wall is not None and wall.at <= x + 1.0
 
@@ -259,7 +259,7 @@ def _inked(span: Span) -> tuple[float, float]:
 
 
 def _with_marks_joined(runs: list[Run]) -> list[Run]:
-    """Put a list mark that stands alone before the text to its right."""
+    """Put a list mark that is alone before the text to its right."""
     joined: list[Run] = []
     for run in runs:
         last = joined[-1] if joined else None

@@ -16,7 +16,7 @@ from taxkg_assets.extraction.pdf.render_fast_path import PICTURE, inside_of
 
 _MUPDF: Any = pymupdf.mupdf
 _STRING = rb"\((?:[^()\\]++|\\.)*+\)"
-# A text object of numbers, strings, fonts and instructions that no drawing depends on: no colour, no clip to glyphs.
+# A text object of numbers, strings, fonts and instructions that no drawing depends on: no color, no clip to glyphs.
 # Digits and blanks are spelled out: a class of single bytes is one table, which takes half the time of `[\d\s]`.
 _TEXT = re.compile(
     rb"BT(?=\s)(?:[0-9A-F \t\n\r\f\v.<>\[\]+-]++|T[dfmjcwzsJLD*]|/\w++|" + _STRING + rb")*+T(?<=\sET)(?!\S)", re.DOTALL
@@ -38,8 +38,8 @@ def written_as(page: Any, content: bytes) -> Iterator[bytes]:
     inside = inside_of(page)
     described, document = inside.obj(), inside.doc()
     own = _MUPDF.pdf_dict_gets(described, "Contents")
-    held = _MUPDF.fz_new_buffer_from_copied_data(content)
-    other = _MUPDF.pdf_add_stream(document, held, _MUPDF.PdfObj(), 0)
+    buffer = _MUPDF.fz_new_buffer_from_copied_data(content)
+    other = _MUPDF.pdf_add_stream(document, buffer, _MUPDF.PdfObj(), 0)
     _MUPDF.pdf_dict_puts(described, "Contents", other)
     try:
         yield content
@@ -71,7 +71,7 @@ def find_wordless(content: bytes) -> bytes | None:
     Returns:
         The instructions without text, or None.
     """
-    # On lines of their own, so that what stands before and after stays apart.
+    # On lines of their own, so that what is before and after stays apart.
     emptied = _TEXT.sub(_EMPTY, content)
     if any(sign in emptied for sign in _LEFT) or PICTURE.search(emptied):
         return None

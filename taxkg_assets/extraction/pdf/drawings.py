@@ -114,7 +114,7 @@ def _may_shade_parts(page: Any) -> bool:
 
 
 def _is_inked(color: tuple[float, ...] | None, opacity: float | None) -> bool:
-    """Decide whether a colour can be seen on white paper."""
+    """Decide whether a color can be seen on white paper."""
     white = load_tables().drawings.white
     return color is not None and bool(min(color) < white) and (opacity is None or opacity > 0)
 

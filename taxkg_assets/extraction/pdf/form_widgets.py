@@ -16,7 +16,7 @@ from taxkg_assets.extraction.pdf.sanitize import find_plain_text
 from taxkg_assets.rules.models.spoken import load_spoken
 
 # PyMuPDF carries no complete type annotations. Its widget objects read some thirty properties of each field, ten times
-# as slow as reading the text of the page: only what is needed is asked of MuPDF itself.
+# as slow as reading the text of the page: only what is needed is read from MuPDF itself.
 _MUPDF: Any = pymupdf
 _LIBRARY: Any = _MUPDF.mupdf
 _DAMAGE: tuple[type[Exception], ...] = (RuntimeError, ValueError, _LIBRARY.FzErrorBase)
@@ -59,7 +59,7 @@ def _read_widget(widget: Any, spoken_key: Any) -> Widget:
     shown = _LIBRARY.pdf_bound_annot(widget)
     return Widget(
         name=find_plain_text(_LIBRARY.pdf_load_field_name(entry) or ""),
-        label=find_plain_text(_spoken_of(entry, spoken_key)),
+        label=find_plain_text(_read_spoken(entry, spoken_key)),
         kind=_KINDS.get(_LIBRARY.pdf_widget_type(widget), ""),
         value=find_plain_text(_LIBRARY.pdf_field_value(entry) or ""),
         x0=float(shown.x0),
@@ -69,7 +69,7 @@ def _read_widget(widget: Any, spoken_key: Any) -> Widget:
     )
 
 
-def _spoken_of(entry: Any, key: Any) -> str:
+def _read_spoken(entry: Any, key: Any) -> str:
     """Give the spoken name of a field; an option of a group may leave it to the group."""
     own = _LIBRARY.pdf_dict_get_inheritable(entry, key)
     return _LIBRARY.pdf_to_text_string(own) or "" if own.m_internal else ""

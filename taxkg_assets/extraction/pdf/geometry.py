@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 Box = tuple[float, float, float, float]
 Floats = npt.NDArray[np.float64]
-# So many pairs are compared at once.
+# Number of pairs that are compared at once.
 CELLS = 200_000
 
 
@@ -40,26 +40,26 @@ def find_meetings(boxes: Floats, others: Floats, may_meet: npt.NDArray[np.bool_]
     return ours, theirs, areas
 
 
-def are_held(boxes: Floats, outer: Sequence[Box]) -> npt.NDArray[np.bool_]:
-    """Return whether the middle of each rectangle lies in one of others.
+def are_inside(boxes: Floats, outer: Sequence[Box]) -> npt.NDArray[np.bool_]:
+    """Return whether the middle of each rectangle is in one of others.
 
     Args:
         boxes: Rectangles, n × 4: x0, y0, x1, y1 in points.
         outer: Rectangles, in points.
     """
-    is_held = np.zeros(len(boxes), dtype=bool)
+    is_inside = np.zeros(len(boxes), dtype=bool)
     if not outer:
-        return is_held
+        return is_inside
     x0, y0, x1, y1 = boxes.T
     x, y = (x0 + x1) / 2, (y0 + y1) / 2
     for some in cut_in_parts(np.array(outer, dtype=float), len(boxes)):
         left, top, right, bottom = some.T[:, :, None]
-        is_held |= ((left <= x) & (x <= right) & (top <= y) & (y <= bottom)).any(axis=0)
-    return is_held
+        is_inside |= ((left <= x) & (x <= right) & (top <= y) & (y <= bottom)).any(axis=0)
+    return is_inside
 
 
 def cut_in_parts(rows: npt.NDArray[Any], count: int) -> Iterator[npt.NDArray[Any]]:
-    """Cut rows so that each part of them can be compared with so many others at once."""
+    """Cut rows so that each part of them can be compared with the others within `CELLS` pairs."""
     step = max(1, CELLS // max(1, count))
     for start in range(0, len(rows), step):
         yield rows[start : start + step]
@@ -98,7 +98,7 @@ def find_shared_areas(boxes: Floats, others: Floats) -> Floats:
 
 
 def holds(outer: Sequence[float], inner: Sequence[float]) -> bool:
-    """Return whether the middle of a rectangle lies in another.
+    """Return whether the middle of a rectangle is in another.
 
     Args:
         outer: Rectangle x0, y0, x1, y1, in points.

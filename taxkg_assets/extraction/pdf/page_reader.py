@@ -1,4 +1,4 @@
-"""An open page to data: its visible spans, its drawings and fields, and the words on it that nobody can see."""
+"""An open page to data: its visible spans, its drawings and fields, and its invisible words."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from taxkg_assets.extraction.pdf.render_fast_path import (
     has_other_words,
     is_plain,
 )
-from taxkg_assets.extraction.pdf.rendered_text import Misprint, are_printed, find_misprints
+from taxkg_assets.extraction.pdf.rendered_text import GlyphMismatch, are_printed, find_mismatches
 from taxkg_assets.extraction.pdf.sanitize import find_plain_text
 from taxkg_assets.extraction.pdf.tags import Tag, TagPolicy, flatten_tags
 from taxkg_assets.extraction.pdf.text_direction import find_sideways
@@ -33,7 +33,7 @@ Shape = TypeVar("Shape", Rule, Fill)
 
 # PyMuPDF carries no complete type annotations.
 _MUPDF: Any = pymupdf
-# Text beside the page is read too, so that it can be told that it is there.
+# Text outside the page is read too, so that it can be reported.
 _UNWANTED: int = _MUPDF.TEXT_PRESERVE_IMAGES | _MUPDF.TEXT_PRESERVE_LIGATURES | _MUPDF.TEXT_MEDIABOX_CLIP
 _TEXT_FLAGS: int = _MUPDF.TEXTFLAGS_DICT & ~_UNWANTED
 # What glyphs print within their clips, and not what the file says in their place.
@@ -43,7 +43,7 @@ _AROUND: Any = _MUPDF.Rect(-FAR_PT, -FAR_PT, FAR_PT, FAR_PT)
 
 @dataclass(frozen=True, slots=True)
 class _Drawn:
-    """What is on a page beside text; `is_plain` where the text surely prints what it says."""
+    """What is on a page besides text; `is_plain` where the text surely prints what it says."""
 
     rules: tuple[Rule, ...] = ()
     fills: tuple[Fill, ...] = ()
@@ -73,7 +73,7 @@ def read_page(
 ) -> Page:
     """Read an open page as page `number` of its document.
 
-    Args:   hidden: takes what nobody can see on the page. policy: decides whether it is read by its structure tags;
+    Args:   hidden: takes the invisible text of the page. policy: decides whether it is read by its structure tags;
             None reads no tags.
     """
     widgets = read_widgets(page) if has_fields else ()
@@ -110,12 +110,12 @@ def _read_page(
     """Read a page with text that was parsed already, or without structure tags where there is none."""
     # A page of a text file has no instructions, and asking for its insides ends the process.
     written = b"" if is_text else page.read_contents()
-    is_told = bool(written) and has_other_words(page)
-    with written_as(page, written if is_told else find_unnumbered(written)) as content:
+    is_replaced = bool(written) and has_other_words(page)
+    with written_as(page, written if is_replaced else find_unnumbered(written)) as content:
         if text is None:
             said = page.get_textpage(clip=_AROUND, flags=_TEXT_FLAGS)
             text = _Text(said, said.extractDICT()["blocks"])
-        drawn = _Drawn() if is_text else _read_drawn(page, content, blocks=text.blocks, is_told=is_told)
+        drawn = _Drawn() if is_text else _read_drawn(page, content, blocks=text.blocks, is_replaced=is_replaced)
         shown = page.rect
         width, height = shown.width, shown.height
         turn = _turn_of(page) if page.rotation else None
@@ -130,14 +130,14 @@ def _read_page(
         return Page(number, width, height, spans, rules, fills, widgets, drawn.image_count, sideways, text.tags)
 
 
-def _read_drawn(page: Any, content: bytes, *, blocks: Sequence[dict[str, Any]], is_told: bool) -> _Drawn:
-    """Read what a page of a PDF is painted with beside text.
+def _read_drawn(page: Any, content: bytes, *, blocks: Sequence[dict[str, Any]], is_replaced: bool) -> _Drawn:
+    """Read what a page of a PDF is painted with besides text.
 
-    Args: content: its instructions. blocks: its text as parsed. is_told: the document has other words for its text.
+    Args: content: its instructions. blocks: its text as parsed. is_replaced: the document has other words for its text.
     """
     wordless = find_wordless(content)
-    told = content if wordless is None else wordless
-    is_sure = not is_told and is_plain(page, told, blocks=blocks)
+    instructions = content if wordless is None else wordless
+    is_sure = not is_replaced and is_plain(page, instructions, blocks=blocks)
     xobjects = None
     if is_sure and has_form_xobjects(page):
         xobjects = _read_xobjects(page, wordless)
@@ -152,7 +152,7 @@ def _read_drawn(page: Any, content: bytes, *, blocks: Sequence[dict[str, Any]], 
             rules, fills, counted = read_drawings(page)
         covers = counted
     image_count = len(page.get_images()) if has_named_parts(page) else 0
-    painters = read_painters(page, told)
+    painters = read_painters(page, instructions)
     ground = Ground(
         fills, covers, has_pictures=image_count > 0, painters=painters, wordless=wordless, xobjects=xobjects
     )
@@ -189,7 +189,7 @@ def _turned(shapes: tuple[Shape, ...], turn: Turn) -> tuple[Shape, ...]:
 def _read_spans(
     page: Any, text: _Text, *, sight: Sight, turn: Turn | None, number: int, is_plain: bool
 ) -> tuple[tuple[Span, ...], list[HiddenText]]:
-    """Read the visible spans of a page in stored order, and the words of those that nobody can see."""
+    """Read the visible spans of a page in stored order, and the words of the invisible ones."""
     spans: list[Span] = []
     unseen: list[HiddenText] = []
     under_picture: list[Span] = []
@@ -203,13 +203,13 @@ def _read_spans(
     raws = [raw for _, _, raw in placed]
     boxes = [turn(raw["bbox"]) if turn else raw["bbox"] for raw in raws]
     reasons = sight.find_reasons(raws, boxes)
-    misprints = {} if is_plain else _find_misprints(page, text, raws=raws, reasons=reasons, sight=sight)
-    for ix, misprint in misprints.items():
-        if not misprint.printed.strip():
-            reasons[ix] = reasons[ix] or misprint.kind
+    mismatches = {} if is_plain else _find_mismatches(page, text, raws=raws, reasons=reasons, sight=sight)
+    for ix, mismatch in mismatches.items():
+        if not mismatch.printed.strip():
+            reasons[ix] = reasons[ix] or mismatch.kind
         elif not reasons[ix]:
-            unseen.append(HiddenText(number, misprint.kind, find_plain_text(misprint.unseen), boxes[ix]))
-            raws[ix]["text"] = misprint.printed
+            unseen.append(HiddenText(number, mismatch.kind, find_plain_text(mismatch.unseen), boxes[ix]))
+            raws[ix]["text"] = mismatch.printed
     for (block_ix, line_ix, raw), (x0, y0, x1, y1), reason in zip(placed, boxes, reasons, strict=True):
         words = shown = raw["text"]
         if not words.isprintable():
@@ -240,22 +240,22 @@ def _read_spans(
             if reason in (UNPAINTED, COVERED):
                 under_picture.append(span)
     if under_picture and sight.is_scan_of(spans, under_picture):
-        # The reading of a scan lies unseen over or under its picture.
+        # The reading of a scan is unseen over or under its picture.
         read = [replace(span, span_ix=ix) for ix, span in enumerate([*spans, *under_picture])]
         return tuple(read), [row for row in unseen if row.kind not in (UNPAINTED, COVERED)]
     return tuple(spans), unseen
 
 
-def _find_misprints(
+def _find_mismatches(
     page: Any, text: _Text, *, raws: Sequence[dict[str, Any]], reasons: Sequence[str], sight: Sight
-) -> dict[int, Misprint]:
+) -> dict[int, GlyphMismatch]:
     """Find the spans that do not print what they say; read letter by letter only where a quick look differs."""
     on_page = [reason != OFF_PAGE for reason in reasons]
     seen = sight.read_printed_text(_PRINTED_FLAGS)
     if seen is not None and are_printed(raws, on_page, seen=seen):
         return {}
     printed = page.get_textpage(clip=_AROUND, flags=_PRINTED_FLAGS)
-    return find_misprints(raws, on_page, said=text.said, printed=printed)
+    return find_mismatches(raws, on_page, said=text.said, printed=printed)
 
 
 @lru_cache(maxsize=1024)

@@ -1,7 +1,7 @@
 """What a page paints, in order, and what its glyphs print: both read off a display list of the page.
 
 A display list holds a page's instructions as carried out once; to play it back takes a fraction of what carrying them
-out again does. The parser's own log of rectangles measures each path, too, of which nobody asks here.
+out again does. The parser's own log of rectangles measures each path, too, which are not needed here.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _PAINTERS = (
     *("fill_path", "stroke_path", "fill_text", "stroke_text", "ignore_text"),
     *("fill_shade", "fill_image", "fill_image_mask"),
 )
-# What is drawn beside text and pictures is counted; its rectangle is read with the drawings.
+# What is drawn besides text and pictures is counted; its rectangle is read with the drawings.
 _UNMEASURED: Box = (0.0, 0.0, 0.0, 0.0)
 
 

@@ -1,4 +1,4 @@
-"""Text that speaks to a program that reads a page and not to a person, and what is told of text that was left out.
+"""Text that speaks to a program that reads a page and not to a person, and what is reported of text that was left out.
 
 Whether text can be seen is decided in visibility.py; here only its words count.
 """
@@ -25,15 +25,15 @@ from taxkg_assets.rules.models.hidden_text import load_hidden_text
 _TAGS = {0xE0000 + code: code for code in range(0x20, 0x7F)}
 _ORDERS = (("hidden_text", "orders"),)
 _STRANGE = re.compile(r"[^\x00-\x7f]")
-# From here on there are letters that join what stands before them.
+# From here on there are letters that join what is before them.
 _FIRST_JOINING = 0x300
-# Words written letter by letter: that single signs follow each other is asked of all pages at once, and rarely so.
+# Words written letter by letter: that single signs follow each other is checked on all pages at once, and rarely so.
 _FEW_SPACED = r"\s\S\s+\S\s+\S\s+\S\s"
 _SPACED = re.compile(r"(?<!\S)(?:\w\s+){15,}\w(?!\S)")
 
 
 def find_rows(found: Iterable[HiddenText]) -> list[HiddenText]:
-    """Join what stands together, leave out marks of the typesetter and a few stray letters, put orders first."""
+    """Join what is together, leave out marks of the typesetter and a few stray letters, put orders first."""
     rules = load_hidden_text()
     marks = load_rules("hidden_text", "proof_marks")
     kept = [row for row in found if not any(mark.pattern.search(row.text) for mark in marks)]
@@ -55,13 +55,13 @@ def find_printed_orders(pages: Sequence[tuple[int, Sequence[Any]]]) -> list[Hidd
     screen = open_screen(_ORDERS)
     found: list[HiddenText] = []
     spaced = _may_be_spaced(plain)
-    for (page, spans), text, held, may_be in zip(pages, plain, screen.read(plain), spaced, strict=True):
-        if not _holds_order(text, rules=screen.find_rules(_ORDERS[0], held), may_be_spaced=may_be):
+    for (page, spans), text, rule_words, may_be in zip(pages, plain, screen.read(plain), spaced, strict=True):
+        if not _has_injection(text, rules=screen.find_rules(_ORDERS[0], rule_words), may_be_spaced=may_be):
             continue
         blocks = [list(group) for _, group in groupby(spans, key=lambda span: span.block_ix)]
-        told: list[Sequence[Any]] = [own for own in blocks if reads_as_order(" ".join(span.text for span in own))]
+        injected: list[Sequence[Any]] = [own for own in blocks if reads_as_order(" ".join(span.text for span in own))]
         # An order may run on from block to block.
-        found += [_tell(own, page=page) for own in told or [spans]]
+        found += [_tell(own, page=page) for own in injected or [spans]]
     return found
 
 
@@ -75,7 +75,7 @@ def reads_as_order(text: str) -> bool:
     plain = _unmask(text)
     small = plain.lower()
     rules = [rule for rule in load_rules(*_ORDERS[0]) if rule.may_match(small)]
-    return _holds_order(plain, rules=rules, may_be_spaced=True)
+    return _has_injection(plain, rules=rules, may_be_spaced=True)
 
 
 def _may_be_spaced(texts: Sequence[str]) -> list[bool]:
@@ -84,8 +84,8 @@ def _may_be_spaced(texts: Sequence[str]) -> list[bool]:
     return found
 
 
-def _holds_order(plain: str, *, rules: Iterable[Rule], may_be_spaced: bool) -> bool:
-    """Whether an unmasked text holds an order; `rules`: those for which it has the words."""
+def _has_injection(plain: str, *, rules: Iterable[Rule], may_be_spaced: bool) -> bool:
+    """Whether an unmasked text contains a prompt injection; `rules`: those for which it has the words."""
     if any(rule.pattern.search(plain) for rule in rules):
         return True
     if not may_be_spaced:
@@ -99,7 +99,7 @@ def _holds_order(plain: str, *, rules: Iterable[Rule], may_be_spaced: bool) -> b
 
 def _unmask(text: str) -> str:
     """The letters that a text looks like: without those of no width, foreign ones as the Latin ones that they mimic."""
-    # Only the few different letters of a page that are not plain ones are looked at one by one.
+    # Only the few different letters of a page that are not plain ones are inspected one by one.
     if text.isascii() or all(map(_is_itself, set(_STRANGE.findall(text)))):
         return text
     plain = text.translate(_TAGS) if any(ord(letter) in _TAGS for letter in set(text)) else text
@@ -111,7 +111,7 @@ def _unmask(text: str) -> str:
 
 @lru_cache(maxsize=1024)
 def _is_itself(letter: str) -> bool:
-    """Whether a letter is itself alone, whatever stands before it: Latin letters, dashes and quotation marks are."""
+    """Whether a letter is itself alone, whatever is before it: Latin letters, dashes and quotation marks are."""
     kind = unicodedata.category(letter)
     if letter.isascii() or kind == "Cf":
         return letter.isascii()

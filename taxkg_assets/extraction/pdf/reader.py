@@ -95,12 +95,12 @@ def read_source(
 
 
 def _hidden_warnings(rows: Sequence[HiddenText]) -> list[str]:
-    """Say where text was left out that nobody can see, and where text gives orders to programs."""
+    """Say where invisible text was left out, and where text instructs programs."""
     unseen = [row.page for row in rows if row.kind != PRINTED]
     orders = [row.page for row in rows if row.is_order]
     return [
         *([f"Invisible text was left out on page(s) {_listed(unseen)}."] if unseen else []),
-        *([f"Text on page(s) {_listed(orders)} gives orders to programs that read it."] if orders else []),
+        *([f"Text on page(s) {_listed(orders)} looks like a prompt injection."] if orders else []),
     ]
 
 

@@ -1,6 +1,6 @@
-"""Pages that cannot print anything else than what they say: told from how a page is written, before it is read twice.
+"""Pages that print exactly what they say; decided from how a page is written, before it is read twice.
 
-Two things part what is said from what is printed: a text that is told in the place of glyphs (`ActualText`), and a
+Two things part what is said from what is printed: a text in place of glyphs (`ActualText`), and a
 clip. Most pages hold neither, or clip nothing but drawn lines. Whatever is not surely of this kind is not plain: a
 page that is called plain without being so would hide text from the comparison of both readings.
 """
@@ -15,14 +15,14 @@ from taxkg_assets.extraction.pdf.library import pymupdf
 
 _MUPDF: Any = pymupdf.mupdf
 _REPLACED = "ActualText"
-# What a page may use beside fonts and pictures, without a clip or marks of its own.
+# What a page may use next to fonts and pictures, without a clip or marks of its own.
 _PLAIN_RESOURCES = frozenset({"Font", "ProcSet", "XObject", "ColorSpace"})
 # A drawing that is put aside as a whole: no text, no string, no comment, no other such group within.
 _WHOLE = rb"(?:<<[^<>()%]*>>|\[[\d.\s-]*\])"
 _DRAWN = rb"[^()<>\[\]{}%'\"TqQ]*"
 _GROUP = re.compile(rb"q(?<!\Sq)\s" + _DRAWN + rb"(?:" + _WHOLE + _DRAWN + rb")*Q(?<=\sQ)(?!\S)")
 _MOST_NESTED = 8
-# A glyph may be drawn beside its place, but hardly by more than its size.
+# A glyph may be drawn next to its place, but hardly by more than its size.
 _EDGE_PT = 12.0
 _END = rb"(?![^\s()<>\[\]{}/%])"
 _CLIP = re.compile(rb"W\*?" + _END)
@@ -132,7 +132,7 @@ def has_drawn_letters(page: Any) -> bool:
         page: Open page of PyMuPDF.
     """
     fonts = _MUPDF.pdf_dict_gets(_resources_of(inside_of(page)), "Font")
-    # Asked without an object of Python for each: a page has many fonts.
+    # Read without an object of Python for each: a page has many fonts.
     inside, font_of, value_of, name_of = (
         fonts.m_internal,
         _MUPDF.ll_pdf_dict_get_val,
@@ -171,7 +171,7 @@ def _keys(dictionary: Any) -> set[str]:
 
 
 def has_other_words(page: Any) -> bool:
-    """Return whether the structure of the document tells a text in the place of a part of the page.
+    """Return whether the structure of the document contains a text in place of a part of the page.
 
     Args:
         page: Open page of PyMuPDF.
@@ -182,6 +182,6 @@ def has_other_words(page: Any) -> bool:
     if not parents.m_internal:
         return False
     parts = _MUPDF.pdf_lookup_number(parents, _MUPDF.pdf_dict_get_int(described, _MUPDF.PDF_ENUM_NAME_StructParents))
-    # A page has hundreds of parts: asked without an object of Python for each of them.
+    # A page has hundreds of parts: read without an object of Python for each of them.
     inside, part_of, value_of = parts.m_internal, _MUPDF.ll_pdf_array_get, _MUPDF.ll_pdf_dict_gets
     return any(value_of(part_of(inside, ix), _REPLACED) for ix in range(_MUPDF.pdf_array_len(parts)))

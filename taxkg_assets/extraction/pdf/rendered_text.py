@@ -1,6 +1,6 @@
 """What the glyphs of a page print, where the file says something else: behind a clip, or in the place of its glyphs.
 
-A reader of PDFs is told all text of a page, also where it is clipped away, and a text of its own where a mark says so
+A reader of PDFs receives all text of a page, also where it is clipped away, and a text of its own where a mark says so
 (`ActualText`). People see glyphs. Both readings are compared letter by letter; pages where they agree cost no more.
 """
 
@@ -23,7 +23,7 @@ _UNKNOWN = ("Co", "Cn", "Cs", "Cc")
 
 
 @dataclass(frozen=True, slots=True)
-class Misprint:
+class GlyphMismatch:
     """A span that does not print what the file says: what it prints, what it only says, and why that is not seen."""
 
     printed: str
@@ -42,7 +42,7 @@ class _Letters:
         self._is_left = np.ones(len(chars), dtype=bool)
 
     def find_within(self, box: Box) -> Any:
-        """The places, in the order of the file, of those whose middle lies in a rectangle."""
+        """The places, in the order of the file, of those whose middle is in a rectangle."""
         x0, y0, x1, y1 = box
         return np.flatnonzero((x0 <= self._x) & (self._x <= x1) & (y0 <= self._y) & (self._y <= y1))
 
@@ -58,24 +58,24 @@ class _Letters:
 
 
 def are_printed(raws: Sequence[dict[str, Any]], on_page: Sequence[bool], *, seen: str) -> bool:
-    """Return whether the letters that are seen on a page are those of its spans, wherever each stands.
+    """Return whether the letters that are seen on a page are those of its spans, wherever each is.
 
     Args:
         raws: Spans of the page as parsed.
-        on_page: Whether each span lies on the page; what lies beside it is never printed, though both readings of some
+        on_page: Whether each span is on the page; what is next to it is never printed, though both readings of some
             files have it.
         seen: Letters that are seen on the page.
     """
-    told, beside = (
+    stated, adjacent = (
         "".join(raw["text"] for raw, is_on in zip(raws, on_page, strict=True) if is_on is kept)
         for kept in (True, False)
     )
-    return are_same_letters(told, seen) or any(_count(seen) == _count(text) for text in (told, told + beside))
+    return are_same_letters(stated, seen) or any(_count(seen) == _count(text) for text in (stated, stated + adjacent))
 
 
-def find_misprints(
+def find_mismatches(
     raws: Sequence[dict[str, Any]], on_page: Sequence[bool], *, said: Any, printed: Any
-) -> dict[int, Misprint]:
+) -> dict[int, GlyphMismatch]:
     """Find the spans of a page that do not print what they say, by their place.
 
     Args: on_page: as for `are_printed`.
@@ -85,16 +85,16 @@ def find_misprints(
         return {}
     spans = _spans(said.extractRAWDICT())
     own, shown = _Letters(spans), _Letters(_spans(printed.extractRAWDICT()))
-    found: dict[int, Misprint] = {}
+    found: dict[int, GlyphMismatch] = {}
     for ix, (raw, chars, is_on) in enumerate(zip(raws, spans, on_page, strict=True)):
-        if is_on and (misprint := _compare(raw, chars, said=own, shown=shown)):
-            found[ix] = misprint
+        if is_on and (mismatch := _compare(raw, chars, said=own, shown=shown)):
+            found[ix] = mismatch
     return found
 
 
 def _compare(
     raw: dict[str, Any], chars: Sequence[dict[str, Any]], *, said: _Letters, shown: _Letters
-) -> Misprint | None:
+) -> GlyphMismatch | None:
     places = shown.find_within(raw["bbox"])
     glyphs = shown.read(places)
     before, after = _count(said.read(said.find_within(raw["bbox"]))), _count(glyphs)
@@ -102,14 +102,14 @@ def _compare(
         return None
     printed = shown.take(places)
     if not after <= before:
-        return Misprint(printed, raw["text"], REPLACED)
+        return GlyphMismatch(printed, raw["text"], REPLACED)
     left = Counter(glyphs)
     unseen = []
     for char in chars:
         left[char["c"]] -= 1
         if left[char["c"]] < 0:
             unseen.append(char["c"])
-    return Misprint(printed, "".join(unseen), CLIPPED)
+    return GlyphMismatch(printed, "".join(unseen), CLIPPED)
 
 
 def are_same_letters(one: str, other: str) -> bool:

@@ -16,5 +16,5 @@ def find_plain_text(text: str) -> str:
     Returns:
         The text without them.
     """
-    # Nearly all text is printable as it is, and that is told much faster than it is mended.
+    # Nearly all text is printable as it is, and checking that is much faster than cleaning it.
     return text if text.isprintable() else text.translate(_PLAIN)

@@ -15,7 +15,7 @@ from taxkg_assets.extraction.pdf.tags import MAX_DEPTH
 _MUPDF: Any = pymupdf.mupdf
 # Objects of the parent tree and its chains together; the largest real ones have some tens of thousands.
 MAX_OBJECTS = 2_000_000
-# Elements times the children that each is looked up among: so many take the parser four seconds.
+# Elements times the children that each is looked up among: this number takes the parser four seconds.
 MAX_LOOKUPS = 500_000_000
 
 

@@ -53,7 +53,7 @@ def _lines(data: bytes) -> list[bytes]:
 def _find_cut(document: Any, lines: list[bytes]) -> tuple[int, int] | None:
     """Find the last page that begins with a new line of the text: the pages and the lines before it.
 
-    Certain only where what stands from that page on is, blanks aside, exactly the text from that line on, and where
+    Certain only if the text from that page on is, apart from blanks, exactly the text from that line on, and where
     no empty line on either side could belong to the one page or to the other.
     """
     printed = ""

@@ -1,7 +1,7 @@
-"""What of a page's text a person can see. Text that only a program would read is no content, and is told.
+"""What of a page's text a person can see. Text that only a program would read is no content, and is reported.
 
-Whether text is lost on its ground, or lies under what was painted later, is judged on the page as it is drawn: what the
-file says of colours and order can be made to lie.
+Whether text is lost on its ground, or is under what was painted later, is judged on the page as it is drawn: what the
+file says of colors and order can be made to lie.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from taxkg_assets.extraction.pdf.content_stream import written_as
 from taxkg_assets.extraction.pdf.geometry import (
     Box,
     Floats,
-    are_held,
+    are_inside,
     cut_in_parts,
     find_area,
     find_areas,
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 _MUPDF: Any = pymupdf
 FAR_PT = 20_000.0
-"""How far beside a page text is looked for: farther than a page can be wide."""
+"""How far outside a page text is looked for: farther than a page can be wide."""
 
 TINY, OFF_PAGE, UNPAINTED, GROUND, COVERED, CLIPPED, REPLACED, PRINTED = (
     "tiny",
@@ -54,14 +54,14 @@ TINY, OFF_PAGE, UNPAINTED, GROUND, COVERED, CLIPPED, REPLACED, PRINTED = (
 HIDDEN_KINDS = (TINY, OFF_PAGE, UNPAINTED, GROUND, COVERED, CLIPPED, REPLACED)
 NAMED_PART, SLIT, MASK = "Do", "slit", "mask"
 _FILLED_OR_STROKED = 16 | 32
-# Size, colour and manner of painting: a page has a few of each.
+# Size, color and manner of painting: a page has a few of each.
 _MANNER = itemgetter("size", "color", "char_flags", "alpha")
 _EVERYWHERE = (-math.inf, -math.inf, math.inf, math.inf)
 
 
 @dataclass(frozen=True, slots=True)
 class HiddenText:
-    """Words that nobody can see on a page, or that give orders to a program (`printed` if they can be seen)."""
+    """Invisible words of a page, or that instruct a program (`printed` if they can be seen)."""
 
     page: int
     kind: str
@@ -81,7 +81,7 @@ class Cover:
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """What a page is painted with beside text.
+    """What a page is painted with besides text.
 
     `painters`: operators that paint something by its name, `SLIT`, or `MASK` where something is painted through a mask.
     `wordless`: the page's instructions without its text, if covers were counted among what these paint but text.
@@ -124,12 +124,12 @@ class Sight:
             if is_hid or (is_hid is None and not self._shows_ink(shown[ix])):
                 reasons[ix] = COVERED
         for ix in self._find_overprinted(raws, boxes):
-            if not reasons[ix] and not self._shows_own_colour(raws[ix], shown[ix]):
+            if not reasons[ix] and not self._shows_own_color(raws[ix], shown[ix]):
                 reasons[ix] = COVERED
         return reasons
 
     def _find_overprinted(self, raws: Sequence[dict[str, Any]], boxes: Floats) -> list[int]:
-        """Spans on which words of another colour are printed, as far as rectangles tell."""
+        """Spans on which words of another color are printed, as far as rectangles tell."""
         colors = [raw["color"] for raw in raws]
         kinds = Counter(colors)
         if len(kinds) == 1:
@@ -139,7 +139,7 @@ class Sight:
         is_text = np.array([not raw["text"].isspace() for raw in raws])
         rare = np.flatnonzero((painted != usual) & is_text)
         shared = np.zeros(len(boxes))
-        # Words of the usual colour can be met by rare ones alone, so that each pair is looked at once.
+        # Words of the usual color can be met by rare ones alone, so that each pair is inspected once.
         for some in cut_in_parts(rare, len(boxes)):
             may_meet = (painted[some][:, None] != painted) & is_text
             ours, others, areas = find_meetings(boxes[some], boxes, may_meet)
@@ -163,10 +163,10 @@ class Sight:
         lost = {kind for kind in kinds if kind[0] < limits.tiny_pt or self._is_unpainted(*kind[2:])}
         if lost:
             is_doubtful |= np.array([manner in lost for manner in manners])
-        is_doubtful |= are_held(boxes, self._pictures)
+        is_doubtful |= are_inside(boxes, self._pictures)
         for color in {kind[1] for kind in kinds}:
             if grounds := self._grounds_of(color):
-                is_doubtful |= np.array([manner[1] == color for manner in manners]) & are_held(boxes, grounds)
+                is_doubtful |= np.array([manner[1] == color for manner in manners]) & are_inside(boxes, grounds)
         found: list[int] = np.flatnonzero(is_doubtful).tolist()
         return found
 
@@ -185,9 +185,9 @@ class Sight:
             return TINY
         if self._is_unpainted(raw["char_flags"], raw["alpha"]):
             return UNPAINTED
-        if (self._is_patterned or self._may_be_lost(raw)) and not self._stands_out(raw, shown):
+        if (self._is_patterned or self._may_be_lost(raw)) and not self._is_distinct(raw, shown):
             return GROUND
-        is_lost = self._is_patterned and text.strip() and not self._shows_own_colour(raw, shown)
+        is_lost = self._is_patterned and text.strip() and not self._shows_own_color(raw, shown)
         return COVERED if is_lost else ""
 
     def _is_unpainted(self, flags: int, alpha: int) -> bool:
@@ -221,13 +221,13 @@ class Sight:
         covers = [cover.box for cover in self._covers if abs(_brightness(cover.color) - light) < near]
         return [*((fill.x0, fill.y0, fill.x1, fill.y1) for fill in fills), *covers]
 
-    def _stands_out(self, raw: dict[str, Any], shown: Box) -> bool:
+    def _is_distinct(self, raw: dict[str, Any], shown: Box) -> bool:
         own, least = _brightness(raw["color"]), self._limits.contrast
         pixels = self._draw(shown)
         differing = sum(abs(pixel - own) > least for pixel in pixels)
         return bool(pixels) and differing >= float(self._limits.ground_share) * len(pixels)
 
-    def _shows_own_colour(self, raw: dict[str, Any], shown: Box) -> bool:
+    def _shows_own_color(self, raw: dict[str, Any], shown: Box) -> bool:
         own, most = _brightness(raw["color"]), self._limits.contrast
         pixels = self._draw(shown)
         same = sum(abs(pixel - own) <= most for pixel in pixels)
@@ -245,7 +245,7 @@ class Sight:
         return [box for kind, box in self._drawn_log if kind == "fill-image"] if self._has_images else []
 
     def _find_under(self, boxes: Floats) -> list[int]:
-        """The rectangles over or under which something solid lies."""
+        """The rectangles over or under which something solid is."""
         solid = [*self._pictures, *(cover.box for cover in self._covers)]
         if not solid:
             return []
@@ -310,7 +310,7 @@ class Sight:
 
     @cached_property
     def _drawn_log(self) -> list[tuple[str, Box]]:
-        """What was painted beside text, in order; where words can be left out that takes a fraction of the time."""
+        """What was painted besides text, in order; where words can be left out that takes a fraction of the time."""
         if self._ground.wordless is None:
             return [row for row in self._log if not row[0].endswith("-text")]
         if self._ground.xobjects is not None:
@@ -328,7 +328,7 @@ class Sight:
 
     @cached_property
     def _has_clear_images(self) -> bool:
-        """Whether a picture of the page has a mask, so that what lies under it may show."""
+        """Whether a picture of the page has a mask, so that what is under it may show."""
         return any(image[1] for image in self._page.get_images())
 
     def _draw(self, shown: Box) -> bytes:
@@ -339,7 +339,7 @@ class Sight:
         self._drawn += 1
         if self._drawn <= self._limits.drawn_alone:
             zoom = min(2.0, (self._limits.most_pixels / max(1.0, (x1 - x0) * (y1 - y0))) ** 0.5)
-            return _grey(self._find_drawing(shown), zoom=zoom, clip=(x0, y0, x1, y1))[0]
+            return _gray(self._find_drawing(shown), zoom=zoom, clip=(x0, y0, x1, y1))[0]
         samples, width, zoom = self._whole
         left, right = int(x0 * zoom), max(int(x0 * zoom) + 1, int(x1 * zoom))
         rows = range(int(y0 * zoom), max(int(y0 * zoom) + 1, int(y1 * zoom)))
@@ -348,7 +348,7 @@ class Sight:
     @cached_property
     def _whole(self) -> tuple[bytes, int, float]:
         zoom = min(2.0, (self._limits.most_pixels / max(1.0, self._width * self._height)) ** 0.5)
-        samples, width = _grey(self._drawing, zoom=zoom, clip=None)
+        samples, width = _gray(self._drawing, zoom=zoom, clip=None)
         return samples, width, width / self._width
 
     def _find_drawing(self, shown: Box) -> Any:
@@ -371,7 +371,7 @@ class Sight:
         return self._page.get_displaylist()
 
 
-def _grey(drawing: Any, *, zoom: float, clip: Box | None) -> tuple[bytes, int]:
+def _gray(drawing: Any, *, zoom: float, clip: Box | None) -> tuple[bytes, int]:
     """A page, or a rectangle of it, as one byte of brightness a pixel; and the pixels of a row."""
     scale = max(1, round(72 * zoom)) / 72
     drawn = drawing.get_pixmap(matrix=_MUPDF.Matrix(scale, scale), clip=clip, colorspace=_MUPDF.csGRAY, alpha=False)

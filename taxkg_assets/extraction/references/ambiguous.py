@@ -1,6 +1,6 @@
-"""References that the rules are not sure of: what is asked about them, and what a verified answer changes.
+"""References that the rules are not sure of: what is to be decided about them, and what a verified answer changes.
 
-Whoever answers stands behind the contract of `prompts`; without a model the rule's own row stands.
+The answering model keeps the contract of `prompts`; without a model the row of the rule stays.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def settle_references(
 ) -> dy.DataFrame[References]:
     """The references of one document, those that the rules are not sure of put to a proposer.
 
-    A document is asked about by itself, so that the same calls are made whatever other documents there are.
+    Each document has calls of its own, so that the same calls are made whatever other documents there are.
     """
     items = find_unsure_references(references, sections, anchors)
     return apply_reference_proposals(references, proposer.propose(AMBIGUOUS_REFERENCES, items)) if items else references
@@ -74,7 +74,7 @@ def apply_reference_proposals(
 ) -> dy.DataFrame[References]:
     """Put a model's verified answers in the place of the rules' guesses; every other row stays as it is.
 
-    An answer counts when a model gave it, its target is one of the item's candidates, and each of its quotes stands
+    An answer counts when a model gave it, its target is one of the item's candidates, and each of its quotes is
     verbatim in the sentence, at its pointer. Such a row is marked `created_by` llm, has the answer's confidence, and
     names the task as the rule that decided.
     """
@@ -107,7 +107,7 @@ def _apply(row: Row, answer: ReferenceProposal) -> Row:
 
 
 def _is_verbatim(evidence: Evidence, row: Row) -> bool:
-    """Decide whether a quote stands in the row's sentence where its pointer says."""
+    """Decide whether a quote is in the row's sentence where its pointer says."""
     element_id, _, span = evidence.pointer.rpartition(":")
     start, end = (int(number) for number in span.split("-"))
     if element_id != row["element_id"] or not row["start"] <= start < end <= row["end"]:

@@ -32,8 +32,8 @@ from taxkg_assets.rules.loader import load_rules
 
 def read_source(view: View) -> Relation | None:
     """An amount that the target holds goes into the owner, or is kept out of it."""
-    kind, held = view.asked.kind, view.asked.holds_amount or bool(view.asked.lead)
-    if kind not in AMOUNT_KINDS or kind == "irc_section" or not held:
+    kind, rule_words = view.mentioned.kind, view.mentioned.holds_amount or bool(view.mentioned.lead)
+    if kind not in AMOUNT_KINDS or kind == "irc_section" or not rule_words:
         return None
     source = _find_source(view)
     if source is None or _goes_elsewhere(view):
@@ -46,7 +46,7 @@ def read_source(view: View) -> Relation | None:
     if is_taken_off or (modifier is not None and modifier.is_negated) or mood == BAN:
         return Relation("excludes", "negative", "amount_taken_off" if is_taken_off else "amount_kept_out")
     is_included = kind in ("box", "line") and any(one.mood == MODIFIER and one.word == "included" for one in view.verbs)
-    if is_included and view.asked.holds_amount and not view.asked.lead:
+    if is_included and view.mentioned.holds_amount and not view.mentioned.lead:
         return Relation("portion_of", "positive", "amount_included_in")
     is_equal = verb is None and matches("equations", view.before)
     is_taken = is_equal or (verb is None and is_label(view)) or (verb is not None and _takes_in(verb))
@@ -95,24 +95,24 @@ def _goes_elsewhere(view: View) -> bool:
 
 def _read_lead_mood(view: View) -> str:
     """Read what the sentence that leads a list says of its items: the mood of its last statement, or nothing."""
-    verb = find_lead_verb(view.asked.lead)
+    verb = find_lead_verb(view.mentioned.lead)
     return verb.mood if verb is not None and verb.sense == PLACE else ""
 
 
 def read_law_name(view: View) -> Relation | None:
     """A law section that names the kind of an amount: the amount goes into the owner, or is kept out of it."""
-    if view.asked.kind not in ("irc_section", "statute_section") or matches("authorities", view.clause):
+    if view.mentioned.kind not in ("irc_section", "statute_section") or matches("authorities", view.clause):
         return None
     if matches("other_places", view.before):
         return None
     verb = view.governing
     lead_mood = _read_lead_mood(view)
-    if not (view.asked.holds_amount or lead_mood):
+    if not (view.mentioned.holds_amount or lead_mood):
         return None
     if verb is None and _is_placed_after(view) and not matches("statements", view.before):
         mood = DUTY
     elif verb is None:
-        if not is_label(view) or not (lead_mood or view.asked.holds_amount):
+        if not is_label(view) or not (lead_mood or view.mentioned.holds_amount):
             return None
         mood = lead_mood or DUTY
     else:
@@ -137,10 +137,10 @@ def read_destination(view: View) -> Relation | None:
     verb, said = fronted if fronted is not None else _find_destination(view)
     if verb is None or verb.mood not in FINITE:
         return None
-    is_field = view.asked.kind in ("box", "line")
-    is_whole = view.asked.holds_amount and verb.sense == PLACE and _is_whole(verb, said, after=view.after)
+    is_field = view.mentioned.kind in ("box", "line")
+    is_whole = view.mentioned.holds_amount and verb.sense == PLACE and _is_whole(verb, said, after=view.after)
     if verb.mood == BAN:
-        if verb.sense == PLACE and is_field and view.asked.holds_amount and not view.asked.is_self:
+        if verb.sense == PLACE and is_field and view.mentioned.holds_amount and not view.mentioned.is_self:
             return Relation("excludes", "negative", "not_put_into")
         return Relation("requires", "negative", "must_not_put_into")
     if verb.mood == RELIEF:
@@ -162,7 +162,7 @@ def _is_whole(verb: Predicate, said: str, *, after: str) -> bool:
 
 
 def _find_fronted(view: View) -> tuple[Predicate, str] | None:
-    """Read a destination that stands before its verb: `in box 14, enter the code`."""
+    """Read a destination that is before its verb: `in box 14, enter the code`."""
     if not matches("fronted", view.before):
         return None
     verbs = [verb for verb in read_predicates(view.after) if verb.mood in FINITE]
@@ -173,7 +173,7 @@ def _find_fronted(view: View) -> tuple[Predicate, str] | None:
 
 def _find_destination(view: View) -> tuple[Predicate | None, str]:
     """Find the verb whose place is the target, and the words that name what is put there."""
-    if view.asked.kind in (*LAW_KINDS, "url") or not matches("destinations", view.near):
+    if view.mentioned.kind in (*LAW_KINDS, "url") or not matches("destinations", view.near):
         return None, ""
     verb = next((one for one in reversed(view.verbs) if one.mood in (*FINITE, PURPOSE)), None)
     last = view.verbs[-1] if view.verbs else None

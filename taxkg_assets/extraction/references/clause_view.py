@@ -36,8 +36,8 @@ class Relation:
 
 
 @dataclass(slots=True)
-class Asked:
-    """A mention in its sentence, about which something is asked.
+class MentionInSentence:
+    """A mention in its sentence, whose relation is to be read.
 
     `start` and `end` are the mention's cluster of targets, half-open in the sentence; `lead` is the sentence that leads
     the list in which this one is an item. `holds_amount` is true where the owner is a box or line, which has an amount.
@@ -61,16 +61,16 @@ class Asked:
 class View:
     """A mention in its clause: the words before and after it, the clause's sort, and the verbs before it.
 
-    held: the words of rules that the sentence holds, as `open_screen(SCREENED)` reads them.
+    rule_words: the words of rules that the sentence holds, as `open_screen(SCREENED)` reads them.
     """
 
-    asked: Asked
+    mentioned: MentionInSentence
     sentence: str
     before: str
     after: str
     sort: str
     verbs: tuple[Predicate, ...]
-    held: int
+    rule_words: int
 
     @property
     def clause(self) -> str:
@@ -89,7 +89,7 @@ class View:
 
 def match_cue(group: str, view: View) -> Relation | None:
     """Find the first cue of a group of `SCREENED` that the clause or the sentence shows."""
-    rules = open_screen(SCREENED).find_rules(("relations", group), view.held)
+    rules = open_screen(SCREENED).find_rules(("relations", group), view.rule_words)
     if not rules:
         return None
     texts = {"clause": view.clause, "sentence": view.sentence}
@@ -99,11 +99,11 @@ def match_cue(group: str, view: View) -> Relation | None:
         scope = extra.get("scope", "clause")
         if not rule.may_match(small[scope]):
             continue
-        if extra.get("needs_amount") and not view.asked.holds_amount:
+        if extra.get("needs_amount") and not view.mentioned.holds_amount:
             continue
-        if "named" in extra and not matches(extra["named"], view.asked.name):
+        if "named" in extra and not matches(extra["named"], view.mentioned.name):
             continue
-        if view.asked.kind in extra.get("kinds", (view.asked.kind,)) and rule.pattern.search(texts[scope]):
+        if view.mentioned.kind in extra.get("kinds", (view.mentioned.kind,)) and rule.pattern.search(texts[scope]):
             return Relation(extra["relation"], extra["polarity"], rule.id)
     return None
 

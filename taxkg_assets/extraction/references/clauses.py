@@ -30,7 +30,7 @@ SCREENED = (
     ("relations", "subjects"),
     ("relations", "duties"),
 )
-"""Rules that are asked about every sentence with a mention."""
+"""Rules that are tried on every sentence with a mention."""
 MAIN, CONDITION, ASIDE = "main", "condition", "aside"
 
 
@@ -38,7 +38,7 @@ MAIN, CONDITION, ASIDE = "main", "condition", "aside"
 class Clause:
     """A stretch of a sentence that reaches to the next clause's start: main clause, condition or aside.
 
-    `resumes` is the start of the clause that goes on here after an inserted one.
+    `resumes` is the start of the clause that continues here after an inserted one.
     """
 
     start: int
@@ -58,7 +58,7 @@ class _Break:
 
 
 def without_parentheses(text: str) -> str:
-    """Take out what stands in closed parentheses; an open one, in which the mention stands, is kept."""
+    """Take out what is in closed parentheses; an open one, in which the mention is, is kept."""
     return _PARENTHESIS.sub("", text) if "(" in text else text
 
 
@@ -71,13 +71,13 @@ def without_ellipses(text: str) -> str:
     return text
 
 
-def find_clauses(sentence: str, *, held: int) -> list[Clause]:
+def find_clauses(sentence: str, *, rule_words: int) -> list[Clause]:
     """Split a sentence, its parentheses taken out, into clauses; the first begins at 0.
 
-    Args: held: the words of the rules that the sentence holds, as `open_screen(SCREENED)` reads them.
+    Args: rule_words: the words of the rules that the sentence holds, as `open_screen(SCREENED)` reads them.
     """
     clauses = [Clause(0, MAIN)]
-    breaks = list(_find_breaks(sentence, held=held))
+    breaks = list(_find_breaks(sentence, rule_words=rule_words))
     if not breaks:
         return clauses
     is_leading = is_inserted = False
@@ -98,8 +98,8 @@ def find_clauses(sentence: str, *, held: int) -> list[Clause]:
             begin = place.at if place.sort == MAIN else begin
         if place.at == last.start:
             clauses.pop()
-        goes_on = place.sort == "inserted_clause_ends" and len(clauses) > 1
-        clauses.append(Clause(place.at, kind, clauses[-2].start if goes_on else -1))
+        continues = place.sort == "inserted_clause_ends" and len(clauses) > 1
+        clauses.append(Clause(place.at, kind, clauses[-2].start if continues else -1))
     return clauses
 
 
@@ -137,30 +137,32 @@ def _may_open(rule_id: str, said: str) -> bool:
     return rule_id not in ("subject_and_verb", "colon_or_dash") or _has_verb(said)
 
 
-def _find_breaks(sentence: str, *, held: int) -> Iterator[_Break]:
-    for _, match in _match_all("clause_ends", sentence, held=held):
+def _find_breaks(sentence: str, *, rule_words: int) -> Iterator[_Break]:
+    for _, match in _match_all("clause_ends", sentence, rule_words=rule_words):
         yield _Break(match.end(), match.start(), MAIN)
-    subordinate = list(_match_all("subordinate", sentence, held=held))
+    subordinate = list(_match_all("subordinate", sentence, rule_words=rule_words))
     for rule, match in subordinate:
-        asked = any(ask.pattern.search(sentence[: match.start()]) for ask in load_rules("polarity", "complements"))
-        kind = ASIDE if asked or rule.id == ASIDE else CONDITION
+        is_complement = any(
+            ask.pattern.search(sentence[: match.start()]) for ask in load_rules("polarity", "complements")
+        )
+        kind = ASIDE if is_complement or rule.id == ASIDE else CONDITION
         yield _Break(match.start(), match.start(), kind, is_after_comma=match[0].startswith((",", "—", ":")))
     # Where no clause is subordinate, none ends: most sentences are spared the dearest patterns.
     for group in ("main_clause_starts", "inserted_clause_ends", "trailing_clause_ends") if subordinate else ():
-        for rule, match in _match_all(group, sentence, held=held):
+        for rule, match in _match_all(group, sentence, rule_words=rule_words):
             yield _Break(match.end(), match.start(), group, rule_id=rule.id)
-    for rule, match in _match_all("coordinate", sentence, held=held):
+    for rule, match in _match_all("coordinate", sentence, rule_words=rule_words):
         yield _Break(match.end(), match.start(), rule.id)
 
 
-def _match_all(group: str, sentence: str, *, held: int) -> Iterator[tuple[Rule, re.Match[str]]]:
-    for rule in open_screen(SCREENED).find_rules(("polarity", group), held):
+def _match_all(group: str, sentence: str, *, rule_words: int) -> Iterator[tuple[Rule, re.Match[str]]]:
+    for rule in open_screen(SCREENED).find_rules(("polarity", group), rule_words):
         for match in rule.pattern.finditer(sentence):
             yield rule, match
 
 
 def _has_verb(said: str) -> bool:
-    """Decide whether a clause, as far as it goes, has its verb; so many words hold one that is not in the list."""
+    """Decide whether a clause, as far as it goes, has its verb; that many words contain one that is not in the list."""
     if len(said.split()) >= load_polarity().surely_with_verb_words:
         return True
     orders = next(rule for rule in load_rules("polarity", "main_clause_starts") if rule.id == "order")
@@ -178,7 +180,7 @@ def _left_behind() -> re.Pattern[str]:
 
 
 def is_negated(clause: str) -> bool:
-    """Return whether a clause denies what stands at its end.
+    """Return whether a clause denies what is at its end.
 
     Set phrases that only look negative do not count, nor does a denial that a later verb leaves behind, as in `an owner
     who is not resident shall file`.

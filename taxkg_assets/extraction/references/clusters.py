@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from taxkg_assets.extraction.references.mentions import Mention
 from taxkg_assets.rules.loader import find_rule, load_rules
 
-_HELD = ("box", "line", "section")
+_CONTAINED = ("box", "line", "section")
 _HOLDERS = ("form", "publication", "section", "url")
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a mention's cluster lies in the text, and the kind of what it is about; half-open characters."""
+    """Where a mention's cluster is in the text, and the kind of what it is about; half-open characters."""
 
     start: int
     end: int
@@ -34,7 +34,7 @@ def find_places(text: str, mentions: Sequence[Mention]) -> list[Place]:
 
     Returns:
         One place a mention. `kind` is the mention's own, or that of the target which it holds (`box 4 of Form F`: the
-        form stands for a box); such a mention `is_container`.
+        form means a box); such a mention `is_container`.
     """
     groups: list[list[Mention]] = []
     links: list[str] = []
@@ -60,33 +60,33 @@ def _place(groups: Sequence[list[Mention]], links: Sequence[str]) -> list[Place]
     end = max(max(mention.group[1], mention.end) for group in groups for mention in group)
     places: list[Place] = []
     for ix, group in enumerate(groups):
-        held = _find_held(groups, links, at=ix)
-        kind = groups[held][0].kind if held is not None else group[0].kind
-        places.extend(Place(start, end, kind, held is not None) for _ in group)
+        contained = _find_contained(groups, links, at=ix)
+        kind = groups[contained][0].kind if contained is not None else group[0].kind
+        places.extend(Place(start, end, kind, contained is not None) for _ in group)
     return places
 
 
-def _find_held(groups: Sequence[list[Mention]], links: Sequence[str], *, at: int) -> int | None:
+def _find_contained(groups: Sequence[list[Mention]], links: Sequence[str], *, at: int) -> int | None:
     """Find the group that a group of forms or publications holds: before it (`box 4 of`) or after it (`, line 4`)."""
     if groups[at][0].kind not in _HOLDERS:
         return None
     first = at
     while first > 0 and links[first - 1] == "and":
         first -= 1
-    if first > 0 and links[first - 1] == "held_in":
-        before = _find_held(groups, links, at=first - 1)
+    if first > 0 and links[first - 1] == "contained_in":
+        before = _find_contained(groups, links, at=first - 1)
         return first - 1 if before is None else before
     last = at
     while last < len(links) and links[last] == "and":
         last += 1
     if last < len(links) and links[last] == "holds":
-        after = _find_held(groups, links, at=last + 1)
+        after = _find_contained(groups, links, at=last + 1)
         return last + 1 if after is None else after
     return None
 
 
 def _read_link(text: str, before: Mention, after: Mention) -> str:
-    """Decide how two neighbouring mentions hang together: `and`, `held_in`, `holds`, or not at all."""
+    """Decide how two neighboring mentions hang together: `and`, `contained_in`, `holds`, or not at all."""
     between = text[max(before.group[1], before.end) : after.group[0]]
     for rule in load_rules("relations", "links"):
         if rule.pattern.fullmatch(between) and _may_link(rule.id, text, before=before, after=after):
@@ -95,23 +95,25 @@ def _read_link(text: str, before: Mention, after: Mention) -> str:
 
 
 def _may_link(link: str, text: str, *, before: Mention, after: Mention) -> bool:
-    if link == "held_in":
-        is_held = before.kind in _HELD and after.kind in _HOLDERS and (before.kind, after.kind) != ("box", "section")
-        return is_held or after.kind == "url"
+    if link == "contained_in":
+        is_contained = (
+            before.kind in _CONTAINED and after.kind in _HOLDERS and (before.kind, after.kind) != ("box", "section")
+        )
+        return is_contained or after.kind == "url"
     if link == "holds":
         if find_rule("relations", "new_statements", "verb_follows").pattern.match(text, after.group[1]):
             return False
         is_on_form = bool(after.target_form) and after.target_form == before.target.removeprefix("Form ")
-        return before.kind in _HOLDERS and (is_on_form or (after.kind in _HELD and before.kind != "url"))
+        return before.kind in _HOLDERS and (is_on_form or (after.kind in _CONTAINED and before.kind != "url"))
     between = text[max(before.group[1], before.end) : after.group[0]].split()
     is_joined = "and" in between or "or" in between or "and/or" in between
     rest = text[after.group[1] :].lstrip()
-    goes_on = between in ([","], [",", "the"], [";"]) and rest.startswith((",", ";", "and ", "or "))
+    continues = between in ([","], [",", "the"], [";"]) and rest.startswith((",", ";", "and ", "or "))
     is_alike = before.kind == after.kind or _are_parallel(before, after)
     is_next_place = before.kind in _HOLDERS and after.kind in ("box", "line") and is_joined
-    return (is_alike and (is_joined or goes_on)) or is_next_place
+    return (is_alike and (is_joined or continues)) or is_next_place
 
 
 def _are_parallel(before: Mention, after: Mention) -> bool:
     """Decide whether a form after a line begins a second place of its sort: `Form A, line 1, or Form B, line 2`."""
-    return before.kind in _HELD and after.kind == "form"
+    return before.kind in _CONTAINED and after.kind == "form"

@@ -90,7 +90,7 @@ class LinkedTexts:
 
 
 def covers(words: LinkedWords, mention: Mention) -> bool:
-    """Decide whether a mention is what a link covers, and not only a word of a longer title or beside it."""
+    """Decide whether a mention is what a link covers, and not only a word of a longer title or next to it."""
     limits = load_navigation().covering
     shared = _count_shared(words, mention)
     if shared and mention.kind in _KEYED and mention.group[0] - words.start <= limits.lead_chars:

@@ -1,6 +1,6 @@
 """Where a text names something: boxes, lines, forms, publications, law, addresses and headings.
 
-A mention is a span of the text and one normalised target; lists and ranges give one mention per target. What the
+A mention is a span of the text and one normalized target; lists and ranges give one mention per target. What the
 sentence says about the target (relation, polarity) is decided in `polarity`.
 """
 
@@ -21,7 +21,7 @@ from taxkg_assets.rules.models.references import load_references
 
 _TITLED = ("lettered_part", "roman_part", "numbered_chapter", "see_title_in_publication")
 _FIRST_WORD = re.compile(r"(?<=\w)\W")
-_WORD_GOES_ON = re.compile(r"[\w-]")
+_WORD_CONTINUES = re.compile(r"[\w-]")
 _CAPITALISED = re.compile(r"(?<![\w’'-])([A-Z0-9]\w*)[\w’'&-]*")
 _LETTERED = re.compile(r"^(\d*)([a-z]?)$")
 
@@ -29,7 +29,7 @@ _LETTERED = re.compile(r"^(\d*)([a-z]?)$")
 # Not frozen, as a long booklet has thousands of them; never changed all the same.
 @dataclass(slots=True)
 class Mention:
-    """One target named in a text; `group` is the span of the whole list that it stands in."""
+    """One target named in a text; `group` is the span of the whole list that it is in."""
 
     kind: str
     target: str
@@ -47,30 +47,30 @@ class Mention:
         return min(inherited, read_confidence("reference_mentions", self.rule_id))
 
 
-def find_held_words(texts: Sequence[str]) -> list[frozenset[str]]:
+def find_rule_words(texts: Sequence[str]) -> list[frozenset[str]]:
     """Find which of the rules' words each text holds, in one pass over them all: most texts hold none."""
     small = pl.Series([text.lower() for text in texts], dtype=pl.String)
-    return [frozenset(held) for held in small.str.extract_many(list(_words()), overlapping=True).to_list()]
+    return [frozenset(rule_words) for rule_words in small.str.extract_many(list(_words()), overlapping=True).to_list()]
 
 
-def find_mentions(text: str, *, headings: Headings, held: frozenset[str] | None = None) -> list[Mention]:
+def find_mentions(text: str, *, headings: Headings, rule_words: frozenset[str] | None = None) -> list[Mention]:
     """Find everything that a paragraph points at, in the order of the text.
 
-    Args: held: the rules' words that the text holds, where they are known already.
+    Args: rule_words: the rules' words that the text holds, where they are known already.
     """
-    if held is None:
-        (held,) = find_held_words([text])
-    if not held:
+    if rule_words is None:
+        (rule_words,) = find_rule_words([text])
+    if not rule_words:
         return []
-    found: list[Mention] = list(headings.find_in(text, held=held))
+    found: list[Mention] = list(headings.find_in(text, rule_words=rule_words))
     taken = [mention.group for mention in found]
-    for rule in _usable_rules("mentions", text, held=held):
+    for rule in _usable_rules("mentions", text, rule_words=rule_words):
         for mentions in _read_rule(text, rule):
             span = mentions[0].group
             if not any(start < span[1] and span[0] < end for start, end in taken):
                 taken.append(span)
                 found.extend(mentions)
-    for rule in _usable_rules("named_sections", text, held=held):
+    for rule in _usable_rules("named_sections", text, rule_words=rule_words):
         found.extend(_read_titles(text, rule, taken=taken))
     if not found:
         return found
@@ -78,11 +78,11 @@ def find_mentions(text: str, *, headings: Headings, held: frozenset[str] | None 
     return _attach_forms(text, found)
 
 
-def _usable_rules(group: str, text: str, *, held: frozenset[str]) -> Iterator[Rule]:
+def _usable_rules(group: str, text: str, *, rule_words: frozenset[str]) -> Iterator[Rule]:
     """Find the rules that can match at all in a text: it holds their words, and something of their shape."""
     for rule, word_groups, shape in _rules_with_words(group):
         for words in word_groups:
-            if held.isdisjoint(words):
+            if rule_words.isdisjoint(words):
                 break
         else:
             if shape is None or shape.search(text):
@@ -130,16 +130,16 @@ class Headings:
         least = load_references().min_heading_chars
         self._by_word: dict[str, list[tuple[str, str, str]]] = {}
         for heading, (kind, target) in headings.items():
-            words = normalise_heading(heading)
+            words = normalize_heading(heading)
             if len(words) >= least:
                 self._by_word.setdefault(words.split()[0], []).append((words, kind, target))
         self._openings = {_FIRST_WORD.split(word, maxsplit=1)[0] for word in self._by_word}
         for rows in self._by_word.values():
             rows.sort(key=lambda row: (-len(row[0]), row))
 
-    def find_in(self, text: str, *, held: frozenset[str]) -> Iterator[Mention]:
-        """Find headings that the text points at with a cue before or after them; `held` are the words that it holds."""
-        if held.isdisjoint(_cue_words()):
+    def find_in(self, text: str, *, rule_words: frozenset[str]) -> Iterator[Mention]:
+        """Find headings that the text cites with a cue before or after them; `rule_words` are its words of rules."""
+        if rule_words.isdisjoint(_cue_words()):
             return
         before = find_rule("references", "section_cues", "see_before")
         after = find_rule("references", "section_cues", "place_after")
@@ -168,7 +168,7 @@ class Headings:
         for key in (first, first.rstrip(".,;:?!)")):
             for words, kind, target in self._by_word.get(key, ()):
                 end = start + len(words)
-                if flat.startswith(words, start) and not _WORD_GOES_ON.match(flat, end):
+                if flat.startswith(words, start) and not _WORD_CONTINUES.match(flat, end):
                     return end, kind, target
         return None
 
@@ -185,7 +185,7 @@ _FOLDS = (("‘", "'"), ("’", "'"), ("“", '"'), ("”", '"'), ("–", "-"), 
 
 
 @lru_cache(maxsize=4096)
-def normalise_heading(heading: str) -> str:
+def normalize_heading(heading: str) -> str:
     """Bring a heading as printed to the form in which text names it."""
     text = re.sub(r"\s*\((?:continued|Continued)\)\s*$", "", " ".join(_fold(heading).split()))
     return text.rstrip(" .:?!-,")
@@ -296,7 +296,7 @@ def _read_titles(text: str, rule: Rule, *, taken: list[tuple[int, int]]) -> Iter
 
 
 def _attach_forms(text: str, mentions: list[Mention]) -> list[Mention]:
-    """Say which form a box or line is on, which form a schedule belongs to, where a part or heading stands."""
+    """Say which form a box or line is on, which form a schedule belongs to, where a part or heading is."""
     after, before = context("form_after"), context("form_before")
     named = [
         _attach_schedule(text, mention, mentions) if mention.rule_id == "schedule" else mention for mention in mentions
@@ -312,7 +312,7 @@ def _attach_forms(text: str, mentions: list[Mention]) -> list[Mention]:
 
 
 def _is_schedule_suffix(text: str, mention: Mention, schedules: set[tuple[int, int]]) -> bool:
-    """Decide whether a form stands only in the parentheses after a schedule: `Schedule B (Form 1040)`."""
+    """Decide whether a form is only in the parentheses after a schedule: `Schedule B (Form 1040)`."""
     return mention.rule_id == "form" and any(
         end <= mention.start and text[end : mention.start].strip() == "(" for _, end in schedules
     )
@@ -349,7 +349,7 @@ def _attach_form(
 
 
 def _has_no_boxes(text: str, form: Mention) -> bool:
-    """Decide whether a form is a schedule or named with a line of it: a box beside it is on another form."""
+    """Decide whether a form is a schedule or named with a line of it: a box next to it is on another form."""
     follows = context("line_after_form").match(text[form.group[1] :])
     return form.rule_id == "schedule" or follows is not None
 

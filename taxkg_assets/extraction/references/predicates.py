@@ -130,7 +130,7 @@ def _read_base(head: str, before: list[Predicate]) -> tuple[str, int] | None:
 
 
 def _inherit(head: str, before: list[Predicate]) -> str:
-    """Take the mood of the verb that a coordinated verb goes on from; a new order stands for itself."""
+    """Take the mood of the verb that a coordinated verb continues from; a new order is independent."""
     last = next((one for one in reversed(before) if one.mood != MODIFIER), None)
     if last is None:
         return DUTY

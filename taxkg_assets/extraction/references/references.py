@@ -1,6 +1,6 @@
 """References: every place where a document's text points at something, with the sentence that says so.
 
-Finding the mentions is `mentions`, reading the sentence is `relations`; here both become rows, told apart from a
+Finding the mentions is `mentions`, reading the sentence is `relations`; here both become rows, distinguished from a
 document's mentions of itself. Which node a reference reaches is decided in the graph.
 """
 
@@ -15,10 +15,10 @@ import dataframely as dy
 import polars as pl
 
 from taxkg_assets.extraction.keys import expand_members
-from taxkg_assets.extraction.references.clause_view import Asked, Relation
+from taxkg_assets.extraction.references.clause_view import MentionInSentence, Relation
 from taxkg_assets.extraction.references.clusters import Place, find_places
 from taxkg_assets.extraction.references.linked import LED_COLUMNS, LinkedTexts
-from taxkg_assets.extraction.references.mentions import Headings, Mention, context, find_held_words, find_mentions
+from taxkg_assets.extraction.references.mentions import Headings, Mention, context, find_mentions, find_rule_words
 from taxkg_assets.extraction.references.relations import find_relations, find_sentence_at
 from taxkg_assets.extraction.structure.identity import Identity
 from taxkg_assets.rules.forms import split_forms
@@ -27,7 +27,7 @@ from taxkg_assets.schemas import Anchors, Links, References, Sections, dtypes, v
 
 _AMOUNT_KINDS = ("box", "box_group", "line")
 _HEADING_KINDS = ("section", "subsection", "runin", "part")
-# Rectangles are looked into only where a text runs over a page's end: few do, and to unpack them all takes long.
+# Rectangles are read only where a text runs over a page's end: few do, and to unpack them all takes long.
 _FIRST, _LAST = (pl.col("pieces").list.get(ix, null_on_oob=True).struct.field("page") for ix in (0, -1))
 _TURNS_PAGE = _FIRST != _LAST
 _COLUMNS = ["element_id", "anchor_id", "document_id", "page", "role", "text", pl.when(_TURNS_PAGE).then("pieces")]
@@ -49,14 +49,14 @@ class _Owner:
 
 @dataclass(slots=True)
 class _Pointed:
-    """One target that a text names: the sentence that names it, half-open in the text, and what is asked of it."""
+    """One target that a text names: the sentence that names it, half-open in the text, and the mention there."""
 
     section: dict[str, Any]
     mention: Mention
     start: int
     end: int
     is_self: bool
-    asked: Asked
+    mentioned: MentionInSentence
 
 
 def build_references(
@@ -91,13 +91,13 @@ def build_references(
     led_by, lead = None, ""
     separators = _find_separators(tree)
     ordered = sections.sort("paragraph_ix").select(_COLUMNS)
-    held_words = find_held_words(ordered["text"].to_list())
-    for section, held in zip(ordered.iter_rows(named=True), held_words, strict=True):
+    words_of = find_rule_words(ordered["text"].to_list())
+    for section, rule_words in zip(ordered.iter_rows(named=True), words_of, strict=True):
         is_item = section["role"] == "ListBlock"
         if not is_item or section["text"].rstrip().endswith(":"):
             led_by, lead = section["anchor_id"], section["text"]
             is_item = False
-        mentions = find_mentions(section["text"], headings=headings, held=held)
+        mentions = find_mentions(section["text"], headings=headings, rule_words=rule_words)
         mentions = linked.add_mentions(section["element_id"], mentions, text=section["text"])
         if not mentions:
             continue
@@ -140,14 +140,14 @@ def _read_section(section: dict[str, Any], mentions: list[Mention], *, owner: _O
     places = find_places(text, mentions)
     localised = [_localise(mention, own_forms=owner.forms) for mention in mentions]
     own = [_is_self(mention, owner=owner) and not _is_elsewhere(text, mention) for mention in localised]
-    asked_of: dict[tuple[Any, ...], Asked] = {}
+    mentioned_by: dict[tuple[Any, ...], MentionInSentence] = {}
     for mention, place, is_self in zip(localised, places, own, strict=True):
         start, end = find_sentence_at(sentences, start=mention.group[0], end=max(mention.group[1], mention.end))
         name = mention.target if mention.kind == "section" else ""
         question = (start, end, place, mention.group, is_self, name)
-        asked = asked_of.get(question)
-        if asked is None:
-            asked = Asked(
+        mentioned = mentioned_by.get(question)
+        if mentioned is None:
+            mentioned = MentionInSentence(
                 sentence=text[start:end],
                 kind=place.kind,
                 start=max(place.start, start) - start,
@@ -159,14 +159,14 @@ def _read_section(section: dict[str, Any], mentions: list[Mention], *, owner: _O
                 is_self=is_self,
                 masks=_find_masks(localised, own, sentence=(start, end), place=place),
             )
-            asked_of[question] = asked
-        yield _Pointed(section, mention, start, end, is_self, asked)
+            mentioned_by[question] = mentioned
+        yield _Pointed(section, mention, start, end, is_self, mentioned)
 
 
 def _find_masks(
     mentions: Sequence[Mention], own: Sequence[bool], *, sentence: tuple[int, int], place: Place
 ) -> tuple[tuple[int, int, str], ...]:
-    """Find what else a sentence names, outside the place that is asked about: the owner's box or line, and headings."""
+    """Find what else a sentence names, outside the place in question: the owner's box or line, and headings."""
     start, end = sentence
     masks: set[tuple[int, int, str]] = set()
     for mention, is_own in zip(mentions, own, strict=True):
@@ -187,19 +187,19 @@ def _frame(found: Sequence[_Pointed], linked: LinkedTexts) -> pl.DataFrame:
     where it only holds another target yields to one where it is meant itself.
     """
     # The targets of one list share a question.
-    asked = list({id(one.asked): one.asked for one in found}.values())
-    said_of = {id(one): said for one, said in zip(asked, find_relations(asked), strict=True)}
+    mentioned = list({id(one.mentioned): one.mentioned for one in found}.values())
+    said_of = {id(one): said for one, said in zip(mentioned, find_relations(mentioned), strict=True)}
     best: dict[tuple[str, int, str, str], tuple[_Pointed, Relation]] = {}
     for one in found:
         key = (one.section["element_id"], one.start, one.mention.kind, one.mention.target)
-        now = said_of[id(one.asked)]
-        if key not in best or _weigh(one, now) < _weigh(*best[key]):
+        now = said_of[id(one.mentioned)]
+        if key not in best or _rank(one, now) < _rank(*best[key]):
             best[key] = (one, now)
     return _make_rows([one for one, _ in best.values()], [said for _, said in best.values()], linked)
 
 
-def _weigh(one: _Pointed, said: Relation) -> tuple[bool, bool, int]:
-    return said.relation == "references", one.asked.is_container, said.rank
+def _rank(one: _Pointed, said: Relation) -> tuple[bool, bool, int]:
+    return said.relation == "references", one.mentioned.is_container, said.rank
 
 
 def _make_rows(found: Sequence[_Pointed], said: Sequence[Relation], linked: LinkedTexts) -> pl.DataFrame:
@@ -217,7 +217,7 @@ def _make_rows(found: Sequence[_Pointed], said: Sequence[Relation], linked: Link
         "kind": [mention.kind for mention in mentions],
         "target": [mention.target for mention in mentions],
         "target_form": [mention.target_form for mention in mentions],
-        "evidence": [one.asked.sentence for one in found],
+        "evidence": [one.mentioned.sentence for one in found],
         "is_self": [one.is_self for one in found],
         "relation": [one.relation for one in said],
         "polarity": [one.polarity for one in said],
@@ -348,7 +348,7 @@ def _is_elsewhere(text: str, mention: Mention) -> bool:
 
 
 def _is_self(mention: Mention, *, owner: _Owner) -> bool:
-    """Decide whether the text speaks of its own box, line, section, form or publication."""
+    """Decide whether the text mentions its own box, line, section, form or publication."""
     if mention.kind in ("box", "line", "statute_section"):
         return not mention.target_form and mention.target in owner.keys
     if mention.kind == "form":

@@ -17,7 +17,7 @@ from taxkg_assets.extraction.references.amounts import (
 )
 from taxkg_assets.extraction.references.clause_view import (
     AMOUNT_KINDS,
-    Asked,
+    MentionInSentence,
     Relation,
     View,
     find_lead_verb,
@@ -63,61 +63,63 @@ def find_sentence_at(sentences: list[tuple[int, int]], *, start: int, end: int) 
     return min(low, start), max(high, end)
 
 
-def find_relations(asked: Sequence[Asked]) -> list[Relation]:
+def find_relations(mentioned: Sequence[MentionInSentence]) -> list[Relation]:
     """Decide what each sentence says about the mention in it.
 
     Source:   rules/relations.yaml, rules/predicates.yaml, rules/polarity.yaml.
     """
-    inmost = [_step_inside(one) for one in asked]
+    inmost = [_step_inside(one) for one in mentioned]
     marked = [_mark(one) for one in inmost]
-    held = open_screen(SCREENED).read([before + after for before, after in marked])
+    rule_words = open_screen(SCREENED).read([before + after for before, after in marked])
     return [
-        _find_relation(one, before=before, after=after, held=words)
-        for one, (before, after), words in zip(inmost, marked, held, strict=True)
+        _find_relation(one, before=before, after=after, rule_words=words)
+        for one, (before, after), words in zip(inmost, marked, rule_words, strict=True)
     ]
 
 
-def _step_inside(asked: Asked) -> Asked:
-    """Leave what stands around a parenthesis that says something of its own about the mention."""
-    inner = read_parenthesis(asked.sentence, start=asked.start, end=asked.end)
+def _step_inside(mentioned: MentionInSentence) -> MentionInSentence:
+    """Leave what is around a parenthesis that says something of its own about the mention."""
+    inner = read_parenthesis(mentioned.sentence, start=mentioned.start, end=mentioned.end)
     while inner is not None:
         low, high = inner
-        start, end = asked.start - low, asked.end - low
-        masks = tuple((at - low, to - low, word) for at, to, word in asked.masks if low <= at and to <= high)
-        asked = replace(asked, sentence=asked.sentence[low:high], start=start, end=end, masks=masks, lead="")
-        inner = read_parenthesis(asked.sentence, start=asked.start, end=asked.end)
-    return asked
+        start, end = mentioned.start - low, mentioned.end - low
+        masks = tuple((at - low, to - low, word) for at, to, word in mentioned.masks if low <= at and to <= high)
+        mentioned = replace(
+            mentioned, sentence=mentioned.sentence[low:high], start=start, end=end, masks=masks, lead=""
+        )
+        inner = read_parenthesis(mentioned.sentence, start=mentioned.start, end=mentioned.end)
+    return mentioned
 
 
-def _mark(asked: Asked) -> tuple[str, str]:
+def _mark(mentioned: MentionInSentence) -> tuple[str, str]:
     """Write the mention as `@` and mask others: the sentence before it with the mark, and after it."""
-    text = asked.sentence.replace("@", " ")
-    before, after = text[: asked.start], text[asked.end :]
-    for start, end, word in sorted(asked.masks, reverse=True):
-        if end <= asked.start:
+    text = mentioned.sentence.replace("@", " ")
+    before, after = text[: mentioned.start], text[mentioned.end :]
+    for start, end, word in sorted(mentioned.masks, reverse=True):
+        if end <= mentioned.start:
             before = f"{before[:start]}{word}{before[end:]}"
-        elif start >= asked.end:
-            after = f"{after[: start - asked.end]}{word}{after[end - asked.end :]}"
+        elif start >= mentioned.end:
+            after = f"{after[: start - mentioned.end]}{word}{after[end - mentioned.end :]}"
     before = without_ellipses(without_parentheses(before))
     return before + "@", without_ellipses(without_parentheses(after))
 
 
-def _find_relation(asked: Asked, *, before: str, after: str, held: int) -> Relation:
+def _find_relation(mentioned: MentionInSentence, *, before: str, after: str, rule_words: int) -> Relation:
     marked = before + after
-    clause, sort = read_clause(marked, find_clauses(marked, held=held), at=len(before) - 1)
+    clause, sort = read_clause(marked, find_clauses(marked, rule_words=rule_words), at=len(before) - 1)
     head, _, tail = clause.partition("@")
     verbs = read_predicates(head)
     if not verbs and len(head) < len(before) - 1 and matches("bare_items", head):
-        # An item of a list that semicolons divide goes on with the verb of the first.
+        # An item of a list that semicolons divide continues with the verb of the first.
         head = before[:-1]
         verbs = read_predicates(head)
-    # Where a clause goes on after another one, words that neither holds may stand where they meet.
-    view = View(asked, marked, head, tail, sort, verbs, held if clause in marked else ALL_WORDS)
+    # Where a clause continues after another one, words that neither holds may stand where they meet.
+    view = View(mentioned, marked, head, tail, sort, verbs, rule_words if clause in marked else ALL_WORDS)
     found = _decide(view)
-    if asked.is_self and found.relation in ("includes", "portion_of", "excludes"):
+    if mentioned.is_self and found.relation in ("includes", "portion_of", "excludes"):
         polarity = "negative" if found.relation == "excludes" else "positive"
         found = Relation("requires" if found.relation != "includes" else "references", polarity, found.rule_id)
-    if asked.is_container and found.relation == "portion_of":
+    if mentioned.is_container and found.relation == "portion_of":
         found = Relation("requires", "positive", "holder_of_target")
     return found
 
@@ -155,11 +157,11 @@ def _read_pointer(view: View) -> Relation | None:
         return None
     if last is not verb and not matches("complements", view.before[verb.end : last.start]):
         return None
-    if view.asked.kind == "section" and matches("names_of_limits", view.asked.name):
+    if view.mentioned.kind == "section" and matches("names_of_limits", view.mentioned.name):
         return Relation("qualifies", "positive", "see_limit")
     if matches("turns", view.before[: verb.end]):
         return Relation("qualifies", "positive", "however_see")
-    if view.asked.kind == "section" and matches("names_of_definitions", view.asked.name):
+    if view.mentioned.kind == "section" and matches("names_of_definitions", view.mentioned.name):
         return Relation("defines", "positive", "see_definition")
     return Relation("references", "positive", "see_target")
 
@@ -193,27 +195,27 @@ def _read_object(view: View) -> Relation | None:
         return Relation("requires", "negative", "skip_target") if verb.mood in (DUTY, PERMISSION) else None
     if verb.mood in (BAN, RELIEF):
         return Relation("requires", "negative", "must_not_do" if verb.mood == BAN else "need_not_do")
-    if verb.mood == DUTY and view.asked.kind not in ("irc_section", "url"):
+    if verb.mood == DUTY and view.mentioned.kind not in ("irc_section", "url"):
         return Relation("requires", "positive", "must_do")
     return Relation("references", "positive", "may_do") if verb.mood == PERMISSION else None
 
 
 def _read_lead(view: View) -> Relation | None:
     """The sentence that leads a list says what becomes of the targets that its items name."""
-    if matches("conditional_leads", view.asked.lead) and _is_fact(view):
+    if matches("conditional_leads", view.mentioned.lead) and _is_fact(view):
         return Relation("applies_if", "negative" if is_negated(view.before) else "positive", "listed_condition")
-    verb = find_lead_verb(view.asked.lead)
+    verb = find_lead_verb(view.mentioned.lead)
     if verb is None or view.governing is not None or not is_label(view):
         return None
     if not matches("item_heads", view.before):
         return None
-    if verb.sense == DO and view.asked.kind in ("form", "publication", "section"):
+    if verb.sense == DO and view.mentioned.kind in ("form", "publication", "section"):
         if not matches("item_starts", view.before):
             return None
         if verb.mood in (DUTY, BAN, RELIEF):
             return Relation("requires", "positive" if verb.mood == DUTY else "negative", "listed_to_do")
         return None
-    if verb.sense == PLACE and view.asked.kind in AMOUNT_KINDS:
+    if verb.sense == PLACE and view.mentioned.kind in AMOUNT_KINDS:
         if verb.mood in (BAN, RELIEF):
             return Relation("excludes", "negative", "listed_as_excluded")
         return Relation("includes", "positive", "listed_as_included") if verb.mood == DUTY else None

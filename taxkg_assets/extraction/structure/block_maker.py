@@ -22,7 +22,7 @@ from taxkg_assets.extraction.layout.paragraphs import (
     thresholds,
 )
 from taxkg_assets.extraction.layout.regions import TableRegion
-from taxkg_assets.extraction.layout.roles import Style, is_below_rule, is_centred, is_heading, is_title
+from taxkg_assets.extraction.layout.roles import Style, is_below_rule, is_centered, is_heading, is_title
 from taxkg_assets.extraction.layout.run_in_headings import split_lead
 from taxkg_assets.extraction.pdf.model import Page
 from taxkg_assets.extraction.structure.blocks import Block
@@ -138,7 +138,7 @@ class BlockMaker:
         if below is not None:
             last = paragraphs[-1]
             middle = (last.first.x0 + last.first.x1) / 2
-            # What is centred over a table heads it; nothing else follows it in the column.
+            # What is centered over a table heads it; nothing else follows it in the column.
             last.heads_table = abs(middle - (below.x0 + below.x1) / 2) <= thresholds().table_head_pt
             last.is_last = not last.heads_table
             last.is_caption = matches("table_captions", last.first.text) or _ends_caption(paragraphs)
@@ -188,7 +188,7 @@ class BlockMaker:
         return not lead or sum(len(line.text) for line in rest) < thresholds().heading_rest_chars
 
     def add_tagged(self, paragraphs: list[Paragraph]) -> None:
-        """Append the text of one structure tag, a paragraph for each column that it stands in."""
+        """Append the text of one structure tag, a paragraph for each column that it is in."""
         first = paragraphs[0]
         if len(paragraphs) > 1 and first.level > 0:
             first.lines += [line for paragraph in paragraphs[1:] for line in paragraph.lines]
@@ -230,7 +230,7 @@ class BlockMaker:
         return len(seen) == 1
 
     def _take_number(self, paragraph: Paragraph) -> bool:
-        """Keep a chapter's number for its title; a number that no title follows is handed on as it stands."""
+        """Keep a chapter's number for its title; a number that no title follows is handed on as it is."""
         if self.number:
             paragraph.lines[:0] = self.number
             self.number = []
@@ -261,7 +261,7 @@ class BlockMaker:
         return is_near and line.size >= thresholds().section_size_frac * self.flow.style.body(1) + 2
 
     def _is_callout(self, paragraph: Paragraph) -> bool:
-        """Decide whether an icon stands to the left of a paragraph's first lines, or a label begins it."""
+        """Decide whether an icon is to the left of a paragraph's first lines, or a label begins it."""
         first = paragraph.first
         if first.spans[0].is_bold and matches("callouts", first.text):
             return True
@@ -295,9 +295,9 @@ class BlockMaker:
             role = "BoxHeader"
         else:
             ratio = first.size / flow.style.body(page.page)
-            place["is_centred"] = is_centred(first, page, starts=self.starts)
+            place["is_centered"] = is_centered(first, page, starts=self.starts)
             large = ratio >= thresholds().section_size_frac
-            role = "SectionHeader" if large or place["is_centred"] else "SubsectionHeader"
+            role = "SectionHeader" if large or place["is_centered"] else "SubsectionHeader"
         below = is_below_rule(first, page.rules, column_x0=paragraph.column_x0, column_x1=paragraph.column_x1)
         flow.in_contents = ""
         heads_table = paragraph.heads_table and bool(paragraph.path)

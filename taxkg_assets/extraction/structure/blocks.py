@@ -36,7 +36,7 @@ class Block:
     is_indented: bool = False
     is_listed: bool = False
     is_below_rule: bool = False
-    is_centred: bool = False
+    is_centered: bool = False
     is_face: bool = False
     is_code: bool = False
     is_in_contents: bool = False
@@ -47,9 +47,9 @@ class Block:
     is_part_of_line: bool = False
     # On a face: set apart from all lines above, or set as far left as their numbers.
     is_apart: bool = False
-    # Below the rule that ends a list of names under a ruled heading: the heading before that one goes on.
+    # Below the rule that ends a list of names under a ruled heading: the heading before that one continues.
     is_after_list: bool = False
-    # The title of a table: it owns the table, what stands between them, and nothing after it.
+    # The title of a table: it owns the table, what is between them, and nothing after it.
     heads_table: bool = False
     is_under_title: bool = False
     is_outdented: bool = False

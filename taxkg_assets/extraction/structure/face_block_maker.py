@@ -9,7 +9,7 @@ from taxkg_assets.extraction.forms.margin_labels import SideLabel
 from taxkg_assets.extraction.keys import Key, find_key
 from taxkg_assets.extraction.layout.lines import Line
 from taxkg_assets.extraction.layout.paragraphs import Paragraph, first_shown, matches, thresholds
-from taxkg_assets.extraction.layout.roles import is_centred, is_heading, is_prose
+from taxkg_assets.extraction.layout.roles import is_centered, is_heading, is_prose
 from taxkg_assets.extraction.layout.run_in_headings import split_lead
 from taxkg_assets.extraction.pdf.model import Page
 from taxkg_assets.extraction.structure.block_maker import LIKELY, REST, BlockMaker, Flow
@@ -59,12 +59,14 @@ class FaceBlockMaker(BlockMaker):
             self.add(paragraph.lines, "DocTitle", LIKELY, **place)
             return
         key = find_key(" ".join(line.text for line in paragraph.lines)) if first_shown(line).is_bold else None
-        centred = is_centred(line, self.page, starts=self.starts) and line.size > 1.1 * self.flow.style.body(line.page)
+        centered = is_centered(line, self.page, starts=self.starts) and line.size > 1.1 * self.flow.style.body(
+            line.page
+        )
         if key is not None and key.kind == "part":
             self._add_part(paragraph, key, place)
             return
         is_later = not self.has_boxes and self.page.page > 1
-        if is_later and centred and is_heading(paragraph, self.page, self.flow.style):
+        if is_later and centered and is_heading(paragraph, self.page, self.flow.style):
             self._add_heading(paragraph, place)
             return
         place["is_apart"] = self._is_apart(line)
@@ -86,7 +88,7 @@ class FaceBlockMaker(BlockMaker):
         self.add(paragraph.lines, "DocTitle" if is_title_like else "FormField", LIKELY, **place)
 
     def _add_masthead(self, paragraph: Paragraph, place: dict[str, Any]) -> bool:
-        """Append what a face with boxes says of itself: name and number, the letter of a copy and for whom it is."""
+        """Append what a face with boxes says of itself: name and number, the letter of a copy and its reader."""
         lines = paragraph.lines
         text = " ".join(line.text for line in lines)
         is_bold = all(line.is_bold for line in lines)

@@ -98,7 +98,7 @@ def read_identity(source: Source) -> Identity:
 
 
 def _find_day(source: Source) -> str:
-    """Read the day on which the file was made last; it tells the builds of one revision apart."""
+    """Read the day on which the file was made last; it distinguishes the builds of one revision."""
     stamp = source.metadata.get("modDate") or source.metadata.get("creationDate", "")
     match = re.match(r"D:((?:19|20)\d\d)([01]\d)([0-3]\d)", stamp)
     return "-".join(match.groups()) if match else ""
@@ -120,7 +120,7 @@ def _is_head(page: Page, source: Source, *, limits: Limits) -> bool:
 def _find_lines(page: Page, *, is_whole: bool) -> list[_Line]:
     """Join the spans of each printed baseline, left to right, a wide gap starting a new line.
 
-    Args: is_whole: all lines are asked for, and not only those in the page's edges and those that may name a form.
+    Args: is_whole: all lines are wanted, and not only those in the page's edges and those that may name a form.
     """
     spans = sorted((span for span in page.spans if span.text.strip()), key=_PLACE)
     rows: list[list[Span]] = []
@@ -348,7 +348,7 @@ def _find_name(source: Source, lines: list[_Line], *, named: _Designation | None
 
 
 def _find_code_title(lines: list[_Line]) -> str:
-    """Read the title of a code in plain text: it stands above the first section."""
+    """Read the title of a code in plain text: it is above the first section."""
     title = find_rule("identity", "code_titles", "numbered_title")
     if lines and is_law_name(lines[0].text):
         return _squeeze(lines[0].text)

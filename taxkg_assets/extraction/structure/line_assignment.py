@@ -43,7 +43,7 @@ _COLUMN_PT, _NEXT_ROW_SIZES = 1.5, 4.0
 
 @dataclass(slots=True)
 class Parts:
-    """The lines of a page, sorted; `items` are to be ordered, `inside` and `units` hold what an item stands for."""
+    """The lines of a page, sorted; `items` are to be ordered, `inside` and `units` hold what an item is for."""
 
     furniture: list[Line] = field(default_factory=list)
     icons: list[Line] = field(default_factory=list)
@@ -59,14 +59,14 @@ class Parts:
 def sort_lines(
     page: Page, lines: Sequence[Line], style: Style, *, regions: Sequence[TableRegion], boxes: Sequence[FaceBox]
 ) -> Parts:
-    """Sort lines: what lies in one claimed rectangle stays together, a table (0, 1, …) or a box (−2, −3, …)."""
+    """Sort lines: what is in one claimed rectangle stays together, a table (0, 1, …) or a box (−2, −3, …)."""
     claims: dict[int, TableRegion | FaceBox] = dict(enumerate(regions))
     if len(boxes) >= thresholds().face_boxes:
         claims |= {-2 - ix: box for ix, box in enumerate(boxes)}
     parts = Parts()
     lines = _without_braces(lines, parts)
     is_face = is_face_page(page, box_count=len(boxes))
-    kept = _running_into_foot(page, lines, style) | _beside_fields(page, lines)
+    kept = _running_into_foot(page, lines, style) | _adjacent_fields(page, lines)
     kept |= _counted_lines(lines) if is_face else find_address_lines(page, lines, style)
     marks = _find_marks(page, lines) if is_face else set()
     if boxes:
@@ -92,10 +92,10 @@ def sort_lines(
     _share_cells(parts, claims)
     if any(isinstance(claim, FaceBox) for claim in claims.values()):
         claim_cells(page, parts.items, cells=parts.cells)
-    for ix, held in parts.inside.items():
+    for ix, enclosed in parts.inside.items():
         claim = claims[ix]
         # Two boxes in one cell: each begins where its own words do.
-        top = claim.y0 if ix >= 0 else max(claim.y0, min(line.y0 for line in held) - _CELL_HEAD_PT)
+        top = claim.y0 if ix >= 0 else max(claim.y0, min(line.y0 for line in enclosed) - _CELL_HEAD_PT)
         if isinstance(claim, FaceBox):
             parts.box_keys[ix] = claim.box_key
         parts.items.append(Item(claim.x0, top, claim.x1, claim.y1, None, ix))
@@ -105,13 +105,13 @@ def sort_lines(
 def _split_by_boxes(line: Line, boxes: Sequence[FaceBox]) -> list[Line]:
     """Cut a stored line that runs through several boxes of a face; gives one line for each."""
     y = (line.y0 + line.y1) / 2
-    beside = [box for box in boxes if box.y0 <= y <= box.y1 and box.x0 < line.x1 and box.x1 > line.x0]
-    if len({box.x0 for box in beside}) < 2:
+    adjacent = [box for box in boxes if box.y0 <= y <= box.y1 and box.x0 < line.x1 and box.x1 > line.x0]
+    if len({box.x0 for box in adjacent}) < 2:
         return [line]
     groups: dict[float, list[Span]] = {}
     for span in line.spans:
         x = (span.x0 + span.x1) / 2
-        starts = [box.x0 for box in beside if box.x0 - 1 <= x]
+        starts = [box.x0 for box in adjacent if box.x0 - 1 <= x]
         groups.setdefault(max(starts, default=0.0), []).append(span)
     parts = [make_line(line.page, spans) for spans in groups.values()]
     return [part for part in parts if part is not None]
@@ -125,19 +125,19 @@ def _share_cells(parts: Parts, claims: Mapping[int, TableRegion | FaceBox]) -> N
             corners = (claim.x0, claim.y0, claim.x1, claim.y1)
             cells.setdefault(corners, {})[claim.box_key.removeprefix("box_")] = ix
     for keys in cells.values():
-        held = [line for ix in keys.values() for line in parts.inside.get(ix, ())]
-        if len(keys) < 2 or not held:
+        enclosed = [line for ix in keys.values() for line in parts.inside.get(ix, ())]
+        if len(keys) < 2 or not enclosed:
             continue
         for ix in keys.values():
             parts.inside.pop(ix, None)
         current = next(iter(keys.values()))
-        for line in sorted(held, key=lambda line: (round(line.base), line.x0)):
+        for line in sorted(enclosed, key=lambda line: (round(line.base), line.x0)):
             current = keys.get(line.text.split()[0].lower(), current)
             parts.inside.setdefault(current, []).append(line)
 
 
 def _without_braces(lines: Sequence[Line], parts: Parts) -> list[Line]:
-    """Set the tall braces of a page aside: the words beside them are lines like others."""
+    """Set the tall braces of a page aside: the words next to them are lines like others."""
     kept: list[Line] = []
     for line in lines:
         if "{" not in line.text and "}" not in line.text:
@@ -151,7 +151,7 @@ def _without_braces(lines: Sequence[Line], parts: Parts) -> list[Line]:
 
 
 def claim_form_lines(page: Page, parts: Parts, *, is_face: bool, stated: Sequence[StatedField] = ()) -> bool:
-    """Put numbered lines and the labels beside them together; gives whether the page has any.
+    """Put numbered lines and the labels next to them together; gives whether the page has any.
 
     A page that no fields mark as a face must repeat several of its numbers at the amounts.
 
@@ -178,9 +178,9 @@ def claim_form_lines(page: Page, parts: Parts, *, is_face: bool, stated: Sequenc
         # Fields of one row are read from left to right, though some may be set a hair higher.
         top = row = row if abs(top - row) < _ROW_PT else top
         if isinstance(unit, SideLabel):
-            # It is read before the lines beside it, though it may be set a little lower.
+            # It is read before the lines next to it, though it may be set a little lower.
             top -= limits().side_lift_sizes * lines[0].size
-        # It has its place by where it begins, as rules beside it may part the lines.
+        # It has its place by where it begins, as rules next to it may part the lines.
         right, bottom = max(line.x1 for line in lines), lines[0].y1
         parts.units[_FIRST_UNIT - ix] = unit
         parts.items.append(Item(min(line.x0 for line in lines), top, right, bottom, None, _FIRST_UNIT - ix))
@@ -205,7 +205,7 @@ def find_masthead_floor(page: Page, lines: Sequence[Line], walls: Sequence[float
 
 
 def _find_marks(page: Page, lines: Sequence[Line]) -> set[int]:
-    """Find furniture of a face that its neighbours tell: the word over a sequence number, the number in its foot."""
+    """Find furniture of a face that its neighbors reveal: the word over a sequence number, the number in its foot."""
     height = thresholds().masthead_frac * page.height_pt
     words = [line for line in lines if line.y1 < height and matches("masthead_words", line.text)]
     numbers = [line for line in lines if matches("form_numbers", line.text) or is_filing_note(line.text)]
@@ -220,15 +220,15 @@ def _claim_of(line: Line, claims: Mapping[int, TableRegion | FaceBox]) -> int | 
     if not claims:
         return None
     x, y = (line.x0 + line.x1) / 2, (line.y0 + line.y1) / 2
-    held = [
+    enclosed = [
         (claim.x1 - claim.x0, ix)
         for ix, claim in claims.items()
         if claim.x0 - 1 <= x <= claim.x1 + 1 and claim.y0 - 1 <= y <= claim.y1 + 1
     ]
-    return min(held)[1] if held else None
+    return min(enclosed)[1] if enclosed else None
 
 
-def _beside_fields(page: Page, lines: Sequence[Line]) -> set[int]:
+def _adjacent_fields(page: Page, lines: Sequence[Line]) -> set[int]:
     """Find lines at the foot that stand on the row of a form field: they belong to what is filled in."""
     low = [
         line for line in lines if page.widgets and is_in_lone_foot(line, page) and not matches("artifacts", line.text)

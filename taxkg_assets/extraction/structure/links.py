@@ -26,7 +26,7 @@ _HYPHENS = "-\u00ad\u2010"
 
 @dataclass(frozen=True, slots=True)
 class _Placed:
-    """Where one rectangle of a link lies: its element, and the range of its words there, −1 where it has none."""
+    """Where one rectangle of a link is: its element, and the range of its words there, −1 where it has none."""
 
     element_id: str
     start: int = -1
@@ -140,7 +140,7 @@ def _joined(rows: Sequence[_Row], texts: Mapping[str, str]) -> Iterator[_Row]:
     """Join a link that an element's text carries on over a column's or a page's end."""
     open_row: _Row | None = None
     for row in rows:
-        if open_row is not None and _goes_on(open_row, row, texts):
+        if open_row is not None and _continues(open_row, row, texts):
             assert open_row.spot is not None
             assert row.spot is not None
             spot = _Placed(open_row.spot.element_id, open_row.spot.start, row.spot.end)
@@ -154,7 +154,7 @@ def _joined(rows: Sequence[_Row], texts: Mapping[str, str]) -> Iterator[_Row]:
         yield open_row
 
 
-def _goes_on(last: _Row, row: _Row, texts: Mapping[str, str]) -> bool:
+def _continues(last: _Row, row: _Row, texts: Mapping[str, str]) -> bool:
     one, other = last.spot, row.spot
     if one is None or other is None or one.start < 0 or other.start < one.end or one.element_id != other.element_id:
         return False

@@ -1,4 +1,4 @@
-"""The outline of a document: which heading stands under which, told by type size and weight, and by words in codes.
+"""The outline of a document: which heading is under which, decided by type size and weight, and by words in codes.
 
 Rows of the table `anchors` are made of it in anchors.py; owners of paragraphs in sections.py.
 """
@@ -21,13 +21,13 @@ _SLUG = re.compile(r"[^a-z0-9]+")
 _SLUG_CHARS = 40
 _FORM = re.compile(r"[A-Z]{0,2}-?\d[\w-]*")
 _DIVISIONS = ("title", "subtitle", "division", "article", "chapter", "subchapter", "part", "subpart")
-# Ranks of the outline: a smaller tuple stands above a larger one.
+# Ranks of the outline: a smaller tuple is above a larger one.
 _RUN_IN, _RUN_IN_ITALIC, _EXAMPLE, _SECTION_RANK = 1, 2, 3, 4
 # Of numbered lines, those with a letter stand under those with a number, and columns hold neither.
 _LINE_DEPTH, _LETTER_DEPTH, _COLUMN_DEPTH = 0.2, 0.4, 0.6
-# A heading between the lines of a part stands under the part, whatever its type.
+# A heading between the lines of a part is under the part, whatever its type.
 _INNER_RANK = (0, -1.0)
-# A part whose number stands above its title holds the chapters of a publication, though its type be smaller.
+# A part whose number is above its title holds the chapters of a publication, though its type be smaller.
 _PART_RANK = (0, -1000.0)
 # A heading under a drawn rule opens a chapter of its own from this type size on.
 _CHAPTER_PT = 13.0
@@ -169,7 +169,7 @@ class _Outline:
         is_chapter = is_booklet and block.is_below_rule and rank[0] == 0 and rank[1] <= -_CHAPTER_PT
         if self._opens_copy(block):
             self._stack = []
-        if (_stands_alone(block) and not self._is_under_centred(block, rank)) or (is_chapter and not follows_heading):
+        if (_is_alone(block) and not self._is_under_centered(block, rank)) or (is_chapter and not follows_heading):
             self._stack = []
         while self._stack and (self.headings[self._stack[-1]].rank >= rank or self._is_closed(self._stack[-1])):
             self._stack.pop()
@@ -180,15 +180,15 @@ class _Outline:
         word = division_word(block.text)
         if word in ("article", "chapter"):
             self._first_division = self._first_division or word
-        is_held = word == "article" and self._first_division == "chapter"
-        return (0, _DIVISIONS.index("subchapter") + 0.5) if is_held else rank
+        is_article = word == "article" and self._first_division == "chapter"
+        return (0, _DIVISIONS.index("subchapter") + 0.5) if is_article else rank
 
     def _is_closed(self, ix: int) -> bool:
         """Decide whether a heading holds no others: what follows a table of contents is no part of it."""
         return matches("contents", self.headings[ix].text)
 
     def _opens_copy(self, block: Block) -> bool:
-        """Decide whether a heading begins the back of another copy of a form: it stands under no notice before it."""
+        """Decide whether a heading begins the back of another copy of a form: it is under no notice before it."""
         return (
             self.identity.doc_type == "form"
             and not block.is_run_in
@@ -196,11 +196,11 @@ class _Outline:
             and all(self.headings[ix].block.page < block.page for ix in self._stack)
         )
 
-    def _is_under_centred(self, block: Block, rank: Rank) -> bool:
-        """Decide whether a centred heading only divides its page, below a larger one that is centred too."""
+    def _is_under_centered(self, block: Block, rank: Rank) -> bool:
+        """Decide whether a centered heading only divides its page, below a larger one that is centered too."""
         above = [self.headings[ix] for ix in self._stack]
-        return block.is_centred and any(
-            heading.block.is_centred and heading.block.page == block.page and heading.rank < rank for heading in above
+        return block.is_centered and any(
+            heading.block.is_centered and heading.block.page == block.page and heading.rank < rank for heading in above
         )
 
 
@@ -241,12 +241,12 @@ def _place(block: Block, *, doc_type: str) -> tuple[str, str | None, Rank]:
     return (found.kind, found.key, rank) if found is not None else ("section", None, rank)
 
 
-def _stands_alone(block: Block) -> bool:
-    """Decide whether a heading stands under no other: a page's own heading, contents, index, closing notice."""
+def _is_alone(block: Block) -> bool:
+    """Decide whether a heading is under no other: a page's own heading, contents, index, closing notice."""
     if block.is_run_in:
         return matches_grammar("standing", block.text)
-    is_centred = block.is_centred and block.level <= 0
-    return is_centred or matches("contents", block.text) or matches("index", block.text)
+    is_centered = block.is_centered and block.level <= 0
+    return is_centered or matches("contents", block.text) or matches("index", block.text)
 
 
 def _division_rank(text: str) -> float | None:
@@ -259,7 +259,7 @@ def _slug(text: str) -> str:
 
 
 def _form_of(block: Block, parent: int, headings: Sequence[Heading], *, identity: Identity, is_chapter: bool) -> str:
-    """Tell the form that a heading speaks of: those its chapter names, else the document's."""
+    """Return the form that a heading mentions: those its chapter names, else the document's."""
     if is_chapter and (" and " in identity.form or "," in identity.form):
         for rule in load_rules("section_grammar", "named_forms"):
             named = [form for match in rule.pattern.finditer(block.text) for form in _FORM.findall(match["list"])]
@@ -269,7 +269,7 @@ def _form_of(block: Block, parent: int, headings: Sequence[Heading], *, identity
 
 
 def _perspective_of(block: Block, parent: int, headings: Sequence[Heading], *, identity: Identity) -> str:
-    """Tell whom the text under a heading addresses."""
+    """Return the readers that the text under a heading addresses."""
     if identity.doc_type == "form":
         if matches_grammar("recipient_pages", block.text):
             return "recipient"

@@ -41,7 +41,7 @@ class _Row:
 
 @dataclass(slots=True)
 class _Owners:
-    """Follows the headings in reading order and tells the owner of what comes next."""
+    """Follows the headings in reading order and returns the owner of what comes next."""
 
     by_element: dict[str, tuple[str, str]]
     parents: dict[str, str | None]
@@ -49,12 +49,12 @@ class _Owners:
     on_face: str | None = None
     on_part: str | None = None
     face_page: int = 0
-    # The heading that goes on after a table with a title of its own.
+    # The heading that continues after a table with a title of its own.
     around_table: str | None = None
     heads_table: bool = False
 
     def enter(self, block: Block) -> None:
-        """Pass a heading; under "… (continued)" the text goes on belonging to what came before it."""
+        """Pass a heading; under "… (continued)" the text continues to belong to what came before it."""
         anchor_id, heading = self.by_element[block.element_id]
         if block.is_face:
             self._turn_to(block.page)
@@ -70,7 +70,7 @@ class _Owners:
         self.current = anchor_id
 
     def owner(self, block: Block) -> str | None:
-        """Tell the owner of a content block; the face of a form begins anew on each page."""
+        """Return the owner of a content block; the face of a form begins again on each page."""
         if not block.is_face:
             if self.heads_table and block.table_id is None and not block.is_under_title:
                 self.current, self.heads_table = self.around_table, False
@@ -148,7 +148,7 @@ def _find_rows(blocks: Sequence[Block], owners: _Owners, *, titles: dict[str, st
             if open_row is not None and open_row.text in titles[block.table_id]:
                 open_row = None  # a caption ends above its table
             continue
-        if open_row is not None and _goes_on(open_row, block, anchor_id):
+        if open_row is not None and _continues(open_row, block, anchor_id):
             _append(open_row, block)
             continue
         row = _Row(block, anchor_id, block.text, list(block.pieces), [block.element_id], block)
@@ -162,7 +162,7 @@ def _find_rows(blocks: Sequence[Block], owners: _Owners, *, titles: dict[str, st
 
 
 def _table_row(block: Block, anchor_id: str | None, title: str, *, captions: Mapping[tuple[int, str], Block]) -> _Row:
-    """Start a table's row with its title, which stands in the table's first block or in a block of its own."""
+    """Start a table's row with its title, which is in the table's first block or in a block of its own."""
     text, pieces = block.text, list(block.pieces)
     caption = captions.get((block.page, title.strip()))
     if caption is not None:
@@ -179,7 +179,7 @@ def _is_whole(text: str) -> bool:
     return matches("sentence_ends", text[-12:])
 
 
-def _goes_on(row: _Row, block: Block, anchor_id: str | None) -> bool:
+def _continues(row: _Row, block: Block, anchor_id: str | None) -> bool:
     """Decide whether a block continues the open paragraph after the end of a column or page."""
     last = row.last
     if block.is_continued:
@@ -190,7 +190,7 @@ def _goes_on(row: _Row, block: Block, anchor_id: str | None) -> bool:
     starts_low = not block.text[:1].isupper()
     if row.anchor_id != anchor_id or last.is_face or block.is_face or block.is_listed:
         return False
-    # A list item goes on under its own text, so its rest may look indented.
+    # A list item continues under its own text, so its rest may look indented.
     if block.is_indented and not (starts_low and last.role == "ListBlock"):
         return False
     if (block.page, block.column_ix) == (last.page, last.column_ix) or _is_whole(row.text):

@@ -1,7 +1,7 @@
 """Lines of a code as placed on their page: which open a section, which begin a paragraph, which only repeat.
 
 Blocks are made of them in statutes.py. A code may number its sections in any of several styles; which of them it
-uses is told by the company of other lines.
+uses is decided by the lines around it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from taxkg_assets.rules.loader import load_rules
 
 _INDENT_PT = 4.0
 # A line set in the middle of its column leaves at least so much room on each side.
-_CENTRED_PT = 40.0
+_CENTERED_PT = 40.0
 # Lines this near to a page's edge are its head and foot; what repeats there is no text.
 _EDGE_FRAC = 0.1
 # A gap wider than the usual leading by this share of the type size parts paragraphs.
@@ -39,7 +39,7 @@ class PlacedLine:
     room_pt: float
     is_after_gap: bool = False
     opens_section: bool = False
-    is_centred: bool = False
+    is_centered: bool = False
 
 
 def find_placed_lines(source: Source, *, pages_lines: Sequence[Sequence[Line]]) -> tuple[list[PlacedLine], list[Line]]:
@@ -62,10 +62,10 @@ def find_placed_lines(source: Source, *, pages_lines: Sequence[Sequence[Line]]) 
                 # A text file's lines are broken twice, by its author and to fit the page: their room says nothing.
                 room = 0.0 if source.is_text_file else edge - line.x1
                 is_even = abs(line.x0 - margin - (edge - line.x1)) < _INDENT_PT
-                # The middle of a text file is that of its author's lines, whose width nobody knows.
-                is_centred = line.x0 > margin + _CENTRED_PT and (is_even or source.is_text_file)
+                # The middle of a text file is that of its author's lines, whose width is unknown.
+                is_centered = line.x0 > margin + _CENTERED_PT and (is_even or source.is_text_file)
                 is_indented = line.x0 > margin + _INDENT_PT
-                placed.append(PlacedLine(line, is_indented, room, is_centred=is_centred))
+                placed.append(PlacedLine(line, is_indented, room, is_centered=is_centered))
     _mark_gaps(placed)
     _mark_sections(placed)
     return placed, furniture
@@ -156,7 +156,7 @@ def begins_paragraph(placed: Sequence[PlacedLine], at: int, *, marks_are_flush: 
 
 
 def _hangs_under(line: Line, before: PlacedLine) -> bool:
-    """Decide whether an indented line only goes on a line of the same indent, or that of a list mark before it."""
+    """Decide whether an indented line only continues a line of the same indent, or that of a list mark before it."""
     up = before.line
     is_below = up.page == line.page and up.base < line.base
     if not is_below or matches("sentence_ends", up.text) or before.room_pt > _first_word_pt(line):

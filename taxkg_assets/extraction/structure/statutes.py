@@ -1,4 +1,4 @@
-"""Codes and statutes: blocks of a document whose outline is told by words (§ 11-503 …, Chapter 4: …), not by type."""
+"""Codes and statutes: blocks of a document whose outline follows words (§ 11-503 …, Chapter 4: …), not type."""
 
 from __future__ import annotations
 
@@ -146,17 +146,17 @@ class _Reader:
 
 
 def _opens(row: PlacedLine) -> bool:
-    return row.opens_section or (_stands_as_heading(row) and is_division(row.line.text))
+    return row.opens_section or (_is_at_heading_place(row) and is_division(row.line.text))
 
 
-def _stands_as_heading(row: PlacedLine) -> bool:
-    """Decide whether a line stands where a division's heading may: at the margin, or in the middle."""
-    return row.is_centred or not row.is_indented
+def _is_at_heading_place(row: PlacedLine) -> bool:
+    """Decide whether a line is where a division's heading may: at the margin, or in the middle."""
+    return row.is_centered or not row.is_indented
 
 
 def _heads_division(placed: Sequence[PlacedLine], at: int) -> bool:
     """Decide whether a line heads a division: after a whole sentence or a gap, or right before another heading."""
-    if not _stands_as_heading(placed[at]) or not is_division(placed[at].line.text):
+    if not _is_at_heading_place(placed[at]) or not is_division(placed[at].line.text):
         return False
     if is_after_whole(placed, at):
         return True
@@ -175,11 +175,11 @@ def _section_end(placed: Sequence[PlacedLine], at: int) -> int:
 
 
 def _division_end(placed: Sequence[PlacedLine], at: int) -> int:
-    """Find where a division's heading ends: it goes on where only its own lines part it from the next heading."""
+    """Find where a division's heading ends: it continues where only its own lines part it from the next heading."""
     for stop in range(at + 1, min(len(placed), at + _DIVISION_LINES + 1)):
         if _opens(placed[stop]):
             return stop
-        if not _stands_as_heading(placed[stop]) or not _same_type(placed[at].line, placed[stop].line):
+        if not _is_at_heading_place(placed[stop]) or not _same_type(placed[at].line, placed[stop].line):
             break
     return at + 1
 

@@ -22,8 +22,8 @@ _COLUMN_RISE_SIZES = 2.0
 # Units wider than this share of the page's width reach over several columns.
 _WIDE_FRAC = 0.6
 _OUTSIDE = TagPlace(-1, "")
-# The number of a table stands in its first lines, and on the line of its title.
-_LABEL_LINES, _BESIDE_SIZES = 3, 0.3
+# The number of a table is in its first lines, and on the line of its title.
+_LABEL_LINES, _ADJACENT_SIZES = 3, 0.3
 
 
 @dataclass(slots=True)
@@ -84,14 +84,14 @@ def find_units(page: Page, lines: Sequence[Line], *, tables: Collection[int]) ->
 
 
 def _belongs(place: TagPlace, unit: TagUnit) -> bool:
-    """Decide whether text goes on a unit: the same block, or the words after a list item's mark."""
+    """Decide whether text continues a unit: the same block, or the words after a list item's mark."""
     if place.block_ix == unit.place.block_ix:
         return place.block_ix >= 0
     return unit.only_marks and place.item_ix == unit.place.item_ix and place.item_ix >= 0
 
 
 def split_columns(lines: Sequence[Line]) -> list[list[Line]]:
-    """Split the lines of a unit where it goes on at the top of another column."""
+    """Split the lines of a unit where it continues at the top of another column."""
     if len(lines) == 1:
         return [list(lines)]
     segments: list[list[Line]] = [[]]
@@ -177,7 +177,7 @@ def add_units(maker: BlockMaker, page: Page, units: Sequence[TagUnit], *, region
 def _find_captions(units: Sequence[TagUnit]) -> set[int]:
     """Find the units that are captions of tables: the numbered one, what is set with it, and notes on filing.
 
-    A caption is no heading, whatever its tag: the table floats, and the text around it goes on.
+    A caption is no heading, whatever its tag: the table floats, and the text around it continues.
     """
     captions = {ix for ix, unit in enumerate(units) if unit.table_ix < 0 and is_filing_note(unit.lines[0].text)}
     limit = thresholds()
@@ -195,7 +195,7 @@ def _find_captions(units: Sequence[TagUnit]) -> set[int]:
             if matches("table_captions", other.lines[0].text):
                 number = other.lines[0]
                 captions |= set(above)
-            elif number is not None and _is_beside(other.lines[0], number):
+            elif number is not None and _is_adjacent(other.lines[0], number):
                 captions.add(before)
     return captions
 
@@ -211,14 +211,14 @@ def _find_titles(units: Sequence[TagUnit]) -> set[int]:
             is_one_title = before == ix - 1 or (
                 one.place.caption_ix >= 0 and one.place.caption_ix == below.place.caption_ix
             )
-            if one.table_ix >= 0 or not (is_one_title or _is_beside(one.lines[0], below.lines[0])):
+            if one.table_ix >= 0 or not (is_one_title or _is_adjacent(one.lines[0], below.lines[0])):
                 break
             titles.add(before)
     return titles
 
 
-def _is_beside(line: Line, other: Line) -> bool:
-    return abs(line.base - other.base) < _BESIDE_SIZES * line.size
+def _is_adjacent(line: Line, other: Line) -> bool:
+    return abs(line.base - other.base) < _ADJACENT_SIZES * line.size
 
 
 def _has_tagged_headings(units: Sequence[TagUnit], *, body: float) -> bool:
@@ -243,8 +243,8 @@ def _share_lines(unit: TagUnit, regions: Sequence[TableRegion]) -> dict[int, lis
     shared: dict[int, list[Line]] = {}
     for line in unit.lines:
         x, y = (line.x0 + line.x1) / 2, (line.y0 + line.y1) / 2
-        held = (ix for ix in own if regions[ix].x0 - 1 <= x <= regions[ix].x1 + 1 and y <= regions[ix].y1 + 1)
-        shared.setdefault(next(held, own[-1]), []).append(line)
+        enclosing = (ix for ix in own if regions[ix].x0 - 1 <= x <= regions[ix].x1 + 1 and y <= regions[ix].y1 + 1)
+        shared.setdefault(next(enclosing, own[-1]), []).append(line)
     return shared
 
 

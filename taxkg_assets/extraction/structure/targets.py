@@ -62,7 +62,7 @@ class PrintedLine(NamedTuple):
 
 
 class TargetFinder:
-    """Finds what begins at the points of one document; nothing is collected before the first point is asked for."""
+    """Finds what begins at the points of one document; nothing is collected before the first point is requested."""
 
     def __init__(self, anchors: pl.DataFrame, *, sections: pl.DataFrame, elements: pl.DataFrame) -> None:
         """Take the tables of the document, its pages upright."""

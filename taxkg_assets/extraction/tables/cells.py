@@ -13,7 +13,7 @@ from taxkg_assets.extraction.tables.parts import Part
 
 PATH_SEPARATOR = " > "
 NOTE_COLUMN = -1
-"""Column of a note that stands inside a table and belongs to none of its columns."""
+"""Column of a note that is inside a table and belongs to none of its columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,8 +139,8 @@ def _stub_texts(grid: Grid, header_count: int, parts: Sequence[Part]) -> dict[tu
     body = range(header_count, len(grid.rows))
     for part in parts:
         for column in range(part.first, part.first + part.stub_count):
-            centre = sum(grid.columns[column]) / 2
-            for rows in _merged_rows(grid, body, centre, stubs=range(part.first, column + 1)):
+            center = sum(grid.columns[column]) / 2
+            for rows in _merged_rows(grid, body, center, stubs=range(part.first, column + 1)):
                 own = {i: join_text(grid.rows[i].cells.get(column, ())) for i in rows}
                 shared = [text for text in own.values() if text]
                 for i in rows:

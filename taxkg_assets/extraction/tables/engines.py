@@ -39,7 +39,7 @@ class TableReadings:
 
 @dataclass(frozen=True, slots=True)
 class GridCell:
-    """One cell as an engine gives it: where it stands, how far it reaches, and what it is."""
+    """One cell as an engine gives it: where it is, how far it reaches, and what it is."""
 
     row_ix: int
     col_ix: int

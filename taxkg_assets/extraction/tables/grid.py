@@ -30,7 +30,7 @@ class Box:
         return self.y1 - self.y0
 
     def holds(self, run: Run, slack: float = 1.5) -> bool:
-        """Decide whether a run's middle lies inside."""
+        """Decide whether a run's middle is inside."""
         if not self.y0 - slack <= (run.y0 + run.y1) / 2 <= self.y1 + slack:
             return False
         return self.x0 - slack <= (run.x0 + run.x1) / 2 <= self.x1 + slack
@@ -122,7 +122,7 @@ def find_slabs(drawing: Drawing) -> tuple[tuple[float, float], ...]:
 
 
 def _sum_lengths(lines: Iterable[Line], *, low: float, high: float) -> list[tuple[float, float]]:
-    """Sum the lengths of lines that stand beside each other, clipped to a range."""
+    """Sum the lengths of lines that are next to each other, clipped to a range."""
     groups: list[list[tuple[float, float, float]]] = []
     for line in lines:
         start, end = max(line.start, low), min(line.end, high)
@@ -155,7 +155,7 @@ def _split_slab(slab: tuple[float, float], runs: Sequence[Run]) -> list[tuple[fl
         return [slab]
     pieces = _inked_pieces(slab, full)
     least = max(2.0, 0.15 * len(full))
-    kept = [(a, b) for a, b in pieces if sum(any(a <= run.centre <= b for run in line) for line in full) >= least]
+    kept = [(a, b) for a, b in pieces if sum(any(a <= run.center <= b for run in line) for line in full) >= least]
     if len(kept) < 2:
         return [slab]
     edges = [x0, *((left[1] + right[0]) / 2 for left, right in pairwise(kept)), x1]
@@ -257,7 +257,7 @@ def _numbered_lines(lines: Sequence[Sequence[Run]]) -> list[int]:
 
 
 def _heads(numbered: Sequence[int]) -> list[int]:
-    """Begin a row at each numbered line; what stands above the first one is a row of its own."""
+    """Begin a row at each numbered line; what is above the first one is a row of its own."""
     return list(numbered) if numbered[0] == 0 else [0, *numbered]
 
 
@@ -309,7 +309,7 @@ def _names_indented(i: int, lines: list[list[Run]], anchors: list[bool]) -> bool
 
 
 def _continues_upwards(line: list[Run], i: int, lines: list[list[Run]], anchors: list[bool]) -> bool:
-    """Decide whether a line without amount opens the row whose amount stands below it."""
+    """Decide whether a line without amount opens the row whose amount is below it."""
     following = next((k for k in range(i + 1, len(lines)) if anchors[k]), None)
     if following is None:
         return False

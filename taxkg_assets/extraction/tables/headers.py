@@ -12,7 +12,7 @@ from taxkg_assets.rules.models.tables import load_tables
 
 @dataclass(frozen=True, slots=True)
 class HeaderBlock:
-    """One header cell: its text and the columns that it stands over."""
+    """One header cell: its text and the columns that it is over."""
 
     text: str
     y0: float
@@ -26,27 +26,29 @@ def count_header_rows(grid: Grid) -> int:
     if is_worksheet(grid):
         return 0
     body = rows[len(rows) // 3 :]
-    is_numeric = amount_frac([text for row in body for text in _beside_stub(row)]) >= load_tables().header.amount_frac
+    is_numeric = amount_frac([text for row in body for text in _after_stub(row)]) >= load_tables().header.amount_frac
     has_bold_body = _share([_is_bold(row) for row in body]) > 0.6
-    has_bold_cells = _share([_is_bold_beside(row) for row in body]) > 0.3
+    has_bold_cells = _share([_is_bold_after_stub(row) for row in body]) > 0.3
     has_filled_body = _share([_is_filled(grid, row) for row in body]) > 0.6
     count = 0
     if _begins_with_group(grid):
         return 0
     banners = find_banners(grid)
     for ix, row in enumerate(rows[:-1]):
-        beside = _beside_stub(row)
+        adjacent = _after_stub(row)
         if count and not is_worded(row):
             count += 1
             continue
         if ix in banners or (is_numeric and _is_body(grid, row)):
             break
-        stands_out = (_is_bold(row) and not has_bold_body) or (_is_filled(grid, row) and not has_filled_body)
-        stands_out = stands_out or (_is_bold_beside(row) and not has_bold_cells)
+        is_distinct = (_is_bold(row) and not has_bold_body) or (_is_filled(grid, row) and not has_filled_body)
+        is_distinct = is_distinct or (_is_bold_after_stub(row) and not has_bold_cells)
         is_words = (
-            is_numeric and not (grid.drawing.is_open and 0 in row.cells) and not any(is_amount(text) for text in beside)
+            is_numeric
+            and not (grid.drawing.is_open and 0 in row.cells)
+            and not any(is_amount(text) for text in adjacent)
         )
-        if not (stands_out or (is_words and (beside or count == 0 or _is_bold(row)))):
+        if not (is_distinct or (is_words and (adjacent or count == 0 or _is_bold(row)))):
             break
         if count and _is_group(grid, row) and _is_complete(grid, rows[:count]):
             break
@@ -90,7 +92,7 @@ def find_banner(grid: Grid, row: Row) -> dict[int, str]:
     """Find what a row says of each column: the words between the drawn verticals next to it."""
     found: dict[int, str] = {}
     for low, high in grid.slabs:
-        text = join_text(run for run in row.runs if low <= run.centre <= high)
+        text = join_text(run for run in row.runs if low <= run.center <= high)
         columns = [ix for ix, (left, right) in enumerate(grid.columns) if low <= (left + right) / 2 <= high]
         found |= dict.fromkeys(columns if text else (), text)
     return found
@@ -114,7 +116,7 @@ def is_worksheet(grid: Grid) -> bool:
 
 
 def find_header_blocks(grid: Grid, header_count: int) -> list[HeaderBlock]:
-    """Stack the runs of the header rows into cells and give each the columns it stands over."""
+    """Stack the runs of the header rows into cells and give each the columns it is over."""
     zone = grid.rows[:header_count]
     bottom = zone[-1].y1 if zone else 0.0
     named = [
@@ -142,7 +144,7 @@ def find_later_headers(grid: Grid, header_count: int, paths: Sequence[str]) -> d
     """
     found: dict[int, list[str]] = {}
     rows = grid.rows
-    body = [text for row in rows[header_count:] for text in _beside_stub(row)]
+    body = [text for row in rows[header_count:] for text in _after_stub(row)]
     if (
         amount_frac(body) < load_tables().header.amount_frac
         or _share([_is_bold(row) for row in rows[header_count:]]) > 0.4
@@ -186,9 +188,9 @@ def _is_group(grid: Grid, row: Row) -> bool:
     if len(row.cells) == 1:
         if len(grid.columns) >= 3 or (grid.has_plain_names and 0 in row.cells and _is_bold(row)):
             return True
-        return abs(_middle(grid) - runs[0].centre) < 0.1 * grid.drawing.box.width
-    centred = [run for run in runs if _slab_span(grid, run) is not None]
-    return len(centred) == len(runs) and len(runs) <= max(1, len(grid.columns) // 2)
+        return abs(_middle(grid) - runs[0].center) < 0.1 * grid.drawing.box.width
+    centered = [run for run in runs if _slab_span(grid, run) is not None]
+    return len(centered) == len(runs) and len(runs) <= max(1, len(grid.columns) // 2)
 
 
 def _is_years(row: Row) -> bool:
@@ -197,7 +199,7 @@ def _is_years(row: Row) -> bool:
 
 
 def group_columns(grid: Grid, row: Row) -> list[tuple[str, int, int]]:
-    """Give the text of a heading row with the columns that each piece stands over."""
+    """Give the text of a heading row with the columns that each piece is over."""
     if len(row.cells) == 1:
         return [(join_text(row.runs), 0, len(grid.columns) - 1)]
     pieces = []
@@ -211,18 +213,18 @@ def _place_block(grid: Grid, stack: list[Run], stacks: list[list[Run]], bottom: 
     x0, x1 = min(run.x0 for run in stack), max(run.x1 for run in stack)
     y0, y1 = min(run.y0 for run in stack), max(run.y1 for run in stack)
     box = Box(x0, y0, x1, y1)
-    span = _underlined_columns(grid, box, bottom) or _centred_columns(grid, stack, stacks, box)
+    span = _underlined_columns(grid, box, bottom) or _centered_columns(grid, stack, stacks, box)
     first, last = span or _covered_columns(grid, box)
     return HeaderBlock(join_text(stack), y0, first, last)
 
 
 def _underlined_columns(grid: Grid, box: Box, bottom: float) -> tuple[int, int] | None:
     """Find the columns that a line right under a header, narrower than the space between verticals, covers."""
-    centre = (box.x0 + box.x1) / 2
-    line = grid.drawing.ruling.below(centre, box.y1 - 4)
+    center = (box.x0 + box.x1) / 2
+    line = grid.drawing.ruling.below(center, box.y1 - 4)
     if line is None or line.at >= min(bottom - 2, box.y1 + 8) or line.start > box.x0 + 2 or line.end < box.x1 - 2:
         return None
-    left, right = _walls(grid, centre, (box.y0 + box.y1) / 2)
+    left, right = _walls(grid, center, (box.y0 + box.y1) / 2)
     if line.start <= left + 4 and line.end >= right - 4:
         return None
     left, right = max(left, line.start), min(right, line.end)
@@ -230,29 +232,29 @@ def _underlined_columns(grid: Grid, box: Box, bottom: float) -> tuple[int, int] 
     return (covered[0], covered[-1]) if covered else None
 
 
-def _centred_columns(grid: Grid, stack: list[Run], stacks: list[list[Run]], box: Box) -> tuple[int, int] | None:
-    """Let a header speak for all columns of its drawn cell: alone in the cell, or centred alone in its lines."""
+def _centered_columns(grid: Grid, stack: list[Run], stacks: list[list[Run]], box: Box) -> tuple[int, int] | None:
+    """Let a header speak for all columns of its drawn cell: alone in the cell, or centered alone in its lines."""
     left, right = _walls(grid, (box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2)
     inside = [i for i, (a, b) in enumerate(grid.columns) if left - 2 <= (a + b) / 2 <= right + 2]
     span = (inside[0], inside[-1]) if inside else None
     if _is_alone(grid, stack, stacks, Box(left, box.y0, right, box.y1)):
         return span
-    beside = any(
-        run.y0 < box.y1 - 3 and run.y1 > box.y0 + 3 and left <= run.centre <= right
+    adjacent = any(
+        run.y0 < box.y1 - 3 and run.y1 > box.y0 + 3 and left <= run.center <= right
         for other in stacks
         if other is not stack
         for run in other
     )
-    off_centre = abs((box.x0 + box.x1) / 2 - (left + right) / 2)
-    if beside or off_centre > max(6.0, load_tables().header.centered_frac * (right - left)):
+    off_center = abs((box.x0 + box.x1) / 2 - (left + right) / 2)
+    if adjacent or off_center > max(6.0, load_tables().header.centered_frac * (right - left)):
         return None
     return span
 
 
 def _is_alone(grid: Grid, stack: list[Run], stacks: list[list[Run]], box: Box) -> bool:
     """Decide whether a header is the only one in a cell that lines close above and below, over its whole width."""
-    ruling, centre = grid.drawing.ruling, (box.x0 + box.x1) / 2
-    above, below = ruling.above(centre, box.y0 + 4), ruling.below(centre, box.y1 - 4)
+    ruling, center = grid.drawing.ruling, (box.x0 + box.x1) / 2
+    above, below = ruling.above(center, box.y0 + 4), ruling.below(center, box.y1 - 4)
     if above is None or below is None:
         return False
     if any(line.start > box.x0 + 4 or line.end < box.x1 - 4 for line in (above, below)):
@@ -277,9 +279,9 @@ def _walls(grid: Grid, x: float, y: float) -> tuple[float, float]:
 
 
 def _slab_span(grid: Grid, run: Run) -> tuple[int, int] | None:
-    """Give the columns of the slab that a run is centred in, if it stands alone over several columns."""
+    """Give the columns of the slab that a run is centered in, if it is alone over several columns."""
     for a, b in grid.slabs:
-        if a <= run.centre <= b and abs(run.centre - (a + b) / 2) <= max(
+        if a <= run.center <= b and abs(run.center - (a + b) / 2) <= max(
             6.0, load_tables().header.centered_frac * (b - a)
         ):
             inside = [i for i, (c, d) in enumerate(grid.columns) if a - 2 <= (c + d) / 2 <= b + 2]
@@ -300,11 +302,11 @@ def _continues(grid: Grid, stack: list[Run], run: Run) -> bool:
         run.size_pt, last.size_pt
     ):
         return False
-    line = ruling.below(run.centre, last.middle)
+    line = ruling.below(run.center, last.middle)
     if line is not None and line.at < run.middle:
         return False
-    wall = ruling.right(min(last.centre, run.centre), run.middle)
-    return wall is None or wall.at >= max(last.centre, run.centre) or last.centre == run.centre
+    wall = ruling.right(min(last.center, run.center), run.middle)
+    return wall is None or wall.at >= max(last.center, run.center) or last.center == run.center
 
 
 def _is_complete(grid: Grid, rows: Sequence[Row]) -> bool:
@@ -313,12 +315,12 @@ def _is_complete(grid: Grid, rows: Sequence[Row]) -> bool:
     return len(named) >= 0.7 * len(grid.columns)
 
 
-def _beside_stub(row: Row) -> list[str]:
+def _after_stub(row: Row) -> list[str]:
     return [join_text(cell) for column, cell in row.cells.items() if column > 0]
 
 
-def _is_bold_beside(row: Row) -> bool:
-    """Decide whether most cells beside the first column are bold."""
+def _is_bold_after_stub(row: Row) -> bool:
+    """Decide whether most cells next to the first column are bold."""
     bold = [all(run.is_bold for run in cell) for column, cell in row.cells.items() if column > 0]
     return len(bold) >= 2 and sum(bold) >= 0.7 * len(bold)
 
@@ -332,7 +334,7 @@ def _is_filled(grid: Grid, row: Row) -> bool:
     runs = row.runs
     filled = sum(
         any(
-            fill.x0 - 1 <= run.centre <= fill.x1 + 1 and fill.y0 - 1 <= run.middle <= fill.y1 + 1
+            fill.x0 - 1 <= run.center <= fill.x1 + 1 and fill.y0 - 1 <= run.middle <= fill.y1 + 1
             for fill in grid.drawing.fills
         )
         for run in runs

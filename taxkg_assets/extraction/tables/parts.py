@@ -73,7 +73,7 @@ def _count_stubs(grid: Grid, paths: Sequence[str], first: int, last: int) -> int
     while count < most and all(bold[: count + 1]) and not bold[-1]:
         count += 1
     while count < min(2, most) and (
-        not _tells_apart(grid, first, count) or _is_shared(grid, first + count - 1, first + most)
+        not _distinguishes(grid, first, count) or _is_shared(grid, first + count - 1, first + most)
     ):
         if _holds_amounts(grid, first + count) and not _holds_amounts(grid, first):
             break
@@ -88,11 +88,11 @@ def _is_single_row(grid: Grid, paths: Sequence[str], first: int, last: int) -> b
 
 
 def _is_shared(grid: Grid, column: int, last: int) -> bool:
-    """Decide whether the names of a column hold for several rows each, which the next column tells apart in words."""
+    """Decide whether the names of a column hold for several rows each, which the next column distinguishes in words."""
     rows = [row for row in grid.rows[len(grid.rows) // 4 :] if any(column < other <= last for other in row.cells)]
-    beside = [join_text(row.cells[column + 1]) for row in rows if column + 1 in row.cells]
+    adjacent = [join_text(row.cells[column + 1]) for row in rows if column + 1 in row.cells]
     unnamed = sum(column not in row.cells for row in rows)
-    is_worded = sum(not is_amount(text) for text in beside) >= 0.8 * len(rows)
+    is_worded = sum(not is_amount(text) for text in adjacent) >= 0.8 * len(rows)
     return bool(rows) and 0.3 * len(rows) <= unnamed < len(rows) and is_worded and last - column >= 2
 
 
@@ -106,7 +106,7 @@ def _is_bold_column(grid: Grid, column: int) -> bool:
     return bool(runs) and sum(run.is_bold for run in runs) >= 0.8 * len(runs)
 
 
-def _tells_apart(grid: Grid, first: int, count: int) -> bool:
+def _distinguishes(grid: Grid, first: int, count: int) -> bool:
     """Decide whether the leading columns name (nearly) every row differently."""
     group, names = "", []
     banners = find_banners(grid)

@@ -141,8 +141,8 @@ def _hull(group: Sequence[Box]) -> Box:
 def _claims(inner: Box, run: Run) -> bool:
     """Decide whether a grid inside a frame holds a run or has it as a caption to its left."""
     gap = load_tables().regions.left_caption_pt
-    is_beside = inner.y0 - 3 <= run.middle <= inner.y1 and -3 <= inner.x0 - run.x1 <= gap
-    return inner.holds(run) or (is_beside and is_caption(run.text))
+    is_adjacent = inner.y0 - 3 <= run.middle <= inner.y1 and -3 <= inner.x0 - run.x1 <= gap
+    return inner.holds(run) or (is_adjacent and is_caption(run.text))
 
 
 def _contains(outer: Box, inner: Box) -> bool:
@@ -187,7 +187,7 @@ def _split_at_captions(boxes: Sequence[Box], runs: Sequence[Run], ruling: Ruling
             continue
         drawing = Drawing(box, (), ruling, ())
         for x0, x1 in find_slabs(drawing):
-            mine = sorted((run for run in captions if x0 <= run.centre <= x1), key=lambda run: run.y0)
+            mine = sorted((run for run in captions if x0 <= run.center <= x1), key=lambda run: run.y0)
             ends = [*(run.y0 - 1 for run in mine[1:]), box.y1]
             split += [Box(x0, run.y1, x1, end) for run, end in zip(mine, ends, strict=True)]
     return sorted(split, key=lambda box: (box.y0, box.x0))

@@ -37,7 +37,7 @@ def build_tables(source: Source, *, found: Sequence[FoundTable] | None = None) -
         found: What `find_tables` gave for them, where it is at hand already.
 
     Returns:
-        One row per table; a table that goes on without headers takes those of the page before.
+        One row per table; a table that continues without headers takes those of the page before.
     """
     tables = found if found is not None else [table for page in source.pages for table in find_tables(page)]
     if not tables:
@@ -171,14 +171,14 @@ def _find_caption(runs: Sequence[Run], box: Box, drawings: Sequence[Drawing]) ->
         run
         for run in runs
         if run.middle < box.y0
-        and box.x0 - 6 <= run.centre <= box.x1 + 6
+        and box.x0 - 6 <= run.center <= box.x1 + 6
         and not any(other.box is not box and other.box.holds(run) for other in drawings)
     ]
-    beside = [
+    adjacent = [
         run for run in runs if box.y0 - 3 <= run.middle <= box.y1 and -3 <= box.x0 - run.x1 <= limits.left_caption_pt
     ]
-    if len(beside) == 1 and beside[0].is_bold and is_caption(beside[0].text):
-        return beside[0].text
+    if len(adjacent) == 1 and adjacent[0].is_bold and is_caption(adjacent[0].text):
+        return adjacent[0].text
     picked: list[str] = []
     edge, has_head, titled = box.y0, False, 0
     for line in reversed(find_lines(above)):
@@ -199,17 +199,17 @@ def _find_caption(runs: Sequence[Run], box: Box, drawings: Sequence[Drawing]) ->
 
 
 def _follows(above: Box, below: Box) -> bool:
-    """Decide whether a box stands right under another of the same width, so that one caption covers both."""
+    """Decide whether a box is right under another of the same width, so that one caption covers both."""
     gap = load_tables().regions.caption_gap_pt
     return abs(above.x0 - below.x0) <= 4 and abs(above.x1 - below.x1) <= 4 and 0 <= below.y0 - above.y1 <= gap
 
 
 def _carry_headers(tables: Iterable[FoundTable]) -> list[FoundTable]:
-    """Let a table that goes on at the top of the next page speak with the headers of its beginning."""
+    """Let a table that continues at the top of the next page speak with the headers of its beginning."""
     carried: list[FoundTable] = []
     for table in tables:
         before = carried[-1] if carried else None
-        if before is not None and _goes_on(before, table):
+        if before is not None and _continues(before, table):
             cells = tuple(_with_header(cell, before.headers) for cell in _without_headers(table, before.headers))
             title = before.title if _repeats_headers(table.title, before.headers) else table.title
             table = replace(table, headers=before.headers, cells=cells, title=title)
@@ -241,7 +241,7 @@ def _with_header(cell: Cell, headers: Sequence[str]) -> Cell:
     return replace(cell, col_path=path, row_path="" if cell.row_path == cell.text else cell.row_path)
 
 
-def _goes_on(before: FoundTable, table: FoundTable) -> bool:
+def _continues(before: FoundTable, table: FoundTable) -> bool:
     if before.path and table.path:
         is_same = before.path == table.path and not any(table.headers) and any(before.headers)
         return is_same and len(table.headers) == len(before.headers)

@@ -1,7 +1,7 @@
-"""Cells of a tagged table to a grid: which column each of them stands in.
+"""Cells of a tagged table to a grid: which column each of them is in.
 
 A cell's number in its row is its column where the row has all its cells. A row with fewer has cells that reach over
-several columns, which their place tells.
+several columns, which their place shows.
 """
 
 from __future__ import annotations

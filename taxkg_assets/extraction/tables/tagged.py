@@ -124,7 +124,7 @@ def _count_lead_rows(rows: Sequence[CellRow]) -> int:
 
 
 def _has_columns(rows: Sequence[CellRow]) -> bool:
-    """Decide whether any row has words in two cells: rows of one cell each, some beside an icon, are paragraphs."""
+    """Decide whether any row has words in two cells: rows of one cell each, some next to an icon, are paragraphs."""
     return any(sum(not matches("icons", cell.text) for cell in row) > 1 for row in rows)
 
 

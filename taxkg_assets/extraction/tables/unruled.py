@@ -71,7 +71,7 @@ def _find_amount_boxes(runs: Sequence[Run], *, taken: Sequence[Box]) -> list[Box
 def _is_next_row(last: Sequence[Run], row: Sequence[Run]) -> bool:
     gap = row[-1].middle - last[-1].middle
     is_near = 0 < gap <= load_tables().regions.open_gap_pt
-    return is_near and all(abs(a.centre - b.centre) <= 12 for a, b in zip(last[-2:], row[-2:], strict=True))
+    return is_near and all(abs(a.center - b.center) <= 12 for a, b in zip(last[-2:], row[-2:], strict=True))
 
 
 def _with_headers(chain: Sequence[Sequence[Run]], runs: Sequence[Run]) -> Box:
@@ -79,7 +79,7 @@ def _with_headers(chain: Sequence[Sequence[Run]], runs: Sequence[Run]) -> Box:
     limits = load_tables().regions
     rows = _hull([Box(run.x0, run.y0, run.x1, run.y1) for row in chain for run in row])
     x0, y0, x1 = rows.x0 - 2, rows.y0, rows.x1 + 14
-    for line in reversed(find_lines(run for run in runs if run.middle < y0 and x0 < run.centre < x1)):
+    for line in reversed(find_lines(run for run in runs if run.middle < y0 and x0 < run.center < x1)):
         # Bold words over several columns may stand farther off, and reach over the last one's amounts.
         is_strong = len(line) > 1 and all(run.is_bold and not is_caption(run.text) for run in line)
         right = rows.x1 + 14 + (0.5 * max(run.x1 - run.x0 for run in line) if is_strong else 3)
@@ -165,13 +165,13 @@ def _box_of(chain: Sequence[_LeaderRow], runs: Sequence[Run]) -> Box:
     x0 = min(row.label.x0 for row in chain)
     x1 = max(row.amount.x1 for row in chain)
     y0, y1 = min(row.label.y0 for row in chain), max(row.amount.y1 for row in chain)
-    beside = [run for run in runs if run.x0 >= x0 - 26 and run.x1 <= x1 + 6 and run.x0 < x1]
-    x0 = min([x0, *(run.x0 for run in beside if y0 - 2 <= run.middle <= y1)])
-    for run in sorted(beside, key=lambda run: -run.middle):
+    adjacent = [run for run in runs if run.x0 >= x0 - 26 and run.x1 <= x1 + 6 and run.x0 < x1]
+    x0 = min([x0, *(run.x0 for run in adjacent if y0 - 2 <= run.middle <= y1)])
+    for run in sorted(adjacent, key=lambda run: -run.middle):
         gap = y0 - run.y1
         if run.middle < y0 and gap <= 0.35 * run.size_pt and run.x0 >= x0 - 3:
             y0 = min(y0, run.y0)
-    header = [run for run in beside if run.middle < y0 and y0 - run.y1 <= 1.1 * run.size_pt]
+    header = [run for run in adjacent if run.middle < y0 and y0 - run.y1 <= 1.1 * run.size_pt]
     if len(header) >= 2 and all(run.is_bold for run in header):
         y0 = min(run.y0 for run in header)
     return Box(x0 - 2, y0, x1 + 2, y1)

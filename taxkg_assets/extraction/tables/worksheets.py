@@ -173,7 +173,7 @@ class _NumberedRow:
 
 
 MAX_CANDIDATES = 200
-"""Runs beside a repeated number that are looked at; a line of print has some ten."""
+"""Runs next to a repeated number that are inspected; a line of print has some ten."""
 
 
 def find_worksheet_boxes(runs: Sequence[Run], *, taken: Sequence[Box]) -> list[Box]:
@@ -209,10 +209,12 @@ def _find_numbered_rows(runs: Sequence[Run]) -> list[_NumberedRow]:
     middles = [middle for middle, _, _ in firsts]
     rows = []
     for repeat in repeats:
-        beside = slice(bisect_left(middles, repeat.middle - limits.row_pt), bisect_right(middles, repeat.middle + 1.0))
+        adjacent = slice(
+            bisect_left(middles, repeat.middle - limits.row_pt), bisect_right(middles, repeat.middle + 1.0)
+        )
         begun = [
             run
-            for _, number, run in firsts[beside][:MAX_CANDIDATES]
+            for _, number, run in firsts[adjacent][:MAX_CANDIDATES]
             if repeat.x0 - run.x0 >= limits.width_pt and _repeats(repeat.text, number)
         ]
         if begun:
@@ -265,11 +267,11 @@ def find_worksheet_rows(drawing: Drawing) -> list[CellRow]:
 
 
 def _split_number(run: Run, runs: Sequence[Run]) -> list[Run]:
-    """Split a run into the number that it begins with and its words; those of a number alone stand beside it."""
+    """Split a run into the number that it begins with and its words; those of a number alone stand next to it."""
     number, _, words = run.text.partition(" ")
     if not words:
-        beside = [other for other in runs if abs(other.middle - run.middle) <= 3.0 and other.x0 > run.x1]
-        return [run, *sorted(beside, key=lambda other: other.x0)[:1]]
+        adjacent = [other for other in runs if abs(other.middle - run.middle) <= 3.0 and other.x0 > run.x1]
+        return [run, *sorted(adjacent, key=lambda other: other.x0)[:1]]
     at = run.x0 + (run.x1 - run.x0) * (len(number) + 1) / len(run.text)
     return [replace(run, text=number, x1=at), replace(run, text=words.strip(), x0=at)]
 

@@ -61,13 +61,14 @@ class Codes(Section):
     """The vector retriever of an index that is too large for memory.
 
     The bits of all rows are compared, then the bytes of the nearest `compared`; of these `oversize` times as many
-    as are kept are compared exactly. Rows that pass a filter are compared by themselves where they are fewer than
-    one in `thinned` of the nearest.
+    as are kept are compared exactly, and at least `exact`. Rows that pass a filter are compared by themselves where
+    they are fewer than one in `thinned` of the nearest.
     """
 
     compared: int
     thinned: int
     oversize: float
+    exact: int = 0
 
 
 class Cells(Section):

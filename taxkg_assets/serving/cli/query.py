@@ -124,12 +124,12 @@ def box(
 ) -> None:
     """Look up boxes by form and key or by name, with their instructions. A form alone lists all its boxes."""
     from taxkg_assets.serving import render
-    from taxkg_assets.serving.boxes import find_asked_boxes, find_asked_forms
+    from taxkg_assets.serving.boxes import list_boxes_of_forms, list_named_boxes
     from taxkg_assets.serving.released import open_release
 
     released = open_release(home_of(home))
-    whole = find_asked_forms(released, words)
-    rows = whole or find_asked_boxes(released, words)
+    whole = list_boxes_of_forms(released, words)
+    rows = whole or list_named_boxes(released, words)
     if as_json:
         print_json(rows)
     elif whole:

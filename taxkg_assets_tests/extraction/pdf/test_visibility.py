@@ -189,7 +189,7 @@ def test_what_nobody_can_see_is_left_out_and_told(kind: str, hide: Hide, turned:
     assert (row.page, row.kind, row.is_order, row.text) == (1, kind, True, ORDER)
     assert source.warnings == (
         "Invisible text was left out on page(s) 1.",
-        "Text on page(s) 1 gives orders to programs that read it.",
+        "Text on page(s) 1 looks like a prompt injection.",
     )
 
 

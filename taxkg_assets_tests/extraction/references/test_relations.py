@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from taxkg_assets.extraction.references import amounts, relations
-from taxkg_assets.extraction.references.clause_view import Asked, Relation
+from taxkg_assets.extraction.references.clause_view import MentionInSentence, Relation
 from taxkg_assets.extraction.references.relations import find_relations
 from taxkg_assets.rules.loader import load_family
 
@@ -16,7 +16,7 @@ from taxkg_assets.rules.loader import load_family
 def _read(sentence: str, kind: str = "box", **more: object) -> Relation:
     """Ask about the `@` of a sentence, whose owner has an amount unless told otherwise."""
     at = sentence.index("@")
-    asked = Asked(sentence.replace("@", "box 9"), kind, at, at + 5, **more)  # type: ignore[arg-type]
+    asked = MentionInSentence(sentence.replace("@", "box 9"), kind, at, at + 5, **more)  # type: ignore[arg-type]
     (said,) = find_relations([asked])
     return said
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from taxkg_assets.extraction.extract import extract
-from taxkg_assets.extraction.invariants import find_orphan_anchors, find_twin_anchors
+from taxkg_assets.extraction.invariants import find_duplicate_anchors, find_orphan_anchors
 from taxkg_assets.extraction.keys import Key, expand_members, find_key, find_statute_key
 from taxkg_assets.extraction.pdf.reader import read_source
 from taxkg_assets.extraction.structure.anchors import build_anchors
@@ -21,7 +21,7 @@ def _outline(booklet: Booklet, *, identity: Identity | None = None) -> list[tupl
     identity = identity or identity_of()
     anchors = build_anchors(blocks_of(booklet, identity=identity), identity=identity, document_id="sample")
     assert find_orphan_anchors(anchors).is_empty()
-    assert find_twin_anchors(anchors).is_empty()
+    assert find_duplicate_anchors(anchors).is_empty()
     headings = dict(anchors.select("anchor_id", "heading").iter_rows())
     rows = anchors.select("kind", "key", "heading", "parent_anchor_id").iter_rows()
     return [(kind, key, heading, headings.get(parent)) for kind, key, heading, parent in rows]

@@ -8,10 +8,10 @@ import pytest
 
 from taxkg_assets.extraction.invariants import (
     find_broken_pieces,
+    find_duplicate_anchors,
     find_misowned_elements,
     find_orphan_anchors,
     find_strayed_sections,
-    find_twin_anchors,
 )
 from taxkg_assets.extraction.layout.regions import FaceBox, TableRegion
 from taxkg_assets.extraction.structure.anchors import build_anchors
@@ -122,7 +122,7 @@ def test_laws_name_the_offending_rows() -> None:
     assert find_orphan_anchors(cycle)["anchor_id"].to_list() == [first, second]
     dangling = anchors.with_columns(parent_anchor_id=pl.lit("nobody"))
     assert find_orphan_anchors(dangling).height == 2
-    assert find_twin_anchors(pl.concat([anchors, anchors])).height == 4
+    assert find_duplicate_anchors(pl.concat([anchors, anchors])).height == 4
     assert find_strayed_sections(sections, anchors.head(1))["anchor_id"].to_list() == [second]
     longer = sections.with_columns(text=pl.col("text") + "!")
     assert find_broken_pieces(longer).height == sections.height

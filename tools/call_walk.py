@@ -1,0 +1,121 @@
+"""Walks of calls: how often a reader who follows the code returns to a package that was left.
+
+`python -m tools.call_walk` follows the bytes of one bundled form through the extraction, and one question through the
+answer. A walk is the order in which functions of the package are called for the first time. A return is a step into a
+package that the walk has visited and left before.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+SAMPLES = ROOT / "data" / "samples"
+FORM = "sample-f1099div--2024-01"
+QUESTION = "What is reported in box 1a of Form 1099-DIV?"
+OTHER_QUESTION = "What is reported in box 2a of Form 1099-DIV?"
+STEPS = 120
+"""Functions of a walk that are counted."""
+_PACKAGE = "taxkg_assets."
+
+
+def record_walk(call: Callable[[], object]) -> list[str]:
+    """Record the packages of the functions that a call enters.
+
+    Args:
+        call: Function to follow, in this thread only.
+
+    Returns:
+        Package of each function, such as `extraction.pdf`, in the order of their first calls.
+    """
+    seen: set[Any] = set()
+    walk: list[str] = []
+
+    def note(frame: FrameType, event: str, _: Any) -> None:
+        module = frame.f_globals.get("__name__", "")
+        if event == "call" and module.startswith(_PACKAGE) and frame.f_code not in seen:
+            seen.add(frame.f_code)
+            if not frame.f_code.co_name.startswith("<"):
+                walk.append(module.removeprefix(_PACKAGE).rpartition(".")[0])
+
+    sys.setprofile(note)
+    try:
+        call()
+    finally:
+        sys.setprofile(None)
+    return walk
+
+
+def count_returns(walk: list[str]) -> int:
+    """Count the steps of a walk into a package that was left before.
+
+    Args:
+        walk: Package of each function.
+
+    Returns:
+        Number of returns.
+    """
+    left: set[str] = set()
+    returns, here = 0, ""
+    for package in walk:
+        if package != here:
+            returns += package in left
+            left.add(here)
+            here = package
+    return returns
+
+
+def walk_document() -> list[str]:
+    """Follow one bundled form from its bytes to its tables."""
+    from taxkg_assets.extraction.extract import extract
+
+    data = (SAMPLES / f"{FORM}.pdf").read_bytes()
+    return record_walk(lambda: extract(data, document_id=FORM))
+
+
+def walk_question(home: Path) -> list[str]:
+    """Follow one question to its answer.
+
+    Args:
+        home: Home with a release.
+    """
+    from taxkg_assets.retrieval.answer import ask
+    from taxkg_assets.serving.released import open_release
+    from taxkg_assets.settings import Settings
+
+    released = open_release(str(home))
+    ask(released.searcher, OTHER_QUESTION, settings=Settings())  # opens what every later question shares
+    return record_walk(lambda: ask(released.searcher, QUESTION, settings=Settings()))
+
+
+def main() -> int:
+    """Print the returns of both walks; without `--home` the bundled samples are built first."""
+    parser = argparse.ArgumentParser(prog="python -m tools.call_walk", description=__doc__)
+    parser.add_argument("--home", type=Path, help="home with a release; built from the samples by default")
+    parser.add_argument("--show", action="store_true", help="print the packages of each walk, too")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        home = options.home
+        if home is None:
+            from taxkg_assets.serving.build import build
+
+            home = Path(folder) / "home"
+            build(str(home))
+        for name, walk in (("one document", walk_document()), ("one question", walk_question(home))):
+            steps = walk[:STEPS]
+            print(f"{name}: {count_returns(steps)} returns in the first {len(steps)} functions of {len(walk)}")
+            if options.show:
+                print(
+                    "  " + " ".join(package for ix, package in enumerate(steps) if not ix or package != steps[ix - 1])
+                )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
