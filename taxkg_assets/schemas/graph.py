@@ -89,6 +89,10 @@ class Formulas(dy.Schema):
     condition = text_column("condition under which it is computed, as printed; may be empty")
     column = text_column("letter of the column whose amounts are meant; may be empty")
     also_added_in = strings_column("other totals of the document that add one of its lines, too")
+    repeated_lines = strings_column(
+        "lines that a total uses more than once, with the words `twice` or `also in line_9`; a use that the form keeps "
+        "apart by limits or conditions is left out"
+    )
     problem = text_column("why it is unparsed; empty where it is parsed")
     evidence = text_column("words that state it, a slice of the line's label")
     start = dy.Int32(min=0, description="first character of the evidence in the label")
