@@ -167,7 +167,7 @@ def score_explanations(
 
 
 def score_flows(labels: Sequence[Row], pages: Sequence[Row], flows: pl.DataFrame) -> list[Figure]:
-    """Score the flows that the labeled pages state, for each half of the form families.
+    """Score the flows that the labeled pages state between lines, for each half of the form families.
 
     Args:
         labels: Labeled statements.
@@ -175,7 +175,8 @@ def score_flows(labels: Sequence[Row], pages: Sequence[Row], flows: pl.DataFrame
         flows: Table `flows`.
     """
     figures = []
-    stated = flows.filter(pl.col("relation") != "computed_from").to_dicts()
+    has_line = (pl.col("source_key") != "") & (pl.col("target_key") != "")
+    stated = flows.filter((pl.col("relation") != "computed_from") & has_line).to_dicts()
     for split in SPLITS:
         own = {(row["document"], row["page"]) for row in pages if row["split"] == split}
         made = [row for row in stated if (row["document_id"], row["page"]) in own]

@@ -1,7 +1,6 @@
 """Assets of the stage `graph` and their gates."""
 
 from dataclasses import replace
-from typing import Any
 
 import dagster as dg
 import dataframely as dy
@@ -45,7 +44,6 @@ from taxkg_assets.graph.nodes import build_nodes
 from taxkg_assets.graph.registry import build_registry, find_invented_names, find_registry_faults
 from taxkg_assets.graph.revision_laws import find_revision_faults
 from taxkg_assets.graph.revisions import build_revisions, find_consecutive
-from taxkg_assets.graph.totals import list_repeated_lines
 from taxkg_assets.rules.floors import load_floors
 
 CHANGES = "reports/changes"
@@ -151,15 +149,8 @@ def every_numbered_field_is_registered(
 def formulas_name_lines_of_their_form(
     formulas: dy.DataFrame[schemas.Formulas], lines: dy.DataFrame[schemas.Lines]
 ) -> Verdict:
-    """Every operand is a line of the form, and no line is computed from itself.
-
-    The figures also count the lines that a total uses more than once, and name the first of them; forms may do so.
-    """
-    figures: dict[str, Any] = dict(formulas.group_by("operation").len().sort("operation").iter_rows())
-    repeated = list_repeated_lines(formulas)
-    for (use,), rows in repeated.group_by("use", maintain_order=True):
-        named = rows.select(pl.format("{} {} in {}", "document_id", "line", "key")).to_series().head(20)
-        figures |= {f"lines {use}": rows.height, f"lines {use}, first": ", ".join(named)}
+    """Every operand is a line of the form, and no line is computed from itself."""
+    figures = dict(formulas.group_by("operation").len().sort("operation").iter_rows())
     return Verdict(find_formula_faults(formulas, lines), formulas.height, figures=figures)
 
 

@@ -10,7 +10,7 @@ import polars as pl
 
 from taxkg_assets.extraction.document_law import CORRUPT, DocumentLaw, render_examples
 from taxkg_assets.extraction.invariants import LAWS
-from taxkg_assets.schemas import Anchors, DocumentQuality, Documents, Elements, Faces, Fields, Quarantine
+from taxkg_assets.schemas import Anchors, DocumentQuality, Documents, Elements, Faces, Fields, Formulas, Quarantine
 
 SCHEMA_LAW = DocumentLaw(
     "tables_keep_their_schemas", CORRUPT, "", "rows break the schema of their table", "Report it with the file."
@@ -27,6 +27,7 @@ def build_document_quality(
     anchors: dy.DataFrame[Anchors],
     faces: dy.DataFrame[Faces],
     fields: dy.DataFrame[Fields],
+    formulas: dy.DataFrame[Formulas],
 ) -> dy.DataFrame[DocumentQuality]:
     """Record for each document and law whether it is kept.
 
@@ -38,6 +39,7 @@ def build_document_quality(
         anchors: Headings.
         faces: Boxes of forms.
         fields: Fillable fields.
+        formulas: How lines are computed.
 
     Returns:
         One row per document and law. A document without any rows has one row, for the law that it broke.
@@ -48,6 +50,7 @@ def build_document_quality(
         "anchors": anchors,
         "faces": faces,
         "fields": fields,
+        "formulas": formulas,
     }
     withheld = {row["document_id"]: row for row in quarantine.iter_rows(named=True)}
     rows = list(_withheld_rows(withheld))

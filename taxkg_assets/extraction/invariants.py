@@ -258,6 +258,14 @@ LAWS: tuple[DocumentLaw, ...] = (
         broken="passages contain prompt injections or hidden text",
         remedy="Read them with `taxkg status`; no program should follow them.",
     ),
+    column_law(
+        "totals_use_lines_once",
+        on="formulas",
+        where=pl.col("repeated_lines").list.len() > 0,
+        show=("key", "repeated_lines"),
+        broken="totals use a line more than once, and the form does not state why",
+        remedy="Compare the totals with the printed form; `taxkg form` names the lines.",
+    ),
     DocumentLaw(
         "structure_tags_are_trusted",
         INCOMPLETE,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from taxkg_assets.graph.line_history import fold_label
@@ -15,6 +15,8 @@ from taxkg_assets.rules.forms import form_pattern
 from taxkg_assets.rules.models.flows import load_flows
 
 Row = Mapping[str, Any]
+SEVERAL = "several lines of the form match"
+"""Problem of an end that names more than one line."""
 NO_LABEL = "no line of the form has the label"
 """Problem of an end that words name which no line prints."""
 _PARENT = re.compile(r" \(Form (.+)\)$")
@@ -41,6 +43,7 @@ class End:
     line: Row | None = None
     is_same_year: bool = True
     problem: str = ""
+    code: str = ""
 
 
 class Lines:
@@ -82,7 +85,7 @@ class Lines:
         """
         name = self.name_form(form, about)
         shown = f"{place.kind}_{key}" if key else place.label
-        end = End(name or form, shown, place.part, place.column)
+        end = End(name or form, shown, place.part, place.column, code=place.code)
         if not name:
             return _fail(end, "the form is not named")
         if about.document_id is not None and name == about.form:
@@ -93,16 +96,36 @@ class Lines:
                 return _fail(end, "the library does not contain the form")
             document, is_same = found
         part = about.part if document == about.document_id else ""
+        if not key and not place.label:
+            return _fail(end, "the line is not named")
         if not key:
             rows, problem = self._by_label(document, place.label, other_form)
         else:
             rows, problem = self._by_key(document, place, key, part), "the form has no such line"
         if len(rows) != 1:
-            return _fail(end, "several lines of the form match" if rows else problem)
+            return _fail(end, SEVERAL if rows else problem)
         row = rows[0]
         if place.column and not self._has_column(row, place.column):
             return _fail(end, "the line has no such column")
-        return End(name, row["key"], row["part"], place.column, row, is_same)
+        return End(name, row["key"], row["part"], place.column, row, is_same, code=place.code)
+
+    def find_columns(self, place: Place, about: About, *, key: str, form: str) -> list[End]:
+        """Find a column in every part of a form that prints it.
+
+        Args:
+            place: The column as named.
+            about: What the text is about that names it.
+            key: Its letter.
+            form: Its form; empty for the form that the text is about.
+        """
+        end = self.find(place, about, key=key, form=form)
+        if end.problem != SEVERAL:
+            return [end]
+        name = self.name_form(form, about)
+        found = self.find_revision(name, about.year)
+        document, is_same = (about.document_id, True) if about.document_id else found or ("", True)
+        rows = self._by_key(document, place, key, about.part)
+        return [End(name, row["key"], row["part"], "", row, is_same) for row in rows]
 
     def name_form(self, words: str, about: About) -> str:
         """Name a form as the library does; as in the text where the library does not contain it.
@@ -191,8 +214,11 @@ class Lines:
         return is_head or not row["column_letters"] or letter in row["column_letters"]
 
     def _by_key(self, document: str, place: Place, key: str, part: str) -> list[Row]:
-        rows = [row for row in self._by_number.get((document, key.lower()), []) if row["kind"] in ("line", "box")]
+        kinds = ("column",) if place.kind == "column" else ("line", "box")
+        rows = [row for row in self._by_number.get((document, key.lower()), []) if row["kind"] in kinds]
         rows = [row for row in rows if row["kind"] == place.kind] or rows
+        if not rows and place.kind == "box":
+            return [row for row in self._rows[document] if re.fullmatch(rf"{key}[a-z]", _number(row))]
         if place.part:
             return [row for row in rows if row["part"] in (place.part, "")]
         own = [row for row in rows if row["part"] == part]
@@ -234,7 +260,7 @@ def year_of(document: Row) -> int | None:
 
 
 def _fail(end: End, problem: str) -> End:
-    return End(end.form, end.key, end.part, end.column, None, True, problem)
+    return replace(end, line=None, is_same_year=True, problem=problem)
 
 
 def _number(row: Row) -> str:

@@ -12,6 +12,8 @@ from taxkg_assets.rules.loader import Rule, load_rules
 from taxkg_assets.rules.sentences import find_sentences
 
 _WORD = re.compile(r"⟨(\d+)_*⟩")
+_COLUMN_GROUPS = ("columns", "totals")
+"""Groups of rules that read columns without a line."""
 _ITEM = re.compile(r"^(\W*)(Lines?|Box(?:es)?)(?= \d)")
 
 
@@ -33,7 +35,7 @@ def read_label(label: str) -> list[FlowStatement]:
     Args:
         label: Words printed for the line.
     """
-    return list(_read(label, 0, "labels"))
+    return [*_read(label, 0, "labels"), *_read(label, 0, "totals")]
 
 
 def read_passage(text: str, *, under: str) -> list[FlowStatement]:
@@ -47,10 +49,22 @@ def read_passage(text: str, *, under: str) -> list[FlowStatement]:
     found = list(_read(text, 0, "neighbors"))
     for start, end in find_sentences(text):
         sentence = text[start:end]
-        for group in ("passages", under):
+        for group in ("passages", "columns", under):
             if group:
                 found += _read(sentence, start, group)
+        if under == "boxes":
+            found += _read_forms(sentence, start)
     return found
+
+
+def read_code(text: str) -> str:
+    """Return the code that a passage on the entries of a box explains; empty where it explains none.
+
+    Args:
+        text: The passage.
+    """
+    match = load_rules("flows", "codes")[0].pattern.search(text)
+    return match["code"] if match else ""
 
 
 def read_lead_in(text: str) -> Place | None:
@@ -73,19 +87,50 @@ def read_item(text: str, *, source: Place) -> list[FlowStatement]:
     return [replace(each, source=source) for each in _read(lowered, 0, "items")]
 
 
-def _read(text: str, offset: int, group: str) -> Iterator[FlowStatement]:
-    if "line" not in text and "box" not in text:
+def _read_forms(text: str, offset: int) -> Iterator[FlowStatement]:
+    """Read the forms that an amount is reported on where the sentence names no line of them."""
+    for rule in load_rules("flows", "forms"):
+        for match in rule.pattern.finditer(text):
+            if not matches_any("flows", "negations", text[max(0, match.start() - 40) : match.start()]):
+                place = Place(name_forms(match["form"]), (), "line", "", "", "", *match.span())
+                yield FlowStatement(
+                    rule.extra["relation"], None, place, offset + match.start(), offset + match.end(), rule.id
+                )
+
+
+def find_matches(text: str, group: str) -> Iterator[tuple[re.Match[str], list[Place], str]]:
+    """Find the rules of a group that match a text; a negated sentence matches none.
+
+    Args:
+        text: A label or a sentence.
+        group: Group of rules.
+
+    Yields:
+        Match in the text with its places masked, the places, and the rule's id.
+    """
+    for rule, match, places in _match(text, group):
+        yield match, places, rule.id
+
+
+def _match(text: str, group: str) -> Iterator[tuple[Rule, re.Match[str], list[Place]]]:
+    if "line" not in text and "box" not in text and "column" not in text:
         return
-    places = find_places(text)
+    places = find_places(text, columns=group in _COLUMN_GROUPS)
     if not places or (group == "neighbors" and len(places) == 1):
         return
-    filed = _find_filed_forms(text)
     masked = mask(text, places)
     for rule in load_rules("flows", group):
         for match in rule.pattern.finditer(masked):
             if not matches_any("flows", "negations", masked[max(0, match.start() - 40) : match.start()]):
-                for statement in _statements(rule, match, places, offset):
-                    yield _place_on_filed_form(statement, filed)
+                yield rule, match, places
+
+
+def _read(text: str, offset: int, group: str) -> Iterator[FlowStatement]:
+    filed: tuple[tuple[str, ...], int] | None = None
+    for rule, match, places in _match(text, group):
+        filed = filed or _find_filed_forms(text)
+        for statement in _statements(rule, match, places, offset):
+            yield _place_on_filed_form(statement, filed)
 
 
 def _find_filed_forms(text: str) -> tuple[tuple[str, ...], int]:
@@ -106,18 +151,26 @@ def _place_on_filed_form(statement: FlowStatement, filed: tuple[tuple[str, ...],
 def _statements(rule: Rule, match: re.Match[str], places: list[Place], offset: int) -> Iterator[FlowStatement]:
     """Give one statement for each pair of places that a match names."""
     groups = match.groupdict()
-    sources = _places_in(groups.get("from"), places)
-    targets = _places_in(groups.get("to") or groups.get("also"), places)
-    for source in sources or [None]:
-        for target in targets or [None]:
+    nowhere: list[Place | None] = [None]
+    sources = [*list_places(groups.get("from"), places)] or nowhere
+    targets = [*list_places(groups.get("to") or groups.get("also"), places)] or nowhere
+    if rule.extra.get("needs_form"):
+        targets = [each for each in targets if each is not None and each.forms]
+    for source in sources:
+        for target in targets:
             yield FlowStatement(
                 rule.extra["relation"], source, target, offset + match.start(), offset + match.end(), rule.id
             )
 
 
-def _places_in(words: str | None, places: list[Place]) -> list[Place | None]:
-    """List the places of a group; one without a form of its own, after one with it, is on the same form."""
-    found: list[Place | None] = []
+def list_places(words: str | None, places: list[Place]) -> list[Place]:
+    """List the places of a group; one without a form of its own, after one with it, is on the same form.
+
+    Args:
+        words: Masked words of the group.
+        places: Places of the text.
+    """
+    found: list[Place] = []
     forms: tuple[str, ...] = ()
     for number in _WORD.findall(words or ""):
         place = places[int(number)]

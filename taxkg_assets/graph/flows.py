@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import dataframely as dy
@@ -14,12 +14,21 @@ import polars as pl
 
 from taxkg_assets import schemas
 from taxkg_assets.graph.flow_ends import NO_LABEL, About, End, Lines, year_of
-from taxkg_assets.graph.flow_statements import FlowStatement, read_item, read_label, read_lead_in, read_passage
+from taxkg_assets.graph.flow_statements import (
+    FlowStatement,
+    read_code,
+    read_item,
+    read_label,
+    read_lead_in,
+    read_passage,
+)
+from taxkg_assets.graph.named_amounts import NamedAmounts, PlacedAmount, read_placed_amounts
 from taxkg_assets.graph.places import Place
-from taxkg_assets.graph.schedule_scopes import WORKSHEET, find_scopes
+from taxkg_assets.graph.schedule_scopes import WORKSHEET, find_line_keys, find_scopes
 
 Row = Mapping[str, Any]
 _HEADING_FORM = re.compile(r"^Form ([\w-]+)\.?$")
+_ABOUT_FORM = re.compile(r"^Form (\d{4}(?:-[A-Z]+)?|[A-Z]-\d+)\b")
 _NAMED_FORM = re.compile(r"\bForms? ([A-Z\d][\w-]*\w)")
 
 
@@ -52,7 +61,7 @@ def build_flows(
     ]
     unique: dict[str, dict[str, Any]] = {}
     for row in rows:
-        if row["problem"] or not _is_self(row):
+        if not _is_self(row):
             unique.setdefault(row["flow_id"], row)
     kept = list(unique.values())
     _find_named_lines(kept, known)
@@ -102,49 +111,102 @@ def _names_other(place: Place | None, about: About, known: Lines) -> bool:
     return place is not None and any(known.name_form(form, about) != about.form for form in place.forms)
 
 
+@dataclass(slots=True)
+class _Before:
+    """What earlier passages under the same heading, and of the same document, named."""
+
+    anchor_id: str = ""
+    lead_in: Place | None = None
+    column_forms: tuple[str, ...] = ()
+    amounts: dict[str, NamedAmounts] = field(default_factory=lambda: defaultdict(NamedAmounts))
+    placed: list[tuple[Row, About, PlacedAmount]] = field(default_factory=list)
+
+
 def _read_passages(
     sections: pl.DataFrame, anchors: pl.DataFrame, papers: Mapping[str, Row], known: Lines
 ) -> Iterator[dict[str, Any]]:
     """Read the passages that name a line; the face itself was read as labels."""
     columns = ["anchor_id", "key", "heading", "form", "perspective"]
-    scopes = find_scopes(anchors)
-    named = sections.filter(pl.col("text").str.contains(r"(?i)\b(?:line|box)\b"))
-    verbs = pl.col("text").str.contains("(?i)enter|include|report|carry|transfer|show")
-    named = named.filter(verbs | pl.col("text").str.contains("^•"))
-    lead: tuple[str, Place | None] = ("", None)
-    for row in named.join(anchors.select(columns), on="anchor_id", how="left").iter_rows(named=True):
+    scopes, line_keys = find_scopes(anchors), find_line_keys(anchors)
+    before = _Before()
+    passages = _select_passages(sections).join(anchors.select(columns), on="anchor_id", how="left")
+    for row in passages.iter_rows(named=True):
         heading = row["heading"] or ""
         if heading.startswith("Example"):
             continue
-        paper = papers[row["document_id"]]
-        about, under, own = _find_subject(row, paper, heading, known, scope=scopes.get(row["anchor_id"], ""))
+        row["key"] = row["key"] or line_keys.get(row["anchor_id"])
+        about, under, own = _find_subject(
+            row, papers[row["document_id"]], heading, known, scope=scopes.get(row["anchor_id"], "")
+        )
         if row["perspective"] == "face":
             own = None
-        statements = read_passage(row["text"], under=under if own is not None else "")
-        is_item = row["text"].startswith("•")
-        if not is_item:
-            lead = (row["anchor_id"], read_lead_in(row["text"]))
-        elif lead[1] is not None and lead[0] == row["anchor_id"]:
-            statements += read_item(row["text"], source=lead[1])
-        for statement in statements:
+        if own is not None and under == "boxes":
+            own = replace(own, code=read_code(row["text"]))
+        before.amounts[row["document_id"]].add(row["text"])
+        before.placed += [(row, about, each) for each in read_placed_amounts(row["text"])]
+        for statement in _read_passage(row, before, under=under if own is not None else ""):
             if not about.form or known.has_only_lines(about.form):
-                statement = _place_on_form_before(statement, row["text"])
-            piece = next(each for each in reversed(row["pieces"]) if each["start"] <= statement.start)
-            stated = {
-                "document_id": row["document_id"],
-                "page": piece["page"],
-                "bbox": {name: piece[name] for name in ("x0_pt", "y0_pt", "x1_pt", "y1_pt")},
-                "element_id": row["element_id"],
-            }
-            yield from _rows_of(statement, own, about, known=known, stated=stated, text=row["text"])
+                statement = _place_on_form_before(statement, row["text"], _find_heading_form(heading, known))
+            yield from _rows_of(statement, own, about, known=known, stated=_place_of(row, statement), text=row["text"])
+    for passage, about, amount in before.placed:
+        for statement in before.amounts[passage["document_id"]].join(amount):
+            stated = _place_of(passage, statement)
+            yield from _rows_of(statement, None, about, known=known, stated=stated, text=passage["text"])
 
 
-def _place_on_form_before(statement: FlowStatement, text: str) -> FlowStatement:
-    """Give a box without a form the form that the passage named last: publications write `Form 2099 ... box 1`."""
+def _select_passages(sections: pl.DataFrame) -> pl.DataFrame:
+    """Select the passages that can state a flow: those that name a line, box or column, or a form to report on."""
+    text = pl.col("text")
+    names = text.str.contains(r"(?i)\b(?:line|box|column)\b")
+    verbs = text.str.contains("(?i)enter|include|report|carry|transfer|show")
+    return sections.filter(
+        (names & (verbs | text.str.contains("^•"))) | text.str.contains(r"[Rr]eport .{0,20}on .{0,5}Form ")
+    )
+
+
+def _read_passage(row: Row, before: _Before, *, under: str) -> list[FlowStatement]:
+    """Read a passage, with what the passages before it under the same heading introduce."""
+    statements = read_passage(row["text"], under=under)
+    is_same = before.anchor_id == row["anchor_id"]
+    if not row["text"].startswith("•"):
+        before.lead_in = read_lead_in(row["text"])
+    elif is_same and before.lead_in is not None:
+        statements += read_item(row["text"], source=before.lead_in)
+    if not is_same:
+        before.anchor_id, before.column_forms = row["anchor_id"], ()
+    placed = []
+    for statement in statements:
+        target = statement.target
+        if target is not None and target.kind == "column":
+            before.column_forms = target.forms or before.column_forms
+            statement = replace(statement, target=replace(target, forms=before.column_forms))
+        placed.append(statement)
+    return placed
+
+
+def _place_of(row: Row, statement: FlowStatement) -> dict[str, Any]:
+    """Return where a statement of a passage is printed."""
+    piece = next(each for each in reversed(row["pieces"]) if each["start"] <= statement.start)
+    return {
+        "document_id": row["document_id"],
+        "page": piece["page"],
+        "bbox": {name: piece[name] for name in ("x0_pt", "y0_pt", "x1_pt", "y1_pt")},
+        "element_id": row["element_id"],
+    }
+
+
+def _find_heading_form(heading: str, known: Lines) -> str:
+    """Return the information return that a heading is about: `Form 2099 transactions`; empty for a form of lines."""
+    match = _ABOUT_FORM.match(heading)
+    return match[1] if match and not known.has_only_lines(match[1]) else ""
+
+
+def _place_on_form_before(statement: FlowStatement, text: str, heading_form: str) -> FlowStatement:
+    """Give a box without a form the form that the passage named last, else that of its heading."""
     source = statement.source
     if source is None or source.forms or source.kind != "box":
         return statement
-    named = _NAMED_FORM.findall(text, 0, statement.start)
+    named = _NAMED_FORM.findall(text, 0, statement.start) or ([heading_form] if heading_form else [])
     return replace(statement, source=replace(source, forms=(named[-1],))) if named else statement
 
 
@@ -203,11 +265,10 @@ def _rows_of(
 def _find_ends(place: Place | None, own: End | None, about: About, known: Lines, other_form: str) -> list[End]:
     if place is None:
         return [own] if own is not None else []
-    return [
-        known.find(place, about, key=key, form=form, other_form=other_form)
-        for form in place.forms or ("",)
-        for key in place.keys or ("",)
-    ]
+    named = [(form, key) for form in place.forms or ("",) for key in place.keys or ("",)]
+    if place.kind == "column":
+        return [end for form, key in named for end in known.find_columns(place, about, key=key, form=form)]
+    return [known.find(place, about, key=key, form=form, other_form=other_form) for form, key in named]
 
 
 def _row_of(relation: str, source: End, target: End, stated: Row) -> dict[str, Any]:
@@ -219,6 +280,7 @@ def _row_of(relation: str, source: End, target: End, stated: Row) -> dict[str, A
             f"{name}_part": end.part,
             f"{name}_key": end.key,
             f"{name}_column": end.column,
+            f"{name}_code": end.code,
             f"{name}_line": end.line["canonical_id"] if end.line else None,
         }
     row["problem"] = "; ".join(
@@ -257,9 +319,9 @@ def _find_named_lines(rows: Sequence[dict[str, Any]], known: Lines) -> None:
 
 
 def _is_self(row: Row) -> bool:
-    """Decide whether a label names its own line: a step of a worksheet says where to write its result."""
-    source, target = _ends_of(row)
-    return source == target
+    """Decide whether a statement names its own line: a step of a worksheet says where to write its result."""
+    names = ("document_id", "form", "part", "key", "column")
+    return all(row[f"source_{name}"] == row[f"target_{name}"] for name in names) and bool(row["source_key"])
 
 
 def _ends_of(row: Row) -> tuple[tuple[str, ...], tuple[str, ...]]:

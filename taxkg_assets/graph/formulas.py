@@ -13,6 +13,7 @@ import polars as pl
 from taxkg_assets import schemas
 from taxkg_assets.graph.arithmetic.keys import Span, expand_range
 from taxkg_assets.graph.arithmetic.statement import Operand, Statement, read_statement
+from taxkg_assets.graph.totals import mark_totals
 from taxkg_assets.rules.forms import form_pattern
 from taxkg_assets.rules.loader import load_rules
 
@@ -42,7 +43,7 @@ def build_formulas(
         if statement is not None:
             rows.append(_row_of(line, statement, spans=spans.get(line["document_id"], {}), forms=forms))
     _mark_cycles(rows)
-    _mark_shared(rows)
+    mark_totals(rows)
     frame = pl.DataFrame(rows, schema=schemas.dtypes(schemas.Formulas)).sort("document_id", "part", "key")
     return schemas.validated(frame, schemas.Formulas)
 
@@ -106,6 +107,7 @@ def _row_of(line: Row, statement: Statement, *, spans: Spans, forms: Sequence[st
         "condition": statement.condition,
         "column": statement.column,
         "also_added_in": [],
+        "repeated_lines": [],
         "problem": problem,
         "evidence": line["label"][statement.start : statement.end],
         "start": statement.start,
@@ -160,15 +162,3 @@ def _find_cycle(sources: Mapping[Place, Sequence[Place]]) -> list[Place]:
     except CycleError as error:
         return [place for place in error.args[1] if place in sources]
     return []
-
-
-def _mark_shared(rows: Sequence[dict[str, Any]]) -> None:
-    """List for each total the other totals of its document that add one of its lines, too."""
-    totals: dict[tuple[str, Place], set[Place]] = defaultdict(set)
-    sums = [row for row in rows if row["operation"] == "sum"]
-    for row in sums:
-        for operand in _operands_of(row):
-            totals[row["document_id"], operand].add((row["part"], row["key"]))
-    for row in sums:
-        shared = {place for operand in _operands_of(row) for place in totals[row["document_id"], operand]}
-        row["also_added_in"] = sorted({key for _, key in shared - {(row["part"], row["key"])}})

@@ -14,7 +14,7 @@ RETURN = "return"
 _ID = r"(?:\d{3,4}+(?:-?[A-Z]{1,5}+(?![a-z]))?+|W-?\d[A-Z]{0,2}|[A-Z]{2,3}-\d{1,4})"
 _JOINED = rf"(?:(?:, | or |, or | and |, and |/)(?:Form )?{_ID}(?!,? lines? ))*(?:(?:,? or|,? and) (?:Form )?{_ID})?"
 _FORMS = rf"Forms?(?:\(s\))? {_ID}{_JOINED}"
-_SCHEDULE = r"Schedule [A-Z0-9]{1,2}(?:-[A-Z0-9]{1,2})?\b(?: \(Forms? [^()]{3,40}\))?"
+_SCHEDULE = r"Schedule [A-Z0-9]{1,2}(?:-[A-Z0-9]{1,2})?\b(?! (?:Tax )?Worksheet)(?: \(Forms? [^()]{3,40}\))?"
 _MEMBER = r"\d{1,2}[a-z]{0,2}"
 _LIST = rf"{_MEMBER}(?:(?: or | and |, |, or |, and )(?:line |box )?{_MEMBER}\b(?! of (?!Schedule|Form)))*"
 
@@ -27,9 +27,10 @@ def _document(prefix: str) -> str:
 
 def _keys(prefix: str) -> str:
     ends = r"(?![\w%])(?! (?:through|to) \d)"
-    column = rf"(?:,? (?:in )?column \((?P<{prefix}column>[a-z])\))?"
+    column = rf"(?:,? (?:(?({prefix}box)(?!)|in ))?column \((?P<{prefix}column>[a-z])\))?"
     part = rf"(?:,? (?:of|in) Part (?P<{prefix}inner>[IVX]+))?"
-    return rf"(?P<{prefix}kind>lines?|box(?:es)?) (?P<{prefix}keys>{_LIST}){ends}{column}{part}"
+    code = rf"(?:,? code (?P<{prefix}code>[A-Z]{{1,2}})\b)?"
+    return rf"(?P<{prefix}kind>lines?|(?P<{prefix}box>box(?:es)?)) (?P<{prefix}keys>{_LIST}){ends}{column}{code}{part}"
 
 
 _AFTER = rf"{_document('a_')}(?:,? ?Part (?P<a_part>[IVX]+),?)?,? {_keys('a_')}"
@@ -41,9 +42,15 @@ _QUOTED = r"[“\"](?P<quoted>[^“”\"]{3,60})[”\"] lines?"
 _LABEL = rf"(?!(?:the )?following\b)(?:the )?(?:{_QUOTED}|(?P<words>[A-Za-z][a-z, ]{{3,60}}?) line)"
 _RETURN = r"(?:your )?(?P<return>(?:(?:federal |income )*tax )?return)\b"
 _BY_LABEL = rf"{_LABEL} \(?(?:of|on) (?:{_RETURN}|{_document('l_')})"
-_LATER = r"Form|Schedule|the following|the [“\"]"
+_LATER = r"Form|Schedule|the following|the [“\"]|columns? \("
 _OWN = rf"{_keys('o_')}(?! (?:of|on|in|from) (?!{_LATER}))(?! worksheet)"
 _PLACE = re.compile(rf"(?:{_AFTER})|(?:(?<!\w){_BEFORE})|(?:(?<=\bon ){_BY_LABEL})|(?:(?<!\w){_OWN})")
+_PARTS = r"(?:either )?Parts? [IVX]+(?:,? (?:or|and) (?:Part )?[IVX]+)? of "
+_COLUMNS = (
+    r"(?<!\w)columns? (?P<c_keys>\([a-z]\)(?:(?:, and |, | and | or )\([a-z]\))*)(?! (?:through|to) \()"
+    rf"(?: (?:of|on) (?:{_PARTS})?{_document('c_')})?"
+)
+_PLACE_OR_COLUMN = re.compile(rf"{_PLACE.pattern}|(?:{_COLUMNS})")
 _SPLIT = re.compile(r",? (?:or|and) |, ")
 
 
@@ -59,15 +66,17 @@ class Place:
     label: str
     start: int
     end: int
+    code: str = ""
 
 
-def find_places(text: str) -> list[Place]:
+def find_places(text: str, *, columns: bool = False) -> list[Place]:
     """Return the places that a text names, in its order.
 
     Args:
         text: A label or a sentence.
+        columns: Whether columns without a line are places, too.
     """
-    return list(_read_places(text))
+    return list(_read_places(text, _PLACE_OR_COLUMN if columns else _PLACE))
 
 
 def mask(text: str, places: list[Place]) -> str:
@@ -83,11 +92,15 @@ def mask(text: str, places: list[Place]) -> str:
     return text
 
 
-def _read_places(text: str) -> Iterator[Place]:
-    for match in _PLACE.finditer(text):
+def _read_places(text: str, pattern: re.Pattern[str]) -> Iterator[Place]:
+    for match in pattern.finditer(text):
         if matches_any("flows", "elsewhere", text[max(0, match.start() - 40) : match.start()]):
             continue
         groups = match.groupdict()
+        if groups.get("c_keys"):
+            letters = tuple(re.findall(r"\((\w)\)", groups["c_keys"]))
+            yield Place(name_forms(groups["c_doc"] or ""), letters, "column", "", "", "", *match.span())
+            continue
         prefix = next((name[:2] for name in ("a_keys", "b_keys", "o_keys") if groups[name]), "")
         label = groups["quoted"] or groups["words"] or ""
         document = groups["l_doc"] if not prefix else groups.get(f"{prefix}doc")
@@ -98,7 +111,8 @@ def _read_places(text: str) -> Iterator[Place]:
         )
         part = groups.get(f"{prefix}part") or groups.get(f"{prefix}inner") or ""
         column = (groups[f"{prefix}column"] or "") if prefix else ""
-        yield Place(forms, keys, kind, part, column, label.strip(), *match.span())
+        code = (groups[f"{prefix}code"] or "") if prefix else ""
+        yield Place(forms, keys, kind, part, column, label.strip(), *match.span(), code)
 
 
 def name_forms(words: str) -> tuple[str, ...]:

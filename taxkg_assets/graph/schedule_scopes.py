@@ -38,6 +38,28 @@ def find_scopes(anchors: pl.DataFrame) -> dict[str, str]:
     return scopes
 
 
+def find_line_keys(anchors: pl.DataFrame) -> dict[str, str]:
+    """Find the one line that a heading without a key explains: that of the nearest heading above it with a key.
+
+    Args:
+        anchors: Headings; their ids sort in the order of the document.
+
+    Returns:
+        Key of the line by anchor_id; headings with a key of their own, and those below none, are left out.
+    """
+    keys: dict[str, str] = {}
+    found: dict[str, str] = {}
+    columns = ("anchor_id", "kind", "key", "heading", "parent_anchor_id")
+    for row in anchors.select(columns).sort("anchor_id").iter_rows(named=True):
+        own = row["key"] or ""
+        if not own and not _read_scope(row):
+            own = keys.get(row["parent_anchor_id"] or "", "")
+            if own.startswith("line_"):
+                found[row["anchor_id"]] = own
+        keys[row["anchor_id"]] = own
+    return found
+
+
 def _read_scope(row: Mapping[str, Any]) -> str:
     """Return the schedule or worksheet that a heading opens; empty where it opens none."""
     if row["kind"] not in ("section", "subsection"):

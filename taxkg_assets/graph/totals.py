@@ -3,71 +3,64 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
-
-import dataframely as dy
-import polars as pl
-
-from taxkg_assets import schemas
 
 Place = tuple[str, str]
 """Part and key."""
-Totals = Mapping[Place, Sequence[Place]]
+Row = Mapping[str, Any]
+_OPPOSITE = {"at_least_zero", "at_most_zero"}
 
 
-def list_repeated_lines(formulas: dy.DataFrame[schemas.Formulas]) -> pl.DataFrame:
-    """List the lines that a total uses more than once; nothing says that a form may not do so.
+def mark_totals(rows: Sequence[dict[str, Any]]) -> None:
+    """List for each total the other totals that add one of its lines, too, and the lines whose use is repeated.
+
+    A line of several totals is no repetition where the form keeps them apart: one is limited to gains, the other to
+    losses, or their conditions differ.
 
     Args:
-        formulas: How lines are computed.
-
-    Returns:
-        One row per document, total and line: document_id, part and key of the total, line_part, line, and `use`:
-        `added_twice` where the total reaches the line in two ways, `in_several_totals` where another total adds the
-        line, too; `others` are those totals.
+        rows: Rows of `formulas`; `also_added_in` and `repeated_lines` of sums are filled in.
     """
-    by_document: dict[str, dict[Place, list[Place]]] = defaultdict(dict)
-    sums = formulas.filter(pl.col("operation") == "sum")
-    for row in sums.sort("document_id", "part", "key").iter_rows(named=True):
-        operands = list(zip(row["operand_parts"], row["operands"], strict=True))
-        by_document[row["document_id"]].setdefault((row["part"], row["key"]), operands)
-    rows = [
-        {"document_id": document_id, **row}
-        for document_id, totals in by_document.items()
-        for row in _repeated_in(totals)
-    ]
-    text = ("document_id", "part", "key", "line_part", "line", "use")
-    columns: dict[str, Any] = {**dict.fromkeys(text, pl.String), "others": pl.List(pl.String)}
-    return pl.DataFrame(rows, schema=columns).sort(*text)
+    by_document: dict[str, dict[Place, dict[str, Any]]] = defaultdict(dict)
+    for row in rows:
+        if row["operation"] == "sum":
+            by_document[row["document_id"]].setdefault((row["part"], row["key"]), row)
+    for totals in by_document.values():
+        users: dict[Place, list[Place]] = defaultdict(list)
+        for place, row in totals.items():
+            for operand in dict.fromkeys(_operands_of(row)):
+                users[operand].append(place)
+        for place, row in totals.items():
+            others = {other for operand in _operands_of(row) for other in users[operand] if other != place}
+            row["also_added_in"] = sorted({key for _, key in others})
+            row["repeated_lines"] = sorted(set(_find_repeated(place, totals, users)))
 
 
-def _repeated_in(totals: Totals) -> list[dict[str, object]]:
-    """Give the rows of one document."""
-    users: dict[Place, list[Place]] = defaultdict(list)
-    for total, operands in totals.items():
-        for operand in dict.fromkeys(operands):
-            users[operand].append(total)
-    rows: list[dict[str, object]] = []
-    for total, operands in totals.items():
-        counts = Counter[Place]()
-        _count_lines(operands, totals, counts, trail=(total,))
-        place = {"part": total[0], "key": total[1]}
-        twice = [line for line, count in counts.items() if count > 1]
-        rows += [{**place, "line_part": part, "line": key, "use": "added_twice", "others": []} for part, key in twice]
-        for operand in dict.fromkeys(operands):
-            others = [key for part, key in users[operand] if (part, key) != total]
-            if others:
-                ends = {"line_part": operand[0], "line": operand[1]}
-                rows.append({**place, **ends, "use": "in_several_totals", "others": sorted(others)})
-    return rows
+def _find_repeated(total: Place, totals: Mapping[Place, Row], users: Mapping[Place, Sequence[Place]]) -> Iterator[str]:
+    """Name the lines that a total reaches in two ways, and those that another total adds for no printed reason."""
+    counts = Counter[Place]()
+    _count_lines(total, totals, counts, trail=(total,))
+    for (_, key), count in counts.items():
+        if count > 1:
+            yield f"{key} twice"
+    for operand in dict.fromkeys(_operands_of(totals[total])):
+        for other in users[operand]:
+            if other != total and not _are_kept_apart(totals[total], totals[other]):
+                yield f"{operand[1]} also in {other[1]}"
 
 
-def _count_lines(
-    operands: Sequence[Place], totals: Totals, counts: Counter[Place], *, trail: tuple[Place, ...]
-) -> None:
+def _are_kept_apart(row: Row, other: Row) -> bool:
+    """Decide whether a form states that two totals exclude each other."""
+    return {row["bound"], other["bound"]} == _OPPOSITE or row["condition"] != other["condition"]
+
+
+def _count_lines(at: Place, totals: Mapping[Place, Row], counts: Counter[Place], *, trail: tuple[Place, ...]) -> None:
     """Count in how many ways a total reaches each line, through the subtotals that it adds."""
-    for operand in operands:
+    for operand in _operands_of(totals[at]):
         counts[operand] += 1
         if operand in totals and operand not in trail:
-            _count_lines(totals[operand], totals, counts, trail=(*trail, operand))
+            _count_lines(operand, totals, counts, trail=(*trail, operand))
+
+
+def _operands_of(row: Row) -> list[Place]:
+    return list(zip(row["operand_parts"], row["operands"], strict=True))

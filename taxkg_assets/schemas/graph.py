@@ -89,6 +89,10 @@ class Formulas(dy.Schema):
     condition = text_column("condition under which it is computed, as printed; may be empty")
     column = text_column("letter of the column whose amounts are meant; may be empty")
     also_added_in = strings_column("other totals of the document that add one of its lines, too")
+    repeated_lines = strings_column(
+        "lines that a total uses more than once, with the words `twice` or `also in line_9`; a use that the form keeps "
+        "apart by limits or conditions is left out"
+    )
     problem = text_column("why it is unparsed; empty where it is parsed")
     evidence = text_column("words that state it, a slice of the line's label")
     start = dy.Int32(min=0, description="first character of the evidence in the label")
@@ -110,12 +114,14 @@ class Flows(dy.Schema):
     source_part = text_column("its part; may be empty")
     source_key = text_column("its line, box or column; in the words of the statement where not resolved")
     source_column = text_column("letter of the column meant; may be empty")
+    source_code = text_column("code of the entry in the box that is meant; may be empty")
     source_line = text_column("canonical id of the line; null where not resolved", nullable=True)
     target_document_id = text_column("document that the amount goes to; null where not resolved", nullable=True)
     target_form = text_column("its form; in the words of the statement where the library does not contain it")
     target_part = text_column("its part; may be empty")
     target_key = text_column("its line, box or column; in the words of the statement where not resolved")
     target_column = text_column("letter of the column meant; may be empty")
+    target_code = text_column("code of the entry in the box that is meant; may be empty")
     target_line = text_column("canonical id of the line; null where not resolved", nullable=True)
     is_same_year = dy.Bool(description="both ends are revisions of the statement's year, not the nearest ones")
     problem = text_column("why an end is not resolved; empty where both are")

@@ -102,6 +102,34 @@ def form(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
             letters = f" in columns {', '.join(row['column_letters'])}" if row["column_letters"] else ""
             shown.add_row(escape(_key(row)), label, escape(formula(row)), f"{row['field_count'] or '–'}{letters}")
         out.print(shown)
+    out.print(escape(check_totals(rows)), highlight=False)
+
+
+def check_totals(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Say whether the totals of a form use every line once; empty for a form without totals.
+
+    Args:
+        rows: Lines of one document with their formulas.
+    """
+    totals = [row for row in rows if row["formula"] is not None and row["formula"]["operation"] == "sum"]
+    if not totals:
+        return ""
+    repeated = {
+        _key(row): ", ".join(row["formula"].get("repeated_lines", ())).replace("_", " ")
+        for row in totals
+        if row["formula"].get("repeated_lines")
+    }
+    apart = [
+        f"{_key(row)} and {', '.join(row['formula']['also_added_in'])}".replace("_", " ")
+        for row in totals
+        if row["formula"].get("also_added_in") and _key(row) not in repeated
+    ]
+    text = f"{len(totals)} totals use every line once"
+    if repeated:
+        text += "; except " + "; ".join(f"{key}: {lines}" for key, lines in repeated.items())
+    if apart:
+        text += "; the form states when each of these applies: " + "; ".join(apart)
+    return f"{text}."
 
 
 def _key(row: Mapping[str, Any]) -> str:
@@ -118,7 +146,7 @@ def trace(traced: Mapping[str, Any], *, out: Console) -> None:
     """
     if not traced["document_id"]:
         name = escape(name_line(traced))
-        out.print(f"The library does not contain {name}; this is what its documents state about it.", highlight=False)
+        out.print(f"The library contains no line {name}; this is what its documents state about it.", highlight=False)
     for title, steps in (("goes to", traced["into"]), ("comes from", traced["out_of"])):
         tree = Tree(f"[bold]{escape(name_line(traced))}[/] {title}")
         _grow(tree, steps)

@@ -78,10 +78,12 @@ class FlowRow(_Row):
     source_form: str = Field(description="its form")
     source_part: str = Field(description="its part; may be empty")
     source_key: str = Field(description="its line, box or column")
+    source_code: str = Field(default="", description="code of the entry in the box that is meant; may be empty")
     target_document_id: str | None = Field(description="document that the amount goes to; null if not resolved")
     target_form: str = Field(description="its form")
     target_part: str = Field(description="its part; may be empty")
     target_key: str = Field(description="its line, box or column")
+    target_code: str = Field(default="", description="code of the entry in the box that is meant; may be empty")
     agreement: str = Field(description="agreed, one_side, contradicted or unresolved")
     evidence: str = Field(description="words that state it")
     document_id: str = Field(description="document that states it")
@@ -127,12 +129,13 @@ class TraceStep(_Row):
 class Trace(_Row):
     """Where the amount of a line goes and comes from."""
 
-    document_id: str = Field(description="document of its form")
+    document_id: str = Field(description="document of its form; empty if the library does not contain the line")
     form: str = Field(description="form or schedule")
-    revision: str = Field(description="revision")
+    revision: str = Field(description="revision; may be empty")
     part: str = Field(description="part of the form; may be empty")
     key: str = Field(description="line, box or column")
-    label: str = Field(description="words printed for it")
+    code: str = Field(default="", description="code of the entry in the box that is meant; may be empty")
+    label: str = Field(description="words printed for it; may be empty")
     into: list[TraceStep] = Field(description="steps to where the amount goes")
     out_of: list[TraceStep] = Field(description="steps to where the amount comes from")
 

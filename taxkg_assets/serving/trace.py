@@ -10,6 +10,7 @@ from typing import Any
 
 import polars as pl
 
+from taxkg_assets.rules.forms import form_pattern
 from taxkg_assets.serving.lines import LineNotFoundError, find_lines
 from taxkg_assets.serving.released import Released
 
@@ -20,6 +21,8 @@ Node = tuple[str, str, str]
 DEPTH = 6
 _STEP = ("relation", "evidence", "document_id", "page", "bbox", "is_same_year", "agreement", "problem")
 _FORM_AND_KEY = re.compile(r"(?i)^(?:form )?(?P<form>\S.*?)(?: (?:line|box))? (?P<key>\d{1,2}[a-z]{0,2})$")
+_CODE = re.compile(r"(?i),? code (?P<code>[A-Z]{1,2})$")
+_YEAR = r"--(\d{4})"
 _KINDS = ("box", "line")
 _WIDTH, _HEIGHT = 300, 46
 
@@ -29,7 +32,7 @@ def trace(released: Released, words: Sequence[str], *, revision: str = "", depth
 
     Args:
         released: The release to read.
-        words: Form and key: 1099-DIV 1a.
+        words: Form and key: 1099-DIV 1a; with the code of an entry of a box: W-2 12 code W.
         revision: Revision, its year, or document; the newest if empty.
         depth: Most steps each way.
 
@@ -43,14 +46,13 @@ def trace(released: Released, words: Sequence[str], *, revision: str = "", depth
     """
     if not released.holds("flows"):
         raise LineNotFoundError("The release was made by a version without flows. Run `taxkg build`.")
-    flows = released.table("flows").sort("flow_id")
-    try:
-        line = _choose_revision(find_lines(released, words), revision)
-    except LineNotFoundError:
-        outside = _find_outside(flows, " ".join(words))
-        if outside is None:
-            raise
-        line = outside
+    year = pl.col("document_id").str.extract(_YEAR).fill_null("")
+    order = [~pl.col("is_same_year"), pl.col("problem") != "", year, pl.col("flow_id")]
+    flows = released.table("flows").sort(order, descending=[False, False, True, False])
+    query, code = _split_code(" ".join(words))
+    if code and "source_code" not in flows.columns:
+        raise LineNotFoundError("The release was made by a version without codes of flows. Run `taxkg build`.")
+    line = _choose_line(released, flows, query, code, revision)
     labels = {
         (row["document_id"], row["part"], row["key"]): row["label"]
         for row in released.table("lines").select("document_id", "part", "key", "label").iter_rows(named=True)
@@ -58,14 +60,45 @@ def trace(released: Released, words: Sequence[str], *, revision: str = "", depth
     start = (line["document_id"] or line["form"], line["part"], line["key"])
     return {
         **{name: line[name] for name in ("document_id", "form", "revision", "part", "key", "label")},
-        "into": _follow(start, _index(flows, "source"), "target", labels, depth, {start}),
-        "out_of": _follow(start, _index(flows, "target"), "source", labels, depth, {start}),
+        "code": code,
+        "into": _follow(start, _index(flows, "source", start, code), "target", labels, depth, {start}),
+        "out_of": _follow(start, _index(flows, "target", start, code), "source", labels, depth, {start}),
     }
 
 
-def _find_outside(flows: pl.DataFrame, words: str) -> dict[str, Any] | None:
-    """Find a line of a form that the library does not contain among the ends of flows; None where none is meant."""
-    match = _FORM_AND_KEY.match(words)
+def _choose_line(released: Released, flows: pl.DataFrame, query: str, code: str, revision: str) -> dict[str, Any]:
+    """Return the line of the library that a query means, else the one that only statements name.
+
+    A code is looked for in the statements first: a form that prints several fields for a box has no line of its number.
+
+    Raises:
+        LineNotFoundError: There is no such line in the library nor in a statement.
+    """
+    if code and (coded := _find_outside(flows.filter(pl.col("source_code") == code), query)):
+        return coded
+    try:
+        return _choose_revision(find_lines(released, [query]), revision)
+    except LineNotFoundError:
+        outside = _find_outside(flows, query)
+        if outside is not None:
+            return outside
+        if any(form_pattern(form).search(query) for form in released.table("lines")["form"].unique()):
+            raise
+    raise LineNotFoundError(
+        f"The library does not contain the form of {query!r}, and none of its documents states where this amount goes "
+        f"or comes from. Add the form and its instructions with `taxkg build --corpus FOLDER`."
+    )
+
+
+def _split_code(query: str) -> tuple[str, str]:
+    """Take the code of a box's entry off a query; empty where it names none."""
+    match = _CODE.search(query)
+    return (query[: match.start()], match["code"].upper()) if match else (query, "")
+
+
+def _find_outside(flows: pl.DataFrame, query: str) -> dict[str, Any] | None:
+    """Find a line that the library does not contain among the ends of flows; None where no statement names it."""
+    match = _FORM_AND_KEY.match(query)
     if match is None:
         return None
     for end in ("source", "target"):
@@ -148,13 +181,17 @@ def name_line(step: Row) -> str:
     """
     revision = f" ({step['revision']})" if step["revision"] else ""
     part = f" Part {step['part']}" if step["part"] else ""
-    return f"{step['form']}{revision}{part} {step['key'].replace('_', ' ')}"
+    code = f" code {step['code']}" if step.get("code") else ""
+    return f"{step['form']}{revision}{part} {step['key'].replace('_', ' ')}".rstrip() + code
 
 
-def _index(flows: pl.DataFrame, end: str) -> dict[Node, list[Row]]:
+def _index(flows: pl.DataFrame, end: str, start: Node, code: str) -> dict[Node, list[Row]]:
+    """Index flows by one end; those of the first line are only the ones of its code, if one is meant."""
     found: dict[Node, list[Row]] = defaultdict(list)
     for row in flows.iter_rows(named=True):
-        found[_node(row, end)].append(row)
+        node = _node(row, end)
+        if not code or node != start or row[f"{end}_code"] == code:
+            found[node].append(row)
     return found
 
 
@@ -174,6 +211,7 @@ def _follow(
         document = row[f"{end}_document_id"]
         steps[there] = {
             **{name: row[f"{end}_{name}"] for name in ("form", "part", "key", "column")},
+            "code": row.get(f"{end}_code", ""),
             "revision": document.partition("--")[2] if document else "",
             "document_id": document,
             "label": labels.get(there, ""),

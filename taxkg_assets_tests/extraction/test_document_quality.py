@@ -39,7 +39,8 @@ def judge(
 ) -> pl.DataFrame:
     """The quality of documents with these rows, without any row in the other tables unless they are given."""
     empty = {
-        name: getattr(schemas, name.capitalize()).create_empty() for name in ("elements", "anchors", "faces", "fields")
+        name: getattr(schemas, name.capitalize()).create_empty()
+        for name in ("elements", "anchors", "faces", "fields", "formulas")
     }
     quarantine = pl.DataFrame(refused or [], schema=schemas.Quarantine.create_empty().schema)
     return build_document_quality(

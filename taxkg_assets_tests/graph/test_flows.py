@@ -10,8 +10,16 @@ import pytest
 
 from taxkg_assets import schemas
 from taxkg_assets.graph.flow_ends import NO_LABEL, About, End, Lines
-from taxkg_assets.graph.flow_statements import read_item, read_label, read_lead_in, read_passage
-from taxkg_assets.graph.flows import _compare, _find_named_lines, _place_on_form_before, _row_of, find_flow_faults
+from taxkg_assets.graph.flow_statements import read_code, read_item, read_label, read_lead_in, read_passage
+from taxkg_assets.graph.flows import (
+    _compare,
+    _find_heading_form,
+    _find_named_lines,
+    _place_on_form_before,
+    _row_of,
+    find_flow_faults,
+)
+from taxkg_assets.graph.named_amounts import NamedAmounts, read_placed_amounts
 from taxkg_assets.graph.places import Place
 
 BOX = {"x0_pt": 1.0, "y0_pt": 1.0, "x1_pt": 2.0, "y1_pt": 2.0}
@@ -147,8 +155,42 @@ def test_a_sentence_without_a_list_introduces_none() -> None:
 def test_a_box_without_a_form_is_on_the_form_that_the_passage_named_last() -> None:
     text = "Your bank sends you Form 2099. Include the amount from box 4 on Form 2040, line 25c."
     (read,) = read_passage(text, under="")
-    placed = _place_on_form_before(read, text)
+    placed = _place_on_form_before(read, text, "2098")
     assert (_words(placed.source), placed.target) == (("2099", "4", "", "", ""), read.target)
+
+
+def test_a_box_without_any_form_before_it_is_on_the_form_of_its_heading() -> None:
+    text = "Enter the cost shown in box 1e in column (e)."
+    (read,) = read_passage(text, under="")
+    heading = _find_heading_form("Form 2099-Q transactions.", Lines(LINES, DOCUMENTS))
+    placed = _place_on_form_before(read, text, heading)
+    assert (_words(placed.source), _words(placed.target)) == (("2099-Q", "1e", "", "", ""), ("e", "", "", ""))
+
+
+def test_a_condition_on_the_return_names_the_form_of_the_target_only() -> None:
+    (read,) = read_passage("If you file Form 2040-NR, enter the amount from line 11, on line 2.", under="")
+    assert (_words(read.source), _words(read.target)) == (("11", "", "", ""), ("2040-NR", "2", "", "", ""))
+
+
+def test_an_entry_of_a_box_goes_to_the_form_that_its_code_names() -> None:
+    text = "W—Dues paid for your boat. Report on Form 2889."
+    (read,) = read_passage(text, under="boxes")
+    assert (read_code(text), read.source, _words(read.target)) == ("W", None, ("2889", "", "", ""))
+
+
+def test_a_total_of_columns_comes_from_each_of_them() -> None:
+    (read,) = read_label("Totals. Add the amounts in columns (d), (e), and (h)")
+    assert (read.relation, _words(read.source), read.target) == ("computed_from", ("d", "e", "h", "", "", ""), None)
+
+
+def test_an_amount_goes_from_the_box_that_shows_it_to_the_line_that_reports_it() -> None:
+    amounts = NamedAmounts()
+    amounts.add("Your harbor dues, except for those of pilots, are shown in Form 2099, box 1.")
+    (placed,) = read_placed_amounts("Generally, you report all your harbor dues on Form 2040, line 2b.")
+    (read,) = amounts.join(placed)
+    assert (_words(read.source), _words(read.target)) == (("2099", "1", "", "", ""), ("2040", "2b", "", "", ""))
+    (other,) = read_placed_amounts("Generally, you report all your river dues on Form 2040, line 2b.")
+    assert list(amounts.join(other)) == []
 
 
 def test_words_that_no_label_has_mean_the_line_that_says_it_is_from_there() -> None:

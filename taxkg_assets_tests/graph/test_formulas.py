@@ -11,7 +11,8 @@ import pytest
 
 from taxkg_assets.graph.arithmetic.keys import expand_range
 from taxkg_assets.graph.arithmetic.statement import Operand, read_statement
-from taxkg_assets.graph.formulas import _mark_cycles, _mark_shared, find_formula_faults
+from taxkg_assets.graph.formulas import _mark_cycles, find_formula_faults
+from taxkg_assets.graph.totals import mark_totals
 from taxkg_assets.schemas.values import BOUNDS, OPERATIONS
 
 LABELS = Path(__file__).parents[2] / "data" / "line_eval" / "formulas.jsonl"
@@ -107,7 +108,15 @@ def test_a_range_skips_what_is_in_another_column_and_counts_roman_rows() -> None
 
 
 def _formula(part: str, key: str, operation: str, *of: tuple[str, str]) -> dict[str, Any]:
-    names = {"document_id": "f", "part": part, "key": key, "operation": operation, "problem": ""}
+    names = {
+        "document_id": "f",
+        "part": part,
+        "key": key,
+        "operation": operation,
+        "problem": "",
+        "bound": "",
+        "condition": "",
+    }
     return {**names, "operands": [key for _, key in of], "operand_parts": [part for part, _ in of]}
 
 
@@ -126,7 +135,7 @@ def test_parts_that_count_anew_are_lines_of_their_own() -> None:
     ]
     _mark_cycles(rows)
     assert {row["operation"] for row in rows} == {"sum"}
-    _mark_shared(rows)
+    mark_totals(rows)
     assert [row["also_added_in"] for row in rows] == [[], ["line_3"], ["line_1"]]
     numbers = [(part, f"line_{number}") for part in ("I", "II") for number in range(1, 5)]
     lines: Any = pl.DataFrame({"document_id": "f", "part": part, "key": key} for part, key in numbers)

@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 
 from taxkg_assets.serving.lines import LineNotFoundError, find_form, find_lines, list_fields
+from taxkg_assets.serving.render_lines import check_totals
 
 FORMS = (
     "2040",
@@ -167,3 +168,15 @@ def test_a_form_without_fields_is_exported_with_its_columns() -> None:
     assert len(exported) == 1
     assert exported[0].startswith("document_id,name,key,part")
     assert exported[0].endswith("x0_pt,y0_pt,x1_pt,y1_pt")
+
+
+def test_a_form_says_whether_its_totals_use_every_line_once() -> None:
+    def row(key: str, **formula: object) -> dict[str, object]:
+        own = {"operation": "sum", "also_added_in": [], "repeated_lines": []} | formula
+        return {"key": key, "kind": "line", "formula": own}
+
+    assert check_totals([{"key": "line_1", "kind": "line", "formula": None}]) == ""
+    assert check_totals([row("line_3")]) == "1 totals use every line once."
+    assert "except line 3: line 1 twice" in check_totals([row("line_3", repeated_lines=["line_1 twice"])])
+    apart = check_totals([row("line_4", also_added_in=["line_16"])])
+    assert "states when each of these applies: line 4 and line 16" in apart

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from taxkg_assets.serving.lines import LineNotFoundError
-from taxkg_assets.serving.trace import draw, trace
+from taxkg_assets.serving.trace import draw, name_line, trace
 from taxkg_assets_tests.serving.test_lines import Released
 
 PAIRS = [("2040", "W-9"), ("W-9", "2060"), ("2060", "2040"), ("2060", "Schedule D (Form 2040)")]
@@ -27,7 +27,7 @@ def _release() -> Any:
         }
         row |= {"page": 1, "bbox": None, "is_same_year": True, "agreement": "one_side", "problem": ""}
         for end, form in (("source", source), ("target", target)):
-            names = {"document_id": form, "form": form, "part": "", "key": "line_7", "column": ""}
+            names = {"document_id": form, "form": form, "part": "", "key": "line_7", "column": "", "code": ""}
             row |= {f"{end}_{name}": value for name, value in names.items()}
         rows.append(row)
     released.tables["flows"] = pl.DataFrame(rows)
@@ -58,3 +58,27 @@ def test_the_picture_shows_every_line() -> None:
 def test_a_release_without_flows_says_so() -> None:
     with pytest.raises(LineNotFoundError, match="taxkg build"):
         trace(Released(has_lines=False), ["2040", "7"])  # type: ignore[arg-type]
+
+
+def _outside_release() -> Any:
+    released = _release()
+    flows = released.tables["flows"]
+    box = {"source_document_id": None, "source_form": "W-8", "source_key": "box_12", "target_document_id": None}
+    rows = [
+        flows.row(0, named=True) | box | {"flow_id": code, "source_code": code, "target_form": form}
+        for code, form in (("W", "2889"), ("R", "2853"))
+    ]
+    released.tables["flows"] = pl.concat([flows, pl.DataFrame(rows, schema=flows.schema)])
+    return released
+
+
+def test_a_box_outside_the_library_is_traced_by_what_documents_state_and_by_its_code() -> None:
+    both = trace(_outside_release(), ["W-8", "12"])
+    assert (both["document_id"], {step["form"] for step in both["into"]}) == ("", {"2889", "2853"})
+    traced = trace(_outside_release(), ["W-8", "12", "code", "W"])
+    assert ([step["form"] for step in traced["into"]], name_line(traced)) == (["2889"], "W-8 box 12 code W")
+
+
+def test_a_form_that_no_document_names_is_the_edge_of_the_library() -> None:
+    with pytest.raises(LineNotFoundError, match=r"does not contain the form.*taxkg build"):
+        trace(_release(), ["5498-SA", "2"])
