@@ -169,6 +169,9 @@ def list_places(words: str | None, places: list[Place]) -> list[Place]:
     Args:
         words: Masked words of the group.
         places: Places of the text.
+
+    Returns:
+        Places in the order of the words.
     """
     found: list[Place] = []
     forms: tuple[str, ...] = ()
