@@ -58,7 +58,7 @@ def form(
 
 @command(epilog=examples("taxkg trace 1099-DIV 1a", "taxkg trace 1099-DIV 1a --svg trace.svg"))
 def trace(
-    words: Annotated[list[str], typer.Argument(help="Form and key: 1099-DIV 1a.")],
+    words: Annotated[list[str], typer.Argument(help="Form and key: 1099-DIV 1a, W-2 12 code W.")],
     svg: Annotated[Path | None, typer.Option("--svg", help="Draw the trace into a file.")] = None,
     home: HomeOption = "",
     as_json: JsonOption = False,
