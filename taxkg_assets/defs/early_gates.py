@@ -86,6 +86,23 @@ class EarlyGates:
         batch = _Batch(work, self.threads.submit(work))
         self.batches |= {(table, name): batch for name in names}
 
+    def has_passed(self, home: Home, table: str, name: str) -> bool:
+        """Return whether a gate was evaluated early, and has passed on the present versions.
+
+        Args:
+            home: The home.
+            table: Table of the gate.
+            name: Name of the gate.
+        """
+        batch = self.batches.get((table, name))
+        if batch is None or batch.begun.cancelled() or not batch.begun.done() or batch.begun.exception() is not None:
+            return False
+        found = batch.begun.result()[name]
+        if isinstance(found, Exception):
+            return False
+        verdict, versions = found
+        return verdict.passed and all(home.store.version(read) == version for read, version in versions.items())
+
     def take(self, table: str, name: str, *, versions: Mapping[str, int]) -> Verdict | None:
         """What a gate has said of these versions; None if it was not evaluated, or for other versions.
 

@@ -1,8 +1,9 @@
 """Makes tables in the background whose inputs are final, while the build makes another table.
 
 Dagster runs the steps of a build one after the other. On a large library a step runs in a process of its own, and the
-second core is idle meanwhile. A table begins early if the steps of all its inputs are over and all gates above it have
-passed. Its own step then takes the finished table, or makes it if the inputs are others than expected.
+second core is idle meanwhile. A table begins early if the steps of all its inputs are over, and all gates above it have
+passed: by their checks, or by an early verdict. Its own step then takes the finished table, or makes it if the inputs
+are others than expected.
 """
 
 from __future__ import annotations
@@ -59,7 +60,8 @@ def _begin(run: EarlyGates, home: Home, instance: dg.DagsterInstance, name: str)
         return
     if not set(record.upstream) <= run.over or not reads_much(home, step.maker.reads):
         return
-    if find_ungated(instance, home.store, PIPELINE.ancestors(record.upstream)):
+    waiting = find_ungated(instance, home.store, PIPELINE.ancestors(record.upstream))
+    if not all(run.has_passed(home, *gate.split(":")) for gate in waiting):
         return
     states = {above: home.store.state(above) for above in record.upstream}
     known: Mapping[str, TableState] = {above: state for above, state in states.items() if state is not None}

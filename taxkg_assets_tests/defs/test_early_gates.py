@@ -58,6 +58,25 @@ def test_what_was_found_binds_for_its_own_versions_only(monkeypatch: pytest.Monk
         assert early.take("edges", GATE, versions={"nodes": 4}) is None
 
 
+@pytest.mark.parametrize(
+    ("found", "has_passed"),
+    [
+        (lambda: (Verdict(pl.DataFrame(), 3), {"nodes": -1}), True),
+        (lambda: (Verdict(pl.DataFrame(), 3), {"nodes": 4}), False),
+        (lambda: (Verdict(pl.DataFrame({"row": [1]}), 3), {"nodes": -1}), False),
+        (lambda: ValueError("broken law"), False),
+    ],
+)
+def test_a_gate_has_passed_early_on_the_present_versions_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, found: Any, has_passed: bool
+) -> None:
+    with ThreadPoolExecutor(1) as threads:
+        early = _early(monkeypatch, lambda: {GATE: found()}, threads=threads)
+        threads.submit(int).result()
+        assert early.has_passed(Home(home=str(tmp_path)), "nodes", GATE) is has_passed
+        assert not early.has_passed(Home(home=str(tmp_path)), "nodes", "another gate")
+
+
 def test_a_gate_that_crashes_crashes_its_check(monkeypatch: pytest.MonkeyPatch) -> None:
     with ThreadPoolExecutor(1) as threads:
         early = _early(monkeypatch, lambda: {GATE: ValueError("broken law")}, threads=threads)

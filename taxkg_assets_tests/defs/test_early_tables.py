@@ -74,6 +74,9 @@ def test_a_table_below_a_gate_that_has_not_passed_is_not_made_early(
     _begin(tmp_path)
     assert take_table("nodes", made_from="from these") is None
     assert run == []
+    monkeypatch.setattr(EarlyGates, "has_passed", lambda run, home, *gate: gate == ("sections", "gate"))
+    _begin(tmp_path)
+    assert take_table("nodes", made_from="from these") is WRITTEN, "an early verdict is enough"
 
 
 def test_a_step_does_not_wait_for_a_table_that_has_not_begun(run: list[str], tmp_path: Path) -> None:
