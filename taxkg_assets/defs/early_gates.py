@@ -95,9 +95,12 @@ class EarlyGates:
             name: Name of the gate.
         """
         batch = self.batches.get((table, name))
-        if batch is None or batch.begun.cancelled() or not batch.begun.done() or batch.begun.exception() is not None:
+        if batch is None or not batch.begun.done():
             return False
-        found = batch.begun.result()[name]
+        try:
+            found = batch.begun.result()[name]
+        except Exception:  # its check evaluates it again, and reports what is wrong
+            return False
         if isinstance(found, Exception):
             return False
         verdict, versions = found

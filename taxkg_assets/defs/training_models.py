@@ -241,7 +241,7 @@ def the_chosen_encoder_beats_its_base(
     home: Home,
 ) -> Verdict:
     """An encoder is in use only if its gain is above 0 with its interval, its folder holds what was measured, and what
-    lies there, with some development questions once more, answers them no worse than the home's own base does."""
+    is there, with some development questions once more, answers them no worse than the home's own base does."""
     verdict = _judge(model, home)
     chosen = model.filter(pl.col("is_chosen"))
     if chosen.is_empty() or not verdict.offending.is_empty():
