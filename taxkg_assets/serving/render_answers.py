@@ -50,6 +50,8 @@ def answer(question: str, found: Answer, *, out: Console) -> None:
     """
     out.print(Text(question, style="bold"))
     if found.answer is None:
+        for word, other in found.corrections.items():
+            out.print(escape(f"Searched for “{other}” instead of “{word}”."), highlight=False)
         out.print("[yellow]No answer:[/] nothing in the corpus is close enough to this question.")
         if found.results:
             out.print(f"[dim]Nearest: {_place(found.results[0])}[/]", highlight=False)

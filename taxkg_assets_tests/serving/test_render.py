@@ -10,7 +10,8 @@ import pytest
 from rich.console import Console
 
 from taxkg_assets.defs.verdicts import Verdict, verdict_metadata
-from taxkg_assets.serving import render
+from taxkg_assets.retrieval.answer import Answer
+from taxkg_assets.serving import render, render_answers
 from taxkg_assets.serving.build import BuildResult, GateResult, record_gate
 
 
@@ -55,3 +56,19 @@ def test_a_build_prints_what_is_new_and_what_was_found_within_a_terminal() -> No
     assert "29 tables unchanged." in lines
     assert "Gates: 90 passed, 1 warned, 1 not measured. `--verbose` lists them all." in lines
     assert any("headings nest" in line for line in lines)
+
+
+def test_an_abstention_names_the_words_that_were_searched_for() -> None:
+    found = Answer(
+        answer=None,
+        confidence=0.1,
+        abstained=True,
+        mode="silence",
+        results=[],
+        corrections={"[bold]harbro": "harbor"},
+    )
+    out = io.StringIO()
+    render_answers.answer("harbro dues", found, out=Console(file=out, width=120))
+    lines = out.getvalue().splitlines()
+    assert lines[1] == "Searched for “harbor” instead of “[bold]harbro”."
+    assert lines[2].startswith("No answer:")
