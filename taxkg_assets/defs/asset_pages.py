@@ -18,6 +18,7 @@ from taxkg_assets.defs.table_asset import TRAINED
 OWNERS: Mapping[str, str] = {
     "sources": "team:documents",
     "extraction": "team:documents",
+    "quality": "team:documents",
     "chunking": "team:documents",
     "graph": "team:graph",
     "questions": "team:retrieval",

@@ -41,7 +41,7 @@ def find_doubts(quality: pl.DataFrame) -> pl.DataFrame:
     return quality.filter(pl.col("outcome") != "passed").select(DOUBTS)
 
 
-document_quality = table(schemas.DocumentQuality, build_document_quality, group="extraction", show=show_quality)
+document_quality = table(schemas.DocumentQuality, build_document_quality, group="quality", show=show_quality)
 
 
 def quality_check(law: DocumentLaw) -> dg.AssetChecksDefinition:

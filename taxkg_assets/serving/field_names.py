@@ -16,6 +16,7 @@ MEANINGS = {
     "column": "column of a table; may be empty",
     "compared": "values of the statement next to those of the passage",
     "confidence": "estimated chance that the answer contains what is needed, 0 to 1",
+    "corrections": "words of the question that were taken for typing errors, with the words that were searched for",
     "counts": "number of statements for each verdict",
     "created_by": "rule: quoted; llm: worded by a model and checked",
     "doc_type": "form, filer_instructions, recipient_instructions, publication, statute or other",

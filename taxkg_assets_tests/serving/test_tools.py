@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,8 @@ from taxkg_assets.serving.service import Service
 from taxkg_assets.serving.tools import create_tools
 
 pytestmark = pytest.mark.slow
+
+START_SECONDS = 240.0
 
 
 async def use_every_tool(client: Client) -> None:
@@ -195,14 +198,14 @@ def served(built_samples: Path) -> Iterator[str]:
 
 
 def _wait_for(address: str, process: subprocess.Popen[bytes]) -> None:
-    for _ in range(600):
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline:
         assert process.poll() is None, "the server stopped"
-        try:
+        with suppress(httpx.TransportError):
             if httpx.get(f"{address}/healthz").status_code == 200:
                 return
-        except httpx.TransportError:
-            time.sleep(0.2)
-    pytest.fail("the server did not come up")
+        time.sleep(0.2)
+    pytest.fail(f"the server did not answer within {START_SECONDS:.0f} s")
 
 
 @pytest.mark.parametrize("path", ["/mcp/", "/mcp"])
