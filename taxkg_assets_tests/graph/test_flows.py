@@ -142,7 +142,7 @@ def test_what_is_left_out_compared_or_passed_on_is_no_source(text: str) -> None:
     ],
 )
 def test_a_list_names_where_the_amount_of_its_lead_in_goes(item: str, target: tuple[str, ...]) -> None:
-    source = read_lead_in("Include the amount from line 18 on the following line of your tax return.")
+    source = read_lead_in("Report the total on line 18 as follows, by the kind of your dues return:")
     assert source is not None
     (read,) = read_item(item, source=source)
     assert (_words(read.source), _words(read.target)) == (("18", "", "", ""), target)
