@@ -7,15 +7,15 @@ from typing import Any
 
 import dagster as dg
 
-from taxkg_assets.defs.alerts import Alert, default_status, send
-from taxkg_assets.defs.intake import find_unpublished, scan_sources
-from taxkg_assets.defs.looks import inspect_files
-from taxkg_assets.defs.recovery import find_broken_run, report_dead_run
-from taxkg_assets.defs.registry import PIPELINE
-from taxkg_assets.defs.resources import WORK_TAG, Home
-from taxkg_assets.defs.store import BUILD, Store, digest
-from taxkg_assets.defs.store import TRAINING as TRAINING_WORK
-from taxkg_assets.defs.table_asset import DOCUMENT_PARTITIONS, TRAINED
+from taxkg_assets.defs.home.recovery import find_broken_run, report_dead_run
+from taxkg_assets.defs.home.store import BUILD, Store, digest
+from taxkg_assets.defs.home.store import TRAINING as TRAINING_WORK
+from taxkg_assets.defs.ingest.intake import find_unpublished, scan_sources
+from taxkg_assets.defs.ingest.looks import inspect_files
+from taxkg_assets.defs.wiring.alerts import Alert, default_status, send
+from taxkg_assets.defs.wiring.registry import PIPELINE
+from taxkg_assets.defs.wiring.resources import WORK_TAG, Home
+from taxkg_assets.defs.wiring.table_asset import DOCUMENT_PARTITIONS, TRAINED
 from taxkg_assets.sources.scan import SourceError, seen_sha256
 
 SENSOR_SECONDS = 10

@@ -9,19 +9,19 @@ import dataframely as dy
 import polars as pl
 
 from taxkg_assets import schemas
-from taxkg_assets.defs.gates import gate
-from taxkg_assets.defs.gold import gold_fingerprint, open_query_sets
-from taxkg_assets.defs.index_files import open_catalogue, open_whole_index
-from taxkg_assets.defs.kept_tokens import KeptTokens
-from taxkg_assets.defs.models import defer_base, defer_encoder, is_tuned, model_hash
-from taxkg_assets.defs.proposers import open_proposer, proposer_fingerprint
-from taxkg_assets.defs.question_vectors import QuestionVectors
-from taxkg_assets.defs.rerankers import open_reranker, reranker_hash
-from taxkg_assets.defs.resources import Home
-from taxkg_assets.defs.store import Store, digest
-from taxkg_assets.defs.table_asset import table
-from taxkg_assets.defs.timing import read_times
-from taxkg_assets.defs.verdicts import Verdict, table_metadata
+from taxkg_assets.defs.home.index_files import open_catalogue, open_whole_index
+from taxkg_assets.defs.home.kept_tokens import KeptTokens
+from taxkg_assets.defs.home.models import defer_base, defer_encoder, is_tuned, model_hash
+from taxkg_assets.defs.home.proposers import open_proposer, proposer_fingerprint
+from taxkg_assets.defs.home.question_vectors import QuestionVectors
+from taxkg_assets.defs.home.rerankers import open_reranker, reranker_hash
+from taxkg_assets.defs.home.store import Store, digest
+from taxkg_assets.defs.home.timing import read_times
+from taxkg_assets.defs.wiring.gates import gate
+from taxkg_assets.defs.wiring.gold import gold_fingerprint, open_query_sets
+from taxkg_assets.defs.wiring.resources import Home
+from taxkg_assets.defs.wiring.table_asset import table
+from taxkg_assets.defs.wiring.verdicts import Verdict, table_metadata
 from taxkg_assets.evaluation.ablation import Step, score_ablation
 from taxkg_assets.evaluation.abstention import score_abstention
 from taxkg_assets.evaluation.eval_queries import build_eval_queries
@@ -30,19 +30,19 @@ from taxkg_assets.evaluation.eval_runs import Ranking, build_eval_runs
 from taxkg_assets.evaluation.metrics import build_metrics, render_metrics, score_runs
 from taxkg_assets.evaluation.report import render_report
 from taxkg_assets.prompts.contract import Proposer
-from taxkg_assets.retrieval.answer import ask
-from taxkg_assets.retrieval.baselines import build_baselines
-from taxkg_assets.retrieval.embeddings import align_vectors, embedded_text, stack_vectors
-from taxkg_assets.retrieval.encoder import Encoder
-from taxkg_assets.retrieval.guardrail import read_confidence
-from taxkg_assets.retrieval.levels import build_units
-from taxkg_assets.retrieval.parts import DEFAULT_PARTS, Parts
-from taxkg_assets.retrieval.passage_index import RememberingIndex, SearchIndex
-from taxkg_assets.retrieval.passage_scorer import Reranker
-from taxkg_assets.retrieval.search import Searcher
-from taxkg_assets.retrieval.table_context import read_catalogue
-from taxkg_assets.retrieval.token_match import build_token_index
-from taxkg_assets.retrieval.wrapped_encoders import RememberingEncoder
+from taxkg_assets.retrieval.answering.answer import ask
+from taxkg_assets.retrieval.answering.guardrail import read_confidence
+from taxkg_assets.retrieval.encoding.encoder import Encoder
+from taxkg_assets.retrieval.encoding.passage_scorer import Reranker
+from taxkg_assets.retrieval.encoding.wrapped_encoders import RememberingEncoder
+from taxkg_assets.retrieval.index.embeddings import align_vectors, embedded_text, stack_vectors
+from taxkg_assets.retrieval.index.levels import build_units
+from taxkg_assets.retrieval.index.passage_index import RememberingIndex, SearchIndex
+from taxkg_assets.retrieval.index.token_match import build_token_index
+from taxkg_assets.retrieval.query.parts import DEFAULT_PARTS, Parts
+from taxkg_assets.retrieval.ranking.baselines import build_baselines
+from taxkg_assets.retrieval.ranking.search import Searcher
+from taxkg_assets.retrieval.tables.table_context import read_catalogue
 from taxkg_assets.rules.floors import load_floors
 from taxkg_assets.settings import Settings
 

@@ -8,13 +8,13 @@ import polars as pl
 
 from taxkg_assets import schemas
 from taxkg_assets.defs.extraction import measured
-from taxkg_assets.defs.gates import gate
-from taxkg_assets.defs.gold import open_labels
-from taxkg_assets.defs.parts import Parts
-from taxkg_assets.defs.resources import Home
-from taxkg_assets.defs.store import Store
-from taxkg_assets.defs.table_asset import table
-from taxkg_assets.defs.verdicts import Verdict, shortened, table_metadata
+from taxkg_assets.defs.home.store import Store
+from taxkg_assets.defs.wiring.gates import gate
+from taxkg_assets.defs.wiring.gold import open_labels
+from taxkg_assets.defs.wiring.parts import Parts
+from taxkg_assets.defs.wiring.resources import Home
+from taxkg_assets.defs.wiring.table_asset import table
+from taxkg_assets.defs.wiring.verdicts import Verdict, shortened, table_metadata
 from taxkg_assets.evaluation.extraction_scores import score_boxes
 from taxkg_assets.graph.change_page import render_change_page
 from taxkg_assets.graph.change_report import (

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 
 import dagster as dg
 
-from taxkg_assets.defs.alerts import default_schedule_status
-from taxkg_assets.defs.intake import prune_readings
-from taxkg_assets.defs.proposers import prune_journal
-from taxkg_assets.defs.registry import PIPELINE
-from taxkg_assets.defs.resources import Home
+from taxkg_assets.defs.home.proposers import prune_journal
+from taxkg_assets.defs.home.store import Store
+from taxkg_assets.defs.ingest.intake import prune_readings
 from taxkg_assets.defs.retrieval import find_kept_releases, prune_indexes
-from taxkg_assets.defs.store import Store
+from taxkg_assets.defs.wiring.alerts import default_schedule_status
+from taxkg_assets.defs.wiring.registry import PIPELINE
+from taxkg_assets.defs.wiring.resources import Home
 
 _CHECKPOINT = re.compile(r"^(\d{20})\.checkpoint(\..*)?\.parquet$")
 _ENTRY = re.compile(r"^(\d{20})\.(json|checkpoint(\..*)?\.parquet)$")

@@ -10,14 +10,14 @@ import dataframely as dy
 import polars as pl
 
 from taxkg_assets import schemas
-from taxkg_assets.defs.gates import gate
-from taxkg_assets.defs.models import base_hash, open_base
-from taxkg_assets.defs.proposers import open_trainer, proposer_fingerprint
-from taxkg_assets.defs.resources import PROJECT, Home
-from taxkg_assets.defs.store import Store, digest
-from taxkg_assets.defs.table_asset import table
-from taxkg_assets.defs.verdicts import Verdict, table_metadata
-from taxkg_assets.retrieval.passage_retrievers import PassageRetrievers, build_passage_retrievers
+from taxkg_assets.defs.home.models import base_hash, open_base
+from taxkg_assets.defs.home.proposers import open_trainer, proposer_fingerprint
+from taxkg_assets.defs.home.store import Store, digest
+from taxkg_assets.defs.wiring.gates import gate
+from taxkg_assets.defs.wiring.resources import PROJECT, Home
+from taxkg_assets.defs.wiring.table_asset import table
+from taxkg_assets.defs.wiring.verdicts import Verdict, table_metadata
+from taxkg_assets.retrieval.index.passage_retrievers import PassageRetrievers, build_passage_retrievers
 from taxkg_assets.rules.floors import load_floors
 from taxkg_assets.schemas import Chunks, Embeddings
 from taxkg_assets.sources.scan import sha256_of

@@ -9,9 +9,8 @@ import numpy as np
 import polars as pl
 
 from taxkg_assets import schemas
-from taxkg_assets.defs.gates import gate
-from taxkg_assets.defs.index_files import open_whole_index
-from taxkg_assets.defs.models import (
+from taxkg_assets.defs.home.index_files import open_whole_index
+from taxkg_assets.defs.home.models import (
     MODELS,
     base_hash,
     has_bfloat16,
@@ -23,15 +22,16 @@ from taxkg_assets.defs.models import (
     read_chosen,
     weights_hash,
 )
-from taxkg_assets.defs.progress import stage_meter
-from taxkg_assets.defs.rerankers import open_scorer
-from taxkg_assets.defs.resources import Home
-from taxkg_assets.defs.store import digest
-from taxkg_assets.defs.table_asset import RERANKING, table
+from taxkg_assets.defs.home.rerankers import open_scorer
+from taxkg_assets.defs.home.store import digest
 from taxkg_assets.defs.training import read_left_out
-from taxkg_assets.defs.verdicts import Verdict
+from taxkg_assets.defs.wiring.gates import gate
+from taxkg_assets.defs.wiring.progress import stage_meter
+from taxkg_assets.defs.wiring.resources import Home
+from taxkg_assets.defs.wiring.table_asset import RERANKING, table
+from taxkg_assets.defs.wiring.verdicts import Verdict
 from taxkg_assets.evaluation.significance import score_interval
-from taxkg_assets.retrieval.search import Searcher
+from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.sources.scan import sha256_of
 from taxkg_assets.training.contrast import EncoderSettings, EncoderTrainer
 from taxkg_assets.training.dense_scores import mean_of, score_dense

@@ -11,23 +11,23 @@ from typing import Any
 
 import dagster as dg
 
-from taxkg_assets.defs.alerts import alert_runs, say_error
 from taxkg_assets.defs.automation import BUILT, partition_range, sync_partitions
-from taxkg_assets.defs.compat import record_runs_at
-from taxkg_assets.defs.early_gates import early_gates
 from taxkg_assets.defs.extraction import READ_TABLES
-from taxkg_assets.defs.gates import GATED_BY, MEASURED_SUFFIX, find_ungated, latest_evaluations
-from taxkg_assets.defs.intake import find_outdated, forget_refusals, prune_readings, scan_sources
-from taxkg_assets.defs.io_manager import DeltaIO
-from taxkg_assets.defs.proposers import prune_journal
-from taxkg_assets.defs.recovery import report_dead_run
-from taxkg_assets.defs.registry import PIPELINE
-from taxkg_assets.defs.resources import COMMAND_LINE, PROJECT, STARTED_BY_TAG, WORK_TAG, Home
+from taxkg_assets.defs.home.proposers import prune_journal
+from taxkg_assets.defs.home.recovery import report_dead_run
+from taxkg_assets.defs.home.store import BUILD, TRAINING, Store
+from taxkg_assets.defs.ingest.intake import find_outdated, forget_refusals, prune_readings, scan_sources
 from taxkg_assets.defs.retrieval import prune_indexes
-from taxkg_assets.defs.step_process import prepare_processes, reads_much
-from taxkg_assets.defs.store import BUILD, TRAINING, Store
-from taxkg_assets.defs.table_asset import DOCUMENT_PARTITIONS
-from taxkg_assets.defs.verdicts import FLOORS, MEASURED
+from taxkg_assets.defs.wiring.alerts import alert_runs, say_error
+from taxkg_assets.defs.wiring.compat import record_runs_at
+from taxkg_assets.defs.wiring.early_gates import early_gates
+from taxkg_assets.defs.wiring.gates import GATED_BY, MEASURED_SUFFIX, find_ungated, latest_evaluations
+from taxkg_assets.defs.wiring.io_manager import DeltaIO
+from taxkg_assets.defs.wiring.registry import PIPELINE
+from taxkg_assets.defs.wiring.resources import COMMAND_LINE, PROJECT, STARTED_BY_TAG, WORK_TAG, Home
+from taxkg_assets.defs.wiring.step_process import prepare_processes, reads_much
+from taxkg_assets.defs.wiring.table_asset import DOCUMENT_PARTITIONS
+from taxkg_assets.defs.wiring.verdicts import FLOORS, MEASURED
 from taxkg_assets.serving.instance import open_instance
 from taxkg_assets.serving.status import find_stale, list_flagged
 from taxkg_assets.sources.scan import MissingSourceError

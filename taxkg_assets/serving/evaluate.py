@@ -10,7 +10,7 @@ import dataframely as dy
 import polars as pl
 
 from taxkg_assets.defs.evaluation import FULL, find_missing, find_steps, open_systems
-from taxkg_assets.defs.store import Store
+from taxkg_assets.defs.home.store import Store
 from taxkg_assets.evaluation.ablation import score_ablation
 from taxkg_assets.evaluation.abstention import score_abstention
 from taxkg_assets.evaluation.answer_metrics import Reply
@@ -20,8 +20,8 @@ from taxkg_assets.evaluation.eval_report import build_eval_report
 from taxkg_assets.evaluation.eval_runs import build_eval_runs
 from taxkg_assets.evaluation.query_log import render_usage, summarize_usage
 from taxkg_assets.evaluation.report import render_report
-from taxkg_assets.retrieval.answer import ask
-from taxkg_assets.retrieval.guardrail import read_confidence
+from taxkg_assets.retrieval.answering.answer import ask
+from taxkg_assets.retrieval.answering.guardrail import read_confidence
 from taxkg_assets.schemas import Anchors, Documents, EvalQueries, Feedback, QueryLog, Sections
 from taxkg_assets.serving.batch import BatchError
 from taxkg_assets.serving.released import Released, open_release

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from taxkg_assets.defs.looks import inbox_of
-from taxkg_assets.defs.resources import Home
-from taxkg_assets.defs.store import Store
+from taxkg_assets.defs.home.store import Store
+from taxkg_assets.defs.ingest.looks import inbox_of
+from taxkg_assets.defs.wiring.resources import Home
 from taxkg_assets.sources.scan import MissingSourceError, SourceError, drop_source, existing_roots, find_source_files
 
 

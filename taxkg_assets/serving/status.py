@@ -8,13 +8,13 @@ from typing import Any
 import dagster as dg
 import polars as pl
 
-from taxkg_assets.defs.gates import find_ungated
-from taxkg_assets.defs.intake import PER_DOCUMENT, inspect_sources, tier_of
-from taxkg_assets.defs.reading import reading_version
-from taxkg_assets.defs.registry import PIPELINE
-from taxkg_assets.defs.resources import Home
-from taxkg_assets.defs.settling import settler_of
-from taxkg_assets.defs.store import Store, TableState
+from taxkg_assets.defs.home.store import Store, TableState
+from taxkg_assets.defs.ingest.intake import PER_DOCUMENT, inspect_sources, tier_of
+from taxkg_assets.defs.ingest.reading import reading_version
+from taxkg_assets.defs.ingest.settling import settler_of
+from taxkg_assets.defs.wiring.gates import find_ungated
+from taxkg_assets.defs.wiring.registry import PIPELINE
+from taxkg_assets.defs.wiring.resources import Home
 from taxkg_assets.serving.instance import open_instance
 from taxkg_assets.sources.documents import find_hidden_texts
 

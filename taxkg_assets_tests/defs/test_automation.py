@@ -16,11 +16,11 @@ from taxkg_assets.definitions import defs
 from taxkg_assets.defs import automation
 from taxkg_assets.defs.automation import SETTLE_SECONDS, is_being_written, sources_changed
 from taxkg_assets.defs.extraction import READ_TABLES
-from taxkg_assets.defs.recovery import report_dead_run
-from taxkg_assets.defs.registry import PIPELINE
-from taxkg_assets.defs.resources import WORK_TAG, Home
-from taxkg_assets.defs.store import Store
-from taxkg_assets.defs.table_asset import DOCUMENT_PARTITIONS
+from taxkg_assets.defs.home.recovery import report_dead_run
+from taxkg_assets.defs.home.store import Store
+from taxkg_assets.defs.wiring.registry import PIPELINE
+from taxkg_assets.defs.wiring.resources import WORK_TAG, Home
+from taxkg_assets.defs.wiring.table_asset import DOCUMENT_PARTITIONS
 from taxkg_assets.serving.build import SAMPLES, build
 from taxkg_assets.serving.instance import open_instance
 
@@ -141,7 +141,7 @@ def test_training_holds_the_home_for_itself_alone(instance: dg.DagsterInstance, 
     def train() -> None:
         work()
 
-    holder = "import sys; from taxkg_assets.defs.store import Store\n"
+    holder = "import sys; from taxkg_assets.defs.home.store import Store\n"
     holder += "with Store(sys.argv[1]).exclusive(): print('held', flush=True); sys.stdin.read()"
     command = [sys.executable, "-c", holder, str(sample_home)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as build_at_work:

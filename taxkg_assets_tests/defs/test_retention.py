@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from taxkg_assets.defs import retention
-from taxkg_assets.defs.registry import PIPELINE
-from taxkg_assets.defs.resources import Home
+from taxkg_assets.defs.home.store import Store
 from taxkg_assets.defs.retention import find_kept_versions, keep_house
 from taxkg_assets.defs.retrieval import KEPT_RELEASES
-from taxkg_assets.defs.store import Store
+from taxkg_assets.defs.wiring.registry import PIPELINE
+from taxkg_assets.defs.wiring.resources import Home
 from taxkg_assets.schemas import Faces
 from taxkg_assets.serving.build import SAMPLES, build
 from taxkg_assets.serving.release import withdraw

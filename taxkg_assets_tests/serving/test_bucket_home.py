@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from taxkg_assets.defs.store import Store
+from taxkg_assets.defs.home.store import Store
 from taxkg_assets_tests.object_store import KEYS, ObjectStore
 from taxkg_assets_tests.serving.homes import assert_same_tables, run_cli
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from taxkg_assets.defs.store import HomeBusyError, Store
+from taxkg_assets.defs.home.store import HomeBusyError, Store
 from taxkg_assets.schemas import Index
 from taxkg_assets.serving.build import SelectionError
 from taxkg_assets.serving.train import train
@@ -18,7 +18,7 @@ from taxkg_assets.serving.train import train
 pytestmark = pytest.mark.slow
 
 HOLDER = """import sys
-from taxkg_assets.defs.store import Store
+from taxkg_assets.defs.home.store import Store
 with Store(sys.argv[1]).exclusive(work=sys.argv[2]):
     print("held", flush=True)
     sys.stdin.read()
