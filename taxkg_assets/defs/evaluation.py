@@ -39,7 +39,7 @@ from taxkg_assets.retrieval.index.embeddings import align_vectors, embedded_text
 from taxkg_assets.retrieval.index.levels import build_units
 from taxkg_assets.retrieval.index.passage_index import RememberingIndex, SearchIndex
 from taxkg_assets.retrieval.index.token_match import build_token_index
-from taxkg_assets.retrieval.query.parts import DEFAULT_PARTS, Parts
+from taxkg_assets.retrieval.query.components import DEFAULT_COMPONENTS, SearchComponents
 from taxkg_assets.retrieval.ranking.baselines import build_baselines
 from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.retrieval.tables.table_context import read_catalogue
@@ -64,9 +64,9 @@ FULL = "full"
 ONCE, ON_BASE = "without reranker", "on the base model"
 NOT_IMAGINED = "without imagined passage"
 DENSE_BASE = "dense, base model"
-ONE_LOOK = Parts(reranker=False)
+ONE_LOOK = SearchComponents(reranker=False)
 """What a part adds is measured without a reranker, which takes longer than all parts together."""
-LEFT_OUT: Mapping[str, Parts] = {
+LEFT_OUT: Mapping[str, SearchComponents] = {
     "without router": replace(ONE_LOOK, router=False),
     "without lay terms": replace(ONE_LOOK, lay_terms=False),
     "without features": replace(ONE_LOOK, rerank=False),
@@ -105,7 +105,7 @@ def open_systems(searcher: Searcher, settings: Settings) -> Mapping[str, System]
     index = RememberingIndex.of(searcher.index)
     own = replace(searcher, index=index, encoder=RememberingEncoder(searcher.encoder))
 
-    def open_system(parts: Parts, *, hyde: bool = searcher.parts.hyde) -> System:
+    def open_system(parts: SearchComponents, *, hyde: bool = searcher.parts.hyde) -> System:
         at_work = own.with_parts(replace(parts, hyde=hyde))
 
         def system(question: str) -> Ranking:
@@ -120,7 +120,7 @@ def open_systems(searcher: Searcher, settings: Settings) -> Mapping[str, System]
         parted[ONCE] = open_system(ONE_LOOK)
     if searcher.parts.hyde:
         parted[NOT_IMAGINED] = open_system(ONE_LOOK, hyde=False)
-    return {**build_baselines(own), FULL: open_system(DEFAULT_PARTS), **parted}
+    return {**build_baselines(own), FULL: open_system(DEFAULT_COMPONENTS), **parted}
 
 
 def open_base_systems(
@@ -172,7 +172,7 @@ def build_runs_on_index(
     searcher = Searcher(
         index=open_whole_index(store, path, model_hash=index["model_hash"].item()),
         encoder=encoders[0],
-        parts=replace(DEFAULT_PARTS, hyde=settings.llm_hyde),
+        parts=replace(DEFAULT_COMPONENTS, hyde=settings.llm_hyde),
         proposer=reader,
         open_tables=lambda: read_catalogue(open_catalogue(store, path), tables=tables),
         reranker=reranker,
@@ -237,7 +237,7 @@ OPTIONAL = (
     Step("imagined passage", NOT_IMAGINED, ONCE),
     Step("imagined passage", NOT_IMAGINED, FULL),
 )
-"""Parts that training makes or that use a model; the first one of a component that ran counts."""
+"""SearchComponents that training makes or that use a model; the first one of a component that ran counts."""
 
 
 def find_steps(systems: Collection[str]) -> list[Step]:
@@ -261,7 +261,7 @@ def find_missing(steps: Collection[Step]) -> list[str]:
     """Return the optional parts that were not measured.
 
     Args:
-        steps: Parts that were compared.
+        steps: SearchComponents that were compared.
     """
     return sorted({step.component for step in OPTIONAL} - {step.component for step in steps})
 
@@ -288,14 +288,14 @@ def build_report_and_pages(
         not_built=find_missing(steps),
         guide_at=read_confidence(settings.guidance_relevance),
     )
-    store.place.write("reports/evaluation.md", pages.markdown.encode())
-    store.place.write("reports/evaluation.html", pages.html.encode())
+    store.storage.write("reports/evaluation.md", pages.markdown.encode())
+    store.storage.write("reports/evaluation.html", pages.html.encode())
     return report
 
 
 def show_report(store: Store) -> dict[str, dg.MetadataValue]:
     """Return the report for the UI: figures by system, ablation, silence."""
-    report = store.place.read("reports/evaluation.md") or b""
+    report = store.storage.read("reports/evaluation.md") or b""
     return {"report": dg.MetadataValue.md(report.decode())}
 
 

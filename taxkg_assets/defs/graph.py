@@ -77,17 +77,17 @@ edges = table(
 
 def write_change_reports(home: Home, revisions: pl.DataFrame) -> None:
     """Write a report of each pair of revisions into the home's reports, and remove those of pairs that are gone."""
-    place, written = home.store.place, set()
+    storage, written = home.store.storage, set()
     documents = schemas.Documents.cast(home.store.read("documents"))
     for report in build_change_reports(schemas.Revisions.cast(revisions), documents):
         older, newer = report.documents
         for suffix, text in (("md", render_change_markdown(report)), ("html", render_change_page(report))):
             name = f"{older}--to--{newer}.{suffix}"
-            place.write(f"{CHANGES}/{name}", text.encode())
+            storage.write(f"{CHANGES}/{name}", text.encode())
             written.add(name)
-    for name in place.children(CHANGES):
+    for name in storage.children(CHANGES):
         if name not in written and "--to--" in name:
-            place.remove(f"{CHANGES}/{name}")
+            storage.remove(f"{CHANGES}/{name}")
 
 
 def show_changes(store: Store) -> dict[str, dg.MetadataValue]:
@@ -97,7 +97,7 @@ def show_changes(store: Store) -> dict[str, dg.MetadataValue]:
     )
     return {
         "what changed": dg.MetadataValue.md(render_changes_overview(reports)),
-        "reports": dg.MetadataValue.path(store.place.uri_of(CHANGES)),
+        "reports": dg.MetadataValue.path(store.storage.uri_of(CHANGES)),
     }
 
 

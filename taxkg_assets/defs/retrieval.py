@@ -23,8 +23,8 @@ from taxkg_assets.defs.home.index_files import (
 from taxkg_assets.defs.home.indexes import has_index, open_index
 from taxkg_assets.defs.home.kept_tokens import KeptTokens
 from taxkg_assets.defs.home.models import base_hash, defer_base, defer_encoder, is_tuned, model_hash
-from taxkg_assets.defs.home.place import LocalPlace
 from taxkg_assets.defs.home.proposers import open_proposer, proposer_fingerprint
+from taxkg_assets.defs.home.storage import LocalStorage
 from taxkg_assets.defs.home.store import Store, digest
 from taxkg_assets.defs.wiring.gates import gate
 from taxkg_assets.defs.wiring.parts import BY_DOCUMENT, Parts
@@ -177,11 +177,11 @@ def build_index_version(
         settings=settings,
     )
     flat = FlatRows(rows.drop("vector"), ordered.drop("vector"), stack_vectors(ordered["vector"]))
-    is_local = isinstance(store.place, LocalPlace)
+    is_local = isinstance(store.storage, LocalStorage)
     write_index_files(building, known=known, vectors=vectors, flat=flat if is_local else None, terms_by=terms.found_by)
     path = f"index/{manifest['index_version'].item()}"
     # Something of this name is there only if it was damaged: an existing index is never built again.
-    store.place.adopt(building, path)
+    store.storage.publish_folder(building, path)
     return manifest.with_columns(path=pl.lit(path))
 
 
@@ -313,6 +313,6 @@ def prune_indexes(store: Store) -> None:
     if not store.exists("index"):
         return
     kept = {*store.read("index")["path"], *find_kept_releases(store)["index_path"]}
-    for name in store.place.children("index"):
+    for name in store.storage.children("index"):
         if f"index/{name}" not in kept:
-            store.place.remove(f"index/{name}")
+            store.storage.remove(f"index/{name}")

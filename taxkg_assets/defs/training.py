@@ -62,7 +62,7 @@ def _made_with(home: Home) -> str:
 
 def open_left_out(home: Home) -> Callable[[Steps], None]:
     """Return a function that stores in the home how many pairs were made and left out, by kind and reason."""
-    return lambda steps: home.store.place.write(LEFT_OUT_REPORT, json.dumps(steps, indent=1).encode())
+    return lambda steps: home.store.storage.write(LEFT_OUT_REPORT, json.dumps(steps, indent=1).encode())
 
 
 def read_left_out(store: Store) -> pl.DataFrame:
@@ -74,7 +74,7 @@ def read_left_out(store: Store) -> pl.DataFrame:
     Returns:
         Counts of `open_left_out`, one row per kind of pair; empty before the first pairs.
     """
-    steps = json.loads(store.place.read(LEFT_OUT_REPORT) or b"{}")
+    steps = json.loads(store.storage.read(LEFT_OUT_REPORT) or b"{}")
     return pl.DataFrame(
         [{"kind": kind, **counts} for kind, counts in steps.items()], schema=None if steps else ["kind"]
     )

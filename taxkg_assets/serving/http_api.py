@@ -21,7 +21,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from starlette.exceptions import HTTPException as StarletteHTTPException
 from starlette.middleware.gzip import GZipMiddleware
 
-from taxkg_assets.defs.home.place import PlaceError
+from taxkg_assets.defs.home.storage import StorageError
 from taxkg_assets.retrieval.answering.answer import Answer
 from taxkg_assets.retrieval.ranking.search import MOST_CHARACTERS
 from taxkg_assets.retrieval.results import Flag, Result
@@ -57,7 +57,7 @@ NOT_FOUND = (
     RevisionNotFoundError,
 )
 
-OUT_OF_REACH = (DeltaError, OSError, PlaceError)
+OUT_OF_REACH = (DeltaError, OSError, StorageError)
 """A table that is read for the first time while the home cannot be read."""
 
 LEVELS = {"auto": "auto", "summary": "section", "detailed": "paragraph"}

@@ -22,7 +22,7 @@ from taxkg_assets.prompts.contract import Proposer
 from taxkg_assets.retrieval.encoding.encoder import Encoder
 from taxkg_assets.retrieval.index.current import find_current
 from taxkg_assets.retrieval.index.passage_index import PassageIndex
-from taxkg_assets.retrieval.query.parts import DEFAULT_PARTS
+from taxkg_assets.retrieval.query.components import DEFAULT_COMPONENTS
 from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.retrieval.results import Flag
 from taxkg_assets.retrieval.tables.table_context import build_catalogue, read_catalogue
@@ -109,7 +109,7 @@ class Released:
         return Searcher(
             index=index,
             encoder=self.question_encoder,
-            parts=replace(DEFAULT_PARTS, hyde=home.settings.llm_hyde),
+            parts=replace(DEFAULT_COMPONENTS, hyde=home.settings.llm_hyde),
             proposer=_open_proposer(home),
             open_tables=self._open_tables,
             reranker=open_served_reranker(home, version=versions.get("reranker", -1), served=self.row["model_hash"]),

@@ -116,10 +116,10 @@ def test_a_run_that_was_killed_is_recorded_as_failed_and_made_again(
 ) -> None:
     store = Store(sample_home)
     run = instance.create_run_for_job(defs.resolve_job_def("build"), status=dg.DagsterRunStatus.STARTED)
-    store.note_run(run.run_id)
+    store.record_active_run(run.run_id)
     with store.exclusive():
         assert report_dead_run(instance, store) == run.run_id, "whoever holds the home knows that nobody else does"
-    store.note_run(run.run_id)
+    store.record_active_run(run.run_id)
     first, second = look(instance, sample_home), look(instance, sample_home)
     found = instance.get_run_by_id(run.run_id)
     assert found is not None
@@ -135,7 +135,7 @@ def test_training_holds_the_home_for_itself_alone(instance: dg.DagsterInstance, 
 
     @dg.op
     def work(home: Home) -> None:
-        seen.append(home.store.noted_run(work="training"))
+        seen.append(home.store.active_run(work="training"))
 
     @dg.job(resource_defs={"home": home}, tags={WORK_TAG: "training"})
     def train() -> None:
@@ -150,4 +150,4 @@ def test_training_holds_the_home_for_itself_alone(instance: dg.DagsterInstance, 
         run = train.execute_in_process(instance=instance)
         build_at_work.communicate("")
     assert seen == [run.run_id], "it did not wait for the build"
-    assert not store.noted_run(work="training")
+    assert not store.active_run(work="training")

@@ -83,4 +83,4 @@ def refused(store: Store) -> list[str]:
 
 
 def is_idle(store: Store) -> bool:
-    return not store.noted_run()
+    return not store.active_run()

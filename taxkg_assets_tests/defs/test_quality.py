@@ -196,7 +196,7 @@ def test_the_daemon_releases_with_few_broken_documents_and_stops_at_many(
             await_truth(lambda: "sources_changed" in log.read_text(), seconds=DAEMON_SECONDS, process=process, log=log)
             write_page(pages, FEW, more=f"It was revised. {MARK}")
             await_truth(lambda: withheld(home) == FEW + 1, seconds=DAEMON_SECONDS, process=process, log=log)
-            await_truth(lambda: not store.noted_run(), seconds=DAEMON_SECONDS, process=process, log=log)
+            await_truth(lambda: not store.active_run(), seconds=DAEMON_SECONDS, process=process, log=log)
             before = versions(store)
             assert "failed gate" not in hook.kinds()
             revised()

@@ -35,7 +35,7 @@ def home(tmp_path: Path) -> Home:
 
 
 def documents(home: Home) -> list[str]:
-    return sorted(home.store.read_ledger()["files"])
+    return sorted(home.store.read_manifest()["files"])
 
 
 def test_a_dropped_folder_takes_along_what_lies_nowhere_else(home: Home, tmp_path: Path) -> None:
@@ -101,7 +101,7 @@ def test_a_home_that_fills_itself_begins_without_the_samples(
     if setting:
         monkeypatch.setenv(*setting.split("="))
     store = prepare_home(str(tmp_path / "home"))
-    assert bool(store.read_ledger()["files"]) == (not setting)
+    assert bool(store.read_manifest()["files"]) == (not setting)
 
 
 def test_from_the_command_line(home: Home, tmp_path: Path) -> None:

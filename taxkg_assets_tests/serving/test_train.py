@@ -45,7 +45,7 @@ def test_training_does_not_wait_for_a_build_and_reads_only_what_gates_have_passe
         result = train(str(tmp_path), kind="all")
     assert not result.is_done
     assert any("taxkg build" in error for error in result.errors), result.errors
-    assert not store.noted_run(work="training")
+    assert not store.active_run(work="training")
 
 
 def test_two_trainings_do_not_run_at_once(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from taxkg_assets.defs.home.lease import Lease
-from taxkg_assets.defs.home.place import REMOTE, PlaceError, Seen, safe_name
+from taxkg_assets.defs.home.storage import REMOTE, Seen, StorageError, safe_name
 
 DEFAULT_REGION = "us-east-1"
 ATTEMPTS = 10
@@ -25,7 +25,7 @@ MOST_AT_ONCE = 1000
 MISSING = frozenset({"404", "NoSuchKey", "NotFound"})
 
 
-class BucketPlace:
+class S3Storage:
     """Everything below one prefix of a bucket; `work` is a folder of this machine for copies.
 
     Engines ask again for `patience_s` seconds where a bucket does not answer.
@@ -34,13 +34,13 @@ class BucketPlace:
     def __init__(self, uri: str, *, work: Path, patience_s: float = 180.0) -> None:
         bucket, _, prefix = uri.removeprefix(REMOTE).partition("/")
         if not bucket:
-            raise PlaceError(f"{uri!r} names no bucket: write s3://BUCKET/FOLDER.")
+            raise StorageError(f"{uri!r} names no bucket: write s3://BUCKET/FOLDER.")
         self.bucket, self.prefix, self._work = bucket, prefix.strip("/"), work
         self.uri = f"{REMOTE}{bucket}/{self.prefix}".rstrip("/")
         self._patience_s = patience_s
 
     def __repr__(self) -> str:
-        return f"BucketPlace({self.uri!r})"
+        return f"S3Storage({self.uri!r})"
 
     def uri_of(self, name: str) -> str:
         return f"{self.uri}/{safe_name(name)}"
@@ -49,7 +49,9 @@ class BucketPlace:
         session = _session()
         found = session.get_credentials()
         if found is None:
-            raise PlaceError(f"No keys for {self.uri}: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a profile.")
+            raise StorageError(
+                f"No keys for {self.uri}: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a profile."
+            )
         keys = found.get_frozen_credentials()
         endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL") or ""
         options = {
@@ -98,7 +100,7 @@ class BucketPlace:
             listed = [{"Key": one} for one in keys[first : first + MOST_AT_ONCE]]
             left = client.delete_objects(Bucket=self.bucket, Delete={"Objects": listed}).get("Errors", [])
             if left:
-                raise PlaceError(f"{left[0]['Key']} in {self.uri} cannot be removed: {left[0]['Message']}.")
+                raise StorageError(f"{left[0]['Key']} in {self.uri} cannot be removed: {left[0]['Message']}.")
 
     def children(self, name: str) -> list[str]:
         return sorted({path.split("/", 1)[0] for path in self.walk(name)})
@@ -108,7 +110,7 @@ class BucketPlace:
         for page in self._client().get_paginator("list_objects_v2").paginate(Bucket=self.bucket, Prefix=below):
             yield from (found["Key"].removeprefix(below) for found in page.get("Contents", ()))
 
-    def adopt(self, folder: Path, name: str) -> None:
+    def publish_folder(self, folder: Path, name: str) -> None:
         """Files are uploaded in the order of their names; no one reads them before a table names the folder."""
         self.remove(name)
         client = self._client()
@@ -116,7 +118,7 @@ class BucketPlace:
             client.upload_file(str(path), self.bucket, f"{self._key(name)}/{path.relative_to(folder).as_posix()}")
         shutil.rmtree(folder)
 
-    def copy_of(self, name: str) -> Path:
+    def local_copy(self, name: str) -> Path:
         # A copy bears the name of what it is a copy of: models are known by the names of their folders.
         hashed = hashlib.sha256(self.uri_of(name).encode()).hexdigest()[:16]
         copied = self._work / "copies" / hashed / name.rsplit("/", 1)[-1]
@@ -130,7 +132,7 @@ class BucketPlace:
             self._client().download_file(self.bucket, f"{self._key(name)}/{path}", str(target))
         if not any(loading.iterdir()):
             loading.rmdir()
-            raise PlaceError(f"There is nothing at {self.uri_of(name)}: check the address.")
+            raise StorageError(f"There is nothing at {self.uri_of(name)}: check the address.")
         try:
             loading.replace(copied)
         except OSError:

@@ -27,7 +27,7 @@ SPENDER = "spender"
 _CALL = TypeAdapter(Call)
 
 
-class Spender(StrEnum):
+class BudgetScope(StrEnum):
     """The purpose of a call; each has its own budget."""
 
     BUILD = "build"
@@ -67,7 +67,7 @@ class Tail:
 class Journal:
     """The home's calls: the table, and a file of those that have come since."""
 
-    def __init__(self, store: Store, *, spender: Spender = Spender.BUILD) -> None:
+    def __init__(self, store: Store, *, spender: BudgetScope = BudgetScope.BUILD) -> None:
         self._store, self._spender = store, spender
         self._path = store.home / "cache" / JOURNAL
         self._lock = threading.Lock()
@@ -135,10 +135,10 @@ def read_call(line: bytes) -> Call | None:
         return None
 
 
-class Spending:
+class UsageReader:
     """What callers of one kind have spent in a home, by the lines of the journal that the table does not hold yet."""
 
-    def __init__(self, store: Store, *, spender: Spender, prices: Prices, since: datetime | None = None) -> None:
+    def __init__(self, store: Store, *, spender: BudgetScope, prices: Prices, since: datetime | None = None) -> None:
         self._store, self._spender, self._prices, self._since = store, spender, prices, since
         self._tail = Tail(store.home / "cache" / JOURNAL)
         self._lock = threading.Lock()
@@ -157,7 +157,7 @@ class Spending:
 
     def _add(self, line: bytes, *, taken: set[str]) -> None:
         call = read_call(line)
-        if call is None or call.call_id in taken or json.loads(line).get(SPENDER, Spender.BUILD) != self._spender:
+        if call is None or call.call_id in taken or json.loads(line).get(SPENDER, BudgetScope.BUILD) != self._spender:
             return
         if self._since is not None and call.called_at < self._since:
             return

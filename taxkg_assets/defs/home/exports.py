@@ -79,4 +79,4 @@ def _export(store: Store, hashed: str, export: Callable[[Path], ExportCard]) -> 
         card = {"reason": str(failed)}
         _log.warning("questions are encoded with torch, which takes seconds to start: %s", failed)
     (building / CARD).write_text(json.dumps(card, indent=1, sort_keys=True) + "\n", encoding="utf8")
-    store.place.adopt(building, name)
+    store.storage.publish_folder(building, name)

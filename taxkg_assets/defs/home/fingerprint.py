@@ -39,25 +39,32 @@ _PACKAGES = {
 }
 """Packages that shape tables, by the name that they are imported under."""
 _PLUMBING = {
-    f"{DEFS}.{name}"
-    for name in (
-        "code_references",
-        "compat",
-        "contracts",
-        "early_gates",
-        "fingerprint",
-        "gates",
-        "home",
-        "place",
-        "progress",
-        "registry",
-        "renamed_columns",
-        "resources",
-        "step_process",
-        "store",
-        "timing",
-        "verdicts",
-    )
+    *(
+        f"{DEFS}.wiring.{name}"
+        for name in (
+            "code_references",
+            "compat",
+            "early_gates",
+            "gates",
+            "progress",
+            "registry",
+            "resources",
+            "step_process",
+            "verdicts",
+        )
+    ),
+    *(
+        f"{DEFS}.home.{name}"
+        for name in (
+            "access",
+            "contracts",
+            "fingerprint",
+            "renamed_columns",
+            "storage",
+            "store",
+            "timing",
+        )
+    ),
 }
 """Modules of `defs` that carry rows and decide none of them."""
 _PART = "(?&"

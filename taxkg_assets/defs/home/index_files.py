@@ -21,7 +21,7 @@ import numpy as np
 import polars as pl
 
 from taxkg_assets.defs.home.indexes import open_index
-from taxkg_assets.defs.home.place import LocalPlace
+from taxkg_assets.defs.home.storage import LocalStorage
 from taxkg_assets.defs.home.store import Store
 from taxkg_assets.retrieval.encoding.codes import VectorCodes
 from taxkg_assets.retrieval.encoding.encoder import Vectors
@@ -123,7 +123,7 @@ def open_catalogue(store: Store, path: str) -> pl.DataFrame:
 
 
 def _list_facts(store: Store, path: str) -> Mapping[str, Any]:
-    listed = store.place.read(f"{path}/{FACTS}/{FILES}")
+    listed = store.storage.read(f"{path}/{FACTS}/{FILES}")
     return {} if listed is None else json.loads(listed)
 
 
@@ -141,7 +141,7 @@ def open_search_index(store: Store, path: str, *, model_hash: str, most_rows: in
     """
     facts = _open_folder(store, f"{path}/{FACTS}")
     card = json.loads((facts / CARD).read_text(encoding="utf8"))
-    if isinstance(store.place, LocalPlace) and card["height"] <= most_rows:
+    if isinstance(store.storage, LocalStorage) and card["height"] <= most_rows:
         return _open_in_memory(facts, _open_folder(store, f"{path}/{FLAT}"), card, model_hash=model_hash)
     return _open_lance(store, path, facts, card, model_hash=model_hash)
 
@@ -154,7 +154,7 @@ def open_whole_index(store: Store, path: str, *, model_hash: str) -> SearchIndex
         path: Version of the index.
         model_hash: Model of its vectors.
     """
-    if isinstance(store.place, LocalPlace):
+    if isinstance(store.storage, LocalStorage):
         opened = open_search_index(store, path, model_hash=model_hash, most_rows=sys.maxsize)
         assert isinstance(opened, SearchIndex)
         return opened
@@ -173,7 +173,7 @@ def read_terms(store: Store, path: str, *, terms_by: str) -> pl.DataFrame | None
         path: Version of the index.
         terms_by: Digest of the code that finds terms.
     """
-    if not isinstance(store.place, LocalPlace) or not has_index_files(store, path):
+    if not isinstance(store.storage, LocalStorage) or not has_index_files(store, path):
         return None
     try:
         facts, flat = (_open_folder(store, f"{path}/{part}") for part in (FACTS, FLAT))
@@ -218,9 +218,9 @@ def find_damaged_files(store: Store, path: str) -> list[str]:
     """
     damaged = []
     for part in (FACTS, FLAT):
-        if store.place.look(f"{path}/{part}/{FILES}") is None:
+        if store.storage.look(f"{path}/{part}/{FILES}") is None:
             continue
-        folder = store.place.copy_of(f"{path}/{part}")
+        folder = store.storage.local_copy(f"{path}/{part}")
         listed: Mapping[str, Any] = json.loads((folder / FILES).read_text(encoding="utf8"))
         damaged += [
             f"{part}/{name}"
@@ -320,12 +320,12 @@ def _open_folder(store: Store, name: str) -> Path:
 
     Raises: IndexFilesError if a file is missing or of another size than the one that was written.
     """
-    folder = store.place.copy_of(name)
+    folder = store.storage.local_copy(name)
     card = folder / FILES
     listed = json.loads(card.read_text(encoding="utf8")) if card.is_file() else {FILES: [0, ""]}
     wrong = [file for file, (size, _) in listed.items() if _size(folder / file) != size]
     if wrong:
-        copied = not isinstance(store.place, LocalPlace)
+        copied = not isinstance(store.storage, LocalStorage)
         remedy = "delete this folder, it is copied again" if copied else "delete it and run `taxkg build`"
         raise IndexFilesError(f"{folder} is damaged ({', '.join(wrong)}): {remedy}.")
     return folder

@@ -16,7 +16,7 @@ def open_index(store: Store, path: str) -> Any:
     """
     import lancedb  # loaded here: readers of an index that fits into memory need no LanceDB
 
-    return lancedb.connect(store.place.uri_of(path), storage_options=store.place.options() or None)
+    return lancedb.connect(store.storage.uri_of(path), storage_options=store.storage.options() or None)
 
 
 def has_index(store: Store, path: str) -> bool:
@@ -26,4 +26,4 @@ def has_index(store: Store, path: str) -> bool:
         store: Home of the index.
         path: Version of the index.
     """
-    return any(".lance/_versions/" in name for name in store.place.walk(path))
+    return any(".lance/_versions/" in name for name in store.storage.walk(path))

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from taxkg_assets.defs.home.fingerprint import code_fingerprint
-from taxkg_assets.defs.home.place import atomic_write
+from taxkg_assets.defs.home.storage import atomic_write
 from taxkg_assets.defs.home.store import Store, digest
 from taxkg_assets.retrieval.encoding.encoder import SentenceEncoder
 from taxkg_assets.retrieval.index.token_match import build_token_index

@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from email.utils import parsedate_to_datetime
 from typing import Any, ClassVar
 
-from taxkg_assets.defs.home.place import HomeBusyError
+from taxkg_assets.defs.home.storage import HomeBusyError
 
 LEASE_SECONDS = 60.0
 SURE_SECONDS = 45.0

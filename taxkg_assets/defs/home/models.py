@@ -129,10 +129,10 @@ def open_encoder_of(home: AnyHome, hashed: str) -> SentenceEncoder | None:
     Returns:
         The encoder; None if this machine does not have it.
     """
-    place = home.store.place
+    storage = home.store.storage
     # A kept model is named by the beginning of its hash, so that no other is fetched from a bucket.
-    kept = [name for name in place.children(MODELS) if name == f"encoder-{hashed[:12]}"]
-    names = (_name_in_use(home), home.settings.model, *(str(place.copy_of(f"{MODELS}/{name}")) for name in kept))
+    kept = [name for name in storage.children(MODELS) if name == f"encoder-{hashed[:12]}"]
+    names = (_name_in_use(home), home.settings.model, *(str(storage.local_copy(f"{MODELS}/{name}")) for name in kept))
     runtime = home.settings.model_runtime
     name = next((name for name in names if _stored_hash(name, runtime) == hashed), None)
     return None if name is None else _open(home, name)
@@ -157,9 +157,9 @@ def _name_in_use(home: AnyHome) -> str:
     chosen = read_chosen(home, "model")
     if chosen is None or chosen["base_hash"] != _model_hash(home.settings.model):
         return home.settings.model
-    if not home.store.place.children(chosen["path"]):
+    if not home.store.storage.children(chosen["path"]):
         raise ModelError(f"The chosen model {chosen['path']} no longer exists: run `taxkg train` again.")
-    return str(home.store.place.copy_of(chosen["path"]))
+    return str(home.store.storage.local_copy(chosen["path"]))
 
 
 def _folder(name: str) -> Path | None:

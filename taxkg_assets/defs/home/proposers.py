@@ -14,7 +14,7 @@ from typing import Any
 import yaml
 
 from taxkg_assets.defs.home.access import AnyHome
-from taxkg_assets.defs.home.call_journal import Journal, Spender, Spending
+from taxkg_assets.defs.home.call_journal import BudgetScope, Journal, UsageReader
 from taxkg_assets.defs.home.fingerprint import code_fingerprint
 from taxkg_assets.defs.home.store import Store, digest
 from taxkg_assets.llm.budget import Budget, Price, Prices
@@ -59,7 +59,7 @@ def prune_journal(store: Store) -> None:
     Journal(store).forget(set(store.read_or_empty("llm_calls")["call_id"]))
 
 
-def open_proposer(home: AnyHome, *, spender: Spender = Spender.BUILD) -> Proposer:
+def open_proposer(home: AnyHome, *, spender: BudgetScope = BudgetScope.BUILD) -> Proposer:
     """Return the proposer of the settings, which replays recorded calls.
 
     Args:
@@ -77,7 +77,7 @@ def open_trainer(home: AnyHome) -> Proposer:
     Args:
         home: The home.
     """
-    return open_proposer(home, spender=Spender.TRAINING)
+    return open_proposer(home, spender=BudgetScope.TRAINING)
 
 
 def open_reader(home: AnyHome) -> Proposer | None:
@@ -97,15 +97,15 @@ def open_reader(home: AnyHome) -> Proposer | None:
         return None
     seconds = min(settings.llm_seconds, settings.llm_answer_seconds)
     hasty = settings.model_copy(update={"llm_seconds": seconds, "llm_attempts": 1})
-    return _open_model(home, hasty, spender=Spender.READER)
+    return _open_model(home, hasty, spender=BudgetScope.READER)
 
 
-def _open_model(home: AnyHome, settings: Settings, *, spender: Spender) -> ModelProposer:
+def _open_model(home: AnyHome, settings: Settings, *, spender: BudgetScope) -> ModelProposer:
     return ModelProposer(
         provider=open_provider(_checked(settings)),
         log=Journal(home.store, spender=spender),
         budget=open_budget(home.store, settings, spender=spender),
-        policy=_call_policy(settings, is_lenient=spender is Spender.READER),
+        policy=_call_policy(settings, is_lenient=spender is BudgetScope.READER),
         fingerprint=proposer_fingerprint(home),
     )
 
@@ -131,7 +131,7 @@ def _call_policy(settings: Settings, *, is_lenient: bool = False) -> CallPolicy:
     )
 
 
-def open_budget(store: Store, settings: Settings, *, spender: Spender) -> Budget:
+def open_budget(store: Store, settings: Settings, *, spender: BudgetScope) -> Budget:
     """What may be spent, whichever table and whichever process asks.
 
     A build that stopped resumes with the rest of its budget, which ends when `llm_calls` contains its calls. Training
@@ -142,11 +142,11 @@ def open_budget(store: Store, settings: Settings, *, spender: Spender) -> Budget
 
 
 @cache
-def _budget(home: str, spender: Spender, limits: tuple[float, int, float], prices: str) -> Budget:
+def _budget(home: str, spender: BudgetScope, limits: tuple[float, int, float], prices: str) -> Budget:
     usd, tokens, seconds = limits
     own = Prices(_own_prices(prices))
-    since = None if spender is Spender.BUILD else datetime.now(UTC)
-    spending = Spending(Store(home), spender=spender, prices=own, since=since)
+    since = None if spender is BudgetScope.BUILD else datetime.now(UTC)
+    spending = UsageReader(Store(home), spender=spender, prices=own, since=since)
     return Budget(usd=usd, tokens=tokens, seconds=seconds, prices=own, clock=time.monotonic, ledger=spending.read)
 
 

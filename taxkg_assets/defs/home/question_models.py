@@ -121,11 +121,11 @@ def open_export(store: Store, hashed: str, *, threads: int) -> ExportedModel | N
     card = _read_card(store, name)
     if card is None or "reason" in card:
         return None
-    return _open(store.place.copy_of(name), json.dumps(card, sort_keys=True), threads)
+    return _open(store.storage.local_copy(name), json.dumps(card, sort_keys=True), threads)
 
 
 def _read_card(store: Store, name: str) -> dict[str, Any] | None:
-    found = store.place.read(f"{name}/{CARD}")
+    found = store.storage.read(f"{name}/{CARD}")
     return None if found is None else json.loads(found)
 
 

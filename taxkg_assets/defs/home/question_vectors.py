@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from taxkg_assets.defs.home.fingerprint import code_fingerprint
-from taxkg_assets.defs.home.place import atomic_write
+from taxkg_assets.defs.home.storage import atomic_write
 from taxkg_assets.defs.home.store import Store, digest
 from taxkg_assets.retrieval.encoding.encoder import SentenceEncoder, TokenVectors, Vectors
 

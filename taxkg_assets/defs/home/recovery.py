@@ -25,12 +25,12 @@ def report_dead_run(instance: dg.DagsterInstance, store: Store, *, work: str = B
     Returns:
         Id of the run; empty if none died.
     """
-    if not store.noted_run(work=work):
+    if not store.active_run(work=work):
         return ""
     try:
         with store.exclusive(work=work):
-            run = instance.get_run_by_id(store.noted_run(work=work))
-            store.forget_run(work=work)
+            run = instance.get_run_by_id(store.active_run(work=work))
+            store.clear_active_run(work=work)
     except HomeBusyError:
         return ""
     if run is None or run.is_finished:

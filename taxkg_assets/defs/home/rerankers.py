@@ -127,8 +127,8 @@ def scorer_model(home: AnyHome, row: dict[str, Any]) -> Any:
 
 def _open_model(home: AnyHome, *, kind: str, path: str, name: str) -> Any:
     if kind == "late":
-        return open_folder(home.store.place.copy_of(path)) if path else open_base(home).model
-    return _open_cross(str(home.store.place.copy_of(path)) if path else name)
+        return open_folder(home.store.storage.local_copy(path)) if path else open_base(home).model
+    return _open_cross(str(home.store.storage.local_copy(path)) if path else name)
 
 
 @cache

@@ -1,9 +1,9 @@
-"""The home: Delta tables with their fingerprints, the ledger of sources, the cache of read documents.
+"""The home: Delta tables with their fingerprints, the manifest of sources, the cache of read documents.
 
 What belongs here: where a table is and how it is committed. What does not: what is in it. No dagster here, so that
 readers (the command line, servers) open a home without it.
 
-A home is a folder, or `s3://BUCKET/FOLDER`: tables, index, models, reports and the ledger then lie in the bucket, and
+A home is a folder, or `s3://BUCKET/FOLDER`: tables, index, models, reports and the manifest then lie in the bucket, and
 a folder of this machine keeps the rest (Dagster's records, cached readings) and the bucket's address, so that either
 names the same home.
 
@@ -32,13 +32,13 @@ from cachetools import LRUCache
 from deltalake import CommitProperties, DeltaTable, PostCommitHookProperties, write_deltalake
 from deltalake.exceptions import TableNotFoundError
 
-from taxkg_assets.defs.home.bucket import BucketPlace
+from taxkg_assets.defs.home.bucket import S3Storage
 from taxkg_assets.defs.home.commit_retry import COMMIT_RETRY
 from taxkg_assets.defs.home.contracts import empty_frame, enforce_contract, schema_of
-from taxkg_assets.defs.home.place import REMOTE, LocalPlace, Place, is_remote, newest_commit
-from taxkg_assets.defs.home.place import HomeBusyError as HomeBusyError
-from taxkg_assets.defs.home.place import atomic_write as atomic_write
 from taxkg_assets.defs.home.renamed_columns import RENAMED_COLUMNS
+from taxkg_assets.defs.home.storage import REMOTE, LocalStorage, Storage, is_remote, newest_commit
+from taxkg_assets.defs.home.storage import HomeBusyError as HomeBusyError
+from taxkg_assets.defs.home.storage import atomic_write as atomic_write
 from taxkg_assets.settings import settings_of
 
 BUILD, TRAINING = "build", "training"
@@ -48,7 +48,7 @@ POLL_SECONDS = 0.5
 _HASH_SEED = 7
 _KEEP_LOG = PostCommitHookProperties(create_checkpoint=True, cleanup_expired_logs=False)
 """A release reads old versions by their log, however old it is; `defs/retention.py` knows which entries may go."""
-LEDGER = "sources.json"
+SOURCE_MANIFEST = "sources.json"
 NEWEST = 50
 LINK = ".remote"
 """File in a folder of this machine that names the bucket of its home."""
@@ -108,22 +108,22 @@ def work_folder(uri: str) -> Path:
 
 
 class Store:
-    """One home: `tables`, `index`, `models`, `reports` and the ledger `sources.json` at its place; `home` is the folder
-    of this machine, with `dagster` and `cache`, and with all the rest where no bucket is named."""
+    """One home: `tables`, `index`, `models`, `reports` and the manifest `sources.json` in its storage; `home` is the
+    folder of this machine, with `dagster` and `cache`, and with all the rest where no bucket is named."""
 
     def __init__(self, home: str | Path, *, patience_s: float = 180.0) -> None:
         named = str(home)
         self.home = work_folder(named) if is_remote(named) else Path(home).expanduser().resolve()
         link = self.home / LINK
         if is_remote(named):
-            self.place: Place = BucketPlace(named, work=self.home, patience_s=patience_s)
+            self.storage: Storage = S3Storage(named, work=self.home, patience_s=patience_s)
             if not link.exists():
-                atomic_write(link, self.place.uri.encode())
+                atomic_write(link, self.storage.uri.encode())
         elif link.exists():
-            self.place = BucketPlace(link.read_text(encoding="utf8"), work=self.home, patience_s=patience_s)
+            self.storage = S3Storage(link.read_text(encoding="utf8"), work=self.home, patience_s=patience_s)
         else:
-            self.place = LocalPlace(self.home)
-        self.uri = self.place.uri if isinstance(self.place, BucketPlace) else str(self.home)
+            self.storage = LocalStorage(self.home)
+        self.uri = self.storage.uri if isinstance(self.storage, S3Storage) else str(self.home)
 
     def __repr__(self) -> str:
         return f"Store({self.uri!r})"
@@ -136,7 +136,7 @@ class Store:
 
     def table_uri(self, name: str) -> str:
         """Folder or address of a table."""
-        return self.place.uri_of(f"tables/{name}")
+        return self.storage.uri_of(f"tables/{name}")
 
     @contextmanager
     def exclusive(self, *, work: str = BUILD, wait_s: float = 0.0) -> Iterator[None]:
@@ -160,23 +160,23 @@ class Store:
                         raise HomeBusyError(f"Another {work} is working on {self.uri}. {remedy}") from busy
                     time.sleep(POLL_SECONDS)
             left_s = max(0.0, deadline - time.monotonic())
-            with self.place.lease(wait_s=left_s) if work == BUILD else nullcontext():
+            with self.storage.lease(wait_s=left_s) if work == BUILD else nullcontext():
                 _locked.add(key)
                 try:
                     yield
                 finally:
                     _locked.discard(key)
 
-    def note_run(self, run_id: str, *, work: str = BUILD) -> None:
+    def record_active_run(self, run_id: str, *, work: str = BUILD) -> None:
         """Write down which run works on the home; what is still there when the home is free died in the middle."""
         atomic_write(self._note(work), run_id.encode())
 
-    def noted_run(self, *, work: str = BUILD) -> str:
+    def active_run(self, *, work: str = BUILD) -> str:
         """The run that works on the home, or died there; empty where the last one came to its end."""
         path = self._note(work)
         return path.read_text(encoding="utf8") if path.exists() else ""
 
-    def forget_run(self, *, work: str = BUILD) -> None:
+    def clear_active_run(self, *, work: str = BUILD) -> None:
         """The noted run has come to its end."""
         self._note(work).unlink(missing_ok=True)
 
@@ -200,7 +200,7 @@ class Store:
         return TableNotFoundError(f"{name} has not been built in {self.uri}: run `taxkg build` first.")
 
     def _options(self) -> dict[str, str] | None:
-        return self.place.options() or None
+        return self.storage.options() or None
 
     def state(self, name: str) -> TableState | None:
         """What the newest commit says; None before the first one. A foreign commit has no digests of ours."""
@@ -249,7 +249,7 @@ class Store:
 
     def version(self, name: str) -> int:
         """Number of the newest commit; -1 before the first one."""
-        if isinstance(self.place, LocalPlace):
+        if isinstance(self.storage, LocalStorage):
             return newest_commit(Path(self.table_uri(name)))
         table = self.open_table(name)
         return -1 if table is None else table.version()
@@ -285,8 +285,8 @@ class Store:
 
     def _commit(self, name: str, frame: pl.DataFrame, *, record: Mapping[str, str] | None = None, **how: Any) -> None:
         """One commit, with what it says of itself, unless another build may be writing by now."""
-        self.place.check_lease()
-        if isinstance(self.place, LocalPlace):
+        self.storage.check_lease()
+        if isinstance(self.storage, LocalStorage):
             Path(self.table_uri(name)).mkdir(parents=True, exist_ok=True)
         properties = CommitProperties(custom_metadata=dict(record or {}))
         write_deltalake(
@@ -389,21 +389,21 @@ class Store:
             if reading.name != keep:
                 shutil.rmtree(reading, ignore_errors=True)
 
-    # ------------------------------------------------------------------------------------------------- ledger
+    # ------------------------------------------------------------------------------------------------- manifest
 
-    def read_ledger(self) -> dict[str, Any]:
+    def read_manifest(self) -> dict[str, Any]:
         """The recorded sources: `roots` (folders and files given) and `files` (document → root and path)."""
-        found = self.place.read(LEDGER)
+        found = self.storage.read(SOURCE_MANIFEST)
         empty: dict[str, Any] = {"roots": [], "files": {}}
         return empty if found is None else json.loads(found)
 
     @contextmanager
     def lock_ledger(self) -> Iterator[None]:
-        """Hold the ledger from reading to writing, among all processes of this machine; a matter of moments."""
+        """Hold the manifest from reading to writing, among all processes of this machine; a matter of moments."""
         with (self.folder() / ".sources.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
 
-    def write_ledger(self, ledger: Mapping[str, Any]) -> None:
+    def write_manifest(self, manifest: Mapping[str, Any]) -> None:
         """Record the sources."""
-        self.place.write(LEDGER, json.dumps(ledger, indent=1, sort_keys=True).encode())
+        self.storage.write(SOURCE_MANIFEST, json.dumps(manifest, indent=1, sort_keys=True).encode())

@@ -21,7 +21,7 @@ import dagster as dg
 import polars as pl
 
 from taxkg_assets.defs.home.store import HomeBusyError, atomic_write
-from taxkg_assets.defs.ingest.looks import inbox_of
+from taxkg_assets.defs.ingest.file_status import inbox_of
 from taxkg_assets.defs.ingest.reader import Job, Limits, read_documents
 from taxkg_assets.defs.wiring.alerts import default_schedule_status
 from taxkg_assets.rules.models.fetching import load_fetching

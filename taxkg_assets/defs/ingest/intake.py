@@ -21,10 +21,10 @@ from taxkg_assets.defs.home.contracts import schema_of
 from taxkg_assets.defs.home.store import Store, digest, frame_digest
 from taxkg_assets.defs.home.timing import keep_times, timed
 from taxkg_assets.defs.ingest.engine import open_engine
-from taxkg_assets.defs.ingest.looks import Look, inbox_of, inspect_files
+from taxkg_assets.defs.ingest.file_status import FileStatus, inbox_of, inspect_files
+from taxkg_assets.defs.ingest.llm_refinement import open_refinement, refinement_fingerprint
 from taxkg_assets.defs.ingest.reader import Job, Limits, Outcome
 from taxkg_assets.defs.ingest.reading import reading_version
-from taxkg_assets.defs.ingest.settling import open_settler, settler_of
 from taxkg_assets.defs.wiring.progress import stage_progress
 from taxkg_assets.defs.wiring.resources import Home
 from taxkg_assets.settings import Settings
@@ -48,7 +48,7 @@ Batch = tuple[pl.DataFrame, Mapping[str, Mapping[str, str] | None]]
 def has_sources(home: Home) -> bool:
     """Whether a source was recorded, or the inbox contains a file."""
     inbox = inbox_of(home.settings)
-    return bool(home.store.read_ledger()["roots"]) or (inbox.is_dir() and bool(find_source_files(inbox)))
+    return bool(home.store.read_manifest()["roots"]) or (inbox.is_dir() and bool(find_source_files(inbox)))
 
 
 def scan_sources(home: Home, roots: Sequence[Path] = (), *, at_first: Sequence[Path] = ()) -> dict[str, Any]:
@@ -60,21 +60,21 @@ def scan_sources(home: Home, roots: Sequence[Path] = (), *, at_first: Sequence[P
         at_first: Sources of a home without recorded sources and with an empty inbox.
 
     Returns:
-        The ledger; `closed` lists folders that could not be read, with the reason. Their documents stay as they were.
+        The manifest; `closed` lists folders that could not be read, with the reason. Their documents stay as they were.
 
     Raises:
         SourceError: No source can be read.
     """
     store = home.store
     with store.lock_ledger():
-        ledger = store.read_ledger()
+        manifest = store.read_manifest()
         given = roots or (() if has_sources(home) else at_first)
-        recorded = sorted({*ledger["roots"], str(inbox_of(home.settings))})
+        recorded = sorted({*manifest["roots"], str(inbox_of(home.settings))})
         scanned = [root.resolve() for root in given] or existing_roots(recorded)
         scans, closed = _scan(scanned)
-        merged = merge_sources(ledger, scans)
-        if merged != ledger:
-            store.write_ledger(merged)
+        merged = merge_sources(manifest, scans)
+        if merged != manifest:
+            store.write_manifest(merged)
     return {**merged, "closed": closed}
 
 
@@ -112,21 +112,21 @@ def admit_documents(home: Home, document_ids: Iterable[str]) -> Intake:
 
     Args:
         home: The home.
-        document_ids: Documents of the ledger.
+        document_ids: Documents of the manifest.
 
     Returns:
         Rows of `documents` and of `quarantine` to write, with the documents that left each table.
     """
     store, settings = home.store, home.settings
     version = reading_version(settings)
-    ledger = store.read_ledger()["files"]
+    manifest = store.read_manifest()["files"]
     known = {row["document_id"]: row for row in store.read_or_empty("documents").to_dicts()}
     refused = {row["document_id"]: row for row in store.read_or_empty("quarantine").to_dicts()}
     jobs: list[Job] = []
     cleared: set[str] = set()
-    looks = inspect_sources(home, set(document_ids) & ledger.keys(), files=ledger, known=known)
+    looks = inspect_sources(home, set(document_ids) & manifest.keys(), files=manifest, known=known)
     for document_id, look in sorted(looks.items()):
-        job = _job(store, document_id, ledger[document_id], look.sha256, version, settings=settings)
+        job = _job(store, document_id, manifest[document_id], look.sha256, version, settings=settings)
         if _is_same(known.get(document_id), job):
             cleared.add(document_id)
         elif not _is_same(refused.get(document_id), job):
@@ -143,7 +143,7 @@ def admit_documents(home: Home, document_ids: Iterable[str]) -> Intake:
         for o, j in zip(outcomes, jobs, strict=True)
         if not o.is_read
     ]
-    gone = (known.keys() | refused.keys()) - ledger.keys()
+    gone = (known.keys() | refused.keys()) - manifest.keys()
     documents = {row["document_id"]: {"content": reading_of(row["sha256"], row["code_version"])} for row in rows}
     recovered = (cleared | admitted.keys()) & refused.keys()
     quarantined = {row["document_id"]: {"content": row["sha256"]} for row in bad}
@@ -155,13 +155,13 @@ def admit_documents(home: Home, document_ids: Iterable[str]) -> Intake:
 
 def inspect_sources(
     home: Home, document_ids: Collection[str], *, files: Mapping[str, Any], known: Mapping[str, Mapping[str, Any]]
-) -> dict[str, Look]:
+) -> dict[str, FileStatus]:
     """Inspect the files of some documents without reading them.
 
     Args:
         home: The home.
         document_ids: Documents to inspect.
-        files: Entries of the ledger by document.
+        files: Entries of the manifest by document.
         known: Rows of `documents` by document.
 
     Returns:
@@ -181,7 +181,7 @@ def tier_of(settings: Settings, row: Mapping[str, Any]) -> int:
     return find_tier(row, own=settings.tiers)
 
 
-def forget_refusals(store: Store) -> None:
+def clear_quarantine(store: Store) -> None:
     """Let the next build read quarantined documents again; the date of the first refusal is kept.
 
     Args:
@@ -204,7 +204,7 @@ def publish(home: Home, name: str, document_ids: Iterable[str]) -> Iterator[Batc
     Yields:
         Rows with the reading of each of their documents; None in place of the reading of a document that is gone.
     """
-    store, settler, settle = home.store, settler_of(home, name), open_settler(home, name)
+    store, settler, settle = home.store, refinement_fingerprint(home, name), open_refinement(home, name)
     state = store.state(name)
     known = dict(state.documents) if state is not None else {}
     wanted = {r["document_id"]: r for r in store.read("documents").iter_rows(named=True)}
@@ -252,14 +252,14 @@ def find_unpublished(store: Store) -> set[str]:
 
 
 def find_outdated(home: Home, files: Mapping[str, Mapping[str, str]]) -> set[str]:
-    """Find the documents of the ledger that a run must process.
+    """Find the documents of the manifest that a run must process.
 
     They are new or changed, were read by another version of the code, have a new tier, or have newer rows than some
     table contains.
 
     Args:
         home: The home.
-        files: Entries of the ledger by document.
+        files: Entries of the manifest by document.
 
     Returns:
         Document ids.
@@ -270,7 +270,7 @@ def find_outdated(home: Home, files: Mapping[str, Mapping[str, str]]) -> set[str
     refused = {row["document_id"]: row for row in store.read_or_empty("quarantine").to_dicts()}
     outdated = find_unpublished(store)
     for name in PER_DOCUMENT:
-        state, settler = store.state(name), settler_of(home, name)
+        state, settler = store.state(name), refinement_fingerprint(home, name)
         outdated |= {d for d, s in (state.documents if state else {}).items() if s.get("settler", "") != settler}
     for document_id, look in inspect_sources(home, files.keys(), files=files, known=known).items():
         job = _job(store, document_id, files[document_id], look.sha256, version, settings=settings)
@@ -335,7 +335,7 @@ def _is_same(row: Mapping[str, Any] | None, job: Job) -> bool:
     return row is not None and row["sha256"] == job.sha256 and row["code_version"] == job.code_version
 
 
-def _read(home: Home, jobs: Sequence[Job], *, looks: Mapping[str, Look]) -> list[Outcome]:
+def _read(home: Home, jobs: Sequence[Job], *, looks: Mapping[str, FileStatus]) -> list[Outcome]:
     """Read what the cache does not hold yet, the largest files first so that no core idles at the end."""
     done: dict[str, Outcome] = {}
     for job in jobs:
@@ -369,7 +369,7 @@ def _restore_readings(home: Home, rows: Sequence[Mapping[str, Any]]) -> None:
         for r in rows
         if not (store.reading_folder(r["document_id"], reading=reading_of(r["sha256"], r["code_version"]))).is_dir()
     ]
-    files = store.read_ledger()["files"]
+    files = store.read_manifest()["files"]
     known = {r["document_id"]: r for r in lost}
     looks = inspect_sources(home, known.keys() & files.keys(), files=files, known=known)
     jobs = [_job(store, d, files[d], looks[d].sha256, version, settings=settings) for d in known if d in looks]

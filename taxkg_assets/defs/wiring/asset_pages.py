@@ -13,7 +13,7 @@ import dagster as dg
 from taxkg_assets.defs.home.contracts import schema_of
 from taxkg_assets.defs.wiring.asset_notes import NOTES
 from taxkg_assets.defs.wiring.registry import PIPELINE, TableRecord
-from taxkg_assets.defs.wiring.table_asset import TRAINED
+from taxkg_assets.defs.wiring.table_asset import TRAINING_GROUPS
 
 OWNERS: Mapping[str, str] = {
     "sources": "team:documents",
@@ -56,7 +56,7 @@ def _find_tags(spec: dg.AssetSpec, *, group: str) -> dict[str, str]:
     """Return the tags that assets can be filtered by."""
     return {
         "taxkg/stage": group,
-        "taxkg/made-by": "train" if group in TRAINED else "build",
+        "taxkg/made-by": "train" if group in TRAINING_GROUPS else "build",
         "taxkg/partitioned": "by-document" if spec.partitions_def is not None else "no",
     }
 

@@ -26,7 +26,7 @@ Show = Callable[[Store], Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class Maker:
+class TableBuilder:
     """A table's builder, the tables that it reads and what opens its other arguments."""
 
     build: Callable[..., pl.DataFrame]
@@ -55,7 +55,7 @@ class TableRecord:
     fingerprint: Fingerprint | None = None
     functions: tuple[Callable[..., Any], ...] = ()
     """Whose code decides what the table holds."""
-    maker: Maker | None = None
+    maker: TableBuilder | None = None
     step: TableStep | None = None
     show: Show | None = None
     gates: dict[str, GateRunner] = field(default_factory=dict)

@@ -46,13 +46,13 @@ class Home(dg.ConfigurableResource["Home"]):
             return
         store, work = self.store, context.run.tags.get(WORK_TAG, BUILD)
         with store.exclusive(work=work, wait_s=WAIT_SECONDS):
-            if context.instance is not None and store.noted_run(work=work) != context.run.run_id:
+            if context.instance is not None and store.active_run(work=work) != context.run.run_id:
                 report_dead_run(context.instance, store, work=work)
-            store.note_run(context.run.run_id, work=work)
+            store.record_active_run(context.run.run_id, work=work)
             try:
                 yield self
             finally:
-                store.forget_run(work=work)
+                store.clear_active_run(work=work)
 
     @property
     def settings(self) -> Settings:

@@ -19,7 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 from multiprocessing import connection, forkserver
 from typing import Any, TypeVar
 
-from taxkg_assets.defs.home.place import LocalPlace
+from taxkg_assets.defs.home.storage import LocalStorage
 from taxkg_assets.defs.wiring.progress import Listener, forward_progress, listening
 from taxkg_assets.defs.wiring.resources import Home
 
@@ -46,7 +46,7 @@ def reads_much(home: Home, tables: Iterable[str]) -> bool:
         tables: Tables that the step reads.
     """
     settings, store = home.settings, home.store
-    if settings.llm_provider != "rules" or not isinstance(store.place, LocalPlace):
+    if settings.llm_provider != "rules" or not isinstance(store.storage, LocalStorage):
         return False
     return sum(store.count(name) for name in tables if store.exists(name)) > settings.step_process_rows
 

@@ -21,7 +21,7 @@ from taxkg_assets.defs.wiring.early_gates import begin_gates
 from taxkg_assets.defs.wiring.early_tables import begin_tables, take_table
 from taxkg_assets.defs.wiring.io_manager import Rows, Unchanged
 from taxkg_assets.defs.wiring.parts import Parts
-from taxkg_assets.defs.wiring.registry import PIPELINE, Maker, Show, TableRecord
+from taxkg_assets.defs.wiring.registry import PIPELINE, Show, TableBuilder, TableRecord
 from taxkg_assets.defs.wiring.resources import Home
 from taxkg_assets.defs.wiring.step_process import reads_much
 from taxkg_assets.defs.wiring.table_step import TableStep, make_in_process, make_in_shares
@@ -30,7 +30,7 @@ DOCUMENT_PARTITIONS = dg.DynamicPartitionsDefinition(name="document")
 """One partition a document; nothing after the extraction is partitioned."""
 
 TRAINING, RERANKING = "training", "reranking"
-TRAINED = (TRAINING, RERANKING)
+TRAINING_GROUPS = (TRAINING, RERANKING)
 """Groups of the tables that `taxkg train` makes. Rerankers are trained on the index, which the encoder comes before."""
 
 
@@ -152,13 +152,13 @@ def table(
     functions: tuple[Callable[..., Any], ...] = (build, *code, *own_laws, *([publish] if publish else []))
 
     read_code = partial(_digest_code, schema, functions, has_settings=has_settings, handles=fingerprint)
-    maker = Maker(build, read, opened, has_settings)
+    maker = TableBuilder(build, read, opened, has_settings)
     step = TableStep(name, schema, maker, own_laws, publish, parts, read_code, dealt, can_be_dealt, keep)
     record = TableRecord(
         name,
         upstream,
         optional=tuple(optional),
-        is_training=group in TRAINED,
+        is_training=group in TRAINING_GROUPS,
         fingerprint=partial(_digest_inputs, read_code=read_code, upstream=upstream),
         functions=functions,
         maker=step.maker,

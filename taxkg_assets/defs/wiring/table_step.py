@@ -24,7 +24,7 @@ from taxkg_assets.defs.wiring.parts import (
     select_parts,
 )
 from taxkg_assets.defs.wiring.progress import stage_progress
-from taxkg_assets.defs.wiring.registry import PIPELINE, Maker
+from taxkg_assets.defs.wiring.registry import PIPELINE, TableBuilder
 from taxkg_assets.defs.wiring.resources import Home
 from taxkg_assets.defs.wiring.step_process import run_in_process, run_shares
 from taxkg_assets.defs.wiring.verdicts import OFFENDING_ROWS, table_metadata
@@ -36,7 +36,7 @@ class TableStep:
 
     name: str
     schema: type[dy.Schema]
-    maker: Maker
+    maker: TableBuilder
     laws: Sequence[Callable[..., pl.DataFrame]]
     publish: Callable[[Home, pl.DataFrame], None] | None
     parts: Parts | None

@@ -16,8 +16,8 @@ from taxkg_assets.retrieval.index.index_context import IndexContext
 from taxkg_assets.retrieval.index.parallel import run_in_parallel
 from taxkg_assets.retrieval.index.row_filter import Mask, RowFilter
 from taxkg_assets.retrieval.index.scores import Question, RetrieverScores
+from taxkg_assets.retrieval.query.components import SearchComponents
 from taxkg_assets.retrieval.query.hyde import generate_passage
-from taxkg_assets.retrieval.query.parts import Parts
 from taxkg_assets.retrieval.query.router import Route, find_lay_terms
 from taxkg_assets.retrieval.ranking import rerank
 from taxkg_assets.rules.models.llm import load_llm
@@ -69,7 +69,7 @@ class Expanded:
 
 
 def expand_query(
-    query: str, terms: Sequence[str], *, encoder: Encoder, parts: Parts, proposer: Proposer | None
+    query: str, terms: Sequence[str], *, encoder: Encoder, parts: SearchComponents, proposer: Proposer | None
 ) -> Expanded:
     """Expand a question with the documents' words for its everyday ones, and with a hypothetical passage.
 
@@ -108,7 +108,7 @@ def score_first_stage(
     allowed: RowFilter,
     index_context: IndexContext,
     encoder: Encoder,
-    parts: Parts,
+    parts: SearchComponents,
 ) -> FirstStage:
     """Score all rows by both retrievers and rank the best, among all rows and among those that the question prefers.
 

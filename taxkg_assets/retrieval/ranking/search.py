@@ -20,7 +20,7 @@ from taxkg_assets.retrieval.index.index_context import IndexContext
 from taxkg_assets.retrieval.index.levels import UNIT_LEVELS
 from taxkg_assets.retrieval.index.passage_index import PassageIndex
 from taxkg_assets.retrieval.index.row_filter import RowFilter
-from taxkg_assets.retrieval.query.parts import DEFAULT_PARTS, Parts
+from taxkg_assets.retrieval.query.components import DEFAULT_COMPONENTS, SearchComponents
 from taxkg_assets.retrieval.query.router import Catalog, Route, find_level, find_route, find_topic
 from taxkg_assets.retrieval.query.typos import correct_typos
 from taxkg_assets.retrieval.ranking import rerank
@@ -58,7 +58,7 @@ class Searcher:
 
     index: PassageIndex
     encoder: Encoder
-    parts: Parts = DEFAULT_PARTS
+    parts: SearchComponents = DEFAULT_COMPONENTS
     proposer: Proposer | None = None
     open_tables: Callable[[], TableCatalogue] | None = None
     reranker: Reranker | None = None
@@ -199,7 +199,7 @@ class Searcher:
         """Return whether the corpus has a document of this form, by any of its names."""
         return bool(find_route(form, catalog=self.catalog).forms)
 
-    def with_parts(self, parts: Parts) -> Searcher:
+    def with_parts(self, parts: SearchComponents) -> Searcher:
         """Return the same search with other components on; the context of the index is shared."""
         other = replace(self, parts=parts)
         other.__dict__.update(index_context=self.index_context, tables=self.tables)

@@ -221,14 +221,14 @@ def vacuum(
     as_json: JsonOption = False,
 ) -> None:
     """Delete old versions of tables and of the index that no kept release reads."""
-    from taxkg_assets.defs.retention import keep_house
+    from taxkg_assets.defs.retention import run_retention
     from taxkg_assets.defs.wiring.resources import Home
     from taxkg_assets.serving import render
 
     given = Home(home=home_of(home))
     days = given.settings.keep_days if keep_days is None else keep_days
     with given.store.exclusive():
-        freed = keep_house(given, keep_days=days, is_dry=is_dry)
+        freed = run_retention(given, keep_days=days, is_dry=is_dry)
     if as_json:
         print_json([asdict(one) for one in freed])
     else:

@@ -103,7 +103,7 @@ def daemon(home: HomeOption = "") -> None:
 
 def _exec_dagster(module: list[str], home: Path) -> None:
     """Replace this process by one of Dagster's programs, running in the home."""
-    from taxkg_assets.defs.ingest.looks import inbox_of
+    from taxkg_assets.defs.ingest.file_status import inbox_of
 
     paths = {"TAXKG_HOME": str(home), "TAXKG_INBOX": str(inbox_of(Settings(home=str(home))))}
     environment = {**os.environ, **paths, "PYTHONWARNINGS": DEV_IS_SUPERSEDED}

@@ -12,9 +12,9 @@ import pytest
 from deltalake.exceptions import CommitFailedError
 
 from taxkg_assets.defs.home import lease
-from taxkg_assets.defs.home.bucket import BucketPlace
+from taxkg_assets.defs.home.bucket import S3Storage
 from taxkg_assets.defs.home.models import base_hash, is_tuned, open_encoder, open_encoder_of
-from taxkg_assets.defs.home.place import HomeBusyError, LocalPlace, Place, PlaceError, safe_name
+from taxkg_assets.defs.home.storage import HomeBusyError, LocalStorage, Storage, StorageError, safe_name
 from taxkg_assets.defs.home.store import Store
 from taxkg_assets.defs.training_models import keep_model
 from taxkg_assets.defs.wiring.resources import Home
@@ -42,29 +42,29 @@ def bucket(object_store: ObjectStore, tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_a_bucket_holds_what_a_folder_holds(bucket: ObjectStore, tmp_path: Path) -> None:
-    places: list[Place] = [LocalPlace(tmp_path / "here"), BucketPlace(HOME, work=tmp_path / "copies")]
-    for place in places:
+    places: list[Storage] = [LocalStorage(tmp_path / "here"), S3Storage(HOME, work=tmp_path / "copies")]
+    for storage in places:
         made = tmp_path / "made"
         (made / "deep").mkdir(parents=True)
         (made / "deep" / "b.txt").write_bytes(b"b")
         (made / "a.txt").write_bytes(b"a")
-        assert place.read("index/a.txt") is None
-        place.write("index/old/gone.txt", b"old")
-        place.adopt(made, "index/old")
-        place.write("index/c.txt", b"one")
-        place.write("index/c.txt", b"two")
+        assert storage.read("index/a.txt") is None
+        storage.write("index/old/gone.txt", b"old")
+        storage.publish_folder(made, "index/old")
+        storage.write("index/c.txt", b"one")
+        storage.write("index/c.txt", b"two")
         assert not made.exists()
-        assert list(place.walk("index")) == ["c.txt", "old/a.txt", "old/deep/b.txt"]
-        assert place.children("index") == ["c.txt", "old"]
-        assert place.read("index/c.txt") == b"two"
-        seen = place.look("index/c.txt")
+        assert list(storage.walk("index")) == ["c.txt", "old/a.txt", "old/deep/b.txt"]
+        assert storage.children("index") == ["c.txt", "old"]
+        assert storage.read("index/c.txt") == b"two"
+        seen = storage.look("index/c.txt")
         assert seen is not None
         assert (seen.bytes, seen.age_s < 60) == (3, True)
-        assert place.look("index/d.txt") is None
-        assert (place.copy_of("index/old") / "deep" / "b.txt").read_bytes() == b"b"
-        place.remove("index/old")
-        place.remove("index/c.txt")
-        assert place.children("index") == []
+        assert storage.look("index/d.txt") is None
+        assert (storage.local_copy("index/old") / "deep" / "b.txt").read_bytes() == b"b"
+        storage.remove("index/old")
+        storage.remove("index/c.txt")
+        assert storage.children("index") == []
 
 
 @pytest.mark.parametrize("name", ["../up", "/etc/passwd", "a/../../b", "a//b", "", "a/./b", "a\0b"])
@@ -116,7 +116,7 @@ def test_a_bucket_that_cannot_be_reached_is_no_empty_table(bucket: ObjectStore) 
 def test_one_build_at_a_time_and_a_dead_one_is_not_waited_for(
     bucket: ObjectStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    one, other = (BucketPlace(HOME, work=tmp_path) for _ in range(2))
+    one, other = (S3Storage(HOME, work=tmp_path) for _ in range(2))
     with one.lease(wait_s=0), pytest.raises(HomeBusyError, match="working on s3://homes/one"), other.lease(wait_s=0):
         pass
     with one.lease(wait_s=0):
@@ -138,14 +138,14 @@ def test_one_build_at_a_time_and_a_dead_one_is_not_waited_for(
 
 def test_keys_are_nowhere_to_be_seen(bucket: ObjectStore, monkeypatch: pytest.MonkeyPatch) -> None:
     store = Store(HOME)
-    shown = [repr(store), repr(store.place), *(str(p.read_bytes()) for p in store.home.rglob("*") if p.is_file())]
+    shown = [repr(store), repr(store.storage), *(str(p.read_bytes()) for p in store.home.rglob("*") if p.is_file())]
     assert not any(KEYS["AWS_SECRET_ACCESS_KEY"] in text for text in shown)
     for name in KEYS:
         monkeypatch.delenv(name)
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", os.devnull)
     monkeypatch.setenv("AWS_CONFIG_FILE", os.devnull)
-    with pytest.raises(PlaceError, match="AWS_ACCESS_KEY_ID"):
+    with pytest.raises(StorageError, match="AWS_ACCESS_KEY_ID"):
         Store(HOME).exists("faces")
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from taxkg_assets.defs.home.call_journal import Journal, Spender, Spending
+from taxkg_assets.defs.home.call_journal import BudgetScope, Journal, UsageReader
 from taxkg_assets.defs.home.proposers import open_budget, prune_journal
 from taxkg_assets.defs.home.store import Store
 from taxkg_assets.llm.budget import BudgetError, Price, Prices
@@ -132,7 +132,7 @@ def test_a_process_sees_what_others_have_asked_since(tmp_path: Path) -> None:
 def test_two_processes_spend_one_budget(tmp_path: Path) -> None:
     store, settings = Store(tmp_path), Settings(llm_budget_tokens=12_000)
     request = compose(PAIR_JUDGING, questions(1), model="m")
-    budget = open_budget(store, settings, spender=Spender.BUILD)
+    budget = open_budget(store, settings, spender=BudgetScope.BUILD)
     with budget.admit(request):
         pass
     other = Journal(Store(tmp_path))  # all that two processes share is the file
@@ -140,7 +140,7 @@ def test_two_processes_spend_one_budget(tmp_path: Path) -> None:
         other.record(_call(str(number), input_tokens=1000, output_tokens=100))
     with pytest.raises(BudgetError, match="llm_budget_tokens"), budget.admit(request):
         pytest.fail("the budget is spent")
-    with open_budget(store, settings, spender=Spender.READER).admit(request):
+    with open_budget(store, settings, spender=BudgetScope.READER).admit(request):
         pass  # readers have their own
 
 
@@ -148,20 +148,20 @@ def test_a_build_that_stopped_goes_on_with_what_is_left_until_its_calls_are_take
     store, prices = Store(tmp_path), Prices({"m": Price(1.0, 10.0)})
     journal = Journal(store)
     journal.record(_call("before", input_tokens=1_000_000, output_tokens=0, cost_usd=1.0))
-    spending = Spending(store, spender=Spender.BUILD, prices=prices)
+    spending = UsageReader(store, spender=BudgetScope.BUILD, prices=prices)
     assert spending.read() == (1_000_000, 1.0)
     journal.record(_call("without a price then", input_tokens=0, output_tokens=1_000_000))
-    Journal(store, spender=Spender.TRAINING).record(_call("trained"))
+    Journal(store, spender=BudgetScope.TRAINING).record(_call("trained"))
     assert spending.read() == (2_000_000, 11.0)
     _fold(store)
     prune_journal(store)
     journal.record(_call("next", input_tokens=7, output_tokens=0))
-    assert spending.read() == Spending(store, spender=Spender.BUILD, prices=prices).read() == (7, 7e-6)
+    assert spending.read() == UsageReader(store, spender=BudgetScope.BUILD, prices=prices).read() == (7, 7e-6)
 
 
 def test_who_counts_from_a_moment_on_counts_nothing_before(tmp_path: Path) -> None:
     store, now = Store(tmp_path), datetime.now(UTC)
-    journal = Journal(store, spender=Spender.READER)
+    journal = Journal(store, spender=BudgetScope.READER)
     journal.record(_call("before", called_at=now - timedelta(seconds=1)))
     journal.record(_call("after", called_at=now))
-    assert Spending(store, spender=Spender.READER, prices=Prices(), since=now).read() == (2, 0.0)
+    assert UsageReader(store, spender=BudgetScope.READER, prices=Prices(), since=now).read() == (2, 0.0)

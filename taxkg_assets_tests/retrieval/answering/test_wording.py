@@ -13,7 +13,7 @@ from taxkg_assets.llm.exchange import COMPLETE, AccessError, Reply, Request
 from taxkg_assets.llm.rule_proposer import RuleProposer
 from taxkg_assets.retrieval.answering.answer import ask
 from taxkg_assets.retrieval.answering.guardrail import grade_confidence, read_confidence
-from taxkg_assets.retrieval.query.parts import DEFAULT_PARTS
+from taxkg_assets.retrieval.query.components import DEFAULT_COMPONENTS
 from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.settings import Settings
 from taxkg_assets_tests.llm.scripted import Scripted, items_of, proposer
@@ -116,7 +116,7 @@ def test_an_imagined_passage_is_searched_with_where_that_is_on(searcher: Searche
     asked = replace(searcher, proposer=proposer(model))
     assert asked.search(question, k=1) == searcher.search(question, k=1)
     assert model.asked == []
-    imagining = replace(asked, parts=replace(DEFAULT_PARTS, hyde=True))
+    imagining = replace(asked, parts=replace(DEFAULT_COMPONENTS, hyde=True))
     assert imagining.search(question, k=1)[0].document == "town-code"
     assert len(model.asked) == 1
     by_rule = replace(imagining, proposer=RuleProposer())

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class SearchComponents:
     """Components of the search, on or off; ablation measures what each adds."""
 
     lexical: bool = True
@@ -22,4 +22,4 @@ class Parts:
     typos: bool = True
 
 
-DEFAULT_PARTS = Parts()
+DEFAULT_COMPONENTS = SearchComponents()

@@ -25,7 +25,7 @@ DUPLICATE_REMEDY = "Remove one of the two files."
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class FileStatus:
     """A file as it is now; stage, reason and remedy are empty where it may be read."""
 
     sha256: str
@@ -52,12 +52,12 @@ def inspect_files(
     admitted: Mapping[str, str],
     settings: Settings,
     hashed: Callable[[Path], str] = sha256_of,
-) -> dict[str, Look]:
-    """Inspect entries of the ledger; no file stops the inspection of the others.
+) -> dict[str, FileStatus]:
+    """Inspect entries of the manifest; no file stops the inspection of the others.
 
     Args:
-        files: Entries of the ledger by document.
-        admitted: Digests with which documents of the ledger were admitted.
+        files: Entries of the manifest by document.
+        admitted: Digests with which documents of the manifest were admitted.
         settings: Limits of size, and the tiers of sources.
         hashed: Digests the bytes of a file.
 
@@ -72,7 +72,7 @@ def inspect_files(
     return looks
 
 
-def _inspect_file(file: Mapping[str, Any], *, settings: Settings, hashed: Callable[[Path], str]) -> Look:
+def _inspect_file(file: Mapping[str, Any], *, settings: Settings, hashed: Callable[[Path], str]) -> FileStatus:
     path, shown = Path(file["path"]), printable(file["path"])
     if rival := file.get("rival"):
         reason = f"Two files of this name differ, or cannot be compared: {shown} and {printable(rival['path'])}."
@@ -84,7 +84,7 @@ def _inspect_file(file: Mapping[str, Any], *, settings: Settings, hashed: Callab
         if size > settings.document_memory_mb * MIB:
             reason = f"{shown} has {size // MIB} MiB, more than reading may take ({settings.document_memory_mb} MiB)."
             return _refuse("limits", reason, SIZE_REMEDY)
-        return Look(hashed(path))
+        return FileStatus(hashed(path))
     except FileNotFoundError:
         return _refuse("open", f"{shown} is not there.", BACK_REMEDY)
     except OSError as closed:
@@ -96,5 +96,5 @@ def _leads_out(path: Path, *, inbox: Path) -> bool:
     return path.parent == inbox and path.is_symlink() and not path.resolve().is_relative_to(inbox)
 
 
-def _refuse(stage: str, reason: str, remedy: str) -> Look:
-    return Look(digest(stage, reason), stage, reason, remedy)
+def _refuse(stage: str, reason: str, remedy: str) -> FileStatus:
+    return FileStatus(digest(stage, reason), stage, reason, remedy)

@@ -8,8 +8,8 @@ import pytest
 
 from taxkg_assets.defs import automation
 from taxkg_assets.defs.automation import find_changes
+from taxkg_assets.defs.ingest.file_status import MIB, FileStatus, inbox_of, inspect_files
 from taxkg_assets.defs.ingest.intake import admit_documents, scan_sources
-from taxkg_assets.defs.ingest.looks import MIB, Look, inbox_of, inspect_files
 from taxkg_assets.defs.wiring.resources import Home
 
 pytestmark = pytest.mark.slow
@@ -29,7 +29,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
     return made
 
 
-def look(home: Home, path: Path) -> Look:
+def look(home: Home, path: Path) -> FileStatus:
     """How one file looks, which nobody may open."""
 
     def opened(path: Path) -> str:

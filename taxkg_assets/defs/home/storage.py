@@ -1,4 +1,4 @@
-"""Where the shared things of a home lie, named by paths below it: a folder of this machine, or a bucket.
+"""Storage of a home, addressed by paths below it: a folder of this machine, or a bucket.
 
 What belongs here: bytes under names, folders that take their place at once, what an engine needs to open a name by
 itself, and the lease by which one build at a time writes. What does not: what the bytes mean.
@@ -22,7 +22,7 @@ class HomeBusyError(Exception):
     """Another build works on this home."""
 
 
-class PlaceError(Exception):
+class StorageError(Exception):
     """What a home needs of its bucket cannot be had; the message says what, and the remedy."""
 
 
@@ -62,8 +62,8 @@ class Seen(NamedTuple):
     age_s: float
 
 
-class Place(Protocol):
-    """Names are relative, with `/` between their parts; a name that leads out of the place is an error."""
+class Storage(Protocol):
+    """Names are relative, with `/` between their parts; a name that leads out of the storage is an error."""
 
     def uri_of(self, name: str) -> str:
         """What engines and people call the thing of this name."""
@@ -89,14 +89,14 @@ class Place(Protocol):
     def walk(self, name: str) -> Iterator[str]:
         """Every file below a name, as a path from there."""
 
-    def adopt(self, folder: Path, name: str) -> None:
+    def publish_folder(self, folder: Path, name: str) -> None:
         """Move a folder of this machine to a name, in place of what is there."""
 
-    def copy_of(self, name: str) -> Path:
+    def local_copy(self, name: str) -> Path:
         """A folder of this machine with the files below a name, whose content must never change."""
 
     def lease(self, *, wait_s: float) -> AbstractContextManager[None]:
-        """Hold the place for one writer among all machines; `HomeBusyError` when that takes longer than `wait_s`."""
+        """Lock the storage for one writer among all machines; `HomeBusyError` when that takes longer than `wait_s`."""
 
     def check_lease(self) -> None:
         """Raise `HomeBusyError` if the lease was lost: another build may be writing by now."""
@@ -125,7 +125,7 @@ def safe_name(name: str) -> str:
     return name
 
 
-class LocalPlace:
+class LocalStorage:
     """A folder of this machine; it is locked by a file lock of the store, so its lease is free."""
 
     def __init__(self, folder: Path) -> None:
@@ -166,12 +166,12 @@ class LocalPlace:
         path = self._path(name)
         yield from (file.relative_to(path).as_posix() for file in sorted(path.rglob("*")) if file.is_file())
 
-    def adopt(self, folder: Path, name: str) -> None:
+    def publish_folder(self, folder: Path, name: str) -> None:
         self.remove(name)
         self._path(name).parent.mkdir(parents=True, exist_ok=True)
         folder.replace(self._path(name))
 
-    def copy_of(self, name: str) -> Path:
+    def local_copy(self, name: str) -> Path:
         return self._path(name)
 
     def lease(self, *, wait_s: float) -> AbstractContextManager[None]:

@@ -24,7 +24,7 @@ SETTLED = "references"
 Settle = Callable[[Path], pl.DataFrame]
 
 
-def settler_of(home: Home, name: str) -> str:
+def refinement_fingerprint(home: Home, name: str) -> str:
     """Digest the model that refines the rows of a table: part of what decides whether a document's rows are current.
 
     Args:
@@ -37,7 +37,7 @@ def settler_of(home: Home, name: str) -> str:
     return proposer_fingerprint(home) if name == SETTLED and home.settings.llm_provider != "rules" else ""
 
 
-def open_settler(home: Home, name: str) -> Settle:
+def open_refinement(home: Home, name: str) -> Settle:
     """Open what makes the rows of a document from the folder of its reading.
 
     Args:
@@ -47,7 +47,7 @@ def open_settler(home: Home, name: str) -> Settle:
     Returns:
         Function of the folder of a reading.
     """
-    if not settler_of(home, name):
+    if not refinement_fingerprint(home, name):
         return lambda folder: pl.read_ipc(folder / f"{name}.arrow")
     proposer = open_proposer(home)
     return lambda folder: settle_reading(folder, proposer)
