@@ -44,7 +44,7 @@ def test_a_changed_or_missing_file_is_named(tmp_path: Path, held: bytes | None, 
 def test_a_damaged_copy_of_a_bucket_is_made_again_when_it_is_deleted(tmp_path: Path) -> None:
     facts = _write(tmp_path)
     (facts / "code_signs.npy").write_bytes(b"sig")
-    copied: Any = SimpleNamespace(place=SimpleNamespace(copy_of=lambda name: tmp_path / name))
+    copied: Any = SimpleNamespace(storage=SimpleNamespace(local_copy=lambda name: tmp_path / name))
     with pytest.raises(IndexFilesError, match=r"code_signs\.npy.*delete this folder, it is copied again"):
         open_codes(cast(Store, copied), PATH)
     with pytest.raises(IndexFilesError, match="run `taxkg build`"):
