@@ -46,10 +46,12 @@ class Runs(Section):
 
     Attributes:
         join_em: A wider gap inside one printed line, in font sizes, begins another cell.
+        period_em: A period this near to the number of a row, in font sizes, belongs to it.
         same_line_pt: Middles of runs in one printed line differ by at most this.
     """
 
     join_em: float
+    period_em: float
     same_line_pt: float
     leader_source: str
 
