@@ -66,13 +66,23 @@ def hull_of(runs: Sequence[Run]) -> Box:
 def are_worksheet_rows(rows: Sequence[CellRow]) -> bool:
     """Return whether the rows are lines to fill in: several begin with a number, and words follow it.
 
+    Rows that are filled in with words in several columns are those of a table whose rows are numbered.
+
     Args:
         rows: Rows of the table, from top to bottom.
     """
     limits = load_tables().tagged
     numbered = [row for row in rows if row[0].is_numbered]
-    worded = sum(any(letter.isalpha() for cell in row[1:] for letter in cell.text) for row in numbered)
+    filled = sum(_count_worded(row[1:], letters=limits.filled_letters) >= limits.filled_cells for row in numbered)
+    if filled and filled >= limits.filled_frac * len(numbered):
+        return False
+    worded = sum(_count_worded(row[1:], letters=1) > 0 for row in numbered)
     return bool(len(numbered) >= limits.worksheet_lines and worded >= limits.worksheet_frac * len(numbered))
+
+
+def _count_worded(cells: Sequence[RowCell], *, letters: int) -> int:
+    """Count the cells that hold at least some letters."""
+    return sum(sum(map(str.isalpha, cell.text)) >= letters for cell in cells)
 
 
 @dataclass(slots=True)
