@@ -5,19 +5,20 @@ A page whose tags fail is read by its layout, and says why.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import pairwise
 
 from taxkg_assets.extraction.authored.structure_tree import TagPlace, find_places
-from taxkg_assets.extraction.pdf.model import Page, Span
+from taxkg_assets.extraction.pdf.model import Page, Source, Span
 from taxkg_assets.rules.models.authored import Limits, load_authored
 from taxkg_assets.rules.models.roles import load_roles
 
 TOO_LITTLE_TEXT = "The page has too little text to judge its structure tags."
 ONE_PICTURE = "Structure tags call the text of the page a picture."
-SILENT = (TOO_LITTLE_TEXT, ONE_PICTURE)
+FORM_FACE = "The boxes of a form are read by their ruling."
+SILENT = (TOO_LITTLE_TEXT, ONE_PICTURE, FORM_FACE)
 """Reasons that are no fault of the tags: they say nothing about the text of the page."""
 
 
@@ -82,6 +83,27 @@ def is_picture(page: Page) -> bool:
         page: Page with its spans, rules and fields.
     """
     return page.distrust == ONE_PICTURE
+
+
+def drop_face_tags(source: Source, *, faces: Collection[int]) -> Source:
+    """Drop the structure tags of pages that show the boxes of a form: tags do not tell boxes from paragraphs.
+
+    Args:
+        source: Pages as read.
+        faces: Numbers of the pages with a boxed face.
+
+    Returns:
+        The same pages; a tagged face has no tags and says why.
+    """
+    if not any(page.tags and page.page in faces for page in source.pages):
+        return source
+    pages = tuple(_without_tags(page) if page.tags and page.page in faces else page for page in source.pages)
+    return replace(source, pages=pages)
+
+
+def _without_tags(page: Page) -> Page:
+    spans = tuple(replace(span, tag_ix=-1) for span in page.spans)
+    return replace(page, spans=spans, tags=(), distrust=FORM_FACE)
 
 
 @cache

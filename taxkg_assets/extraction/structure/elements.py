@@ -178,7 +178,7 @@ def _tagged_blocks(page: Page, lines: list[Line], flow: Flow, *, regions: Sequen
     maker = _text_maker(page, flow, lines)
     maker.icons = parts.icons
     kept = [item.line for item in parts.items if item.line is not None]
-    units = find_units(page, kept, tables={region.tag_ix for region in regions})
+    units = find_units(page, kept, regions=regions)
     add_units(maker, page, units, regions=regions)
     for line in [*parts.icons, *parts.furniture, *merge_lines(parts.leaders)]:
         maker.add([line], "PageArtifact", SURE, column_ix=-1)
