@@ -15,7 +15,8 @@ _CONTAINED = ("box", "line", "section")
 _HOLDERS = ("form", "publication", "section", "url")
 
 
-@dataclass(frozen=True, slots=True)
+# Not frozen, as a booklet has thousands of them; never changed all the same.
+@dataclass(slots=True)
 class Place:
     """Where a mention's cluster is in the text, and the kind of what it is about; half-open characters."""
 

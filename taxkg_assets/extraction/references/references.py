@@ -144,7 +144,7 @@ def _read_section(section: dict[str, Any], mentions: list[Mention], *, owner: _O
     for mention, place, is_self in zip(localised, places, own, strict=True):
         start, end = find_sentence_at(sentences, start=mention.group[0], end=max(mention.group[1], mention.end))
         name = mention.target if mention.kind == "section" else ""
-        question = (start, end, place, mention.group, is_self, name)
+        question = (start, end, place.start, place.end, place.kind, place.is_container, mention.group, is_self, name)
         mentioned = mentioned_by.get(question)
         if mentioned is None:
             mentioned = MentionInSentence(
