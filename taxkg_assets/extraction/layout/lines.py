@@ -171,9 +171,12 @@ def merge_lines(lines: list[Line]) -> list[Line]:
     """
     if len(lines) == 1:
         return list(lines)
+    ordered = sorted(lines, key=_PLACE)
+    if all(line.base - above.base >= _SAME_BASE_FRAC * line.size for above, line in pairwise(ordered)):
+        return ordered
     rows: list[list[Line]] = []
     lowest = -inf
-    for line in sorted(lines, key=_PLACE):
+    for line in ordered:
         # Nothing is lower than the line before: most lines are too far below it to stand in any row.
         is_near = line.base - lowest < _SAME_BASE_FRAC * line.size
         lowest = line.base

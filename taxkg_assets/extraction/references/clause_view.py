@@ -100,18 +100,20 @@ def match_cue(group: str, view: View) -> Relation | None:
     rules = open_clause_screen().find_rules(("relations", group), view.rule_words)
     if not rules:
         return None
-    texts = {"clause": view.clause, "sentence": view.sentence}
-    small = {scope: text.lower() for scope, text in texts.items()}
+    clause = view.clause
+    small_clause, small_sentence = clause.lower(), view.sentence.lower()
     for rule in rules:
         extra = rule.extra
-        scope = extra.get("scope", "clause")
-        if not rule.may_match(small[scope]):
+        is_clause = extra.get("scope", "clause") == "clause"
+        if not rule.may_match(small_clause if is_clause else small_sentence):
             continue
         if extra.get("needs_amount") and not view.mentioned.holds_amount:
             continue
         if "named" in extra and not matches(extra["named"], view.mentioned.name):
             continue
-        if view.mentioned.kind in extra.get("kinds", (view.mentioned.kind,)) and rule.pattern.search(texts[scope]):
+        if "kinds" in extra and view.mentioned.kind not in extra["kinds"]:
+            continue
+        if rule.pattern.search(clause if is_clause else view.sentence):
             return Relation(extra["relation"], extra["polarity"], rule.id)
     return None
 
