@@ -121,10 +121,11 @@ def is_artifact(line: Line, page: Page, style: Style) -> bool:
 
 
 def is_artifact_of(line: Line, *rule_ids: str) -> bool:
-    """Return whether one of the named rules takes a line for furniture.
+    """Return whether a line is page furniture by one of the named rules.
 
     Args:
         line: Printed line.
+        rule_ids: Ids of rules of the list `artifacts`.
     """
     return any(search(line.text) is not None for search in _artifact_searches(rule_ids))
 
