@@ -149,10 +149,11 @@ def find_artifact_test(page: Page, style: Style) -> Callable[[Line], bool]:
 
 
 def is_artifact_of(line: Line, *rule_ids: str) -> bool:
-    """Return whether one of the named rules takes a line for furniture.
+    """Return whether a line is page furniture by one of the named rules.
 
     Args:
         line: Printed line.
+        rule_ids: Ids of rules of the list `artifacts`.
     """
     for search in _artifact_searches(rule_ids):  # noqa: SIM110 - a generator costs as much as the search
         if search(line.text) is not None:

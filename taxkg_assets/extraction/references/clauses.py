@@ -60,7 +60,11 @@ class _Break:
 
 @cache
 def open_clause_screen() -> Screen:
-    """Open the screen of `SCREENED`: to look it up by its groups takes as long as to ask it."""
+    """Open the screen of `SCREENED`; a caller keeps it, because a look-up by its groups takes as long as a test.
+
+    Returns:
+        The screen.
+    """
     return open_screen(SCREENED)
 
 

@@ -251,7 +251,7 @@ def _read_rule(text: str, rule: Rule) -> Iterator[list[Mention]]:
 
 @cache
 def context(rule_id: str) -> re.Pattern[str]:
-    """Return the pattern of what may be right before or after a mention.
+    """Return the pattern of a text next to a mention, such as the form that a schedule belongs to.
 
     Args:
         rule_id: Rule of `rules/references.yaml`.
