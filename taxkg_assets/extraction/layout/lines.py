@@ -158,7 +158,7 @@ def is_upright(line: Line) -> bool:
     Args:
         line: A line with its direction.
     """
-    if len(line.text) < 4 or line.height <= 2.2 * line.size:
+    if line.y1 - line.y0 <= 2.2 * line.size or len(line.text) < 4:
         return True
     return line.height <= 2.2 * max(span.size_pt for span in line.spans)
 
