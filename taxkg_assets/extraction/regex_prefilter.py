@@ -45,14 +45,14 @@ class Screen:
 
     def find_rules(self, name: tuple[str, str], rule_words: int) -> list[Rule]:
         """Find the rules of a group that can match in a text that holds these words, in the group's order."""
-        usable: list[Rule] = []
         if not rule_words & self._any[name]:
-            return usable
-        for rule, first, others in self._rules[name]:
-            # The lowest bit is set in every text, for rules that need no word.
-            if rule_words & first and (not others or all(rule_words & words for words in others)):
-                usable.append(rule)
-        return usable
+            return []
+        # The lowest bit is set in every text, for rules that need no word.
+        return [
+            rule
+            for rule, first, others in self._rules[name]
+            if rule_words & first and (not others or all(rule_words & words for words in others))
+        ]
 
     def _number(self, words: Iterable[str]) -> int:
         return reduce(or_, map(self._bits.__getitem__, words), 0)

@@ -13,7 +13,8 @@ from taxkg_assets.rules.loader import load_rules
 from taxkg_assets.rules.models.navigation import load_navigation
 
 
-@dataclass(frozen=True, slots=True)
+# Not frozen for the same reason as spans; never changed all the same.
+@dataclass(slots=True)
 class NamedPlace:
     """A named place of a document; `publisher_id` is empty where the name is none of the publisher's."""
 

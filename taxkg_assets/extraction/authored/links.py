@@ -28,7 +28,8 @@ _WIDTHS = dict.fromkeys("ijl.,;:'|!’‘ ftrI()[]/\\-", 0.3) | dict.fromkeys("m
 _WIDTH = 0.55
 
 
-@dataclass(frozen=True, slots=True)
+# Not frozen for the same reason as spans; never changed all the same.
+@dataclass(slots=True)
 class LinkBox:
     """One rectangle of a link and the words in it."""
 
@@ -36,7 +37,8 @@ class LinkBox:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+# Not frozen for the same reason as spans; never changed all the same.
+@dataclass(slots=True)
 class Link:
     """One link; it leads to a place of the document (`name` where that has one), or to an address."""
 
@@ -51,7 +53,8 @@ class Link:
     """Index of the first span that it covers among its page's; −1 where it covers no words."""
 
 
-@dataclass(frozen=True, slots=True)
+# Not frozen for the same reason as spans; never changed all the same.
+@dataclass(slots=True)
 class _Covered:
     """The words that one area covers: from a character of one span to one of the same or a later span."""
 

@@ -80,17 +80,17 @@ def make_line(page: int, spans: Sequence[Span]) -> Line | None:
     if not shown:
         return None
     first, last = shown[0], shown[-1]
-    main = first
-    letters = bold = italic = 0
+    main, longest, y0, y1 = first, len(first.text), first.y0, first.y1
+    is_marked = False
     for span in shown:
+        # Faster than the least and the greatest of two.
         count = len(span.text)
-        if count > len(main.text):
-            main = span
-        if not any(map(str.isalnum, span.text)):
-            continue
-        letters += count
-        bold += count * span.is_bold
-        italic += count * span.is_italic
+        if count > longest:
+            main, longest = span, count
+        y0 = span.y0 if span.y0 < y0 else y0
+        y1 = span.y1 if span.y1 > y1 else y1
+        is_marked = is_marked or span.is_bold or span.is_italic
+    lettered = [span for span in shown if any(map(str.isalnum, span.text))] if is_marked else []
     text = "".join(span.text for span in spans).strip()
     if "  " in text or "\t" in text:
         text = " ".join(text.split())
@@ -105,13 +105,13 @@ def make_line(page: int, spans: Sequence[Span]) -> Line | None:
         last,
         text,
         x0,
-        min(span.y0 for span in shown),
+        y0,
         last.x1,
-        max(span.y1 for span in shown),
+        y1,
         main.size_pt,
         main.y1,
-        letters > 0 and bold == letters,
-        letters > 0 and italic == letters,
+        bool(lettered) and all(span.is_bold for span in lettered),
+        bool(lettered) and all(span.is_italic for span in lettered),
     )
 
 
@@ -158,7 +158,7 @@ def is_upright(line: Line) -> bool:
     Args:
         line: A line with its direction.
     """
-    if len(line.text) < 4 or line.height <= 2.2 * line.size:
+    if line.y1 - line.y0 <= 2.2 * line.size or len(line.text) < 4:
         return True
     return line.height <= 2.2 * max(span.size_pt for span in line.spans)
 

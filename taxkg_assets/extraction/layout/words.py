@@ -32,7 +32,8 @@ class Words:
 
     @cached_property
     def _hyphenated(self) -> set[str]:
-        return {word for word in _find_words([line.text for line in self._lines if "-" in line.text]) if "-" in word}
+        tokens = " ".join([line.text for line in self._lines if "-" in line.text]).split()
+        return {word for word in _find_words([token for token in tokens if "-" in token]) if "-" in word}
 
     @cached_property
     def _small_texts(self) -> list[str]:

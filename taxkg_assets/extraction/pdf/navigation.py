@@ -22,7 +22,8 @@ class Place:
     shown_y: float
 
 
-@dataclass(frozen=True, slots=True)
+# Not frozen for the same reason as spans; never changed all the same.
+@dataclass(slots=True)
 class Destination:
     """A point of the document that has a name."""
 
@@ -40,7 +41,8 @@ class Bookmark:
     place: Place | None = None
 
 
-@dataclass(frozen=True, slots=True)
+# Not frozen for the same reason as spans; never changed all the same.
+@dataclass(slots=True)
 class LinkArea:
     """One rectangle of a page that leads somewhere: to a name, to a place or to an address.
 

@@ -136,11 +136,11 @@ class Sight:
         if len(kinds) == 1:
             return []
         usual = max(kinds, key=kinds.__getitem__)
+        if all(raw["text"].isspace() for raw, color in zip(raws, colors, strict=True) if color != usual):
+            return []
         painted = np.array(colors)
         is_text = np.array([not raw["text"].isspace() for raw in raws])
         rare = np.flatnonzero((painted != usual) & is_text)
-        if not len(rare):
-            return []
         shared = np.zeros(len(boxes))
         # Words of the usual color can be met by rare ones alone, so that each pair is inspected once.
         for some in cut_in_parts(rare, len(boxes)):

@@ -172,7 +172,7 @@ class Headings:
 
     def find_in(self, text: str, *, rule_words: int) -> Iterator[Mention]:
         """Find headings that the text cites with a cue before or after them; `rule_words` are its words of rules."""
-        if not rule_words & self._cues:
+        if not rule_words & self._cues or self._openings.isdisjoint(_CAPITALISED.findall(text)):
             return
         before = find_rule("references", "section_cues", "see_before")
         after = find_rule("references", "section_cues", "place_after")

@@ -56,8 +56,10 @@ def read_predicates(text: str) -> tuple[Predicate, ...]:
     Returns:
         Verbs in order; `start`, `end` and `head_end` are characters in `text`.
     """
-    found: list[Predicate] = []
     forms = _verb_forms()
+    if forms.keys().isdisjoint(map(str.lower, _WORD.findall(text))):
+        return ()
+    found: list[Predicate] = []
     # To look every word up is faster than to try an alternation of all forms at every place.
     for match in _WORD.finditer(text):
         known = forms.get(match[0].lower())

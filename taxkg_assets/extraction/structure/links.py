@@ -24,7 +24,8 @@ from taxkg_assets.schemas import Links, dtypes, empty, validated
 _HYPHENS = "-\u00ad\u2010"
 
 
-@dataclass(frozen=True, slots=True)
+# Not frozen for the same reason as spans; never changed all the same.
+@dataclass(slots=True)
 class _Placed:
     """Where one rectangle of a link is: its element, and the range of its words there, −1 where it has none."""
 
@@ -33,7 +34,8 @@ class _Placed:
     end: int = -1
 
 
-@dataclass(frozen=True, slots=True)
+# Not frozen for the same reason as spans; never changed all the same.
+@dataclass(slots=True)
 class _Row:
     """One link in the making: `spot` is where its words begin and end."""
 
