@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from taxkg_assets.graph.line_history import fold_label
-from taxkg_assets.graph.places import RETURN, Place, find_places
+from taxkg_assets.graph.places import FACE, RETURN, Place, find_places
 from taxkg_assets.rules.asking import matches_any
 from taxkg_assets.rules.forms import form_pattern
 from taxkg_assets.rules.models.flows import load_flows
@@ -136,6 +136,9 @@ class Lines:
         """
         if words == RETURN:
             return str(load_flows().own_return)
+        if words == FACE:
+            own = _PARENT.search(about.form)
+            return own[1] if own else about.form
         if not words:
             return about.form
         names = self._names.get(_fold(words), [])
@@ -234,10 +237,13 @@ class Lines:
             for row, own in labels
             if wanted and own.startswith(f"{wanted} ") and not _is_from_another(row["label"], other_form)
         ]
+        filled = [row for row in rows if row["field_count"]]
+        rows = filled if len(rows) > 1 and len(filled) == 1 else rows
         if len(rows) == 1 and not rows[0]["field_count"] and other_form:
             head = _number(rows[0])
             below = [row for row in self._rows[document] if re.fullmatch(rf"{head}[a-z]", _number(row))]
             named = [row for row in below if form_pattern(other_form).search(row["label"])]
+            named = named or [row for row in below if fold_label(row["label"]).startswith(wanted)]
             rows = (named or below) if below else rows
         return rows, NO_LABEL
 

@@ -14,6 +14,7 @@ from taxkg_assets.rules.sentences import find_sentences
 _WORD = re.compile(r"⟨(\d+)_*⟩")
 _COLUMN_GROUPS = ("columns", "totals")
 """Groups of rules that read columns without a line."""
+_CAPITALS = re.compile(r"\b(?:From|Lines?|Box(?:es)?|Columns?)\b")
 _ITEM = re.compile(r"^(\W*)(Lines?|Box(?:es)?)(?= \d)")
 
 
@@ -36,6 +37,17 @@ def read_label(label: str) -> list[FlowStatement]:
         label: Words printed for the line.
     """
     return [*_read(label, 0, "labels"), *_read(label, 0, "totals")]
+
+
+def read_heading(heading: str) -> list[FlowStatement]:
+    """Return the statements of a line's heading on where its amount comes from: `Line 9—Dues From Form 2849, Line 6`.
+
+    Args:
+        heading: Words of the heading; those of places begin with capitals there.
+    """
+    lowered = _CAPITALS.sub(lambda match: match[0].lower(), heading)
+    found = [each for each in _read(lowered, 0, "labels") if each.relation == "from_form"]
+    return [each for each in found if each.source is not None and each.source.forms]
 
 
 def read_passage(text: str, *, under: str) -> list[FlowStatement]:

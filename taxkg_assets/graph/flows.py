@@ -13,22 +13,26 @@ import dataframely as dy
 import polars as pl
 
 from taxkg_assets import schemas
+from taxkg_assets.graph.flow_clauses import read_clauses
 from taxkg_assets.graph.flow_ends import NO_LABEL, About, End, Lines, year_of
 from taxkg_assets.graph.flow_statements import (
     FlowStatement,
     read_code,
+    read_heading,
     read_item,
     read_label,
     read_lead_in,
     read_passage,
 )
 from taxkg_assets.graph.named_amounts import NamedAmounts, PlacedAmount, read_placed_amounts
-from taxkg_assets.graph.places import Place
+from taxkg_assets.graph.places import Place, name_forms
 from taxkg_assets.graph.schedule_scopes import WORKSHEET, find_line_keys, find_scopes
 
 Row = Mapping[str, Any]
 _HEADING_FORM = re.compile(r"^Form ([\w-]+)\.?$")
 _ABOUT_FORM = re.compile(r"^Form (\d{4}(?:-[A-Z]+)?|[A-Z]-\d+)\b")
+_BOOK_FORM = re.compile(r"(?:^|\b(?:on|for) )Form (\d{4}(?:-[A-Z]+)?)(?: or (?:Form )?\d{4}-[A-Z]+)?\.?$")
+_FILERS = re.compile(r"^(?P<forms>Forms? .+?) filers\b")
 _NAMED_FORM = re.compile(r"\bForms? ([A-Z\d][\w-]*\w)")
 
 
@@ -56,6 +60,7 @@ def build_flows(
     known = Lines(lines.to_dicts(), list(papers.values()))
     rows = [
         *_read_labels(lines, papers, known),
+        *_read_headings(anchors, papers, known),
         *_read_passages(sections, anchors, papers, known),
         *_read_formulas(formulas, lines, papers, known),
     ]
@@ -145,6 +150,7 @@ def _read_passages(
         before.amounts[row["document_id"]].add(row["text"])
         before.placed += [(row, about, each) for each in read_placed_amounts(row["text"])]
         for statement in _read_passage(row, before, under=under if own is not None else ""):
+            statement = _share_of_line(_place_on_form_of_filers(statement, heading), own)
             if not about.form or known.has_only_lines(about.form):
                 statement = _place_on_form_before(statement, row["text"], _find_heading_form(heading, known))
             yield from _rows_of(statement, own, about, known=known, stated=_place_of(row, statement), text=row["text"])
@@ -154,10 +160,25 @@ def _read_passages(
             yield from _rows_of(statement, None, about, known=known, stated=stated, text=passage["text"])
 
 
+def _read_headings(anchors: pl.DataFrame, papers: Mapping[str, Row], known: Lines) -> Iterator[dict[str, Any]]:
+    """Read the headings of lines in booklets that name where the amount comes from."""
+    scopes = find_scopes(anchors)
+    is_named = pl.col("heading").str.contains(r"\b[Ff]rom\b.*\b(?:[Ll]ine|[Bb]ox)")
+    for row in anchors.filter(is_named & pl.col("key").str.starts_with("line_")).iter_rows(named=True):
+        scope = scopes.get(row["anchor_id"], "")
+        about, _, own = _find_subject(row, papers[row["document_id"]], row["heading"], known, scope=scope)
+        if own is None or row["perspective"] == "face":
+            continue
+        stated = {name: row[name] for name in ("document_id", "page", "bbox", "element_id")}
+        for statement in read_heading(row["heading"]):
+            if _names_other(statement.source, about, known):
+                yield from _rows_of(statement, own, about, known=known, stated=stated, text=row["heading"])
+
+
 def _select_passages(sections: pl.DataFrame) -> pl.DataFrame:
     """Select the passages that can state a flow: those that name a line, box or column, or a form to report on."""
     text = pl.col("text")
-    names = text.str.contains(r"(?i)\b(?:line|box|column)\b")
+    names = text.str.contains(r"(?i)\b(?:lines?|box(?:es)?|columns?)\b")
     verbs = text.str.contains("(?i)enter|include|report|carry|transfer|show")
     return sections.filter(
         (names & (verbs | text.str.contains("^•"))) | text.str.contains(r"[Rr]eport .{0,20}on .{0,5}Form ")
@@ -166,7 +187,11 @@ def _select_passages(sections: pl.DataFrame) -> pl.DataFrame:
 
 def _read_passage(row: Row, before: _Before, *, under: str) -> list[FlowStatement]:
     """Read a passage, with what the passages before it under the same heading introduce."""
-    statements = read_passage(row["text"], under=under)
+    statements = read_passage(row["text"], under="" if under == "given" else under)
+    known = {_ends_in(row["text"], each) for each in statements}
+    statements += [
+        each for each in read_clauses(row["text"], under=under) if _ends_in(row["text"], each) not in known
+    ]
     is_same = before.anchor_id == row["anchor_id"]
     if not row["text"].startswith("•"):
         before.lead_in = read_lead_in(row["text"])
@@ -182,6 +207,24 @@ def _read_passage(row: Row, before: _Before, *, under: str) -> list[FlowStatemen
             statement = replace(statement, target=replace(target, forms=before.column_forms))
         placed.append(statement)
     return placed
+
+
+def _share_of_line(statement: FlowStatement, own: End | None) -> FlowStatement:
+    """Give a share of a partner the line with the number of its box: below `Line 4`, box 4a is for line 4a."""
+    target = statement.target
+    if own is None or statement.source is not None or target is None or target.kind != "box" or len(target.keys) != 1:
+        return statement
+    key = target.keys[0]
+    if not (own.key.startswith("line_") and target.forms and key[:-1] == own.key.removeprefix("line_")):
+        return statement
+    place = Place((), target.keys, "line", "", "", "", target.start, target.end)
+    return replace(statement, source=place)
+
+
+def _ends_in(text: str, statement: FlowStatement) -> tuple[Any, ...]:
+    """Return what tells the statements of a passage apart: the places as named, and the part of the passage."""
+    ends = [(each.keys, each.kind, each.label, each.start) if each else None for each in (statement.source, statement.target)]
+    return tuple(ends)
 
 
 def _place_of(row: Row, statement: FlowStatement) -> dict[str, Any]:
@@ -210,10 +253,21 @@ def _place_on_form_before(statement: FlowStatement, text: str, heading_form: str
     return replace(statement, source=replace(source, forms=(named[-1],))) if named else statement
 
 
+def _place_on_form_of_filers(statement: FlowStatement, heading: str) -> FlowStatement:
+    """Give a line of a part, below a heading for the filers of some forms, those forms."""
+    match = _FILERS.match(heading)
+    source = statement.source
+    if match is None or source is None or source.forms or not source.part:
+        return statement
+    return replace(statement, source=replace(source, forms=name_forms(match["forms"])))
+
+
 def _find_subject(row: Row, paper: Row, heading: str, known: Lines, *, scope: str) -> tuple[About, str, End | None]:
     """Find the form that a passage is about, and the box or line that its heading explains."""
     named = _HEADING_FORM.match(heading)
     is_book = paper["doc_type"] == "publication"
+    if is_book and not named:
+        named = _BOOK_FORM.search(heading)
     form = named[1] if named else "" if is_book else row["form"] or paper["form"]
     about = About(form, year_of(paper))
     if scope and not named and not is_book and paper["doc_type"] != "form":
@@ -224,8 +278,8 @@ def _find_subject(row: Row, paper: Row, heading: str, known: Lines, *, scope: st
     is_own = paper["doc_type"] == "form"
     about = About(about.form, about.year, row["document_id"] if is_own and form == paper["form"] else None)
     end = known.find(Place((), (number,), kind, "", "", "", 0, 1), about, key=number, form="")
-    is_received = kind == "box" and row["perspective"] == "recipient"
-    return about, "boxes" if is_received else "lines" if kind == "line" else "", end
+    box = "boxes" if row["perspective"] == "recipient" else "given"
+    return about, "lines" if kind == "line" else box, end
 
 
 def _read_formulas(
@@ -293,7 +347,7 @@ def _row_of(relation: str, source: End, target: End, stated: Row) -> dict[str, A
         for name in ("source", "target")
         for part in ("document_id", "form", "part", "key", "column")
     ]
-    words = "\n".join(map(str, [relation, row["document_id"], row["evidence"], *ends]))
+    words = "\n".join(map(str, [relation, row["document_id"], row["page"], row["evidence"], *ends]))
     row["flow_id"] = hashlib.sha256(words.encode()).hexdigest()[:16]
     return row
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,6 +11,7 @@ import polars as pl
 from taxkg_assets.rules.asking import matches_any
 from taxkg_assets.rules.loader import load_rules
 
+_LINE_AND_COLUMN = re.compile(r"Line (\d{1,2}[a-z]{0,2}),? [Cc]olumns? \([a-z]\)")
 WORKSHEET = "worksheet"
 """Scope of lines that belong to a worksheet, which no form prints."""
 
@@ -51,13 +53,21 @@ def find_line_keys(anchors: pl.DataFrame) -> dict[str, str]:
     found: dict[str, str] = {}
     columns = ("anchor_id", "kind", "key", "heading", "parent_anchor_id")
     for row in anchors.select(columns).sort("anchor_id").iter_rows(named=True):
-        own = row["key"] or ""
+        own = row["key"] or _read_key(row["heading"])
+        if own and not row["key"]:
+            found[row["anchor_id"]] = own
         if not own and not _read_scope(row):
             own = keys.get(row["parent_anchor_id"] or "", "")
             if own.startswith("line_"):
                 found[row["anchor_id"]] = own
         keys[row["anchor_id"]] = own
     return found
+
+
+def _read_key(heading: str) -> str:
+    """Return the key of the one line that a heading names together with a column; empty for other headings."""
+    match = _LINE_AND_COLUMN.match(heading)
+    return f"line_{match[1]}" if match else ""
 
 
 def _read_scope(row: Mapping[str, Any]) -> str:
