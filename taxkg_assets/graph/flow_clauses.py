@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 from taxkg_assets.graph.flow_statements import FlowStatement
 from taxkg_assets.graph.places import Place, find_places, mask
@@ -57,7 +58,7 @@ def read_clauses(text: str, *, under: str) -> list[FlowStatement]:
             fills in for somebody else), `lines` (that the reader fills in), or empty.
 
     Returns:
-        Statements; an end that is None is the line or box of the heading.
+        Statements; None as an end means the line or box of the heading.
     """
     found: list[FlowStatement] = []
     before = _Before()
@@ -67,7 +68,7 @@ def read_clauses(text: str, *, under: str) -> list[FlowStatement]:
         places = find_places(sentence) if "line" in sentence or "box" in sentence else []
         if not sentence.startswith("Instead"):
             before = _Before(last=before.last, is_first=not start)
-        if places:
+        if places and (under == "given" or not matches_any("flows", "clause_others", sentence)):
             places = [_name_parent(each, schedules) for each in places]
             found += _read_sentence(mask(sentence, places), places, before, start, under)
             before.last = places[-1]
@@ -87,34 +88,38 @@ def _read_sentence(
     masked: str, places: list[Place], before: _Before, offset: int, under: str
 ) -> Iterator[FlowStatement]:
     for start, end in _split(masked):
-        for source, target in _read_clause(masked[start:end], places, before, under):
+        clause = masked[start:end]
+        verb, at = _find_verb(clause)
+        for source, target in _read_clause(clause, places, before, under, verb=verb, at=at):
             if not any(each is not None and each.forms for each in (source, target)):
                 continue
             if any(each is not None and matches_any("flows", "unnamed", each.label) for each in (source, target)):
                 continue
             relation = "from_form" if target is None else "flows_to"
-            yield FlowStatement(relation, source, target, offset + start, offset + end, "clause")
+            rule_id = "clause" if verb == "move" else f"clause_{verb}"
+            yield FlowStatement(relation, source, target, offset + start, offset + end, rule_id)
 
 
 def _split(masked: str) -> list[tuple[int, int]]:
     """Split a sentence where the next verb begins."""
     breaks = {match.end() for rule in load_rules("flows", "clause_breaks") for match in rule.pattern.finditer(masked)}
     bounds = sorted({0, *breaks, len(masked)})
-    return [(low, high) for low, high in zip(bounds, bounds[1:], strict=False) if masked[low:high].strip()]
+    return [(low, high) for low, high in pairwise(bounds) if masked[low:high].strip()]
 
 
-def _read_clause(clause: str, places: list[Place], before: _Before, under: str) -> list[Pair]:
+def _read_clause(clause: str, places: list[Place], before: _Before, under: str, *, verb: str, at: int) -> list[Pair]:
     """Return the pairs of ends that a clause joins, and remember its places for the next one."""
-    verb, at = _find_verb(clause)
     found = _find_roles(clause, places)
-    is_share = bool(found) and _find_object("", clause[at : found[0].start], verb) == "share"
+    is_share = verb == "move" and matches_any("flows", "clause_shares", clause[at:])
     _settle(found, verb=verb, at=at, is_share=is_share)
     sources = [each.place for each in found if each.role in ("source", "aside")]
     targets = [each.place for each in found if each.role == "target" and each.start >= at - 1]
     pairs: list[Pair] = []
     if verb in ("move", "moved"):
         pairs = [
-            pair for group in _group(found, at) for pair in _pair(clause, group, before, under, verb=verb, at=at)
+            pair
+            for group in _group(found, at)
+            for pair in _pair(clause, group, before, under, verb=verb, at=at, is_share=is_share)
         ]
     elif verb == "equal" and under == "lines" and not matches_any("flows", "clause_elsewhere", clause):
         pairs = [(source, None) for source in sources]
@@ -172,7 +177,8 @@ def _find_role(left: str, right: str, previous: _Found | None, *, is_joined: boo
     if _OPEN.search(left):
         if left.endswith("(from "):
             return "source"
-        return "aside" if _INSIDE.search(left) and right.startswith((")", ", code", " (")) else ""
+        is_aside = _INSIDE.search(left) and right.startswith((")", ", code", " ("))
+        return "aside" if is_aside and (previous is None or left.strip() != "(") else ""
     if right.startswith((" amount", "’s amount")):
         return "source"
     if is_joined and previous is not None:
@@ -196,7 +202,9 @@ def _settle(found: list[_Found], *, verb: str, at: int, is_share: bool) -> None:
     """
     if is_share:
         for each in found:
-            each.role = "target" if each.place.kind == "box" else ""
+            if each.place.kind == "box" and (each.left.endswith((" in ", " in the ")) or each.role == "target"):
+                each.role = "target"
+                each.place = each.place if each.place.forms else replace(each.place, forms=_PARTNER)
     has_target = False
     follower: _Found | None = None
     for each in reversed(found):
@@ -219,14 +227,22 @@ def _group(found: list[_Found], at: int) -> list[list[_Found]]:
             continue
         roles = {other.role for other in groups[-1]}
         is_full = len(roles) == 2 and not each.is_joined and each.role == "source"
-        is_other = each.place.kind == "line" and each.role == "target" and groups[-1] and groups[-1][-1].role == "target" and not each.is_joined
+        is_other = (
+            each.place.kind == "line"
+            and each.role == "target"
+            and groups[-1]
+            and groups[-1][-1].role == "target"
+            and not each.is_joined
+        )
         if is_full or is_other:
             groups.append([])
         groups[-1].append(each)
     return groups
 
 
-def _pair(clause: str, group: list[_Found], before: _Before, under: str, *, verb: str, at: int) -> list[Pair]:
+def _pair(
+    clause: str, group: list[_Found], before: _Before, under: str, *, verb: str, at: int, is_share: bool
+) -> list[Pair]:
     """Return the pairs of ends of one amount that a clause moves."""
     sources: list[Place | None] = [each.place for each in group if each.role == "source"]
     targets = [each for each in group if each.role == "target"]
@@ -236,15 +252,15 @@ def _pair(clause: str, group: list[_Found], before: _Before, under: str, *, verb
         is_own = under == "lines" and verb == "move" and not matches_any("flows", "clause_elsewhere", clause)
         return [(source, None) for source in sources] if is_own else []
     if targets and not sources:
+        if is_share:
+            return [(_find_whole(before), each.place) for each in targets]
         means = _find_object(clause[:at], clause[at : targets[0].start], verb)
-        if means == "share":
-            return [_share(each.place, before) for each in targets]
         sources = _find_origins(means, before, under) if targets[0] is group[0] else []
     return [(source, target.place) for source in sources for target in targets]
 
 
 def _find_object(subject: str, words: str, verb: str) -> str:
-    """Return what a clause without a source moves: an amount named before, a share of one, or empty for another."""
+    """Return what a clause without a source moves: an amount named before, the heading's, or empty for another."""
     if verb == "moved":
         return "own" if matches_any("flows", "clause_subjects", subject) else ""
     rules = load_rules("flows", "clause_objects")
@@ -259,10 +275,8 @@ def _find_origins(means: str, before: _Before, under: str) -> list[Place | None]
     return [*(before.sources or before.targets)] or ([None] if is_own else [])
 
 
-def _share(target: Place, before: _Before) -> Pair:
-    """Return the ends of a partner's share: from the line named before, else that of the heading, to a Schedule K-1."""
+def _find_whole(before: _Before) -> Place | None:
+    """Return the line of Schedule K, named before, whose amount partners share; None is the line of the heading."""
     origin = before.targets[-1] if before.targets else before.last
-    if target.kind == "box" and not target.forms:
-        target = replace(target, forms=_PARTNER)
     is_line = origin is not None and len(origin.keys) == 1 and _WHOLE.match("".join(origin.forms)) is not None
-    return origin if is_line else None, target
+    return origin if is_line else None

@@ -88,10 +88,11 @@ class Lines:
         end = End(name or form, shown, place.part, place.column, code=place.code)
         if not name:
             return _fail(end, "the form is not named")
-        if about.document_id is not None and name == about.form:
+        is_other_year = place.year is not None and place.year != about.year
+        if about.document_id is not None and name == about.form and not is_other_year:
             document, is_same = about.document_id, True
         else:
-            found = self.find_revision(name, about.year)
+            found = self.find_revision(name, place.year or about.year)
             if found is None:
                 return _fail(end, "the library does not contain the form")
             document, is_same = found

@@ -15,6 +15,8 @@ _WORD = re.compile(r"⟨(\d+)_*⟩")
 _COLUMN_GROUPS = ("columns", "totals")
 """Groups of rules that read columns without a line."""
 _CAPITALS = re.compile(r"\b(?:From|Lines?|Box(?:es)?|Columns?)\b")
+_OWN_LINE = re.compile(r",? (?:and|or) line ")
+"""Before a further line of a sum, which is on the form that the label is printed on."""
 _ITEM = re.compile(r"^(\W*)(Lines?|Box(?:es)?)(?= \d)")
 
 
@@ -36,7 +38,7 @@ def read_label(label: str) -> list[FlowStatement]:
     Args:
         label: Words printed for the line.
     """
-    return [*_read(label, 0, "labels"), *_read(label, 0, "totals")]
+    return [*_read(label, 0, "labels"), *_read(label, 0, "totals"), *_read_operands(label)]
 
 
 def read_heading(heading: str) -> list[FlowStatement]:
@@ -97,6 +99,41 @@ def read_item(text: str, *, source: Place) -> list[FlowStatement]:
     """
     lowered = _ITEM.sub(lambda match: f"{match[1]}{match[2].lower()}", text)
     return [replace(each, source=source) for each in _read(lowered, 0, "items")]
+
+
+def _read_operands(label: str) -> Iterator[FlowStatement]:
+    """Read the lines of other forms that a label adds or subtracts."""
+    for start, end in find_sentences(label):
+        sentence = label[start:end]
+        for match, places, rule_id in find_matches(sentence, "operands"):
+            for place in places:
+                if place.forms and match.start() <= place.start and place.end <= match.end():
+                    named = find_places(_OWN_LINE.split(sentence[place.start : place.end])[0])[0]
+                    yield FlowStatement("from_form", named, None, start + place.start, start + place.end, rule_id)
+
+
+def introduces_sources(text: str) -> bool:
+    """Decide whether a passage introduces a list of places whose amounts go to the line of its heading.
+
+    Args:
+        text: The passage.
+
+    Returns:
+        False for lists that leave something out, or take a part of it.
+    """
+    return matches_any("flows", "source_lead_ins", text) and not matches_any("flows", "source_bars", text)
+
+
+def read_source_item(item: str) -> list[FlowStatement]:
+    """Return the statements of an item of such a list.
+
+    Args:
+        item: The item.
+    """
+    if matches_any("flows", "source_bars", item):
+        return []
+    lowered = _ITEM.sub(lambda match: f"{match[1]}{match[2].lower()}", item)
+    return [each for each in _read(lowered, 0, "source_items") if each.source is not None and each.source.forms]
 
 
 def _read_forms(text: str, offset: int) -> Iterator[FlowStatement]:

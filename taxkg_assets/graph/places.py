@@ -14,7 +14,7 @@ FACE = "this form"
 """What `Place.forms` holds for the form that a booklet explains, also below the heading of one of its schedules."""
 
 _ID = r"(?:\d{3,4}+(?:-?[A-Z]{1,5}+(?![a-z]))?+|W-?\d[A-Z]{0,2}|[A-Z]{2,3}-\d{1,4})"
-_JOINED = rf"(?:(?:, | or |, or | and |, and |/)(?:Form )?{_ID}(?!,? lines? ))*(?:(?:,? or|,? and) (?:Form )?{_ID})?"
+_JOINED = rf"(?:(?:, | or |, or | and |, and |/)(?:Forms? )?{_ID}(?!,? lines? ))*(?:(?:,? or|,? and) (?:Form )?{_ID})?"
 _FORMS = rf"Forms?(?:\(s\))? {_ID}{_JOINED}"
 _SCHEDULE = r"Schedules? [A-Z0-9]{1,2}(?:-[A-Z0-9]{1,2})?\b(?! (?:Tax )?Worksheet)(?: \(Forms? [^()]{3,60}\))?"
 _SMALL = r"of|for|and|the|to|in|on|or|a|an|under|with|from|by|etc\."
@@ -32,7 +32,8 @@ _YEARS = r"(?:(?:current|prior|previous|preceding)[- ]year(?:['’]s)? )"
 
 def _document(prefix: str) -> str:
     names = rf"(?:{_FORMS}, )?{_SCHEDULE}(?: of {_FORMS})?|{_FORMS}"
-    owner = rf"(?:(?:all |each )?(?:of )?(?:the |your |a |any )?{_YEARS}?(?:spouse['’]s )?)"
+    year = rf"(?:(?P<{prefix}year>(?:19|20)\d\d) )?"
+    owner = rf"(?:(?:all |each )?(?:of )?(?:the |your |a |any )?{year}{_YEARS}?(?:spouse['’]s )?)"
     return rf"{owner}(?P<{prefix}doc>{names})"
 
 
@@ -48,7 +49,10 @@ def _part(prefix: str) -> str:
     return rf"(?:Part (?P<{prefix}part>[IVX]+),? (?:Section [A-Z\d],? )?)?"
 
 
-_AFTER = rf"{_document('a_')}{_TITLE}(?:,? page \d)?(?:,? ?Part (?P<a_part>[IVX]+),?)?(?:,? Section [A-Z\d],?)?,? {_keys('a_')}"
+_AFTER = (
+    rf"(?:column \((?P<a_first>[a-z])\) of )?{_document('a_')}{_TITLE}(?:,? page \d)?"
+    rf"(?:,? ?Part (?P<a_part>[IVX]+),?)?(?:,? Section [A-Z\d],?)?,? {_keys('a_')}"
+)
 _OTHER = r"(?!,? (?:Part [IVX]+,? )?(?:lines?|box(?:es)?) \d)"
 _BEFORE = (
     rf"{_part('b_')}{_keys('b_')},?(?: on page \d)? (?:of|on|from|in) "
@@ -89,6 +93,7 @@ class Place:
     start: int
     end: int
     code: str = ""
+    year: int | None = None
 
 
 def find_places(text: str, *, columns: bool = False) -> list[Place]:
@@ -137,9 +142,10 @@ def _read_places(text: str, pattern: re.Pattern[str]) -> Iterator[Place]:
         kind = "box" if prefix and groups[f"{prefix}kind"].startswith("box") else "line"
         keys = tuple(_list_keys(groups[f"{prefix}keys"] if prefix else ""))
         part = groups.get(f"{prefix}part") or groups.get(f"{prefix}inner") or ""
-        column = (groups[f"{prefix}column"] or "") if prefix else ""
+        column = (groups[f"{prefix}column"] or groups["a_first"] or "") if prefix else ""
         code = (groups[f"{prefix}code"] or "") if prefix else ""
-        yield Place(forms, keys, kind, part, column, label.strip(), *match.span(), code)
+        year = groups.get(f"{prefix or 'l_'}year")
+        yield Place(forms, keys, kind, part, column, label.strip(), *match.span(), code, int(year) if year else None)
 
 
 def _find_last_document(text: str) -> str:
