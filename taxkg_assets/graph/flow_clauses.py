@@ -121,6 +121,9 @@ def _read_clause(clause: str, places: list[Place], before: _Before, under: str, 
             for group in _group(found, at)
             for pair in _pair(clause, group, before, under, verb=verb, at=at, is_share=is_share)
         ]
+    elif verb == "shown" and under == "lines" and not (before.last and before.last.forms):
+        is_box = any(each.place.kind == "box" for each in found)
+        pairs = [(each.place, None) for each in found] if is_box else []
     elif verb == "equal" and under == "lines" and not matches_any("flows", "clause_elsewhere", clause):
         pairs = [(source, None) for source in sources]
     if verb == "condition":
@@ -249,7 +252,7 @@ def _pair(
     if under == "given" and targets:
         return [*((source, None) for source in sources), *((None, target.place) for target in targets)]
     if sources and not targets:
-        is_own = under == "lines" and verb == "move" and not matches_any("flows", "clause_elsewhere", clause)
+        is_own = under in ("lines", "given") and verb == "move" and not matches_any("flows", "clause_elsewhere", clause)
         return [(source, None) for source in sources] if is_own else []
     if targets and not sources:
         if is_share:

@@ -164,7 +164,9 @@ def _has_ends(statement: FlowStatement, own: End | None, about: About, known: Li
     source, target = statement.source, statement.target
     if source is None or target is None:
         is_other = target is None or statement.rule_id != "clause" or names_other(target, about, known)
-        return bool(own and own.form) and (is_other or (target is not None and target.kind == "box"))
+        return bool(own and own.form) and is_other
+    if source.kind == target.kind == "box" and source.forms[:1] in ((), target.forms[:1]):
+        return False
     is_lost = any(each.kind == "box" and not each.forms for each in (source, target))
     return bool(about.form or (source.forms and target.forms)) and not (is_lost and under != "boxes")
 

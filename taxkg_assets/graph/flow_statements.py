@@ -109,7 +109,7 @@ def _read_operands(label: str) -> Iterator[FlowStatement]:
             for place in places:
                 if place.forms and match.start() <= place.start and place.end <= match.end():
                     named = find_places(_OWN_LINE.split(sentence[place.start : place.end])[0])[0]
-                    yield FlowStatement("from_form", named, None, start + place.start, start + place.end, rule_id)
+                    yield FlowStatement("computed_from", named, None, start + place.start, start + place.end, rule_id)
 
 
 def introduces_sources(text: str) -> bool:
@@ -203,6 +203,8 @@ def _statements(rule: Rule, match: re.Match[str], places: list[Place], offset: i
     nowhere: list[Place | None] = [None]
     sources = [*list_places(groups.get("from"), places)] or nowhere
     targets = [*list_places(groups.get("to") or groups.get("also"), places)] or nowhere
+    if rule.extra.get("only_boxes") and all(each is not None and each.kind != "box" for each in sources):
+        return
     if rule.extra.get("needs_form"):
         targets = [each for each in targets if each is not None and each.forms]
     for source in sources:

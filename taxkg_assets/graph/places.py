@@ -13,7 +13,7 @@ RETURN = "return"
 FACE = "this form"
 """What `Place.forms` holds for the form that a booklet explains, also below the heading of one of its schedules."""
 
-_ID = r"(?:\d{3,4}+(?:-?[A-Z]{1,5}+(?![a-z]))?+|W-?\d[A-Z]{0,2}|[A-Z]{2,3}-\d{1,4})"
+_ID = r"(?:\d{3}R-\d(?:/W-\d[A-Z]{2})?|\d{3,4}+(?:-?[A-Z]{1,5}+(?![a-z]))?+|W-?\d[A-Z]{0,2}|[A-Z]{2,3}-\d{1,4})"
 _JOINED = rf"(?:(?:, | or |, or | and |, and |/)(?:Forms? )?{_ID}(?!,? lines? ))*(?:(?:,? or|,? and) (?:Form )?{_ID})?"
 _FORMS = rf"Forms?(?:\(s\))? {_ID}{_JOINED}"
 _SCHEDULE = r"Schedules? [A-Z0-9]{1,2}(?:-[A-Z0-9]{1,2})?\b(?! (?:Tax )?Worksheet)(?: \(Forms? [^()]{3,60}\))?"

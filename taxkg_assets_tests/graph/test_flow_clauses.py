@@ -95,6 +95,7 @@ def test_a_clause_below_a_line_means_that_line(text: str, ends: Ends) -> None:
         "For example, enter the dues from Form 2834, line 7.",
         "The partner will enter the amount on Form 2990, line 43.",
         "Enter “Dues reported on Form 2040, line 1” and see the table.",
+        "On line 2 of the Berth Worksheet, enter the amount from Form 2040, line 8z.",
         "Subtract line 3 from line 2. Enter the total on Form 2040, line 8z.",
         "Use it to figure the amount to enter on Form 2040, line 8z.",
     ],
@@ -132,6 +133,27 @@ def test_a_box_that_the_reader_fills_in_goes_where_its_recipient_must_report_it(
         "Show the dues that the pilot must report on Form 2207, line 7, or the pilot can report on Form 2800, line 1b."
     )
     assert _read(text, "given") == [(OWN, "2207:7"), (OWN, "2800:1b")]
+
+
+@pytest.mark.parametrize(
+    ("text", "ends"),
+    [
+        ("Enter the total reported in box 10 on Forms W-7.", [("W-7:10", OWN)]),
+        (
+            "Enter the total of all dues reported with codes D through H, S, and Y in box 12 on Forms W-7.",
+            [("W-7:12", OWN)],
+        ),
+    ],
+)
+def test_a_box_that_the_reader_fills_in_takes_the_boxes_of_other_forms(text: str, ends: Ends) -> None:
+    assert _read(text, "given") == ends
+
+
+def test_this_amount_will_be_shown_where_it_comes_from() -> None:
+    text = "Enter your dues. This amount will be reported either on line 1i of Form 2040, or in Form W-7, box 12."
+    assert _read(text, "lines") == [("2040:1i", OWN), ("W-7:12", OWN)]
+    other = "Include your dues on Form 2040, line 2a. This amount should be shown in box 12 of Form W-7."
+    assert _read(other, "lines") == []
 
 
 def test_what_is_said_instead_is_about_the_same_amount() -> None:
@@ -193,7 +215,7 @@ def test_a_heading_states_where_its_line_comes_from() -> None:
 
 def test_a_label_takes_the_lines_of_other_forms_that_it_adds() -> None:
     read = read_label("Add Schedule 7, line 3, and line 12a and enter the total")
-    assert [_name(each.source) for each in read] == ["Schedule 7:3"]
+    assert [(each.relation, _name(each.source)) for each in read] == [("computed_from", "Schedule 7:3")]
     assert read_label("Add lines 51 and 52") == []
 
 
