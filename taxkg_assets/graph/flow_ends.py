@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from taxkg_assets.graph.line_history import fold_label
-from taxkg_assets.graph.places import RETURN, Place, find_places
+from taxkg_assets.graph.places import FACE, RETURN, Place, find_places
 from taxkg_assets.rules.asking import matches_any
 from taxkg_assets.rules.forms import form_pattern
 from taxkg_assets.rules.models.flows import load_flows
@@ -88,10 +88,11 @@ class Lines:
         end = End(name or form, shown, place.part, place.column, code=place.code)
         if not name:
             return _fail(end, "the form is not named")
-        if about.document_id is not None and name == about.form:
+        is_other_year = place.year is not None and place.year != about.year
+        if about.document_id is not None and name == about.form and not is_other_year:
             document, is_same = about.document_id, True
         else:
-            found = self.find_revision(name, about.year)
+            found = self.find_revision(name, place.year or about.year)
             if found is None:
                 return _fail(end, "the library does not contain the form")
             document, is_same = found
@@ -136,6 +137,9 @@ class Lines:
         """
         if words == RETURN:
             return str(load_flows().own_return)
+        if words == FACE:
+            own = _PARENT.search(about.form)
+            return own[1] if own else about.form
         if not words:
             return about.form
         names = self._names.get(_fold(words), [])
@@ -234,10 +238,13 @@ class Lines:
             for row, own in labels
             if wanted and own.startswith(f"{wanted} ") and not _is_from_another(row["label"], other_form)
         ]
+        filled = [row for row in rows if row["field_count"]]
+        rows = filled if len(rows) > 1 and len(filled) == 1 else rows
         if len(rows) == 1 and not rows[0]["field_count"] and other_form:
             head = _number(rows[0])
             below = [row for row in self._rows[document] if re.fullmatch(rf"{head}[a-z]", _number(row))]
             named = [row for row in below if form_pattern(other_form).search(row["label"])]
+            named = named or [row for row in below if fold_label(row["label"]).startswith(wanted)]
             rows = (named or below) if below else rows
         return rows, NO_LABEL
 

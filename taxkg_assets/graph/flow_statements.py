@@ -14,6 +14,9 @@ from taxkg_assets.rules.sentences import find_sentences
 _WORD = re.compile(r"⟨(\d+)_*⟩")
 _COLUMN_GROUPS = ("columns", "totals")
 """Groups of rules that read columns without a line."""
+_CAPITALS = re.compile(r"\b(?:From|Lines?|Box(?:es)?|Columns?)\b")
+_OWN_LINE = re.compile(r",? (?:and|or) line ")
+"""Before a further line of a sum, which is on the form that the label is printed on."""
 _ITEM = re.compile(r"^(\W*)(Lines?|Box(?:es)?)(?= \d)")
 
 
@@ -35,7 +38,18 @@ def read_label(label: str) -> list[FlowStatement]:
     Args:
         label: Words printed for the line.
     """
-    return [*_read(label, 0, "labels"), *_read(label, 0, "totals")]
+    return [*_read(label, 0, "labels"), *_read(label, 0, "totals"), *_read_operands(label)]
+
+
+def read_heading(heading: str) -> list[FlowStatement]:
+    """Return the statements of a line's heading on where its amount comes from: `Line 9—Dues From Form 2849, Line 6`.
+
+    Args:
+        heading: Words of the heading; those of places begin with capitals there.
+    """
+    lowered = _CAPITALS.sub(lambda match: match[0].lower(), heading)
+    found = [each for each in _read(lowered, 0, "labels") if each.relation == "from_form"]
+    return [each for each in found if each.source is not None and each.source.forms]
 
 
 def read_passage(text: str, *, under: str) -> list[FlowStatement]:
@@ -85,6 +99,41 @@ def read_item(text: str, *, source: Place) -> list[FlowStatement]:
     """
     lowered = _ITEM.sub(lambda match: f"{match[1]}{match[2].lower()}", text)
     return [replace(each, source=source) for each in _read(lowered, 0, "items")]
+
+
+def _read_operands(label: str) -> Iterator[FlowStatement]:
+    """Read the lines of other forms that a label adds or subtracts."""
+    for start, end in find_sentences(label):
+        sentence = label[start:end]
+        for match, places, rule_id in find_matches(sentence, "operands"):
+            for place in places:
+                if place.forms and match.start() <= place.start and place.end <= match.end():
+                    named = find_places(_OWN_LINE.split(sentence[place.start : place.end])[0])[0]
+                    yield FlowStatement("computed_from", named, None, start + place.start, start + place.end, rule_id)
+
+
+def introduces_sources(text: str) -> bool:
+    """Decide whether a passage introduces a list of places whose amounts go to the line of its heading.
+
+    Args:
+        text: The passage.
+
+    Returns:
+        False for lists that leave something out, or take a part of it.
+    """
+    return matches_any("flows", "source_lead_ins", text) and not matches_any("flows", "source_bars", text)
+
+
+def read_source_item(item: str) -> list[FlowStatement]:
+    """Return the statements of an item of such a list.
+
+    Args:
+        item: The item.
+    """
+    if matches_any("flows", "source_bars", item):
+        return []
+    lowered = _ITEM.sub(lambda match: f"{match[1]}{match[2].lower()}", item)
+    return [each for each in _read(lowered, 0, "source_items") if each.source is not None and each.source.forms]
 
 
 def _read_forms(text: str, offset: int) -> Iterator[FlowStatement]:
@@ -154,6 +203,8 @@ def _statements(rule: Rule, match: re.Match[str], places: list[Place], offset: i
     nowhere: list[Place | None] = [None]
     sources = [*list_places(groups.get("from"), places)] or nowhere
     targets = [*list_places(groups.get("to") or groups.get("also"), places)] or nowhere
+    if rule.extra.get("only_boxes") and all(each is not None and each.kind != "box" for each in sources):
+        return
     if rule.extra.get("needs_form"):
         targets = [each for each in targets if each is not None and each.forms]
     for source in sources:

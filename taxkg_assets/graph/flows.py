@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 import dataframely as dy
@@ -14,22 +11,12 @@ import polars as pl
 
 from taxkg_assets import schemas
 from taxkg_assets.graph.flow_ends import NO_LABEL, About, End, Lines, year_of
-from taxkg_assets.graph.flow_statements import (
-    FlowStatement,
-    read_code,
-    read_item,
-    read_label,
-    read_lead_in,
-    read_passage,
-)
-from taxkg_assets.graph.named_amounts import NamedAmounts, PlacedAmount, read_placed_amounts
+from taxkg_assets.graph.flow_passages import read_headings, read_passages
+from taxkg_assets.graph.flow_rows import list_rows, make_row, names_other
+from taxkg_assets.graph.flow_statements import read_label
 from taxkg_assets.graph.places import Place
-from taxkg_assets.graph.schedule_scopes import WORKSHEET, find_line_keys, find_scopes
 
 Row = Mapping[str, Any]
-_HEADING_FORM = re.compile(r"^Form ([\w-]+)\.?$")
-_ABOUT_FORM = re.compile(r"^Form (\d{4}(?:-[A-Z]+)?|[A-Z]-\d+)\b")
-_NAMED_FORM = re.compile(r"\bForms? ([A-Z\d][\w-]*\w)")
 
 
 def build_flows(
@@ -56,7 +43,8 @@ def build_flows(
     known = Lines(lines.to_dicts(), list(papers.values()))
     rows = [
         *_read_labels(lines, papers, known),
-        *_read_passages(sections, anchors, papers, known),
+        *read_headings(anchors, papers, known),
+        *read_passages(sections, anchors, papers, known),
         *_read_formulas(formulas, lines, papers, known),
     ]
     unique: dict[str, dict[str, Any]] = {}
@@ -101,131 +89,9 @@ def _read_labels(lines: pl.DataFrame, papers: Mapping[str, Row], known: Lines) -
         own = End(line["form"], line["key"], line["part"], "", line)
         stated = {**{name: line[name] for name in ("document_id", "page", "bbox")}, "element_id": None}
         for statement in read_label(line["label"]):
-            if statement.relation == "from_form" and not _names_other(statement.source, about, known):
+            if statement.relation == "from_form" and not names_other(statement.source, about, known):
                 continue
-            yield from _rows_of(statement, own, about, known=known, stated=stated, text=line["label"])
-
-
-def _names_other(place: Place | None, about: About, known: Lines) -> bool:
-    """Decide whether a place is on another form than the one that the text is about."""
-    return place is not None and any(known.name_form(form, about) != about.form for form in place.forms)
-
-
-@dataclass(slots=True)
-class _Before:
-    """What earlier passages under the same heading, and of the same document, named."""
-
-    anchor_id: str = ""
-    lead_in: Place | None = None
-    column_forms: tuple[str, ...] = ()
-    amounts: dict[str, NamedAmounts] = field(default_factory=lambda: defaultdict(NamedAmounts))
-    placed: list[tuple[Row, About, PlacedAmount]] = field(default_factory=list)
-
-
-def _read_passages(
-    sections: pl.DataFrame, anchors: pl.DataFrame, papers: Mapping[str, Row], known: Lines
-) -> Iterator[dict[str, Any]]:
-    """Read the passages that name a line; the face itself was read as labels."""
-    columns = ["anchor_id", "key", "heading", "form", "perspective"]
-    scopes, line_keys = find_scopes(anchors), find_line_keys(anchors)
-    before = _Before()
-    passages = _select_passages(sections).join(anchors.select(columns), on="anchor_id", how="left")
-    for row in passages.iter_rows(named=True):
-        heading = row["heading"] or ""
-        if heading.startswith("Example"):
-            continue
-        row["key"] = row["key"] or line_keys.get(row["anchor_id"])
-        about, under, own = _find_subject(
-            row, papers[row["document_id"]], heading, known, scope=scopes.get(row["anchor_id"], "")
-        )
-        if row["perspective"] == "face":
-            own = None
-        if own is not None and under == "boxes":
-            own = replace(own, code=read_code(row["text"]))
-        before.amounts[row["document_id"]].add(row["text"])
-        before.placed += [(row, about, each) for each in read_placed_amounts(row["text"])]
-        for statement in _read_passage(row, before, under=under if own is not None else ""):
-            if not about.form or known.has_only_lines(about.form):
-                statement = _place_on_form_before(statement, row["text"], _find_heading_form(heading, known))
-            yield from _rows_of(statement, own, about, known=known, stated=_place_of(row, statement), text=row["text"])
-    for passage, about, amount in before.placed:
-        for statement in before.amounts[passage["document_id"]].join(amount):
-            stated = _place_of(passage, statement)
-            yield from _rows_of(statement, None, about, known=known, stated=stated, text=passage["text"])
-
-
-def _select_passages(sections: pl.DataFrame) -> pl.DataFrame:
-    """Select the passages that can state a flow: those that name a line, box or column, or a form to report on."""
-    text = pl.col("text")
-    names = text.str.contains(r"(?i)\b(?:line|box|column)\b")
-    verbs = text.str.contains("(?i)enter|include|report|carry|transfer|show")
-    return sections.filter(
-        (names & (verbs | text.str.contains("^•"))) | text.str.contains(r"[Rr]eport .{0,20}on .{0,5}Form ")
-    )
-
-
-def _read_passage(row: Row, before: _Before, *, under: str) -> list[FlowStatement]:
-    """Read a passage, with what the passages before it under the same heading introduce."""
-    statements = read_passage(row["text"], under=under)
-    is_same = before.anchor_id == row["anchor_id"]
-    if not row["text"].startswith("•"):
-        before.lead_in = read_lead_in(row["text"])
-    elif is_same and before.lead_in is not None:
-        statements += read_item(row["text"], source=before.lead_in)
-    if not is_same:
-        before.anchor_id, before.column_forms = row["anchor_id"], ()
-    placed = []
-    for statement in statements:
-        target = statement.target
-        if target is not None and target.kind == "column":
-            before.column_forms = target.forms or before.column_forms
-            statement = replace(statement, target=replace(target, forms=before.column_forms))
-        placed.append(statement)
-    return placed
-
-
-def _place_of(row: Row, statement: FlowStatement) -> dict[str, Any]:
-    """Return where a statement of a passage is printed."""
-    piece = next(each for each in reversed(row["pieces"]) if each["start"] <= statement.start)
-    return {
-        "document_id": row["document_id"],
-        "page": piece["page"],
-        "bbox": {name: piece[name] for name in ("x0_pt", "y0_pt", "x1_pt", "y1_pt")},
-        "element_id": row["element_id"],
-    }
-
-
-def _find_heading_form(heading: str, known: Lines) -> str:
-    """Return the information return that a heading is about: `Form 2099 transactions`; empty for a form of lines."""
-    match = _ABOUT_FORM.match(heading)
-    return match[1] if match and not known.has_only_lines(match[1]) else ""
-
-
-def _place_on_form_before(statement: FlowStatement, text: str, heading_form: str) -> FlowStatement:
-    """Give a box without a form the form that the passage named last, else that of its heading."""
-    source = statement.source
-    if source is None or source.forms or source.kind != "box":
-        return statement
-    named = _NAMED_FORM.findall(text, 0, statement.start) or ([heading_form] if heading_form else [])
-    return replace(statement, source=replace(source, forms=(named[-1],))) if named else statement
-
-
-def _find_subject(row: Row, paper: Row, heading: str, known: Lines, *, scope: str) -> tuple[About, str, End | None]:
-    """Find the form that a passage is about, and the box or line that its heading explains."""
-    named = _HEADING_FORM.match(heading)
-    is_book = paper["doc_type"] == "publication"
-    form = named[1] if named else "" if is_book else row["form"] or paper["form"]
-    about = About(form, year_of(paper))
-    if scope and not named and not is_book and paper["doc_type"] != "form":
-        about = About("" if scope == WORKSHEET else known.name_schedule(scope, about), about.year)
-    kind, _, number = (row["key"] or "").partition("_")
-    if is_book or not about.form or kind not in ("box", "line") or not number:
-        return about, "", None
-    is_own = paper["doc_type"] == "form"
-    about = About(about.form, about.year, row["document_id"] if is_own and form == paper["form"] else None)
-    end = known.find(Place((), (number,), kind, "", "", "", 0, 1), about, key=number, form="")
-    is_received = kind == "box" and row["perspective"] == "recipient"
-    return about, "boxes" if is_received else "lines" if kind == "line" else "", end
+            yield from list_rows(statement, own, about, known=known, stated=stated, text=line["label"])
 
 
 def _read_formulas(
@@ -243,59 +109,7 @@ def _read_formulas(
             source = known.find(place, about, key=number, form=place.forms[0] if place.forms else "")
             stated = {name: row[name] for name in ("document_id", "page", "bbox", "start", "end", "evidence")}
             stated |= {"element_id": None, "rule_id": row["operation"]}
-            yield _row_of("computed_from", source, target, stated)
-
-
-def _rows_of(
-    statement: FlowStatement, own: End | None, about: About, *, known: Lines, stated: Row, text: str
-) -> Iterator[dict[str, Any]]:
-    """Give one row for each pair of lines that a statement names; `own` is the line that states it."""
-    where = {
-        **stated,
-        "start": statement.start,
-        "end": statement.end,
-        "evidence": text[statement.start : statement.end],
-        "rule_id": statement.rule_id,
-    }
-    for source in _find_ends(statement.source, own, about, known, ""):
-        for target in _find_ends(statement.target, own, about, known, source.form):
-            yield _row_of(statement.relation, source, target, where)
-
-
-def _find_ends(place: Place | None, own: End | None, about: About, known: Lines, other_form: str) -> list[End]:
-    if place is None:
-        return [own] if own is not None else []
-    named = [(form, key) for form in place.forms or ("",) for key in place.keys or ("",)]
-    if place.kind == "column":
-        return [end for form, key in named for end in known.find_columns(place, about, key=key, form=form)]
-    return [known.find(place, about, key=key, form=form, other_form=other_form) for form, key in named]
-
-
-def _row_of(relation: str, source: End, target: End, stated: Row) -> dict[str, Any]:
-    row: dict[str, Any] = {"relation": relation, **stated}
-    for name, end in (("source", source), ("target", target)):
-        row |= {
-            f"{name}_document_id": end.line["document_id"] if end.line else None,
-            f"{name}_form": end.form,
-            f"{name}_part": end.part,
-            f"{name}_key": end.key,
-            f"{name}_column": end.column,
-            f"{name}_code": end.code,
-            f"{name}_line": end.line["canonical_id"] if end.line else None,
-        }
-    row["problem"] = "; ".join(
-        f"{name}: {end.problem}" for name, end in (("source", source), ("target", target)) if end.problem
-    )
-    row["is_same_year"] = source.is_same_year and target.is_same_year
-    row["agreement"] = "unresolved" if row["problem"] else "one_side"
-    ends = [
-        row[f"{name}_{part}"]
-        for name in ("source", "target")
-        for part in ("document_id", "form", "part", "key", "column")
-    ]
-    words = "\n".join(map(str, [relation, row["document_id"], row["evidence"], *ends]))
-    row["flow_id"] = hashlib.sha256(words.encode()).hexdigest()[:16]
-    return row
+            yield make_row("computed_from", source, target, stated)
 
 
 def _find_named_lines(rows: Sequence[dict[str, Any]], known: Lines) -> None:

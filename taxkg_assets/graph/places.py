@@ -10,18 +10,30 @@ from taxkg_assets.rules.asking import matches_any
 
 RETURN = "return"
 """What `Place.forms` holds for the reader's own tax return."""
+FACE = "this form"
+"""What `Place.forms` holds for the form that a booklet explains, also below the heading of one of its schedules."""
 
-_ID = r"(?:\d{3,4}+(?:-?[A-Z]{1,5}+(?![a-z]))?+|W-?\d[A-Z]{0,2}|[A-Z]{2,3}-\d{1,4})"
-_JOINED = rf"(?:(?:, | or |, or | and |, and |/)(?:Form )?{_ID}(?!,? lines? ))*(?:(?:,? or|,? and) (?:Form )?{_ID})?"
+_ID = r"(?:\d{3}R-\d(?:/W-\d[A-Z]{2})?|\d{3,4}+(?:-?[A-Z]{1,5}+(?![a-z]))?+|W-?\d[A-Z]{0,2}|[A-Z]{2,3}-\d{1,4})"
+_JOINED = rf"(?:(?:, | or |, or | and |, and |/)(?:Forms? )?{_ID}(?!,? lines? ))*(?:(?:,? or|,? and) (?:Form )?{_ID})?"
 _FORMS = rf"Forms?(?:\(s\))? {_ID}{_JOINED}"
-_SCHEDULE = r"Schedule [A-Z0-9]{1,2}(?:-[A-Z0-9]{1,2})?\b(?! (?:Tax )?Worksheet)(?: \(Forms? [^()]{3,40}\))?"
-_MEMBER = r"\d{1,2}[a-z]{0,2}"
+_SCHEDULE = r"Schedules? [A-Z0-9]{1,2}(?:-[A-Z0-9]{1,2})?\b(?! (?:Tax )?Worksheet)(?: \(Forms? [^()]{3,60}\))?"
+_SMALL = r"of|for|and|the|to|in|on|or|a|an|under|with|from|by|etc\."
+# Title of a form between its number and a line: `Form 2849, Dues of Harbor Pilots, line 6`.
+_TITLE = (
+    rf"(?:, (?=[A-Z])(?>(?!Part [IVX\d]|Section |Schedule |Form |Lines? |Box )(?:etc\.|[\w'’/&—-]+)"
+    rf"(?:,? (?=[A-Z]|(?:{_SMALL})[ ,]))?){{2,18}})?"
+)
+_MEMBER = r"\d{1,2}(?:[a-z]{1,2}|\([a-z]\))?(?: (?:through|to) (?:lines? )?\d{1,2}(?:[a-z]{1,2}|\([a-z]\))?)?"
 _LIST = rf"{_MEMBER}(?:(?: or | and |, |, or |, and )(?:line |box )?{_MEMBER}\b(?! of (?!Schedule|Form)))*"
+
+
+_YEARS = r"(?:(?:current|prior|previous|preceding)[- ]year(?:['’]s)? )"
 
 
 def _document(prefix: str) -> str:
     names = rf"(?:{_FORMS}, )?{_SCHEDULE}(?: of {_FORMS})?|{_FORMS}"
-    owner = r"(?:(?:all |each )?(?:of )?(?:the |your |a )?(?:spouse['’]s )?)"
+    year = rf"(?:(?P<{prefix}year>(?:19|20)\d\d) )?"
+    owner = rf"(?:(?:all |each )?(?:of )?(?:the |your |a |any )?{year}{_YEARS}?(?:spouse['’]s )?)"
     return rf"{owner}(?P<{prefix}doc>{names})"
 
 
@@ -29,22 +41,36 @@ def _keys(prefix: str) -> str:
     ends = r"(?![\w%])(?! (?:through|to) \d)"
     column = rf"(?:,? (?:(?({prefix}box)(?!)|in ))?column \((?P<{prefix}column>[a-z])\))?"
     part = rf"(?:,? (?:of|in) Part (?P<{prefix}inner>[IVX]+))?"
-    code = rf"(?:,? code (?P<{prefix}code>[A-Z]{{1,2}})\b)?"
+    code = rf"(?:,? \(?code (?P<{prefix}code>[A-Z]{{1,2}})\b\)?)?"
     return rf"(?P<{prefix}kind>lines?|(?P<{prefix}box>box(?:es)?)) (?P<{prefix}keys>{_LIST}){ends}{column}{code}{part}"
 
 
-_AFTER = rf"{_document('a_')}(?:,? ?Part (?P<a_part>[IVX]+),?)?,? {_keys('a_')}"
+def _part(prefix: str) -> str:
+    return rf"(?:Part (?P<{prefix}part>[IVX]+),? (?:Section [A-Z\d],? )?)?"
+
+
+_AFTER = (
+    rf"(?:column \((?P<a_first>[a-z])\) of )?{_document('a_')}{_TITLE}(?:,? page \d)?"
+    rf"(?:,? ?Part (?P<a_part>[IVX]+),?)?(?:,? Section [A-Z\d],?)?,? {_keys('a_')}"
+)
 _OTHER = r"(?!,? (?:Part [IVX]+,? )?(?:lines?|box(?:es)?) \d)"
 _BEFORE = (
-    rf"(?:Part (?P<b_part>[IVX]+),? )?{_keys('b_')},?(?: on page \d)? (?:of|on|from|in) (?>{_document('b_')}){_OTHER}"
+    rf"{_part('b_')}{_keys('b_')},?(?: on page \d)? (?:of|on|from|in) "
+    rf"(?>{_document('b_')}|(?P<b_that>that (?:form|schedule))\b){_OTHER}"
+)
+_FACE = (
+    rf"page 1, {_keys('f_')}(?! of)|{_part('g_')}{_keys('g_')},? (?:of|on|from|in) "
+    rf"(?:this |(?:the|your) {_YEARS})form\b"
 )
 _QUOTED = r"[“\"](?P<quoted>[^“”\"]{3,60})[”\"] lines?"
 _LABEL = rf"(?!(?:the )?following\b)(?:the )?(?:{_QUOTED}|(?P<words>[A-Za-z][a-z, ]{{3,60}}?) line)"
 _RETURN = r"(?:your )?(?P<return>(?:(?:federal |income )*tax )?return)\b"
 _BY_LABEL = rf"{_LABEL} \(?(?:of|on) (?:{_RETURN}|{_document('l_')})"
-_LATER = r"Form|Schedule|the following|the [“\"]|columns? \("
-_OWN = rf"{_keys('o_')}(?! (?:of|on|in|from) (?!{_LATER}))(?! worksheet)"
-_PLACE = re.compile(rf"(?:{_AFTER})|(?:(?<!\w){_BEFORE})|(?:(?<=\bon ){_BY_LABEL})|(?:(?<!\w){_OWN})")
+_LATER = r"Form|Schedule|the case of|the following|the [“\"]|columns? \("
+_OWN = rf"{_part('o_')}{_keys('o_')}(?! (?:of|on|in|from) (?!{_LATER}))(?! worksheet)"
+_PLACE = re.compile(
+    rf"(?:{_AFTER})|(?:(?<!\w){_BEFORE})|(?:(?<!\w)(?:{_FACE}))|(?:(?<=\bon ){_BY_LABEL})|(?:(?<!\w){_OWN})"
+)
 _PARTS = r"(?:either )?Parts? [IVX]+(?:,? (?:or|and) (?:Part )?[IVX]+)? of "
 _COLUMNS = (
     r"(?<!\w)columns? (?P<c_keys>\([a-z]\)(?:(?:, and |, | and | or )\([a-z]\))*)(?! (?:through|to) \()"
@@ -67,6 +93,7 @@ class Place:
     start: int
     end: int
     code: str = ""
+    year: int | None = None
 
 
 def find_places(text: str, *, columns: bool = False) -> list[Place]:
@@ -101,18 +128,48 @@ def _read_places(text: str, pattern: re.Pattern[str]) -> Iterator[Place]:
             letters = tuple(re.findall(r"\((\w)\)", groups["c_keys"]))
             yield Place(name_forms(groups["c_doc"] or ""), letters, "column", "", "", "", *match.span())
             continue
-        prefix = next((name[:2] for name in ("a_keys", "b_keys", "o_keys") if groups[name]), "")
+        prefix = next((name for name in ("a_", "b_", "f_", "g_", "o_") if groups[f"{name}keys"]), "")
         label = groups["quoted"] or groups["words"] or ""
         document = groups["l_doc"] if not prefix else groups.get(f"{prefix}doc")
-        forms = (RETURN,) if groups["return"] else name_forms(document or "")
+        if groups["b_that"]:
+            document = _find_last_document(text[: match.start()])
+            if not document:
+                continue
+        if groups["return"] or prefix in ("f_", "g_"):
+            forms: tuple[str, ...] = (RETURN if groups["return"] else FACE,)
+        else:
+            forms = name_forms(document or "")
         kind = "box" if prefix and groups[f"{prefix}kind"].startswith("box") else "line"
-        keys = tuple(
-            re.sub(r"^(?:line|box) ", "", key) for key in _SPLIT.split(groups[f"{prefix}keys"] if prefix else "") if key
-        )
+        keys = tuple(_list_keys(groups[f"{prefix}keys"] if prefix else ""))
         part = groups.get(f"{prefix}part") or groups.get(f"{prefix}inner") or ""
-        column = (groups[f"{prefix}column"] or "") if prefix else ""
+        column = (groups[f"{prefix}column"] or groups["a_first"] or "") if prefix else ""
         code = (groups[f"{prefix}code"] or "") if prefix else ""
-        yield Place(forms, keys, kind, part, column, label.strip(), *match.span(), code)
+        year = groups.get(f"{prefix or 'l_'}year")
+        yield Place(forms, keys, kind, part, column, label.strip(), *match.span(), code, int(year) if year else None)
+
+
+def _find_last_document(text: str) -> str:
+    """Return the form or schedule that a text names last; empty where it names none."""
+    named = [match[0] for match in re.finditer(rf"{_SCHEDULE}|{_FORMS}", text)]
+    return named[-1] if named else ""
+
+
+def _list_keys(words: str) -> Iterator[str]:
+    """List the keys of `lines 1 through 3, 5a, and 6(b)`, with those between the ends of a range."""
+    for word in _SPLIT.split(words):
+        first, *last = (
+            re.sub(r"[()]", "", key) for key in re.split(r" (?:through|to) ", re.sub(r"^(?:lines?|box) ", "", word))
+        )
+        yield from _range_keys(first, last[0]) if last else [first] if first else []
+
+
+def _range_keys(first: str, last: str) -> list[str]:
+    """List the keys from one to another: numbers without letters, or letters of one number."""
+    if first.isdigit() and last.isdigit():
+        return [str(number) for number in range(int(first), int(last) + 1)]
+    if first[:-1] == last[:-1] and first[-1].isalpha() and last[-1].isalpha():
+        return [f"{first[:-1]}{chr(letter)}" for letter in range(ord(first[-1]), ord(last[-1]) + 1)]
+    return [first, last]
 
 
 def name_forms(words: str) -> tuple[str, ...]:
@@ -130,6 +187,6 @@ def name_forms(words: str) -> tuple[str, ...]:
     name = schedule[0]
     outside = re.findall(_ID, words[: schedule.start()] + words[schedule.end() :])
     if "(" in name:
-        inside = re.findall(_ID, name)
-        return (f"{name.partition(' (')[0]} (Form {inside[0]})",) if inside else (name,)
+        inside = {re.sub(r"\D+", "", form): form for form in reversed(re.findall(_ID, name))}
+        return tuple(f"{name.partition(' (')[0]} (Form {form})" for form in reversed(inside.values())) or (name,)
     return (f"{name} (Form {outside[0]})",) if outside else (name,)

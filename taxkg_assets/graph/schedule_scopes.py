@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import polars as pl
@@ -10,8 +12,47 @@ import polars as pl
 from taxkg_assets.rules.asking import matches_any
 from taxkg_assets.rules.loader import load_rules
 
+_LINE_AND_COLUMN = re.compile(r"Line (\d{1,2}[a-z]{0,2}),? [Cc]olumns? \([a-z]\)")
+_FIRST_LINE = re.compile(r"lines?_(\d{1,2})")
+_NEAR = 3
 WORKSHEET = "worksheet"
 """Scope of lines that belong to a worksheet, which no form prints."""
+
+
+@dataclass(slots=True)
+class _LastLine:
+    """The numbered heading before a heading of the same document, and the top heading above it."""
+
+    document: str = ""
+    number: int = 0
+    top: str = ""
+    scope: str = ""
+    is_continued: bool = False
+    _tops: dict[str, str] = field(default_factory=dict)
+
+    def find_scope(self, row: Mapping[str, Any]) -> str:
+        """Return the scope of the line before where a line below another top heading continues its numbers."""
+        number = _read_number(row)
+        is_next = row["document_id"] == self.document and number and self.number <= number <= self.number + _NEAR
+        return self.scope if is_next and (self.is_continued or self._find_top(row) != self.top) else ""
+
+    def add(self, row: Mapping[str, Any], scope: str, *, is_continued: bool) -> None:
+        """Remember a heading.
+
+        Args:
+            row: Heading.
+            scope: Its scope.
+            is_continued: Whether the scope is that of the line before it.
+        """
+        self._tops[row["anchor_id"]] = self._find_top(row)
+        if scope != WORKSHEET and (number := _read_number(row)):
+            self.document, self.number, self.scope = row["document_id"], number, scope
+            self.is_continued = is_continued
+            self.top = self._tops[row["anchor_id"]]
+
+    def _find_top(self, row: Mapping[str, Any]) -> str:
+        parent: str = row["parent_anchor_id"] or ""
+        return self._tops.get(parent, parent or str(row["anchor_id"]))
 
 
 def find_scopes(anchors: pl.DataFrame) -> dict[str, str]:
@@ -25,16 +66,20 @@ def find_scopes(anchors: pl.DataFrame) -> dict[str, str]:
         out.
     """
     scopes: dict[str, str] = {}
+    last = _LastLine()
     chapters: dict[str, str] = {}
-    columns = ("anchor_id", "document_id", "kind", "heading", "parent_anchor_id")
+    columns = ("anchor_id", "document_id", "kind", "key", "heading", "parent_anchor_id")
     for row in anchors.select(columns).sort("anchor_id").iter_rows(named=True):
         scope = _read_scope(row)
         is_first = row["parent_anchor_id"] is None
         if scope and is_first and matches_any("flows", "chapters", row["heading"]):
             chapters[row["document_id"]] = scope
         outer = chapters.get(row["document_id"], "") if is_first else scopes.get(row["parent_anchor_id"], "")
-        if scope or outer:
-            scopes[row["anchor_id"]] = scope or outer
+        continued = "" if scope or outer else last.find_scope(row)
+        found = scope or outer or continued
+        if found:
+            scopes[row["anchor_id"]] = found
+        last.add(row, found, is_continued=bool(continued))
     return scopes
 
 
@@ -51,13 +96,27 @@ def find_line_keys(anchors: pl.DataFrame) -> dict[str, str]:
     found: dict[str, str] = {}
     columns = ("anchor_id", "kind", "key", "heading", "parent_anchor_id")
     for row in anchors.select(columns).sort("anchor_id").iter_rows(named=True):
-        own = row["key"] or ""
+        own = row["key"] or _read_key(row["heading"])
+        if own and not row["key"]:
+            found[row["anchor_id"]] = own
         if not own and not _read_scope(row):
             own = keys.get(row["parent_anchor_id"] or "", "")
             if own.startswith("line_"):
                 found[row["anchor_id"]] = own
         keys[row["anchor_id"]] = own
     return found
+
+
+def _read_number(row: Mapping[str, Any]) -> int:
+    """Return the number of the first line that a heading explains; 0 for other headings."""
+    match = _FIRST_LINE.match(row["key"] or "")
+    return int(match[1]) if match else 0
+
+
+def _read_key(heading: str) -> str:
+    """Return the key of the one line that a heading names together with a column; empty for other headings."""
+    match = _LINE_AND_COLUMN.match(heading)
+    return f"line_{match[1]}" if match else ""
 
 
 def _read_scope(row: Mapping[str, Any]) -> str:

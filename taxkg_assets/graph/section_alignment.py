@@ -23,6 +23,8 @@ Row = Mapping[str, Any]
 MOVED, RENAMED, RENUMBERED, SPLIT = "moved", "renamed", "renumbered", "split"
 _SMALL_WORD = 3
 _SHINGLE = 3
+_OPENING = 6
+"""Words at the beginning of a text that distinguish it from its neighbors."""
 _KEY_WORD = re.compile(r"^(?:lines?|box(?:es)?|parts?|codes?|steps?|columns?|\d+[a-z]*|[ivx]+|[a-z]{1,2})$")
 
 
@@ -150,6 +152,7 @@ def align_sections(older: Sequence[Section], newer: Sequence[Section]) -> list[C
     while aligner.pair_children() + aligner.pair_parents():
         pass
     aligner.pair_elsewhere()
+    aligner.pair_openings(range(len(older)), range(len(newer)))
     while aligner.pair_children() + aligner.pair_parents():
         pass
     return aligner.list_continuations()
@@ -212,7 +215,20 @@ class _Aligner:
             for score, _, i, j in sorted(scored, reverse=True):
                 if score > 0 and -i not in self.became and -j not in self.was:
                     self.pair(-i, -j)
+            self.pair_openings(mine, theirs)
         return len(self.became) - before
+
+    def pair_openings(self, mine: Sequence[int], theirs: Sequence[int]) -> None:
+        """Pair sections that are left whose texts begin with words that begin no other text of the two groups."""
+        places: tuple[dict[tuple[str, ...], list[int]], ...] = (defaultdict(list), defaultdict(list))
+        for side, sections, own in ((0, self.old, mine), (1, self.new, theirs)):
+            for ix in own:
+                if len(opening := sections[ix].text_words[:_OPENING]) == _OPENING:
+                    places[side][opening].append(ix)
+        for opening, olds in places[0].items():
+            news = places[1].get(opening, [])
+            if len(olds) == len(news) == 1 and olds[0] not in self.became and news[0] not in self.was:
+                self.pair(olds[0], news[0])
 
     def _score(self, i: int, j: int) -> float:
         """Score how well two sections under one parent go together; 0 where they do not."""

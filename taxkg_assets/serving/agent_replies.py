@@ -298,7 +298,7 @@ def write_formula(formula: Row | None) -> str:
     """
     if formula is None:
         return ""
-    operands = list(formula["operands"])
+    operands = list(formula["operands"]) or ["a number that the label names"]
     written = {
         "sum": " + ".join(operands),
         "difference": " - ".join(operands),

@@ -76,7 +76,7 @@ def formula(row: Mapping[str, Any]) -> str:
     if own["operation"] in ("smaller", "larger"):
         text = f"{own['operation']} of {text}"
     if own["factor"] is not None:
-        text = f"{text} × {own['factor']:g}"
+        text = f"{text or 'a number that the label names'} × {own['factor']:g}"
     condition = f" ({own['condition']})" if own["condition"] else ""
     bounds = {"at_least_zero": ", at least 0", "at_most_zero": ", at most 0", "": ""}
     return f"{text}{bounds[own['bound']]}{condition}"

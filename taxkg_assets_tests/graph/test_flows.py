@@ -10,15 +10,10 @@ import pytest
 
 from taxkg_assets import schemas
 from taxkg_assets.graph.flow_ends import NO_LABEL, About, End, Lines
+from taxkg_assets.graph.flow_passages import find_heading_form, place_on_form_before
+from taxkg_assets.graph.flow_rows import make_row
 from taxkg_assets.graph.flow_statements import read_code, read_item, read_label, read_lead_in, read_passage
-from taxkg_assets.graph.flows import (
-    _compare,
-    _find_heading_form,
-    _find_named_lines,
-    _place_on_form_before,
-    _row_of,
-    find_flow_faults,
-)
+from taxkg_assets.graph.flows import _compare, _find_named_lines, find_flow_faults
 from taxkg_assets.graph.named_amounts import NamedAmounts, read_placed_amounts
 from taxkg_assets.graph.places import Place
 
@@ -155,15 +150,15 @@ def test_a_sentence_without_a_list_introduces_none() -> None:
 def test_a_box_without_a_form_is_on_the_form_that_the_passage_named_last() -> None:
     text = "Your bank sends you Form 2099. Include the amount from box 4 on Form 2040, line 25c."
     (read,) = read_passage(text, under="")
-    placed = _place_on_form_before(read, text, "2098")
+    placed = place_on_form_before(read, text, "2098")
     assert (_words(placed.source), placed.target) == (("2099", "4", "", "", ""), read.target)
 
 
 def test_a_box_without_any_form_before_it_is_on_the_form_of_its_heading() -> None:
     text = "Enter the cost shown in box 1e in column (e)."
     (read,) = read_passage(text, under="")
-    heading = _find_heading_form("Form 2099-Q transactions.", Lines(LINES, DOCUMENTS))
-    placed = _place_on_form_before(read, text, heading)
+    heading = find_heading_form("Form 2099-Q transactions.", Lines(LINES, DOCUMENTS))
+    placed = place_on_form_before(read, text, heading)
     assert (_words(placed.source), _words(placed.target)) == (("2099-Q", "1e", "", "", ""), ("e", "", "", ""))
 
 
@@ -286,7 +281,7 @@ def test_what_is_not_one_line_stays_open(words: str, problem: str) -> None:
 def _flow(relation: str, source: int, target: int) -> dict[str, Any]:
     ends = [End(LINES[at]["form"], LINES[at]["key"], LINES[at]["part"], "", LINES[at]) for at in (source, target)]
     stated = {"document_id": LINES[source]["document_id"], "element_id": None, "page": 1, "bbox": BOX}
-    return _row_of(relation, ends[0], ends[1], stated | {"start": 0, "end": 4, "evidence": "dues", "rule_id": "from"})
+    return make_row(relation, ends[0], ends[1], stated | {"start": 0, "end": 4, "evidence": "dues", "rule_id": "from"})
 
 
 def test_both_ends_agree_or_the_other_names_another_line() -> None:

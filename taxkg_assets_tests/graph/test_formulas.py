@@ -61,6 +61,12 @@ def test_an_amount_times_a_number_is_a_product() -> None:
     assert (read.operation, read.operands, read.factor) == ("product", (Operand("56d"),), 4100.0)
 
 
+def test_a_count_that_is_no_line_times_an_amount_has_no_operands() -> None:
+    read = read_statement("Multiply the number of boats in the harbor by $2,200")
+    assert read is not None
+    assert (read.operation, read.operands, read.factor) == ("product", (), 2200.0)
+
+
 def test_parts_ranges_and_other_forms_are_named() -> None:
     read = read_statement("Subtract Part II, line 71, from Part I, line 68")
     assert read is not None

@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
+import re
+
 import polars as pl
 
-from taxkg_assets.graph.schedule_scopes import WORKSHEET, find_scopes
+from taxkg_assets.graph.schedule_scopes import WORKSHEET, find_line_keys, find_scopes
 
 
 def _scopes(*headings: tuple[str, str, str | None]) -> dict[str, str]:
+    return find_scopes(_anchors(*headings))
+
+
+def _anchors(*headings: tuple[str, str, str | None]) -> pl.DataFrame:
+    line = re.compile(r"Line (\d+[a-z]?)\.? ?[A-Z]?")
     rows = [
-        {"anchor_id": name, "document_id": "i2040", "kind": "section", "heading": heading, "parent_anchor_id": parent}
+        {
+            "anchor_id": name,
+            "document_id": "i2040",
+            "kind": "line" if line.match(heading) else "section",
+            "key": f"line_{found[1]}" if (found := line.fullmatch(heading)) else None,
+            "heading": heading,
+            "parent_anchor_id": parent,
+        }
         for name, heading, parent in headings
     ]
-    return find_scopes(pl.DataFrame(rows))
+    return pl.DataFrame(rows, schema_overrides={"key": pl.String})
 
 
 def test_headings_below_a_schedule_are_about_it() -> None:
@@ -44,3 +58,31 @@ def test_instructions_for_a_schedule_last_until_those_for_the_next() -> None:
 def test_a_worksheet_within_a_schedule_owns_its_lines() -> None:
     scopes = _scopes(("a", "Schedule B", None), ("b", "Harbor Dues Worksheet", "a"), ("c", "Line 3", "b"))
     assert scopes == {"a": "Schedule B", "b": WORKSHEET, "c": WORKSHEET}
+
+
+def test_a_line_below_another_top_heading_continues_the_schedule_of_the_line_before() -> None:
+    scopes = _scopes(
+        ("a", "Specific Instructions", None),
+        ("b", "Schedule K. Other Dues", "a"),
+        ("c", "Line 15f", "b"),
+        ("d", "Other Information", None),
+        ("e", "Line 16", "d"),
+        ("f", "Line 17", "d"),
+        ("g", "Line 1", "d"),
+    )
+    assert (scopes["e"], scopes["f"], scopes.get("g"), scopes.get("d")) == ("Schedule K", "Schedule K", None, None)
+
+
+def test_a_line_of_the_same_chapter_does_not_continue_a_schedule() -> None:
+    scopes = _scopes(
+        ("a", "Specific Instructions", None),
+        ("b", "Schedule K. Other Dues", "a"),
+        ("c", "Line 15f", "b"),
+        ("d", "Line 16", "a"),
+    )
+    assert "d" not in scopes
+
+
+def test_a_line_with_a_column_explains_the_line() -> None:
+    keys = find_line_keys(_anchors(("a", "Line 16a, Column (a)", None), ("b", "Line 16b and Column B", None)))
+    assert keys == {"a": "line_16a"}

@@ -103,6 +103,21 @@ def test_a_text_that_gets_a_heading_below_its_own_is_no_split() -> None:
     assert went_on(older, newer) == {"Harbor rules": (("Harbor rules",), ())}
 
 
+def test_a_text_that_alone_begins_alike_continues_under_a_new_heading() -> None:
+    begins, ends = DUES.split()[:7], BUOYS.split()[3:]
+    older = old().add("Boats", TOLLS).add("What owners owe", DUES, under="Boats")
+    newer = new().add("Boats", TOLLS).add("My bill", " ".join([*begins, *ends]), under="Boats")
+    assert went_on(older, newer)["What owners owe"][0] == ("My bill",)
+
+
+def test_texts_that_begin_alike_with_others_do_not_continue_each_other() -> None:
+    begins, ends = " ".join(DUES.split()[:7]), " ".join(BUOYS.split()[3:])
+    older = old().add("Boats", TOLLS).add("What owners owe", DUES, under="Boats")
+    newer = new().add("Boats", TOLLS).add("My bill", f"{begins} {ends}", under="Boats")
+    newer = newer.add("Painted", f"{begins} {PILOTS}", under="Boats")
+    assert went_on(older, newer)["What owners owe"][0] == ()
+
+
 def test_what_nothing_continues_was_dropped() -> None:
     assert went_on(old().add("Dues", DUES).add("Tolls", TOLLS), new().add("Dues", DUES))["Tolls"] == ((), ())
 

@@ -1,0 +1,285 @@
+"""Amounts that clauses move: which places of a clause are its sources, which its targets, by the words before them.
+
+Rules for whole sentences are in `flow_statements`; this grammar reads sentences that none of them reads.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+
+from taxkg_assets.graph.flow_statements import FlowStatement
+from taxkg_assets.graph.places import Place, find_places, mask
+from taxkg_assets.rules.asking import matches_any
+from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.sentences import find_sentences
+
+_WORD = re.compile(r"⟨(\d+)_*⟩")
+_PREPOSITION = re.compile(r"\b(from|on|in|to)\b")
+_JOINT = re.compile(r";|\b(?:and|or)\b")
+_OPEN = re.compile(r"\([^()]*$")
+_EXAMPLE = re.compile(r"\((?:for example|such as|generally),? $")
+_INSIDE = re.compile(r"\((?:(?:the (?:total )?amounts? )?(?:from|in|on) (?:all |your |the )*)?$")
+_PARTNER = ("Schedule K-1",)
+_WHOLE = re.compile(r"Schedule K(?: |$)")
+Pair = tuple[Place | None, Place | None]
+
+
+@dataclass(slots=True)
+class _Found:
+    """A place of a clause with what it is there: source, target, amount (either), aside, or empty."""
+
+    place: Place
+    start: int
+    role: str
+    is_joined: bool
+    left: str
+
+
+@dataclass(slots=True)
+class _Before:
+    """What earlier clauses of a sentence named, and the last place of the sentence before it."""
+
+    sources: list[Place] = field(default_factory=list)
+    targets: list[Place] = field(default_factory=list)
+    is_computed: bool = False
+    last: Place | None = None
+    is_first: bool = True
+
+
+def read_clauses(text: str, *, under: str) -> list[FlowStatement]:
+    """Return the statements of the clauses of a passage that go from one form to another.
+
+    Args:
+        text: The passage.
+        under: What its heading explains: `boxes` (of a form that the reader received), `given` (boxes that the reader
+            fills in for somebody else), `lines` (that the reader fills in), or empty.
+
+    Returns:
+        Statements; None as an end means the line or box of the heading.
+    """
+    found: list[FlowStatement] = []
+    before = _Before()
+    schedules: dict[str, tuple[str, ...]] = {}
+    for start, end in find_sentences(text):
+        sentence = text[start:end]
+        places = find_places(sentence) if "line" in sentence or "box" in sentence else []
+        if not sentence.startswith("Instead"):
+            before = _Before(last=before.last, is_first=not start)
+        if places and (under == "given" or not matches_any("flows", "clause_others", sentence)):
+            places = [_name_parent(each, schedules) for each in places]
+            found += _read_sentence(mask(sentence, places), places, before, start, under)
+            before.last = places[-1]
+    return found
+
+
+def _name_parent(place: Place, schedules: dict[str, tuple[str, ...]]) -> Place:
+    """Give a schedule the form that the passage named with it before."""
+    for form in place.forms:
+        schedule, _, parent = form.partition(" (")
+        if parent:
+            schedules[schedule] = place.forms
+    return replace(place, forms=schedules.get(place.forms[0], place.forms)) if len(place.forms) == 1 else place
+
+
+def _read_sentence(
+    masked: str, places: list[Place], before: _Before, offset: int, under: str
+) -> Iterator[FlowStatement]:
+    for start, end in _split(masked):
+        clause = masked[start:end]
+        verb, at = _find_verb(clause)
+        for source, target in _read_clause(clause, places, before, under, verb=verb, at=at):
+            if not any(each is not None and each.forms for each in (source, target)):
+                continue
+            if any(each is not None and matches_any("flows", "unnamed", each.label) for each in (source, target)):
+                continue
+            relation = "from_form" if target is None else "flows_to"
+            rule_id = "clause" if verb == "move" else f"clause_{verb}"
+            yield FlowStatement(relation, source, target, offset + start, offset + end, rule_id)
+
+
+def _split(masked: str) -> list[tuple[int, int]]:
+    """Split a sentence where the next verb begins."""
+    breaks = {match.end() for rule in load_rules("flows", "clause_breaks") for match in rule.pattern.finditer(masked)}
+    bounds = sorted({0, *breaks, len(masked)})
+    return [(low, high) for low, high in pairwise(bounds) if masked[low:high].strip()]
+
+
+def _read_clause(clause: str, places: list[Place], before: _Before, under: str, *, verb: str, at: int) -> list[Pair]:
+    """Return the pairs of ends that a clause joins, and remember its places for the next one."""
+    found = _find_roles(clause, places)
+    is_share = verb == "move" and matches_any("flows", "clause_shares", clause[at:])
+    _settle(found, verb=verb, at=at, is_share=is_share)
+    sources = [each.place for each in found if each.role in ("source", "aside")]
+    targets = [each.place for each in found if each.role == "target" and each.start >= at - 1]
+    pairs: list[Pair] = []
+    if verb in ("move", "moved"):
+        pairs = [
+            pair
+            for group in _group(found, at)
+            for pair in _pair(clause, group, before, under, verb=verb, at=at, is_share=is_share)
+        ]
+    elif verb == "shown" and under == "lines" and not (before.last and before.last.forms):
+        is_box = any(each.place.kind == "box" for each in found)
+        pairs = [(each.place, None) for each in found] if is_box else []
+    elif verb == "equal" and under == "lines" and not matches_any("flows", "clause_elsewhere", clause):
+        pairs = [(source, None) for source in sources]
+    if verb == "condition":
+        sources = [each.place for each in found if each.role]
+        before.is_computed = before.is_computed or (bool(found) and not sources)
+    before.is_computed = before.is_computed or verb == "compute"
+    before.sources = sources or before.sources
+    before.targets = targets or before.targets
+    return pairs
+
+
+def _find_verb(clause: str) -> tuple[str, int]:
+    """Return what the first verb of a clause does, and where it ends; empty for a condition and without a verb."""
+    if matches_any("flows", "clause_conditions", clause):
+        return "condition", len(clause)
+    best: tuple[int, int, str] | None = None
+    for rule in load_rules("flows", "clause_verbs"):
+        match = rule.pattern.search(clause)
+        if match is not None and (best is None or match.start() < best[0]):
+            best = (match.start(), match.end(), rule.extra["does"])
+    if best is None:
+        return "", len(clause)
+    last = clause[: best[1]].rstrip().rfind(" ")
+    if matches_any("flows", "negations", clause[max(0, last - 40) : last + 1]):
+        return "negated", len(clause)
+    return best[2], best[1]
+
+
+def _find_roles(clause: str, places: list[Place]) -> list[_Found]:
+    """Return the places of a clause with their roles; a place without a form of its own is on the form before it."""
+    found: list[_Found] = []
+    end = 0
+    for match in _WORD.finditer(clause):
+        left = clause[end : match.start()]
+        previous = found[-1] if found else None
+        is_joined = previous is not None and matches_any("flows", "clause_joins", left)
+        role = _find_role(left, clause[match.end() :], previous, is_joined=is_joined)
+        if role == "aside" and previous is not None and previous.role == "target":
+            role = ""
+        place = places[int(match[1])]
+        if previous and not place.forms and previous.place.forms and role == previous.role:
+            place = replace(place, forms=previous.place.forms, label="")
+        if clause.count("“", 0, match.start()) > clause.count("”", 0, match.start()):
+            role = ""
+        found.append(_Found(place, match.start(), role, is_joined, left))
+        end = match.end()
+    return found
+
+
+def _find_role(left: str, right: str, previous: _Found | None, *, is_joined: bool) -> str:
+    """Return the role of a place between two texts; it may continue the previous place."""
+    if _EXAMPLE.search(left) and previous is not None:
+        return previous.role
+    if _OPEN.search(left):
+        if left.endswith("(from "):
+            return "source"
+        is_aside = _INSIDE.search(left) and right.startswith((")", ", code", " ("))
+        return "aside" if is_aside and (previous is None or left.strip() != "(") else ""
+    if right.startswith((" amount", "’s amount")):
+        return "source"
+    if is_joined and previous is not None:
+        preposition = _PREPOSITION.search(left)
+        is_joint = _JOINT.search(left) is not None
+        if preposition is None or (is_joint and previous.role == "target"):
+            return previous.role
+        if preposition[1] == "from":
+            return "source"
+        return previous.role if is_joint else "target"
+    for rule in load_rules("flows", "clause_roles"):
+        if rule.pattern.search(left):
+            return str(rule.extra["role"]).replace("none", "")
+    return ""
+
+
+def _settle(found: list[_Found], *, verb: str, at: int, is_share: bool) -> None:
+    """Decide what an amount on a place is, and a place in parentheses: a source where a target follows.
+
+    Shares of partners go to boxes.
+    """
+    if is_share:
+        for each in found:
+            if each.place.kind == "box" and (each.left.endswith((" in ", " in the ")) or each.role == "target"):
+                each.role = "target"
+                each.place = each.place if each.place.forms else replace(each.place, forms=_PARTNER)
+    has_target = False
+    follower: _Found | None = None
+    for each in reversed(found):
+        if each.role == "amount":
+            is_followed = follower is not None and follower.is_joined and follower.role == "target"
+            is_followed = is_followed and follower is not None and not _JOINT.search(follower.left)
+            is_subject = each.start < at and verb != "move"
+            each.role = "source" if is_followed or is_subject or verb == "equal" else "target"
+        elif each.role == "aside" and has_target and each.start > at:
+            each.role = "source"
+        has_target = has_target or (each.role == "target" and each.start >= at - 1)
+        follower = each
+
+
+def _group(found: list[_Found], at: int) -> list[list[_Found]]:
+    """Divide the places of a clause: `the dues from A on B and the tax from C on D` moves two amounts."""
+    groups: list[list[_Found]] = [[]]
+    for each in found:
+        if each.role not in ("source", "target") or (each.role == "target" and each.start < at - 1):
+            continue
+        roles = {other.role for other in groups[-1]}
+        is_full = len(roles) == 2 and not each.is_joined and each.role == "source"
+        is_other = (
+            each.place.kind == "line"
+            and each.role == "target"
+            and groups[-1]
+            and groups[-1][-1].role == "target"
+            and not each.is_joined
+        )
+        if is_full or is_other:
+            groups.append([])
+        groups[-1].append(each)
+    return groups
+
+
+def _pair(
+    clause: str, group: list[_Found], before: _Before, under: str, *, verb: str, at: int, is_share: bool
+) -> list[Pair]:
+    """Return the pairs of ends of one amount that a clause moves."""
+    sources: list[Place | None] = [each.place for each in group if each.role == "source"]
+    targets = [each for each in group if each.role == "target"]
+    if under == "given" and targets:
+        return [*((source, None) for source in sources), *((None, target.place) for target in targets)]
+    if sources and not targets:
+        is_own = under in ("lines", "given") and verb == "move" and not matches_any("flows", "clause_elsewhere", clause)
+        return [(source, None) for source in sources] if is_own else []
+    if targets and not sources:
+        if is_share:
+            return [(_find_whole(before), each.place) for each in targets]
+        means = _find_object(clause[:at], clause[at : targets[0].start], verb)
+        sources = _find_origins(means, before, under) if targets[0] is group[0] else []
+    return [(source, target.place) for source in sources for target in targets]
+
+
+def _find_object(subject: str, words: str, verb: str) -> str:
+    """Return what a clause without a source moves: an amount named before, the heading's, or empty for another."""
+    if verb == "moved":
+        return "own" if matches_any("flows", "clause_subjects", subject) else ""
+    rules = load_rules("flows", "clause_objects")
+    return next((str(rule.extra["means"]) for rule in rules if rule.pattern.search(words)), "")
+
+
+def _find_origins(means: str, before: _Before, under: str) -> list[Place | None]:
+    """Return where an amount without a source comes from: None is the line or box of the heading."""
+    if not means or before.is_computed:
+        return []
+    is_own = under == "boxes" or (under == "lines" and (means == "own" or (means == "first" and before.is_first)))
+    return [*(before.sources or before.targets)] or ([None] if is_own else [])
+
+
+def _find_whole(before: _Before) -> Place | None:
+    """Return the line of Schedule K, named before, whose amount partners share; None is the line of the heading."""
+    origin = before.targets[-1] if before.targets else before.last
+    is_line = origin is not None and len(origin.keys) == 1 and _WHOLE.match("".join(origin.forms)) is not None
+    return origin if is_line else None

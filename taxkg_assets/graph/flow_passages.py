@@ -1,0 +1,247 @@
+"""Statements of passages and headings on amounts: what each passage is about, and which lines it joins."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import polars as pl
+
+from taxkg_assets.graph.flow_clauses import read_clauses
+from taxkg_assets.graph.flow_ends import About, End, Lines, year_of
+from taxkg_assets.graph.flow_rows import list_rows, names_other
+from taxkg_assets.graph.flow_statements import (
+    FlowStatement,
+    introduces_sources,
+    read_code,
+    read_heading,
+    read_item,
+    read_lead_in,
+    read_passage,
+    read_source_item,
+)
+from taxkg_assets.graph.named_amounts import NamedAmounts, PlacedAmount, read_placed_amounts
+from taxkg_assets.graph.places import Place, name_forms
+from taxkg_assets.graph.schedule_scopes import WORKSHEET, find_line_keys, find_scopes
+
+Row = Mapping[str, Any]
+_HEADING_FORM = re.compile(r"^Form ([\w-]+)\.?$")
+_ABOUT_FORM = re.compile(r"^Form (\d{4}(?:-[A-Z]+)?|[A-Z]-\d+)\b")
+_BOOK_FORM = re.compile(r"(?:^|\b(?:on|for) )Form (\d{4}(?:-[A-Z]+)?)(?: or (?:Form )?\d{4}-[A-Z]+)?\.?$")
+_FILERS = re.compile(r"^(?P<forms>Forms? .+?) filers\b")
+_LISTED = re.compile(r"^(?:[•▶]|\(?(?:\d{1,2}|[a-z])[.)])\s")
+_NAMED_FORM = re.compile(r"\bForms? ([A-Z\d][\w-]*\w)")
+
+
+@dataclass(slots=True)
+class _Before:
+    """What earlier passages under the same heading, and of the same document, named."""
+
+    anchor_id: str = ""
+    lead_in: Place | None = None
+    has_sources: bool = False
+    column_forms: tuple[str, ...] = ()
+    amounts: dict[str, NamedAmounts] = field(default_factory=lambda: defaultdict(NamedAmounts))
+    placed: list[tuple[Row, About, PlacedAmount]] = field(default_factory=list)
+
+
+def read_passages(
+    sections: pl.DataFrame, anchors: pl.DataFrame, papers: Mapping[str, Row], known: Lines
+) -> Iterator[dict[str, Any]]:
+    """Read the passages that name a line; the face itself was read as labels.
+
+    Args:
+        sections: Passages of instructions, publications and forms.
+        anchors: Headings that own them.
+        papers: Rows of `documents` by document_id.
+        known: Lines of all documents.
+
+    Yields:
+        Rows of `flows`.
+    """
+    columns = ["anchor_id", "key", "heading", "form", "perspective"]
+    scopes, line_keys = find_scopes(anchors), find_line_keys(anchors)
+    before = _Before()
+    passages = _select_passages(sections).join(anchors.select(columns), on="anchor_id", how="left")
+    for row in passages.iter_rows(named=True):
+        heading = row["heading"] or ""
+        if heading.startswith("Example"):
+            continue
+        row["key"] = row["key"] or line_keys.get(row["anchor_id"])
+        about, under, own = _find_subject(
+            row, papers[row["document_id"]], heading, known, scope=scopes.get(row["anchor_id"], "")
+        )
+        if row["perspective"] == "face":
+            own = None
+        if own is not None and under == "boxes":
+            own = replace(own, code=read_code(row["text"]))
+        before.amounts[row["document_id"]].add(row["text"])
+        before.placed += [(row, about, each) for each in read_placed_amounts(row["text"])]
+        for statement in _read_passage(row, before, under=under if own is not None else ""):
+            statement = _share_of_line(_place_on_form_of_filers(statement, heading), own)
+            if not about.form or known.has_only_lines(about.form):
+                statement = place_on_form_before(statement, row["text"], find_heading_form(heading, known))
+            if statement.rule_id.startswith("clause") and not _has_ends(statement, own, about, known, under=under):
+                continue
+            yield from list_rows(statement, own, about, known=known, stated=_place_of(row, statement), text=row["text"])
+    for passage, about, amount in before.placed:
+        for statement in before.amounts[passage["document_id"]].join(amount):
+            stated = _place_of(passage, statement)
+            yield from list_rows(statement, None, about, known=known, stated=stated, text=passage["text"])
+
+
+def read_headings(anchors: pl.DataFrame, papers: Mapping[str, Row], known: Lines) -> Iterator[dict[str, Any]]:
+    """Read the headings of lines in booklets that name where the amount comes from.
+
+    Args:
+        anchors: Headings.
+        papers: Rows of `documents` by document_id.
+        known: Lines of all documents.
+
+    Yields:
+        Rows of `flows`.
+    """
+    scopes = find_scopes(anchors)
+    is_named = pl.col("heading").str.contains(r"(?i)\bfrom\b.*\b(?:line|box)")
+    for row in anchors.filter(is_named & pl.col("key").str.starts_with("line_")).iter_rows(named=True):
+        scope = scopes.get(row["anchor_id"], "")
+        about, _, own = _find_subject(row, papers[row["document_id"]], row["heading"], known, scope=scope)
+        if own is None or row["perspective"] == "face":
+            continue
+        stated = {name: row[name] for name in ("document_id", "page", "bbox", "element_id")}
+        for statement in read_heading(row["heading"]):
+            if names_other(statement.source, about, known):
+                yield from list_rows(statement, own, about, known=known, stated=stated, text=row["heading"])
+
+
+def _select_passages(sections: pl.DataFrame) -> pl.DataFrame:
+    """Select the passages that can state a flow: those that name a line, box or column, or a form to report on."""
+    text = pl.col("text")
+    names = text.str.contains(r"(?i)\b(?:lines?|box(?:es)?|columns?)\b")
+    verbs = text.str.contains("(?i)enter|include|report|carry|transfer|show")
+    leads = text.str.contains(
+        r"(?i)\b(?:enter|include|report|add)\b.*\b(?:follows|following|from|of|on)\b[^.:]{0,40}[.:]$"
+    )
+    return sections.filter(
+        (names & (verbs | text.str.contains(_LISTED.pattern)))
+        | leads
+        | text.str.contains(r"[Rr]eport .{0,20}on .{0,5}Form ")
+    )
+
+
+def _read_passage(row: Row, before: _Before, *, under: str) -> list[FlowStatement]:
+    """Read a passage, with what the passages before it under the same heading introduce."""
+    statements = read_passage(row["text"], under="" if under == "given" else under)
+    known = {_ends_in(row["text"], each) for each in statements}
+    statements += [each for each in read_clauses(row["text"], under=under) if _ends_in(row["text"], each) not in known]
+    is_same = before.anchor_id == row["anchor_id"]
+    is_listed = _LISTED.match(row["text"]) is not None
+    if not is_listed:
+        before.has_sources = under == "lines" and introduces_sources(row["text"])
+    elif is_same and before.has_sources and under == "lines":
+        statements += [each for each in read_source_item(row["text"]) if _ends_in(row["text"], each) not in known]
+    if not row["text"].startswith("•"):
+        before.lead_in = read_lead_in(row["text"])
+    elif is_same and before.lead_in is not None:
+        statements += read_item(row["text"], source=before.lead_in)
+    if not is_same:
+        before.anchor_id, before.column_forms = row["anchor_id"], ()
+    placed = []
+    for statement in statements:
+        target = statement.target
+        if target is not None and target.kind == "column":
+            before.column_forms = target.forms or before.column_forms
+            statement = replace(statement, target=replace(target, forms=before.column_forms))
+        placed.append(statement)
+    return placed
+
+
+def _has_ends(statement: FlowStatement, own: End | None, about: About, known: Lines, *, under: str) -> bool:
+    """Decide whether a clause names two forms: a box is on a named form, and no line moves to another of its form."""
+    source, target = statement.source, statement.target
+    if source is None or target is None:
+        is_other = target is None or statement.rule_id != "clause" or names_other(target, about, known)
+        return bool(own and own.form) and is_other
+    if source.kind == target.kind == "box" and source.forms[:1] in ((), target.forms[:1]):
+        return False
+    is_lost = any(each.kind == "box" and not each.forms for each in (source, target))
+    return bool(about.form or (source.forms and target.forms)) and not (is_lost and under != "boxes")
+
+
+def _share_of_line(statement: FlowStatement, own: End | None) -> FlowStatement:
+    """Give a share of a partner the line with the number of its box: below `Line 4`, box 4a is for line 4a."""
+    target = statement.target
+    if own is None or statement.source is not None or target is None or target.kind != "box" or len(target.keys) != 1:
+        return statement
+    key = target.keys[0]
+    if not (own.key.startswith("line_") and target.forms and key[:-1] == own.key.removeprefix("line_")):
+        return statement
+    place = Place((), target.keys, "line", "", "", "", target.start, target.end)
+    return replace(statement, source=place)
+
+
+def _ends_in(text: str, statement: FlowStatement) -> tuple[Any, ...]:
+    """Return the places of a statement as named; two statements of a passage with the same ones are one."""
+    ends = [
+        (each.keys, each.kind, each.label, each.start) if each else None
+        for each in (statement.source, statement.target)
+    ]
+    return tuple(ends)
+
+
+def _place_of(row: Row, statement: FlowStatement) -> dict[str, Any]:
+    """Return where a statement of a passage is printed."""
+    piece = next(each for each in reversed(row["pieces"]) if each["start"] <= statement.start)
+    return {
+        "document_id": row["document_id"],
+        "page": piece["page"],
+        "bbox": {name: piece[name] for name in ("x0_pt", "y0_pt", "x1_pt", "y1_pt")},
+        "element_id": row["element_id"],
+    }
+
+
+def find_heading_form(heading: str, known: Lines) -> str:
+    """Return the information return that a heading is about: `Form 2099 transactions`; empty for a form of lines."""
+    match = _ABOUT_FORM.match(heading)
+    return match[1] if match and not known.has_only_lines(match[1]) else ""
+
+
+def place_on_form_before(statement: FlowStatement, text: str, heading_form: str) -> FlowStatement:
+    """Give a box without a form the form that the passage named last, else that of its heading."""
+    source = statement.source
+    if source is None or source.forms or source.kind != "box":
+        return statement
+    named = _NAMED_FORM.findall(text, 0, statement.start) or ([heading_form] if heading_form else [])
+    return replace(statement, source=replace(source, forms=(named[-1],))) if named else statement
+
+
+def _place_on_form_of_filers(statement: FlowStatement, heading: str) -> FlowStatement:
+    """Give a line of a part, below a heading for the filers of some forms, those forms."""
+    match = _FILERS.match(heading)
+    source = statement.source
+    if match is None or source is None or source.forms or not source.part:
+        return statement
+    return replace(statement, source=replace(source, forms=name_forms(match["forms"])))
+
+
+def _find_subject(row: Row, paper: Row, heading: str, known: Lines, *, scope: str) -> tuple[About, str, End | None]:
+    """Find the form that a passage is about, and the box or line that its heading explains."""
+    named = _HEADING_FORM.match(heading)
+    is_book = paper["doc_type"] == "publication"
+    if is_book and not named:
+        named = _BOOK_FORM.search(heading)
+    form = named[1] if named else "" if is_book else row["form"] or paper["form"]
+    about = About(form, year_of(paper))
+    if scope and not named and not is_book and paper["doc_type"] != "form":
+        about = About("" if scope == WORKSHEET else known.name_schedule(scope, about), about.year)
+    kind, _, number = (row["key"] or "").partition("_")
+    if is_book or not about.form or kind not in ("box", "line") or not number:
+        return about, "", None
+    is_own = paper["doc_type"] == "form"
+    about = About(about.form, about.year, row["document_id"] if is_own and form == paper["form"] else None)
+    end = known.find(Place((), (number,), kind, "", "", "", 0, 1), about, key=number, form="")
+    box = "boxes" if row["perspective"] == "recipient" else "given"
+    return about, "lines" if kind == "line" else box, end

@@ -1,0 +1,102 @@
+"""Rows of the table `flows`: one for each pair of lines that a statement names."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from taxkg_assets.graph.flow_ends import About, End, Lines
+from taxkg_assets.graph.flow_statements import FlowStatement
+from taxkg_assets.graph.places import Place
+
+Row = Mapping[str, Any]
+
+
+def names_other(place: Place | None, about: About, known: Lines) -> bool:
+    """Decide whether a place is on another form than the one that the text is about.
+
+    Args:
+        place: Place, if any.
+        about: What the text is about.
+        known: Lines of all documents.
+
+    Returns:
+        False also for a place without a form.
+    """
+    return place is not None and any(known.name_form(form, about) != about.form for form in place.forms)
+
+
+def list_rows(
+    statement: FlowStatement, own: End | None, about: About, *, known: Lines, stated: Row, text: str
+) -> Iterator[dict[str, Any]]:
+    """Give one row for each pair of lines that a statement names.
+
+    Args:
+        statement: Statement with its places.
+        own: Line that states it, or that the heading explains.
+        about: What the text is about.
+        known: Lines of all documents.
+        stated: Where it is printed: document_id, page, bbox, element_id.
+        text: Text of its label or passage.
+
+    Yields:
+        Rows of `flows`.
+    """
+    where = {
+        **stated,
+        "start": statement.start,
+        "end": statement.end,
+        "evidence": text[statement.start : statement.end],
+        "rule_id": statement.rule_id,
+    }
+    for source in _find_ends(statement.source, own, about, known, ""):
+        for target in _find_ends(statement.target, own, about, known, source.form):
+            yield make_row(statement.relation, source, target, where)
+
+
+def _find_ends(place: Place | None, own: End | None, about: About, known: Lines, other_form: str) -> list[End]:
+    if place is None:
+        return [own] if own is not None else []
+    named = [(form, key) for form in place.forms or ("",) for key in place.keys or ("",)]
+    if place.kind == "column":
+        return [end for form, key in named for end in known.find_columns(place, about, key=key, form=form)]
+    return [known.find(place, about, key=key, form=form, other_form=other_form) for form, key in named]
+
+
+def make_row(relation: str, source: End, target: End, stated: Row) -> dict[str, Any]:
+    """Build one row of `flows`.
+
+    Args:
+        relation: flows_to, from_form or computed_from.
+        source: Where the amount comes from.
+        target: Where it goes.
+        stated: Where it is printed, its evidence, and the rule that reads it.
+
+    Returns:
+        Columns of the table by name.
+    """
+    row: dict[str, Any] = {"relation": relation, **stated}
+    for name, end in (("source", source), ("target", target)):
+        row |= {
+            f"{name}_document_id": end.line["document_id"] if end.line else None,
+            f"{name}_form": end.form,
+            f"{name}_part": end.part,
+            f"{name}_key": end.key,
+            f"{name}_column": end.column,
+            f"{name}_code": end.code,
+            f"{name}_line": end.line["canonical_id"] if end.line else None,
+        }
+    row["problem"] = "; ".join(
+        f"{name}: {end.problem}" for name, end in (("source", source), ("target", target)) if end.problem
+    )
+    row["is_same_year"] = source.is_same_year and target.is_same_year
+    row["agreement"] = "unresolved" if row["problem"] else "one_side"
+    ends = [
+        row[f"{name}_{part}"]
+        for name in ("source", "target")
+        for part in ("document_id", "form", "part", "key", "column")
+    ]
+    words = "\n".join(map(str, [relation, row["document_id"], row["page"], row["evidence"], *ends]))
+    row["flow_id"] = hashlib.sha256(words.encode()).hexdigest()[:16]
+    return row

@@ -1,0 +1,230 @@
+"""Clauses move amounts from their sources to their targets; comparisons, parts and exclusions move none."""
+
+from __future__ import annotations
+
+import pytest
+
+from taxkg_assets.graph.flow_clauses import read_clauses
+from taxkg_assets.graph.flow_statements import introduces_sources, read_heading, read_label, read_source_item
+from taxkg_assets.graph.places import FACE, Place, find_places
+
+OWN = "own"
+Ends = list[tuple[str, str]]
+
+
+def _name(place: Place | None) -> str:
+    if place is None:
+        return OWN
+    column = f"({place.column})" if place.column else ""
+    return f"{'/'.join(place.forms)}:{','.join(place.keys)}{column}"
+
+
+def _read(text: str, under: str) -> Ends:
+    return [(_name(each.source), _name(each.target)) for each in read_clauses(text, under=under)]
+
+
+@pytest.mark.parametrize(
+    ("text", "under", "ends"),
+    [
+        (
+            "Enter the dues from line 39 on Form 2040, line 13; Form 2041, line 20; Form 290-T, line 9; and no others.",
+            "",
+            [(":39", "2040:13"), (":39", "2041:20"), (":39", "290-T:9")],
+        ),
+        (
+            "Include on line 3a dues (if any) from Form 2797, line 17, that belong to a barge.",
+            "",
+            [("2797:17", ":3a")],
+        ),
+        (
+            "If the tax from line 14 of Form 2978 is negative, treat it as positive and add it to the total on line 2.",
+            "",
+            [("2978:14", ":2")],
+        ),
+        (
+            "The amount from Form 2974, line 12 or, if applicable, line 17, is reported on line 11.",
+            "lines",
+            [("2974:12", ":11"), ("2974:17", ":11")],
+        ),
+        (
+            "Pilots reporting dues on Schedule J (Form 2120), line 5f, must also include this amount on line 10b.",
+            "lines",
+            [("Schedule J (Form 2120):5f", ":10b")],
+        ),
+        (
+            "Enter the dues from line 1a on Form 2120, line 16; enter the tax from line 1b on Form 2120, line 17.",
+            "",
+            [(":1a", "2120:16"), (":1b", "2120:17")],
+        ),
+        ("A pilot should include the line 5a amount on Form 2120, line 13.", "lines", [(":5a", "2120:13")]),
+    ],
+)
+def test_a_clause_joins_its_sources_and_targets(text: str, under: str, ends: Ends) -> None:
+    assert _read(text, under) == ends
+
+
+@pytest.mark.parametrize(
+    ("text", "ends"),
+    [
+        ("Enter any harbor dues allowed from Form 2834, Dues of Pilots and Crews, line 7.", [("2834:7", OWN)]),
+        ("Enter the dues not paid before (from Schedule E (Form 2471), line 5).", [("Schedule E (Form 2471):5", OWN)]),
+        (
+            "This includes the dues reported last year on Schedule C (Form 2995), line 6, or Form 2996, line 16.",
+            [("Schedule C (Form 2995):6", OWN), ("2996:16", OWN)],
+        ),
+        ("This should equal the sum of the dues reported on Form 2471, line 1b.", [("2471:1b", OWN)]),
+        ("The amount reported on this line must be reported next year on Form 2995, line 3.", [(OWN, "2995:3")]),
+        ("Also include this amount as dues on Form 2040, line 8z.", [(OWN, "2040:8z")]),
+        ("Enter the amount from line 19b of the prior year form.", [(f"{FACE}:19b", OWN)]),
+    ],
+)
+def test_a_clause_below_a_line_means_that_line(text: str, ends: Ends) -> None:
+    assert _read(text, "lines") == ends
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Do not enter the dues from Form 2834, line 7.",
+        "Enter the smaller of the dues from Form 2834, line 7, or your costs.",
+        "Enter the excess of the dues over the amount on Form 2834, line 7.",
+        "Enter the dues other than those reported on Form 2834, line 7.",
+        "If you report dues on Form 2834, line 7, you may be subject to a limit.",
+        "Include the dues from Form 2834, line 7, on the appropriate line of your return.",
+        "Report the harbor dues on Form 2040, line 8z.",
+        "For example, enter the dues from Form 2834, line 7.",
+        "The partner will enter the amount on Form 2990, line 43.",
+        "Enter “Dues reported on Form 2040, line 1” and see the table.",
+        "On line 2 of the Berth Worksheet, enter the amount from Form 2040, line 8z.",
+        "Subtract line 3 from line 2. Enter the total on Form 2040, line 8z.",
+        "Use it to figure the amount to enter on Form 2040, line 8z.",
+    ],
+)
+def test_what_is_compared_excluded_or_elsewhere_moves_nothing(text: str) -> None:
+    assert _read(text, "lines") == []
+
+
+def test_the_second_amount_of_a_clause_does_not_take_the_first_one_along() -> None:
+    text = "Report the dues from box 1 of Form 2099 on Form 2040, line 5a, and the taxable part on Form 2040, line 5b."
+    assert _read(text, "") == [("2099:1", "2040:5a")]
+
+
+@pytest.mark.parametrize(
+    ("text", "ends"),
+    [
+        ("Enter each pilot's distributive share of the dues in box 5 of Schedule K-1.", [(OWN, "Schedule K-1:5")]),
+        ("Report each pilot’s share in box 11 using code E.", [(OWN, "Schedule K-1:11")]),
+        (
+            "Report the dues on Schedule K, line 13e. Report each pilot's share of the dues in box 13 of Schedule K-1.",
+            [("Schedule K:13e", "Schedule K-1:13")],
+        ),
+        (
+            "Report the dues on Form 2990, line 42. Report each pilot's share of the dues in box 13 of Schedule K-1.",
+            [(OWN, "Schedule K-1:13")],
+        ),
+    ],
+)
+def test_a_share_goes_to_the_schedule_of_the_partner(text: str, ends: Ends) -> None:
+    assert _read(text, "lines") == ends
+
+
+def test_a_box_that_the_reader_fills_in_goes_where_its_recipient_must_report_it() -> None:
+    text = (
+        "Show the dues that the pilot must report on Form 2207, line 7, or the pilot can report on Form 2800, line 1b."
+    )
+    assert _read(text, "given") == [(OWN, "2207:7"), (OWN, "2800:1b")]
+
+
+@pytest.mark.parametrize(
+    ("text", "ends"),
+    [
+        ("Enter the total reported in box 10 on Forms W-7.", [("W-7:10", OWN)]),
+        (
+            "Enter the total of all dues reported with codes D through H, S, and Y in box 12 on Forms W-7.",
+            [("W-7:12", OWN)],
+        ),
+    ],
+)
+def test_a_box_that_the_reader_fills_in_takes_the_boxes_of_other_forms(text: str, ends: Ends) -> None:
+    assert _read(text, "given") == ends
+
+
+def test_this_amount_will_be_shown_where_it_comes_from() -> None:
+    text = "Enter your dues. This amount will be reported either on line 1i of Form 2040, or in Form W-7, box 12."
+    assert _read(text, "lines") == [("2040:1i", OWN), ("W-7:12", OWN)]
+    other = "Include your dues on Form 2040, line 2a. This amount should be shown in box 12 of Form W-7."
+    assert _read(other, "lines") == []
+
+
+def test_what_is_said_instead_is_about_the_same_amount() -> None:
+    text = (
+        "If any gain from Form 2797, line 7, is from a barge, it is no gain. Instead, report it on Schedule K, line 11."
+    )
+    assert _read(text, "") == [("2797:7", "Schedule K:11")]
+
+
+@pytest.mark.parametrize(
+    ("text", "keys"),
+    [
+        ("lines 2 through 4, 5a, and 7 of Form 2040", ("2", "3", "4", "5a", "7")),
+        ("Form 2040-NR, lines 25d through 25f", ("25d", "25e", "25f")),
+        ("Form 2471, lines 1(c) through 1(e)", ("1c", "1d", "1e")),
+    ],
+)
+def test_a_range_names_every_line_between_its_ends(text: str, keys: tuple[str, ...]) -> None:
+    (place,) = find_places(text)
+    assert place.keys == keys
+
+
+@pytest.mark.parametrize(
+    ("text", "forms", "part", "column", "year"),
+    [
+        ("Form 2255, Certain Dues, Fees, and Tolls, Part I, line 3, column (q)", ("2255",), "I", "q", None),
+        ("column (h) of Form 2800, Part III, line 6", ("2800",), "III", "h", None),
+        ("page 1, line 23", (FACE,), "", "", None),
+        ("line 48 of this form", (FACE,), "", "", None),
+        ("Part IV, Section A, line 3", (), "IV", "", None),
+        ("line 6 of your 2029 Form 2040", ("2040",), "", "", 2029),
+        (
+            "box 1 of Schedule K-1 (Form 2065 or Form 2120S)",
+            ("Schedule K-1 (Form 2065)", "Schedule K-1 (Form 2120S)"),
+            "",
+            "",
+            None,
+        ),
+        ("Schedule D (Form 2040 or 2040-SR), line 15", ("Schedule D (Form 2040)",), "", "", None),
+    ],
+)
+def test_a_place_has_its_form_part_column_and_year(
+    text: str, forms: tuple[str, ...], part: str, column: str, year: int | None
+) -> None:
+    (place,) = find_places(text)
+    assert (place.forms, place.part, place.column, place.year) == (forms, part, column, year)
+
+
+def test_that_schedule_is_the_one_named_before() -> None:
+    places = find_places("Complete Schedule C (Form 2709) and enter the amount from line 5 of that schedule.")
+    assert [(each.forms, each.keys) for each in places] == [(("Schedule C (Form 2709)",), ("5",))]
+
+
+def test_a_heading_states_where_its_line_comes_from() -> None:
+    (read,) = read_heading("Line 1e—Taxable Dues From Form 2441, Line 26")
+    assert (_name(read.source), read.target) == ("2441:26", None)
+    assert read_heading("Line 1d—Dues Not Reported on Form 2441, Line 26") == []
+
+
+def test_a_label_takes_the_lines_of_other_forms_that_it_adds() -> None:
+    read = read_label("Add Schedule 7, line 3, and line 12a and enter the total")
+    assert [(each.relation, _name(each.source)) for each in read] == [("computed_from", "Schedule 7:3")]
+    assert read_label("Add lines 51 and 52") == []
+
+
+def test_items_of_a_list_come_to_the_line_that_introduces_it() -> None:
+    assert introduces_sources("Enter the total of the following amounts.")
+    (read,) = read_source_item("• Schedule K-1 (Form 2065), Share of Income, Dues, etc., box 15 (code AZ); and")
+    assert (_name(read.source), read.target) == ("Schedule K-1 (Form 2065):15", None)
+
+
+@pytest.mark.parametrize("text", ["Do not include the following.", "Enter the smaller of the following."])
+def test_a_list_that_leaves_something_out_introduces_no_sources(text: str) -> None:
+    assert not introduces_sources(text)
