@@ -1,4 +1,4 @@
-"""Why a passage that shares the words of a claim may say something else: order, contrast, values of other cases."""
+"""Why a passage that shares the words of a claim may say something else: order, contrast, absence, other cases."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from taxkg_assets.rules.loader import find_rule, load_rules
 from taxkg_assets.verification.claims import Claim
+from taxkg_assets.verification.contexts import is_scattered, pairs_keys_otherwise
 from taxkg_assets.verification.language import Language
 from taxkg_assets.verification.values import Value, find_values, fold
 from taxkg_assets.verification.wording import Wording, Words, find_words, match_word
@@ -28,7 +29,7 @@ def find_doubts(claim: Claim, text: str, wording: Wording, *, language: Language
         language: Functions that read words.
 
     Returns:
-        Some of `order`, `contrast`, `case` and `lack`.
+        Some of `order`, `contrast`, `lack`, `case`, `denial`, `only`, `prefix`, `time`, `keys` and `scattered`.
     """
     text = fold(text)
     found = {
@@ -36,6 +37,12 @@ def find_doubts(claim: Claim, text: str, wording: Wording, *, language: Language
         "contrast": _is_contrasted(claim.wording, wording) or _is_contrasted(wording, claim.wording),
         "lack": _lacks_otherwise(claim, text, wording, language=language),
         "case": is_of_other_case(claim, text, language=language),
+        "denial": _denies_other_words(claim.wording, wording),
+        "only": _says_only(claim.text) and not _says_only(text),
+        "prefix": _has_prefix_alone(claim.text, text) or _has_prefix_alone(text, claim.text),
+        "time": _counts_from_another_time(claim.text, text),
+        "keys": pairs_keys_otherwise(claim, text, language=language),
+        "scattered": is_scattered(claim, text, language=language),
     }
     return frozenset(name for name, is_found in found.items() if is_found)
 
@@ -89,6 +96,38 @@ def _is_contrasted(one: Wording, other: Wording) -> bool:
             if any(word in other.words and word not in denied for word in alone):
                 return True
     return False
+
+
+def _denies_other_words(one: Wording, other: Wording) -> bool:
+    """Return whether both texts deny something, and one of them affirms what the other denies."""
+    if not _find_denied(one) or not _find_denied(other):
+        return False
+    return any(
+        word in there.words and word not in _find_denied(there)
+        for own, there in ((one, other), (other, one))
+        for word in frozenset[str]().union(*(clause.heads for clause in own.clauses))
+    )
+
+
+def _says_only(text: str) -> bool:
+    return find_rule("verification", "exclusives", "marker").pattern.search(text) is not None
+
+
+def _has_prefix_alone(one: str, other: str) -> bool:
+    """Return whether a text has a word with a denying prefix, and the other has it only without."""
+    there = other.casefold()
+    for match in find_rule("verification", "prefixes", "denying").pattern.finditer(one):
+        rest = match["rest"].casefold()
+        is_alone = re.search(rf"(?<![a-z-]){re.escape(rest)}", there) is not None
+        if is_alone and re.search(rf"(?:non|un|dis|not )-?{re.escape(rest)}", there) is None:
+            return True
+    return False
+
+
+def _counts_from_another_time(claim: str, text: str) -> bool:
+    """Return whether a passage counts from a time, as in `the day after`, and the claim orders no times."""
+    is_counted = find_rule("verification", "offsets", "counted").pattern.search(text) is not None
+    return is_counted and find_rule("verification", "offsets", "ordered").pattern.search(claim) is None
 
 
 def _lacks_otherwise(claim: Claim, text: str, wording: Wording, *, language: Language) -> bool:
