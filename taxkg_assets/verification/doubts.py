@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from taxkg_assets.rules.loader import find_rule, load_rules
 from taxkg_assets.verification.claims import Claim
@@ -29,7 +29,7 @@ def find_doubts(claim: Claim, text: str, wording: Wording, *, language: Language
         language: Functions that read words.
 
     Returns:
-        Some of `order`, `contrast`, `lack`, `case`, `denial`, `only`, `prefix`, `time`, `keys` and `scattered`.
+        Some of `order`, `contrast`, `lack`, `case`, `failure`, `only`, `prefix`, `time`, `keys` and `scattered`.
     """
     text = fold(text)
     found = {
@@ -37,7 +37,7 @@ def find_doubts(claim: Claim, text: str, wording: Wording, *, language: Language
         "contrast": _is_contrasted(claim.wording, wording) or _is_contrasted(wording, claim.wording),
         "lack": _lacks_otherwise(claim, text, wording, language=language),
         "case": is_of_other_case(claim, text, language=language),
-        "denial": _denies_other_words(claim.wording, wording),
+        "failure": _fails_otherwise(claim, text, wording, language=language),
         "only": _says_only(claim.text) and not _says_only(text),
         "prefix": _has_prefix_alone(claim.text, text) or _has_prefix_alone(text, claim.text),
         "time": _counts_from_another_time(claim.text, text),
@@ -91,22 +91,30 @@ def _is_contrasted(one: Wording, other: Wording) -> bool:
     denied = _find_denied(other)
     for clause in one.clauses:
         if clause.is_negative and not clause.has_verb and clause.heads:
-            rest = frozenset[str]().union(*(own.words for own in one.clauses if own is not clause))
+            rest = _join(own.words for own in one.clauses if own is not clause)
             alone = clause.heads - rest
             if any(word in other.words and word not in denied for word in alone):
                 return True
     return False
 
 
-def _denies_other_words(one: Wording, other: Wording) -> bool:
-    """Return whether both texts deny something, and one of them affirms what the other denies."""
-    if not _find_denied(one) or not _find_denied(other):
-        return False
-    return any(
-        word in there.words and word not in _find_denied(there)
-        for own, there in ((one, other), (other, one))
-        for word in frozenset[str]().union(*(clause.heads for clause in own.clauses))
+def _fails_otherwise(claim: Claim, text: str, wording: Wording, *, language: Language) -> bool:
+    """Return whether a claim denies a verb that a passage affirms of who `failed to` do something else."""
+    pattern = find_rule("verification", "word_denials", "failed").pattern
+    heads = _join(own.heads for own in claim.wording.clauses)
+    failed = _join(
+        find_words(" ".join(_next_words(text, match.end())), language=language) for match in pattern.finditer(text)
     )
+    is_denied = any(own.heads for own in wording.clauses)
+    return bool(failed) and not is_denied and any(word in wording.words and word not in failed for word in heads)
+
+
+def _next_words(text: str, start: int) -> list[str]:
+    return re.split(r"[,.;:()]", text[start:])[0].split()[:_LACKING]
+
+
+def _join(parts: Iterable[Words]) -> Words:
+    return frozenset[str]().union(*parts)
 
 
 def _says_only(text: str) -> bool:
@@ -125,9 +133,11 @@ def _has_prefix_alone(one: str, other: str) -> bool:
 
 
 def _counts_from_another_time(claim: str, text: str) -> bool:
-    """Return whether a passage counts from a time, as in `the day after`, and the claim orders no times."""
-    is_counted = find_rule("verification", "offsets", "counted").pattern.search(text) is not None
-    return is_counted and find_rule("verification", "offsets", "ordered").pattern.search(claim) is None
+    """Return whether a passage means `the day after`, and the claim a day and no order of times."""
+    counted = find_rule("verification", "offsets", "counted").pattern.finditer(text)
+    units = {match["unit"].casefold() for match in counted}
+    is_ordered = find_rule("verification", "offsets", "ordered").pattern.search(claim) is not None
+    return not is_ordered and any(re.search(rf"(?i)\b{unit}\b", claim) for unit in units)
 
 
 def _lacks_otherwise(claim: Claim, text: str, wording: Wording, *, language: Language) -> bool:
@@ -145,13 +155,12 @@ def _find_lacking(text: str, *, language: Language) -> Words:
     """Find the content words after `without` and its like, as far as the next comma."""
     found: set[str] = set()
     for match in find_rule("verification", "lacks", "without").pattern.finditer(fold(text)):
-        after = re.split(r"[,.;:()]", text[match.end() :])[0].split()[:_LACKING]
-        found |= find_words(" ".join(after), language=language)
+        found |= find_words(" ".join(_next_words(text, match.end())), language=language)
     return frozenset(found)
 
 
 def _find_denied(wording: Wording) -> Words:
-    return frozenset[str]().union(*(own.heads | own.reach for own in wording.clauses))
+    return _join(own.heads | own.reach for own in wording.clauses)
 
 
 def is_of_other_case(claim: Claim, text: str, *, language: Language) -> bool:

@@ -133,11 +133,10 @@ def _find_denied(part: str, *, language: Language) -> tuple[Words, Words]:
     """Find the first content word after each denial, and the next one."""
     heads: set[str] = set()
     reach: set[str] = set()
-    for rule in load_rules("verification", "word_denials"):
-        for match in rule.pattern.finditer(part):
-            after = list(_list_words(part[match.end() :], language=language))[:_REACH_WORDS]
-            heads |= set(after[:1])
-            reach |= set(after[1:])
+    for match in find_rule("verification", "word_denials", "not").pattern.finditer(part):
+        after = list(_list_words(part[match.end() :], language=language))[:_REACH_WORDS]
+        heads |= set(after[:1])
+        reach |= set(after[1:])
     return frozenset(heads), frozenset(reach)
 
 
