@@ -9,6 +9,7 @@ from taxkg_assets.rules.loader import find_rule, load_rules
 from taxkg_assets.verification.claims import Claim
 from taxkg_assets.verification.contexts import is_scattered, pairs_keys_otherwise
 from taxkg_assets.verification.language import Language
+from taxkg_assets.verification.pointers import is_contrast
 from taxkg_assets.verification.values import Value, find_values, fold
 from taxkg_assets.verification.wording import Wording, Words, find_words, match_word
 
@@ -29,7 +30,8 @@ def find_doubts(claim: Claim, text: str, wording: Wording, *, language: Language
         language: Functions that read words.
 
     Returns:
-        Some of `order`, `contrast`, `lack`, `case`, `failure`, `only`, `prefix`, `time`, `keys` and `scattered`.
+        Names of the reasons: `order`, `contrast`, `lack`, `case`, `failure`, `only`, `prefix`, `time`, `keys`,
+        `condition`, `scattered`.
     """
     text = fold(text)
     found = {
@@ -42,6 +44,7 @@ def find_doubts(claim: Claim, text: str, wording: Wording, *, language: Language
         "prefix": _has_prefix_alone(claim.text, text) or _has_prefix_alone(text, claim.text),
         "time": _counts_from_another_time(claim.text, text),
         "keys": pairs_keys_otherwise(claim, text, language=language),
+        "condition": _holds_in_one_case(claim.wording, text, wording),
         "scattered": is_scattered(claim, text, language=language),
     }
     return frozenset(name for name, is_found in found.items() if is_found)
@@ -115,6 +118,12 @@ def _next_words(text: str, start: int) -> list[str]:
 
 def _join(parts: Iterable[Words]) -> Words:
     return frozenset[str]().union(*parts)
+
+
+def _holds_in_one_case(one: Wording, text: str, other: Wording) -> bool:
+    """Return whether a passage turns to a case, as in `However, … if …`, and the claim states no condition."""
+    is_case = is_contrast(text) and any(own.is_condition for own in other.clauses)
+    return is_case and not any(own.is_condition for own in one.clauses)
 
 
 def _says_only(text: str) -> bool:

@@ -101,6 +101,13 @@ def test_words_scattered_over_a_long_passage_support_nothing() -> None:
     assert _verdict(text, far) is not Verdict.supported
 
 
+def test_the_case_of_an_exception_is_not_the_rule() -> None:
+    turned = "However, a barge is treated as the harbor vessel of the other skipper if all four conditions are met."
+    text = "On Form 9999, a barge is treated as the harbor vessel of the other skipper"
+    assert _verdict(f"{text} if all four conditions are met.", turned) is Verdict.supported
+    assert _verdict(f"{text}.", turned) is not Verdict.supported
+
+
 def test_what_something_replaces_is_denied() -> None:
     assert _verdict("On Form 9999, enter the toll if a harbor license was sold.", LIEU) is not Verdict.supported
 
