@@ -8,6 +8,7 @@ from fastapi import APIRouter, Path, Query, Response
 
 from taxkg_assets.serving import library
 from taxkg_assets.serving.library import DocumentDetail, DocumentEntry, FormEntry, FormField, IndexTerm, PageDetail
+from taxkg_assets.serving.library_summary import LibrarySummary, summarize_library
 from taxkg_assets.serving.problems import describe_problems
 from taxkg_assets.serving.service import Service
 
@@ -28,6 +29,10 @@ def create_browse_router(service: Service) -> APIRouter:
         Router below `/v1`.
     """
     router = APIRouter(prefix="/v1", tags=["browse"], responses=describe_problems(404))
+
+    @router.get("/library", summary="What the release holds: counts, forms, years, questions to try")
+    def library_summary() -> LibrarySummary:
+        return summarize_library(service.current)
 
     @router.get("/documents", summary="Every document of the release")
     def documents() -> list[DocumentEntry]:

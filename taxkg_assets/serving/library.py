@@ -151,13 +151,14 @@ class FormEntry(BaseModel):
 
 
 def list_documents(released: Released) -> list[DocumentEntry]:
-    """Return one entry per document of a release, by form, newest revision first.
+    """Return one entry per document of a release, by form, newest revision first; those without a form come last.
 
     Args:
         released: The release to read.
     """
     rows = released.table("documents").sort(
-        ["form", "irs_name", "revision", "document_id"], descending=[False, False, True, False]
+        [pl.col("form") == "", "form", "irs_name", "revision", "document_id"],
+        descending=[False, False, False, True, False],
     )
     return [_entry(row, released) for row in rows.iter_rows(named=True)]
 

@@ -157,9 +157,10 @@ def compare(claim: Claim, passage: Passage, *, reader: PassageReader) -> Compari
     contrary = find_contrary(claim.wording, wording, weights=claim.weights)
     if contrary is not None:
         differences = [*differences, Difference(*contrary, "contrary")]
+    coverage = score_coverage(claim, wording.words, place)
     return Comparison(
         passage=passage,
-        coverage=score_coverage(claim, wording.words, place),
+        coverage=coverage,
         own_coverage=score_coverage(claim, wording.words, frozenset()),
         clause_coverage=_score_clauses(claim, wording.words | place),
         similarity=0.0,
@@ -180,8 +181,17 @@ def compare(claim: Claim, passage: Passage, *, reader: PassageReader) -> Compari
         is_of_others=names_some_alone(claim, text) or leaves_out(claim, text, language=reader.language),
         is_pointer=is_pointer(passage.text),
         shared_weight=sum(weight for word, weight in claim.weights.items() if match_word(word, wording.words)),
-        doubts=find_doubts(claim, text, wording, language=reader.language),
+        doubts=_find_doubts(claim, text, wording, coverage=coverage, reader=reader),
     )
+
+
+def _find_doubts(
+    claim: Claim, text: str, wording: Wording, *, coverage: float, reader: PassageReader
+) -> frozenset[str]:
+    """Find the doubts about a passage that has enough words of a claim to support it."""
+    if coverage < load_verification().thresholds.coverage:
+        return frozenset()
+    return find_doubts(claim, text, wording, language=reader.language)
 
 
 def _is_of_other_year(claim: Claim, values: Sequence[Value]) -> bool:

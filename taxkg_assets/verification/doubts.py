@@ -1,13 +1,15 @@
-"""Why a passage that shares the words of a claim may say something else: order, contrast, values of other cases."""
+"""Why a passage that shares the words of a claim may say something else: order, contrast, absence, other cases."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from taxkg_assets.rules.loader import find_rule, load_rules
 from taxkg_assets.verification.claims import Claim
+from taxkg_assets.verification.contexts import is_scattered, pairs_keys_otherwise
 from taxkg_assets.verification.language import Language
+from taxkg_assets.verification.pointers import is_contrast
 from taxkg_assets.verification.values import Value, find_values, fold
 from taxkg_assets.verification.wording import Wording, Words, find_words, match_word
 
@@ -28,7 +30,8 @@ def find_doubts(claim: Claim, text: str, wording: Wording, *, language: Language
         language: Functions that read words.
 
     Returns:
-        Some of `order`, `contrast`, `case` and `lack`.
+        Names of the reasons: `order`, `contrast`, `lack`, `case`, `failure`, `only`, `prefix`, `time`, `keys`,
+        `condition`, `scattered`.
     """
     text = fold(text)
     found = {
@@ -36,6 +39,13 @@ def find_doubts(claim: Claim, text: str, wording: Wording, *, language: Language
         "contrast": _is_contrasted(claim.wording, wording) or _is_contrasted(wording, claim.wording),
         "lack": _lacks_otherwise(claim, text, wording, language=language),
         "case": is_of_other_case(claim, text, language=language),
+        "failure": _fails_otherwise(claim, text, wording, language=language),
+        "only": _says_only(claim.text) and not _says_only(text),
+        "prefix": _has_prefix_alone(claim.text, text) or _has_prefix_alone(text, claim.text),
+        "time": _counts_from_another_time(claim.text, text),
+        "keys": pairs_keys_otherwise(claim, text, language=language),
+        "condition": _holds_in_one_case(claim.wording, text, wording),
+        "scattered": is_scattered(claim, text, language=language),
     }
     return frozenset(name for name, is_found in found.items() if is_found)
 
@@ -84,11 +94,59 @@ def _is_contrasted(one: Wording, other: Wording) -> bool:
     denied = _find_denied(other)
     for clause in one.clauses:
         if clause.is_negative and not clause.has_verb and clause.heads:
-            rest = frozenset[str]().union(*(own.words for own in one.clauses if own is not clause))
+            rest = _join(own.words for own in one.clauses if own is not clause)
             alone = clause.heads - rest
             if any(word in other.words and word not in denied for word in alone):
                 return True
     return False
+
+
+def _fails_otherwise(claim: Claim, text: str, wording: Wording, *, language: Language) -> bool:
+    """Return whether a claim denies a verb that a passage affirms of who `failed to` do something else."""
+    pattern = find_rule("verification", "word_denials", "failed").pattern
+    heads = _join(own.heads for own in claim.wording.clauses)
+    failed = _join(
+        find_words(" ".join(_next_words(text, match.end())), language=language) for match in pattern.finditer(text)
+    )
+    is_denied = any(own.heads for own in wording.clauses)
+    return bool(failed) and not is_denied and any(word in wording.words and word not in failed for word in heads)
+
+
+def _next_words(text: str, start: int) -> list[str]:
+    return re.split(r"[,.;:()]", text[start:])[0].split()[:_LACKING]
+
+
+def _join(parts: Iterable[Words]) -> Words:
+    return frozenset[str]().union(*parts)
+
+
+def _holds_in_one_case(one: Wording, text: str, other: Wording) -> bool:
+    """Return whether a passage turns to a case, as in `However, … if …`, and the claim states no condition."""
+    is_case = is_contrast(text) and any(own.is_condition for own in other.clauses)
+    return is_case and not any(own.is_condition for own in one.clauses)
+
+
+def _says_only(text: str) -> bool:
+    return find_rule("verification", "exclusives", "marker").pattern.search(text) is not None
+
+
+def _has_prefix_alone(one: str, other: str) -> bool:
+    """Return whether a text has a word with a denying prefix, and the other has it only without."""
+    there = other.casefold()
+    for match in find_rule("verification", "prefixes", "denying").pattern.finditer(one):
+        rest = match["rest"].casefold()
+        is_alone = re.search(rf"(?<![a-z-]){re.escape(rest)}", there) is not None
+        if is_alone and re.search(rf"(?:non|un|dis|not )-?{re.escape(rest)}", there) is None:
+            return True
+    return False
+
+
+def _counts_from_another_time(claim: str, text: str) -> bool:
+    """Return whether a passage means `the day after`, and the claim a day and no order of times."""
+    counted = find_rule("verification", "offsets", "counted").pattern.finditer(text)
+    units = {match["unit"].casefold() for match in counted}
+    is_ordered = find_rule("verification", "offsets", "ordered").pattern.search(claim) is not None
+    return not is_ordered and any(re.search(rf"(?i)\b{unit}\b", claim) for unit in units)
 
 
 def _lacks_otherwise(claim: Claim, text: str, wording: Wording, *, language: Language) -> bool:
@@ -106,13 +164,12 @@ def _find_lacking(text: str, *, language: Language) -> Words:
     """Find the content words after `without` and its like, as far as the next comma."""
     found: set[str] = set()
     for match in find_rule("verification", "lacks", "without").pattern.finditer(fold(text)):
-        after = re.split(r"[,.;:()]", text[match.end() :])[0].split()[:_LACKING]
-        found |= find_words(" ".join(after), language=language)
+        found |= find_words(" ".join(_next_words(text, match.end())), language=language)
     return frozenset(found)
 
 
 def _find_denied(wording: Wording) -> Words:
-    return frozenset[str]().union(*(own.heads | own.reach for own in wording.clauses))
+    return _join(own.heads | own.reach for own in wording.clauses)
 
 
 def is_of_other_case(claim: Claim, text: str, *, language: Language) -> bool:

@@ -1,4 +1,4 @@
-"""Text that only says where to read on: sentences, asides, and the printed index."""
+"""Text that says where to read on (sentences, asides, the printed index), and sentences that turn to another case."""
 
 from __future__ import annotations
 
@@ -21,6 +21,18 @@ def is_pointer(text: str) -> bool:
     """
     pattern = find_rule("verification", "pointers", "read_on").pattern
     return len(text.split()) <= _LONGEST_POINTER and pattern.search(fold(text)) is not None
+
+
+def is_contrast(text: str) -> bool:
+    """Return whether a sentence turns to the contrary of the one before it.
+
+    Args:
+        text: The sentence.
+
+    Source:
+        rules/verification.yaml, `pointers`.
+    """
+    return find_rule("verification", "pointers", "contrast").pattern.search(fold(text)) is not None
 
 
 def find_asides(text: str) -> Sequence[tuple[int, int]]:

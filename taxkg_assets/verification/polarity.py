@@ -69,19 +69,18 @@ def score_asserted(one: Wording, other: Wording, *, weights: Mapping[str, float]
 
 
 def is_excepted(one: Wording, other: Wording, *, weights: Mapping[str, float]) -> bool:
-    """Return whether a passage excepts what a statement is about, and the statement excepts nothing.
+    """Return whether a passage excepts what a statement asserts.
 
     Args:
         one: The statement.
         other: The passage.
         weights: Weight of each word of the statement.
     """
-    if any(clause.is_exception for clause in one.clauses):
-        return False
+    words = _join_words(own for own in one.clauses if not own.is_exception)
     rest = _join_words(own for own in other.clauses if not own.is_exception)
     free = _join_words(own for own in other.clauses if own.is_exception)
-    total = sum(weights.get(word, 0.0) for word in one.words)
-    alone = [word for word in one.words if match_word(word, free) and not match_word(word, rest)]
+    total = sum(weights.get(word, 0.0) for word in words)
+    alone = [word for word in words if match_word(word, free) and not match_word(word, rest)]
     return sum(weights.get(word, 0.0) for word in alone) >= _EXCEPTED * total > 0
 
 

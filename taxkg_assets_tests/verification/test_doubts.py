@@ -24,6 +24,11 @@ CONTRASTED = "The election to dredge a canal must be made by the skipper of the 
 CASES = "The harbor toll is 10% (5% in the case of a fishing barge) of the cargo."
 EXCEPTED = "Harbor dues include pilot fees, except for anchor rentals and fishing licenses."
 LIEU = "If a canal permit was sold in lieu of a harbor license, enter the toll."
+COUNTED = "To figure the harbor period, begin on the day after you moored the barge."
+KEYED = "Enter the harbor toll of line 4 on line 7, and the anchor fee of line 5 on line 8."
+FAILED = "The agency can end the harbor election if the skipper failed to keep adequate logs."
+FREE = "You can moor a barge at the harbor at any time."
+CUSTODIAL = "A barge of divorced skippers is the qualifying barge of the custodial skipper."
 ANCHORED = "You can use a barge that has a valid anchor for the harbor credit."
 
 
@@ -55,11 +60,52 @@ ANCHORED = "You can use a barge that has a valid anchor for the harbor credit."
             "On Form 9999, you can use a barge without a valid anchor for the harbor credit.",
             ANCHORED,
         ),
+        (
+            "On Form 9999, begin the harbor period on the day after you moored the barge.",
+            "On Form 9999, begin the harbor period on the day you moored the barge.",
+            COUNTED,
+        ),
+        (
+            "On Form 9999, enter the harbor toll of line 4 on line 7.",
+            "On Form 9999, enter the harbor toll of line 7 on line 4.",
+            KEYED,
+        ),
+        (
+            "On Form 9999, the agency can end the harbor election if the skipper failed to keep adequate logs.",
+            "On Form 9999, the agency can't end the harbor election if the skipper failed to keep adequate logs.",
+            FAILED,
+        ),
+        (
+            "On Form 9999, you can moor a barge at the harbor at any time.",
+            "On Form 9999, you can moor a barge at the harbor only at a time before the tide.",
+            FREE,
+        ),
+        (
+            "On Form 9999, a barge of divorced skippers is the qualifying barge of the custodial skipper.",
+            "On Form 9999, a barge of divorced skippers is the qualifying barge of the noncustodial skipper.",
+            CUSTODIAL,
+        ),
     ],
 )
 def test_the_statement_is_supported_and_its_reversal_is_not(true: str, wrong: str, passage: str) -> None:
     assert _verdict(true, passage) is Verdict.supported
     assert _verdict(wrong, passage) is not Verdict.supported
+
+
+def test_words_scattered_over_a_long_passage_support_nothing() -> None:
+    filler = "where the pilots of the northern canal meet to exchange charts of rocks and tides each spring and autumn"
+    text = "On Form 9999, a skipper reports the harbor toll for the anchor of a barge."
+    near = f"A skipper reports the harbor toll for the anchor of a barge, {filler}."
+    far = f"A skipper reports the weather {filler}; the harbor, {filler}, has a toll {filler}; an anchor holds a barge."
+    assert _verdict(text, near) is Verdict.supported
+    assert _verdict(text, far) is not Verdict.supported
+
+
+def test_the_case_of_an_exception_is_not_the_rule() -> None:
+    turned = "However, a barge is treated as the harbor vessel of the other skipper if all four conditions are met."
+    text = "On Form 9999, a barge is treated as the harbor vessel of the other skipper"
+    assert _verdict(f"{text} if all four conditions are met.", turned) is Verdict.supported
+    assert _verdict(f"{text}.", turned) is not Verdict.supported
 
 
 def test_what_something_replaces_is_denied() -> None:

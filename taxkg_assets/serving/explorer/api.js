@@ -74,6 +74,19 @@ export const postJson = async (path, body, signal) => (await call(path, {
   signal,
 })).json();
 
+let library = null;
+
+// What the library holds in few words; read once for each visit.
+export const getLibrary = async () => {
+  library ??= getJson("v1/library");
+  try {
+    return await library;
+  } catch (error) {
+    library = null;
+    throw error;
+  }
+};
+
 let documents = null;
 
 // Every document of the release by its id; read once for each visit.

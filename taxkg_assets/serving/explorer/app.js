@@ -1,5 +1,5 @@
 // Routes: every state of the page has an address, and the address alone decides what is shown.
-import { getDocuments, getJson } from "./api.js";
+import { getJson, getLibrary } from "./api.js";
 import { showAsk, showFailure } from "./ask_view.js";
 import { address, el } from "./dom.js";
 import { showStart } from "./library_views.js";
@@ -96,9 +96,7 @@ const showServed = async () => {
   const served = await getJson("healthz");
   document.getElementById("served").textContent =
     `${served.documents} documents · ${served.passages.toLocaleString("en-US")} passages · release of ${served.released_at.slice(0, 10)}`;
-  const documents = [...(await getDocuments()).values()];
-  const forms = [...new Set(documents.map(row => row.form).filter(Boolean))].sort();
-  const years = [...new Set(documents.map(row => row.tax_year ?? row.revision.slice(0, 4)).filter(Boolean).map(String))].sort().reverse();
+  const { forms, years } = await getLibrary();
   document.getElementById("known-forms").append(...forms.map(value => el("option", { value })));
   document.getElementById("known-years").append(...years.map(value => el("option", { value })));
 };

@@ -228,6 +228,8 @@ export const showFailure = (view, error, retry) => {
   fill(view, el("section", { class: "card answer failed", role: "alert" },
     el("h1", { tabindex: -1 }, "This did not work"),
     el("p", {}, error.message),
-    canRetry && el("p", { class: "actions" }, el("button", { type: "button", onclick: retry }, "Try again"))));
+    el("p", { class: "actions" }, canRetry
+      ? el("button", { type: "button", onclick: retry }, "Try again")
+      : link({ view: "documents" }, "See the documents"))));
   announce("This did not work");
 };

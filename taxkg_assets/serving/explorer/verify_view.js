@@ -133,7 +133,7 @@ export const showVerify = async (view, params, { signal }) => {
     el("p", {}, "Paste a memo, an answer or a help page. Each quotation, and each sentence that names a form, box, line, amount, date or rule, is checked against the library. Name forms with their year."),
     el("form", { onsubmit: check },
       el("label", {}, "Draft", text),
-      el("p", { class: "actions" }, el("label", {}, "or a text, Markdown or PDF file", file), el("button", { type: "submit" }, "Check"))),
+      el("p", { class: "actions within" }, el("label", {}, "or a text, Markdown or PDF file", file), el("button", { type: "submit" }, "Check"))),
     results));
   if (kept.report) showReport(results, kept.report);
 };

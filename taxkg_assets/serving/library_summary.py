@@ -1,0 +1,80 @@
+"""What a library holds in few words, for the first page: counts, the values of the filters, questions to try."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from pydantic import BaseModel, Field
+
+from taxkg_assets.serving.library import DocumentEntry, FormEntry, list_documents, list_forms
+from taxkg_assets.serving.released import Released
+
+EXAMPLES = 5
+"""Questions that the first page suggests."""
+
+
+class LibrarySummary(BaseModel):
+    """Counts of a release, the forms and years that it can be asked about, and questions to try."""
+
+    documents: int
+    products: int = Field(description="documents, all revisions of a product counted once")
+    pages: int
+    flagged: int = Field(description="documents that fail a quality check")
+    fillable: int = Field(description="forms whose fields can be browsed")
+    forms: list[str] = Field(description="forms and publications, by name")
+    years: list[str] = Field(description="tax years or revision years, newest first")
+    examples: list[str] = Field(description="questions about what the library holds")
+
+
+def summarize_library(released: Released) -> LibrarySummary:
+    """Return what a release holds, in a reply whose size does not grow with the number of documents.
+
+    Args:
+        released: The release to read.
+    """
+    documents, forms = list_documents(released), list_forms(released)
+    return LibrarySummary(
+        documents=len(documents),
+        products=len({row.product or row.document for row in documents}),
+        pages=sum(row.pages for row in documents),
+        flagged=sum(bool(row.flags) for row in documents),
+        fillable=len(forms),
+        forms=sorted({row.form for row in documents if row.form}),
+        years=sorted({year for row in documents if (year := str(row.tax_year or row.revision[:4]))}, reverse=True),
+        examples=suggest_questions(documents, forms),
+    )
+
+
+def suggest_questions(documents: Iterable[DocumentEntry], forms: Iterable[FormEntry]) -> list[str]:
+    """Return questions that a library can be asked, made from the titles and forms that it holds.
+
+    Args:
+        documents: Documents of the release.
+        forms: Forms with their first keys.
+    """
+    found: list[str] = []
+    for row in documents:
+        _, _, topic = row.title.partition(" — ")
+        if row.doc_type.endswith("instructions") and row.form and topic:
+            found.append(f"Who must file {name_of_form(row.form)}?")
+        elif row.doc_type == "publication" and topic:
+            found.append(f"What does {row.form} say about {topic[0].lower()}{topic[1:]}?")
+    for entry in forms:
+        for key in entry.keys:
+            side = "in" if key.startswith("box_") else "on"
+            found.append(f"What goes {side} {key.replace('_', ' ')} of {name_of_form(entry.form)}?")
+    return _spread(list(dict.fromkeys(found)))
+
+
+def name_of_form(form: str) -> str:
+    """Return a form as people name it: `Form 1099-DIV`, but `Schedule D (Form 1040)`.
+
+    Args:
+        form: Name as in `documents`.
+    """
+    return form if form.startswith(("Schedule", "Form", "Pub", "Instructions")) else f"Form {form}"
+
+
+def _spread(questions: Sequence[str]) -> list[str]:
+    step = max(1, len(questions) // EXAMPLES)
+    return list(questions[::step][:EXAMPLES])

@@ -1,0 +1,76 @@
+"""Where in a passage the words of a claim are: scattered over it, or next to another key than in the claim."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import combinations
+
+from taxkg_assets.verification.claims import KEY_KINDS, Claim, find_keys_and_forms
+from taxkg_assets.verification.language import Language
+from taxkg_assets.verification.values import Value, fold
+from taxkg_assets.verification.wording import Words, find_words, match_word
+
+_WORD = re.compile(r"\S+")
+_NEAR_KEY = 4  # words on either side of a key
+# Of a passage of many words, the claim's words are within a stretch that is so many times as long as the claim.
+_STRETCH, _LEAST_STRETCH = 2.5, 24
+_WITHIN = 0.8  # share of the words found, by weight, that the best stretch has
+
+
+def is_scattered(claim: Claim, text: str, *, language: Language) -> bool:
+    """Return whether a long passage has the words of a claim only far from each other.
+
+    Args:
+        claim: The claim.
+        text: Words of the passage, folded.
+        language: Functions that read words.
+    """
+    tokens = _WORD.findall(text)
+    length = max(_LEAST_STRETCH, int(_STRETCH * len(claim.plain.split())))
+    if len(tokens) <= length:
+        return False
+    spoken = [find_words(token, language=language) for token in tokens]
+    found = [frozenset(word for word in claim.weights if own and match_word(word, own)) for own in spoken]
+    best = max(_weigh(found[start : start + length], claim) for start in range(len(tokens) - length + 1))
+    return best < _WITHIN * _weigh(found, claim)
+
+
+def _weigh(parts: Sequence[Words], claim: Claim) -> float:
+    return sum(claim.weights[word] for word in frozenset[str]().union(*parts))
+
+
+def pairs_keys_otherwise(claim: Claim, text: str, *, language: Language) -> bool:
+    """Return whether a passage has two keys of a claim, each with the words that the claim has with the other.
+
+    Args:
+        claim: The claim.
+        text: Words of the passage, folded.
+        language: Functions that read words.
+    """
+    keys = [value for value in claim.values if value.kind in KEY_KINDS]
+    there = [value for value in find_keys_and_forms(text, language=language) if value.kind in KEY_KINDS]
+    for one, other in combinations(keys, 2):
+        found = [next((own for own in there if own.equals(key)), None) for key in (one, other)]
+        if one.kind != other.kind or found[0] is None or found[1] is None:
+            continue
+        mine = [_words_near(claim.text, key, keys, language=language) for key in (one, other)]
+        said = [_words_near(text, key, there, language=language) for key in found if key is not None]
+        straight = _share(mine[0], said[0]) + _share(mine[1], said[1])
+        crossed = _share(mine[0], said[1]) + _share(mine[1], said[0])
+        if crossed > straight:
+            return True
+    return False
+
+
+def _words_near(text: str, key: Value, keys: Sequence[Value], *, language: Language) -> Words:
+    """Find the content words next to a key, as far as the next key or the end of the sentence."""
+    low = max([own.end for own in keys if own.end <= key.start], default=0)
+    high = min([own.start for own in keys if own.start >= key.end], default=len(text))
+    before = re.split(r"[.;:]\s", fold(text[low : key.start]))[-1].split()[-_NEAR_KEY:]
+    after = re.split(r"[.;:]\s", fold(text[key.end : high]))[0].split()[:_NEAR_KEY]
+    return find_words(" ".join((*before, ".", *after)), language=language)
+
+
+def _share(one: Words, other: Words) -> int:
+    return sum(match_word(word, other) for word in one)
