@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from taxkg_assets.extraction.forms.face_cells import claim_cells
 from taxkg_assets.extraction.forms.form_lines import FormLine, cut_leader, split_brace
@@ -31,6 +32,8 @@ from taxkg_assets.extraction.pdf.model import Page, Span
 
 # The currency sign that a face preprints for an amount is no text.
 _BLANK_AMOUNTS = frozenset({"$", "%", ".", "$ ."})
+# Parentheses around the blank of a negative amount: on a line of their own, or apart from each other.
+_BLANK_LOSS, _PARENTHESES, _BLANK_SIZES = "( )", ("(", ")"), 1.0
 # Items of numbered lines count down from here; tables count up from 0, boxes down from −2.
 _FIRST_UNIT = -1000
 # Words of a box stand this close below its upper edge.
@@ -83,6 +86,7 @@ def sort_lines(
     if boxes:
         lines = [part for line in lines for part in _split_by_boxes(line, boxes)]
     is_icon, is_leader = search_for("icons"), search_for("lone_leaders")
+    marks |= _find_blank_losses(lines, is_face=is_face)
     for line in lines:
         if is_icon(line.text):
             parts.icons.append(line)
@@ -111,6 +115,19 @@ def sort_lines(
             parts.box_keys[ix] = claim.box_key
         parts.items.append(Item(claim.x0, top, claim.x1, claim.y1, None, ix))
     return parts
+
+
+def _find_blank_losses(lines: Sequence[Line], *, is_face: bool) -> set[int]:
+    """Find the parentheses (by `id`) between which a loss is entered; on a face one of them may end a leader."""
+    alone = [line for line in lines if line.text in _PARENTHESES]
+    found = {id(line) for line in lines if line.text == _BLANK_LOSS}
+    if is_face:
+        return found | {id(line) for line in alone}
+    for left, right in pairwise(alone):
+        is_pair = (left.text, right.text) == _PARENTHESES and abs(left.base - right.base) < 1.0
+        if is_pair and right.x0 - left.x1 > _BLANK_SIZES * left.size:
+            found |= {id(left), id(right)}
+    return found
 
 
 def _split_by_boxes(line: Line, boxes: Sequence[FaceBox]) -> list[Line]:
