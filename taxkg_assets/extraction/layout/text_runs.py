@@ -64,7 +64,7 @@ def split_leaders(spans: Iterable[Span]) -> list[Span]:
 def find_runs(spans: Iterable[Span], *, ruling: Ruling) -> list[Run]:
     """Join the spans of each printed line into runs, in the PDF's order; leaders and blanks are left out.
 
-    A drawn vertical between two spans parts them as well.
+    A drawn vertical line between two spans separates them, too.
 
     Args:
         spans: Spans of the page.

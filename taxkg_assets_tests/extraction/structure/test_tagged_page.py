@@ -61,7 +61,7 @@ def test_a_title_that_is_tagged_after_the_text_opens_no_section() -> None:
     pdf.turn()
     with pdf.tag("P"):
         pdf.run("Wild swarms. ", "b").run("A swarm that nobody owns").to(LEFT, pdf.y + 11.2)
-        pdf.lines("is reported by whoever takes it into a hive.")
+        pdf.lines("is reported by the person who takes it into a hive.")
     pdf.put("P", *fill(6))
     frames = pdf.extract().frames
     heading = dict(frames["anchors"].select("anchor_id", "heading").iter_rows())
@@ -149,7 +149,7 @@ def test_the_tags_decide_what_is_a_heading_and_its_level_breaks_ties() -> None:
 
 
 def test_a_run_in_owns_its_paragraph() -> None:
-    assert _owners()["A swarm that nobody owns is reported by whoever takes it into a hive."] == "Wild swarms."
+    assert _owners()["A swarm that nobody owns is reported by the person who takes it into a hive."] == "Wild swarms."
 
 
 def test_list_items_are_whole_with_their_marks() -> None:
