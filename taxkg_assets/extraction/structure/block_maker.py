@@ -13,7 +13,7 @@ from typing import Any
 
 from taxkg_assets.extraction.authored.trust import is_picture
 from taxkg_assets.extraction.keys import find_key
-from taxkg_assets.extraction.layout.lines import Line, join_lines, merge_lines
+from taxkg_assets.extraction.layout.lines import Line, join_lines, join_row, merge_lines, touch
 from taxkg_assets.extraction.layout.paragraphs import (
     Paragraph,
     find_paragraphs,
@@ -32,6 +32,8 @@ from taxkg_assets.extraction.structure.blocks import Block
 SURE, LIKELY, REST = 0.98, 0.9, 0.8
 # The next line of a caption is set no farther below it.
 _NEXT_LINE_SIZES = 1.6
+# Baselines of the pieces of one printed line: the figures of a fraction are raised and lowered.
+_PIECE_SIZES = 0.5
 _IS_BOLD, _IS_ITALIC = attrgetter("is_bold"), attrgetter("is_italic")
 
 
@@ -111,7 +113,7 @@ class BlockMaker:
         if caption is not None and caption.role == "BodyText" and matches("captions", caption.text):
             caption.role, caption.table_id, caption.region_ix = "TableBlock", table_id, region_ix
         run: list[Line] = []
-        for line in lines:
+        for line in _join_pieces(lines):
             if run and run[-1].spans[-1].block_ix != line.spans[0].block_ix:
                 self.add(run, "TableBlock", SURE, column_ix=column_ix, region_ix=region_ix, table_id=table_id)
                 run = []
@@ -354,3 +356,20 @@ class BlockMaker:
         begun.is_run_in = True
         self.add(lead, begun.role, LIKELY, column_ix=paragraph.column_ix, is_run_in=True, is_continued=True)
         return [], rest
+
+
+def _join_pieces(lines: Sequence[Line]) -> list[Line]:
+    """Join the pieces of one printed line that follow each other without a blank, as those of a fraction do."""
+    joined: list[Line] = []
+    for line in lines:
+        before = joined[-1] if joined else None
+        size = max(line.size, before.size) if before is not None else 0.0
+        if (
+            before is not None
+            and abs(line.base - before.base) < _PIECE_SIZES * size
+            and touch(before.text, line.text, gap=line.x0 - before.x1, size=size)
+        ):
+            joined[-1] = join_row([before, line])
+        else:
+            joined.append(line)
+    return joined

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from types import MappingProxyType
 
 from taxkg_assets.extraction.forms.face_cells import claim_cells
@@ -33,6 +34,8 @@ from taxkg_assets.extraction.pdf.model import Page, Span
 
 # The currency sign that a face preprints for an amount is no text.
 _BLANK_AMOUNTS = frozenset({"$", "%", ".", "$ ."})
+# Parentheses around the blank of a negative amount: on a line of their own, or apart from each other.
+_BLANK_LOSS, _PARENTHESES, _BLANK_SIZES = "( )", ("(", ")"), 1.0
 # Items of numbered lines count down from here; tables count up from 0, boxes down from −2.
 _FIRST_UNIT = -1000
 # Words of a box stand this close below its upper edge.
@@ -95,6 +98,19 @@ def sort_lines(
     return parts
 
 
+def _find_blank_losses(lines: Sequence[Line], *, is_face: bool) -> set[int]:
+    """Find the parentheses (by `id`) between which a loss is entered; on a face one of them may end a leader."""
+    alone = [line for line in lines if line.text in _PARENTHESES]
+    found = {id(line) for line in lines if line.text == _BLANK_LOSS}
+    if is_face:
+        return found | {id(line) for line in alone}
+    for left, right in pairwise(alone):
+        is_pair = (left.text, right.text) == _PARENTHESES and abs(left.base - right.base) < 1.0
+        if is_pair and right.x0 - left.x1 > _BLANK_SIZES * left.size:
+            found |= {id(left), id(right)}
+    return found
+
+
 def sort_text(
     page: Page,
     lines: Sequence[Line],
@@ -123,6 +139,7 @@ def sort_text(
     marks = _find_marks(page, lines) if is_face else set()
     if boxes:
         lines = [part for line in lines for part in _split_by_boxes(line, boxes)]
+    marks |= _find_blank_losses(lines, is_face=is_face)
     is_icon, is_leader, is_furniture = search_for("icons"), search_for("lone_leaders"), find_artifact_test(page, style)
     for line in lines:
         text = line.text

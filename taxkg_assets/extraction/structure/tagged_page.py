@@ -13,7 +13,6 @@ from taxkg_assets.extraction.authored.structure_tree import TagPlace, find_place
 from taxkg_assets.extraction.layout.lines import Line, merge_lines
 from taxkg_assets.extraction.layout.paragraphs import Paragraph, is_list_start, matches, thresholds
 from taxkg_assets.extraction.layout.regions import TableRegion
-from taxkg_assets.extraction.layout.text_runs import is_filing_note
 from taxkg_assets.extraction.pdf.model import Page
 from taxkg_assets.extraction.structure.block_maker import BlockMaker
 
@@ -199,11 +198,11 @@ def add_units(maker: BlockMaker, page: Page, units: Sequence[TagUnit], *, region
 
 
 def _find_captions(units: Sequence[TagUnit]) -> set[int]:
-    """Find the units that are captions of tables: the numbered one, what is set with it, and notes on filing.
+    """Find the units that are captions of tables: the numbered one and what is set with it.
 
     A caption is no heading, whatever its tag: the table floats, and the text around it continues.
     """
-    captions = {ix for ix, unit in enumerate(units) if unit.table_ix < 0 and is_filing_note(unit.lines[0].text)}
+    captions: set[int] = set()
     limit = thresholds()
     for ix, unit in enumerate(units):
         if unit.table_ix < 0:

@@ -11,8 +11,9 @@ import polars as pl
 
 from taxkg_assets import schemas
 from taxkg_assets.extraction.forms.faces import find_face_boxes
+from taxkg_assets.extraction.layout.paragraphs import matches
 from taxkg_assets.extraction.layout.regions import TableRegion
-from taxkg_assets.extraction.layout.text_runs import Run, find_lines, is_caption
+from taxkg_assets.extraction.layout.text_runs import Run, find_lines, is_caption, is_filing_note
 from taxkg_assets.extraction.pdf.model import Page, Source
 from taxkg_assets.extraction.tables.cells import NOTE_COLUMN, PATH_SEPARATOR, Cell, FoundTable, find_cells
 from taxkg_assets.extraction.tables.grid import Box, Drawing, Grid, find_grid
@@ -221,6 +222,7 @@ def _find_caption(runs: Sequence[Run], box: Box, drawings: Sequence[Drawing]) ->
         run
         for run in runs
         if run.middle < box.y0
+        and not is_filing_note(run.text)
         and box.x0 - 6 <= run.center <= box.x1 + 6
         and not any(other.box is not box and other.box.holds(run) for other in drawings)
     ]
@@ -229,23 +231,35 @@ def _find_caption(runs: Sequence[Run], box: Box, drawings: Sequence[Drawing]) ->
     ]
     if len(adjacent) == 1 and adjacent[0].is_bold and is_caption(adjacent[0].text):
         return adjacent[0].text
-    picked: list[str] = []
+    picked: list[list[Run]] = []
     edge, has_head, titled = box.y0, False, 0
     for line in reversed(find_lines(above)):
         gap = edge - max(run.y1 for run in line)
         if gap > (limits.caption_gap_pt if not picked else line[0].size_pt):
             break
-        picked.append(" ".join(run.text for run in line))
+        picked.append(line)
         edge = min(run.y0 for run in line)
         if is_caption(line[0].text):
-            return " ".join(reversed(picked))
+            return _join_lines(_without_notes(picked[::-1]))
         # A caption may run on in lines that are not bold; without a number above them they are no title.
         if titled == len(picked) - 1 and (not titled or line[0].is_bold):
             titled += 1
             has_head = has_head or any(run.is_bold for run in line)
         if len(picked) >= limits.caption_lines:
             break
-    return " ".join(reversed(picked[: min(titled, limits.title_lines)])) if has_head else ""
+    return _join_lines(picked[: min(titled, limits.title_lines)][::-1]) if has_head else ""
+
+
+def _join_lines(lines: Sequence[Sequence[Run]]) -> str:
+    return " ".join(run.text for line in lines for run in line)
+
+
+def _without_notes(lines: Sequence[list[Run]]) -> Sequence[list[Run]]:
+    """Leave out the plain sentences below a bold caption: they are a note on the table."""
+    is_bold = lines[0][-1].is_bold
+    plain = (ix for ix in range(1, len(lines)) if is_bold and not all(run.is_bold for run in lines[ix]))
+    end = next(plain, len(lines))
+    return lines[:end] if matches("sentence_ends", _join_lines(lines[end:])) else lines
 
 
 def _follows(above: Box, below: Box) -> bool:

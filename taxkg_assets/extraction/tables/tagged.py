@@ -101,7 +101,8 @@ def find_tagged_tables(
     tables: list[FoundTable] = []
     runs_of_page = find_runs(split_leaders(page.spans), ruling=_NO_RULING)
     ruling = merge_rules(page.rules)
-    for table_ix, rows in _collect(page, places, furniture).items():
+    for table_ix, tagged_rows in _collect(page, places, furniture).items():
+        rows = _join_wrapped_names(tagged_rows)
         path = page.tags[table_ix].path
         lead = 0 if path in headed else _count_lead_rows(rows)
         body = rows[lead:]
@@ -119,6 +120,26 @@ def find_tagged_tables(
         caption = find_caption(runs_of_page, box)
         tables.append(_complete(table, rows[:lead], caption=caption, box=box, tag_ix=table_ix, path=path))
     return tables
+
+
+def _join_wrapped_names(rows: Sequence[CellRow]) -> list[CellRow]:
+    """Join a name that is wrapped over two rows: the first has nothing else, the second continues in small letters."""
+    joined: list[CellRow] = []
+    for row in rows:
+        above = joined[-1] if joined else None
+        if above is not None and len(above) == 1 and len(row) > 1 and _continues_name(above[0], row[0]):
+            name = replace(row[0], runs=[*above[0].runs, *row[0].runs])
+            joined[-1] = [name, *row[1:]]
+        else:
+            joined.append(row)
+    return joined
+
+
+def _continues_name(above: RowCell, below: RowCell) -> bool:
+    first, last = above.text, below.text
+    is_name = above.number == below.number == 0 and above.is_bold == below.is_bold and first[:1].isupper()
+    gap = below.runs[0].y0 - above.runs[-1].y1
+    return is_name and first[-1:].isalpha() and last[:1].islower() and gap < above.runs[-1].size_pt
 
 
 def _count_lead_rows(rows: Sequence[CellRow]) -> int:

@@ -78,3 +78,61 @@ def test_other_words_above_a_table_stay_out_of_it() -> None:
         pdf.row((_NAME, "Cork"), (_SPRING, "8.50"), (_AUTUMN, "9.50"))
     elements = pdf.put("P", *fill(9), gap=20.0).extract().frames["elements"]
     assert elements.filter(elements["text"] == "Hives of glass are rare")["role"].to_list() != ["TableBlock"]
+
+
+def _names(*rows: tuple[str, str]) -> list[str]:
+    """The names of the rows of a table of two columns, an empty value leaving its cell empty."""
+    pdf = TaggedPdf().put("P", *fill(9))
+    with pdf.tag("Table"):
+        for ix, row in enumerate(rows):
+            pdf.row(*zip((_NAME, _AUTUMN), row, strict=True), face="b", gap=-1.0 if ix % 2 else 6.0)
+    cells = pdf.extract().frames["tables"]["cells"].to_list()[0]
+    return [cell["row_path"] for cell in cells if cell["col_ix"] == 1]
+
+
+def test_a_name_that_is_wrapped_over_two_rows_is_one() -> None:
+    rows = (("Reading the book of bees", ""), ("or the leaflet", "2 hr."), ("Cleaning", ""), ("the hives", "3 hr."))
+    assert _names(*rows) == ["Reading the book of bees or the leaflet", "Cleaning the hives"]
+
+
+def test_a_group_and_its_first_row_stay_two() -> None:
+    rows = (("Hives:", ""), ("of straw", "2"), ("Tools", "1"), ("Smokers", "3"))
+    assert _names(*rows)[0].endswith("of straw")
+    assert "Hives of straw" not in _names(*rows)
+
+
+def test_sentences_below_a_bold_caption_are_no_title() -> None:
+    pdf = TaggedPdf().put("P", *fill(9)).put("P", "Table 3. Yields by Hive", face="b", gap=20.0)
+    pdf.put("P", "Use this table only for hives that you kept all year.", gap=1.0)
+    pdf.put("P", "Keep for Your Records", face="i", gap=1.0)
+    with pdf.tag("Table"):
+        pdf.row((_NAME, "Kind"), (_SPRING, "Spring"), (_AUTUMN, "Autumn"), kind="TH", face="b")
+        pdf.row((_NAME, "Straw"), (_SPRING, "2.50"), (_AUTUMN, "3.50"))
+        pdf.row((_NAME, "Wood"), (_SPRING, "4.50"), (_AUTUMN, "5.50"))
+    read = pdf.extract()
+    assert read.frames["tables"]["title"].to_list() == ["Table 3. Yields by Hive"]
+    roles = dict(read.frames["elements"].select("text", "role").iter_rows())
+    assert roles["Keep for Your Records"] == "PageArtifact"
+    assert roles["Use this table only for hives that you kept all year."] != "PageArtifact"
+
+
+def test_pieces_of_a_fraction_and_blanks_of_losses() -> None:
+    pdf = TaggedPdf().put("P", *fill(9))
+    with pdf.tag("Table"):
+        pdf.row((_NAME, "Kind"), (_AUTUMN, "Pounds"), kind="TH", face="b")
+        for name in ("Straw", "Wood", "Cork"):
+            with pdf.tag("TR"):
+                y = pdf.y + 4.0
+                with pdf.tag("TD"), pdf.tag("P"):
+                    pdf.to(_NAME, y).run(f"{name}, share of ")
+                    with pdf.tag("Span"):
+                        pdf.to(pdf.x, y + 1.5).run("2", size=6.0)
+                    pdf.to(pdf.x, y).run("/")
+                    with pdf.tag("Span"):
+                        pdf.to(pdf.x, y + 3.5).run("3", size=6.0)
+                with pdf.tag("TD"):
+                    pdf.to(_AUTUMN, y).set("( )" if name == "Wood" else "25")
+    elements = pdf.extract().frames["elements"]
+    assert dict(elements.select("text", "role").iter_rows())["( )"] == "PageArtifact"
+    assert not {"2", "/", "3"} & set(elements["text"])
+    assert elements.filter(elements["text"].str.contains("2/3"))["role"].to_list() == ["TableBlock"] * 3
