@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from taxkg_assets.retrieval.answering.code_list import list_codes
-from taxkg_assets.retrieval.answering.editions import find_other_editions
+from taxkg_assets.retrieval.answering.editions import find_other_editions, name_editions
 from taxkg_assets.retrieval.answering.lines import open_stretches
 from taxkg_assets.retrieval.answering.sides import COMPARISON, find_sides
 from taxkg_assets.retrieval.answering.statements import Statement, find_statements
@@ -72,7 +72,7 @@ def excerpt_answer(searcher: Searcher, question: str, ranking: Ranking, *, resul
     order = rank_statements(statements, worth, openings=first, wanted=ranking.wanted)
     drafts = choose_units(statements, worth, order=order, openings=first)
     quoted = [(draft, results[draft.passage]) for draft in drafts]
-    editions = [f"{result.form} {result.revision}".strip() if is_compared else "" for _, result in quoted]
+    editions = name_editions(quoted, searcher.facts, is_compared=is_compared)
     units = [finish_unit(own, rank=row.rank, edition=name) for (own, row), name in zip(quoted, editions, strict=True)]
     return [*cell, *say_headings_once(units)]
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 
 import numpy as np
 
+from taxkg_assets.retrieval.answering.lines import CELLS
 from taxkg_assets.retrieval.answering.statements import Statement
 from taxkg_assets.retrieval.encoder import Encoder
 from taxkg_assets.retrieval.facts import Floats
@@ -158,8 +159,8 @@ def _adds_nothing(own: Statement, chosen: Sequence[Statement]) -> bool:
 
     One with a figure that no chosen one prints does not repeat them, whatever words they share.
     """
-    if own.line.is_table:  # the other rows of a table answer other questions
-        return any(other.line.is_table and other.row == own.row for other in chosen)
+    if own.line.is_table:  # the other rows of a table answer other questions, and its notes none
+        return CELLS not in own.text or any(other.line.is_table and other.row == own.row for other in chosen)
     if own.is_fragment:
         return True
     least = load_answers().same_share
