@@ -1,7 +1,7 @@
 """Accuracy: the release's answers to every query set, on both halves of the document families.
 
-Whoever tunes looks at the development half only; what the other half says is a check. The split is drawn from the
-families alone, so that it stays the same while the search changes.
+Tune on the development half only; the other half is a check. The split depends on the families alone, so it stays the
+same while the search changes.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ import polars as pl
 
 from benchmarks.questions import draw_folds, find_form_families
 from benchmarks.results import open_home, write_results
-from taxkg_assets.defs.gold import open_query_sets
-from taxkg_assets.defs.resources import Home
+from taxkg_assets.defs.wiring.gold import open_query_sets
+from taxkg_assets.defs.wiring.resources import Home
 from taxkg_assets.evaluation.eval_queries import build_eval_queries
 from taxkg_assets.evaluation.eval_runs import Ranking, System, build_eval_runs
 from taxkg_assets.evaluation.metrics import METRICS, score_runs
-from taxkg_assets.retrieval.answer import ask
+from taxkg_assets.retrieval.answering.answer import ask
 from taxkg_assets.schemas import Anchors, Documents, EvalQueries, Sections
 from taxkg_assets.serving.released import Released
 from taxkg_assets.settings import Settings

@@ -1,7 +1,7 @@
-"""The guardrail's weights: what tells questions that the corpus answers from those that it does not.
+"""The guardrail's weights: which separate questions that the corpus answers from those that it does not.
 
-Three sorts of questions: written ones that a document answers; written ones that none does; and the first sort asked of
-an index without the documents of their form, which leaves what is nearest to an answer and is none.
+Three kinds of questions: written ones that a document answers; written ones that none does; and the first kind put to
+an index without the documents of their form, where the nearest passages do not answer them.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ import numpy.typing as npt
 import polars as pl
 
 from benchmarks.questions import Judge, Row, draw_folds, find_elements
-from taxkg_assets.retrieval.answer import find_evidence
-from taxkg_assets.retrieval.facts import Ints
-from taxkg_assets.retrieval.index import SearchIndex
-from taxkg_assets.retrieval.passage_index import Known
-from taxkg_assets.retrieval.search import Searcher
-from taxkg_assets.retrieval.token_match import TokenIndex
+from taxkg_assets.retrieval.answering.answer import find_evidence
+from taxkg_assets.retrieval.encoding.arrays import Ints
+from taxkg_assets.retrieval.index.index import SearchIndex
+from taxkg_assets.retrieval.index.passage_index import Known
+from taxkg_assets.retrieval.index.token_match import TokenIndex
+from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.rules.loader import load_family
 from taxkg_assets.settings import Settings
 
@@ -44,10 +44,10 @@ PRIORS = {
     "missing_key": -3.0, "missing_edition": -3.0, "missing_year": -2.5, "foreign_place": -2.0, "advice": -2.0,
     "unknown_form": -2.0, "unmentioned_form": -2.0, "foreign_country": -1.5, "own_papers": -2.0,
 }  # fmt: skip
-HELPS = frozenset({"cosine", "fit", "named", "retrievers", "mean_cosine", "gap", "held_words", "likeness"})
+HELPS = frozenset({"cosine", "fit", "named", "retrievers", "mean_cosine", "gap", "max_term_overlap", "cohesion"})
 OF_ANSWERABLE = frozenset({"bias", "length"})
-"""Told by the answerable questions alone: whoever writes questions that no document answers may write shorter ones, and
-a question's length is no reason to answer it."""
+"""Fitted on the answerable questions alone: unanswerable questions may have been written shorter, and the length of a
+question is no reason to answer it."""
 Floats = npt.NDArray[np.float64]
 
 

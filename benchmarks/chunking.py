@@ -23,18 +23,18 @@ from benchmarks.results import write_results
 from taxkg_assets import schemas
 from taxkg_assets.chunking.chunks import build_chunks
 from taxkg_assets.chunking.rows import count_tokens
-from taxkg_assets.defs.models import open_encoder
-from taxkg_assets.defs.resources import Home
+from taxkg_assets.defs.home.models import open_encoder
+from taxkg_assets.defs.wiring.resources import Home
 from taxkg_assets.evaluation.metrics import Result, score_query
 from taxkg_assets.extraction.extract import Extraction, extract
 from taxkg_assets.llm.rule_proposer import RuleProposer
 from taxkg_assets.prompts.contract import AnyItem, AnyProposal, Block, Judged, Task
 from taxkg_assets.prompts.tasks import BOUNDARY_DETECTION, QUALITY_VALIDATION, QualityItem
-from taxkg_assets.retrieval.embeddings import build_embeddings, stack_vectors
-from taxkg_assets.retrieval.encoder import Encoder
-from taxkg_assets.retrieval.index import SearchIndex, build_index_rows
-from taxkg_assets.retrieval.search import Searcher
-from taxkg_assets.retrieval.wrapped_encoders import RememberingEncoder
+from taxkg_assets.retrieval.encoding.encoder import Encoder
+from taxkg_assets.retrieval.encoding.wrapped_encoders import RememberingEncoder
+from taxkg_assets.retrieval.index.embeddings import build_embeddings, stack_vectors
+from taxkg_assets.retrieval.index.index import SearchIndex, build_index_rows
+from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.settings import Settings
 
 NAMES = ("i1040sb--2025", "i1099ac--2022-01", "i1099div--2024-01.facsimile", "iw2w3--2026", "p525--2025")
@@ -86,7 +86,7 @@ def render(report: Report) -> str:
     lines = [
         "# chunking",
         "",
-        f"Sufficiency@{K}: all passages that an answer needs stand in the first {K} results.",
+        f"Sufficiency@{K}: all passages that an answer needs are among the first {K} results.",
         "",
     ]
     lines += [_row(head), _row(["---"] * len(head))]
@@ -233,9 +233,9 @@ class WatchedJudge(RuleProposer):
 
 
 def judge_texts(chunks: pl.DataFrame) -> float:
-    """Share of the prose in an index that the judge accepts as it stands there, whoever cut it.
+    """Share of the prose in an index that the judge accepts, by any chunker.
 
-    The likeness of the parts of a chunk is not looked at: a fixed run of words has no parts.
+    The similarity of the parts of a chunk is not judged: a fixed run of words has no parts.
     """
     own = chunks.filter(pl.col("level") != "table", pl.col("status") == "accepted").sort("document_id", "chunk_ix")
     items = []

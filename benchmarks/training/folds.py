@@ -10,7 +10,7 @@ from typing import Any
 
 from taxkg_assets.evaluation.matching import is_quoted
 from taxkg_assets.evaluation.metrics import find_required
-from taxkg_assets.retrieval.lexical import find_terms
+from taxkg_assets.retrieval.encoding.lexical import find_terms
 from taxkg_assets.training.examples import Example
 
 REASONS = ("held_out", "gold", "same_question", "negatives")
@@ -20,7 +20,7 @@ SAME_QUESTION = 0.6
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """Families that are held out of training, and the questions that are asked of them."""
+    """Families that are left out of training, and the questions about them."""
 
     number: int
     families: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""What a run would cost is told before it: on an empty home how to come by it, and wrong settings at once."""
+"""A run's cost is reported before it; an empty home names the command to run, wrong settings are reported at once."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from taxkg_assets.defs.proposers import ProposerSettingError
-from taxkg_assets.defs.resources import Home
+from taxkg_assets.defs.home.proposers import ProposerSettingError
+from taxkg_assets.defs.wiring.resources import Home
 from taxkg_assets.serving.estimate import estimate_build
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from taxkg_assets.retrieval.answering.lines import Line, Stretch
+from taxkg_assets.retrieval.index.lines import Line, Stretch
 from taxkg_assets.rules.asking import matches_any
 from taxkg_assets.rules.models.answers import load_answers
 
@@ -31,7 +31,7 @@ def lead_in(stretch: Stretch, spot: Spot) -> set[Spot]:
 
 
 def look_back(stretch: Stretch, spot: Spot, *, depth: int) -> set[Spot]:
-    """Find the sentences that one refers back to: "However, …", "This …", "In that case, …".
+    """Find the earlier sentences that a sentence refers back to: "However, …", "This …", "In that case, …".
 
     Args:
         stretch: Lines of adjacent rows.

@@ -1,4 +1,4 @@
-"""Who asks for the codes of a box is told all that its booklet heads, and that it may name others."""
+"""A question for the codes of a box gets all codes that head a text of its booklet, and a note on others."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from taxkg_assets.retrieval.answering.code_list import list_codes
-from taxkg_assets.retrieval.facts import PassageFacts
+from taxkg_assets.retrieval.index.facts import PassageFacts
+from taxkg_assets.retrieval.query.router import Route
 from taxkg_assets.retrieval.results import Result
-from taxkg_assets.retrieval.router import Route
 from taxkg_assets_tests.retrieval.answering.conftest import make_facts
 
 BOX = "Box 12. Codes"

@@ -8,10 +8,10 @@ from itertools import permutations
 import pytest
 
 from taxkg_assets.retrieval.answering.editions import find_other_editions, name_editions
-from taxkg_assets.retrieval.answering.lines import open_stretches
 from taxkg_assets.retrieval.answering.units import Draft, draft_unit
+from taxkg_assets.retrieval.index.lines import open_stretches
+from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.retrieval.results import Result
-from taxkg_assets.retrieval.search import Searcher
 from taxkg_assets_tests.retrieval.answering.conftest import make_facts, state
 
 

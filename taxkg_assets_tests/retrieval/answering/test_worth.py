@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import pytest
 
-from taxkg_assets.retrieval.answering.lines import open_stretches
+from taxkg_assets.retrieval.answering.excerpt import repeats
 from taxkg_assets.retrieval.answering.statements import Statement
 from taxkg_assets.retrieval.answering.units import draft_unit
 from taxkg_assets.retrieval.answering.worth import find_figures, rank_statements
-from taxkg_assets.retrieval.excerpt import repeats
+from taxkg_assets.retrieval.index.lines import open_stretches
 from taxkg_assets_tests.retrieval.answering.conftest import Section, make_facts, state
 
 
