@@ -10,7 +10,7 @@ import math
 import random
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,10 @@ import polars as pl
 
 from benchmarks.questions import Judge, Row, draw_folds, find_elements
 from taxkg_assets.retrieval.answering.answer import find_evidence
+from taxkg_assets.retrieval.encoding.arrays import Ints
 from taxkg_assets.retrieval.index.index import SearchIndex
+from taxkg_assets.retrieval.index.passage_index import Known
+from taxkg_assets.retrieval.index.token_match import TokenIndex
 from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.rules.loader import load_family
 from taxkg_assets.settings import Settings
@@ -29,6 +32,9 @@ SHARE = {ANSWERABLE: 0.5, LACKING: 0.2, NEAR: 0.2, WITHOUT_FORM: 0.1}
 """What each sort weighs together; of the last some are answered by other documents, so it counts little."""
 NEAR_KINDS = frozenset({"near the subject", "fact not given", "other step", "other history", "other world"})
 """Kinds of questions that speak of what the documents speak of, and ask for what they do not say."""
+REGISTERS_NEAR = frozenset({"professional", "terse"})
+NEAR_WORDS = 0.3
+"""As in the ranker's fit: people who ask know less of the words of the documents than the guardrail would learn."""
 FOLDS = 6
 PULL = 0.003
 SILENCED = 0.10
@@ -52,6 +58,11 @@ class Evidence:
     sort: str
     kind: str
     values: dict[str, float]
+
+    @property
+    def weight(self) -> float:
+        """What the question counts among those of its sort: a professional's words are nearer to the documents'."""
+        return NEAR_WORDS if self.kind in REGISTERS_NEAR else 1.0
 
 
 def fit_guardrail(judge: Judge, questions: Sequence[Row], *, seed: int = 3) -> dict[str, float]:
@@ -102,9 +113,20 @@ def leave_out_families(judge: Judge, families: frozenset[str]) -> Searcher:
     index = judge.searcher.index
     stays = np.array([judge.families[document] not in families for document in index.rows["document_id"]])
     rest = SearchIndex(
-        rows=index.rows.filter(pl.Series(stays)), vectors=index.vectors[stays], model_hash=index.model_hash
+        rows=index.rows.filter(pl.Series(stays)),
+        vectors=index.vectors[stays],
+        model_hash=index.model_hash,
+        known=Known(tokens=None if index.tokens is None else take_rows(index.tokens, np.flatnonzero(stays))),
     )
     return Searcher(index=rest, encoder=judge.searcher.encoder)
+
+
+def take_rows(tokens: TokenIndex, rows: Ints) -> TokenIndex:
+    """The tokens of some rows, with the vectors and the rarity that they have among all."""
+    lengths = (tokens.starts[1:] - tokens.starts[:-1])[rows]
+    places = [tokens.places[tokens.starts[row] : tokens.starts[row + 1]] for row in rows.tolist()]
+    starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    return replace(tokens, starts=starts, places=np.concatenate([*places, np.zeros(0, np.int32)]).astype(np.int32))
 
 
 def fit_logistic(found: Sequence[Evidence], names: Sequence[str]) -> dict[str, float]:
@@ -113,8 +135,8 @@ def fit_logistic(found: Sequence[Evidence], names: Sequence[str]) -> dict[str, f
 
     values = np.array([[evidence.values.get(name, 0.0) for name in names] for evidence in found])
     truth = np.array([evidence.sort == ANSWERABLE for evidence in found], dtype=np.float64)
-    sizes = {sort: sum(evidence.sort == sort for evidence in found) for sort in SHARE}
-    weight = np.array([SHARE[evidence.sort] / sizes[evidence.sort] for evidence in found])
+    sizes = {sort: sum(evidence.weight for evidence in found if evidence.sort == sort) for sort in SHARE}
+    weight = np.array([SHARE[evidence.sort] * evidence.weight / sizes[evidence.sort] for evidence in found])
     prior = np.array([PRIORS.get(name, 0.0) for name in names])
 
     def loss(own: Floats) -> tuple[float, Floats]:

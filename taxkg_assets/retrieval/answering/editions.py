@@ -1,10 +1,12 @@
-"""Documents that an answer does not quote: of other years than the question names, or older editions."""
+"""Editions: those that an answer leaves out, of other years or older ones, and the names of those that it quotes."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from taxkg_assets.retrieval.answering.units import Draft
 from taxkg_assets.retrieval.index.facts import DocumentFacts
 from taxkg_assets.retrieval.query.router import Route
 from taxkg_assets.retrieval.results import Result
@@ -13,7 +15,7 @@ from taxkg_assets.retrieval.results import Result
 def find_other_editions(results: Sequence[Result], route: Route, documents: DocumentFacts) -> frozenset[str]:
     """Find the documents that another edition among the results replaces.
 
-    If the question names years, an edition of those years replaces the others. If it names none, a newer edition
+    If the question names years, an edition nearer to them replaces the others. If it names none, a newer edition
     replaces an older one. A document that nothing replaces is kept: a rule of another year is better than none.
 
     Args:
@@ -35,8 +37,40 @@ def _replaces(other: Mapping[str, Any], row: Mapping[str, Any], route: Route) ->
     if route.revisions:
         return bool(other["revision"] in route.revisions and row["revision"] not in route.revisions)
     if route.years:
-        years = set(route.years)
-        return bool(other["years"] & years and not row["years"] & years)
+        return _find_distance(other, route.years) < _find_distance(row, route.years)
     if route.wants_draft:
         return False
     return bool(row["is_stale"] and other["revision"] > row["revision"] and not other["is_draft"])
+
+
+def _find_distance(document: Mapping[str, Any], years: Sequence[int]) -> float:
+    """Return how many years a document is away from the nearest requested one."""
+    return min((abs(own - year) for own in document["years"] for year in years), default=math.inf)
+
+
+def name_editions(quoted: Sequence[tuple[Draft, Result]], documents: DocumentFacts, *, is_compared: bool) -> list[str]:
+    """Name form and edition of each draft that cannot be understood without.
+
+    These are all where editions or forms are compared; what several editions of one product say; and what is about a
+    box, a line or a code, where other drafts are from other forms.
+
+    Args:
+        quoted: Drafts with their passages.
+        documents: Columns of documents.
+        is_compared: Whether the question compares.
+
+    Returns:
+        A name for each draft; empty where none is needed.
+    """
+    family_of = {row["document_id"]: row["family"] for row in documents.documents}
+    editions: dict[str, set[str]] = {}
+    for _, result in quoted:
+        editions.setdefault(family_of[result.document], set()).add(result.revision)
+    has_forms = len({result.form for _, result in quoted}) > 1
+
+    def is_needed(draft: Draft, result: Result) -> bool:
+        first = draft.stretch.lines[min(draft.spots)[0]]
+        is_of_key = bool(draft.stretch.facts.columns["anchor_key"][first.row])
+        return is_compared or len(editions[family_of[result.document]]) > 1 or (has_forms and is_of_key)
+
+    return [f"{result.form} {result.revision}".strip() if is_needed(draft, result) else "" for draft, result in quoted]

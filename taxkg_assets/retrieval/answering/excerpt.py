@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from taxkg_assets.retrieval.answering.code_list import list_codes
-from taxkg_assets.retrieval.answering.editions import find_other_editions
+from taxkg_assets.retrieval.answering.editions import find_other_editions, name_editions
 from taxkg_assets.retrieval.answering.sides import COMPARISON, find_sides
 from taxkg_assets.retrieval.answering.statements import Statement, find_statements
 from taxkg_assets.retrieval.answering.table_rows import find_headers, find_row, read_row
 from taxkg_assets.retrieval.answering.units import Draft, Piece, Unit, draft_unit, finish_unit, merge_drafts
-from taxkg_assets.retrieval.answering.worth import find_openings, rank_statements, score_statements
+from taxkg_assets.retrieval.answering.worth import find_figures, find_openings, rank_statements, score_statements
 from taxkg_assets.retrieval.encoding.lexical import find_terms
 from taxkg_assets.retrieval.index.facts import PassageFacts
 from taxkg_assets.retrieval.index.lines import open_stretches
@@ -72,7 +72,7 @@ def excerpt_answer(searcher: Searcher, question: str, ranking: Ranking, *, resul
     order = rank_statements(statements, worth, openings=first, wanted=ranking.wanted)
     drafts = choose_units(statements, worth, order=order, openings=first)
     quoted = [(draft, results[draft.passage]) for draft in drafts]
-    editions = [f"{result.form} {result.revision}".strip() if is_compared else "" for _, result in quoted]
+    editions = name_editions(quoted, searcher.facts, is_compared=is_compared)
     units = [finish_unit(own, rank=row.rank, edition=name) for (own, row), name in zip(quoted, editions, strict=True)]
     return [*cell, *say_headings_once(units)]
 
@@ -124,18 +124,19 @@ def choose_units(
 
 
 def repeats(own: Draft, drafts: Sequence[Draft]) -> bool:
-    """Return whether drafts of other passages repeat a draft, as booklets on one subject do.
+    """Return whether a draft of another passage repeats a draft, as booklets on one subject do.
+
+    A draft with a figure that no other one prints repeats none.
 
     Args:
         own: Draft to check.
         drafts: Drafts that were chosen before.
     """
     least = load_answers().same_unit_share
-    terms, covered = (
-        own.terms,
-        frozenset[str]().union(*(other.terms for other in drafts if other.passage != own.passage)),
-    )
-    return bool(len(terms & covered) >= least * max(1, len(terms)))
+    terms, others = own.terms, [other.terms for other in drafts if other.passage != own.passage]
+    if find_figures(terms) - frozenset[str]().union(*others):
+        return False
+    return any(len(terms & other) >= least * max(1, len(terms)) for other in others)
 
 
 def list_documents(searcher: Searcher, question: str, ranking: Ranking, *, results: Sequence[Result]) -> list[Unit]:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 import numpy as np
 
 from taxkg_assets.retrieval.answering.statements import Statement
 from taxkg_assets.retrieval.encoding.arrays import Floats
 from taxkg_assets.retrieval.encoding.encoder import Encoder
+from taxkg_assets.retrieval.index.lines import CELLS
 from taxkg_assets.retrieval.ranking.rerank import score_overlap
 from taxkg_assets.retrieval.results import Ranking
 from taxkg_assets.rules.models.answers import load_answers
+
+_FIGURE = re.compile(r"\d[\d.,]*")
 
 
 def score_statements(statements: Sequence[Statement], *, encoder: Encoder, ranking: Ranking) -> dict[int, float]:
@@ -121,14 +125,13 @@ def rank_statements(
         Places of statements in the order of choice.
     """
     chosen = list(openings)
-    least = load_answers().least_share * max(worth.values())
-    left = {place: own for place, own in worth.items() if place not in chosen}
+    most = max(worth.values())
+    least = min(most, load_answers().least_share * most)
+    left = {place: own for place, own in worth.items() if place not in chosen and own >= least}
     while left:
         before = [statements[place] for place in chosen]
         gain = {place: own + _score_addition(statements[place], before, own, wanted) for place, own in left.items()}
         best = max(gain, key=lambda place: (gain[place], -place))
-        if chosen and left[best] < least:
-            break
         del left[best]
         if chosen and _adds_nothing(statements[best], before):
             continue
@@ -152,14 +155,30 @@ def _score_addition(own: Statement, chosen: Sequence[Statement], worth: float, w
 
 
 def _adds_nothing(own: Statement, chosen: Sequence[Statement]) -> bool:
-    """Return whether a statement repeats a chosen one, as booklets on one subject do, or is a label or another row."""
+    """Return whether a statement repeats a chosen one, as booklets on one subject do, or is a label or a further row.
+
+    One with a figure that no chosen one prints does not repeat them, whatever words they share.
+    """
+    if own.line.is_table:  # the other rows of a table answer other questions, and its notes none
+        return CELLS not in own.text or any(other.line.is_table and other.row == own.row for other in chosen)
+    if own.is_fragment:
+        return True
     least = load_answers().same_share
     terms = own.terms - own.around
-    return (
-        own.is_fragment
-        or own.line.is_table
-        or any(
-            len(terms & (other.terms | other.around)) >= least * max(1, len(terms)) and len(terms) > 1
-            for other in chosen
-        )
+    if find_figures(own.terms) - frozenset[str]().union(*(other.terms for other in chosen)):
+        return False
+    return any(
+        len(terms & (other.terms | other.around)) >= least * max(1, len(terms)) and len(terms) > 1 for other in chosen
     )
+
+
+def find_figures(terms: Collection[str]) -> frozenset[str]:
+    """Find the terms that are figures: amounts, dates, numbers of days; not keys of boxes and names of forms.
+
+    Args:
+        terms: Search terms.
+
+    Returns:
+        Those without letters.
+    """
+    return frozenset(term for term in terms if _FIGURE.fullmatch(term))

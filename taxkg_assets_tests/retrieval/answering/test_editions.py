@@ -1,16 +1,23 @@
-"""An answer speaks from the edition asked for, else from the newest, and from another one where there is none."""
+"""An answer is from the edition asked for or the nearest one, else from the newest; several editions are named."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import permutations
 
 import pytest
 
-from taxkg_assets.retrieval.answering.editions import find_other_editions
+from taxkg_assets.retrieval.answering.editions import find_other_editions, name_editions
+from taxkg_assets.retrieval.answering.units import Draft, draft_unit
+from taxkg_assets.retrieval.index.lines import open_stretches
 from taxkg_assets.retrieval.ranking.search import Searcher
+from taxkg_assets.retrieval.results import Result
+from taxkg_assets_tests.retrieval.answering.conftest import make_facts, state
 
 
-@pytest.mark.parametrize(("years", "is_old_told"), [((), False), ((2031,), False), ((2030,), True), ((1999,), True)])
+@pytest.mark.parametrize(
+    ("years", "is_old_told"), [((), False), ((2031,), False), ((2030,), True), ((1999,), True), ((2044,), False)]
+)
 def test_other_editions_are_silent(searcher: Searcher, years: tuple[int, ...], is_old_told: bool) -> None:
     ranking = searcher.rank("box 1a harbour rent of the 2077-ZED")
     results = searcher.assemble(ranking, k=30)
@@ -19,3 +26,33 @@ def test_other_editions_are_silent(searcher: Searcher, years: tuple[int, ...], i
     assert stale
     others = find_other_editions(results, replace(ranking.route, years=years), searcher.facts)
     assert bool(stale & others) is not is_old_told
+
+
+def draft(words: str, *, key: str | None = None) -> Draft:
+    """A draft of one sentence, under a box where a key is given."""
+    facts = make_facts(("Box 3. Rent" if key else "Rent", [words]), keys=[key])
+    (own,) = state(open_stretches([0], facts)[0])
+    return draft_unit(own, worth=1.0)
+
+
+def test_editions_of_one_product_and_boxes_of_several_forms_are_named(searcher: Searcher) -> None:
+    results = searcher.assemble(searcher.rank("box 1a harbour rent of the 2077-ZED"), k=30)
+    families = {row["document_id"]: row["family"] for row in searcher.facts.documents}
+    first, same = next(
+        (one, other)
+        for one, other in permutations(results, 2)
+        if families[one.document] == families[other.document] and one.revision != other.revision
+    )
+    other = first.model_copy(update={"form": "3088-YAW"})
+    plain, boxed = draft("Enter the rent of berths."), draft("Enter the rent of barns.", key="box_3")
+
+    def name(*quoted: tuple[Draft, Result], is_compared: bool = False) -> list[bool]:
+        return [bool(own) for own in name_editions(quoted, searcher.facts, is_compared=is_compared)]
+
+    assert name((plain, first), (boxed, first)) == [False, False]
+    assert name((plain, first), (plain, same)) == [True, True]
+    assert name((plain, first), (boxed, other)) == [False, True]
+    assert name((plain, first), is_compared=True) == [True]
+    assert name_editions([(boxed, first), (plain, same)], searcher.facts, is_compared=False)[0] == (
+        f"{first.form} {first.revision}"
+    )
