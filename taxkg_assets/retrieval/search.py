@@ -22,7 +22,7 @@ from taxkg_assets.retrieval.parts import DEFAULT_PARTS, Parts
 from taxkg_assets.retrieval.passage_index import PassageIndex
 from taxkg_assets.retrieval.passage_scorer import Reranker
 from taxkg_assets.retrieval.results import Candidate, Flag, Ranking, Result
-from taxkg_assets.retrieval.router import Catalog, Route, find_level, find_route, find_topic
+from taxkg_assets.retrieval.router import Catalog, Route, find_level, find_printed_terms, find_route, find_topic
 from taxkg_assets.retrieval.row_filter import RowFilter
 from taxkg_assets.retrieval.table_boost import promote_table_cell, requests_table_cell
 from taxkg_assets.retrieval.table_entry import TableCatalogue
@@ -145,7 +145,9 @@ class Searcher:
         )
         if self.parts.tokens and self.index.tokens is not None:
             first_stage = replace(first_stage, tokens=self.encoder.encode_tokens([query])[0])
-        ranking = self._apply_reranker(query, self._rerank(first_stage, route, wanted=wanted, terms=terms))
+        printed = find_printed_terms(query) if self.parts.lay_terms else {}
+        ranked = self._rerank(first_stage, route, wanted=wanted, terms=terms, printed=printed)
+        ranking = self._apply_reranker(query, ranked)
         if (
             self.parts.cells
             and requests_table_cell(query, ranking, index_context=self.index_context)
@@ -272,7 +274,13 @@ class Searcher:
         )
 
     def _rerank(
-        self, first_stage: FirstStage, route: Route, *, wanted: dict[str, float], terms: Sequence[str]
+        self,
+        first_stage: FirstStage,
+        route: Route,
+        *,
+        wanted: dict[str, float],
+        terms: Sequence[str],
+        printed: Mapping[str, frozenset[str]],
     ) -> Ranking:
         """Rank the retrievers' candidates by features."""
         fused = fuse_rankings([ranking.tolist() for ranking in first_stage.rankings])
@@ -284,7 +292,13 @@ class Searcher:
         scores = signals.fused
         if self.parts.rerank:
             features = rerank.find_features(
-                signals, route, wanted=wanted, terms=terms, facts=self.passages, lexical=self.index.lexical
+                signals,
+                route,
+                wanted=wanted,
+                terms=terms,
+                printed=printed,
+                facts=self.passages,
+                lexical=self.index.lexical,
             )
             scores = rerank.combine_features(features)
         order = np.lexsort((rows, -scores))
