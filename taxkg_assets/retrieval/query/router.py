@@ -254,6 +254,27 @@ def _between(first: str, last: str) -> list[str]:
     return [str(number) for number in range(int(start[1]) + 1, int(end[1]))]
 
 
+@dataclass(frozen=True, slots=True)
+class EverydayWords:
+    """Words of a question that a rule of `lay_terms` matches, and the terms that documents print for them."""
+
+    words: str
+    terms: str
+
+
+def find_everyday_words(question: str) -> list[EverydayWords]:
+    """Find the everyday words of a question, with the terms that tax documents use for them.
+
+    Args:
+        question: Words of the user.
+
+    Returns:
+        Words with terms, in the order of rules/lay_terms.yaml.
+    """
+    matches = ((rule, rule.pattern.search(question)) for rule in load_rules("lay_terms"))
+    return [EverydayWords(match[0], rule.extra["terms"]) for rule, match in matches if match]
+
+
 def find_lay_terms(question: str) -> str:
     """Find the terms that tax documents use for the everyday words of a question.
 
@@ -263,7 +284,23 @@ def find_lay_terms(question: str) -> str:
     Returns:
         Terms separated by blanks, in the order of rules/lay_terms.yaml; empty for none.
     """
-    return " ".join(rule.extra["terms"] for rule in load_rules("lay_terms") if rule.pattern.search(question))
+    return " ".join(found.terms for found in find_everyday_words(question))
+
+
+def find_printed_terms(question: str) -> dict[str, frozenset[str]]:
+    """Find the search terms that say in documents what each everyday term of a question says.
+
+    Args:
+        question: Words of the user.
+
+    Returns:
+        Printed terms by term of the question; terms that no rule matches are left out.
+    """
+    printed: dict[str, frozenset[str]] = {}
+    for found in find_everyday_words(question):
+        terms = frozenset(find_terms(found.terms))
+        printed |= {term: printed.get(term, frozenset()) | terms for term in find_terms(found.words)}
+    return printed
 
 
 def _find_nicknames(question: str, catalog: Catalog) -> tuple[str, ...]:

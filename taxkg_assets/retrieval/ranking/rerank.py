@@ -52,6 +52,7 @@ def find_features(
     *,
     wanted: Mapping[str, float],
     terms: Sequence[str],
+    printed: Mapping[str, frozenset[str]],
     facts: PassageFacts,
     lexical: LexicalRetriever,
 ) -> dict[str, Floats]:
@@ -62,6 +63,7 @@ def find_features(
         route: Route of the question.
         wanted: Inverse document frequency of each term of the question.
         terms: The same terms in the question's order.
+        printed: Terms of documents for everyday terms of the question.
         facts: Columns of passages.
         lexical: Postings of the index.
 
@@ -78,7 +80,7 @@ def find_features(
         "lexical": signals.lexical,
         "vector": signals.vector,
         "fused": signals.fused,
-        "coverage": _score_contained(wanted, contained),
+        "coverage": _score_contained(wanted, _contain_printed(contained, signals.rows, wanted, printed, lexical)),
         "heading": _score_each(headings, lambda own: score_overlap(wanted, _heading_terms(own))),
         "phrase": np.array([_score_phrases(pairs, facts.columns["terms"][row]) for row in rows]),
         "number": _score_contained(numbers, contained),
@@ -108,6 +110,21 @@ def _score_contained(weights: Mapping[str, float], contained: npt.NDArray[np.boo
     for weight, own in zip(weights.values(), contained, strict=True):
         scores += weight * own
     return scores / total if total else scores
+
+
+def _contain_printed(
+    contained: npt.NDArray[np.bool_],
+    rows: Ints,
+    wanted: Mapping[str, float],
+    printed: Mapping[str, frozenset[str]],
+    lexical: LexicalRetriever,
+) -> npt.NDArray[np.bool_]:
+    """Return which terms rows contain, themselves or as a term that documents print for them; shape (terms, rows)."""
+    found = contained.copy()
+    for place, term in enumerate(wanted):
+        if term in printed:
+            found[place] |= lexical.hold_terms(sorted(printed[term]), rows).any(axis=0)
+    return found
 
 
 def _score_phrases(pairs: set[str], terms: str) -> float:

@@ -21,7 +21,7 @@ from taxkg_assets.retrieval.index.levels import UNIT_LEVELS
 from taxkg_assets.retrieval.index.passage_index import PassageIndex
 from taxkg_assets.retrieval.index.row_filter import RowFilter
 from taxkg_assets.retrieval.query.components import DEFAULT_COMPONENTS, SearchComponents
-from taxkg_assets.retrieval.query.router import Catalog, Route, find_level, find_route, find_topic
+from taxkg_assets.retrieval.query.router import Catalog, Route, find_level, find_printed_terms, find_route, find_topic
 from taxkg_assets.retrieval.query.typos import correct_typos
 from taxkg_assets.retrieval.ranking import rerank
 from taxkg_assets.retrieval.ranking.assembly import Assembly
@@ -147,7 +147,9 @@ class Searcher:
         )
         if self.parts.tokens and self.index.tokens is not None:
             first_stage = replace(first_stage, tokens=self.encoder.encode_tokens([query])[0])
-        ranking = self._apply_reranker(query, self._rerank(first_stage, route, wanted=wanted, terms=terms))
+        printed = find_printed_terms(query) if self.parts.lay_terms else {}
+        ranked = self._rerank(first_stage, route, wanted=wanted, terms=terms, printed=printed)
+        ranking = self._apply_reranker(query, ranked)
         if (
             self.parts.cells
             and requests_table_cell(query, ranking, index_context=self.index_context)
@@ -274,7 +276,13 @@ class Searcher:
         )
 
     def _rerank(
-        self, first_stage: FirstStage, route: Route, *, wanted: dict[str, float], terms: Sequence[str]
+        self,
+        first_stage: FirstStage,
+        route: Route,
+        *,
+        wanted: dict[str, float],
+        terms: Sequence[str],
+        printed: Mapping[str, frozenset[str]],
     ) -> Ranking:
         """Rank the retrievers' candidates by features."""
         fused = fuse_rankings([ranking.tolist() for ranking in first_stage.rankings])
@@ -286,7 +294,13 @@ class Searcher:
         scores = signals.fused
         if self.parts.rerank:
             features = rerank.find_features(
-                signals, route, wanted=wanted, terms=terms, facts=self.passages, lexical=self.index.lexical
+                signals,
+                route,
+                wanted=wanted,
+                terms=terms,
+                printed=printed,
+                facts=self.passages,
+                lexical=self.index.lexical,
             )
             scores = rerank.combine_features(features)
         order = np.lexsort((rows, -scores))

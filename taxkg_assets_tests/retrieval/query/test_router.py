@@ -7,7 +7,14 @@ from typing import Any
 import polars as pl
 import pytest
 
-from taxkg_assets.retrieval.query.router import build_catalog, covers_key, find_lay_terms, find_missing_keys, find_route
+from taxkg_assets.retrieval.query.router import (
+    build_catalog,
+    covers_key,
+    find_lay_terms,
+    find_missing_keys,
+    find_printed_terms,
+    find_route,
+)
 from taxkg_assets.rules.loader import load_family, load_rules
 
 CATALOG = build_catalog(
@@ -108,6 +115,13 @@ def test_everyday_words_bring_the_printed_terms() -> None:
     for rule in load_rules("lay_terms"):
         assert set(rule.extra["terms"].split()) <= set(find_lay_terms(rule.examples[0]).split())
     assert find_lay_terms("nothing to translate here") == ""
+
+
+def test_printed_terms_belong_to_the_everyday_words_alone() -> None:
+    printed = find_printed_terms("my boss wants to know")
+    assert set(printed) == {"boss"}
+    assert "employer" in printed["boss"]
+    assert find_printed_terms("nothing to translate here") == {}
 
 
 def test_a_box_that_one_form_alone_has_names_the_form() -> None:

@@ -42,6 +42,7 @@ def _features(changes: dict[str, Any], route: Route) -> dict[str, float]:
         route,
         wanted={"harbour": 2.0, "dues": 2.0},
         terms=["harbour", "rent"],
+        printed={},
         facts=facts,
         lexical=build_lexical([facts.columns["terms"][0].split(" ")]),
     )
@@ -101,6 +102,7 @@ def test_the_reader_counts_only_for_a_form_with_two_readers(
         Route(perspective="filer", certainty=0.8),
         wanted={},
         terms=[],
+        printed={},
         facts=facts,
         lexical=build_lexical([["berth"]] * len(rows)),
     )
@@ -119,9 +121,30 @@ def test_tokens_count_only_where_no_box_is_named() -> None:
     lexical = build_lexical([["berth"]])
     for route, matched in ((Route(), 1.0), (Route(keys=("box_2",)), 0.0)):
         found = find_features(
-            signals, route, wanted={}, terms=[], facts=PassageFacts(pl.DataFrame([ROW])), lexical=lexical
+            signals,
+            route,
+            wanted={},
+            terms=[],
+            printed={},
+            facts=PassageFacts(pl.DataFrame([ROW])),
+            lexical=lexical,
         )
         assert found["token_match"].tolist() == [matched]
+
+
+def test_a_passage_with_the_printed_word_contains_the_everyday_one() -> None:
+    one = np.ones(2)
+    signals = Signals(np.array([0, 1]), one, one, one, {}, np.array([0, 0]), one, one)
+    found = find_features(
+        signals,
+        Route(),
+        wanted={"boss": 3.0, "pier": 1.0},
+        terms=["boss", "pier"],
+        printed={"boss": frozenset({"employer", "payer"})},
+        facts=PassageFacts(pl.DataFrame([ROW, ROW])),
+        lexical=build_lexical([["employer", "berth"], ["pier"]]),
+    )
+    assert found["coverage"].tolist() == [3 / (3 + 1), 1 / (3 + 1)]
 
 
 def test_only_the_first_row_under_a_heading_opens_it() -> None:
