@@ -17,12 +17,12 @@ import polars as pl
 
 from benchmarks.questions import draw_folds, find_form_families
 from benchmarks.results import open_home, write_results
-from taxkg_assets.defs.gold import open_query_sets
-from taxkg_assets.defs.resources import Home
+from taxkg_assets.defs.wiring.gold import open_query_sets
+from taxkg_assets.defs.wiring.resources import Home
 from taxkg_assets.evaluation.eval_queries import build_eval_queries
 from taxkg_assets.evaluation.eval_runs import Ranking, System, build_eval_runs
 from taxkg_assets.evaluation.metrics import METRICS, score_runs
-from taxkg_assets.retrieval.answer import ask
+from taxkg_assets.retrieval.answering.answer import ask
 from taxkg_assets.schemas import Anchors, Documents, EvalQueries, Sections
 from taxkg_assets.serving.released import Released
 from taxkg_assets.settings import Settings

@@ -17,9 +17,9 @@ import polars as pl
 from sklearn.linear_model import LogisticRegression
 
 from taxkg_assets.evaluation.matching import is_quoted
-from taxkg_assets.retrieval import guardrail
-from taxkg_assets.retrieval.answer import Answer, ask, find_kind_signals
-from taxkg_assets.retrieval.search import Searcher
+from taxkg_assets.retrieval.answering import guardrail
+from taxkg_assets.retrieval.answering.answer import Answer, ask, find_kind_signals
+from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.rules.asking import matches_any
 from taxkg_assets.settings import Settings
 

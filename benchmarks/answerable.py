@@ -17,9 +17,9 @@ import numpy.typing as npt
 import polars as pl
 
 from benchmarks.questions import Judge, Row, draw_folds, find_elements
-from taxkg_assets.retrieval.answer import find_evidence
-from taxkg_assets.retrieval.index import SearchIndex
-from taxkg_assets.retrieval.search import Searcher
+from taxkg_assets.retrieval.answering.answer import find_evidence
+from taxkg_assets.retrieval.index.index import SearchIndex
+from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.rules.loader import load_family
 from taxkg_assets.settings import Settings
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from benchmarks.questions import Row, draw_folds, find_elements, find_form_families, read_questions
 from benchmarks.results import open_home, write_results
-from taxkg_assets.retrieval.answer import ask
-from taxkg_assets.retrieval.search import Searcher
+from taxkg_assets.retrieval.answering.answer import ask
+from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.settings import Settings
 
 HALVES = ("development", "check")

@@ -13,8 +13,8 @@ import polars as pl
 from benchmarks.results import open_home, write_results
 from taxkg_assets.evaluation.answer_metrics import Reply, find_outcomes, score_answers, score_calibration_error
 from taxkg_assets.evaluation.sealed_quotes import open_question
-from taxkg_assets.retrieval.answer import ask
-from taxkg_assets.retrieval.search import Searcher
+from taxkg_assets.retrieval.answering.answer import ask
+from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.settings import Settings
 
 HALVES = ("development", "check")

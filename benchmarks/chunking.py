@@ -23,18 +23,18 @@ from benchmarks.results import write_results
 from taxkg_assets import schemas
 from taxkg_assets.chunking.chunks import build_chunks
 from taxkg_assets.chunking.rows import count_tokens
-from taxkg_assets.defs.models import open_encoder
-from taxkg_assets.defs.resources import Home
+from taxkg_assets.defs.home.models import open_encoder
+from taxkg_assets.defs.wiring.resources import Home
 from taxkg_assets.evaluation.metrics import Result, score_query
 from taxkg_assets.extraction.extract import Extraction, extract
 from taxkg_assets.llm.rule_proposer import RuleProposer
 from taxkg_assets.prompts.contract import AnyItem, AnyProposal, Block, Judged, Task
 from taxkg_assets.prompts.tasks import BOUNDARY_DETECTION, QUALITY_VALIDATION, QualityItem
-from taxkg_assets.retrieval.embeddings import build_embeddings, stack_vectors
-from taxkg_assets.retrieval.encoder import Encoder
-from taxkg_assets.retrieval.index import SearchIndex, build_index_rows
-from taxkg_assets.retrieval.search import Searcher
-from taxkg_assets.retrieval.wrapped_encoders import RememberingEncoder
+from taxkg_assets.retrieval.encoding.encoder import Encoder
+from taxkg_assets.retrieval.encoding.wrapped_encoders import RememberingEncoder
+from taxkg_assets.retrieval.index.embeddings import build_embeddings, stack_vectors
+from taxkg_assets.retrieval.index.index import SearchIndex, build_index_rows
+from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.settings import Settings
 
 NAMES = ("i1040sb--2025", "i1099ac--2022-01", "i1099div--2024-01.facsimile", "iw2w3--2026", "p525--2025")

@@ -13,7 +13,7 @@ import polars as pl
 
 from benchmarks.documents import CorpusError
 from benchmarks.results import write_results
-from taxkg_assets.defs.resources import Home
+from taxkg_assets.defs.wiring.resources import Home
 from taxkg_assets.llm.claims import find_unsupported_content
 from taxkg_assets.rules.sentences import find_sentence_parts
 

@@ -30,10 +30,10 @@ from taxkg_assets.evaluation.answer_metrics import (
     score_calibration_error,
     score_reliability,
 )
-from taxkg_assets.retrieval import guardrail
-from taxkg_assets.retrieval.answer import ask, find_evidence
-from taxkg_assets.retrieval.guardrail import find_signals
-from taxkg_assets.retrieval.search import Searcher
+from taxkg_assets.retrieval.answering import guardrail
+from taxkg_assets.retrieval.answering.answer import ask, find_evidence
+from taxkg_assets.retrieval.answering.guardrail import find_signals
+from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.settings import Settings
 
 DEVELOPMENT, TRAINING, PARTS = "development", "training", "parts of the library"

@@ -13,12 +13,12 @@ from typing import Any
 import polars as pl
 
 from benchmarks.results import open_home, write_results
-from taxkg_assets.retrieval.answering.lines import find_mark, open_stretches, starts_list
 from taxkg_assets.retrieval.answering.statements import Statement, read_row
 from taxkg_assets.retrieval.answering.units import draft_unit, finish_unit
-from taxkg_assets.retrieval.facts import PassageFacts
-from taxkg_assets.retrieval.router import Route
-from taxkg_assets.retrieval.search import Searcher
+from taxkg_assets.retrieval.index.facts import PassageFacts
+from taxkg_assets.retrieval.index.lines import find_mark, open_stretches, starts_list
+from taxkg_assets.retrieval.query.router import Route
+from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.rules.loader import load_rules
 from taxkg_assets.rules.sentences import find_sentences
 

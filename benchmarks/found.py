@@ -17,8 +17,8 @@ from benchmarks.asked import HALVES, find_family, read_half
 from benchmarks.results import open_home, write_results
 from taxkg_assets.evaluation.metrics import Result, score_query
 from taxkg_assets.evaluation.significance import Interval, score_interval
-from taxkg_assets.retrieval.lexical import LexicalRetriever, find_terms
-from taxkg_assets.retrieval.search import Searcher
+from taxkg_assets.retrieval.encoding.lexical import LexicalRetriever, find_terms
+from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.settings import Settings
 
 SHOWN = ("recall@5", "recall@2000tok", "hit@1", "mrr", "wrong_document@1")

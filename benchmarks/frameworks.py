@@ -6,8 +6,8 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from taxkg_assets.retrieval.baselines import DEPTH, RESULTS
-from taxkg_assets.retrieval.search import Searcher
+from taxkg_assets.retrieval.ranking.baselines import DEPTH, RESULTS
+from taxkg_assets.retrieval.ranking.search import Searcher
 
 Row = dict[str, Any]
 MOST_CHUNKS = 100_000

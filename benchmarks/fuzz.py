@@ -22,7 +22,7 @@ import psutil
 
 from benchmarks.mutants import Mutant, build_mutants, load_originals
 from benchmarks.results import write_results
-from taxkg_assets.defs.reader import Job, Limits, Outcome, read_documents
+from taxkg_assets.defs.ingest.reader import Job, Limits, Outcome, read_documents
 
 PROJECT = Path(__file__).resolve().parents[1]
 SEED = 20

@@ -24,7 +24,7 @@ from benchmarks.fuzz import Case, outcome_of
 from benchmarks.layer_mutants import FALSE_WORDS, build_layer_mutants
 from benchmarks.mutants import Mutant
 from benchmarks.results import write_results
-from taxkg_assets.defs.reader import Limits, read_documents
+from taxkg_assets.defs.ingest.reader import Limits, read_documents
 from taxkg_assets_tests.extraction.tagged_pdf import make_booklet, make_tables
 
 _MUPDF: Any = pymupdf

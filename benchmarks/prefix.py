@@ -17,8 +17,8 @@ from benchmarks.accuracy import read_queries, render_gains
 from taxkg_assets.defs.evaluation import FULL, open_systems
 from taxkg_assets.evaluation.ablation import Step, score_ablation
 from taxkg_assets.evaluation.eval_runs import build_eval_runs
-from taxkg_assets.retrieval.index import SearchIndex, find_row_terms
-from taxkg_assets.retrieval.search import Searcher
+from taxkg_assets.retrieval.index.index import SearchIndex, find_row_terms
+from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.schemas import Documents
 from taxkg_assets.serving.released import NotReleasedError, open_release
 from taxkg_assets.settings import Settings

@@ -24,13 +24,13 @@ from benchmarks.readers import (
     read_with_taxkg,
 )
 from benchmarks.results import open_home, write_results
-from taxkg_assets.defs.gold import open_labels
-from taxkg_assets.defs.resources import Home
+from taxkg_assets.defs.wiring.gold import open_labels
+from taxkg_assets.defs.wiring.resources import Home
 from taxkg_assets.evaluation.labels import Labels
 from taxkg_assets.evaluation.matching import squash
 from taxkg_assets.evaluation.naming import is_same_heading, is_same_path
 from taxkg_assets.evaluation.page import Block, Cell, Heading, Paragraph, Table, render_html, render_markdown
-from taxkg_assets.retrieval.fuse import fuse_rankings
+from taxkg_assets.retrieval.ranking.fuse import fuse_rankings
 from taxkg_assets.serving.released import Released
 from taxkg_assets.settings import Settings
 

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.retrieval.results import Ranking
-from taxkg_assets.retrieval.search import Searcher
 from taxkg_assets.rules.forms import split_forms
 
 FOLDER = Path(__file__).parent.parent / "data" / "training"

@@ -27,8 +27,8 @@ import psutil
 
 import taxkg_assets.definitions  # noqa: F401 - registers the tables
 from benchmarks.results import write_results
-from taxkg_assets.defs.registry import PIPELINE
-from taxkg_assets.defs.store import Store
+from taxkg_assets.defs.home.store import Store
+from taxkg_assets.defs.wiring.registry import PIPELINE
 from taxkg_assets.serving.build import SAMPLES
 
 BUILD = (sys.executable, "-m", "taxkg_assets.serving.cli", "build", "--json")

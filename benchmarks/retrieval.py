@@ -17,9 +17,9 @@ from benchmarks.accuracy import ask_systems
 from benchmarks.frameworks import MOST_CHUNKS, open_haystack
 from benchmarks.questions import read_questions
 from benchmarks.results import open_home, write_results
-from taxkg_assets.retrieval.baselines import build_baselines
-from taxkg_assets.retrieval.index import SearchIndex
-from taxkg_assets.retrieval.search import Searcher
+from taxkg_assets.retrieval.index.index import SearchIndex
+from taxkg_assets.retrieval.ranking.baselines import build_baselines
+from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.settings import Settings
 
 ASKED, SLOW = 100, 20

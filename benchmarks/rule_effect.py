@@ -32,8 +32,8 @@ from taxkg_assets.evaluation.labels import LABEL_FILES, Labels, read_label_file,
 from taxkg_assets.evaluation.metrics import Result, find_passages, find_required, score_reciprocal_rank
 from taxkg_assets.evaluation.reference_scores import score_references
 from taxkg_assets.extraction.extract import extract
-from taxkg_assets.retrieval.answer import ask
-from taxkg_assets.retrieval.search import Searcher
+from taxkg_assets.retrieval.answering.answer import ask
+from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.rules.loader import Rule, load_family
 from taxkg_assets.schemas import Anchors, Documents, Elements, References, Sections, Tables
 from taxkg_assets.settings import Settings

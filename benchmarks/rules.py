@@ -13,8 +13,8 @@ import polars as pl
 
 from benchmarks.documents import CorpusError
 from benchmarks.results import write_results
-from taxkg_assets.defs.gold import open_labels
-from taxkg_assets.defs.resources import Home
+from taxkg_assets.defs.wiring.gold import open_labels
+from taxkg_assets.defs.wiring.resources import Home
 from taxkg_assets.evaluation.anchor_scores import score_anchors
 from taxkg_assets.evaluation.extraction_scores import score_ownership
 from taxkg_assets.evaluation.labels import Labels

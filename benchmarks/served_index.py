@@ -26,12 +26,12 @@ import psutil
 from benchmarks.documents import CorpusError
 from benchmarks.questions import read_questions
 from benchmarks.results import open_home
-from taxkg_assets.defs.index_files import FlatRows, open_search_index, write_index_files
-from taxkg_assets.defs.store import Store
-from taxkg_assets.retrieval.index import write_passages
-from taxkg_assets.retrieval.known import build_known
-from taxkg_assets.retrieval.passage_index import SearchIndex
-from taxkg_assets.retrieval.search import Searcher
+from taxkg_assets.defs.home.index_files import FlatRows, open_search_index, write_index_files
+from taxkg_assets.defs.home.store import Store
+from taxkg_assets.retrieval.index.index import write_passages
+from taxkg_assets.retrieval.index.known import build_known
+from taxkg_assets.retrieval.index.passage_index import SearchIndex
+from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.serving.released import open_release
 from taxkg_assets.settings import Settings
 

@@ -29,9 +29,9 @@ import taxkg_assets.definitions  # noqa: F401 - registers the tables and their g
 from benchmarks.documents import Document, load_documents
 from benchmarks.results import write_results
 from benchmarks.sizing_inside import LAST, READING, Size, open_inside
-from taxkg_assets.defs.registry import PIPELINE
-from taxkg_assets.defs.resources import PROJECT
-from taxkg_assets.defs.store import Store
+from taxkg_assets.defs.home.store import Store
+from taxkg_assets.defs.wiring.registry import PIPELINE
+from taxkg_assets.defs.wiring.resources import PROJECT
 from taxkg_assets.serving.instance import open_instance
 
 SAMPLE_SECONDS = 0.25

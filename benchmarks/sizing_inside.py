@@ -20,10 +20,10 @@ import taxkg_assets.definitions  # noqa: F401 - registers the tables and their g
 from benchmarks.documents import Document
 from benchmarks.graph import rename
 from taxkg_assets import schemas
-from taxkg_assets.defs.contracts import empty_frame, schema_of
-from taxkg_assets.defs.intake import PER_DOCUMENT
-from taxkg_assets.defs.registry import PIPELINE
-from taxkg_assets.defs.resources import Home
+from taxkg_assets.defs.home.contracts import empty_frame, schema_of
+from taxkg_assets.defs.ingest.intake import PER_DOCUMENT
+from taxkg_assets.defs.wiring.registry import PIPELINE
+from taxkg_assets.defs.wiring.resources import Home
 from taxkg_assets.extraction.extract import extract
 
 READING = "documents"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pdoc
 
 ROOT = Path(__file__).resolve().parents[1]
-MODULES = ("taxkg_assets", "!taxkg_assets.defs.spark")
+MODULES = ("taxkg_assets", "!taxkg_assets.defs.ingest.spark")
 """The package, without the module that needs the extra `spark`."""
 
 

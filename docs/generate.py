@@ -15,8 +15,8 @@ import typer
 from pydantic import SecretStr
 
 import taxkg_assets.definitions as definitions
-from taxkg_assets.defs.contracts import schema_of
-from taxkg_assets.defs.registry import PIPELINE
+from taxkg_assets.defs.home.contracts import schema_of
+from taxkg_assets.defs.wiring.registry import PIPELINE
 from taxkg_assets.serving.cli import app
 from taxkg_assets.settings import Settings
 

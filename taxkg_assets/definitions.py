@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import dagster as dg
 
-import taxkg_assets.defs.alerts as alerts
-import taxkg_assets.defs.asset_pages as asset_pages
 import taxkg_assets.defs.automation as automation
 import taxkg_assets.defs.chunking as chunking
 import taxkg_assets.defs.evaluation as evaluation
 import taxkg_assets.defs.extraction as extraction
-import taxkg_assets.defs.fetching as fetching
 import taxkg_assets.defs.graph as graph
+import taxkg_assets.defs.ingest.fetching as fetching
 import taxkg_assets.defs.llm as llm
 import taxkg_assets.defs.quality as quality
 import taxkg_assets.defs.retention as retention
@@ -19,9 +17,11 @@ import taxkg_assets.defs.retrieval as retrieval
 import taxkg_assets.defs.sources as sources
 import taxkg_assets.defs.training as training
 import taxkg_assets.defs.training_models as training_models
-from taxkg_assets.defs.compat import reuse_engines
-from taxkg_assets.defs.io_manager import DeltaIO
-from taxkg_assets.defs.resources import Home
+import taxkg_assets.defs.wiring.alerts as alerts
+import taxkg_assets.defs.wiring.asset_pages as asset_pages
+from taxkg_assets.defs.wiring.compat import reuse_engines
+from taxkg_assets.defs.wiring.io_manager import DeltaIO
+from taxkg_assets.defs.wiring.resources import Home
 
 reuse_engines()
 _stages = [sources, extraction, quality, graph, chunking, retrieval, evaluation, llm, training, training_models]

@@ -85,7 +85,7 @@ def walk_question(home: Path) -> list[str]:
     Args:
         home: Home with a release.
     """
-    from taxkg_assets.retrieval.answer import ask
+    from taxkg_assets.retrieval.answering.answer import ask
     from taxkg_assets.serving.released import open_release
     from taxkg_assets.settings import Settings
 

@@ -11,9 +11,9 @@ from typing import Any
 import polars as pl
 
 from benchmarks.documents import CorpusError
-from taxkg_assets.defs.store import Store
-from taxkg_assets.retrieval.embeddings import embedded_text
-from taxkg_assets.retrieval.search import Searcher
+from taxkg_assets.defs.home.store import Store
+from taxkg_assets.retrieval.index.embeddings import embedded_text
+from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.serving.released import NotReleasedError, Released, open_release
 
 

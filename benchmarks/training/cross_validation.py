@@ -24,12 +24,12 @@ from benchmarks.training.near_misses import (
 )
 from taxkg_assets.evaluation.metrics import Result, find_required, score_query
 from taxkg_assets.evaluation.near_misses import NearMiss
-from taxkg_assets.retrieval.baselines import build_baselines
-from taxkg_assets.retrieval.encoder import SentenceEncoder, Vectors
-from taxkg_assets.retrieval.lexical import find_terms
-from taxkg_assets.retrieval.passage_scorer import Reranker
-from taxkg_assets.retrieval.search import Searcher
-from taxkg_assets.retrieval.wrapped_encoders import RememberingEncoder
+from taxkg_assets.retrieval.encoding.encoder import SentenceEncoder, Vectors
+from taxkg_assets.retrieval.encoding.lexical import find_terms
+from taxkg_assets.retrieval.encoding.passage_scorer import Reranker
+from taxkg_assets.retrieval.encoding.wrapped_encoders import RememberingEncoder
+from taxkg_assets.retrieval.ranking.baselines import build_baselines
+from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.training.examples import Example
 
 METRICS = ("ndcg@10", "recall@5", "mrr", "hit@1", "near_miss@1", "wrong_document@1")

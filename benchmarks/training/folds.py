@@ -10,7 +10,7 @@ from typing import Any
 
 from taxkg_assets.evaluation.matching import is_quoted
 from taxkg_assets.evaluation.metrics import find_required
-from taxkg_assets.retrieval.lexical import find_terms
+from taxkg_assets.retrieval.encoding.lexical import find_terms
 from taxkg_assets.training.examples import Example
 
 REASONS = ("held_out", "gold", "same_question", "negatives")

@@ -14,7 +14,7 @@ import polars as pl
 
 from benchmarks.training.corpus import Corpus
 from benchmarks.training.labels import NAIVE, OURS, name_pair, name_query
-from taxkg_assets.retrieval.lexical import find_terms
+from taxkg_assets.retrieval.encoding.lexical import find_terms
 
 Row = Mapping[str, Any]
 

@@ -13,7 +13,7 @@ from benchmarks.training.corpus import Corpus, read_jsonl
 from benchmarks.training.cross_validation import Study
 from benchmarks.training.folds import Choice, is_same_question
 from benchmarks.training.near_misses import open_near_misses
-from taxkg_assets.retrieval.lexical import find_terms
+from taxkg_assets.retrieval.encoding.lexical import find_terms
 from taxkg_assets.training.families import find_families
 from taxkg_assets.training.leakage import find_overlaps
 from taxkg_assets.training.sampling import WRITTEN, read_examples

@@ -17,8 +17,8 @@ import numpy.typing as npt
 
 from benchmarks.training.corpus import Corpus, read_jsonl
 from taxkg_assets.evaluation.metrics import Result, score_query
-from taxkg_assets.retrieval.baselines import build_baselines
-from taxkg_assets.retrieval.encoder import SentenceEncoder
+from taxkg_assets.retrieval.encoding.encoder import SentenceEncoder
+from taxkg_assets.retrieval.ranking.baselines import build_baselines
 
 SAMPLE, ROUNDS, POOL = 256, 3, 10
 FIGURES = ("ndcg@10", "recall@5", "mrr")
@@ -88,8 +88,8 @@ def open_ways(encoder: SentenceEncoder, folder: Path) -> dict[str, SentenceEncod
         return ways
     import torch
 
-    from taxkg_assets.retrieval.onnx_graph import SMALL, WHOLE, export_onnx
-    from taxkg_assets.retrieval.onnx_model import OnnxModel, open_session
+    from taxkg_assets.retrieval.encoding.onnx_graph import SMALL, WHOLE, export_onnx
+    from taxkg_assets.retrieval.encoding.onnx_model import OnnxModel, open_session
 
     export_onnx(encoder.model, folder)
     whole, small = (

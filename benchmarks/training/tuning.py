@@ -13,11 +13,11 @@ import numpy as np
 from benchmarks.documents import CorpusError
 from benchmarks.training.corpus import Corpus
 from benchmarks.training.cross_validation import Tuned
-from taxkg_assets.defs.models import has_bfloat16, open_folder, open_untrained
-from taxkg_assets.defs.resources import Home
+from taxkg_assets.defs.home.models import has_bfloat16, open_folder, open_untrained
 from taxkg_assets.defs.training_models import encoder_settings
-from taxkg_assets.retrieval.encoder import UNSCALED, CosineScale, SentenceEncoder
-from taxkg_assets.retrieval.passage_scorer import LateScorer, Reranker
+from taxkg_assets.defs.wiring.resources import Home
+from taxkg_assets.retrieval.encoding.encoder import UNSCALED, CosineScale, SentenceEncoder
+from taxkg_assets.retrieval.encoding.passage_scorer import LateScorer, Reranker
 from taxkg_assets.training.contrast import EncoderSettings, EncoderTrainer
 from taxkg_assets.training.dense_scores import mean_of, score_dense
 from taxkg_assets.training.examples import Example

@@ -7,21 +7,21 @@ from typing import Any
 
 import dagster as dg
 
-from taxkg_assets.defs.alerts import Alert, default_status, send
-from taxkg_assets.defs.intake import find_unpublished, scan_sources
-from taxkg_assets.defs.looks import inspect_files
-from taxkg_assets.defs.recovery import find_broken_run, report_dead_run
-from taxkg_assets.defs.registry import PIPELINE
-from taxkg_assets.defs.resources import WORK_TAG, Home
-from taxkg_assets.defs.store import BUILD, Store, digest
-from taxkg_assets.defs.store import TRAINING as TRAINING_WORK
-from taxkg_assets.defs.table_asset import DOCUMENT_PARTITIONS, TRAINED
+from taxkg_assets.defs.home.recovery import find_broken_run, report_dead_run
+from taxkg_assets.defs.home.store import BUILD, Store, digest
+from taxkg_assets.defs.home.store import TRAINING as TRAINING_WORK
+from taxkg_assets.defs.ingest.file_status import inspect_files
+from taxkg_assets.defs.ingest.intake import find_unpublished, scan_sources
+from taxkg_assets.defs.wiring.alerts import Alert, default_status, send
+from taxkg_assets.defs.wiring.registry import PIPELINE
+from taxkg_assets.defs.wiring.resources import WORK_TAG, Home
+from taxkg_assets.defs.wiring.table_asset import DOCUMENT_PARTITIONS, TRAINING_GROUPS
 from taxkg_assets.sources.scan import SourceError, seen_sha256
 
 SENSOR_SECONDS = 10
 SETTLE_SECONDS = 3.0
 INTAKE = ("documents", "quarantine")
-BUILT = dg.AssetSelection.all() - dg.AssetSelection.groups(*TRAINED)
+BUILT = dg.AssetSelection.all() - dg.AssetSelection.groups(*TRAINING_GROUPS)
 """What a build makes; training is selected by name."""
 
 
@@ -78,7 +78,7 @@ everything = dg.define_asset_job(
 
 training = dg.define_asset_job(
     "train",
-    selection=dg.AssetSelection.groups(*TRAINED),
+    selection=dg.AssetSelection.groups(*TRAINING_GROUPS),
     tags={WORK_TAG: TRAINING_WORK},
     description="Pairs, negatives and models from the current graph; new documents do not wait for it.",
 )
@@ -105,15 +105,15 @@ def sources_changed(context: dg.SensorEvaluationContext, home: Home) -> dg.Senso
     What is current is left alone in that run. An interrupted run is repeated.
     """
     try:
-        ledger = scan_sources(home)
+        manifest = scan_sources(home)
     except SourceError as clash:
         _tell_closed(context, home, [str(clash)])
         return dg.SkipReason(str(clash))
-    _tell_closed(context, home, ledger["closed"])
+    _tell_closed(context, home, manifest["closed"])
     for work in (BUILD, TRAINING_WORK):
         report_dead_run(context.instance, home.store, work=work)
     broken = find_broken_run(context.instance)
-    files = ledger["files"]
+    files = manifest["files"]
     sync_partitions(context.instance, set(files))
     hashes, changed, gone = find_changes(home, files)
     if not changed and not gone and not broken:

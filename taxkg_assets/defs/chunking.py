@@ -9,16 +9,16 @@ from taxkg_assets import schemas
 from taxkg_assets.chunking.chunks import build_chunks
 from taxkg_assets.chunking.coverage import find_uncovered_sections
 from taxkg_assets.chunking.reviews import build_reviews, summarize_chunks
-from taxkg_assets.defs.gates import gate
-from taxkg_assets.defs.models import base_hash, open_base
-from taxkg_assets.defs.parts import BY_DOCUMENT
-from taxkg_assets.defs.proposers import open_proposer, proposer_fingerprint
-from taxkg_assets.defs.resources import Home
-from taxkg_assets.defs.store import digest, frame_digest
-from taxkg_assets.defs.table_asset import table
-from taxkg_assets.defs.timing import TimedProposer, timed_call
-from taxkg_assets.defs.verdicts import Verdict
-from taxkg_assets.retrieval.encoder import SentenceEncoder
+from taxkg_assets.defs.home.models import base_hash, open_base
+from taxkg_assets.defs.home.proposers import open_proposer, proposer_fingerprint
+from taxkg_assets.defs.home.store import digest, frame_digest
+from taxkg_assets.defs.home.timing import TimedProposer, timed_call
+from taxkg_assets.defs.wiring.gates import gate
+from taxkg_assets.defs.wiring.parts import BY_DOCUMENT
+from taxkg_assets.defs.wiring.resources import Home
+from taxkg_assets.defs.wiring.table_asset import table
+from taxkg_assets.defs.wiring.verdicts import Verdict
+from taxkg_assets.retrieval.encoding.encoder import SentenceEncoder
 
 
 def open_cohesion(home: Home) -> Callable[[Sequence[str]], np.ndarray]:

@@ -9,19 +9,19 @@ import dataframely as dy
 import polars as pl
 
 from taxkg_assets import schemas
-from taxkg_assets.defs.gates import gate
-from taxkg_assets.defs.gold import gold_fingerprint, open_query_sets
-from taxkg_assets.defs.index_files import open_catalogue, open_whole_index
-from taxkg_assets.defs.kept_tokens import KeptTokens
-from taxkg_assets.defs.models import defer_base, defer_encoder, is_tuned, model_hash
-from taxkg_assets.defs.proposers import open_proposer, proposer_fingerprint
-from taxkg_assets.defs.question_vectors import QuestionVectors
-from taxkg_assets.defs.rerankers import open_reranker, reranker_hash
-from taxkg_assets.defs.resources import Home
-from taxkg_assets.defs.store import Store, digest
-from taxkg_assets.defs.table_asset import table
-from taxkg_assets.defs.timing import read_times
-from taxkg_assets.defs.verdicts import Verdict, table_metadata
+from taxkg_assets.defs.home.index_files import open_catalogue, open_whole_index
+from taxkg_assets.defs.home.kept_tokens import KeptTokens
+from taxkg_assets.defs.home.models import defer_base, defer_encoder, is_tuned, model_hash
+from taxkg_assets.defs.home.proposers import open_proposer, proposer_fingerprint
+from taxkg_assets.defs.home.question_vectors import QuestionVectors
+from taxkg_assets.defs.home.rerankers import open_reranker, reranker_hash
+from taxkg_assets.defs.home.store import Store, digest
+from taxkg_assets.defs.home.timing import read_times
+from taxkg_assets.defs.wiring.gates import gate
+from taxkg_assets.defs.wiring.gold import gold_fingerprint, open_query_sets
+from taxkg_assets.defs.wiring.resources import Home
+from taxkg_assets.defs.wiring.table_asset import table
+from taxkg_assets.defs.wiring.verdicts import Verdict, table_metadata
 from taxkg_assets.evaluation.ablation import Step, score_ablation
 from taxkg_assets.evaluation.abstention import score_abstention
 from taxkg_assets.evaluation.eval_queries import build_eval_queries
@@ -30,19 +30,19 @@ from taxkg_assets.evaluation.eval_runs import Ranking, build_eval_runs
 from taxkg_assets.evaluation.metrics import build_metrics, render_metrics, score_runs
 from taxkg_assets.evaluation.report import render_report
 from taxkg_assets.prompts.contract import Proposer
-from taxkg_assets.retrieval.answer import ask
-from taxkg_assets.retrieval.baselines import build_baselines
-from taxkg_assets.retrieval.embeddings import align_vectors, embedded_text, stack_vectors
-from taxkg_assets.retrieval.encoder import Encoder
-from taxkg_assets.retrieval.guardrail import read_confidence
-from taxkg_assets.retrieval.levels import build_units
-from taxkg_assets.retrieval.parts import DEFAULT_PARTS, Parts
-from taxkg_assets.retrieval.passage_index import RememberingIndex, SearchIndex
-from taxkg_assets.retrieval.passage_scorer import Reranker
-from taxkg_assets.retrieval.search import Searcher
-from taxkg_assets.retrieval.table_context import read_catalogue
-from taxkg_assets.retrieval.token_match import build_token_index
-from taxkg_assets.retrieval.wrapped_encoders import RememberingEncoder
+from taxkg_assets.retrieval.answering.answer import ask
+from taxkg_assets.retrieval.answering.guardrail import read_confidence
+from taxkg_assets.retrieval.encoding.encoder import Encoder
+from taxkg_assets.retrieval.encoding.passage_scorer import Reranker
+from taxkg_assets.retrieval.encoding.wrapped_encoders import RememberingEncoder
+from taxkg_assets.retrieval.index.embeddings import align_vectors, embedded_text, stack_vectors
+from taxkg_assets.retrieval.index.levels import build_units
+from taxkg_assets.retrieval.index.passage_index import RememberingIndex, SearchIndex
+from taxkg_assets.retrieval.index.token_match import build_token_index
+from taxkg_assets.retrieval.query.components import DEFAULT_COMPONENTS, SearchComponents
+from taxkg_assets.retrieval.ranking.baselines import build_baselines
+from taxkg_assets.retrieval.ranking.search import Searcher
+from taxkg_assets.retrieval.tables.table_context import read_catalogue
 from taxkg_assets.rules.floors import load_floors
 from taxkg_assets.settings import Settings
 
@@ -64,9 +64,9 @@ FULL = "full"
 ONCE, ON_BASE = "without reranker", "on the base model"
 NOT_IMAGINED = "without imagined passage"
 DENSE_BASE = "dense, base model"
-ONE_LOOK = Parts(reranker=False)
+ONE_LOOK = SearchComponents(reranker=False)
 """What a part adds is measured without a reranker, which takes longer than all parts together."""
-LEFT_OUT: Mapping[str, Parts] = {
+LEFT_OUT: Mapping[str, SearchComponents] = {
     "without router": replace(ONE_LOOK, router=False),
     "without lay terms": replace(ONE_LOOK, lay_terms=False),
     "without features": replace(ONE_LOOK, rerank=False),
@@ -105,7 +105,7 @@ def open_systems(searcher: Searcher, settings: Settings) -> Mapping[str, System]
     index = RememberingIndex.of(searcher.index)
     own = replace(searcher, index=index, encoder=RememberingEncoder(searcher.encoder))
 
-    def open_system(parts: Parts, *, hyde: bool = searcher.parts.hyde) -> System:
+    def open_system(parts: SearchComponents, *, hyde: bool = searcher.parts.hyde) -> System:
         at_work = own.with_parts(replace(parts, hyde=hyde))
 
         def system(question: str) -> Ranking:
@@ -120,7 +120,7 @@ def open_systems(searcher: Searcher, settings: Settings) -> Mapping[str, System]
         parted[ONCE] = open_system(ONE_LOOK)
     if searcher.parts.hyde:
         parted[NOT_IMAGINED] = open_system(ONE_LOOK, hyde=False)
-    return {**build_baselines(own), FULL: open_system(DEFAULT_PARTS), **parted}
+    return {**build_baselines(own), FULL: open_system(DEFAULT_COMPONENTS), **parted}
 
 
 def open_base_systems(
@@ -172,7 +172,7 @@ def build_runs_on_index(
     searcher = Searcher(
         index=open_whole_index(store, path, model_hash=index["model_hash"].item()),
         encoder=encoders[0],
-        parts=replace(DEFAULT_PARTS, hyde=settings.llm_hyde),
+        parts=replace(DEFAULT_COMPONENTS, hyde=settings.llm_hyde),
         proposer=reader,
         open_tables=lambda: read_catalogue(open_catalogue(store, path), tables=tables),
         reranker=reranker,
@@ -237,7 +237,7 @@ OPTIONAL = (
     Step("imagined passage", NOT_IMAGINED, ONCE),
     Step("imagined passage", NOT_IMAGINED, FULL),
 )
-"""Parts that training makes or that use a model; the first one of a component that ran counts."""
+"""SearchComponents that training makes or that use a model; the first one of a component that ran counts."""
 
 
 def find_steps(systems: Collection[str]) -> list[Step]:
@@ -261,7 +261,7 @@ def find_missing(steps: Collection[Step]) -> list[str]:
     """Return the optional parts that were not measured.
 
     Args:
-        steps: Parts that were compared.
+        steps: SearchComponents that were compared.
     """
     return sorted({step.component for step in OPTIONAL} - {step.component for step in steps})
 
@@ -288,14 +288,14 @@ def build_report_and_pages(
         not_built=find_missing(steps),
         guide_at=read_confidence(settings.guidance_relevance),
     )
-    store.place.write("reports/evaluation.md", pages.markdown.encode())
-    store.place.write("reports/evaluation.html", pages.html.encode())
+    store.storage.write("reports/evaluation.md", pages.markdown.encode())
+    store.storage.write("reports/evaluation.html", pages.html.encode())
     return report
 
 
 def show_report(store: Store) -> dict[str, dg.MetadataValue]:
     """Return the report for the UI: figures by system, ablation, silence."""
-    report = store.place.read("reports/evaluation.md") or b""
+    report = store.storage.read("reports/evaluation.md") or b""
     return {"report": dg.MetadataValue.md(report.decode())}
 
 

@@ -14,16 +14,16 @@ import dataframely as dy
 import polars as pl
 
 from taxkg_assets import schemas
-from taxkg_assets.defs.gates import gate
-from taxkg_assets.defs.gold import open_labels
-from taxkg_assets.defs.intake import PER_DOCUMENT, admit_documents, folder_of, publish
-from taxkg_assets.defs.io_manager import DocumentBatches
-from taxkg_assets.defs.proposers import open_proposer
-from taxkg_assets.defs.registry import PIPELINE, Maker, TableRecord
-from taxkg_assets.defs.resources import Home
-from taxkg_assets.defs.settling import build_settled_references
-from taxkg_assets.defs.table_asset import DOCUMENT_PARTITIONS, asset_arguments, snake
-from taxkg_assets.defs.verdicts import Verdict
+from taxkg_assets.defs.home.proposers import open_proposer
+from taxkg_assets.defs.ingest.intake import PER_DOCUMENT, admit_documents, folder_of, publish
+from taxkg_assets.defs.ingest.llm_refinement import build_settled_references
+from taxkg_assets.defs.wiring.gates import gate
+from taxkg_assets.defs.wiring.gold import open_labels
+from taxkg_assets.defs.wiring.io_manager import DocumentBatches
+from taxkg_assets.defs.wiring.registry import PIPELINE, TableBuilder, TableRecord
+from taxkg_assets.defs.wiring.resources import Home
+from taxkg_assets.defs.wiring.table_asset import DOCUMENT_PARTITIONS, asset_arguments, snake
+from taxkg_assets.defs.wiring.verdicts import Verdict
 from taxkg_assets.evaluation.anchor_scores import score_anchors
 from taxkg_assets.evaluation.extraction_scores import (
     LabeledScore,
@@ -122,7 +122,7 @@ def extraction(context: dg.AssetExecutionContext) -> Iterator[dg.Output[Document
 
 
 # To estimate the calls of a model, make the table separately.
-PIPELINE["references"].maker = Maker(
+PIPELINE["references"].maker = TableBuilder(
     build_settled_references,
     reads=("documents",),
     handles={"folder_of": lambda home: partial(folder_of, home.store), "proposer": open_proposer},

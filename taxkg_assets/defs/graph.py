@@ -8,13 +8,13 @@ import polars as pl
 
 from taxkg_assets import schemas
 from taxkg_assets.defs.extraction import measured
-from taxkg_assets.defs.gates import gate
-from taxkg_assets.defs.gold import open_labels
-from taxkg_assets.defs.parts import Parts
-from taxkg_assets.defs.resources import Home
-from taxkg_assets.defs.store import Store
-from taxkg_assets.defs.table_asset import table
-from taxkg_assets.defs.verdicts import Verdict, shortened, table_metadata
+from taxkg_assets.defs.home.store import Store
+from taxkg_assets.defs.wiring.gates import gate
+from taxkg_assets.defs.wiring.gold import open_labels
+from taxkg_assets.defs.wiring.parts import Parts
+from taxkg_assets.defs.wiring.resources import Home
+from taxkg_assets.defs.wiring.table_asset import table
+from taxkg_assets.defs.wiring.verdicts import Verdict, shortened, table_metadata
 from taxkg_assets.evaluation.extraction_scores import score_boxes
 from taxkg_assets.graph.change_page import render_change_page
 from taxkg_assets.graph.change_report import (
@@ -77,17 +77,17 @@ edges = table(
 
 def write_change_reports(home: Home, revisions: pl.DataFrame) -> None:
     """Write a report of each pair of revisions into the home's reports, and remove those of pairs that are gone."""
-    place, written = home.store.place, set()
+    storage, written = home.store.storage, set()
     documents = schemas.Documents.cast(home.store.read("documents"))
     for report in build_change_reports(schemas.Revisions.cast(revisions), documents):
         older, newer = report.documents
         for suffix, text in (("md", render_change_markdown(report)), ("html", render_change_page(report))):
             name = f"{older}--to--{newer}.{suffix}"
-            place.write(f"{CHANGES}/{name}", text.encode())
+            storage.write(f"{CHANGES}/{name}", text.encode())
             written.add(name)
-    for name in place.children(CHANGES):
+    for name in storage.children(CHANGES):
         if name not in written and "--to--" in name:
-            place.remove(f"{CHANGES}/{name}")
+            storage.remove(f"{CHANGES}/{name}")
 
 
 def show_changes(store: Store) -> dict[str, dg.MetadataValue]:
@@ -97,7 +97,7 @@ def show_changes(store: Store) -> dict[str, dg.MetadataValue]:
     )
     return {
         "what changed": dg.MetadataValue.md(render_changes_overview(reports)),
-        "reports": dg.MetadataValue.path(store.place.uri_of(CHANGES)),
+        "reports": dg.MetadataValue.path(store.storage.uri_of(CHANGES)),
     }
 
 

@@ -6,12 +6,12 @@ from typing import Any
 import dataframely as dy
 
 from taxkg_assets import schemas
-from taxkg_assets.defs.call_journal import Journal
-from taxkg_assets.defs.gates import gate
-from taxkg_assets.defs.resources import Home
-from taxkg_assets.defs.store import digest
-from taxkg_assets.defs.table_asset import table
-from taxkg_assets.defs.verdicts import Verdict
+from taxkg_assets.defs.home.call_journal import Journal
+from taxkg_assets.defs.home.store import digest
+from taxkg_assets.defs.wiring.gates import gate
+from taxkg_assets.defs.wiring.resources import Home
+from taxkg_assets.defs.wiring.table_asset import table
+from taxkg_assets.defs.wiring.verdicts import Verdict
 from taxkg_assets.llm.llm_calls import build_llm_calls, find_altered_calls, summarize_calls
 from taxkg_assets.prompts.contract import Task
 from taxkg_assets.prompts.tasks import (

@@ -11,11 +11,11 @@ import dagster as dg
 import polars as pl
 
 from taxkg_assets import schemas
-from taxkg_assets.defs.code_references import code_references
-from taxkg_assets.defs.resources import Home
-from taxkg_assets.defs.store import Store
-from taxkg_assets.defs.table_asset import table
-from taxkg_assets.defs.verdicts import OFFENDING_ROWS, table_metadata
+from taxkg_assets.defs.home.store import Store
+from taxkg_assets.defs.wiring.code_references import code_references
+from taxkg_assets.defs.wiring.resources import Home
+from taxkg_assets.defs.wiring.table_asset import table
+from taxkg_assets.defs.wiring.verdicts import OFFENDING_ROWS, table_metadata
 from taxkg_assets.evaluation.quality_plot import count_outcomes, render_quality_plot, render_quality_table
 from taxkg_assets.extraction.document_law import CORRUPT, DocumentLaw
 from taxkg_assets.extraction.document_quality import ALL_LAWS, build_document_quality

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 
 import dagster as dg
 
-from taxkg_assets.defs.alerts import default_schedule_status
-from taxkg_assets.defs.intake import prune_readings
-from taxkg_assets.defs.proposers import prune_journal
-from taxkg_assets.defs.registry import PIPELINE
-from taxkg_assets.defs.resources import Home
+from taxkg_assets.defs.home.proposers import prune_journal
+from taxkg_assets.defs.home.store import Store
+from taxkg_assets.defs.ingest.intake import prune_readings
 from taxkg_assets.defs.retrieval import find_kept_releases, prune_indexes
-from taxkg_assets.defs.store import Store
+from taxkg_assets.defs.wiring.alerts import default_schedule_status
+from taxkg_assets.defs.wiring.registry import PIPELINE
+from taxkg_assets.defs.wiring.resources import Home
 
 _CHECKPOINT = re.compile(r"^(\d{20})\.checkpoint(\..*)?\.parquet$")
 _ENTRY = re.compile(r"^(\d{20})\.(json|checkpoint(\..*)?\.parquet)$")
@@ -27,7 +27,7 @@ LEAST_HOURS = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Freed:
+class ReclaimedFiles:
     """What was, or would be, deleted of one table."""
 
     table: str
@@ -44,7 +44,7 @@ def find_kept_versions(store: Store) -> dict[str, set[int]]:
     return kept
 
 
-def vacuum(store: Store, *, keep_days: float, is_dry: bool = False) -> Iterator[Freed]:
+def vacuum(store: Store, *, keep_days: float, is_dry: bool = False) -> Iterator[ReclaimedFiles]:
     """Delete what no kept version reads and what is older than a number of days. The caller holds the home."""
     hours = max(LEAST_HOURS, round(keep_days * 24))
     for name, versions in sorted(find_kept_versions(store).items()):
@@ -58,24 +58,24 @@ def vacuum(store: Store, *, keep_days: float, is_dry: bool = False) -> Iterator[
             keep_versions=sorted(versions),
         )
         dead = [f"tables/{name}/{file}" for file in data] + _dead_entries(store, name, min(versions), hours=hours)
-        there = {file: seen for file in dead if (seen := store.place.look(file)) is not None}
+        there = {file: seen for file in dead if (seen := store.storage.look(file)) is not None}
         if not is_dry:
             for file in there:
-                store.place.remove(file)
-        yield Freed(name, len(there), sum(seen.bytes for seen in there.values()))
+                store.storage.remove(file)
+        yield ReclaimedFiles(name, len(there), sum(seen.bytes for seen in there.values()))
 
 
 def _dead_entries(store: Store, name: str, oldest: int, *, hours: int) -> list[str]:
     """Entries of a table's log before the checkpoint from which the oldest kept version can be read."""
     log = f"tables/{name}/_delta_log"
-    entries = store.place.children(log)
+    entries = store.storage.children(log)
     numbers = [int(found[1]) for entry in entries if (found := _CHECKPOINT.match(entry))]
     start = max((number for number in numbers if number <= oldest), default=0)
     before = [f"{log}/{entry}" for entry in entries if (found := _ENTRY.match(entry)) and int(found[1]) < start]
-    return [path for path in before if (seen := store.place.look(path)) and seen.age_s > hours * 3600]
+    return [path for path in before if (seen := store.storage.look(path)) and seen.age_s > hours * 3600]
 
 
-def keep_house(home: Home, *, keep_days: float, is_dry: bool = False) -> list[Freed]:
+def run_retention(home: Home, *, keep_days: float, is_dry: bool = False) -> list[ReclaimedFiles]:
     """Delete old versions of tables and of the index, and cached readings; the caller holds the lock of the home.
 
     Args:
@@ -97,7 +97,7 @@ def keep_house(home: Home, *, keep_days: float, is_dry: bool = False) -> list[Fr
 @dg.op
 def vacuum_home(context: dg.OpExecutionContext, home: Home) -> None:
     """Delete what no kept release reads."""
-    for freed in keep_house(home, keep_days=home.settings.keep_days):
+    for freed in run_retention(home, keep_days=home.settings.keep_days):
         if freed.files:
             context.log.info(f"{freed.table}: {freed.files} files, {freed.bytes} bytes")
 

@@ -9,10 +9,9 @@ import dataframely as dy
 import polars as pl
 
 from taxkg_assets import schemas
-from taxkg_assets.defs.exports import export_served, lost_exports
-from taxkg_assets.defs.fingerprint import code_fingerprint
-from taxkg_assets.defs.gates import gate
-from taxkg_assets.defs.index_files import (
+from taxkg_assets.defs.home.exports import export_served, lost_exports
+from taxkg_assets.defs.home.fingerprint import code_fingerprint
+from taxkg_assets.defs.home.index_files import (
     FlatRows,
     find_damaged_files,
     has_catalogue,
@@ -21,20 +20,21 @@ from taxkg_assets.defs.index_files import (
     read_terms,
     write_index_files,
 )
-from taxkg_assets.defs.indexes import has_index, open_index
-from taxkg_assets.defs.kept_tokens import KeptTokens
-from taxkg_assets.defs.models import base_hash, defer_base, defer_encoder, is_tuned, model_hash
-from taxkg_assets.defs.parts import BY_DOCUMENT, Parts
-from taxkg_assets.defs.place import LocalPlace
-from taxkg_assets.defs.progress import stage_meter
-from taxkg_assets.defs.proposers import open_proposer, proposer_fingerprint
-from taxkg_assets.defs.resources import Home
-from taxkg_assets.defs.store import Store, digest
-from taxkg_assets.defs.table_asset import table
-from taxkg_assets.defs.verdicts import Verdict
-from taxkg_assets.retrieval.embeddings import build_embeddings, embedded_text, stack_vectors
-from taxkg_assets.retrieval.encoder import Encoder, SentenceEncoder
-from taxkg_assets.retrieval.index import (
+from taxkg_assets.defs.home.indexes import has_index, open_index
+from taxkg_assets.defs.home.kept_tokens import KeptTokens
+from taxkg_assets.defs.home.models import base_hash, defer_base, defer_encoder, is_tuned, model_hash
+from taxkg_assets.defs.home.proposers import open_proposer, proposer_fingerprint
+from taxkg_assets.defs.home.storage import LocalStorage
+from taxkg_assets.defs.home.store import Store, digest
+from taxkg_assets.defs.wiring.gates import gate
+from taxkg_assets.defs.wiring.parts import BY_DOCUMENT, Parts
+from taxkg_assets.defs.wiring.progress import stage_meter
+from taxkg_assets.defs.wiring.resources import Home
+from taxkg_assets.defs.wiring.table_asset import table
+from taxkg_assets.defs.wiring.verdicts import Verdict
+from taxkg_assets.retrieval.encoding.encoder import Encoder, SentenceEncoder
+from taxkg_assets.retrieval.index.embeddings import build_embeddings, embedded_text, stack_vectors
+from taxkg_assets.retrieval.index.index import (
     build_index,
     build_index_rows,
     find_row_terms,
@@ -42,12 +42,12 @@ from taxkg_assets.retrieval.index import (
     read_rows,
     score_self_check,
 )
-from taxkg_assets.retrieval.known import build_known
-from taxkg_assets.retrieval.levels import build_units
-from taxkg_assets.retrieval.release import build_release
-from taxkg_assets.retrieval.summaries import build_summaries, digest_running_text
-from taxkg_assets.retrieval.table_context import build_catalogue, list_catalogue
-from taxkg_assets.retrieval.token_match import build_token_index, remember_tokens
+from taxkg_assets.retrieval.index.known import build_known
+from taxkg_assets.retrieval.index.levels import build_units
+from taxkg_assets.retrieval.index.release import build_release
+from taxkg_assets.retrieval.index.summaries import build_summaries, digest_running_text
+from taxkg_assets.retrieval.index.token_match import build_token_index, remember_tokens
+from taxkg_assets.retrieval.tables.table_context import build_catalogue, list_catalogue
 from taxkg_assets.rules.floors import load_floors
 from taxkg_assets.settings import Settings
 
@@ -177,11 +177,11 @@ def build_index_version(
         settings=settings,
     )
     flat = FlatRows(rows.drop("vector"), ordered.drop("vector"), stack_vectors(ordered["vector"]))
-    is_local = isinstance(store.place, LocalPlace)
+    is_local = isinstance(store.storage, LocalStorage)
     write_index_files(building, known=known, vectors=vectors, flat=flat if is_local else None, terms_by=terms.found_by)
     path = f"index/{manifest['index_version'].item()}"
     # Something of this name is there only if it was damaged: an existing index is never built again.
-    store.place.adopt(building, path)
+    store.storage.publish_folder(building, path)
     return manifest.with_columns(path=pl.lit(path))
 
 
@@ -313,6 +313,6 @@ def prune_indexes(store: Store) -> None:
     if not store.exists("index"):
         return
     kept = {*store.read("index")["path"], *find_kept_releases(store)["index_path"]}
-    for name in store.place.children("index"):
+    for name in store.storage.children("index"):
         if f"index/{name}" not in kept:
-            store.place.remove(f"index/{name}")
+            store.storage.remove(f"index/{name}")

@@ -3,9 +3,9 @@
 import polars as pl
 
 import taxkg_assets.defs.extraction  # noqa: F401 - wires `documents` and `quarantine`
-from taxkg_assets.defs.gates import gate
-from taxkg_assets.defs.resources import Home
-from taxkg_assets.defs.verdicts import OFFENDING_ROWS, Verdict
+from taxkg_assets.defs.wiring.gates import gate
+from taxkg_assets.defs.wiring.resources import Home
+from taxkg_assets.defs.wiring.verdicts import OFFENDING_ROWS, Verdict
 from taxkg_assets.sources.documents import find_hidden_texts
 from taxkg_assets.sources.quarantine import find_withheld
 

@@ -10,14 +10,14 @@ import dataframely as dy
 import polars as pl
 
 from taxkg_assets import schemas
-from taxkg_assets.defs.gates import gate
-from taxkg_assets.defs.models import base_hash, open_base
-from taxkg_assets.defs.proposers import open_trainer, proposer_fingerprint
-from taxkg_assets.defs.resources import PROJECT, Home
-from taxkg_assets.defs.store import Store, digest
-from taxkg_assets.defs.table_asset import table
-from taxkg_assets.defs.verdicts import Verdict, table_metadata
-from taxkg_assets.retrieval.passage_retrievers import PassageRetrievers, build_passage_retrievers
+from taxkg_assets.defs.home.models import base_hash, open_base
+from taxkg_assets.defs.home.proposers import open_trainer, proposer_fingerprint
+from taxkg_assets.defs.home.store import Store, digest
+from taxkg_assets.defs.wiring.gates import gate
+from taxkg_assets.defs.wiring.resources import PROJECT, Home
+from taxkg_assets.defs.wiring.table_asset import table
+from taxkg_assets.defs.wiring.verdicts import Verdict, table_metadata
+from taxkg_assets.retrieval.index.passage_retrievers import PassageRetrievers, build_passage_retrievers
 from taxkg_assets.rules.floors import load_floors
 from taxkg_assets.schemas import Chunks, Embeddings
 from taxkg_assets.sources.scan import sha256_of
@@ -62,7 +62,7 @@ def _made_with(home: Home) -> str:
 
 def open_left_out(home: Home) -> Callable[[Steps], None]:
     """Return a function that stores in the home how many pairs were made and left out, by kind and reason."""
-    return lambda steps: home.store.place.write(LEFT_OUT_REPORT, json.dumps(steps, indent=1).encode())
+    return lambda steps: home.store.storage.write(LEFT_OUT_REPORT, json.dumps(steps, indent=1).encode())
 
 
 def read_left_out(store: Store) -> pl.DataFrame:
@@ -74,7 +74,7 @@ def read_left_out(store: Store) -> pl.DataFrame:
     Returns:
         Counts of `open_left_out`, one row per kind of pair; empty before the first pairs.
     """
-    steps = json.loads(store.place.read(LEFT_OUT_REPORT) or b"{}")
+    steps = json.loads(store.storage.read(LEFT_OUT_REPORT) or b"{}")
     return pl.DataFrame(
         [{"kind": kind, **counts} for kind, counts in steps.items()], schema=None if steps else ["kind"]
     )

@@ -9,9 +9,8 @@ import numpy as np
 import polars as pl
 
 from taxkg_assets import schemas
-from taxkg_assets.defs.gates import gate
-from taxkg_assets.defs.index_files import open_whole_index
-from taxkg_assets.defs.models import (
+from taxkg_assets.defs.home.index_files import open_whole_index
+from taxkg_assets.defs.home.models import (
     MODELS,
     base_hash,
     has_bfloat16,
@@ -23,15 +22,16 @@ from taxkg_assets.defs.models import (
     read_chosen,
     weights_hash,
 )
-from taxkg_assets.defs.progress import stage_meter
-from taxkg_assets.defs.rerankers import open_scorer
-from taxkg_assets.defs.resources import Home
-from taxkg_assets.defs.store import digest
-from taxkg_assets.defs.table_asset import RERANKING, table
+from taxkg_assets.defs.home.rerankers import open_scorer
+from taxkg_assets.defs.home.store import digest
 from taxkg_assets.defs.training import read_left_out
-from taxkg_assets.defs.verdicts import Verdict
+from taxkg_assets.defs.wiring.gates import gate
+from taxkg_assets.defs.wiring.progress import stage_meter
+from taxkg_assets.defs.wiring.resources import Home
+from taxkg_assets.defs.wiring.table_asset import RERANKING, table
+from taxkg_assets.defs.wiring.verdicts import Verdict
 from taxkg_assets.evaluation.significance import score_interval
-from taxkg_assets.retrieval.search import Searcher
+from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.sources.scan import sha256_of
 from taxkg_assets.training.contrast import EncoderSettings, EncoderTrainer
 from taxkg_assets.training.dense_scores import mean_of, score_dense
@@ -106,7 +106,7 @@ def read_provenance(home: Home) -> Provenance:
 def keep_model(home: Home, folder: Path, name: str) -> str:
     """Move a finished model to where the home keeps models; gives its path there."""
     path = f"{MODELS}/{name}"
-    home.store.place.adopt(folder, path)
+    home.store.storage.publish_folder(folder, path)
     return path
 
 
@@ -153,7 +153,9 @@ def train_cross(home: Home, examples: Sequence[Example], dev: Sequence[Example])
     settings = replace(own, steps=replace(own.steps, epochs=home.settings.train_epochs, seed=home.settings.train_seed))
     chosen = read_chosen(home, "model")
     start = (
-        str(home.store.place.copy_of(chosen["path"])) if chosen else open_base(home).model[0].auto_model.name_or_path
+        str(home.store.storage.local_copy(chosen["path"]))
+        if chosen
+        else open_base(home).model[0].auto_model.name_or_path
     )
     with seeded(settings.steps):
         base_model = CrossEncoder(start, num_labels=1, device="cpu")  # its head is drawn
@@ -230,7 +232,7 @@ def _read_indexed(home: Home) -> list[str]:
 def _lost(home: Home, name: str) -> list[str]:
     """Folders of models that a table names and that are not there: such a model is trained again."""
     paths = [path for path in home.store.read_or_empty(name)["path"].to_list() if path]
-    return [path for path in paths if not home.store.place.children(path)]
+    return [path for path in paths if not home.store.storage.children(path)]
 
 
 @gate(on="model", reads=("pairs", "hard_negatives"))
@@ -247,7 +249,7 @@ def the_chosen_encoder_beats_its_base(
     if chosen.is_empty() or not verdict.offending.is_empty():
         return verdict
     sampled = sample_questions(pairs, hard_negatives, count=REEVALUATED)
-    models = open_untrained(home), open_folder(home.store.place.copy_of(chosen["path"].item()))
+    models = open_untrained(home), open_folder(home.store.storage.local_copy(chosen["path"].item()))
     settings = encoder_settings(home)
     base, own = (mean_of(score_dense(EncoderTrainer(m, settings).encode, sampled).questions) for m in models)
     is_another = chosen["base_hash"].item() != weights_hash(home)
@@ -292,5 +294,5 @@ def _is_whole(home: Home, path: str, hashed: str) -> bool:
     """The weights in the folder are those that were measured; a model by name or the base has no folder of its own."""
     if not path:
         return True
-    weights = home.store.place.copy_of(path) / "model.safetensors"
+    weights = home.store.storage.local_copy(path) / "model.safetensors"
     return weights.is_file() and hashed.startswith(sha256_of(weights)[:16])

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from taxkg_assets.rules.models.revisions import load_revisions
 
-if TYPE_CHECKING:
-    from taxkg_assets.graph.passages import Part
+Place = dict[str, Any]
+"""`start`, `end` in the passage's text, `page` and the corners of a rectangle."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A stretch of text that is verbatim in a table: a paragraph, a heading, a cell."""
+
+    source_id: str
+    text: str
+    places: tuple[Place, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,27 +15,15 @@ from typing import Any
 
 import polars as pl
 
-from taxkg_assets.graph.form_blocks import Fragment, find_blocks
+from taxkg_assets.graph.form_blocks import Fragment, Part, find_blocks
 from taxkg_assets.graph.section_alignment import Section, build_sections
 from taxkg_assets.graph.wording import Token, find_tokens, masked
 from taxkg_assets.rules.loader import find_rule, load_rules
 from taxkg_assets.rules.models.revisions import load_revisions
 
-Place = dict[str, Any]
-"""`start`, `end` in the passage's text, `page` and the corners of a rectangle."""
-
 _SMALL_WORD = 3
 
 HEADING, TEXT, LINE, ROW, BLOCK, ADDRESS = "heading", "text", "line", "row", "block", "address"
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A stretch of text that is verbatim in a table: a paragraph, a heading, a cell."""
-
-    source_id: str
-    text: str
-    places: tuple[Place, ...]
 
 
 @dataclass(frozen=True)

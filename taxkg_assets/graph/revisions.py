@@ -16,6 +16,7 @@ import polars as pl
 
 from taxkg_assets.graph.box_changes import find_box_changes
 from taxkg_assets.graph.catalogue import revision_months
+from taxkg_assets.graph.form_blocks import Part, Place
 from taxkg_assets.graph.pairing import Pair, find_pairs
 from taxkg_assets.graph.passages import (
     ADDRESS,
@@ -24,9 +25,7 @@ from taxkg_assets.graph.passages import (
     LINE,
     ROW,
     ComparableDocument,
-    Part,
     Passage,
-    Place,
     build_comparable_documents,
 )
 from taxkg_assets.graph.wording import ROUTINE, Change, Token, Wording, find_changes, masked, name_nature

@@ -7,9 +7,9 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from taxkg_assets.retrieval.encoder import Vectors
-from taxkg_assets.retrieval.facts import Floats
-from taxkg_assets.retrieval.router import Route
+from taxkg_assets.retrieval.encoding.arrays import Floats
+from taxkg_assets.retrieval.encoding.encoder import Vectors
+from taxkg_assets.retrieval.query.router import Route
 
 
 class Box(BaseModel):

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from taxkg_assets.retrieval.answer import Answer
+from taxkg_assets.retrieval.answering.answer import Answer
 from taxkg_assets.retrieval.results import Flag, Result
 from taxkg_assets.serving.agent_schemas import (
     AnswerReply,

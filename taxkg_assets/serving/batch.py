@@ -9,9 +9,9 @@ from typing import Any
 
 from rich.progress import track
 
-from taxkg_assets.retrieval.answer import ask, score_results
-from taxkg_assets.retrieval.guardrail import read_confidence
-from taxkg_assets.retrieval.search import Searcher
+from taxkg_assets.retrieval.answering.answer import ask, score_results
+from taxkg_assets.retrieval.answering.guardrail import read_confidence
+from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.settings import Settings
 
 RESULTS = 50

@@ -11,23 +11,23 @@ from typing import Any
 
 import dagster as dg
 
-from taxkg_assets.defs.alerts import alert_runs, say_error
 from taxkg_assets.defs.automation import BUILT, partition_range, sync_partitions
-from taxkg_assets.defs.compat import record_runs_at
-from taxkg_assets.defs.early_gates import early_gates
 from taxkg_assets.defs.extraction import READ_TABLES
-from taxkg_assets.defs.gates import GATED_BY, MEASURED_SUFFIX, find_ungated, latest_evaluations
-from taxkg_assets.defs.intake import find_outdated, forget_refusals, prune_readings, scan_sources
-from taxkg_assets.defs.io_manager import DeltaIO
-from taxkg_assets.defs.proposers import prune_journal
-from taxkg_assets.defs.recovery import report_dead_run
-from taxkg_assets.defs.registry import PIPELINE
-from taxkg_assets.defs.resources import COMMAND_LINE, PROJECT, STARTED_BY_TAG, WORK_TAG, Home
+from taxkg_assets.defs.home.proposers import prune_journal
+from taxkg_assets.defs.home.recovery import report_dead_run
+from taxkg_assets.defs.home.store import BUILD, TRAINING, Store
+from taxkg_assets.defs.ingest.intake import clear_quarantine, find_outdated, prune_readings, scan_sources
 from taxkg_assets.defs.retrieval import prune_indexes
-from taxkg_assets.defs.step_process import prepare_processes, reads_much
-from taxkg_assets.defs.store import BUILD, TRAINING, Store
-from taxkg_assets.defs.table_asset import DOCUMENT_PARTITIONS
-from taxkg_assets.defs.verdicts import FLOORS, MEASURED
+from taxkg_assets.defs.wiring.alerts import alert_runs, say_error
+from taxkg_assets.defs.wiring.compat import record_runs_at
+from taxkg_assets.defs.wiring.early_gates import early_gates
+from taxkg_assets.defs.wiring.gates import GATED_BY, MEASURED_SUFFIX, find_ungated, latest_evaluations
+from taxkg_assets.defs.wiring.io_manager import DeltaIO
+from taxkg_assets.defs.wiring.registry import PIPELINE
+from taxkg_assets.defs.wiring.resources import COMMAND_LINE, PROJECT, STARTED_BY_TAG, WORK_TAG, Home
+from taxkg_assets.defs.wiring.step_process import prepare_processes, reads_much
+from taxkg_assets.defs.wiring.table_asset import DOCUMENT_PARTITIONS
+from taxkg_assets.defs.wiring.verdicts import FLOORS, MEASURED
 from taxkg_assets.serving.instance import open_instance
 from taxkg_assets.serving.status import find_stale, list_flagged
 from taxkg_assets.sources.scan import MissingSourceError
@@ -111,16 +111,16 @@ def build(
         given = Home(home=str(store.home))
         if reads_much(given, ("sections",)):
             prepare_processes()
-        ledger = scan_sources(given, roots, at_first=[SAMPLES])
-        if not ledger["files"]:
-            looked = ", ".join(ledger["roots"])
+        manifest = scan_sources(given, roots, at_first=[SAMPLES])
+        if not manifest["files"]:
+            looked = ", ".join(manifest["roots"])
             raise MissingSourceError(f"No .pdf or .txt document in {looked}: add one, or name another --corpus.")
         if retry:
-            forget_refusals(store)
+            clear_quarantine(store)
         with open_instance(store) as instance:
             report_dead_run(instance, store)
-            sync_partitions(instance, set(ledger["files"]))
-            result = BuildResult(is_done=True, seconds=0.0, run_ids=[], closed=ledger["closed"])
+            sync_partitions(instance, set(manifest["files"]))
+            result = BuildResult(is_done=True, seconds=0.0, run_ids=[], closed=manifest["closed"])
             is_current = not select and _is_up_to_date(instance, home=Home(home=str(store.home)))
             if is_current:
                 _report_unchanged(instance, store, result=result)
@@ -245,7 +245,7 @@ def find_partitions(instance: dg.DagsterInstance, home: Home) -> Sequence[str]:
     assert DOCUMENT_PARTITIONS.name is not None
     partitions = instance.get_dynamic_partitions(DOCUMENT_PARTITIONS.name)
     materialized = instance.get_materialized_partitions(dg.AssetKey(READ_TABLES[0].name))
-    outdated = find_outdated(home, home.store.read_ledger()["files"]) | (set(partitions) - materialized)
+    outdated = find_outdated(home, home.store.read_manifest()["files"]) | (set(partitions) - materialized)
     places = [ix for ix, partition in enumerate(partitions) if partition in outdated]
     return partitions[places[0] : places[-1] + 1] if places else partitions[:1]
 

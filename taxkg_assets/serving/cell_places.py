@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from taxkg_assets.retrieval.answer import Answer
+from taxkg_assets.retrieval.answering.answer import Answer
 from taxkg_assets.retrieval.answering.units import Piece
 from taxkg_assets.retrieval.results import Box
 from taxkg_assets.serving.released import Released

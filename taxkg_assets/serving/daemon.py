@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from taxkg_assets.defs.automation import sync_partitions
-from taxkg_assets.defs.intake import scan_sources
-from taxkg_assets.defs.looks import inbox_of
-from taxkg_assets.defs.resources import PROJECT, Home
-from taxkg_assets.defs.store import Store
+from taxkg_assets.defs.home.store import Store
+from taxkg_assets.defs.ingest.file_status import inbox_of
+from taxkg_assets.defs.ingest.intake import scan_sources
+from taxkg_assets.defs.wiring.resources import PROJECT, Home
 from taxkg_assets.serving.build import SAMPLES
 from taxkg_assets.serving.instance import open_instance
 
@@ -27,7 +27,7 @@ def prepare_home(home: str) -> Store:
     made = Home(home=home)
     settings = made.settings
     inbox_of(settings).mkdir(parents=True, exist_ok=True)
-    ledger = scan_sources(made, at_first=[] if settings.automation or settings.watch else [SAMPLES])
+    manifest = scan_sources(made, at_first=[] if settings.automation or settings.watch else [SAMPLES])
     with open_instance(made.store) as instance:
-        sync_partitions(instance, set(ledger["files"]))
+        sync_partitions(instance, set(manifest["files"]))
     return made.store

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import polars as pl
 
-from taxkg_assets.defs.reader import Job, Limits, read_documents
+from taxkg_assets.defs.ingest.reader import Job, Limits, read_documents
 from taxkg_assets.serving.diff import COMPARED, Readable, RevisionNotFoundError
 from taxkg_assets.settings import Settings
 from taxkg_assets.sources.scan import printable, sha256_of

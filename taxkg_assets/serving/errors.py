@@ -39,19 +39,19 @@ them all would load every engine that some command needs."""
 
 EXPECTED = BAD_USAGE | {
     "taxkg_assets.sources.scan.SourceError",
-    "taxkg_assets.defs.place.HomeBusyError",
+    "taxkg_assets.defs.home.storage.HomeBusyError",
     "_internal.TableNotFoundError",  # of deltalake, which is compiled and says no more of itself
     "taxkg_assets.serving.released.NotReleasedError",
     "taxkg_assets.serving.batch.BatchError",
-    "taxkg_assets.defs.gold.GoldError",
-    "taxkg_assets.defs.engine.EngineError",
-    "taxkg_assets.defs.models.ModelError",
-    "taxkg_assets.defs.place.PlaceError",
-    "taxkg_assets.defs.question_models.ExportDamagedError",
-    "taxkg_assets.defs.index_files.IndexFilesError",
+    "taxkg_assets.defs.wiring.gold.GoldError",
+    "taxkg_assets.defs.ingest.engine.EngineError",
+    "taxkg_assets.defs.home.models.ModelError",
+    "taxkg_assets.defs.home.storage.StorageError",
+    "taxkg_assets.defs.home.question_models.ExportDamagedError",
+    "taxkg_assets.defs.home.index_files.IndexFilesError",
     "taxkg_assets.prompts.contract.ProposerError",
     "taxkg_assets.serving.review.NotWaitingError",
-    "taxkg_assets.defs.proposers.ProposerSettingError",
+    "taxkg_assets.defs.home.proposers.ProposerSettingError",
 }
 SCHEMA_ERROR = "dataframely.exc.SchemaError"
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from taxkg_assets.defs.proposers import open_estimator
-from taxkg_assets.defs.registry import PIPELINE
-from taxkg_assets.defs.resources import Home
+from taxkg_assets.defs.home.proposers import open_estimator
+from taxkg_assets.defs.wiring.registry import PIPELINE
+from taxkg_assets.defs.wiring.resources import Home
 
 
 def estimate_build(home: Home) -> list[dict[str, Any]]:

@@ -10,7 +10,7 @@ import dataframely as dy
 import polars as pl
 
 from taxkg_assets.defs.evaluation import FULL, find_missing, find_steps, open_systems
-from taxkg_assets.defs.store import Store
+from taxkg_assets.defs.home.store import Store
 from taxkg_assets.evaluation.ablation import score_ablation
 from taxkg_assets.evaluation.abstention import score_abstention
 from taxkg_assets.evaluation.answer_metrics import Reply
@@ -20,8 +20,8 @@ from taxkg_assets.evaluation.eval_report import build_eval_report
 from taxkg_assets.evaluation.eval_runs import build_eval_runs
 from taxkg_assets.evaluation.query_log import render_usage, summarize_usage
 from taxkg_assets.evaluation.report import render_report
-from taxkg_assets.retrieval.answer import ask
-from taxkg_assets.retrieval.guardrail import read_confidence
+from taxkg_assets.retrieval.answering.answer import ask
+from taxkg_assets.retrieval.answering.guardrail import read_confidence
 from taxkg_assets.schemas import Anchors, Documents, EvalQueries, Feedback, QueryLog, Sections
 from taxkg_assets.serving.batch import BatchError
 from taxkg_assets.serving.released import Released, open_release
@@ -38,7 +38,7 @@ def read_report(home: str) -> tuple[pl.DataFrame, str]:
         Rows of `eval_report`, and the address of the report page.
     """
     store = Store(home)
-    return store.read("eval_report"), store.place.uri_of("reports/evaluation.html")
+    return store.read("eval_report"), store.storage.uri_of("reports/evaluation.html")
 
 
 def report_usage(home: str) -> tuple[dict[str, Any], str, str]:
@@ -54,8 +54,8 @@ def report_usage(home: str) -> tuple[dict[str, Any], str, str]:
     log = QueryLog.cast(store.read_or_empty("query_log"))
     feedback = Feedback.cast(store.read_or_empty("feedback"))
     text = render_usage(log, feedback)
-    store.place.write("reports/usage.md", text.encode())
-    return summarize_usage(log, feedback), text, store.place.uri_of("reports/usage.md")
+    store.storage.write("reports/usage.md", text.encode())
+    return summarize_usage(log, feedback), text, store.storage.uri_of("reports/usage.md")
 
 
 def evaluate_answers(home: str) -> tuple[pl.DataFrame, str]:
@@ -89,10 +89,10 @@ def _report_answers(released: Released, queries: dy.DataFrame[EvalQueries], *, n
         replies.setdefault(row["query_set"], {})[row["query_id"]] = reply
     figures = score_replies(queries, replies, released.table("documents"))
     pages = render_answers(queries, replies, figures, title="Answer report")
-    place = released.store.place
-    place.write(f"reports/{name}.html", pages.html.encode())
-    place.write(f"reports/{name}.md", pages.markdown.encode())
-    return figures, place.uri_of(f"reports/{name}.html")
+    storage = released.store.storage
+    storage.write(f"reports/{name}.html", pages.html.encode())
+    storage.write(f"reports/{name}.md", pages.markdown.encode())
+    return figures, storage.uri_of(f"reports/{name}.html")
 
 
 def evaluate_gold(home: str, gold: Path) -> tuple[pl.DataFrame, str]:
@@ -133,8 +133,8 @@ def evaluate_gold(home: str, gold: Path) -> tuple[pl.DataFrame, str]:
         guide_at=read_confidence(Settings().guidance_relevance),
         title=f"Retrieval on {gold.name}",
     )
-    name, place = f"reports/evaluation-{gold.stem}", released.store.place
-    place.write(f"{name}.html", pages.html.encode())
-    place.write(f"{name}.md", pages.markdown.encode())
+    name, storage = f"reports/evaluation-{gold.stem}", released.store.storage
+    storage.write(f"{name}.html", pages.html.encode())
+    storage.write(f"{name}.md", pages.markdown.encode())
     answers, _ = _report_answers(released, queries, name=f"answers-{gold.stem}")
-    return pl.concat([report, answers], how="diagonal"), place.uri_of(f"{name}.html")
+    return pl.concat([report, answers], how="diagonal"), storage.uri_of(f"{name}.html")

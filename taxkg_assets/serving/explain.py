@@ -11,7 +11,7 @@ import polars as pl
 from rich.console import Console
 from rich.markup import escape
 
-from taxkg_assets.defs.store import atomic_write
+from taxkg_assets.defs.home.store import atomic_write
 from taxkg_assets.graph.export import render_graphml
 from taxkg_assets.graph.lookup import find_boxes
 from taxkg_assets.graph.neighborhood import Neighborhood, find_neighborhood

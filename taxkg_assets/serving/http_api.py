@@ -21,10 +21,10 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from starlette.exceptions import HTTPException as StarletteHTTPException
 from starlette.middleware.gzip import GZipMiddleware
 
-from taxkg_assets.defs.place import PlaceError
-from taxkg_assets.retrieval.answer import Answer
+from taxkg_assets.defs.home.storage import StorageError
+from taxkg_assets.retrieval.answering.answer import Answer
+from taxkg_assets.retrieval.ranking.search import MOST_CHARACTERS
 from taxkg_assets.retrieval.results import Flag, Result
-from taxkg_assets.retrieval.search import MOST_CHARACTERS
 from taxkg_assets.serving.boxes import BoxNotFoundError
 from taxkg_assets.serving.browse_api import create_browse_router
 from taxkg_assets.serving.diff import RevisionNotFoundError
@@ -57,7 +57,7 @@ NOT_FOUND = (
     RevisionNotFoundError,
 )
 
-OUT_OF_REACH = (DeltaError, OSError, PlaceError)
+OUT_OF_REACH = (DeltaError, OSError, StorageError)
 """A table that is read for the first time while the home cannot be read."""
 
 LEVELS = {"auto": "auto", "summary": "section", "detailed": "paragraph"}

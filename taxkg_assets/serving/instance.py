@@ -10,8 +10,8 @@ from pathlib import Path
 
 import dagster as dg
 
-from taxkg_assets.defs.resources import PROJECT
-from taxkg_assets.defs.store import Store
+from taxkg_assets.defs.home.store import Store
+from taxkg_assets.defs.wiring.resources import PROJECT
 from taxkg_assets.serving.sqlite_records import reduce_fsyncs
 
 

@@ -15,10 +15,10 @@ from typing import Any
 
 import dataframely as dy
 
-from taxkg_assets.defs.store import Store
+from taxkg_assets.defs.home.store import Store
 from taxkg_assets.evaluation.feedback import build_feedback
 from taxkg_assets.evaluation.query_log import build_query_log
-from taxkg_assets.retrieval.answer import Answer
+from taxkg_assets.retrieval.answering.answer import Answer
 from taxkg_assets.retrieval.results import Result
 
 FLUSH_SECONDS = 10.0

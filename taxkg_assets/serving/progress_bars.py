@@ -11,7 +11,7 @@ from types import TracebackType
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
-from taxkg_assets.defs.progress import listening
+from taxkg_assets.defs.wiring.progress import listening
 from taxkg_assets.serving.terminal import Terminal
 
 LISTED_SECONDS = 2.0

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from taxkg_assets.defs.indexes import has_index
-from taxkg_assets.defs.store import Store
-from taxkg_assets.retrieval.release import find_current, roll_back
+from taxkg_assets.defs.home.indexes import has_index
+from taxkg_assets.defs.home.store import Store
+from taxkg_assets.retrieval.index.release import find_current, roll_back
 from taxkg_assets.schemas import Release
 from taxkg_assets.serving.released import NotReleasedError
 

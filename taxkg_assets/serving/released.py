@@ -11,22 +11,22 @@ from typing import Any
 
 import polars as pl
 
-from taxkg_assets.defs.home import HomeFolder
-from taxkg_assets.defs.index_files import has_catalogue, has_index_files, open_catalogue, open_search_index
-from taxkg_assets.defs.indexes import open_index
-from taxkg_assets.defs.models import open_encoder, open_encoder_of
-from taxkg_assets.defs.question_models import open_question_encoder, why_not_exported
-from taxkg_assets.defs.rerankers import open_served_reranker
-from taxkg_assets.defs.store import Store
+from taxkg_assets.defs.home.access import HomeFolder
+from taxkg_assets.defs.home.index_files import has_catalogue, has_index_files, open_catalogue, open_search_index
+from taxkg_assets.defs.home.indexes import open_index
+from taxkg_assets.defs.home.models import open_encoder, open_encoder_of
+from taxkg_assets.defs.home.question_models import open_question_encoder, why_not_exported
+from taxkg_assets.defs.home.rerankers import open_served_reranker
+from taxkg_assets.defs.home.store import Store
 from taxkg_assets.prompts.contract import Proposer
-from taxkg_assets.retrieval.current import find_current
-from taxkg_assets.retrieval.encoder import Encoder
-from taxkg_assets.retrieval.parts import DEFAULT_PARTS
-from taxkg_assets.retrieval.passage_index import PassageIndex
+from taxkg_assets.retrieval.encoding.encoder import Encoder
+from taxkg_assets.retrieval.index.current import find_current
+from taxkg_assets.retrieval.index.passage_index import PassageIndex
+from taxkg_assets.retrieval.query.components import DEFAULT_COMPONENTS
+from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.retrieval.results import Flag
-from taxkg_assets.retrieval.search import Searcher
-from taxkg_assets.retrieval.table_context import build_catalogue, read_catalogue
-from taxkg_assets.retrieval.table_entry import TableCatalogue
+from taxkg_assets.retrieval.tables.table_context import build_catalogue, read_catalogue
+from taxkg_assets.retrieval.tables.table_entry import TableCatalogue
 
 _log = logging.getLogger("taxkg.serving")
 
@@ -109,7 +109,7 @@ class Released:
         return Searcher(
             index=index,
             encoder=self.question_encoder,
-            parts=replace(DEFAULT_PARTS, hyde=home.settings.llm_hyde),
+            parts=replace(DEFAULT_COMPONENTS, hyde=home.settings.llm_hyde),
             proposer=_open_proposer(home),
             open_tables=self._open_tables,
             reranker=open_served_reranker(home, version=versions.get("reranker", -1), served=self.row["model_hash"]),
@@ -126,7 +126,9 @@ class Released:
         if has_index_files(self.store, path):
             most = home.settings.index_memory_rows
             return open_search_index(self.store, path, model_hash=hashed, most_rows=most)
-        from taxkg_assets.retrieval.index import read_index  # loaded here: an index of this version needs no LanceDB
+        from taxkg_assets.retrieval.index.index import (
+            read_index,  # loaded here: an index of this version needs no LanceDB
+        )
 
         return read_index(open_index(self.store, path), model_hash=hashed)
 
@@ -166,7 +168,7 @@ def _open_proposer(home: HomeFolder) -> Proposer | None:
     """Return the model for readers; None if rules propose."""
     if home.settings.llm_provider == "rules":
         return None
-    from taxkg_assets.defs.proposers import open_reader  # loaded here: few homes ask a model
+    from taxkg_assets.defs.home.proposers import open_reader  # loaded here: few homes ask a model
 
     return open_reader(home)
 

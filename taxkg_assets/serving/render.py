@@ -14,7 +14,7 @@ from rich.table import Table
 from taxkg_assets.rules.models.prices import load_prices
 
 if TYPE_CHECKING:  # what a command shows is loaded by that command, not by all that show something
-    from taxkg_assets.defs.retention import Freed
+    from taxkg_assets.defs.retention import ReclaimedFiles
     from taxkg_assets.serving.build import BuildResult
     from taxkg_assets.serving.status import TableStatus
 
@@ -297,7 +297,7 @@ def sources(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
     out.print(shown)
 
 
-def freed(rows: Sequence[Freed], *, is_dry: bool, out: Console) -> None:
+def freed(rows: Sequence[ReclaimedFiles], *, is_dry: bool, out: Console) -> None:
     """Print what was deleted of each table, in files and bytes; tables that lost nothing are left out.
 
     Args:

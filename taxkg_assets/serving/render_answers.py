@@ -13,7 +13,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from taxkg_assets.retrieval.answer import Answer
+from taxkg_assets.retrieval.answering.answer import Answer
 from taxkg_assets.retrieval.results import Result
 
 

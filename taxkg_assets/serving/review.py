@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from taxkg_assets.chunking.reviews import build_reviews, find_waiting, hash_text
-from taxkg_assets.defs.store import Store
+from taxkg_assets.defs.home.store import Store
 from taxkg_assets.schemas import Chunks, Documents, Reviews
 
 

@@ -16,7 +16,7 @@ from typing import Any, TypeVar, cast
 
 from cachetools import LRUCache
 
-from taxkg_assets.retrieval.answer import Answer, ask
+from taxkg_assets.retrieval.answering.answer import Answer, ask
 from taxkg_assets.retrieval.results import Result
 from taxkg_assets.serving.boxes import find_box, list_boxes
 from taxkg_assets.serving.cell_places import place_cells

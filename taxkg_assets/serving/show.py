@@ -17,7 +17,7 @@ from typing import Any
 
 import polars as pl
 
-from taxkg_assets.defs.store import Store
+from taxkg_assets.defs.home.store import Store
 from taxkg_assets.schemas import ROLES
 from taxkg_assets.serving.mupdf import MUPDF
 

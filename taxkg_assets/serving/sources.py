@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from taxkg_assets.defs.looks import inbox_of
-from taxkg_assets.defs.resources import Home
-from taxkg_assets.defs.store import Store
+from taxkg_assets.defs.home.store import Store
+from taxkg_assets.defs.ingest.file_status import inbox_of
+from taxkg_assets.defs.wiring.resources import Home
 from taxkg_assets.sources.scan import MissingSourceError, SourceError, drop_source, existing_roots, find_source_files
 
 
@@ -21,16 +21,16 @@ def list_sources(home: str) -> list[dict[str, Any]]:
         One row per source with the number of its documents and whether it is available now.
     """
     store = Store(home)
-    ledger = store.read_ledger()
+    manifest = store.read_manifest()
     inbox = str(inbox_of(Home(home=home).settings))
     return [
         {
             "source": root,
-            "documents": sum(file["root"] == root for file in ledger["files"].values()),
+            "documents": sum(file["root"] == root for file in manifest["files"].values()),
             "is_there": Path(root).exists(),
             "is_inbox": root == inbox,
         }
-        for root in ledger["roots"]
+        for root in manifest["roots"]
     ]
 
 
@@ -52,19 +52,19 @@ def drop(home: str, source: Path) -> list[str]:
     """
     store = Store(home)
     with store.exclusive(), store.lock_ledger():
-        ledger = store.read_ledger()
-        named = next((root for root in ledger["roots"] if root in (str(source), str(source.resolve()))), None)
+        manifest = store.read_manifest()
+        named = next((root for root in manifest["roots"] if root in (str(source), str(source.resolve()))), None)
         if named is None:
-            listed = ", ".join(ledger["roots"]) or "none"
+            listed = ", ".join(manifest["roots"]) or "none"
             raise MissingSourceError(f"{source} is no recorded source of {store.home}. There are: {listed}.")
         if named == str(inbox_of(Home(home=home).settings)):
             raise SourceError(f"{named} is the inbox, which is always a source: remove the files from it instead.")
-        others = {root: find_source_files(root) for root in existing_roots(ledger["roots"]) if str(root) != named}
-        dropped = drop_source(ledger, named, others=others)
+        others = {root: find_source_files(root) for root in existing_roots(manifest["roots"]) if str(root) != named}
+        dropped = drop_source(manifest, named, others=others)
         if not dropped["files"]:
             raise SourceError(
                 f"{named} is the only source with documents: record another one first with `taxkg build --corpus`, "
                 "or delete the home."
             )
-        store.write_ledger(dropped)
-    return sorted(ledger["files"].keys() - dropped["files"].keys())
+        store.write_manifest(dropped)
+    return sorted(manifest["files"].keys() - dropped["files"].keys())

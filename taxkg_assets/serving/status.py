@@ -8,13 +8,13 @@ from typing import Any
 import dagster as dg
 import polars as pl
 
-from taxkg_assets.defs.gates import find_ungated
-from taxkg_assets.defs.intake import PER_DOCUMENT, inspect_sources, tier_of
-from taxkg_assets.defs.reading import reading_version
-from taxkg_assets.defs.registry import PIPELINE
-from taxkg_assets.defs.resources import Home
-from taxkg_assets.defs.settling import settler_of
-from taxkg_assets.defs.store import Store, TableState
+from taxkg_assets.defs.home.store import Store, TableState
+from taxkg_assets.defs.ingest.intake import PER_DOCUMENT, inspect_sources, tier_of
+from taxkg_assets.defs.ingest.llm_refinement import refinement_fingerprint
+from taxkg_assets.defs.ingest.reading import reading_version
+from taxkg_assets.defs.wiring.gates import find_ungated
+from taxkg_assets.defs.wiring.registry import PIPELINE
+from taxkg_assets.defs.wiring.resources import Home
 from taxkg_assets.serving.instance import open_instance
 from taxkg_assets.sources.documents import find_hidden_texts
 
@@ -108,7 +108,7 @@ def find_stale(home: Home, states: dict[str, TableState | None]) -> set[str]:
             or any(u in stale or states[u] is None for u in upstream)
             or (
                 name in PER_DOCUMENT
-                and _stored_rows(state) != {d: (r, settler_of(home, name)) for d, r in wanted.items()}
+                and _stored_rows(state) != {d: (r, refinement_fingerprint(home, name)) for d, r in wanted.items()}
             )
         ):
             stale.add(name)
@@ -125,7 +125,7 @@ def _stored_rows(state: TableState) -> dict[str, tuple[str, str]]:
 
 
 def _documents_changed(home: Home) -> bool:
-    files = home.store.read_ledger()["files"]
+    files = home.store.read_manifest()["files"]
     settings = home.settings
     version = reading_version(settings)
     seen: set[str] = set()

@@ -8,10 +8,10 @@ from typing import Any
 
 import polars as pl
 
-from taxkg_assets.retrieval.router import build_catalog, find_route
-from taxkg_assets.retrieval.search import Searcher, tidy_query
-from taxkg_assets.retrieval.table_entry import TableCatalogue, build_table_catalogue
-from taxkg_assets.retrieval.table_lookup import CellMatch, find_cells, find_unit, score_tables
+from taxkg_assets.retrieval.query.router import build_catalog, find_route
+from taxkg_assets.retrieval.ranking.search import Searcher, tidy_query
+from taxkg_assets.retrieval.tables.table_entry import TableCatalogue, build_table_catalogue
+from taxkg_assets.retrieval.tables.table_lookup import CellMatch, find_cells, find_unit, score_tables
 from taxkg_assets.serving.released import Released
 
 _CORNERS = ("x0", "y0", "x1", "y1")

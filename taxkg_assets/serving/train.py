@@ -7,10 +7,10 @@ from typing import Any
 
 import dagster as dg
 
-from taxkg_assets.defs.alerts import alert_runs
-from taxkg_assets.defs.recovery import report_dead_run
-from taxkg_assets.defs.resources import Home
-from taxkg_assets.defs.store import TRAINING, Store
+from taxkg_assets.defs.home.recovery import report_dead_run
+from taxkg_assets.defs.home.store import TRAINING, Store
+from taxkg_assets.defs.wiring.alerts import alert_runs
+from taxkg_assets.defs.wiring.resources import Home
 from taxkg_assets.serving.build import BuildResult, SelectionError, run_selection
 from taxkg_assets.serving.instance import open_instance
 

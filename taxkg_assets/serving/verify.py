@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 
 from taxkg_assets.extraction.references.mentions import Headings, find_mentions
-from taxkg_assets.retrieval.lexical import find_terms
+from taxkg_assets.retrieval.encoding.lexical import find_terms
 from taxkg_assets.rules.models.verification import load_verification
 from taxkg_assets.serving.drafts import DraftFile, find_rectangles
 from taxkg_assets.serving.released import Released

@@ -1,6 +1,6 @@
 """Scan of the sources: folders and files, the documents that each contains now, and the record of them.
 
-What belongs here: names, paths and the record (the ledger). What does not: what is inside a document.
+What belongs here: names, paths and the record (the manifest). What does not: what is inside a document.
 """
 
 from __future__ import annotations
@@ -83,53 +83,53 @@ def printable(path: str) -> str:
     return _CONTROL.sub("?", path.encode("utf8", errors="replace").decode("utf8"))
 
 
-def merge_sources(ledger: Mapping[str, Any], scans: Mapping[Path, Mapping[str, list[Path]]]) -> dict[str, Any]:
-    """Update the ledger after some of its sources were scanned again.
+def merge_sources(manifest: Mapping[str, Any], scans: Mapping[Path, Mapping[str, list[Path]]]) -> dict[str, Any]:
+    """Update the manifest after some of its sources were scanned again.
 
     A document is removed only when its own folder was scanned without it. A single file never removes anything. Where
     files have equal names and equal bytes, the first source keeps the document; where the bytes differ, the entry also
     names the `rival`, as it is unknown which of them is meant.
 
     Args:
-        ledger: Ledger so far, with `roots` and `files`.
+        manifest: Manifest so far, with `roots` and `files`.
         scans: Files by document id for each scanned source, from `find_source_files`.
 
     Returns:
-        New ledger: sorted `roots`, and `files` by document id, each with `root`, `path` and perhaps `rival`.
+        New manifest: sorted `roots`, and `files` by document id, each with `root`, `path` and perhaps `rival`.
     """
     rescanned = {str(root) for root in scans if root.is_dir()}
-    claims = [claim for claim in _claims_of(ledger) if claim.root not in rescanned]
+    claims = [claim for claim in _claims_of(manifest) if claim.root not in rescanned]
     for root, found in scans.items():
         claims += [Claim(d, str(root), str(path)) for d, paths in found.items() for path in paths]
-    return _record({*ledger["roots"], *(str(root) for root in scans)}, claims)
+    return _record({*manifest["roots"], *(str(root) for root in scans)}, claims)
 
 
 def drop_source(
-    ledger: Mapping[str, Any], root: str, *, others: Mapping[Path, Mapping[str, list[Path]]]
+    manifest: Mapping[str, Any], root: str, *, others: Mapping[Path, Mapping[str, list[Path]]]
 ) -> dict[str, Any]:
-    """Remove a source from the ledger; documents that another source contains, too, are taken from there.
+    """Remove a source from the manifest; documents that another source contains, too, are taken from there.
 
     Args:
-        ledger: Ledger so far.
+        manifest: Manifest so far.
         root: Source to remove.
         others: Files by document id of the other sources, as they are now.
 
     Returns:
-        New ledger, as `merge_sources` gives it.
+        New manifest, as `merge_sources` gives it.
     """
-    claims = [claim for claim in _claims_of(ledger) if claim.root != root]
-    return merge_sources(_record({*ledger["roots"]} - {root}, claims), others)
+    claims = [claim for claim in _claims_of(manifest) if claim.root != root]
+    return merge_sources(_record({*manifest["roots"]} - {root}, claims), others)
 
 
-def _claims_of(ledger: Mapping[str, Any]) -> Iterator[Claim]:
-    for document_id, file in ledger["files"].items():
+def _claims_of(manifest: Mapping[str, Any]) -> Iterator[Claim]:
+    for document_id, file in manifest["files"].items():
         for entry in (file, file.get("rival")):
             if entry is not None:
                 yield Claim(document_id, entry["root"], entry["path"])
 
 
 def _record(roots: Iterable[str], claims: Iterable[Claim]) -> dict[str, Any]:
-    """Return the ledger of some sources: for each document the first existing file, and its first rival."""
+    """Return the manifest of some sources: for each document the first existing file, and its first rival."""
     claimed: dict[str, list[Claim]] = {}
     for claim in claims:
         claimed.setdefault(claim.document_id, []).append(claim)
@@ -201,6 +201,6 @@ def existing_roots(roots: Iterable[str]) -> list[Path]:
     """Return the recorded sources that exist now; a missing one, such as an unmounted disk, removes nothing.
 
     Args:
-        roots: Sources of the ledger.
+        roots: Sources of the manifest.
     """
     return [Path(root) for root in roots if Path(root).exists()]

@@ -18,7 +18,7 @@ import polars as pl
 
 from taxkg_assets import schemas
 from taxkg_assets.training.contrast import EncoderSettings, EncoderTrainer
-from taxkg_assets.training.dense_scores import DenseScores, QueryScore, mean_of, score_dense
+from taxkg_assets.training.dense_scores import DenseScores, mean_of, score_dense
 from taxkg_assets.training.examples import Example
 from taxkg_assets.training.lazy_torch import torch
 from taxkg_assets.training.model_card import Provenance, render_card
@@ -36,38 +36,9 @@ from taxkg_assets.training.steps import (
     run_steps,
     seeded,
 )
+from taxkg_assets.training.trained_model import TrainedModel
 
 STATE = "training_state.pt"
-
-
-@dataclass(frozen=True, slots=True)
-class TrainedModel:
-    """A trained model in its folder, and its figures on the development split.
-
-    Attributes:
-        alpha: Weight of the tuned parameters in the interpolation with the base, 0 to 1.
-        base: Development scores of the base.
-        tuned: Development scores of the saved model.
-        alphas: nDCG@10 by interpolation weight tried.
-        examples: Examples seen, repetitions included.
-        dev_scores: Step and nDCG@10 of each evaluation during training.
-        peak_mb: Peak memory of the process, MiB.
-    """
-
-    folder: Path
-    sha256: str
-    settings: dict[str, Any]
-    alpha: float
-    base: list[QueryScore]
-    tuned: list[QueryScore]
-    alphas: dict[float, float]
-    steps: int
-    examples: int
-    seconds: float
-    peak_mb: float
-    dev_scores: list[tuple[int, float]]
-    scale: SimilarityScale | None = None
-    """Of an encoder's cosines."""
 
 
 @dataclass(frozen=True, slots=True)

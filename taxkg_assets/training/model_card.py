@@ -6,13 +6,10 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from taxkg_assets.training.examples import Example
 from taxkg_assets.training.promotion import DECIDING, Figure, Promotion
-
-if TYPE_CHECKING:
-    from taxkg_assets.training.model import TrainedModel
+from taxkg_assets.training.trained_model import TrainedModel
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from taxkg_assets.training.batches import Tokens, pad_rows, split_by_length
 from taxkg_assets.training.dense_scores import QueryScore, mean_of, score_question
 from taxkg_assets.training.examples import Example
 from taxkg_assets.training.lazy_torch import torch
-from taxkg_assets.training.model import STATE, TrainedModel, hash_weights, identify_training
+from taxkg_assets.training.model import STATE, hash_weights, identify_training
 from taxkg_assets.training.promotion import Interval, decide_promotion
 from taxkg_assets.training.sampling import sample_examples
 from taxkg_assets.training.steps import (
@@ -33,6 +33,7 @@ from taxkg_assets.training.steps import (
     run_steps,
     seeded,
 )
+from taxkg_assets.training.trained_model import TrainedModel
 
 Floats = npt.NDArray[np.float64]
 Score = Callable[[str, Sequence[str]], Floats]

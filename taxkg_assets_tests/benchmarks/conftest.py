@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from benchmarks.training.corpus import Corpus
-from taxkg_assets.retrieval.search import Searcher
+from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets_tests.retrieval.conftest import anchors, chunks, documents, index_rows, searcher, sections
 
 __all__ = ["anchors", "chunks", "corpus", "documents", "index_rows", "searcher", "sections"]

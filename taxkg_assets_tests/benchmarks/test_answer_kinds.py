@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.answer_kinds import KindOutcome, fit_kind, make_questions, score_fitted
 from benchmarks.confidence import describe_pairs
-from taxkg_assets.retrieval import guardrail
+from taxkg_assets.retrieval.answering import guardrail
 
 FAMILIES = {"z--2030": "z", "z--2031": "z"}
 

@@ -18,9 +18,9 @@ from benchmarks.training.cross_validation import Study, Tuned, fill_vectors, fin
 from benchmarks.training.folds import Choice, build_folds, choose_examples
 from benchmarks.training.report import render_summary
 from benchmarks.training.summary import SYSTEMS, average_systems, read_folds, summarize
-from taxkg_assets.retrieval.encoder import Progress, Vectors
-from taxkg_assets.retrieval.facts import Floats
-from taxkg_assets.retrieval.passage_scorer import Reranker
+from taxkg_assets.retrieval.encoding.arrays import Floats
+from taxkg_assets.retrieval.encoding.encoder import Progress, Vectors
+from taxkg_assets.retrieval.encoding.passage_scorer import Reranker
 from taxkg_assets.training.examples import Example
 from taxkg_assets_tests.retrieval.conftest import TermEncoder
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from benchmarks.training.folds import build_folds, filter_examples, find_family, is_same_question
-from taxkg_assets.retrieval.lexical import find_terms
+from taxkg_assets.retrieval.encoding.lexical import find_terms
 from taxkg_assets.training.examples import Example
 
 FAMILIES = {"fx--2025": "X", "ix--2025": "X", "py--2025": "Y", "fz--2025": "Z"}

@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.fuzz import PROJECT, find_hangs, render, run
 from benchmarks.mutants import MUTATIONS, build_mutants, load_originals
-from taxkg_assets.defs.reader import Limits
+from taxkg_assets.defs.ingest.reader import Limits
 
 pytestmark = pytest.mark.slow
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from taxkg_assets.defs.store import Store
+from taxkg_assets.defs.home.store import Store
 from taxkg_assets.extraction.extract import extract
 from taxkg_assets.serving.build import build
 

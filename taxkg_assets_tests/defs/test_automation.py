@@ -16,11 +16,11 @@ from taxkg_assets.definitions import defs
 from taxkg_assets.defs import automation
 from taxkg_assets.defs.automation import SETTLE_SECONDS, is_being_written, sources_changed
 from taxkg_assets.defs.extraction import READ_TABLES
-from taxkg_assets.defs.recovery import report_dead_run
-from taxkg_assets.defs.registry import PIPELINE
-from taxkg_assets.defs.resources import WORK_TAG, Home
-from taxkg_assets.defs.store import Store
-from taxkg_assets.defs.table_asset import DOCUMENT_PARTITIONS
+from taxkg_assets.defs.home.recovery import report_dead_run
+from taxkg_assets.defs.home.store import Store
+from taxkg_assets.defs.wiring.registry import PIPELINE
+from taxkg_assets.defs.wiring.resources import WORK_TAG, Home
+from taxkg_assets.defs.wiring.table_asset import DOCUMENT_PARTITIONS
 from taxkg_assets.serving.build import SAMPLES, build
 from taxkg_assets.serving.instance import open_instance
 
@@ -116,10 +116,10 @@ def test_a_run_that_was_killed_is_recorded_as_failed_and_made_again(
 ) -> None:
     store = Store(sample_home)
     run = instance.create_run_for_job(defs.resolve_job_def("build"), status=dg.DagsterRunStatus.STARTED)
-    store.note_run(run.run_id)
+    store.record_active_run(run.run_id)
     with store.exclusive():
         assert report_dead_run(instance, store) == run.run_id, "the process with the lock knows that it is the only one"
-    store.note_run(run.run_id)
+    store.record_active_run(run.run_id)
     first, second = look(instance, sample_home), look(instance, sample_home)
     found = instance.get_run_by_id(run.run_id)
     assert found is not None
@@ -135,13 +135,13 @@ def test_training_holds_the_home_for_itself_alone(instance: dg.DagsterInstance, 
 
     @dg.op
     def work(home: Home) -> None:
-        seen.append(home.store.noted_run(work="training"))
+        seen.append(home.store.active_run(work="training"))
 
     @dg.job(resource_defs={"home": home}, tags={WORK_TAG: "training"})
     def train() -> None:
         work()
 
-    holder = "import sys; from taxkg_assets.defs.store import Store\n"
+    holder = "import sys; from taxkg_assets.defs.home.store import Store\n"
     holder += "with Store(sys.argv[1]).exclusive(): print('held', flush=True); sys.stdin.read()"
     command = [sys.executable, "-c", holder, str(sample_home)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as build_at_work:
@@ -150,4 +150,4 @@ def test_training_holds_the_home_for_itself_alone(instance: dg.DagsterInstance, 
         run = train.execute_in_process(instance=instance)
         build_at_work.communicate("")
     assert seen == [run.run_id], "it did not wait for the build"
-    assert not store.noted_run(work="training")
+    assert not store.active_run(work="training")

@@ -8,8 +8,8 @@ from pathlib import Path
 import pymupdf
 import pytest
 
-from taxkg_assets.defs.registry import PIPELINE
-from taxkg_assets.defs.store import Store
+from taxkg_assets.defs.home.store import Store
+from taxkg_assets.defs.wiring.registry import PIPELINE
 from taxkg_assets.serving.build import SAMPLES
 from taxkg_assets.serving.released import open_release
 from taxkg_assets.serving.status import table_statuses
@@ -83,4 +83,4 @@ def refused(store: Store) -> list[str]:
 
 
 def is_idle(store: Store) -> bool:
-    return not store.noted_run()
+    return not store.active_run()

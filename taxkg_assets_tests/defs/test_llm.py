@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import taxkg_assets.definitions  # noqa: F401 - registers how tables are made
 from taxkg_assets.defs.llm import CALLERS, LATER_CALLERS, READER_TASKS
-from taxkg_assets.defs.registry import PIPELINE
+from taxkg_assets.defs.wiring.registry import PIPELINE
 from taxkg_assets.prompts.tasks import TASKS
 
 

@@ -15,11 +15,11 @@ import pymupdf
 import pytest
 
 import taxkg_assets.definitions  # noqa: F401 - registers how tables are made
-from taxkg_assets.defs.call_journal import Journal
-from taxkg_assets.defs.proposers import describe_proposer, open_estimator
-from taxkg_assets.defs.registry import PIPELINE
-from taxkg_assets.defs.resources import Home
-from taxkg_assets.defs.store import Store
+from taxkg_assets.defs.home.call_journal import Journal
+from taxkg_assets.defs.home.proposers import describe_proposer, open_estimator
+from taxkg_assets.defs.home.store import Store
+from taxkg_assets.defs.wiring.registry import PIPELINE
+from taxkg_assets.defs.wiring.resources import Home
 from taxkg_assets.extraction.extract import Extraction, extract
 from taxkg_assets.llm.exchange import OutageError
 from taxkg_assets.llm.llm_calls import build_llm_calls

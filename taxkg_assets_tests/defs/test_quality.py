@@ -12,17 +12,17 @@ import polars as pl
 import pytest
 
 from taxkg_assets.defs.automation import BUILT, partition_range
-from taxkg_assets.defs.io_manager import DeltaIO
-from taxkg_assets.defs.registry import PIPELINE
-from taxkg_assets.defs.resources import Home
-from taxkg_assets.defs.store import Store
+from taxkg_assets.defs.home.store import Store
+from taxkg_assets.defs.wiring.io_manager import DeltaIO
+from taxkg_assets.defs.wiring.registry import PIPELINE
+from taxkg_assets.defs.wiring.resources import Home
 from taxkg_assets.serving.build import BuildResult, build
 from taxkg_assets.serving.instance import open_instance
 from taxkg_assets.serving.released import open_release
 from taxkg_assets.serving.status import list_flagged
 from taxkg_assets_tests.defs.breaking import MARK, ORDER, write_fault, write_page
 from taxkg_assets_tests.defs.daemon import await_truth, open_daemon, open_hook
-from taxkg_assets_tests.defs.test_gates import materialize_one
+from taxkg_assets_tests.defs.wiring.test_gates import materialize_one
 
 pytestmark = pytest.mark.slow
 
@@ -196,7 +196,7 @@ def test_the_daemon_releases_with_few_broken_documents_and_stops_at_many(
             await_truth(lambda: "sources_changed" in log.read_text(), seconds=DAEMON_SECONDS, process=process, log=log)
             write_page(pages, FEW, more=f"It was revised. {MARK}")
             await_truth(lambda: withheld(home) == FEW + 1, seconds=DAEMON_SECONDS, process=process, log=log)
-            await_truth(lambda: not store.noted_run(), seconds=DAEMON_SECONDS, process=process, log=log)
+            await_truth(lambda: not store.active_run(), seconds=DAEMON_SECONDS, process=process, log=log)
             before = versions(store)
             assert "failed gate" not in hook.kinds()
             revised()

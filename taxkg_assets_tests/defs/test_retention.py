@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from taxkg_assets.defs import retention
-from taxkg_assets.defs.registry import PIPELINE
-from taxkg_assets.defs.resources import Home
-from taxkg_assets.defs.retention import find_kept_versions, keep_house
+from taxkg_assets.defs.home.store import Store
+from taxkg_assets.defs.retention import find_kept_versions, run_retention
 from taxkg_assets.defs.retrieval import KEPT_RELEASES
-from taxkg_assets.defs.store import Store
+from taxkg_assets.defs.wiring.registry import PIPELINE
+from taxkg_assets.defs.wiring.resources import Home
 from taxkg_assets.schemas import Faces
 from taxkg_assets.serving.build import SAMPLES, build
 from taxkg_assets.serving.release import withdraw
@@ -44,11 +44,11 @@ def test_releases_that_a_rollback_may_go_to_stay_whole_and_older_ones_go(small_h
     served = open_release(str(small_home))
     before = {name: served.table(name) for name in json.loads(served.row["table_versions"])}
     commits = versions(store)
-    told = keep_house(home, keep_days=0, is_dry=True)
-    freed = keep_house(home, keep_days=0)
+    told = run_retention(home, keep_days=0, is_dry=True)
+    freed = run_retention(home, keep_days=0)
     assert freed == told
     assert sum(one.files for one in freed) > 0
-    assert all(one.files == 0 for one in keep_house(home, keep_days=0))
+    assert all(one.files == 0 for one in run_retention(home, keep_days=0))
     assert versions(store) == commits, "nobody has to build or judge anything again"
     assert build(str(small_home)).built == []
     again = open_release(str(small_home))
@@ -65,7 +65,7 @@ def test_what_is_young_stays_whatever_reads_it(tmp_path: Path) -> None:
     for page in range(1, 4):
         store.write("faces", Faces.sample(overrides=[{"page": page, "label": "x"}]), inputs=str(page))
     assert find_kept_versions(store) == {"faces": {store.version("faces")}}
-    (freed,) = keep_house(Home(home=str(tmp_path)), keep_days=0)
+    (freed,) = run_retention(Home(home=str(tmp_path)), keep_days=0)
     assert freed.files == 0, "a reader may have opened it a moment ago"
 
 
@@ -77,7 +77,7 @@ def test_the_log_is_read_from_a_checkpoint_when_older_entries_are_gone(tmp_path:
     log = Path(store.table_uri("faces")) / "_delta_log"
     assert any(path.name.endswith("checkpoint.parquet") for path in log.iterdir())
     entries = len(list(log.iterdir()))
-    (freed,) = keep_house(Home(home=str(tmp_path)), keep_days=0)
+    (freed,) = run_retention(Home(home=str(tmp_path)), keep_days=0)
     assert freed.files > 180
     assert len(list(log.iterdir())) < entries - 90
     assert store.read("faces")["label"].to_list() == ["102"]

@@ -5,9 +5,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from taxkg_assets.defs.registry import PIPELINE
-from taxkg_assets.defs.resources import Home
-from taxkg_assets.defs.table_step import make_in_shares
+from taxkg_assets.defs.wiring.registry import PIPELINE
+from taxkg_assets.defs.wiring.resources import Home
+from taxkg_assets.defs.wiring.table_step import make_in_shares
 
 pytestmark = pytest.mark.slow
 

@@ -8,9 +8,9 @@ import polars as pl
 import pytest
 
 import taxkg_assets.defs.training  # noqa: F401 - registers the gates
-from taxkg_assets.defs.registry import PIPELINE
-from taxkg_assets.defs.resources import Home
-from taxkg_assets.defs.verdicts import Verdict
+from taxkg_assets.defs.wiring.registry import PIPELINE
+from taxkg_assets.defs.wiring.resources import Home
+from taxkg_assets.defs.wiring.verdicts import Verdict
 from taxkg_assets.schemas import Pairs
 from taxkg_assets_tests.training import small
 

@@ -12,9 +12,9 @@ import polars as pl
 import pytest
 
 from taxkg_assets.defs import training_models
-from taxkg_assets.defs.registry import PIPELINE
-from taxkg_assets.defs.resources import Home
-from taxkg_assets.defs.store import Store
+from taxkg_assets.defs.home.store import Store
+from taxkg_assets.defs.wiring.registry import PIPELINE
+from taxkg_assets.defs.wiring.resources import Home
 from taxkg_assets.schemas import HardNegatives, Model, Pairs
 from taxkg_assets.sources.scan import sha256_of
 from taxkg_assets.training.dense_scores import Vectors

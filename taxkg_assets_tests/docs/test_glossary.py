@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from taxkg_assets.defs.registry import PIPELINE
+from taxkg_assets.defs.wiring.registry import PIPELINE
 from taxkg_assets.schemas import values
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"

@@ -18,7 +18,7 @@ _GATE = re.compile(r"```python\n(.*?)```", re.DOTALL)
 def test_the_gate_of_the_guide_finds_a_document_without_edges(built_samples: Path) -> None:
     code = _GATE.findall((ROOT / "docs" / "how-to.md").read_text(encoding="utf8"))[0]
     names: dict[str, object] = {"gate": lambda **_: lambda law: law}
-    exec(code.replace("from taxkg_assets.defs.gates import gate\n", ""), names)
+    exec(code.replace("from taxkg_assets.defs.wiring.gates import gate\n", ""), names)
     law = names["every_document_has_edges"]
     assert callable(law)
     edges, documents = (pl.read_delta(str(built_samples / "tables" / name)) for name in ("edges", "documents"))

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from taxkg_assets.defs.contracts import schema_of
+from taxkg_assets.defs.home.contracts import schema_of
 from taxkg_assets.extraction.extract import extract
 from taxkg_assets.serving.build import SAMPLES
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from taxkg_assets.defs.store import Store, TableState, frame_digest
+from taxkg_assets.defs.home.store import Store, TableState, frame_digest
 from taxkg_assets.schemas import Faces
 from taxkg_assets_tests.graph.corpora import face, frame_of
 

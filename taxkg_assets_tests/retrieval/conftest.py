@@ -13,13 +13,13 @@ import pytest
 from taxkg_assets import schemas
 from taxkg_assets.chunking.chunks import build_chunks
 from taxkg_assets.llm.rule_proposer import RuleProposer
-from taxkg_assets.retrieval.embeddings import build_embeddings, embedded_text, stack_vectors
-from taxkg_assets.retrieval.encoder import UNSCALED, Progress, TokenVectors, Vectors
-from taxkg_assets.retrieval.index import SearchIndex, build_index_rows
-from taxkg_assets.retrieval.lexical import find_terms
-from taxkg_assets.retrieval.passage_index import Known
-from taxkg_assets.retrieval.search import Searcher
-from taxkg_assets.retrieval.token_match import build_token_index
+from taxkg_assets.retrieval.encoding.encoder import UNSCALED, Progress, TokenVectors, Vectors
+from taxkg_assets.retrieval.encoding.lexical import find_terms
+from taxkg_assets.retrieval.index.embeddings import build_embeddings, embedded_text, stack_vectors
+from taxkg_assets.retrieval.index.index import SearchIndex, build_index_rows
+from taxkg_assets.retrieval.index.passage_index import Known
+from taxkg_assets.retrieval.index.token_match import build_token_index
+from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.settings import Settings
 
 BOX = {"x0_pt": 50.0, "y0_pt": 100.0, "x1_pt": 300.0, "y1_pt": 112.0}

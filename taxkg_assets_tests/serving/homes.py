@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 from polars.testing import assert_frame_equal
 
-from taxkg_assets.defs.store import Store
+from taxkg_assets.defs.home.store import Store
 
 TABLES = (
     *("documents", "quarantine", "spans", "elements", "tables", "anchors", "faces", "sections", "references"),

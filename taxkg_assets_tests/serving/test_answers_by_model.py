@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from taxkg_assets.defs.call_journal import Journal
-from taxkg_assets.defs.store import Store
+from taxkg_assets.defs.home.call_journal import Journal
+from taxkg_assets.defs.home.store import Store
 from taxkg_assets.serving.service import Service
 from taxkg_assets_tests.llm.providers.conversations import PROTOCOLS
 from taxkg_assets_tests.llm.providers.loopback import Answer, Sent, loopback

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from taxkg_assets.defs.store import Store
+from taxkg_assets.defs.home.store import Store
 from taxkg_assets_tests.object_store import KEYS, ObjectStore
 from taxkg_assets_tests.serving.homes import assert_same_tables, run_cli
 
@@ -35,7 +35,7 @@ def test_a_home_in_a_bucket_equals_one_in_a_folder(
         for path in store.home.glob(pattern)
     }
     assert here <= {".lock", ".remote", ".sources.lock", "cache", "copies", "dagster", "index", "tables"}
-    assert {"changes", "evaluation.html", "evaluation.md"} <= set(store.place.children("reports"))
+    assert {"changes", "evaluation.html", "evaluation.md"} <= set(store.storage.children("reports"))
 
     asked = [run_cli("ask", QUESTION, "--json", "--home", home) for home in (HOME, str(built_samples))]
     assert asked[0].returncode == 0, asked[0].stderr

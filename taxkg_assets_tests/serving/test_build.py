@@ -15,7 +15,7 @@ import dagster as dg
 import polars as pl
 import pytest
 
-from taxkg_assets.defs.store import HomeBusyError, Store
+from taxkg_assets.defs.home.store import HomeBusyError, Store
 from taxkg_assets.serving.build import SAMPLES, SelectionError, build
 from taxkg_assets.serving.instance import open_instance
 from taxkg_assets.sources.scan import MissingSourceError
@@ -167,7 +167,7 @@ def _kill_build(corpus: Path, home: Path, moment: str) -> bool:
 
 def test_a_home_takes_one_build_at_a_time(sample_home: Path) -> None:
     holder = (
-        "import sys; from taxkg_assets.defs.store import Store\n"
+        "import sys; from taxkg_assets.defs.home.store import Store\n"
         "with Store(sys.argv[1]).exclusive(): print('held', flush=True); sys.stdin.read()"
     )
     command = [sys.executable, "-c", holder, str(sample_home)]

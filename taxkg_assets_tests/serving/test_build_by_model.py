@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from taxkg_assets.defs.registry import PIPELINE
-from taxkg_assets.defs.store import Store
+from taxkg_assets.defs.home.store import Store
+from taxkg_assets.defs.wiring.registry import PIPELINE
 from taxkg_assets.serving.build import SAMPLES, BuildResult, build
 from taxkg_assets_tests.llm.providers.conversations import answer_like_the_rules, task_of
 from taxkg_assets_tests.llm.providers.loopback import loopback

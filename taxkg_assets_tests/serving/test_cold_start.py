@@ -14,11 +14,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from taxkg_assets.defs.index_files import IndexFilesError
-from taxkg_assets.defs.question_models import CARD, ExportDamagedError, export_name, open_export
-from taxkg_assets.defs.store import Store
-from taxkg_assets.retrieval.encoder import SentenceEncoder
-from taxkg_assets.retrieval.passage_index import LanceIndex, SearchIndex
+from taxkg_assets.defs.home.index_files import IndexFilesError
+from taxkg_assets.defs.home.question_models import CARD, ExportDamagedError, export_name, open_export
+from taxkg_assets.defs.home.store import Store
+from taxkg_assets.retrieval.encoding.encoder import SentenceEncoder
+from taxkg_assets.retrieval.index.passage_index import LanceIndex, SearchIndex
 from taxkg_assets.serving.released import Released, open_release
 
 FORBIDDEN = {"torch", "transformers", "sentence_transformers", "dagster", "lancedb", "pymupdf", "mcp"}
@@ -63,7 +63,7 @@ def test_a_question_loads_no_engine(built_samples: Path, command: list[str]) -> 
 
 
 def test_who_asks_a_model_loads_no_engine_either() -> None:
-    program = "import sys, taxkg_assets.defs.proposers; print(*{name.split('.')[0] for name in sys.modules})"
+    program = "import sys, taxkg_assets.defs.home.proposers; print(*{name.split('.')[0] for name in sys.modules})"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert set(done.stdout.split()) & FORBIDDEN == set()
 

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
-from taxkg_assets.defs.store import Store
+from taxkg_assets.defs.home.store import Store
 from taxkg_assets.schemas import Documents
 from taxkg_assets.serving.cli import app
 from taxkg_assets.serving.diff import RevisionNotFoundError, find_two

@@ -16,8 +16,8 @@ import polars as pl
 import pymupdf
 from markdown_it import MarkdownIt
 
-from taxkg_assets.defs.verdicts import shortened, table_metadata
-from taxkg_assets.defs.worker import read_document
+from taxkg_assets.defs.ingest.worker import read_document
+from taxkg_assets.defs.wiring.verdicts import shortened, table_metadata
 from taxkg_assets.evaluation.page import Heading, Paragraph, render_html, render_markdown
 from taxkg_assets.extraction.extract import extract
 from taxkg_assets.extraction.pdf.reader import read_source

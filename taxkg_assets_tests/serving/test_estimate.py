@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from taxkg_assets.defs.proposers import ProposerSettingError
-from taxkg_assets.defs.resources import Home
+from taxkg_assets.defs.home.proposers import ProposerSettingError
+from taxkg_assets.defs.wiring.resources import Home
 from taxkg_assets.serving.estimate import estimate_build
 
 

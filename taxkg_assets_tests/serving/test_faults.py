@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from taxkg_assets.defs.store import Store
+from taxkg_assets.defs.home.store import Store
 from taxkg_assets.serving.build import SAMPLES, build
 from taxkg_assets.serving.errors import find_storage_fault
 from taxkg_assets_tests.defs.hostile import sound_pdf

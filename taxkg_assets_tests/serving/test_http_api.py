@@ -11,7 +11,7 @@ import pymupdf
 import pytest
 from fastapi.testclient import TestClient
 
-from taxkg_assets.defs.store import Store
+from taxkg_assets.defs.home.store import Store
 from taxkg_assets.serving.evaluate import report_usage
 from taxkg_assets.serving.http_api import create_app
 from taxkg_assets.serving.release import withdraw

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from taxkg_assets.defs.store import Store
+from taxkg_assets.defs.home.store import Store
 from taxkg_assets.serving import journal
 from taxkg_assets.serving.journal import Journal
 

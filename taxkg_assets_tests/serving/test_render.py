@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 from rich.console import Console
 
-from taxkg_assets.defs.verdicts import Verdict, verdict_metadata
-from taxkg_assets.retrieval.answer import Answer
+from taxkg_assets.defs.wiring.verdicts import Verdict, verdict_metadata
+from taxkg_assets.retrieval.answering.answer import Answer
 from taxkg_assets.serving import render, render_answers
 from taxkg_assets.serving.build import BuildResult, GateResult, record_gate
 

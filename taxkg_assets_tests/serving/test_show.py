@@ -11,8 +11,8 @@ import polars as pl
 import pymupdf
 import pytest
 
-from taxkg_assets.defs.store import Store
-from taxkg_assets.defs.worker import read_document
+from taxkg_assets.defs.home.store import Store
+from taxkg_assets.defs.ingest.worker import read_document
 from taxkg_assets.schemas import ROLES
 from taxkg_assets.serving import show
 from taxkg_assets.serving.evidence import draw_evidence

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from taxkg_assets.defs import intake
-from taxkg_assets.defs.intake import has_sources, scan_sources
-from taxkg_assets.defs.resources import Home
+from taxkg_assets.defs.ingest import intake
+from taxkg_assets.defs.ingest.intake import has_sources, scan_sources
+from taxkg_assets.defs.wiring.resources import Home
 from taxkg_assets.serving.build import SAMPLES
 from taxkg_assets.serving.daemon import prepare_home
 from taxkg_assets.serving.sources import drop, list_sources
@@ -35,7 +35,7 @@ def home(tmp_path: Path) -> Home:
 
 
 def documents(home: Home) -> list[str]:
-    return sorted(home.store.read_ledger()["files"])
+    return sorted(home.store.read_manifest()["files"])
 
 
 def test_a_dropped_folder_takes_along_what_lies_nowhere_else(home: Home, tmp_path: Path) -> None:
@@ -101,7 +101,7 @@ def test_a_home_that_fills_itself_begins_without_the_samples(
     if setting:
         monkeypatch.setenv(*setting.split("="))
     store = prepare_home(str(tmp_path / "home"))
-    assert bool(store.read_ledger()["files"]) == (not setting)
+    assert bool(store.read_manifest()["files"]) == (not setting)
 
 
 def test_from_the_command_line(home: Home, tmp_path: Path) -> None:

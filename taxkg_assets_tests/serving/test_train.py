@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from taxkg_assets.defs.store import HomeBusyError, Store
+from taxkg_assets.defs.home.store import HomeBusyError, Store
 from taxkg_assets.schemas import Index
 from taxkg_assets.serving.build import SelectionError
 from taxkg_assets.serving.train import train
@@ -18,7 +18,7 @@ from taxkg_assets.serving.train import train
 pytestmark = pytest.mark.slow
 
 HOLDER = """import sys
-from taxkg_assets.defs.store import Store
+from taxkg_assets.defs.home.store import Store
 with Store(sys.argv[1]).exclusive(work=sys.argv[2]):
     print("held", flush=True)
     sys.stdin.read()
@@ -45,7 +45,7 @@ def test_training_does_not_wait_for_a_build_and_reads_only_what_gates_have_passe
         result = train(str(tmp_path), kind="all")
     assert not result.is_done
     assert any("taxkg build" in error for error in result.errors), result.errors
-    assert not store.noted_run(work="training")
+    assert not store.active_run(work="training")
 
 
 def test_two_trainings_do_not_run_at_once(tmp_path: Path) -> None:

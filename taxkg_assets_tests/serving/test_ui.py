@@ -19,12 +19,12 @@ from typing import Any
 import pytest
 
 import taxkg_assets.definitions  # noqa: F401 - registers the tables and their gates
-from taxkg_assets.defs.contracts import schema_of
-from taxkg_assets.defs.document_rows import PREVIEW_ROWS
 from taxkg_assets.defs.extraction import READ_TABLES
-from taxkg_assets.defs.registry import PIPELINE
-from taxkg_assets.defs.resources import PACKAGE, PROJECT
-from taxkg_assets.defs.store import Store
+from taxkg_assets.defs.home.contracts import schema_of
+from taxkg_assets.defs.home.store import Store
+from taxkg_assets.defs.wiring.document_rows import PREVIEW_ROWS
+from taxkg_assets.defs.wiring.registry import PIPELINE
+from taxkg_assets.defs.wiring.resources import PACKAGE, PROJECT
 from taxkg_assets.serving.build import SAMPLES
 from taxkg_assets_tests.serving.homes import run_cli
 

@@ -25,8 +25,8 @@ def folders(tmp_path: Path) -> tuple[Path, Path]:
     return one, other
 
 
-def scan(ledger: dict[str, Any], *roots: Path) -> dict[str, Any]:
-    return merge_sources(ledger, {root: find_source_files(root) for root in roots})
+def scan(manifest: dict[str, Any], *roots: Path) -> dict[str, Any]:
+    return merge_sources(manifest, {root: find_source_files(root) for root in roots})
 
 
 def test_only_documents_count(folders: tuple[Path, Path]) -> None:
@@ -36,33 +36,33 @@ def test_only_documents_count(folders: tuple[Path, Path]) -> None:
 
 def test_a_document_leaves_only_when_its_own_folder_is_scanned_without_it(folders: tuple[Path, Path]) -> None:
     one, other = folders
-    ledger = scan(EMPTY, one, other)
+    manifest = scan(EMPTY, one, other)
     (one / "a.pdf").unlink()
-    assert scan(ledger, other)["files"].keys() == {"a", "b", "c"}
-    assert scan(ledger, one)["files"].keys() == {"b", "c"}
+    assert scan(manifest, other)["files"].keys() == {"a", "b", "c"}
+    assert scan(manifest, one)["files"].keys() == {"b", "c"}
 
 
 def test_a_single_file_never_removes(folders: tuple[Path, Path]) -> None:
     one, _ = folders
-    ledger = scan(scan(EMPTY, one), one / "a.pdf")
-    assert ledger["files"].keys() == {"a", "b"}
+    manifest = scan(scan(EMPTY, one), one / "a.pdf")
+    assert manifest["files"].keys() == {"a", "b"}
 
 
 def test_equal_names_with_equal_bytes_are_one_document_and_with_other_bytes_nobody_knows(
     folders: tuple[Path, Path],
 ) -> None:
     one, other = folders
-    ledger = scan(EMPTY, one)
+    manifest = scan(EMPTY, one)
     (other / "a.pdf").write_bytes(b"a")
-    assert scan(ledger, other)["files"]["a"] == {"root": str(one), "path": str(one / "a.pdf")}
+    assert scan(manifest, other)["files"]["a"] == {"root": str(one), "path": str(one / "a.pdf")}
     (other / "a.pdf").write_bytes(b"another")
-    disputed = scan(ledger, other)
+    disputed = scan(manifest, other)
     assert disputed["files"].keys() == {"a", "b", "c"}
     assert disputed["files"]["a"]["rival"] == {"root": str(other), "path": str(other / "a.pdf")}
     assert "rival" in scan(disputed, one)["files"]["a"], "the other one is still there"
     assert "rival" not in drop_source(disputed, str(other), others={})["files"]["a"]
     (other / "a.pdf").unlink()
-    assert scan(disputed, one)["files"]["a"] == ledger["files"]["a"]
+    assert scan(disputed, one)["files"]["a"] == manifest["files"]["a"]
 
 
 def test_names_that_differ_in_their_ending_only_are_rivals(folders: tuple[Path, Path]) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from taxkg_assets.retrieval.passage_scorer import CrossScorer, LateScorer, Reranker
+from taxkg_assets.retrieval.encoding.passage_scorer import CrossScorer, LateScorer, Reranker
 from taxkg_assets.training.dense_scores import mean_of
 from taxkg_assets.training.reranker import RankedList, RerankerSettings, find_weights, score_list, train_reranker
 from taxkg_assets.training.steps import StepSettings

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from taxkg_assets.extraction.references.mentions import Headings, find_mentions
-from taxkg_assets.retrieval.lexical import find_terms
+from taxkg_assets.retrieval.encoding.lexical import find_terms
 from taxkg_assets.verification.claims import Claim, read_claim
 from taxkg_assets.verification.draft import Statement
 from taxkg_assets.verification.evidence import Passage

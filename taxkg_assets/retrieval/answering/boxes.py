@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from taxkg_assets.retrieval.answering.units import Piece, Unit
-from taxkg_assets.retrieval.lexical import find_terms
+from taxkg_assets.retrieval.encoding.lexical import find_terms
+from taxkg_assets.retrieval.query.router import covers_key
+from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.retrieval.results import Ranking, Result
-from taxkg_assets.retrieval.router import covers_key
-from taxkg_assets.retrieval.search import Searcher
 from taxkg_assets.rules.asking import matches_any
 from taxkg_assets.rules.forms import split_forms
 from taxkg_assets.rules.loader import load_rules

@@ -10,11 +10,11 @@ from typing import Any
 import polars as pl
 
 from taxkg_assets.retrieval.answering.units import Piece, Unit
-from taxkg_assets.retrieval.lexical import find_terms
-from taxkg_assets.retrieval.rerank import score_overlap
+from taxkg_assets.retrieval.encoding.lexical import find_terms
+from taxkg_assets.retrieval.query.router import Route, covers_key
+from taxkg_assets.retrieval.ranking.rerank import score_overlap
+from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.retrieval.results import Candidate, Ranking, Result
-from taxkg_assets.retrieval.router import Route, covers_key
-from taxkg_assets.retrieval.search import Searcher
 from taxkg_assets.rules.asking import matches_any
 from taxkg_assets.rules.forms import split_forms
 from taxkg_assets.rules.loader import load_rules

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from taxkg_assets.retrieval.answering.lines import find_mark
 from taxkg_assets.retrieval.answering.units import Piece, Unit
-from taxkg_assets.retrieval.facts import PassageFacts
+from taxkg_assets.retrieval.index.facts import PassageFacts
+from taxkg_assets.retrieval.index.lines import find_mark
+from taxkg_assets.retrieval.query.router import Route, covers_key, find_kind
 from taxkg_assets.retrieval.results import Result
-from taxkg_assets.retrieval.router import Route, covers_key, find_kind
 from taxkg_assets.rules.asking import matches_any
 from taxkg_assets.rules.loader import load_rules
 from taxkg_assets.rules.models.answers import load_answers

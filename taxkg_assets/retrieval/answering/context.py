@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from taxkg_assets.retrieval.answering.lines import Line, Stretch
+from taxkg_assets.retrieval.index.lines import Line, Stretch
 from taxkg_assets.rules.asking import matches_any
 from taxkg_assets.rules.models.answers import load_answers
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from taxkg_assets.retrieval.facts import DocumentFacts
+from taxkg_assets.retrieval.index.facts import DocumentFacts
+from taxkg_assets.retrieval.query.router import Route
 from taxkg_assets.retrieval.results import Result
-from taxkg_assets.retrieval.router import Route
 
 
 def find_other_editions(results: Sequence[Result], route: Route, documents: DocumentFacts) -> frozenset[str]:

@@ -11,13 +11,13 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from taxkg_assets.retrieval.answering.lines import CELLS, Line, Stretch, open_stretches
 from taxkg_assets.retrieval.answering.table_rows import find_captions, find_headers, states_something
-from taxkg_assets.retrieval.facts import PassageFacts
-from taxkg_assets.retrieval.lexical import find_terms
-from taxkg_assets.retrieval.rerank import OTHER_FORM, score_form
+from taxkg_assets.retrieval.encoding.lexical import find_terms
+from taxkg_assets.retrieval.index.facts import PassageFacts
+from taxkg_assets.retrieval.index.lines import CELLS, Line, Stretch, open_stretches
+from taxkg_assets.retrieval.query.router import Route, covers_key, find_kind, find_listed_codes
+from taxkg_assets.retrieval.ranking.rerank import OTHER_FORM, score_form
 from taxkg_assets.retrieval.results import Result
-from taxkg_assets.retrieval.router import Route, covers_key, find_kind, find_listed_codes
 from taxkg_assets.rules.asking import matches_any
 from taxkg_assets.rules.loader import load_rules
 from taxkg_assets.rules.models.answers import load_answers

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from taxkg_assets.retrieval.answering.lines import CELLS, Line
+from taxkg_assets.retrieval.index.lines import CELLS, Line
 
 _PARTS = re.compile(r" [|>] |: ")
 """Between the parts of a cell in words."""

@@ -23,10 +23,10 @@ from taxkg_assets.retrieval.answering.context import (
     leans_back,
     look_back,
 )
-from taxkg_assets.retrieval.answering.lines import Line, Stretch
 from taxkg_assets.retrieval.answering.statements import Statement
 from taxkg_assets.retrieval.answering.table_rows import find_captions, find_headers, read_row
-from taxkg_assets.retrieval.lexical import find_terms
+from taxkg_assets.retrieval.encoding.lexical import find_terms
+from taxkg_assets.retrieval.index.lines import Line, Stretch
 from taxkg_assets.retrieval.results import Box
 from taxkg_assets.rules.asking import matches_any
 from taxkg_assets.rules.models.answers import load_answers

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from taxkg_assets.retrieval.answering.statements import Statement
-from taxkg_assets.retrieval.encoder import Encoder
-from taxkg_assets.retrieval.facts import Floats
-from taxkg_assets.retrieval.rerank import score_overlap
+from taxkg_assets.retrieval.encoding.arrays import Floats
+from taxkg_assets.retrieval.encoding.encoder import Encoder
+from taxkg_assets.retrieval.ranking.rerank import score_overlap
 from taxkg_assets.retrieval.results import Ranking
 from taxkg_assets.rules.models.answers import load_answers
 

@@ -66,7 +66,7 @@ def build(
     from taxkg_assets.serving.progress_bars import ProgressBars
 
     if estimate:
-        from taxkg_assets.defs.resources import Home
+        from taxkg_assets.defs.wiring.resources import Home
         from taxkg_assets.serving.estimate import estimate_build
 
         rows = estimate_build(Home(home=home_of(home, is_new=True)))
@@ -105,8 +105,8 @@ def fetch(
     as_json: JsonOption = False,
 ) -> None:
     """Fetch forms, instructions and publications from the IRS. Only changed files are downloaded."""
-    from taxkg_assets.defs.fetching import fetch as fetch_documents
-    from taxkg_assets.defs.store import Store
+    from taxkg_assets.defs.home.store import Store
+    from taxkg_assets.defs.ingest.fetching import fetch as fetch_documents
 
     folder = to or Store(home_of(home, is_new=True)).home / "inbox"
     lines = []
@@ -158,9 +158,9 @@ def train(
 @command(epilog=examples("taxkg status", "taxkg status --json"))
 def status(home: HomeOption = "", as_json: JsonOption = False) -> None:
     """Show what is built, stale, failed, served and quarantined."""
-    from taxkg_assets.defs.proposers import describe_proposer
-    from taxkg_assets.defs.resources import Home
-    from taxkg_assets.defs.store import Store
+    from taxkg_assets.defs.home.proposers import describe_proposer
+    from taxkg_assets.defs.home.store import Store
+    from taxkg_assets.defs.wiring.resources import Home
     from taxkg_assets.serving import render
     from taxkg_assets.serving.status import list_flagged, list_hidden_texts, table_statuses
 
@@ -221,14 +221,14 @@ def vacuum(
     as_json: JsonOption = False,
 ) -> None:
     """Delete old versions of tables and of the index that no kept release reads."""
-    from taxkg_assets.defs.resources import Home
-    from taxkg_assets.defs.retention import keep_house
+    from taxkg_assets.defs.retention import run_retention
+    from taxkg_assets.defs.wiring.resources import Home
     from taxkg_assets.serving import render
 
     given = Home(home=home_of(home))
     days = given.settings.keep_days if keep_days is None else keep_days
     with given.store.exclusive():
-        freed = keep_house(given, keep_days=days, is_dry=is_dry)
+        freed = run_retention(given, keep_days=days, is_dry=is_dry)
     if as_json:
         print_json([asdict(one) for one in freed])
     else:

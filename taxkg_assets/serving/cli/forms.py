@@ -40,7 +40,7 @@ def form(
     as_json: JsonOption = False,
 ) -> None:
     """List all numbered fields of a form in the order it prints them; export what is to be filled in."""
-    from taxkg_assets.defs.store import atomic_write
+    from taxkg_assets.defs.home.store import atomic_write
     from taxkg_assets.serving import render_lines
     from taxkg_assets.serving.lines import find_form, list_fields
     from taxkg_assets.serving.released import open_release
@@ -64,7 +64,7 @@ def trace(
     as_json: JsonOption = False,
 ) -> None:
     """Follow an amount from line to line, across documents, to the return and back, each step with its evidence."""
-    from taxkg_assets.defs.store import atomic_write
+    from taxkg_assets.defs.home.store import atomic_write
     from taxkg_assets.serving import render_lines
     from taxkg_assets.serving.released import open_release
     from taxkg_assets.serving.trace import draw

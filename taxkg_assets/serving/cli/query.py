@@ -96,7 +96,7 @@ def ask(
     as_json: JsonOption = False,
 ) -> None:
     """Answer a question with citations or general guidance, or abstain."""
-    from taxkg_assets.retrieval.answer import ask as answer_question
+    from taxkg_assets.retrieval.answering.answer import ask as answer_question
     from taxkg_assets.serving import render_answers
     from taxkg_assets.serving.batch import run_batch, run_line
     from taxkg_assets.serving.released import open_release
@@ -169,7 +169,7 @@ def explain(
     as_json: JsonOption = False,
 ) -> None:
     """Explain a node of the graph: its level, its place, its text and its edges with their evidence."""
-    from taxkg_assets.defs.store import atomic_write
+    from taxkg_assets.defs.home.store import atomic_write
     from taxkg_assets.graph.neighborhood_page import render_graph_page
     from taxkg_assets.graph.picture import render_graph_picture
     from taxkg_assets.serving import explain as explaining
@@ -204,7 +204,7 @@ def diff(
     as_json: JsonOption = False,
 ) -> None:
     """Report what changed between two revisions: boxes, lines and codes, amounts, instructions, routine changes."""
-    from taxkg_assets.defs.store import Store, atomic_write
+    from taxkg_assets.defs.home.store import Store, atomic_write
     from taxkg_assets.graph.change_page import render_change_page
     from taxkg_assets.graph.change_report import render_change_markdown
     from taxkg_assets.serving.diff import compare
@@ -235,7 +235,7 @@ def show(
     as_json: JsonOption = False,
 ) -> None:
     """Draw a page with its roles, columns, reading order, table cells and owners."""
-    from taxkg_assets.defs.store import Store, atomic_write
+    from taxkg_assets.defs.home.store import Store, atomic_write
     from taxkg_assets.serving.show import draw_page, find_page
 
     store = Store(home_of(home))

@@ -67,7 +67,7 @@ def review(
 
     An accepted chunk of the semantic chunker can be rejected too: structural chunks then replace it.
     """
-    from taxkg_assets.defs.store import Store
+    from taxkg_assets.defs.home.store import Store
     from taxkg_assets.serving import render
     from taxkg_assets.serving.review import decide, list_waiting
 

@@ -93,7 +93,7 @@ def ui(
 @command(epilog=examples("taxkg daemon --home library"))
 def daemon(home: HomeOption = "") -> None:
     """Run sensors, schedules, automation and queued runs of this home, without the UI."""
-    from taxkg_assets.defs.compat import DAEMON_MODULE
+    from taxkg_assets.defs.wiring.compat import DAEMON_MODULE
     from taxkg_assets.serving.daemon import WORKSPACE, prepare_home
 
     store = prepare_home(home_of(home, is_new=True))
@@ -103,7 +103,7 @@ def daemon(home: HomeOption = "") -> None:
 
 def _exec_dagster(module: list[str], home: Path) -> None:
     """Replace this process by one of Dagster's programs, running in the home."""
-    from taxkg_assets.defs.looks import inbox_of
+    from taxkg_assets.defs.ingest.file_status import inbox_of
 
     paths = {"TAXKG_HOME": str(home), "TAXKG_INBOX": str(inbox_of(Settings(home=str(home))))}
     environment = {**os.environ, **paths, "PYTHONWARNINGS": DEV_IS_SUPERSEDED}

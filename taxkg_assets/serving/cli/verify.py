@@ -23,7 +23,7 @@ def verify(
     as_json: JsonOption = False,
 ) -> None:
     """Check the quotations and statements of a draft against the library. Exit status 1: something must be changed."""
-    from taxkg_assets.defs.store import atomic_write
+    from taxkg_assets.defs.home.store import atomic_write
     from taxkg_assets.serving import render_verify
     from taxkg_assets.serving.drafts import read_file
     from taxkg_assets.serving.released import open_release

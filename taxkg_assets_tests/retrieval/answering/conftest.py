@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 import polars as pl
 import pytest
 
-from taxkg_assets.retrieval.answering.lines import Stretch, open_stretches
 from taxkg_assets.retrieval.answering.statements import Statement, read_row
 from taxkg_assets.retrieval.answering.units import Unit, draft_unit, finish_unit
-from taxkg_assets.retrieval.facts import PassageFacts
-from taxkg_assets.retrieval.router import Route
+from taxkg_assets.retrieval.index.facts import PassageFacts
+from taxkg_assets.retrieval.index.lines import Stretch, open_stretches
+from taxkg_assets.retrieval.query.router import Route
 
 Section = tuple[str, Sequence[str]]
 

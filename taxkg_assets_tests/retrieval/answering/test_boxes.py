@@ -7,9 +7,9 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
-from taxkg_assets.retrieval.answer import ask
+from taxkg_assets.retrieval.answering.answer import ask
 from taxkg_assets.retrieval.answering.boxes import find_named_box
-from taxkg_assets.retrieval.search import Searcher
+from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.settings import Settings
 
 OPEN = Settings(guardrail=False)

@@ -8,11 +8,11 @@ from typing import Any
 import polars as pl
 import pytest
 
-from taxkg_assets.retrieval.answer import ask
+from taxkg_assets.retrieval.answering.answer import ask
 from taxkg_assets.retrieval.answering.changes import asks_for_changes, find_changes
-from taxkg_assets.retrieval.lexical import find_terms
-from taxkg_assets.retrieval.router import Route
-from taxkg_assets.retrieval.search import Searcher
+from taxkg_assets.retrieval.encoding.lexical import find_terms
+from taxkg_assets.retrieval.query.router import Route
+from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.settings import Settings
 
 OPEN = Settings(guardrail=False)

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from taxkg_assets.retrieval.answering.code_list import list_codes
-from taxkg_assets.retrieval.facts import PassageFacts
+from taxkg_assets.retrieval.index.facts import PassageFacts
+from taxkg_assets.retrieval.query.router import Route
 from taxkg_assets.retrieval.results import Result
-from taxkg_assets.retrieval.router import Route
 from taxkg_assets_tests.retrieval.answering.conftest import make_facts
 
 BOX = "Box 12. Codes"

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from taxkg_assets.retrieval.answering.editions import find_other_editions
-from taxkg_assets.retrieval.search import Searcher
+from taxkg_assets.retrieval.ranking.search import Searcher
 
 
 @pytest.mark.parametrize(("years", "is_old_told"), [((), False), ((2031,), False), ((2030,), True), ((1999,), True)])

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from taxkg_assets.retrieval.answer import ask
-from taxkg_assets.retrieval.search import Searcher
+from taxkg_assets.retrieval.answering.answer import ask
+from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.settings import Settings
 
 OPEN = Settings(guardrail=False)

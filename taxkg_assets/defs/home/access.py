@@ -1,0 +1,41 @@
+"""A home as readers open it: its settings and its tables, without an orchestrator.
+
+Here: what the pipeline's resource and a reader's home have in common. Not here: running anything on a home.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from taxkg_assets.defs.home.store import Store
+from taxkg_assets.settings import Settings, settings_of
+
+
+class AnyHome(Protocol):
+    """Whatever names a home: the resource of the asset graph, or a reader's `HomeFolder`."""
+
+    @property
+    def settings(self) -> Settings:
+        """Settings of this process, with this home."""
+
+    @property
+    def store(self) -> Store:
+        """The home's tables and files."""
+
+
+@dataclass(frozen=True, slots=True)
+class HomeFolder:
+    """A home that is read outside of the asset graph; empty means the setting `home`."""
+
+    home: str = ""
+
+    @property
+    def settings(self) -> Settings:
+        """Settings of this process, with this home."""
+        return settings_of(self.home)
+
+    @property
+    def store(self) -> Store:
+        """The home's tables and files."""
+        return Store(self.settings.home)

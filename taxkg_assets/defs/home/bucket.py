@@ -1,0 +1,165 @@
+"""A home in a bucket of S3, or of anything that speaks its protocol.
+
+Address, region and keys come from where every AWS program takes them (AWS_ENDPOINT_URL, AWS_REGION, keys, profile or
+role), are read again for each use, so that temporary ones may expire, and are in no setting, log or table.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from email.utils import parsedate_to_datetime
+from pathlib import Path
+from typing import Any
+
+from taxkg_assets.defs.home.lease import Lease
+from taxkg_assets.defs.home.storage import REMOTE, Seen, StorageError, safe_name
+
+DEFAULT_REGION = "us-east-1"
+ATTEMPTS = 10
+MOST_AT_ONCE = 1000
+MISSING = frozenset({"404", "NoSuchKey", "NotFound"})
+
+
+class S3Storage:
+    """Everything below one prefix of a bucket; `work` is a folder of this machine for copies.
+
+    Engines ask again for `patience_s` seconds where a bucket does not answer.
+    """
+
+    def __init__(self, uri: str, *, work: Path, patience_s: float = 180.0) -> None:
+        bucket, _, prefix = uri.removeprefix(REMOTE).partition("/")
+        if not bucket:
+            raise StorageError(f"{uri!r} names no bucket: write s3://BUCKET/FOLDER.")
+        self.bucket, self.prefix, self._work = bucket, prefix.strip("/"), work
+        self.uri = f"{REMOTE}{bucket}/{self.prefix}".rstrip("/")
+        self._patience_s = patience_s
+
+    def __repr__(self) -> str:
+        return f"S3Storage({self.uri!r})"
+
+    def uri_of(self, name: str) -> str:
+        return f"{self.uri}/{safe_name(name)}"
+
+    def options(self) -> dict[str, str]:
+        session = _session()
+        found = session.get_credentials()
+        if found is None:
+            raise StorageError(
+                f"No keys for {self.uri}: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a profile."
+            )
+        keys = found.get_frozen_credentials()
+        endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL") or ""
+        options = {
+            "aws_access_key_id": keys.access_key,
+            "aws_secret_access_key": keys.secret_key,
+            "aws_session_token": keys.token,
+            "aws_region": session.region_name or DEFAULT_REGION,
+            "aws_endpoint": endpoint,
+            "aws_allow_http": "true" if endpoint.startswith("http://") else "",
+            "aws_conditional_put": "etag",
+            "retry_timeout": f"{self._patience_s:g}s",
+        }
+        return {name: value for name, value in options.items() if value}
+
+    def read(self, name: str) -> bytes | None:
+        from botocore.exceptions import ClientError
+
+        try:
+            found = self._client().get_object(Bucket=self.bucket, Key=self._key(name))
+            data: bytes = found["Body"].read()
+        except ClientError as failed:
+            if failed.response["Error"]["Code"] in MISSING:
+                return None
+            raise
+        return data
+
+    def look(self, name: str) -> Seen | None:
+        from botocore.exceptions import ClientError
+
+        try:
+            found = self._client().head_object(Bucket=self.bucket, Key=self._key(name))
+        except ClientError as failed:
+            if failed.response["Error"]["Code"] in MISSING:
+                return None
+            raise
+        now = parsedate_to_datetime(found["ResponseMetadata"]["HTTPHeaders"]["date"])
+        return Seen(found["ContentLength"], (now - found["LastModified"]).total_seconds())
+
+    def write(self, name: str, data: bytes) -> None:
+        self._client().put_object(Bucket=self.bucket, Key=self._key(name), Body=data)
+
+    def remove(self, name: str) -> None:
+        client, key = self._client(), self._key(name)
+        keys = [key, *(f"{key}/{path}" for path in self.walk(name))]
+        for first in range(0, len(keys), MOST_AT_ONCE):
+            listed = [{"Key": one} for one in keys[first : first + MOST_AT_ONCE]]
+            left = client.delete_objects(Bucket=self.bucket, Delete={"Objects": listed}).get("Errors", [])
+            if left:
+                raise StorageError(f"{left[0]['Key']} in {self.uri} cannot be removed: {left[0]['Message']}.")
+
+    def children(self, name: str) -> list[str]:
+        return sorted({path.split("/", 1)[0] for path in self.walk(name)})
+
+    def walk(self, name: str) -> Iterator[str]:
+        below = self._key(name) + "/"
+        for page in self._client().get_paginator("list_objects_v2").paginate(Bucket=self.bucket, Prefix=below):
+            yield from (found["Key"].removeprefix(below) for found in page.get("Contents", ()))
+
+    def publish_folder(self, folder: Path, name: str) -> None:
+        """Files are uploaded in the order of their names; no one reads them before a table names the folder."""
+        self.remove(name)
+        client = self._client()
+        for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+            client.upload_file(str(path), self.bucket, f"{self._key(name)}/{path.relative_to(folder).as_posix()}")
+        shutil.rmtree(folder)
+
+    def local_copy(self, name: str) -> Path:
+        # A copy bears the name of what it is a copy of: models are known by the names of their folders.
+        hashed = hashlib.sha256(self.uri_of(name).encode()).hexdigest()[:16]
+        copied = self._work / "copies" / hashed / name.rsplit("/", 1)[-1]
+        if copied.is_dir():
+            return copied
+        copied.parent.mkdir(parents=True, exist_ok=True)
+        loading = Path(tempfile.mkdtemp(dir=copied.parent, prefix=".loading-"))
+        for path in self.walk(name):
+            target = loading / safe_name(path)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            self._client().download_file(self.bucket, f"{self._key(name)}/{path}", str(target))
+        if not any(loading.iterdir()):
+            loading.rmdir()
+            raise StorageError(f"There is nothing at {self.uri_of(name)}: check the address.")
+        try:
+            loading.replace(copied)
+        except OSError:
+            # Another process was faster; files below a name never change, so its copy is equal.
+            shutil.rmtree(loading)
+            if not copied.is_dir():
+                raise
+        return copied
+
+    def lease(self, *, wait_s: float) -> AbstractContextManager[None]:
+        return Lease(self._client(), self.bucket, self._key(".lease"), uri=self.uri).hold(wait_s=wait_s)
+
+    def check_lease(self) -> None:
+        Lease.check(self.uri)
+
+    def _key(self, name: str) -> str:
+        return f"{self.prefix}/{safe_name(name)}".lstrip("/")
+
+    def _client(self) -> Any:
+        from botocore.config import Config
+
+        retries = {"max_attempts": ATTEMPTS, "mode": "standard"}
+        session = _session()
+        return session.client("s3", region_name=session.region_name or DEFAULT_REGION, config=Config(retries=retries))
+
+
+def _session() -> Any:
+    import boto3
+
+    return boto3.Session()

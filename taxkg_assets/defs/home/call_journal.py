@@ -1,0 +1,167 @@
+"""The journal of calls: requests to models since the table `llm_calls` was written, with their cost.
+
+A call is appended to a file in the home, flushed to the disk, as soon as it returns; the asset `llm_calls` takes the
+file up. A process killed in between loses nothing, and parallel processes see its calls: look-ups read both.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import threading
+from collections.abc import Iterator
+from dataclasses import asdict
+from datetime import datetime
+from enum import StrEnum
+from pathlib import Path
+
+from pydantic import TypeAdapter, ValidationError
+
+from taxkg_assets.defs.home.store import Store
+from taxkg_assets.llm.budget import Prices
+from taxkg_assets.llm.llm_calls import Call
+
+JOURNAL = "llm_calls.jsonl"
+SPENDER = "spender"
+_CALL = TypeAdapter(Call)
+
+
+class BudgetScope(StrEnum):
+    """The purpose of a call; each has its own budget."""
+
+    BUILD = "build"
+    TRAINING = "training"
+    READER = "reader"
+
+
+class Tail:
+    """A file that others append to, read on from where the last look ended; from its beginning where it was cut."""
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._end = path, 0
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the file is shorter than what was read of it."""
+        return self._size < self._end
+
+    @property
+    def _size(self) -> int:
+        return self._path.stat().st_size if self._path.exists() else 0
+
+    def read(self) -> Iterator[bytes]:
+        """The whole lines that have come since the last look."""
+        if self.is_cut:
+            self._end = 0
+        if self._size == self._end:
+            return
+        with self._path.open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_SH)
+            file.seek(self._end)
+            lines, newline, _ = file.read().rpartition(b"\n")
+        self._end += len(lines) + len(newline)
+        yield from lines.split(b"\n")
+
+
+class Journal:
+    """The home's calls: the table, and a file of those that have come since."""
+
+    def __init__(self, store: Store, *, spender: BudgetScope = BudgetScope.BUILD) -> None:
+        self._store, self._spender = store, spender
+        self._path = store.home / "cache" / JOURNAL
+        self._lock = threading.Lock()
+        self._known: dict[str, Call] | None = None
+        self._tail = Tail(self._path)
+
+    def find(self, call_id: str) -> Call | None:
+        """The call of this content, if anybody has ever made it in this home."""
+        with self._lock:
+            if self._known is None:
+                table = self._store.read_or_empty("llm_calls").iter_rows(named=True)
+                self._known = {row["call_id"]: Call(**row) for row in table}
+            for line in self._tail.read():
+                if call := read_call(line):
+                    self._known.setdefault(call.call_id, call)
+            return self._known.get(call_id)
+
+    def record(self, call: Call) -> None:
+        """Append a call as one line and flush it to the disk."""
+        row = {**asdict(call), "called_at": call.called_at.isoformat(), SPENDER: self._spender}
+        line = json.dumps(row, ensure_ascii=False)
+        with self._lock:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            with self._path.open("ab") as file:
+                fcntl.flock(file, fcntl.LOCK_EX)
+                # A writer that was killed may have left half a line behind. While we waited for the lock the file may
+                # have been emptied: how long it is now counts, and not where it ended when we opened it.
+                is_torn = os.fstat(file.fileno()).st_size > 0 and _last_byte(self._path) != b"\n"
+                file.write(b"\n" * is_torn + line.encode() + b"\n")
+                file.flush()
+                os.fsync(file.fileno())
+
+    def read(self) -> list[Call]:
+        """The calls of the file; half a line that a killed process left is passed over."""
+        if not self._path.exists():
+            return []
+        calls = (read_call(line) for line in self._path.read_bytes().split(b"\n"))
+        return [call for call in calls if call is not None]
+
+    def forget(self, recorded: set[str]) -> None:
+        """Drop from the file the calls that the table holds."""
+        if not self._path.exists():
+            return
+        with self._lock, self._path.open("rb+") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            calls = [(line, read_call(line)) for line in file.read().split(b"\n")]
+            kept = [line for line, call in calls if call is not None and call.call_id not in recorded]
+            file.seek(0)
+            file.write(b"".join(line + b"\n" for line in kept))
+            file.truncate()
+            os.fsync(file.fileno())
+
+
+def _last_byte(path: Path) -> bytes:
+    with path.open("rb") as file:
+        file.seek(-1, os.SEEK_END)
+        return file.read(1)
+
+
+def read_call(line: bytes) -> Call | None:
+    """The call of a line; None where it holds no whole one."""
+    try:
+        return _CALL.validate_json(line.decode("utf8", errors="replace"), strict=True)
+    except ValidationError:
+        return None
+
+
+class UsageReader:
+    """What callers of one kind have spent in a home, by the lines of the journal that the table does not hold yet."""
+
+    def __init__(self, store: Store, *, spender: BudgetScope, prices: Prices, since: datetime | None = None) -> None:
+        self._store, self._spender, self._prices, self._since = store, spender, prices, since
+        self._tail = Tail(store.home / "cache" / JOURNAL)
+        self._lock = threading.Lock()
+        self._taken: set[str] | None = None
+        self._tokens, self._usd = 0, 0.0
+
+    def read(self) -> tuple[int, float]:
+        """Tokens and dollars so far, whichever process spent them."""
+        with self._lock:
+            if self._taken is None or self._tail.is_cut:
+                self._taken = set(self._store.read_or_empty("llm_calls")["call_id"])
+                self._tokens, self._usd = 0, 0.0
+            for line in self._tail.read():
+                self._add(line, taken=self._taken)
+            return self._tokens, self._usd
+
+    def _add(self, line: bytes, *, taken: set[str]) -> None:
+        call = read_call(line)
+        if call is None or call.call_id in taken or json.loads(line).get(SPENDER, BudgetScope.BUILD) != self._spender:
+            return
+        if self._since is not None and call.called_at < self._since:
+            return
+        price = self._prices.find(call.model)
+        cost = call.cost_usd if price is None else price.cost(call.input_tokens, call.output_tokens)
+        self._tokens += call.input_tokens + call.output_tokens
+        self._usd += cost or 0.0

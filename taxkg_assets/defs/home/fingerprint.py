@@ -1,0 +1,415 @@
+"""What a builder's code reads, and its digest: modules, rule families by their content, schemas, packages.
+
+A table is stale when its builder would do something else than it did. So a fingerprint holds the modules that the
+builder's module imports, directly or not, without comments and docstrings; the rule families that those modules load,
+as parsed; the definitions of schemas that they name, without descriptions; and the versions of the packages they use.
+A builder that is written in `defs` is followed by the functions that it names: the rest of its file does not matter.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import inspect
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, TypeGuard
+
+import yaml
+
+import taxkg_assets
+from taxkg_assets.defs.home.kept_fingerprints import keep_fingerprint, recall_fingerprint
+from taxkg_assets.defs.home.store import digest
+
+PACKAGE = Path(taxkg_assets.__file__).parent
+NAME = PACKAGE.name
+SCHEMAS, LOADER, DEFS = f"{NAME}.schemas", f"{NAME}.rules.loader", f"{NAME}.defs"
+# Settings are digested by their values, and the model's side of prompts by the proposer's own fingerprint.
+_LEFT_OUT = {NAME, f"{NAME}.settings", f"{NAME}.rules"}
+_PACKAGES = {
+    "pymupdf": "pymupdf",
+    "polars": "polars",
+    "lancedb": "lancedb",
+    "sentence_transformers": "sentence-transformers",
+}
+"""Packages that shape tables, by the name that they are imported under."""
+_PLUMBING = {
+    *(
+        f"{DEFS}.wiring.{name}"
+        for name in (
+            "code_references",
+            "compat",
+            "early_gates",
+            "gates",
+            "progress",
+            "registry",
+            "resources",
+            "step_process",
+            "verdicts",
+        )
+    ),
+    *(
+        f"{DEFS}.home.{name}"
+        for name in (
+            "access",
+            "contracts",
+            "fingerprint",
+            "renamed_columns",
+            "storage",
+            "store",
+            "timing",
+        )
+    ),
+}
+"""Modules of `defs` that carry rows and decide none of them."""
+_PART = "(?&"
+_LOADERS = {"find_rule", "load_family", "load_model", "load_rules", "matches_any"}
+_DESCRIBED = re.compile(r"\w+_column")
+"""Functions of schemas/columns.py, whose texts describe a column."""
+
+
+@dataclass(slots=True)
+class Code:
+    """What a builder's code reads; `pieces` are digests of functions of `defs`."""
+
+    modules: set[str] = field(default_factory=set)
+    families: set[str] = field(default_factory=set)
+    schemas: set[str] = field(default_factory=set)
+    packages: set[str] = field(default_factory=set)
+    pieces: dict[str, str] = field(default_factory=dict)
+
+    def digest(self, schema: str = "") -> str:
+        """One digest of all of it, and of the schema that the rows keep."""
+        schemas = _close_schemas({*self.schemas, schema} - {""})
+        return digest(
+            *(f"{name}={_read_module(name).digest}" for name in sorted(self.modules)),
+            *(f"{name}={family_digest(name)}" for name in sorted(self.families)),
+            *(f"{name}={_schema_digest(name)}" for name in sorted(schemas)),
+            *(f"{name}={version(_PACKAGES[name])}" for name in sorted({*self.packages, "polars"})),
+            *(f"{name}={piece}" for name, piece in sorted(self.pieces.items())),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Module:
+    """One module of this package, as far as it decides what its tables hold.
+
+    Attributes: aliases: what each imported name means, the module and its member. defined: its top-level
+                statements by the names that they define.
+    """
+
+    aliases: Mapping[str, tuple[str, str]]
+    defined: Mapping[str, ast.stmt]
+    digest: str
+    imports: frozenset[str]
+    schemas: frozenset[str]
+    families: frozenset[str]
+    packages: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Function:
+    """One function or constant of `defs`, and what it names: others of its module, and what its module has imported."""
+
+    digest: str
+    families: frozenset[str]
+    schemas: frozenset[str]
+    neighbors: Sequence[str]
+    imported: Sequence[tuple[str, str]]
+
+
+def code_fingerprint(*functions: Callable[..., Any], schema: str = "") -> str:
+    """Digest what the code of some functions reads, and the schema that their rows keep.
+
+    Args:
+        functions: Functions or classes; modules, rule families and schemas that they use count, too.
+        schema: Name of the schema class of the rows; empty for none.
+
+    Returns:
+        Hex digest of 24 digits.
+    """
+    return _fingerprint(tuple(functions), schema)
+
+
+@cache
+def _fingerprint(functions: tuple[Callable[..., Any], ...], schema: str) -> str:
+    named = " ".join((*(f"{one.__module__}:{one.__qualname__}" for one in map(inspect.unwrap, functions)), schema))
+    packages = _PACKAGES.values()
+    found = recall_fingerprint(PACKAGE, named, packages=packages)
+    if found is None:
+        found = _read_code(functions).digest(schema)
+        keep_fingerprint(PACKAGE, named, found, packages=packages)
+    return found
+
+
+def read_code(*functions: Callable[..., Any]) -> Code:
+    """What the code of some functions reads; not to be changed."""
+    return _read_code(tuple(functions))
+
+
+@cache
+def _read_code(functions: tuple[Callable[..., Any], ...]) -> Code:
+    found = Code()
+    for function in functions:
+        target = inspect.unwrap(function)
+        if target.__module__.startswith(DEFS):
+            _follow_function(target.__module__, target.__name__, found)
+        else:
+            _follow_module(target.__module__, found)
+    if any(_PART in json.dumps(_parse_family(name), default=str) for name in found.families):
+        found.families.add("key_lists")
+    return found
+
+
+def family_digest(name: str) -> str:
+    """Digest of a rule family's parsed content: comments and the order of keys do not count."""
+    return digest(json.dumps(_parse_family(name), sort_keys=True, default=str))
+
+
+@cache
+def family_names() -> frozenset[str]:
+    """All rule families."""
+    return frozenset(path.stem for path in (PACKAGE / "rules").glob("*.yaml"))
+
+
+@cache
+def _parse_family(name: str) -> Any:
+    return yaml.load((PACKAGE / "rules" / f"{name}.yaml").read_bytes(), Loader=yaml.CSafeLoader)
+
+
+def forget_rules() -> None:
+    """Read the rule families again: for tests that change one."""
+    _parse_family.cache_clear()
+    _fingerprint.cache_clear()
+
+
+# ---------------------------------------------------------------------------------------------------- modules
+
+
+def _path_of(module: str) -> Path | None:
+    """The file of a module of this package; None for anything else."""
+    if module != NAME and not module.startswith(f"{NAME}."):
+        return None
+    place = PACKAGE.joinpath(*module.split(".")[1:])
+    path = place / "__init__.py" if place.is_dir() else place.with_suffix(".py")
+    return path if path.is_file() else None
+
+
+@cache
+def _read_module(name: str) -> _Module:
+    path = _path_of(name)
+    if path is None:
+        raise LookupError(f"{name} is no module of {NAME}.")
+    tree = _drop_words(ast.parse(path.read_bytes()))
+    nodes = list(ast.walk(tree))
+    aliases = _aliases(nodes)
+    imports, packages = set[str](), set[str]()
+    schemas = {node.attr for node in nodes if _is_schema(node, aliases)}
+    for module, member in (named for node in nodes for named in _imported(node)):
+        if _is_of_schemas(module):
+            schemas.add(member)
+        elif _path_of(module) is not None:
+            imports.add(module)
+        elif module.split(".")[0] in _PACKAGES:
+            packages.add(module.split(".")[0])
+    return _Module(
+        aliases=aliases,
+        defined={defined: node for node in reversed(tree.body) for defined in _defined(node)},
+        digest=_digest_of(tree),
+        imports=frozenset(imports),
+        schemas=frozenset(schemas - {""}),
+        families=frozenset() if name == LOADER else frozenset(_families(nodes)),
+        packages=frozenset(packages),
+    )
+
+
+def _imported(node: ast.AST) -> Iterator[tuple[str, str]]:
+    """The modules of an import statement, each with the member that is taken from it; `` where it is the module."""
+    if isinstance(node, ast.Import):
+        yield from ((alias.name, "") for alias in node.names)
+    elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+        for alias in node.names:
+            inner = f"{node.module}.{alias.name}"
+            yield (inner, "") if _path_of(inner) is not None else (node.module, alias.name)
+
+
+def _aliases(nodes: Iterable[ast.AST]) -> dict[str, tuple[str, str]]:
+    """What each imported name of a module means: the module and its member."""
+    found: dict[str, tuple[str, str]] = {}
+    for node in nodes:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            for alias, what in zip(node.names, _imported(node), strict=False):
+                found[alias.asname or alias.name.split(".")[0]] = what
+    return found
+
+
+def _follow_module(name: str, found: Code) -> None:
+    """Take up a module and all that it imports of this package."""
+    if name in found.modules or name in _LEFT_OUT:
+        return
+    module = _read_module(name)
+    found.modules.add(name)
+    found.families |= module.families
+    found.schemas |= module.schemas
+    found.packages |= module.packages
+    for imported in module.imports:
+        _follow_module(imported, found)
+
+
+def _families(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    """The rule families that code loads: by name, or as pairs of family and group that something else loads."""
+    for inner in nodes:
+        if isinstance(inner, ast.Call) and inner.args:
+            called = inner.func.id if isinstance(inner.func, ast.Name) else getattr(inner.func, "attr", "")
+            if called == "load_floors":
+                yield "floors"
+            if called in _LOADERS and isinstance(inner.args[0], ast.Constant):
+                yield str(inner.args[0].value)
+        if isinstance(inner, ast.Tuple) and inner.elts and _is_family(inner.elts[0]):
+            groups = _parse_family(inner.elts[0].value)  # type: ignore[attr-defined]
+            if len(inner.elts) == 2 and isinstance(inner.elts[1], ast.Constant) and inner.elts[1].value in groups:
+                yield inner.elts[0].value  # type: ignore[attr-defined]
+
+
+def _is_family(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value in family_names()
+
+
+# -------------------------------------------------------------------------------------------- functions of defs
+
+
+def _follow_function(module: str, name: str, found: Code) -> None:
+    """Add a function of `defs` and what it names: functions and constants of its module, modules of the stages."""
+    piece = f"{module}:{name}"
+    if piece in found.pieces:
+        return
+    read = _read_function(module, name)
+    found.pieces[piece] = read.digest
+    found.families |= read.families
+    found.schemas |= read.schemas
+    for other in read.neighbors:
+        _follow_function(module, other, found)
+    for imported in read.imported:
+        _follow_name(*imported, found)
+
+
+@cache
+def _read_function(module: str, name: str) -> _Function:
+    read = _read_module(module)
+    if name not in read.defined:
+        raise LookupError(f"{module} defines no {name} at its top level.")
+    node = read.defined[name]
+    nodes = list(ast.walk(node))
+    named = dict.fromkeys(inner.id for inner in nodes if isinstance(inner, ast.Name))
+    hidden = _own_names(node)
+    imported = [read.aliases[one] for one in named if one in read.aliases]
+    imported += [each for inner in nodes for each in _imported(inner)]
+    return _Function(
+        digest=_digest_of(node),
+        families=frozenset(_families(nodes)),
+        schemas=frozenset(inner.attr for inner in nodes if _is_schema(inner, read.aliases)),
+        neighbors=[one for one in named if one in read.defined and one not in read.aliases and one not in hidden],
+        imported=list(dict.fromkeys(imported)),
+    )
+
+
+def _is_schema(node: ast.AST, aliases: Mapping[str, tuple[str, str]]) -> TypeGuard[ast.Attribute]:
+    """Whether code names a definition of `schemas` by way of the package: `schemas.Edges`."""
+    if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
+        return False
+    return aliases.get(node.value.id) == (SCHEMAS, "")
+
+
+def _own_names(node: ast.AST) -> set[str]:
+    """Parameters and variables of a function, which hide names of its module."""
+    own = {inner.arg for inner in ast.walk(node) if isinstance(inner, ast.arg)}
+    if isinstance(node, ast.FunctionDef):
+        own |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    return own
+
+
+def _follow_name(module: str, member: str, found: Code) -> None:
+    """Take up an imported name: a function of `defs` by itself, of a stage its whole module."""
+    if _is_of_schemas(module):
+        found.schemas |= {member} - {""}
+    elif module.startswith(DEFS):
+        if module not in _PLUMBING and member in _read_module(module).defined:
+            _follow_function(module, member, found)
+    elif module.split(".")[0] in _PACKAGES:
+        found.packages.add(module.split(".")[0])
+    elif _path_of(module) is not None:
+        _follow_module(module, found)
+
+
+def _defined(node: ast.stmt) -> set[str]:
+    """The names that a top-level statement defines."""
+    if isinstance(node, ast.FunctionDef | ast.ClassDef):
+        return {node.name}
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+    return {name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name)}
+
+
+# ---------------------------------------------------------------------------------------------------- schemas
+
+
+@cache
+def _schema_nodes() -> dict[str, ast.stmt]:
+    """The top-level statements of the modules of `schemas` by the names that they define.
+
+    Raises:
+        ValueError: Two modules define one name.
+    """
+    found: dict[str, ast.stmt] = {}
+    for path in sorted((PACKAGE / "schemas").glob("*.py")):
+        for node in _drop_words(ast.parse(path.read_bytes()), is_schema=True).body:
+            for name in _defined(node) - {"__all__"}:
+                if name in found:
+                    raise ValueError(f"{name} is defined twice in {SCHEMAS}.")
+                found[name] = node
+    return found
+
+
+def _is_of_schemas(module: str) -> bool:
+    return module == SCHEMAS or module.startswith(f"{SCHEMAS}.")
+
+
+def _close_schemas(names: Iterable[str]) -> set[str]:
+    """Definitions of `schemas` with those that they name themselves."""
+    nodes, seen, waiting = _schema_nodes(), set[str](), list(names)
+    while waiting:
+        name = waiting.pop()
+        if name in nodes and name not in seen:
+            seen.add(name)
+            waiting += [node.id for node in ast.walk(nodes[name]) if isinstance(node, ast.Name)]
+    return seen
+
+
+@cache
+def _schema_digest(name: str) -> str:
+    return _digest_of(_schema_nodes()[name])
+
+
+def _drop_words(tree: ast.Module, *, is_schema: bool = False) -> ast.Module:
+    """Drop what is there for people only, in place: docstrings and, in schemas, descriptions of columns."""
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        if isinstance(body, list):
+            node.body = [n for n in body if not _is_docstring(n)] or [ast.Pass()]  # type: ignore[attr-defined]
+        if isinstance(node, ast.Call):
+            node.keywords = [k for k in node.keywords if k.arg != "description"]
+            if is_schema and isinstance(node.func, ast.Name) and _DESCRIBED.fullmatch(node.func.id):
+                node.args = [a for a in node.args if not isinstance(a, ast.Constant)]
+    return tree
+
+
+def _is_docstring(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+
+
+def _digest_of(node: ast.AST) -> str:
+    return hashlib.sha256(ast.dump(node).encode()).hexdigest()[:24]

@@ -1,0 +1,353 @@
+"""Files next to the LanceDB tables of an index, from which readers open it: mapped into memory, or numbers of each row.
+
+`facts` holds what finds and ranks candidates and goes wherever the index goes. `flat` holds the rest of the passages
+and is written only where readers share a disk with the build. `files.json` names every file with its size and SHA-256:
+sizes are compared at opening, digests by the gate, for to hash a library takes longer than to answer from it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import mmap
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import polars as pl
+
+from taxkg_assets.defs.home.indexes import open_index
+from taxkg_assets.defs.home.renamed_columns import RENAMED_FRAMES
+from taxkg_assets.defs.home.storage import LocalStorage
+from taxkg_assets.defs.home.store import Store
+from taxkg_assets.retrieval.encoding.codes import VectorCodes
+from taxkg_assets.retrieval.encoding.encoder import Vectors
+from taxkg_assets.retrieval.encoding.lexical import LexicalRetriever
+from taxkg_assets.retrieval.index.known import MAPPED, TERMED, KnownTables, read_known, read_vocabulary
+from taxkg_assets.retrieval.index.levels import UNIT_LEVELS
+from taxkg_assets.retrieval.index.passage_index import Known, LanceIndex, PassageIndex, SearchIndex, open_lance_index
+from taxkg_assets.retrieval.index.row_store import LanceRows, MappedVectors, Pages
+from taxkg_assets.retrieval.index.token_match import TokenIndex
+
+FACTS, FLAT, CARD, FILES = "facts", "flat", "card.json", "files.json"
+TERMS_BY = "terms_by"
+FRAMES = ("rows", "mapped", "labeled", "tables", "documents", "forms", "terms", "catalogue")
+READ_ALONE = ("mapped", "terms", "catalogue")
+POSTINGS = ("starts", "rows", "scores")
+CODES = ("center", "signs", "octets")
+TOKENS = ("tokens", "vectors", "rarity", "starts", "places")
+UNITS = ["chunk_id", "level", "document_id", "chunk_ix", "text"]
+"""Columns that readers want of larger units."""
+
+
+class IndexFilesError(Exception):
+    """Files of an index that are not those that were written; the message names the remedy."""
+
+
+@dataclass(frozen=True, slots=True)
+class FlatRows:
+    """Passages and units of an index in the order of a reader, without vectors, and the vectors of the units."""
+
+    rows: pl.DataFrame
+    units: pl.DataFrame
+    unit_vectors: Vectors
+
+
+def write_index_files(
+    folder: Path, *, known: KnownTables, vectors: Vectors, flat: FlatRows | None, terms_by: str = ""
+) -> None:
+    """Write the files of an index into its folder.
+
+    Args:
+        folder: Folder of the index.
+        known: Columns that ranking reads.
+        vectors: Vectors of the passages, one row per passage.
+        flat: The passages themselves; None where LanceDB alone contains them.
+        terms_by: Digest of the code that found the search terms of the passages.
+    """
+    facts = folder / FACTS
+    facts.mkdir(parents=True)
+    for name in FRAMES:
+        getattr(known, name).rechunk().write_ipc(facts / f"{name}.arrow")
+    _save_matrices(
+        facts,
+        vectors=vectors,
+        document_vectors=known.document_vectors,
+        section_means=known.section_means,
+        **{f"posting_{name}": getattr(known.lexical, name) for name in POSTINGS},
+        **{f"code_{name}": getattr(known.codes, name) for name in CODES},
+        **({} if known.tokens is None else {f"token_{name}": getattr(known.tokens, name) for name in TOKENS}),
+    )
+    (facts / CARD).write_text(json.dumps({**known.card, TERMS_BY: terms_by}, indent=1) + "\n", encoding="utf8")
+    if flat is not None:
+        (folder / FLAT).mkdir()
+        flat.rows.drop(MAPPED).rechunk().write_ipc(folder / FLAT / "passages.arrow")
+        flat.units.write_ipc(folder / FLAT / "units.arrow")
+        _save_matrices(folder / FLAT, unit_vectors=flat.unit_vectors)
+    for part in (facts,) if flat is None else (facts, folder / FLAT):
+        listed = {path.name: [path.stat().st_size, _digest(path)] for path in sorted(part.iterdir())}
+        (part / FILES).write_text(json.dumps(listed, indent=1) + "\n", encoding="utf8")
+
+
+def has_index_files(store: Store, path: str) -> bool:
+    """Return whether an index has files to be opened from; one of an older version has none.
+
+    Args:
+        store: Home of the index.
+        path: Version of the index.
+    """
+    return "mapped.arrow" in _list_facts(store, path)
+
+
+def has_catalogue(store: Store, path: str) -> bool:
+    """Return whether an index contains the catalog of its tables; one of an older version does not.
+
+    Args:
+        store: Home of the index.
+        path: Version of the index.
+    """
+    return "catalogue.arrow" in _list_facts(store, path)
+
+
+def open_catalogue(store: Store, path: str) -> pl.DataFrame:
+    """Return the catalog of the tables of an index, as `list_catalogue` wrote it.
+
+    Args:
+        store: Home of the index.
+        path: Version of the index.
+    """
+    return _read_frame(_open_folder(store, f"{path}/{FACTS}") / "catalogue.arrow")
+
+
+def _list_facts(store: Store, path: str) -> Mapping[str, Any]:
+    listed = store.storage.read(f"{path}/{FACTS}/{FILES}")
+    return {} if listed is None else json.loads(listed)
+
+
+def open_search_index(store: Store, path: str, *, model_hash: str, most_rows: int) -> PassageIndex:
+    """Open an index for readers: in memory up to a number of passages on a disk; beyond it and in a bucket, by LanceDB.
+
+    Args:
+        store: Home of the index.
+        path: Version of the index.
+        model_hash: Model of its vectors.
+        most_rows: Most passages of an index in memory.
+
+    Returns:
+        The opened index.
+    """
+    facts = _open_folder(store, f"{path}/{FACTS}")
+    card = json.loads((facts / CARD).read_text(encoding="utf8"))
+    if isinstance(store.storage, LocalStorage) and card["height"] <= most_rows:
+        return _open_in_memory(facts, _open_folder(store, f"{path}/{FLAT}"), card, model_hash=model_hash)
+    return _open_lance(store, path, facts, card, model_hash=model_hash)
+
+
+def open_whole_index(store: Store, path: str, *, model_hash: str) -> SearchIndex:
+    """Return an index in memory, whatever its size: mapped from its files on a disk, read from LanceDB in a bucket.
+
+    Args:
+        store: Home of the index.
+        path: Version of the index.
+        model_hash: Model of its vectors.
+    """
+    if isinstance(store.storage, LocalStorage):
+        opened = open_search_index(store, path, model_hash=model_hash, most_rows=sys.maxsize)
+        assert isinstance(opened, SearchIndex)
+        return opened
+    from taxkg_assets.retrieval.index.index import read_index  # loaded here: a question never reads a whole index
+
+    index = read_index(open_index(store, path), model_hash=model_hash)
+    tokens = _read_tokens(_open_folder(store, f"{path}/{FACTS}"))
+    return replace(index, known=replace(index.known, tokens=tokens))
+
+
+def read_terms(store: Store, path: str, *, terms_by: str) -> pl.DataFrame | None:
+    """Return the rows of an index with their search terms; None if other code found them or the files are damaged.
+
+    Args:
+        store: Home of the index.
+        path: Version of the index.
+        terms_by: Digest of the code that finds terms.
+    """
+    if not isinstance(store.storage, LocalStorage) or not has_index_files(store, path):
+        return None
+    try:
+        facts, flat = (_open_folder(store, f"{path}/{part}") for part in (FACTS, FLAT))
+    except IndexFilesError:
+        return None
+    files = {"mapped.arrow": facts, "passages.arrow": flat}
+    listed = {name: json.loads((folder / FILES).read_text(encoding="utf8"))[name][1] for name, folder in files.items()}
+    card = json.loads((facts / CARD).read_text(encoding="utf8"))
+    if card.get(TERMS_BY) != terms_by or any(_digest(files[name] / name) != digest for name, digest in listed.items()):
+        return None
+    parts = [_read_frame(folder / name) for name, folder in files.items()]
+    return pl.concat(parts, how="horizontal").select(*TERMED, "terms")
+
+
+def read_frame(facts: Path, name: str) -> pl.DataFrame:
+    """Read a frame of an index; an index of an earlier release may have it under an earlier name.
+
+    Args:
+        facts: Folder of the frames.
+        name: Present name of the frame.
+    """
+    path = facts / f"{name}.arrow"
+    is_present = name not in RENAMED_FRAMES or path.is_file()
+    return _read_frame(path if is_present else facts / f"{RENAMED_FRAMES[name]}.arrow")
+
+
+def open_codes(store: Store, path: str) -> VectorCodes:
+    """Return the codes of an index's vectors, as readers compare them.
+
+    Args:
+        store: Home of the index.
+        path: Version of the index.
+    """
+    return _read_codes(_open_folder(store, f"{path}/{FACTS}"))
+
+
+def open_lexical(store: Store, path: str) -> LexicalRetriever:
+    """Return the postings of an index, as readers score them.
+
+    Args:
+        store: Home of the index.
+        path: Version of the index.
+    """
+    facts = _open_folder(store, f"{path}/{FACTS}")
+    return _read_lexical(facts, json.loads((facts / CARD).read_text(encoding="utf8")))
+
+
+def find_damaged_files(store: Store, path: str) -> list[str]:
+    """Return the files of an index whose digests differ from the recorded ones.
+
+    Args:
+        store: Home of the index.
+        path: Version of the index.
+    """
+    damaged = []
+    for part in (FACTS, FLAT):
+        if store.storage.look(f"{path}/{part}/{FILES}") is None:
+            continue
+        folder = store.storage.local_copy(f"{path}/{part}")
+        listed: Mapping[str, Any] = json.loads((folder / FILES).read_text(encoding="utf8"))
+        damaged += [
+            f"{part}/{name}"
+            for name, (size, digest) in listed.items()
+            if _size(folder / name) != size or _digest(folder / name) != digest
+        ]
+    return damaged
+
+
+def _open_in_memory(facts: Path, flat: Path, card: Mapping[str, Any], *, model_hash: str) -> SearchIndex:
+    parts = [_read_frame(facts / "mapped.arrow"), _read_frame(flat / "passages.arrow")]
+    return SearchIndex(
+        rows=pl.concat(parts, how="horizontal"),
+        vectors=_map_matrix(facts / "vectors.npy"),
+        model_hash=model_hash,
+        units=partial(_read_frame, flat / "units.arrow"),
+        unit_vectors=_map_matrix(flat / "unit_vectors.npy"),
+        known=_read_facts(facts, card, section_means=_map_matrix(facts / "section_means.npy")),
+    )
+
+
+def _open_lance(store: Store, path: str, facts: Path, card: Mapping[str, Any], *, model_hash: str) -> LanceIndex:
+    connection = open_index(store, path)
+
+    def read_units(level: str) -> pl.DataFrame | None:
+        if level not in UNIT_LEVELS or level not in connection.list_tables().tables:
+            return None
+        table = connection.open_table(level)
+        units = pl.DataFrame(table.search().select(UNITS).limit(table.count_rows()).to_arrow())
+        return units.sort("level", "document_id", "chunk_ix", "chunk_id")
+
+    return open_lance_index(
+        LanceRows(connection.open_table("passages"), *_map_pages(facts / "mapped.arrow")),
+        vectors=MappedVectors(np.load(facts / "vectors.npy", mmap_mode="r")),
+        section_means=MappedVectors(np.load(facts / "section_means.npy", mmap_mode="r")),
+        known=_read_facts(facts, card),
+        codes=_read_codes(facts),
+        model_hash=model_hash,
+        read_units=read_units,
+    )
+
+
+def _read_codes(facts: Path) -> VectorCodes:
+    return VectorCodes(*(_map_matrix(facts / f"code_{name}.npy") for name in CODES))
+
+
+def _read_lexical(facts: Path, card: Mapping[str, Any]) -> LexicalRetriever:
+    vocabulary = read_vocabulary(_read_frame(facts / "terms.arrow"))
+    starts, rows, scores = (_map_matrix(facts / f"posting_{name}.npy") for name in POSTINGS)
+    return LexicalRetriever(vocabulary, starts, rows, scores, card["height"])
+
+
+def _read_facts(facts: Path, card: Mapping[str, Any], *, section_means: Vectors | None = None) -> Known:
+    frames = {name: read_frame(facts, name) for name in FRAMES if name not in READ_ALONE}
+    return read_known(
+        **frames,
+        sides=card["sides"],
+        document_vectors=_map_matrix(facts / "document_vectors.npy"),
+        section_means=section_means,
+        lexical=_read_lexical(facts, card),
+        tokens=_read_tokens(facts),
+    )
+
+
+def _read_tokens(facts: Path) -> TokenIndex | None:
+    """The tokens of the passages; an index of an older version does not keep them."""
+    paths = [facts / f"token_{name}.npy" for name in TOKENS]
+    return TokenIndex(*(_map_matrix(path) for path in paths)) if all(path.is_file() for path in paths) else None
+
+
+def _read_frame(path: Path) -> pl.DataFrame:
+    return pl.read_ipc(path)
+
+
+def _map_pages(path: Path) -> tuple[pl.DataFrame, Pages]:
+    """A frame whose pages are read from the disk when a cell of theirs is, and its pages."""
+    import pyarrow.ipc  # loaded here: LanceDB has loaded it, and who asks no LanceDB does not need it
+
+    with path.open("rb") as file:
+        mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    table = pyarrow.ipc.open_file(pyarrow.BufferReader(pyarrow.py_buffer(mapped))).read_all()
+    return cast(pl.DataFrame, pl.from_arrow(table, rechunk=False)), Pages(mapped)
+
+
+def _map_matrix(path: Path) -> Any:
+    """A matrix mapped from a file, as a plain array: slices of memmap objects are slow to make."""
+    return np.asarray(np.load(path, mmap_mode="r"))
+
+
+def _save_matrices(folder: Path, **matrices: Any) -> None:
+    for name, matrix in matrices.items():
+        np.save(folder / f"{name}.npy", matrix)
+
+
+def _open_folder(store: Store, name: str) -> Path:
+    """A folder of files, copied here once where the home is a bucket.
+
+    Raises: IndexFilesError if a file is missing or of another size than the one that was written.
+    """
+    folder = store.storage.local_copy(name)
+    card = folder / FILES
+    listed = json.loads(card.read_text(encoding="utf8")) if card.is_file() else {FILES: [0, ""]}
+    wrong = [file for file, (size, _) in listed.items() if _size(folder / file) != size]
+    if wrong:
+        copied = not isinstance(store.storage, LocalStorage)
+        remedy = "delete this folder, it is copied again" if copied else "delete it and run `taxkg build`"
+        raise IndexFilesError(f"{folder} is damaged ({', '.join(wrong)}): {remedy}.")
+    return folder
+
+
+def _size(path: Path) -> int | None:
+    return path.stat().st_size if path.is_file() else None
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

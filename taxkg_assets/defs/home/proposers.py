@@ -1,0 +1,213 @@
+"""Opens proposers: rules, or a model behind the record of calls in the home, with its budget."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import time
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from taxkg_assets.defs.home.access import AnyHome
+from taxkg_assets.defs.home.call_journal import BudgetScope, Journal, UsageReader
+from taxkg_assets.defs.home.fingerprint import code_fingerprint
+from taxkg_assets.defs.home.store import Store, digest
+from taxkg_assets.llm.budget import Budget, Price, Prices
+from taxkg_assets.llm.estimate import EstimatingProposer
+from taxkg_assets.llm.llm_calls import build_llm_calls, summarize_calls
+from taxkg_assets.llm.model_proposer import CallPolicy, ModelProposer
+from taxkg_assets.llm.providers.choice import open_provider
+from taxkg_assets.llm.rule_proposer import RuleProposer
+from taxkg_assets.prompts.contract import Proposer
+from taxkg_assets.prompts.loader import load_prompt
+from taxkg_assets.prompts.tasks import TASKS
+from taxkg_assets.schemas import LlmCalls
+from taxkg_assets.settings import Settings
+
+
+class ProposerSettingError(Exception):
+    """A setting of the language models that cannot be followed."""
+
+
+def describe_proposer(home: AnyHome) -> dict[str, Any]:
+    """Describe who proposes by the settings, and what the home's record of model calls contains.
+
+    Args:
+        home: The home.
+
+    Returns:
+        `provider`, `models` unless rules propose, and the counts of `summarize_calls`.
+    """
+    settings, store = home.settings, home.store
+    journal = Journal(store).read()
+    recorded = build_llm_calls(old=LlmCalls.cast(store.read_or_empty("llm_calls")), journal=journal)
+    models = {} if settings.llm_provider == "rules" else {"models": models_of(settings)}
+    return {"provider": settings.llm_provider, **models, **summarize_calls(recorded)}
+
+
+def prune_journal(store: Store) -> None:
+    """Delete the calls in the journal that the table `llm_calls` contains.
+
+    Args:
+        store: Tables of the home.
+    """
+    Journal(store).forget(set(store.read_or_empty("llm_calls")["call_id"]))
+
+
+def open_proposer(home: AnyHome, *, spender: BudgetScope = BudgetScope.BUILD) -> Proposer:
+    """Return the proposer of the settings, which replays recorded calls.
+
+    Args:
+        home: The home.
+        spender: Whose budget is spent.
+    """
+    if home.settings.llm_provider == "rules":
+        return RuleProposer()
+    return _open_model(home, home.settings, spender=spender)
+
+
+def open_trainer(home: AnyHome) -> Proposer:
+    """Return the proposer of training, which has a budget of its own.
+
+    Args:
+        home: The home.
+    """
+    return open_proposer(home, spender=BudgetScope.TRAINING)
+
+
+def open_reader(home: AnyHome) -> Proposer | None:
+    """Open the model that answers readers, called once and for a short time.
+
+    If the model cannot be called, rules answer and say so: a reader gets an answer without a model, and no error. Its
+    calls are recorded like those of a build.
+
+    Args:
+        home: The home.
+
+    Returns:
+        The model; None where rules propose.
+    """
+    settings = home.settings
+    if settings.llm_provider == "rules":
+        return None
+    seconds = min(settings.llm_seconds, settings.llm_answer_seconds)
+    hasty = settings.model_copy(update={"llm_seconds": seconds, "llm_attempts": 1})
+    return _open_model(home, hasty, spender=BudgetScope.READER)
+
+
+def _open_model(home: AnyHome, settings: Settings, *, spender: BudgetScope) -> ModelProposer:
+    return ModelProposer(
+        provider=open_provider(_checked(settings)),
+        log=Journal(home.store, spender=spender),
+        budget=open_budget(home.store, settings, spender=spender),
+        policy=_call_policy(settings, is_lenient=spender is BudgetScope.READER),
+        fingerprint=proposer_fingerprint(home),
+    )
+
+
+def open_estimator(home: AnyHome) -> EstimatingProposer:
+    """Return a proposer that counts the calls and makes none.
+
+    Args:
+        home: The home.
+    """
+    settings = _checked(home.settings)
+    prices = Prices(_own_prices(settings.llm_prices))
+    return EstimatingProposer(log=Journal(home.store), prices=prices, policy=_call_policy(settings))
+
+
+def _call_policy(settings: Settings, *, is_lenient: bool = False) -> CallPolicy:
+    return CallPolicy(
+        models=models_of(settings),
+        batch=settings.llm_batch,
+        concurrency=settings.llm_concurrency,
+        attempts=settings.llm_attempts,
+        is_lenient=is_lenient,
+    )
+
+
+def open_budget(store: Store, settings: Settings, *, spender: BudgetScope) -> Budget:
+    """What may be spent, whichever table and whichever process asks.
+
+    A build that stopped resumes with the rest of its budget, which ends when `llm_calls` contains its calls. Training
+    and readers count from the start of their process.
+    """
+    limits = (settings.llm_budget_usd, settings.llm_budget_tokens, settings.llm_budget_seconds)
+    return _budget(store.uri, spender, limits, settings.llm_prices)
+
+
+@cache
+def _budget(home: str, spender: BudgetScope, limits: tuple[float, int, float], prices: str) -> Budget:
+    usd, tokens, seconds = limits
+    own = Prices(_own_prices(prices))
+    since = None if spender is BudgetScope.BUILD else datetime.now(UTC)
+    spending = UsageReader(Store(home), spender=spender, prices=own, since=since)
+    return Budget(usd=usd, tokens=tokens, seconds=seconds, prices=own, clock=time.monotonic, ledger=spending.read)
+
+
+def proposer_fingerprint(home: AnyHome) -> str:
+    """Digest who proposes and how, without opening a client: part of what decides whether a table is current.
+
+    Args:
+        home: The home.
+
+    Returns:
+        Hex digest of 24 digits.
+    """
+    settings = home.settings
+    if settings.llm_provider == "rules":
+        return digest("rules", code_fingerprint(RuleProposer))
+    code = code_fingerprint(RuleProposer, ModelProposer)
+    # A replay must find what the provider's build has made: it is the same proposer.
+    proposing = json.loads(settings.proposing()) | {"llm_provider": "models"}
+    return digest(json.dumps(proposing, sort_keys=True), code, *(load_prompt(name).prompt_hash for name in TASKS))
+
+
+def models_of(settings: Settings) -> dict[str, list[str]]:
+    """Model ids in order of preference for each task that has its own, and under `` for all others."""
+    named = {"": settings.llm_model, **settings.llm_models}
+    return {task: [part.strip() for part in ids.split(",") if part.strip()] for task, ids in named.items()}
+
+
+def _checked(settings: Settings) -> Settings:
+    """The settings, if they name models and an address; an error with the remedy otherwise."""
+    if unknown := sorted(settings.llm_models.keys() - TASKS.keys()):
+        raise ProposerSettingError(
+            f"llm_models names no such task: {', '.join(unknown)}. There are: {', '.join(TASKS)}."
+        )
+    if not models_of(settings)[""] and settings.llm_models.keys() != TASKS.keys():
+        raise ProposerSettingError(f"TAXKG_LLM_MODEL is empty: name the model of the provider {settings.llm_provider}.")
+    if settings.llm_provider == "openai" and not settings.llm_url:
+        raise ProposerSettingError(
+            "TAXKG_LLM_URL is empty: name the server, e.g. http://localhost:11434/v1 for Ollama."
+        )
+    return settings
+
+
+@cache
+def _own_prices(path: str) -> dict[str, Price]:
+    """Prices of a file that maps a pattern of model ids to `input_usd` and `output_usd` for a million tokens."""
+    if not path:
+        return {}
+    try:
+        rows = yaml.safe_load(Path(path).read_text(encoding="utf8"))
+        return {re.compile(str(k)).pattern: _read_price(v) for k, v in rows.items()}
+    except (OSError, yaml.YAMLError, re.error, KeyError, TypeError, ValueError, AttributeError) as broken:
+        said = " ".join(str(broken).split())
+        raise ProposerSettingError(
+            f"{path} (llm_prices) is no price list: {said}. "
+            "Write lines like `my-model: {input_usd: 1, output_usd: 2}`, both for a million tokens."
+        ) from broken
+
+
+def _read_price(row: Any) -> Price:
+    """A price; less than nothing, or no number at all, would let a budget last for ever."""
+    price = Price(float(row["input_usd"]), float(row["output_usd"]))
+    if not all(0 <= usd < math.inf for usd in (price.input_usd, price.output_usd)):
+        raise ValueError(f"{row} is no price")
+    return price

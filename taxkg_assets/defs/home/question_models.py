@@ -1,0 +1,153 @@
+"""Opens what a question's path asks: exported models of the home, each file verified against the digest of its card.
+
+No torch here. Where a model has no export, `defs/home/models.py` and `defs/home/rerankers.py` open it with torch.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from taxkg_assets.defs.home.access import AnyHome
+from taxkg_assets.defs.home.store import Store
+from taxkg_assets.retrieval.encoding.encoder import CosineScale
+from taxkg_assets.retrieval.encoding.exported import (
+    ExportCard,
+    ExportedCrossScorer,
+    ExportedEncoder,
+    ExportedLateScorer,
+    ExportedModel,
+)
+from taxkg_assets.retrieval.encoding.onnx_model import open_session
+from taxkg_assets.retrieval.encoding.passage_scorer import PassageScorer
+
+EXPORTS = "models"
+GRAPH, TOKENIZER, CARD = "model.onnx", "tokenizer.json", "card.json"
+SMALL_ARITHMETIC = "-onnx-int8"
+
+
+class ExportDamagedError(Exception):
+    """An exported model whose files are not what its card says."""
+
+
+def export_name(hashed: str) -> str:
+    """Name the folder of the export that serves an encoder: single precision, or eight bits for an index of eight bits.
+
+    Args:
+        hashed: Hash of the encoder, with the arithmetic of the index.
+
+    Returns:
+        Folder within the home.
+    """
+    small = hashed.endswith(SMALL_ARITHMETIC)
+    weights = re.sub(r"-(?:bf16|onnx|onnx-int8)$", "", hashed)
+    plain = re.sub(r"[^A-Za-z0-9._]+", "-", weights)
+    return f"{EXPORTS}/onnx-{plain}{'-int8' if small else ''}"
+
+
+def why_not_exported(store: Store, hashed: str) -> str | None:
+    """Return why an encoder has no export.
+
+    Args:
+        store: Files of the home.
+        hashed: Hash of the encoder.
+
+    Returns:
+        The reason with a remedy; None if there is an export.
+    """
+    card = _read_card(store, export_name(hashed))
+    if card is None:
+        return "it was not exported: run `taxkg build`"
+    reason = card.get("reason")
+    return None if reason is None else str(reason)
+
+
+def has_export(store: Store, hashed: str) -> bool:
+    """Return whether an export was made or tried.
+
+    Args:
+        store: Files of the home.
+        hashed: Hash of the encoder.
+
+    Returns:
+        True also if the encoder cannot be exported.
+    """
+    return _read_card(store, export_name(hashed)) is not None
+
+
+def open_question_encoder(home: AnyHome, hashed: str) -> ExportedEncoder | None:
+    """Open the exported encoder for the questions of an index.
+
+    Args:
+        home: The home.
+        hashed: Hash of the encoder of the index.
+
+    Returns:
+        The encoder; None if it has no export.
+
+    Raises:
+        ExportDamagedError: A file has another digest than recorded.
+    """
+    model = open_export(home.store, hashed, threads=1)
+    return None if model is None else ExportedEncoder(model, model_hash=hashed)
+
+
+def open_exported_scorer(home: AnyHome, hashed: str) -> PassageScorer | None:
+    """Open the exported model of a reranker.
+
+    Args:
+        home: The home.
+        hashed: Name of the export, from `reranker_export`.
+
+    Returns:
+        The model; None if it has no export.
+
+    Raises:
+        ExportDamagedError: A file has another digest than recorded.
+    """
+    model = open_export(home.store, hashed, threads=0)
+    if model is None:
+        return None
+    return ExportedCrossScorer(model) if model.card.kind == "cross" else ExportedLateScorer(model)
+
+
+def open_export(store: Store, hashed: str, *, threads: int) -> ExportedModel | None:
+    """An exported model; `threads` 0 leaves their number to the runtime."""
+    name = export_name(hashed)
+    card = _read_card(store, name)
+    if card is None or "reason" in card:
+        return None
+    return _open(store.storage.local_copy(name), json.dumps(card, sort_keys=True), threads)
+
+
+def _read_card(store: Store, name: str) -> dict[str, Any] | None:
+    found = store.storage.read(f"{name}/{CARD}")
+    return None if found is None else json.loads(found)
+
+
+@cache
+def _open(folder: Path, card: str, threads: int) -> ExportedModel:
+    """The model of a folder, opened once a process."""
+    from tokenizers import Tokenizer  # loaded here: a build needs no tokenizer of its own
+
+    own = json.loads(card)
+    read = ExportCard(**{**own, "scale": CosineScale(**own["scale"])})
+    for name, digest in read.digests.items():
+        _verify(folder / name, digest)
+    tokenizer = Tokenizer.from_file(str(folder / TOKENIZER))
+    tokenizer.no_padding()
+    return ExportedModel(open_session(str(folder / GRAPH), threads=threads), tokenizer, read)
+
+
+def _verify(path: Path, digest: str) -> None:
+    with path.open("rb") as file:
+        found = hashlib.file_digest(file, "sha256").hexdigest()
+    if found != digest:
+        raise ExportDamagedError(
+            f"The exported model {path} has SHA-256 {found}, its card says {digest}: "
+            f"delete the folder {path.parent} and run `taxkg build`."
+        )

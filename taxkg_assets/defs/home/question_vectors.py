@@ -1,0 +1,95 @@
+"""Vectors of the evaluation's questions and of their tokens, kept in the home from build to build.
+
+They are named after the encoder's weights and its code, so that another encoder or another arithmetic finds none.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import io
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from taxkg_assets.defs.home.fingerprint import code_fingerprint
+from taxkg_assets.defs.home.storage import atomic_write
+from taxkg_assets.defs.home.store import Store, digest
+from taxkg_assets.retrieval.encoding.encoder import SentenceEncoder, TokenVectors, Vectors
+
+QUESTIONS = "questions"
+VECTORS, TOKENS = "", "-tokens"
+"""Ends of the names of files: of questions as wholes, and of their tokens."""
+TOKEN_ROW: dict[str, Any] = {
+    "question": pl.String,
+    "tokens": pl.List(pl.Int32),
+    "dimension": pl.Int32,
+    "vectors": pl.List(pl.Float32),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionVectors:
+    """The vectors that one home keeps of questions."""
+
+    store: Store
+
+    def read(self, model_hash: str) -> dict[str, Vectors]:
+        """Vectors of questions by their text; none where nothing is kept of this encoder."""
+        kept = _read(self._path(model_hash, VECTORS))
+        return {} if kept is None else dict(zip(kept["question"], kept["vector"].to_numpy(), strict=True))
+
+    def keep(self, model_hash: str, vectors: Mapping[str, Vectors]) -> None:
+        """Keep vectors with those that are kept already; two processes may do so at a time."""
+        if vectors:
+            vector = pl.Series(np.stack(list(vectors.values())))
+            _add(self._path(model_hash, VECTORS), pl.DataFrame({"question": list(vectors), "vector": vector}))
+
+    def read_tokens(self, model_hash: str) -> dict[str, TokenVectors]:
+        """Tokens of questions with their vectors, by the text; none where nothing is kept of this encoder."""
+        kept = _read(self._path(model_hash, TOKENS))
+        return {} if kept is None else {row["question"]: _read_token_row(row) for row in kept.iter_rows(named=True)}
+
+    def keep_tokens(self, model_hash: str, tokens: Mapping[str, TokenVectors]) -> None:
+        """Keep tokens with those that are kept already; two processes may do so at a time."""
+        rows = [
+            {
+                "question": question,
+                "tokens": own.tokens.tolist(),
+                "dimension": own.vectors.shape[1],
+                "vectors": own.vectors.ravel().tolist(),
+            }
+            for question, own in tokens.items()
+        ]
+        if rows:
+            _add(self._path(model_hash, TOKENS), pl.DataFrame(rows, schema=TOKEN_ROW))
+
+    def _path(self, model_hash: str, kind: str) -> Path:
+        named = digest(model_hash, code_fingerprint(SentenceEncoder))
+        return self.store.folder("cache", QUESTIONS) / f"{named}{kind}.arrow"
+
+
+def _read(path: Path) -> pl.DataFrame | None:
+    return pl.read_ipc(path) if path.is_file() else None
+
+
+def _add(path: Path, rows: pl.DataFrame) -> None:
+    """Write rows of questions that a file lacks, with those that it has."""
+    with path.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        known = _read(path)
+        if known is not None:
+            rows = pl.concat([known, rows.join(known, on="question", how="anti", maintain_order="left")])
+            if rows.height == known.height:
+                return
+        written = io.BytesIO()
+        rows.write_ipc(written)
+        atomic_write(path, written.getvalue())
+
+
+def _read_token_row(row: Mapping[str, Any]) -> TokenVectors:
+    vectors = np.array(row["vectors"], dtype=np.float32).reshape(len(row["tokens"]), row["dimension"])
+    return TokenVectors(np.array(row["tokens"], dtype=np.int32), vectors)

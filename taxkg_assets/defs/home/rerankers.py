@@ -1,0 +1,143 @@
+"""Opens rerankers: the one that training has chosen for a home, or a hub's cross-encoder by name."""
+
+from __future__ import annotations
+
+import logging
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from taxkg_assets.defs.home.access import AnyHome
+from taxkg_assets.defs.home.models import ModelError, base_hash, has_bfloat16, open_base, open_folder, read_chosen
+from taxkg_assets.defs.home.question_models import open_exported_scorer, why_not_exported
+from taxkg_assets.defs.home.store import digest
+from taxkg_assets.retrieval.encoding.passage_scorer import CrossScorer, LateScorer, PassageScorer, Reranker
+
+_log = logging.getLogger("taxkg.serving")
+
+
+def open_reranker(home: AnyHome, *, version: int | None = None) -> Reranker | None:
+    """Return the chosen reranker; None if training chose none.
+
+    Args:
+        home: The home.
+        version: Version of the table `reranker`; the newest by default.
+    """
+    row = read_reranker(home, version=version)
+    return (
+        None
+        if row is None
+        else _with_weight(row, open_scorer(home, kind=row["kind"], path=row["path"], name=row["base"]))
+    )
+
+
+def open_served_reranker(home: AnyHome, *, version: int, served: str) -> Reranker | None:
+    """Open the chosen reranker for readers: its export, or the torch model with a notice.
+
+    Args:
+        home: The home.
+        version: Version of `reranker` in the release.
+        served: Hash of the encoder of the released index.
+
+    Returns:
+        The reranker; None if none is chosen for this encoder.
+    """
+    row = read_reranker(home, version=version, served=served)
+    if row is None:
+        return None
+    scorer = open_exported_scorer(home, reranker_export(row))
+    if scorer is not None:
+        return _with_weight(row, scorer)
+    _log.warning("the reranker runs on torch: %s", why_not_exported(home.store, reranker_export(row)))
+    return _with_weight(row, open_scorer(home, kind=row["kind"], path=row["path"], name=row["base"]))
+
+
+def _with_weight(row: dict[str, Any], scorer: PassageScorer) -> Reranker:
+    return Reranker(name=row["name"], scorer=scorer, weight=row["weight"], depth=row["depth"])
+
+
+def reranker_export(row: dict[str, Any]) -> str:
+    """Name the export of a reranker.
+
+    Args:
+        row: Row of `reranker`.
+
+    Returns:
+        Hash that names its folder.
+    """
+    return row["sha256"] or f"hub:{row['base']}"
+
+
+def reranker_hash(home: AnyHome) -> str:
+    """Return a digest of the chosen reranker, without loading it.
+
+    Args:
+        home: The home.
+    """
+    row = read_reranker(home)
+    return "" if row is None else digest(*(str(row[name]) for name in ("name", "sha256", "weight", "depth")))
+
+
+def read_reranker(home: AnyHome, *, version: int | None = None, served: str = "") -> dict[str, Any] | None:
+    """Read the row of the chosen reranker.
+
+    Args:
+        home: The home.
+        version: Version of `reranker`; the newest by default.
+        served: Hash of the encoder of the released index; empty for the encoder in use.
+
+    Returns:
+        Row of `reranker`; None if none is chosen, or if it reads with the tokens of another base.
+    """
+    row = None if home.settings.reranker == "none" else read_chosen(home, "reranker", version=version)
+    if row is None or row["kind"] != "late" or row["path"] or row["sha256"] == served:
+        return row
+    return row if row["sha256"] == base_hash(home) else None
+
+
+def open_scorer(home: AnyHome, *, kind: str, path: str, name: str) -> PassageScorer:
+    """Open the model of a reranker.
+
+    Args:
+        home: The home.
+        kind: `cross` or `late`.
+        path: Folder of the trained model in the home; empty for an untrained one.
+        name: Hub name of the untrained model; empty for the base encoder.
+
+    Returns:
+        The model that scores passages.
+    """
+    model = _open_model(home, kind=kind, path=path, name=name)
+    scorer = LateScorer if kind == "late" else CrossScorer
+    return scorer(model=model, is_bfloat16=has_bfloat16())
+
+
+def scorer_model(home: AnyHome, row: dict[str, Any]) -> Any:
+    """Load the model of a reranker.
+
+    Args:
+        home: The home.
+        row: Row of `reranker`.
+
+    Returns:
+        Model of sentence-transformers.
+    """
+    return _open_model(home, kind=row["kind"], path=row["path"], name=row["base"])
+
+
+def _open_model(home: AnyHome, *, kind: str, path: str, name: str) -> Any:
+    if kind == "late":
+        return open_folder(home.store.storage.local_copy(path)) if path else open_base(home).model
+    return _open_cross(str(home.store.storage.local_copy(path)) if path else name)
+
+
+@cache
+def _open_cross(name: str) -> Any:
+    from sentence_transformers import CrossEncoder
+
+    try:
+        return CrossEncoder(name, device="cpu", local_files_only=Path(name).is_dir())
+    except (OSError, ValueError) as missing:
+        said = str(missing).partition("\n")[0]
+        remedy = "Set TAXKG_RERANKER to late, cross, none, or a cross-encoder's folder or hub name."
+        raise ModelError(f"The reranker {name!r} could not be loaded: {said} {remedy}") from missing

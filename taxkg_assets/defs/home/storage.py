@@ -1,0 +1,184 @@
+"""Storage of a home, addressed by paths below it: a folder of this machine, or a bucket.
+
+What belongs here: bytes under names, folders that take their place at once, what an engine needs to open a name by
+itself, and the lease by which one build at a time writes. What does not: what the bytes mean.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+REMOTE = "s3://"
+
+
+class HomeBusyError(Exception):
+    """Another build works on this home."""
+
+
+class StorageError(Exception):
+    """What a home needs of its bucket cannot be had; the message says what, and the remedy."""
+
+
+def atomic_write(path: Path, data: bytes) -> None:
+    """Write a file so that readers see the old one or the new one, never a part of it.
+
+    Args:
+        path: File to write.
+        data: Its content.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary.write_bytes(data)
+    temporary.replace(path)
+
+
+_COMMIT = re.compile(r"[0-9]{20}\.json").fullmatch
+
+
+def newest_commit(table: Path) -> int:
+    """Return the number of the newest commit of a Delta table in a folder, by the names in its log; -1 for none.
+
+    Args:
+        table: Folder of the table.
+    """
+    try:
+        names = os.listdir(table / "_delta_log")
+    except FileNotFoundError:
+        return -1
+    return max((int(name[:20]) for name in names if _COMMIT(name)), default=-1)
+
+
+class Seen(NamedTuple):
+    """Properties of a file without reading it."""
+
+    bytes: int
+    age_s: float
+
+
+class Storage(Protocol):
+    """Names are relative, with `/` between their parts; a name that leads out of the storage is an error."""
+
+    def uri_of(self, name: str) -> str:
+        """What engines and people call the thing of this name."""
+
+    def options(self) -> dict[str, str]:
+        """What an engine needs to open a `uri_of`: address, region, keys. Never to be logged or stored."""
+
+    def read(self, name: str) -> bytes | None:
+        """The bytes of a name; None where there is nothing."""
+
+    def look(self, name: str) -> Seen | None:
+        """Size and age of a file; None where there is none."""
+
+    def write(self, name: str, data: bytes) -> None:
+        """Put bytes under a name; readers see the old ones or the new ones."""
+
+    def remove(self, name: str) -> None:
+        """Take away a name and everything below it."""
+
+    def children(self, name: str) -> list[str]:
+        """Names directly below a name, without their prefix, sorted."""
+
+    def walk(self, name: str) -> Iterator[str]:
+        """Every file below a name, as a path from there."""
+
+    def publish_folder(self, folder: Path, name: str) -> None:
+        """Move a folder of this machine to a name, in place of what is there."""
+
+    def local_copy(self, name: str) -> Path:
+        """A folder of this machine with the files below a name, whose content must never change."""
+
+    def lease(self, *, wait_s: float) -> AbstractContextManager[None]:
+        """Lock the storage for one writer among all machines; `HomeBusyError` when that takes longer than `wait_s`."""
+
+    def check_lease(self) -> None:
+        """Raise `HomeBusyError` if the lease was lost: another build may be writing by now."""
+
+
+def is_remote(home: str) -> bool:
+    """Return whether a home is in a bucket.
+
+    Args:
+        home: Folder or bucket address of the home.
+    """
+    return home.startswith(REMOTE)
+
+
+def safe_name(name: str) -> str:
+    """Return a name that stays below its folder.
+
+    Args:
+        name: Name of a file or folder.
+
+    Raises:
+        ValueError: The name leads out of its folder.
+    """
+    if name.startswith("/") or "\0" in name or any(part in {"", ".", ".."} for part in name.split("/")):
+        raise ValueError(f"{name!r} is no name of a thing in a home: it would lead out of it.")
+    return name
+
+
+class LocalStorage:
+    """A folder of this machine; it is locked by a file lock of the store, so its lease is free."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def uri_of(self, name: str) -> str:
+        return str(self._path(name))
+
+    def options(self) -> dict[str, str]:
+        return {}
+
+    def read(self, name: str) -> bytes | None:
+        path = self._path(name)
+        return path.read_bytes() if path.is_file() else None
+
+    def look(self, name: str) -> Seen | None:
+        path = self._path(name)
+        if not path.is_file():
+            return None
+        found = path.stat()
+        return Seen(found.st_size, time.time() - found.st_mtime)
+
+    def write(self, name: str, data: bytes) -> None:
+        atomic_write(self._path(name), data)
+
+    def remove(self, name: str) -> None:
+        path = self._path(name)
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
+
+    def children(self, name: str) -> list[str]:
+        path = self._path(name)
+        return sorted(child.name for child in path.iterdir()) if path.is_dir() else []
+
+    def walk(self, name: str) -> Iterator[str]:
+        path = self._path(name)
+        yield from (file.relative_to(path).as_posix() for file in sorted(path.rglob("*")) if file.is_file())
+
+    def publish_folder(self, folder: Path, name: str) -> None:
+        self.remove(name)
+        self._path(name).parent.mkdir(parents=True, exist_ok=True)
+        folder.replace(self._path(name))
+
+    def local_copy(self, name: str) -> Path:
+        return self._path(name)
+
+    def lease(self, *, wait_s: float) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def check_lease(self) -> None:
+        """The file lock of the store dies with its process only."""
+
+    def _path(self, name: str) -> Path:
+        return self._folder / safe_name(name)

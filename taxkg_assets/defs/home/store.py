@@ -1,0 +1,417 @@
+"""The home: Delta tables with their fingerprints, the manifest of sources, the cache of read documents.
+
+What belongs here: where a table is and how it is committed. What does not: what is in it. No dagster here, so that
+readers (the command line, servers) open a home without it.
+
+A home is a folder, or `s3://BUCKET/FOLDER`: tables, index, models, reports and the manifest then lie in the bucket, and
+a folder of this machine keeps the rest (Dagster's records, cached readings) and the bucket's address, so that either
+names the same home.
+
+Every commit carries what it was made from, so that a later build can tell without reading rows whether a table is
+current: `taxkg.content` (digest of the rows, `_at` columns aside), `taxkg.inputs` (digest of code, settings and the
+contents of the inputs) and, for per-document tables, `taxkg.documents` (reading and content of each document).
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import re
+import shutil
+import time
+import uuid
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from cachetools import LRUCache
+from deltalake import CommitProperties, DeltaTable, PostCommitHookProperties, write_deltalake
+from deltalake.exceptions import TableNotFoundError
+
+from taxkg_assets.defs.home.bucket import S3Storage
+from taxkg_assets.defs.home.commit_retry import COMMIT_RETRY
+from taxkg_assets.defs.home.contracts import empty_frame, enforce_contract, schema_of
+from taxkg_assets.defs.home.renamed_columns import RENAMED_COLUMNS
+from taxkg_assets.defs.home.storage import REMOTE, LocalStorage, Storage, is_remote, newest_commit
+from taxkg_assets.defs.home.storage import HomeBusyError as HomeBusyError
+from taxkg_assets.defs.home.storage import atomic_write as atomic_write
+from taxkg_assets.settings import settings_of
+
+BUILD, TRAINING = "build", "training"
+"""Purpose of a lock: one of each at a time, so that a new document never waits for training."""
+POLL_SECONDS = 0.5
+
+_HASH_SEED = 7
+_KEEP_LOG = PostCommitHookProperties(create_checkpoint=True, cleanup_expired_logs=False)
+"""A release reads old versions by their log, however old it is; `defs/retention.py` knows which entries may go."""
+SOURCE_MANIFEST = "sources.json"
+NEWEST = 50
+LINK = ".remote"
+"""File in a folder of this machine that names the bucket of its home."""
+
+_counted: LRUCache[tuple[str, str, str], int] = LRUCache(4096)  # by address, its identity, its version
+_locked: set[str] = set()
+"""What this process holds of homes: a run inside a build needs no second lock."""
+
+
+_retry_on_conflict = COMMIT_RETRY.wraps
+
+
+@dataclass(frozen=True, slots=True)
+class TableState:
+    """What the newest commit of a table says about itself."""
+
+    version: int
+    content: str
+    inputs: str
+    documents: Mapping[str, Mapping[str, str]]
+
+
+def digest(*parts: str) -> str:
+    """Digest several strings.
+
+    Args:
+        parts: Strings; their number and order count.
+
+    Returns:
+        First 24 hex digits of their SHA-256.
+    """
+    return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()[:24]
+
+
+def frame_digest(frame: pl.DataFrame) -> str:
+    """Digest the rows of a frame in their order; columns that end in `_at` do not count.
+
+    It uses the row hashes of polars with a fixed seed and not the bytes of the frame, which differ with how the frame
+    was made. What another version of polars hashed counts as changed (`code_fingerprint`).
+
+    Args:
+        frame: Rows.
+
+    Returns:
+        Hex digest of 24 digits.
+    """
+    kept = frame.select(c for c in frame.columns if not c.endswith("_at"))
+    hashed = hashlib.sha256(repr(kept.schema).encode())
+    hashed.update(kept.hash_rows(seed=_HASH_SEED).to_numpy().tobytes())
+    return hashed.hexdigest()[:24]
+
+
+def work_folder(uri: str) -> Path:
+    """The folder of this machine that goes with a home in a bucket."""
+    named = re.sub(r"[^A-Za-z0-9]+", "-", uri.removeprefix(REMOTE)).strip("-")
+    return (Path(settings_of().work) / f"{named[-60:]}-{digest(uri.rstrip('/'))[:8]}").expanduser().resolve()
+
+
+class Store:
+    """One home: `tables`, `index`, `models`, `reports` and the manifest `sources.json` in its storage; `home` is the
+    folder of this machine, with `dagster` and `cache`, and with all the rest where no bucket is named."""
+
+    def __init__(self, home: str | Path, *, patience_s: float = 180.0) -> None:
+        named = str(home)
+        self.home = work_folder(named) if is_remote(named) else Path(home).expanduser().resolve()
+        link = self.home / LINK
+        if is_remote(named):
+            self.storage: Storage = S3Storage(named, work=self.home, patience_s=patience_s)
+            if not link.exists():
+                atomic_write(link, self.storage.uri.encode())
+        elif link.exists():
+            self.storage = S3Storage(link.read_text(encoding="utf8"), work=self.home, patience_s=patience_s)
+        else:
+            self.storage = LocalStorage(self.home)
+        self.uri = self.storage.uri if isinstance(self.storage, S3Storage) else str(self.home)
+
+    def __repr__(self) -> str:
+        return f"Store({self.uri!r})"
+
+    def folder(self, *parts: str) -> Path:
+        """A folder of this machine below the home; made if it is not there."""
+        path = self.home.joinpath(*parts)
+        path.mkdir(parents=True, exist_ok=True)
+        return path
+
+    def table_uri(self, name: str) -> str:
+        """Folder or address of a table."""
+        return self.storage.uri_of(f"tables/{name}")
+
+    @contextmanager
+    def exclusive(self, *, work: str = BUILD, wait_s: float = 0.0) -> Iterator[None]:
+        """Hold the home for one build; another process waits, then fails. The lock ends with its process.
+
+        Args: work: training holds the home for itself: it writes no table that a build writes.
+        """
+        key = f"{self.home}:{work}"
+        if key in _locked:
+            yield
+            return
+        with (self.folder() / (".lock" if work == BUILD else f".{work}.lock")).open("w") as lock:
+            deadline = time.monotonic() + wait_s
+            while True:
+                try:
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    break
+                except BlockingIOError as busy:
+                    if time.monotonic() >= deadline:
+                        remedy = "Wait for it, or choose another home with --home."
+                        raise HomeBusyError(f"Another {work} is working on {self.uri}. {remedy}") from busy
+                    time.sleep(POLL_SECONDS)
+            left_s = max(0.0, deadline - time.monotonic())
+            with self.storage.lease(wait_s=left_s) if work == BUILD else nullcontext():
+                _locked.add(key)
+                try:
+                    yield
+                finally:
+                    _locked.discard(key)
+
+    def record_active_run(self, run_id: str, *, work: str = BUILD) -> None:
+        """Write down which run works on the home; what is still there when the home is free died in the middle."""
+        atomic_write(self._note(work), run_id.encode())
+
+    def active_run(self, *, work: str = BUILD) -> str:
+        """The run that works on the home, or died there; empty where the last one came to its end."""
+        path = self._note(work)
+        return path.read_text(encoding="utf8") if path.exists() else ""
+
+    def clear_active_run(self, *, work: str = BUILD) -> None:
+        """The noted run has come to its end."""
+        self._note(work).unlink(missing_ok=True)
+
+    def _note(self, work: str) -> Path:
+        return self.home / f".{work}.run"
+
+    # ------------------------------------------------------------------------------------------------ reading
+
+    def exists(self, name: str) -> bool:
+        """Whether the table has a first commit."""
+        return DeltaTable.is_deltatable(self.table_uri(name), self._options())
+
+    def open_table(self, name: str, *, version: int | None = None) -> DeltaTable | None:
+        """The table as the engine has it; None before its first commit."""
+        try:
+            return DeltaTable(self.table_uri(name), version=version, storage_options=self._options())
+        except TableNotFoundError:
+            return None
+
+    def _not_built(self, name: str) -> TableNotFoundError:
+        return TableNotFoundError(f"{name} has not been built in {self.uri}: run `taxkg build` first.")
+
+    def _options(self) -> dict[str, str] | None:
+        return self.storage.options() or None
+
+    def state(self, name: str) -> TableState | None:
+        """What the newest commit says; None before the first one. A foreign commit has no digests of ours."""
+        table = self.open_table(name)
+        if table is None:
+            return None
+        last = table.history(1)[0]
+        return TableState(
+            version=table.version(),
+            content=last.get("taxkg.content") or f"foreign commit {table.version()}",
+            inputs=last.get("taxkg.inputs") or "",
+            documents=json.loads(last.get("taxkg.documents") or "{}"),
+        )
+
+    def read(self, name: str, *, version: int | None = None) -> pl.DataFrame:
+        """All rows of a table, sorted by primary key; `TableNotFoundError` before its first commit."""
+        schema = schema_of(name)
+        try:
+            frame = pl.read_delta(self.table_uri(name), version=version, storage_options=self._options())
+        except TableNotFoundError as missing:
+            raise self._not_built(name) from missing
+        frame = frame.rename(RENAMED_COLUMNS.get(name, {}), strict=False)
+        return frame.select([c for c in schema.columns() if c in frame.columns]).sort(schema.primary_key())
+
+    def read_as_written(self, name: str, *, version: int | None = None) -> pl.DataFrame:
+        """All rows of a table in no promised order, without its schema."""
+        table = self.open_table(name, version=version)
+        if table is None:
+            raise self._not_built(name)
+        if not (files := table.file_uris()):
+            return self.read(name, version=version)
+        return pl.read_parquet(files, storage_options=self._options()).rename(
+            RENAMED_COLUMNS.get(name, {}), strict=False
+        )
+
+    def read_documents(self, name: str, document_ids: Collection[str], *, version: int | None = None) -> pl.DataFrame:
+        """The rows of some documents, sorted by primary key; the rest of the table is not read."""
+        if not self.exists(name):
+            raise self._not_built(name)
+        rows = self.scan(name, version=version).filter(pl.col("document_id").is_in(list(document_ids)))
+        return rows.collect().sort(schema_of(name).primary_key())
+
+    def read_elements(self, name: str, element_ids: Collection[str], *, version: int | None = None) -> pl.DataFrame:
+        """The rows of some elements; the rest of the table is not read."""
+        return self.scan(name, version=version).filter(pl.col("element_id").is_in(list(element_ids))).collect()
+
+    def version(self, name: str) -> int:
+        """Number of the newest commit; -1 before the first one."""
+        if isinstance(self.storage, LocalStorage):
+            return newest_commit(Path(self.table_uri(name)))
+        table = self.open_table(name)
+        return -1 if table is None else table.version()
+
+    def count(self, name: str) -> int:
+        """Rows of a table; a version never changes, so its rows are counted once."""
+        table = self.open_table(name)
+        own = self.table_uri(name)  # a copied home has the identities and versions of its original
+        key = (own, "", "") if table is None else (own, str(table.metadata().id), str(table.version()))
+        if table is None or key not in _counted:
+            _counted[key] = int(self.scan(name).select(pl.len()).collect().item())
+        return _counted[key]
+
+    def head(self, name: str, rows: int) -> pl.DataFrame:
+        """A few rows of a table, in no promised order."""
+        return self.scan(name).head(rows).collect()
+
+    def scan(self, name: str, *, version: int | None = None) -> pl.LazyFrame:
+        """Scan a table lazily; columns have the names of its present schema."""
+        rows = pl.scan_delta(self.table_uri(name), version=version, storage_options=self._options())
+        return rows.rename(RENAMED_COLUMNS.get(name, {}), strict=False)
+
+    def read_or_empty(self, name: str) -> pl.DataFrame:
+        """All rows of a table, or none before its first commit."""
+        return self.read(name) if self.exists(name) else empty_frame(schema_of(name))
+
+    # ------------------------------------------------------------------------------------------------ writing
+
+    def _create(self, name: str) -> None:
+        """Make the table before its first rows: eight writers at once would otherwise lose some of them."""
+        if not self.exists(name):
+            self._commit(name, empty_frame(schema_of(name)), mode="ignore")
+
+    def _commit(self, name: str, frame: pl.DataFrame, *, record: Mapping[str, str] | None = None, **how: Any) -> None:
+        """One commit, with what it says of itself, unless another build may be writing by now."""
+        self.storage.check_lease()
+        if isinstance(self.storage, LocalStorage):
+            Path(self.table_uri(name)).mkdir(parents=True, exist_ok=True)
+        properties = CommitProperties(custom_metadata=dict(record or {}))
+        write_deltalake(
+            self.table_uri(name),
+            frame,
+            storage_options=self._options(),
+            commit_properties=properties,
+            post_commithook_properties=_KEEP_LOG,
+            **how,
+        )
+
+    @_retry_on_conflict
+    def write(
+        self,
+        name: str,
+        frame: pl.DataFrame,
+        *,
+        inputs: str,
+        documents: Mapping[str, Mapping[str, str]] | None = None,
+    ) -> TableState:
+        """Replace a whole table by validated rows in one commit.
+
+        Args: documents: for a table that is made in parts, what the rows of each part were made from.
+        """
+        frame = enforce_contract(schema_of(name), frame)
+        self._create(name)
+        record = {"taxkg.content": frame_digest(frame), "taxkg.inputs": inputs}
+        if documents:
+            record["taxkg.documents"] = json.dumps(documents, sort_keys=True)
+        self._commit(name, frame, record=record, mode="overwrite", schema_mode="overwrite")
+        return self._state_after_write(name)
+
+    def append(self, name: str, frame: pl.DataFrame) -> None:
+        """Add validated rows to a table that only grows, in one commit; one whose answer was lost is not repeated."""
+        frame = enforce_contract(schema_of(name), frame)
+        token = uuid.uuid4().hex
+        for attempt in COMMIT_RETRY.copy():
+            with attempt:
+                self._create(name)
+                self._rename_columns(name)
+                if attempt.retry_state.attempt_number == 1 or not self._holds(name, token):
+                    self._commit(name, frame, record={"taxkg.token": token}, mode="append")
+
+    def _rename_columns(self, name: str) -> None:
+        """Give a stored table its present column names, so that rows can be appended."""
+        table = self.open_table(name)
+        stored = set() if table is None else {field.name for field in table.schema().fields}
+        if stored & set(RENAMED_COLUMNS.get(name, {})):
+            self._commit(name, self.read(name), mode="overwrite", schema_mode="overwrite")
+
+    def _holds(self, name: str, token: str) -> bool:
+        """Whether one of the newest commits bears this token."""
+        table = self.open_table(name)
+        return table is not None and any(commit.get("taxkg.token") == token for commit in table.history(NEWEST))
+
+    @_retry_on_conflict
+    def replace_documents(
+        self, name: str, frame: pl.DataFrame, *, documents: Mapping[str, Mapping[str, str] | None]
+    ) -> TableState:
+        """Replace the rows of some documents in one commit and leave all others alone.
+
+        Args: documents: for each document what its rows were read from; None removes the document.
+        """
+        frame = enforce_contract(schema_of(name), frame)
+        with self._table_lock(name):
+            return self._replace_documents(name, frame, documents=documents)
+
+    def _replace_documents(
+        self, name: str, frame: pl.DataFrame, *, documents: Mapping[str, Mapping[str, str] | None]
+    ) -> TableState:
+        self._create(name)
+        state = self._state_after_write(name)
+        kept = {**state.documents, **{d: s for d, s in documents.items() if s is not None}}
+        kept = {d: s for d, s in sorted(kept.items()) if documents.get(d, s) is not None}
+        content = digest(*(f"{d}={s.get('content', '')}" for d, s in kept.items()))
+        quoted = ", ".join("'" + d.replace("'", "''") + "'" for d in sorted(documents))
+        record = {
+            "taxkg.content": content,
+            "taxkg.inputs": content,
+            "taxkg.documents": json.dumps(kept, sort_keys=True),
+        }
+        where = f"document_id IN ({quoted})"
+        self._commit(name, frame, record=record, mode="overwrite", schema_mode="merge", predicate=where)
+        return self._state_after_write(name)
+
+    @contextmanager
+    def _table_lock(self, name: str) -> Iterator[None]:
+        """One writer at a time: what a commit says of all documents rests on the commit before it."""
+        with (self.folder("tables") / f".{name}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+
+    def _state_after_write(self, name: str) -> TableState:
+        state = self.state(name)
+        if state is None:
+            raise TableNotFoundError(f"{name} vanished from {self.uri} while it was written.")
+        return state
+
+    # -------------------------------------------------------------------------------------- cache of readings
+
+    def reading_folder(self, document_id: str, *, reading: str) -> Path:
+        """Where the frames of one reading (bytes and code version) of a document are cached."""
+        return self.home / "cache" / "extract" / digest(document_id) / reading
+
+    def forget_other_readings(self, folder: Path, *, keep: str) -> None:
+        """Drop the cached readings of one document but the one that its row names."""
+        for reading in folder.iterdir():
+            if reading.name != keep:
+                shutil.rmtree(reading, ignore_errors=True)
+
+    # ------------------------------------------------------------------------------------------------- manifest
+
+    def read_manifest(self) -> dict[str, Any]:
+        """The recorded sources: `roots` (folders and files given) and `files` (document → root and path)."""
+        found = self.storage.read(SOURCE_MANIFEST)
+        empty: dict[str, Any] = {"roots": [], "files": {}}
+        return empty if found is None else json.loads(found)
+
+    @contextmanager
+    def lock_ledger(self) -> Iterator[None]:
+        """Hold the manifest from reading to writing, among all processes of this machine; a matter of moments."""
+        with (self.folder() / ".sources.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+
+    def write_manifest(self, manifest: Mapping[str, Any]) -> None:
+        """Record the sources."""
+        self.storage.write(SOURCE_MANIFEST, json.dumps(manifest, indent=1, sort_keys=True).encode())

@@ -1,0 +1,110 @@
+"""How long the parts of a build took: noted while they run, kept in the home until the next time they run."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from taxkg_assets.defs.home.store import Store, atomic_write
+from taxkg_assets.prompts.contract import AnyItem, AnyProposal, Judged, Proposer, Task
+
+TIMES = "times.json"
+_spent: dict[str, tuple[datetime, float]] = {}
+_lock = threading.Lock()
+
+
+@contextmanager
+def timed(part: str) -> Iterator[None]:
+    """Note the time that a part takes; times of the same part add up until they are kept.
+
+    Args:
+        part: Name of the part.
+
+    Yields:
+        Nothing.
+    """
+    began, started = datetime.now(UTC), time.monotonic()
+    try:
+        yield
+    finally:
+        note_time(part, began=began, seconds=time.monotonic() - started)
+
+
+def note_time(part: str, *, began: datetime, seconds: float) -> None:
+    """Add to the time of a part."""
+    with _lock:
+        first, before = _spent.get(part, (began, 0.0))
+        _spent[part] = (first, before + seconds)
+
+
+def keep_times(store: Store) -> None:
+    """Store the measured times in the home, and replace earlier times of the same parts.
+
+    Args:
+        store: Files of the home.
+    """
+    with _lock:
+        noted, path = dict(_spent), store.folder("cache") / TIMES
+        _spent.clear()
+    if noted:
+        rows = {part: {"began_at": began.isoformat(), "seconds": round(s, 3)} for part, (began, s) in noted.items()}
+        atomic_write(path, json.dumps({**_read(store), **rows}, indent=1, sort_keys=True).encode())
+
+
+def read_times(store: Store) -> dict[str, tuple[datetime, datetime]]:
+    """Read when each part ran.
+
+    Args:
+        store: Files of the home.
+
+    Returns:
+        By part when it began, and its beginning plus the time that it took.
+    """
+    found = {part: (datetime.fromisoformat(row["began_at"]), row["seconds"]) for part, row in _read(store).items()}
+    return {part: (began, began + timedelta(seconds=seconds)) for part, (began, seconds) in found.items()}
+
+
+def _read(store: Store) -> dict[str, dict[str, Any]]:
+    path = store.folder("cache") / TIMES
+    found: dict[str, dict[str, Any]] = json.loads(path.read_text(encoding="utf8")) if path.is_file() else {}
+    return found
+
+
+class TimedProposer:
+    """A proposer whose time is noted by task."""
+
+    def __init__(self, own: Proposer) -> None:
+        self._own = own
+
+    @property
+    def fingerprint(self) -> str:
+        """That of the own proposer."""
+        return self._own.fingerprint
+
+    def propose(self, task: Task[AnyItem, AnyProposal], items: Sequence[AnyItem]) -> tuple[Judged[AnyProposal], ...]:
+        """Propose as the own proposer does."""
+        with timed(task.name):
+            return self._own.propose(task, items)
+
+
+def timed_call(part: str, call: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap a function so that its time is noted.
+
+    Args:
+        part: Name of the part.
+        call: Function.
+
+    Returns:
+        Function with the same arguments and result.
+    """
+
+    def run(*arguments: Any, **named: Any) -> Any:
+        with timed(part):
+            return call(*arguments, **named)
+
+    return run

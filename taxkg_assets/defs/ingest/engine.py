@@ -1,0 +1,58 @@
+"""Who reads many documents: processes of this machine, or a Spark cluster. One interface, two members.
+
+Both run the same reading process with the same limits; a document's frames end up in the folder that its job names,
+and what became of it is reported in the same words, so that everything after does not know who read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from taxkg_assets.defs.ingest.reader import Job, Limits, Outcome, read_documents
+from taxkg_assets.settings import Settings
+
+
+class EngineError(Exception):
+    """The engine of the settings cannot be had; the message says what is missing."""
+
+
+class Engine(Protocol):
+    """Reads documents side by side."""
+
+    def read(self, jobs: Sequence[Job], *, limits: Limits, on_done: Callable[[Outcome], None]) -> list[Outcome]:
+        """Read all jobs, biggest worry first as given; outcomes come in the order of the jobs."""
+
+
+@dataclass(frozen=True, slots=True)
+class LocalEngine:
+    """A number of processes of this machine."""
+
+    workers: int
+
+    def read(self, jobs: Sequence[Job], *, limits: Limits, on_done: Callable[[Outcome], None]) -> list[Outcome]:
+        return read_documents(jobs, workers=self.workers, limits=limits, on_done=on_done)
+
+
+def open_engine(settings: Settings) -> Engine:
+    """Return the engine that the settings name.
+
+    Args:
+        settings: Settings; `engine` is `local` or `spark`.
+
+    Returns:
+        Engine that reads documents and encodes passages.
+
+    Raises:
+        EngineError: The engine needs a package that is not installed.
+    """
+    if settings.engine == "local":
+        return LocalEngine(settings.workers)
+    try:
+        from taxkg_assets.defs.ingest.spark import SparkEngine
+    except ImportError as missing:
+        raise EngineError(
+            "TAXKG_ENGINE=spark needs pyspark and Java: pip install taxkg[spark], or unset it."
+        ) from missing
+    return SparkEngine(settings.spark_master)

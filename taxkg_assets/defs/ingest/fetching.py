@@ -1,0 +1,188 @@
+"""Documents by name into a folder, each under the name of its revision; only what changed is loaded.
+
+The command `taxkg fetch` and the daily schedule call the same function. What it brings into a recorded folder is
+built like any other file there.
+
+The record `.fetched.json` of a folder holds, for each address, what the server said last, so that the next request is
+conditional, and an interrupted download resumes.
+"""
+
+import fcntl
+import json
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import dagster as dg
+import polars as pl
+
+from taxkg_assets.defs.home.store import HomeBusyError, atomic_write
+from taxkg_assets.defs.ingest.file_status import inbox_of
+from taxkg_assets.defs.ingest.reader import Job, Limits, read_documents
+from taxkg_assets.defs.wiring.alerts import default_schedule_status
+from taxkg_assets.rules.models.fetching import load_fetching
+from taxkg_assets.settings import Settings
+from taxkg_assets.sources.fetch import Fetched, Fetcher, FetchError, Known, find_urls
+from taxkg_assets.sources.scan import sha256_of
+
+RECORD = ".fetched.json"
+LOCK = ".fetching.lock"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What came of one address: new, changed, unchanged, absent, planned or failed."""
+
+    url: str
+    status: str
+    file: str = ""
+    reason: str = ""
+
+
+def fetch(
+    names: Iterable[str],
+    *,
+    folder: Path,
+    settings: Settings,
+    years: Iterable[int] = (),
+    base_url: str = "",
+    is_draft: bool = False,
+    is_dry: bool = False,
+) -> Iterator[Line]:
+    """Fetch products or families by name; a failed address stops no other.
+
+    Args:
+        names: File stems such as `f1099div`, or families in rules/fetching.yaml.
+        folder: Folder of the documents.
+        settings: Settings of the home.
+        years: Years of earlier revisions; empty for the current files.
+        base_url: Address of another server than the IRS.
+        is_draft: Whether drafts are wanted.
+        is_dry: Whether to request nothing.
+
+    Yields:
+        One line per address, as soon as it is done.
+
+    Raises:
+        FetchError: A name or an address is invalid.
+        HomeBusyError: Another process fills the folder.
+    """
+    base_url = base_url or load_fetching().base_url
+    fetcher = Fetcher(base_url)
+    wanted = tuple(years)
+    found = [find_urls(name, base_url=base_url, years=wanted, is_draft=is_draft) for name in names]
+    with nullcontext() if is_dry else _alone_in(folder):
+        for url in dict.fromkeys(url for urls in found for url in urls):
+            record = _read_record(folder)
+            known = Known(**record[url]) if url in record and (folder / record[url]["file"]).is_file() else None
+            try:
+                fetched = fetcher.fetch(url, folder, known=known, is_dry=is_dry)
+            except FetchError as failed:
+                yield Line(url, "failed", reason=str(failed))
+                continue
+            yield _settle(fetched, folder, known=known, settings=settings)
+
+
+@contextmanager
+def _alone_in(folder: Path) -> Iterator[None]:
+    """One fetch a folder: two would write into one half-loaded file. The lock dies with its process."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / LOCK).open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as busy:
+            raise HomeBusyError(f"Another fetch is filling {folder}. Wait for it, or choose another folder.") from busy
+        yield
+
+
+def _settle(fetched: Fetched, folder: Path, *, known: Known | None, settings: Settings) -> Line:
+    """Give a new document its name, and write down what the server said."""
+    before = known or Known()
+    now = replace(before, etag=fetched.etag, last_modified=fetched.last_modified, sha256=fetched.sha256)
+    status = fetched.status
+    if fetched.path is not None:
+        now = _named(now, fetched.path, urlsplit(fetched.url).path, settings=settings)
+        is_there = (folder / now.file).exists()
+        if is_there and not now.is_read and (before.is_read or before.file != now.file):
+            fetched.path.unlink()
+            reason = "the downloaded file cannot be opened, so the earlier one is kept. Run the same command later."
+            return Line(fetched.url, "failed", file=now.file, reason=reason)
+        status = "changed" if is_there else "new"
+        fetched.path.replace(folder / now.file)
+    if fetched.status in ("new", "unchanged"):
+        if not now.is_read:  # requested again without a condition: the next reply may be valid
+            now = replace(now, etag="", last_modified="")
+        record = {**_read_record(folder), fetched.url: asdict(now)}
+        atomic_write(folder / RECORD, json.dumps(record, indent=1, sort_keys=True).encode())
+        if before.file != now.file and not before.is_named:
+            _drop(folder / before.file, sha256=before.sha256)
+    return Line(fetched.url, status, file=now.file)
+
+
+def _drop(path: Path, *, sha256: str) -> None:
+    """Take away what was fetched under a makeshift name and is corrected now; never what somebody put there since."""
+    if path.is_file() and sha256_of(path) == sha256:
+        path.unlink()
+
+
+def _named(now: Known, path: Path, url_path: str, *, settings: Settings) -> Known:
+    """`<irs name>--<revision>.pdf` by what its pages say; the server's name for one that says nothing or is broken."""
+    plain = Path(url_path).name
+    with tempfile.TemporaryDirectory() as folder:
+        job = Job(
+            document_id=Path(plain).stem,
+            path=str(path),
+            sha256=sha256_of(path),
+            source_uri=str(path),
+            source_root=folder,
+            is_text=False,
+            code_version="",
+            max_pages=settings.max_pages,
+            folder=str(Path(folder) / "frames"),
+        )
+        limits = Limits(settings.document_seconds, settings.document_memory_mb)
+        (outcome,) = read_documents([job], workers=1, limits=limits, on_done=lambda _: None)
+        if not outcome.is_read:
+            return replace(now, file=plain, is_read=False, is_named=False)
+        row = pl.read_ipc(Path(job.folder) / "documents.arrow").row(0, named=True)
+    if "--" in plain or not row["revision"]:
+        return replace(now, file=plain, is_read=True, is_named="--" in plain)
+    stem = row["irs_name"] or Path(plain).stem
+    return replace(now, file=f"{stem}--{row['revision']}.pdf", is_read=True, is_named=True)
+
+
+def _read_record(folder: Path) -> dict[str, Any]:
+    path = folder / RECORD
+    return json.loads(path.read_text(encoding="utf8")) if path.exists() else {}
+
+
+@dg.op
+def fetch_watched(context: dg.OpExecutionContext) -> None:
+    """Fetch the watched names into the inbox; the sensor sees what is new there."""
+    settings = Settings()
+    names = [name.strip() for name in settings.watch.split(",") if name.strip()]
+    failed = 0
+    for line in fetch(names, folder=inbox_of(settings), settings=settings):
+        context.log.info(f"{line.status}: {line.url} {line.file} {line.reason}")
+        failed += line.status == "failed"
+    if failed:
+        raise dg.Failure(f"{failed} of the watched documents could not be fetched; the log names each of them.")
+
+
+@dg.job(tags={"dagster/max_runtime": str(load_fetching().run_seconds)})
+def watch_releases() -> None:
+    """Look for new revisions of the watched names."""
+    fetch_watched()
+
+
+daily_releases = dg.ScheduleDefinition(
+    name="daily_releases",
+    job=watch_releases,
+    cron_schedule="15 6 * * *",
+    description="Every morning: fetch the names of TAXKG_WATCH into the inbox.",
+    default_status=default_schedule_status(),
+)

@@ -1,0 +1,100 @@
+"""The current files of the sources: the bytes of each file, or the reason why it is left out unread.
+
+The sensor, the status and the intake all look through here, so that they agree on what is new. A refusal has a digest,
+too: the same one is reported once, and another one, or none any more, counts as a change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from taxkg_assets.defs.home.store import Store, digest
+from taxkg_assets.settings import Settings
+from taxkg_assets.sources.scan import find_duplicate_files, printable, sha256_of
+
+MIB = 1024 * 1024
+BACK_REMEDY = "Put it back, or remove it and build again."
+READ_REMEDY = "Let the user of this process read it, or remove it."
+LINK_REMEDY = "Put the file itself there, or name its folder with `taxkg build --corpus`."
+SIZE_REMEDY = "Check the file, or raise TAXKG_DOCUMENT_MEMORY_MB."
+RIVAL_REMEDY = "Rename one of them, or remove the one that is not meant."
+DUPLICATE_REMEDY = "Remove one of the two files."
+
+
+@dataclass(frozen=True, slots=True)
+class FileStatus:
+    """A file as it is now; stage, reason and remedy are empty where it may be read."""
+
+    sha256: str
+    stage: str = ""
+    reason: str = ""
+    remedy: str = ""
+
+
+def inbox_of(settings: Settings) -> Path:
+    """Return the folder that is a source without being named as one.
+
+    Args:
+        settings: Settings with `home`.
+
+    Returns:
+        `inbox` in the home.
+    """
+    return Path(settings.inbox or Store(settings.home).home / "inbox").resolve()
+
+
+def inspect_files(
+    files: Mapping[str, Mapping[str, Any]],
+    *,
+    admitted: Mapping[str, str],
+    settings: Settings,
+    hashed: Callable[[Path], str] = sha256_of,
+) -> dict[str, FileStatus]:
+    """Inspect entries of the manifest; no file stops the inspection of the others.
+
+    Args:
+        files: Entries of the manifest by document.
+        admitted: Digests with which documents of the manifest were admitted.
+        settings: Limits of size, and the tiers of sources.
+        hashed: Digests the bytes of a file.
+
+    Returns:
+        By document what its file contains now, or why it stays out.
+    """
+    looks = {d: _inspect_file(file, settings=settings, hashed=hashed) for d, file in files.items()}
+    seen = {d: look.sha256 for d, look in looks.items() if not look.reason}
+    for document_id, holder in find_duplicate_files(seen, admitted=admitted).items():
+        reason = f"{printable(files[document_id]['path'])} has the same bytes as the document {holder}."
+        looks[document_id] = _refuse("open", reason, DUPLICATE_REMEDY)
+    return looks
+
+
+def _inspect_file(file: Mapping[str, Any], *, settings: Settings, hashed: Callable[[Path], str]) -> FileStatus:
+    path, shown = Path(file["path"]), printable(file["path"])
+    if rival := file.get("rival"):
+        reason = f"Two files of this name differ, or cannot be compared: {shown} and {printable(rival['path'])}."
+        return _refuse("open", reason, RIVAL_REMEDY)
+    try:
+        if _leads_out(path, inbox=inbox_of(settings)):
+            return _refuse("open", f"{shown} is a link that leads out of the inbox.", LINK_REMEDY)
+        size = path.stat().st_size
+        if size > settings.document_memory_mb * MIB:
+            reason = f"{shown} has {size // MIB} MiB, more than reading may take ({settings.document_memory_mb} MiB)."
+            return _refuse("limits", reason, SIZE_REMEDY)
+        return FileStatus(hashed(path))
+    except FileNotFoundError:
+        return _refuse("open", f"{shown} is not there.", BACK_REMEDY)
+    except OSError as closed:
+        return _refuse("open", f"{shown} cannot be read ({closed.strerror}).", READ_REMEDY)
+
+
+def _leads_out(path: Path, *, inbox: Path) -> bool:
+    """Whether a file of the inbox is a link to elsewhere; folders that somebody named may hold links."""
+    return path.parent == inbox and path.is_symlink() and not path.resolve().is_relative_to(inbox)
+
+
+def _refuse(stage: str, reason: str, remedy: str) -> FileStatus:
+    return FileStatus(digest(stage, reason), stage, reason, remedy)

@@ -1,0 +1,409 @@
+"""How documents get in: which are new, read them in child processes, and publish their rows table by table.
+
+The expensive part, reading a document, happens once per (bytes, code version) and leaves all its frames in the home's
+cache; `documents` and `quarantine` record the outcome, and each extraction table then commits its frames from there.
+A build that is killed at any moment therefore resumes where it was.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from taxkg_assets.defs.home.contracts import schema_of
+from taxkg_assets.defs.home.store import Store, digest, frame_digest
+from taxkg_assets.defs.home.timing import keep_times, timed
+from taxkg_assets.defs.ingest.engine import open_engine
+from taxkg_assets.defs.ingest.file_status import FileStatus, inbox_of, inspect_files
+from taxkg_assets.defs.ingest.llm_refinement import open_refinement, refinement_fingerprint
+from taxkg_assets.defs.ingest.reader import Job, Limits, Outcome
+from taxkg_assets.defs.ingest.reading import reading_version
+from taxkg_assets.defs.wiring.progress import stage_progress
+from taxkg_assets.defs.wiring.resources import Home
+from taxkg_assets.settings import Settings
+from taxkg_assets.sources.documents import build_documents, find_tier
+from taxkg_assets.sources.quarantine import build_quarantine
+from taxkg_assets.sources.scan import (
+    MissingSourceError,
+    SourceError,
+    existing_roots,
+    find_source_files,
+    merge_sources,
+    printable,
+)
+
+PER_DOCUMENT = ("spans", "elements", "tables", "anchors", "faces", "fields", "sections", "links", "references")
+"""Tables that are published document by document."""
+
+Batch = tuple[pl.DataFrame, Mapping[str, Mapping[str, str] | None]]
+
+
+def has_sources(home: Home) -> bool:
+    """Whether a source was recorded, or the inbox contains a file."""
+    inbox = inbox_of(home.settings)
+    return bool(home.store.read_manifest()["roots"]) or (inbox.is_dir() and bool(find_source_files(inbox)))
+
+
+def scan_sources(home: Home, roots: Sequence[Path] = (), *, at_first: Sequence[Path] = ()) -> dict[str, Any]:
+    """Scan the given sources, or all recorded ones and the inbox, and record their files.
+
+    Args:
+        home: The home.
+        roots: Folders and files to scan and record.
+        at_first: Sources of a home without recorded sources and with an empty inbox.
+
+    Returns:
+        The manifest; `closed` lists folders that could not be read, with the reason. Their documents stay as they were.
+
+    Raises:
+        SourceError: No source can be read.
+    """
+    store = home.store
+    with store.lock_ledger():
+        manifest = store.read_manifest()
+        given = roots or (() if has_sources(home) else at_first)
+        recorded = sorted({*manifest["roots"], str(inbox_of(home.settings))})
+        scanned = [root.resolve() for root in given] or existing_roots(recorded)
+        scans, closed = _scan(scanned)
+        merged = merge_sources(manifest, scans)
+        if merged != manifest:
+            store.write_manifest(merged)
+    return {**merged, "closed": closed}
+
+
+def _scan(roots: Iterable[Path]) -> tuple[dict[Path, dict[str, list[Path]]], list[str]]:
+    """The files of each source, and why some sources cannot be read; a source that never existed is an error."""
+    scans: dict[Path, dict[str, list[Path]]] = {}
+    closed: list[SourceError] = []
+    for root in roots:
+        try:
+            scans[root] = find_source_files(root)
+        except MissingSourceError:
+            raise
+        except SourceError as unreadable:
+            closed.append(unreadable)
+    if closed and not scans:
+        raise closed[0]
+    return scans, [str(unreadable) for unreadable in closed]
+
+
+@dataclass(frozen=True, slots=True)
+class Intake:
+    """Decisions on the scanned sources: rows to write, and documents that were removed."""
+
+    documents: Batch
+    quarantine: Batch
+
+
+def reading_of(sha256: str, version: str) -> str:
+    """Name of one reading: bytes and code version."""
+    return f"{sha256[:20]}-{version[:20]}"
+
+
+def admit_documents(home: Home, document_ids: Iterable[str]) -> Intake:
+    """Read the new and changed documents of a list, and decide which are admitted and which go to quarantine.
+
+    Args:
+        home: The home.
+        document_ids: Documents of the manifest.
+
+    Returns:
+        Rows of `documents` and of `quarantine` to write, with the documents that left each table.
+    """
+    store, settings = home.store, home.settings
+    version = reading_version(settings)
+    manifest = store.read_manifest()["files"]
+    known = {row["document_id"]: row for row in store.read_or_empty("documents").to_dicts()}
+    refused = {row["document_id"]: row for row in store.read_or_empty("quarantine").to_dicts()}
+    jobs: list[Job] = []
+    cleared: set[str] = set()
+    looks = inspect_sources(home, set(document_ids) & manifest.keys(), files=manifest, known=known)
+    for document_id, look in sorted(looks.items()):
+        job = _job(store, document_id, manifest[document_id], look.sha256, version, settings=settings)
+        if _is_same(known.get(document_id), job):
+            cleared.add(document_id)
+        elif not _is_same(refused.get(document_id), job):
+            jobs.append(job)
+    outcomes = _read(home, jobs, looks=looks)
+    now = datetime.now(UTC)
+    admitted = {o.document_id: j for o, j in zip(outcomes, jobs, strict=True) if o.is_read}
+    rows = [_document_row(j, known.get(d), now) for d, j in admitted.items()]
+    # A changed tier needs no second reading.
+    updated = [row for d in sorted(cleared) if (row := known[d])["tier"] != tier_of(settings, row)]
+    rows = [{**row, "tier": tier_of(settings, row)} for row in [*rows, *updated]]
+    bad = [
+        _quarantine_row(o, j, _first_seen(refused.get(o.document_id), j, now))
+        for o, j in zip(outcomes, jobs, strict=True)
+        if not o.is_read
+    ]
+    gone = (known.keys() | refused.keys()) - manifest.keys()
+    documents = {row["document_id"]: {"content": reading_of(row["sha256"], row["code_version"])} for row in rows}
+    recovered = (cleared | admitted.keys()) & refused.keys()
+    quarantined = {row["document_id"]: {"content": row["sha256"]} for row in bad}
+    return Intake(
+        documents=(build_documents(rows), {**documents, **dict.fromkeys(gone)}),
+        quarantine=(build_quarantine(bad), {**quarantined, **dict.fromkeys(gone | recovered)}),
+    )
+
+
+def inspect_sources(
+    home: Home, document_ids: Collection[str], *, files: Mapping[str, Any], known: Mapping[str, Mapping[str, Any]]
+) -> dict[str, FileStatus]:
+    """Inspect the files of some documents without reading them.
+
+    Args:
+        home: The home.
+        document_ids: Documents to inspect.
+        files: Entries of the manifest by document.
+        known: Rows of `documents` by document.
+
+    Returns:
+        By document what its file contains now, or why it stays out.
+    """
+    admitted = {d: row["sha256"] for d, row in known.items() if d in files}
+    return inspect_files({d: files[d] for d in sorted(document_ids)}, admitted=admitted, settings=home.settings)
+
+
+def tier_of(settings: Settings, row: Mapping[str, Any]) -> int:
+    """Return the tier of a document by the settings, or else by the rules.
+
+    Args:
+        settings: Settings of the home.
+        row: Row of `documents`.
+    """
+    return find_tier(row, own=settings.tiers)
+
+
+def clear_quarantine(store: Store) -> None:
+    """Let the next build read quarantined documents again; the date of the first refusal is kept.
+
+    Args:
+        store: Tables of the home.
+    """
+    refused = store.read_or_empty("quarantine").with_columns(code_version=pl.lit(""))
+    if refused.height:
+        documents = {name: {"content": "to be tried again"} for name in refused["document_id"]}
+        store.replace_documents("quarantine", refused, documents=documents)
+
+
+def publish(home: Home, name: str, document_ids: Iterable[str]) -> Iterator[Batch]:
+    """Yield the batches of one extraction table that bring it up to date.
+
+    Args:
+        home: The home.
+        name: Extraction table.
+        document_ids: Documents that may have changed.
+
+    Yields:
+        Rows with the reading of each of their documents; None in place of the reading of a document that is gone.
+    """
+    store, settler, settle = home.store, refinement_fingerprint(home, name), open_refinement(home, name)
+    state = store.state(name)
+    known = dict(state.documents) if state is not None else {}
+    wanted = {r["document_id"]: r for r in store.read("documents").iter_rows(named=True)}
+    stale = [
+        d
+        for d in sorted(set(document_ids) & wanted.keys())
+        if known.get(d, {}).get("reading") != reading_of(wanted[d]["sha256"], wanted[d]["code_version"])
+        or known[d].get("settler", "") != settler
+    ]
+    _restore_readings(home, [wanted[d] for d in stale])
+    gone: dict[str, Mapping[str, str] | None] = dict.fromkeys(sorted(known.keys() - wanted.keys()))
+    if gone:
+        yield schema_of(name).create_empty(), gone
+    frames: list[pl.DataFrame] = []
+    states: dict[str, Mapping[str, str] | None] = {}
+    size = 0.0
+    with stage_progress(name, len(stale)) as progress:
+        for document_id in stale:
+            folder = folder_of(store, wanted[document_id])
+            frame = settle(folder)
+            frames.append(frame)
+            states[document_id] = {"reading": folder.name, **_describe(frame, folder, name=name, settler=settler)}
+            size += frame.estimated_size("mb")
+            progress.advance(name)
+            if size > home.settings.tables_in_memory_mb:
+                yield pl.concat(frames), states
+                frames, states, size = [], {}, 0.0
+    if frames:
+        yield pl.concat(frames), states
+
+
+def find_unpublished(store: Store) -> set[str]:
+    """Return admitted documents whose newest reading is missing in some extraction table, after an interrupted run.
+
+    Args:
+        store: Tables of the home.
+    """
+    admitted = store.state("documents")
+    if admitted is None:
+        return set()
+    wanted = {d: s["content"] for d, s in admitted.documents.items()}
+    states = [store.state(name) for name in PER_DOCUMENT]
+    stored = [state.documents if state is not None else {} for state in states]
+    return {d for d, reading in wanted.items() if any(h.get(d, {}).get("reading") != reading for h in stored)}
+
+
+def find_outdated(home: Home, files: Mapping[str, Mapping[str, str]]) -> set[str]:
+    """Find the documents of the manifest that a run must process.
+
+    They are new or changed, were read by another version of the code, have a new tier, or have newer rows than some
+    table contains.
+
+    Args:
+        home: The home.
+        files: Entries of the manifest by document.
+
+    Returns:
+        Document ids.
+    """
+    store, settings = home.store, home.settings
+    version = reading_version(settings)
+    known = {row["document_id"]: row for row in store.read_or_empty("documents").to_dicts()}
+    refused = {row["document_id"]: row for row in store.read_or_empty("quarantine").to_dicts()}
+    outdated = find_unpublished(store)
+    for name in PER_DOCUMENT:
+        state, settler = store.state(name), refinement_fingerprint(home, name)
+        outdated |= {d for d, s in (state.documents if state else {}).items() if s.get("settler", "") != settler}
+    for document_id, look in inspect_sources(home, files.keys(), files=files, known=known).items():
+        job = _job(store, document_id, files[document_id], look.sha256, version, settings=settings)
+        row = known.get(document_id)
+        if row is not None and _is_same(row, job):
+            is_current = document_id not in refused and row["tier"] == tier_of(settings, row)
+        else:
+            is_current = _is_same(refused.get(document_id), job)
+        if not is_current:
+            outdated.add(document_id)
+    return outdated & files.keys()
+
+
+def _describe(frame: pl.DataFrame, folder: Path, *, name: str, settler: str) -> Mapping[str, str]:
+    """Digest of a document's rows, and the model that refined them, if any."""
+    if settler:
+        return {"content": frame_digest(frame), "settler": settler}
+    return {"content": json.loads((folder / "contents.json").read_text(encoding="utf8"))[name]}
+
+
+def prune_readings(home: Home) -> None:
+    """Delete cached readings that no row of `documents` names.
+
+    Args:
+        home: The home.
+    """
+    store = home.store
+    rows = store.read("documents").select("document_id", "sha256", "code_version").rows()
+    kept = {digest(document_id): reading_of(sha256, version) for document_id, sha256, version in rows}
+    for folder in store.folder("cache", "extract").iterdir():
+        store.forget_other_readings(folder, keep=kept.get(folder.name, ""))
+
+
+def folder_of(store: Store, row: Mapping[str, Any]) -> Path:
+    """Return the folder in which the frames of an admitted document are cached.
+
+    Args:
+        store: Tables of the home.
+        row: Row of `documents`.
+    """
+    return store.reading_folder(row["document_id"], reading=reading_of(row["sha256"], row["code_version"]))
+
+
+def _job(
+    store: Store, document_id: str, file: Mapping[str, str], sha256: str, version: str, *, settings: Settings
+) -> Job:
+    return Job(
+        document_id=document_id,
+        path=file["path"],
+        sha256=sha256,
+        source_uri=printable(file["path"]),
+        source_root=printable(file["root"]),
+        is_text=Path(file["path"]).suffix.lower() == ".txt",
+        code_version=version,
+        max_pages=settings.max_pages,
+        folder=str(store.reading_folder(document_id, reading=reading_of(sha256, version))),
+        table_engine=settings.table_engine,
+    )
+
+
+def _is_same(row: Mapping[str, Any] | None, job: Job) -> bool:
+    return row is not None and row["sha256"] == job.sha256 and row["code_version"] == job.code_version
+
+
+def _read(home: Home, jobs: Sequence[Job], *, looks: Mapping[str, FileStatus]) -> list[Outcome]:
+    """Read what the cache does not hold yet, the largest files first so that no core idles at the end."""
+    done: dict[str, Outcome] = {}
+    for job in jobs:
+        look = looks[job.document_id]
+        if look.reason:
+            done[job.document_id] = Outcome(job.document_id, False, 0.0, look.stage, look.reason, look.remedy)
+        elif (Path(job.folder) / "contents.json").exists():
+            done[job.document_id] = Outcome(job.document_id, True, 0.0)
+    missing = [j for j in jobs if j.document_id not in done]
+    missing.sort(key=lambda j: (-Path(j.path).stat().st_size if Path(j.path).exists() else 0, j.document_id))
+    settings = home.settings
+    limits = Limits(seconds=settings.document_seconds, memory_mb=settings.document_memory_mb)
+    with stage_progress("documents", len(jobs)) as progress:
+        progress.advance("documents", len(done))
+        with timed("parse") if missing else nullcontext():
+            outcomes = open_engine(settings).read(
+                missing, limits=limits, on_done=lambda _: progress.advance("documents")
+            )
+    if missing:
+        keep_times(home.store)
+    by_id = done | {o.document_id: o for o in outcomes}
+    return [by_id[j.document_id] for j in jobs]
+
+
+def _restore_readings(home: Home, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Read documents again whose cached frames were lost, if their bytes are still the admitted ones."""
+    store, settings = home.store, home.settings
+    version = reading_version(settings)
+    lost = [
+        r
+        for r in rows
+        if not (store.reading_folder(r["document_id"], reading=reading_of(r["sha256"], r["code_version"]))).is_dir()
+    ]
+    files = store.read_manifest()["files"]
+    known = {r["document_id"]: r for r in lost}
+    looks = inspect_sources(home, known.keys() & files.keys(), files=files, known=known)
+    jobs = [_job(store, d, files[d], looks[d].sha256, version, settings=settings) for d in known if d in looks]
+    for row, job in zip(lost, jobs, strict=True):
+        if not _is_same(row, job):
+            raise LookupError(
+                f"{row['document_id']}: its cached tables are gone and the file or the code has changed since it was "
+                "admitted. Materialize `documents` for it first (or run `taxkg build`)."
+            )
+    for outcome in _read(home, jobs, looks=looks):
+        if not outcome.is_read:
+            raise LookupError(f"{outcome.document_id}: {outcome.stage}: {outcome.reason} {outcome.remedy}")
+
+
+def _document_row(job: Job, old: Mapping[str, Any] | None, now: datetime) -> dict[str, Any]:
+    row = pl.read_ipc(Path(job.folder) / "documents.arrow").to_dicts()[0]
+    is_same = old is not None and old["sha256"] == job.sha256
+    return {**row, "fetched_at": old["fetched_at"] if is_same and old is not None else now}
+
+
+def _first_seen(old: Mapping[str, Any] | None, job: Job, now: datetime) -> datetime:
+    """When these very bytes were refused for the first time."""
+    return old["first_seen_at"] if old is not None and old["sha256"] == job.sha256 else now
+
+
+def _quarantine_row(outcome: Outcome, job: Job, first_seen: datetime) -> dict[str, Any]:
+    return {
+        "document_id": outcome.document_id,
+        "sha256": job.sha256,
+        "source_uri": job.source_uri,
+        "stage": outcome.stage,
+        "reason": outcome.reason,
+        "remedy": outcome.remedy,
+        "is_law": outcome.is_law,
+        "code_version": job.code_version,
+        "first_seen_at": first_seen,
+    }

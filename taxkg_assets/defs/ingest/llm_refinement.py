@@ -1,0 +1,81 @@
+"""Refinement of the rows of an extraction table between reading and commit, by a model.
+
+Documents are read in child processes that know no model. Where the settings name one, the references that the rules
+are not sure of are put to it when `references` is published; with rules alone the rows pass as they were read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import dataframely as dy
+import polars as pl
+
+from taxkg_assets import schemas
+from taxkg_assets.defs.home.proposers import open_proposer, proposer_fingerprint
+from taxkg_assets.defs.wiring.resources import Home
+from taxkg_assets.extraction.references.ambiguous import settle_references
+from taxkg_assets.prompts.contract import Proposer
+
+SETTLED = "references"
+
+Settle = Callable[[Path], pl.DataFrame]
+
+
+def refinement_fingerprint(home: Home, name: str) -> str:
+    """Digest the model that refines the rows of a table: part of what decides whether a document's rows are current.
+
+    Args:
+        home: The home.
+        name: Extraction table.
+
+    Returns:
+        The digest; empty if no model refines this table.
+    """
+    return proposer_fingerprint(home) if name == SETTLED and home.settings.llm_provider != "rules" else ""
+
+
+def open_refinement(home: Home, name: str) -> Settle:
+    """Open what makes the rows of a document from the folder of its reading.
+
+    Args:
+        home: The home.
+        name: Extraction table.
+
+    Returns:
+        Function of the folder of a reading.
+    """
+    if not refinement_fingerprint(home, name):
+        return lambda folder: pl.read_ipc(folder / f"{name}.arrow")
+    proposer = open_proposer(home)
+    return lambda folder: settle_reading(folder, proposer)
+
+
+def settle_reading(folder: Path, proposer: Proposer) -> pl.DataFrame:
+    """Settle the ambiguous references of one reading."""
+    return settle_references(
+        schemas.References.cast(pl.read_ipc(folder / "references.arrow")),
+        schemas.Sections.cast(pl.read_ipc(folder / "sections.arrow")),
+        anchors=schemas.Anchors.cast(pl.read_ipc(folder / "anchors.arrow")),
+        proposer=proposer,
+    )
+
+
+def build_settled_references(
+    documents: dy.DataFrame[schemas.Documents], *, folder_of: Callable[[Mapping[str, Any]], Path], proposer: Proposer
+) -> dy.DataFrame[schemas.References]:
+    """Build the rows of `references` that their next publication would contain, from the readings that are kept.
+
+    Args:
+        documents: Documents with their readings.
+        folder_of: Returns the folder of a reading.
+        proposer: Model that decides ambiguous references.
+
+    Returns:
+        Rows of `references`.
+    """
+    folders = [folder_of(row) for row in documents.iter_rows(named=True)]
+    frames = [settle_reading(folder, proposer) for folder in folders if folder.is_dir()]
+    return schemas.References.validate(pl.concat([schemas.References.create_empty(), *frames]))

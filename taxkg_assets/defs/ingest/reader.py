@@ -1,0 +1,233 @@
+"""Reads many documents side by side, each in a child process with a time and a memory limit.
+
+A child that overruns its limits or dies is replaced; its document is refused with stage `limits`, the others go on.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import select
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass
+from typing import IO, Any
+
+import psutil
+
+MEMORY_REMEDY = "Check the file, or raise TAXKG_DOCUMENT_MEMORY_MB and build with --retry."
+TIME_REMEDY = "Check the file, or raise TAXKG_DOCUMENT_SECONDS and build with --retry."
+CRASH_REMEDY = "The parser crashed on the file: repair it with a PDF tool, and build again."
+REMEDIES = {"memory": MEMORY_REMEDY, "longer": TIME_REMEDY, "": CRASH_REMEDY}
+START_SECONDS = 600.0
+"""How long a reading process may take to start: it loads libraries, which a busy machine makes slow. One that dies is
+noticed at once."""
+POLL_SECONDS = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One document to read: where its bytes are and where its frames go."""
+
+    document_id: str
+    path: str
+    sha256: str
+    source_uri: str
+    source_root: str
+    is_text: bool
+    code_version: str
+    max_pages: int
+    folder: str
+    table_engine: str = "own"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a document; stage, reason and remedy are empty where it was read."""
+
+    document_id: str
+    is_read: bool
+    seconds: float
+    stage: str = ""
+    reason: str = ""
+    remedy: str = ""
+    is_law: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bounds of one document."""
+
+    seconds: float
+    memory_mb: int
+
+
+class _Child:
+    """One worker process and the pipe on which it replies."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        read_fd, write_fd = os.pipe()
+        self.log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as the child
+        environment = {**os.environ, "POLARS_MAX_THREADS": "1", "OMP_NUM_THREADS": "1"}
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "taxkg_assets.defs.ingest.worker", str(write_fd), str(limits.memory_mb)],
+            stdin=subprocess.PIPE,
+            stdout=self.log,
+            stderr=self.log,
+            pass_fds=(write_fd,),
+            bufsize=0,  # else closing the pipe of a dead process would try to send again what it did not take
+            env=environment,
+        )
+        os.close(write_fd)
+        self.replies = os.fdopen(read_fd, "rb", buffering=0)
+        self.pending = b""
+        reply = self._wait(START_SECONDS)
+        if not reply.get("ready"):
+            self.close()
+            raise RuntimeError(
+                f"No reading process could start. {reply['lost']} Free memory or end other work, and build again."
+            )
+
+    def read(self, job: Job) -> dict[str, Any]:
+        """The worker's reply to one job, or why there is none."""
+        assert self.process.stdin is not None
+        self.process.stdin.write(json.dumps(asdict(job)).encode() + b"\n")
+        return self._wait(self.limits.seconds)
+
+    def _wait(self, seconds: float) -> dict[str, Any]:
+        deadline = time.monotonic() + seconds
+        memory = psutil.Process(self.process.pid)
+        while time.monotonic() < deadline:
+            if select.select([self.replies], [], [], POLL_SECONDS)[0]:
+                data = os.read(self.replies.fileno(), 1 << 16)
+                if not data:
+                    return {"lost": f"The reading process died ({self._last_words()})."}
+                self.pending += data
+                if b"\n" in self.pending:
+                    line, self.pending = self.pending.split(b"\n", 1)
+                    loaded: dict[str, Any] = json.loads(line)
+                    return loaded
+            elif self._resident(memory) > (self.limits.memory_mb + 1024) * 1024 * 1024:
+                return {"lost": f"Reading took more than {self.limits.memory_mb} MiB of memory."}
+        return {"lost": f"Reading took longer than {seconds:g} seconds."}
+
+    @staticmethod
+    def _resident(process: psutil.Process) -> int:
+        try:
+            return int(process.memory_info().rss)
+        except psutil.NoSuchProcess:
+            return 0
+
+    def _last_words(self) -> str:
+        self.log.seek(0)
+        lines = self.log.read()[-4000:].decode(errors="replace").strip().splitlines()
+        code = self.process.poll()
+        return (lines[-1][:200] if lines else "no message") + (f", exit status {code}" if code is not None else "")
+
+    def close(self) -> None:
+        """End the process, whatever it is doing."""
+        self.process.kill()
+        self.process.wait()
+        if self.process.stdin is not None:
+            self.process.stdin.close()
+        self.replies.close()
+        self.log.close()
+
+
+def read_documents(
+    jobs: Iterable[Job], *, workers: int, limits: Limits, on_done: Callable[[Outcome], None]
+) -> list[Outcome]:
+    """Read documents in several processes, each within its limits of time and memory.
+
+    Args:
+        jobs: Documents to read, the most expensive first.
+        workers: Number of processes.
+        limits: Limits of one document.
+        on_done: Receives each outcome when its document is done.
+
+    Returns:
+        Outcomes in the order of the jobs.
+
+    Raises:
+        OSError: A reading cannot be written, as on a full disk.
+    """
+    ordered = list(jobs)
+    waiting: queue.SimpleQueue[Job] = queue.SimpleQueue()
+    for job in ordered:
+        waiting.put(job)
+    outcomes: dict[str, Outcome] = {}
+    failures: list[BaseException] = []
+    lock = threading.Lock()
+
+    def record(outcome: Outcome) -> None:
+        with lock:
+            outcomes[outcome.document_id] = outcome
+            on_done(outcome)
+
+    def serve() -> None:
+        try:
+            _serve(waiting, limits=limits, record=record)
+        except BaseException as failure:
+            failures.append(failure)
+
+    threads = [threading.Thread(target=serve, daemon=True) for _ in range(min(workers, len(ordered)))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if failures:
+        raise failures[0]
+    return [outcomes[job.document_id] for job in ordered]
+
+
+def _serve(waiting: queue.SimpleQueue[Job], *, limits: Limits, record: Callable[[Outcome], None]) -> None:
+    """Feed one child from the queue, replacing it whenever it is lost."""
+    child: _Child | None = None
+    try:
+        while True:
+            try:
+                job = waiting.get_nowait()
+            except queue.Empty:
+                return
+            child = child or _Child(limits)
+            started = time.monotonic()
+            try:
+                reply = child.read(job)
+            except BrokenPipeError:  # it died while it had nothing to do, which is not the document's fault
+                child.close()
+                child = _Child(limits)
+                reply = child.read(job)
+            seconds = reply.get("seconds", time.monotonic() - started)
+            if "unwritable" in reply:
+                raise OSError(*reply["unwritable"])
+            if "lost" in reply:
+                child.close()
+                child = None
+                remedy = next(r for word, r in REMEDIES.items() if word in reply["lost"])
+                record(Outcome(job.document_id, False, seconds, "limits", reply["lost"], remedy))
+            elif reply["ok"]:
+                record(Outcome(job.document_id, True, seconds))
+            else:
+                record(
+                    Outcome(
+                        job.document_id,
+                        False,
+                        seconds,
+                        stage=reply["stage"],
+                        reason=reply["reason"],
+                        remedy=reply["remedy"],
+                        is_law=reply["is_law"],
+                    )
+                )
+                if reply["stage"] == "limits":  # what it took may not come back: the next document begins afresh
+                    child.close()
+                    child = None
+    finally:
+        if child is not None:
+            child.close()

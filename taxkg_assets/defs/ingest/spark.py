@@ -1,0 +1,91 @@
+"""The reading of documents on a Spark cluster: `mapInArrow` over a DataFrame of document URIs, as on Databricks.
+
+Each task runs the reading process of a build, under its limits, on its own machine; documents have to be readable there
+under the path that the job names (a mount, a volume). Frames come back to the driver document by document, which puts
+them where the local engine would have left them and commits them to the tables in batches.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import SparkSession
+
+from taxkg_assets.defs.ingest.reader import Job, Limits, Outcome, read_documents
+
+WAVE = 128
+"""Documents that are dealt out at once: their frames come back into the driver's memory together."""
+
+_REPLY = "outcome string, names array<string>, files array<binary>"
+_ARROW_REPLY = pa.schema([("outcome", pa.string()), ("names", pa.list_(pa.string())), ("files", pa.list_(pa.binary()))])
+_ROOT = str(Path(__file__).resolve().parents[3])
+
+
+@dataclass(frozen=True, slots=True)
+class SparkEngine:
+    """A cluster by its master's address; empty for the running session, or what Spark is set up for."""
+
+    master: str = ""
+
+    def read(self, jobs: Sequence[Job], *, limits: Limits, on_done: Callable[[Outcome], None]) -> list[Outcome]:
+        if not jobs:
+            return []
+        spark, read = self._session(), partial(_read_batches, limits=limits)
+        by_id = {job.document_id: job for job in jobs}
+        outcomes: dict[str, Outcome] = {}
+        for first in range(0, len(jobs), WAVE):
+            wave = [(json.dumps(asdict(job)),) for job in jobs[first : first + WAVE]]
+            rows = spark.createDataFrame(wave, "job string").repartition(len(wave))
+            for reply in rows.mapInArrow(read, _REPLY).collect():
+                outcome = Outcome(**json.loads(reply.outcome))
+                if outcome.is_read:
+                    _place(dict(zip(reply.names, reply.files, strict=True)), Path(by_id[outcome.document_id].folder))
+                outcomes[outcome.document_id] = outcome
+                on_done(outcome)
+        return [outcomes[job.document_id] for job in jobs]
+
+    def _session(self) -> Any:
+        # Executors import the very code that the driver runs, with the same interpreter.
+        paths = os.pathsep.join(part for part in (_ROOT, os.environ.get("PYTHONPATH", "")) if part)
+        builder = SparkSession.builder.appName("taxkg").config("spark.executorEnv.PYTHONPATH", paths)
+        if self.master:
+            os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+            builder = builder.master(self.master).config("spark.ui.enabled", "false")
+        return builder.getOrCreate()
+
+
+def _read_batches(batches: Iterator[pa.RecordBatch], *, limits: Limits) -> Iterator[pa.RecordBatch]:
+    """Read the documents of a partition, one after the other, in a child process; one row for each."""
+    for batch in batches:
+        jobs = [Job(**json.loads(text)) for text in batch.column("job").to_pylist()]
+        with tempfile.TemporaryDirectory() as scratch:
+            here = [replace(job, folder=f"{scratch}/{ix}") for ix, job in enumerate(jobs)]
+            outcomes = read_documents(here, workers=1, limits=limits, on_done=lambda _: None)
+            for job, outcome in zip(here, outcomes, strict=True):
+                files = sorted(Path(job.folder).iterdir()) if outcome.is_read else []
+                row = {
+                    "outcome": json.dumps(asdict(outcome)),
+                    "names": [path.name for path in files],
+                    "files": [path.read_bytes() for path in files],
+                }
+                yield pa.RecordBatch.from_pylist([row], schema=_ARROW_REPLY)
+
+
+def _place(files: dict[str, bytes], folder: Path) -> None:
+    """Put a document's files into its folder, which appears whole or not at all."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    made = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
+    for name, data in files.items():
+        (made / name).write_bytes(data)
+    shutil.rmtree(folder, ignore_errors=True)
+    made.replace(folder)

@@ -1,0 +1,180 @@
+"""A child process that reads documents, one JSON line in, one JSON line out.
+
+It runs under a memory limit of its own, so that a file that makes the parser eat memory or crash takes only this
+process with it. Start: `python -m taxkg_assets.defs.ingest.worker REPLY_FD MEMORY_MB`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import re
+import resource
+import shutil
+import sys
+import time
+import traceback
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from taxkg_assets.defs.home.contracts import ContractError, enforce_contract, schema_of
+from taxkg_assets.defs.home.store import frame_digest
+from taxkg_assets.defs.ingest.reader import MEMORY_REMEDY
+from taxkg_assets.extraction.document_law import find_broken_law
+from taxkg_assets.extraction.errors import StageError
+from taxkg_assets.extraction.extract import extract
+from taxkg_assets.extraction.invariants import LAWS
+from taxkg_assets.sources.documents import build_documents, find_tier
+from taxkg_assets.sources.scan import printable
+
+_ALLOCATION = re.compile(r"malloc|bad_alloc|out of memory|cannot allocate|memory allocation", re.IGNORECASE)
+NEAR_LIMIT_FRAC = 0.7
+_begun = {"peak": 0, "resident": 0, "left": 0}
+_STATUS = Path("/proc/self/status")
+_PEAK_SWITCH = Path("/proc/self/clear_refs")
+DEFECT_REMEDY = "The document keeps its old rows, if any; report it with the file."
+LAW_REMEDY = "The document breaks a law of the tables; its old rows stay. Report it with the file."
+
+
+def limit_memory(memory_mb: int) -> None:
+    """Let this process take `memory_mb` more data memory than it has now."""
+    if not _STATUS.exists():
+        return
+    limit = _read_status("VmData") + memory_mb * 1024 * 1024
+    resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+
+
+def begin_document() -> None:
+    """Note what memory is left to a document; what earlier ones took at their peak must not be laid to its charge."""
+    if not _STATUS.exists():
+        return
+    with contextlib.suppress(OSError):  # the peak cannot be set back everywhere; then only a new peak counts
+        _PEAK_SWITCH.write_text("5", encoding="ascii")
+    limit, _ = resource.getrlimit(resource.RLIMIT_DATA)
+    _begun.update(peak=_read_status("VmHWM"), resident=_read_status("VmRSS"), left=limit - _read_status("VmData"))
+
+
+def _read_status(name: str) -> int:
+    """One of the kernel's figures on this process, in bytes."""
+    match = re.search(rf"{name}:\s+(\d+) kB", _STATUS.read_text(encoding="ascii"))
+    return int(match[1]) * 1024 if match else 0
+
+
+def read_document(job: dict[str, Any]) -> dict[str, Any]:
+    """Read one document and leave its frames in the job's folder; the reply says what went wrong, if anything."""
+    begin_document()
+    try:
+        data = Path(job["path"]).read_bytes()
+    except OSError as gone:
+        reason = f"The file cannot be read ({gone.strerror})."
+        return _refusal("open", reason, "Put it back, or remove it and build again.", is_law=False)
+    if hashlib.sha256(data).hexdigest() != job["sha256"]:
+        return _refusal("open", "The file changed while it was being read.", "Run the build again.", is_law=False)
+    try:
+        wanted = {key: job[key] for key in ("document_id", "is_text", "max_pages", "table_engine")}
+        read = extract(data, **wanted)
+    except Exception as defect:
+        if _is_out_of_memory(defect) or (not isinstance(defect, StageError) and has_met_limit()):
+            reason = "Reading the document took more memory than allowed."
+            return _refusal("limits", reason, MEMORY_REMEDY, is_law=False)
+        if isinstance(defect, StageError):
+            return _refusal(defect.stage, defect.reason, defect.remedy, is_law=defect.is_law)
+        # A defect of the extraction on one document must not stop the others.
+        reason = f"Reading failed with {type(defect).__name__}: {defect} ({_place(defect)})."
+        return _refusal("extract", " ".join(reason.split())[:500], DEFECT_REMEDY, is_law=False)
+    if broken := find_broken_law(read.frames, LAWS):
+        law, offending = broken
+        return _refusal(law.on, law.refuse(offending), law.remedy, is_law=True)
+    facts = {key: job[key] for key in ("document_id", "sha256", "source_uri", "source_root", "code_version")}
+    admission = {
+        **asdict(read.identity),
+        **facts,
+        "page_count": read.page_count,
+        **asdict(read.addresses),
+        "warnings": list(read.warnings),
+        "image_only_pages": list(read.image_only_pages),
+        "hidden_texts": [
+            {"page": row.page, "kind": row.kind, "text": row.text, "is_order": row.is_order}
+            | dict(zip(("x0_pt", "y0_pt", "x1_pt", "y1_pt"), row.box, strict=True))
+            for row in read.hidden_texts
+        ],
+        "page_sources": [asdict(row) for row in read.page_sources],
+        "fetched_at": datetime.now(UTC),
+    }
+    admission["tier"] = find_tier(admission, own={})
+    frames = {"documents": build_documents([admission]), **read.frames}
+    try:
+        return _save(frames, Path(job["folder"]))
+    except OSError as unwritable:
+        # The home's fault and not the document's: nothing is said of the document, the build stops.
+        return {"unwritable": [unwritable.errno, unwritable.strerror or str(unwritable), job["folder"]]}
+
+
+def _is_out_of_memory(error: BaseException | None) -> bool:
+    """Whether the limit was met: as itself, or in the words of a library that could not allocate."""
+    while error is not None:
+        if isinstance(error, MemoryError) or _ALLOCATION.search(str(error)):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
+def has_met_limit() -> bool:
+    """Whether this document has taken nearly all that was left to it: libraries fail there in words of their own."""
+    limit, _ = resource.getrlimit(resource.RLIMIT_DATA)
+    if limit == resource.RLIM_INFINITY or not _STATUS.exists():
+        return False
+    peak = _read_status("VmHWM")
+    return peak > _begun["peak"] and peak - _begun["resident"] > NEAR_LIMIT_FRAC * _begun["left"]
+
+
+def _place(defect: Exception) -> str:
+    """Where in the code it happened."""
+    last = traceback.extract_tb(defect.__traceback__)[-1]
+    return f"{Path(last.filename).name}:{last.lineno}"
+
+
+def _save(frames: dict[str, pl.DataFrame], folder: Path) -> dict[str, Any]:
+    """Write validated frames and their digests; the folder appears completely or not at all."""
+    temporary = folder.with_name(f".{folder.name}.{os.getpid()}")
+    shutil.rmtree(temporary, ignore_errors=True)
+    temporary.mkdir(parents=True)
+    contents: dict[str, str] = {}
+    for name, frame in frames.items():
+        try:
+            checked = enforce_contract(schema_of(name), frame)
+        except ContractError as broken:
+            shutil.rmtree(temporary)
+            return _refusal(name, " ".join(str(broken).split())[:500], LAW_REMEDY, is_law=True)
+        checked.write_ipc(temporary / f"{name}.arrow")
+        contents[name] = frame_digest(checked)
+    (temporary / "contents.json").write_text(json.dumps(contents), encoding="utf8")
+    shutil.rmtree(folder, ignore_errors=True)
+    temporary.replace(folder)
+    return {"ok": True}
+
+
+def _refusal(stage: str, reason: str, remedy: str, *, is_law: bool) -> dict[str, Any]:
+    # The message of a parser may contain text of the file.
+    return {"ok": False, "stage": stage, "reason": printable(reason), "remedy": remedy, "is_law": is_law}
+
+
+def main() -> None:
+    """Serve jobs from standard input until it closes."""
+    replies = os.fdopen(int(sys.argv[1]), "w", encoding="utf8", buffering=1)
+    limit_memory(int(sys.argv[2]))
+    replies.write(json.dumps({"ready": True}) + "\n")
+    for line in sys.stdin:
+        started = time.perf_counter()
+        reply = read_document(json.loads(line))
+        replies.write(json.dumps({**reply, "seconds": time.perf_counter() - started}) + "\n")
+
+
+if __name__ == "__main__":
+    main()

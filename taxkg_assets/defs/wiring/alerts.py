@@ -1,0 +1,191 @@
+"""Alerts of failures: always to the log, and to a webhook if the settings name one.
+
+A failed run (with the gates that stopped it), a document in quarantine, a source that cannot be read. The body is
+JSON with `text` for chat services and the same in parts for programs. Text of documents is in it as data only.
+"""
+
+import json
+import logging
+import re
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import dagster as dg
+import httpx
+import polars as pl
+from tenacity import RetryError, Retrying, retry_if_exception_type, stop_after_attempt, wait_random_exponential
+
+from taxkg_assets.defs.home.store import Store
+from taxkg_assets.defs.wiring.resources import COMMAND_LINE, STARTED_BY_TAG, Home
+from taxkg_assets.settings import Settings
+
+ATTEMPTS = 3
+SECONDS = 10.0
+MOST_LINES = 20
+MOST_CHARACTERS = 300
+
+_log = logging.getLogger("taxkg.alerts")
+_OWN_CLASS = re.compile(r"^taxkg_assets(?:\.\w+)+: ")
+
+
+@dataclass(frozen=True, slots=True)
+class Alert:
+    """One problem that needs attention: `kind` is failed gate, failed run, quarantine or sources."""
+
+    kind: str
+    title: str
+    lines: tuple[str, ...]
+    run_id: str = ""
+
+
+def find_alerts(instance: dg.DagsterInstance, store: Store, run_id: str) -> Iterator[Alert]:
+    """The alerts of a finished run; none for a run without problems."""
+    record = instance.get_run_record_by_id(run_id)
+    if record is None:
+        return
+    run = record.dagster_run
+    if run.status == dg.DagsterRunStatus.FAILURE:
+        gates, errors = _gate_lines(instance, run_id), _error_lines(instance, run_id)
+        if gates:
+            yield Alert("failed gate", f"{run.job_name}: a gate has failed; the old release serves on", gates, run_id)
+        else:
+            yield Alert("failed run", f"{run.job_name}: the run has failed; the old release serves on", errors, run_id)
+    if record.start_time is not None:
+        refused = _refusal_lines(store, since=datetime.fromtimestamp(record.start_time, UTC))
+        if refused:
+            yield Alert("quarantine", f"{len(refused)} in quarantine; older rows stay, if any", refused, run_id)
+
+
+def _gate_lines(instance: dg.DagsterInstance, run_id: str) -> tuple[str, ...]:
+    lines = []
+    for entry in instance.all_logs(run_id, of_type=dg.DagsterEventType.ASSET_CHECK_EVALUATION):
+        found = entry.get_dagster_event().asset_check_evaluation_data
+        if not found.passed and found.blocking:
+            figures = {name: value.value for name, value in found.metadata.items()}
+            note, rows = figures.get("note", ""), figures.get("offending rows", 0)
+            lines.append(
+                f"{found.asset_key.to_user_string()}:{found.check_name}: {rows} offending rows. {note}".strip()
+            )
+    return tuple(lines)
+
+
+def _error_lines(instance: dg.DagsterInstance, run_id: str) -> tuple[str, ...]:
+    kinds = {dg.DagsterEventType.STEP_FAILURE, dg.DagsterEventType.RUN_FAILURE}
+    lines = []
+    for entry in instance.all_logs(run_id, of_type=kinds):
+        event = entry.get_dagster_event()
+        error = event.step_failure_data.error if event.is_step_failure else None
+        said = say_error(error) if error is not None else event.message or ""
+        lines.append(f"{event.step_key or 'run'}: {said}")
+    return tuple(lines)
+
+
+def say_error(error: Any) -> str:
+    """Return the message of the error that made a step fail, without the class name of taxkg's own errors.
+
+    Args:
+        error: Error as Dagster records it.
+    """
+    deepest = error.cause or error
+    return _OWN_CLASS.sub("", str(deepest.message).strip())
+
+
+def _refusal_lines(store: Store, *, since: datetime) -> tuple[str, ...]:
+    fresh = store.read_or_empty("quarantine").filter(pl.col("first_seen_at") >= since)
+    return tuple(
+        f"{row['document_id']}: {row['stage']}: {row['reason']} {row['remedy']}" for row in fresh.iter_rows(named=True)
+    )
+
+
+def send(alert: Alert, *, settings: Settings, sleep: Callable[[float], None] = time.sleep) -> None:
+    """Log an alert, and post it to the webhook of the settings; a failed delivery is logged and stops nothing.
+
+    Args:
+        alert: The alert.
+        settings: Settings with the address of the webhook.
+        sleep: Waits between the attempts, in seconds.
+    """
+    lines = [line[:MOST_CHARACTERS] for line in alert.lines[:MOST_LINES]]
+    text = "\n".join([f"taxkg: {alert.title}", *(f"- {line}" for line in lines)])
+    _log.warning("%s", text)
+    address = settings.alert_webhook.get_secret_value()
+    if not address:
+        return
+    body = {**asdict(alert), "lines": lines, "text": text, "home": settings.home}
+    try:
+        for attempt in Retrying(
+            retry=retry_if_exception_type(httpx.HTTPError),
+            stop=stop_after_attempt(ATTEMPTS),
+            wait=wait_random_exponential(max=SECONDS),
+            sleep=sleep,
+        ):
+            with attempt:
+                reply = httpx.post(
+                    address,
+                    content=json.dumps(body, default=str),
+                    headers={"content-type": "application/json"},
+                    timeout=SECONDS,
+                    trust_env=False,
+                )
+                reply.raise_for_status()
+    except (RetryError, httpx.InvalidURL) as undelivered:
+        # The address may hold a key, so it is not logged.
+        _log.error("An alert could not be delivered to TAXKG_ALERT_WEBHOOK: %s", type(undelivered).__name__)
+
+
+def alert_runs(instance: dg.DagsterInstance, store: Store, run_ids: Sequence[str], *, settings: Settings) -> None:
+    """Send the alerts of finished runs; a document that two of them read is reported once.
+
+    Args:
+        instance: Dagster instance with the runs.
+        store: Tables of the home.
+        run_ids: Finished runs.
+        settings: Settings with the address of the webhook.
+    """
+    for alert in dict.fromkeys(a for run_id in run_ids for a in find_alerts(instance, store, run_id)):
+        send(alert, settings=settings)
+
+
+def default_status() -> dg.DefaultSensorStatus:
+    """Return whether sensors run without a switch in the UI."""
+    return dg.DefaultSensorStatus.RUNNING if Settings().automation else dg.DefaultSensorStatus.STOPPED
+
+
+def default_schedule_status() -> dg.DefaultScheduleStatus:
+    """Return whether schedules run without a switch in the UI."""
+    return dg.DefaultScheduleStatus.RUNNING if Settings().automation else dg.DefaultScheduleStatus.STOPPED
+
+
+@dg.run_status_sensor(
+    run_status=dg.DagsterRunStatus.FAILURE,
+    name="alert_failed_runs",
+    description="Tell of failed runs and gates, and of documents that they put in quarantine.",
+    minimum_interval_seconds=10,
+    default_status=default_status(),
+)
+def alert_failed_runs(context: dg.RunStatusSensorContext) -> None:
+    """Report what a failed run leaves to be inspected."""
+    _alert_run(context)
+
+
+@dg.run_status_sensor(
+    run_status=dg.DagsterRunStatus.SUCCESS,
+    name="alert_quarantine",
+    description="Tell of documents that a run has put in quarantine while everything else was built.",
+    minimum_interval_seconds=10,
+    default_status=default_status(),
+)
+def alert_quarantine(context: dg.RunStatusSensorContext) -> None:
+    """Report which documents a successful run left out."""
+    _alert_run(context)
+
+
+def _alert_run(context: dg.RunStatusSensorContext) -> None:
+    """Report what a run leaves to be inspected, unless the command that started it reports that itself."""
+    if context.dagster_run.tags.get(STARTED_BY_TAG) == COMMAND_LINE:
+        return
+    home = Home()
+    alert_runs(context.instance, home.store, [context.dagster_run.run_id], settings=home.settings)

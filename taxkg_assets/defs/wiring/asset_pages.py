@@ -1,0 +1,82 @@
+"""What the UI shows on a table's page besides its columns: owner, tags, description, example query.
+
+The schema says what a row is; the wiring says what the table is made from and what its gates are. Both are known only
+when all stages are wired, so pages are completed afterwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import dagster as dg
+
+from taxkg_assets.defs.home.contracts import schema_of
+from taxkg_assets.defs.wiring.asset_notes import NOTES
+from taxkg_assets.defs.wiring.registry import PIPELINE, TableRecord
+from taxkg_assets.defs.wiring.table_asset import TRAINING_GROUPS
+
+OWNERS: Mapping[str, str] = {
+    "sources": "team:documents",
+    "extraction": "team:documents",
+    "quality": "team:documents",
+    "chunking": "team:documents",
+    "graph": "team:graph",
+    "questions": "team:retrieval",
+    "retrieval": "team:retrieval",
+    "evaluation": "team:retrieval",
+    "release": "team:retrieval",
+    "llm": "team:retrieval",
+    "training": "team:training",
+    "reranking": "team:training",
+}
+"""Owner of the tables of each group."""
+
+
+def with_pages(assets: Iterable[dg.AssetsDefinition]) -> list[dg.AssetsDefinition]:
+    """Complete the pages of all tables.
+
+    Args:
+        assets: Assets of all stages, wired.
+    """
+    return [asset.map_asset_specs(_complete) for asset in assets]
+
+
+def _complete(spec: dg.AssetSpec) -> dg.AssetSpec:
+    name = spec.key.to_user_string()
+    group = spec.group_name or ""
+    return spec.replace_attributes(
+        owners=[OWNERS[group]],
+        tags={**spec.tags, **_find_tags(spec, group=group)},
+        description=describe_table(PIPELINE[name]),
+        metadata={**spec.metadata, "dagster/table_name": name},
+    )
+
+
+def _find_tags(spec: dg.AssetSpec, *, group: str) -> dict[str, str]:
+    """Return the tags that assets can be filtered by."""
+    return {
+        "taxkg/stage": group,
+        "taxkg/made-by": "train" if group in TRAINING_GROUPS else "build",
+        "taxkg/partitioned": "by-document" if spec.partitions_def is not None else "no",
+    }
+
+
+def describe_table(record: TableRecord) -> str:
+    """Describe a table in Markdown: what a row is, its key, what it is made from, its gates, caveats, an example.
+
+    Args:
+        record: Entry of the pipeline, with its gates.
+    """
+    schema = schema_of(record.name)
+    note = NOTES[record.name]
+    above = ", ".join(f"`{name}`" for name in (*record.upstream, *record.optional)) or "the sources"
+    gates = ", ".join(f"`{name}`" for name in PIPELINE.gates(record.name)) or "none of its own"
+    key = ", ".join(f"`{column}`" for column in schema.primary_key())
+    return "\n\n".join(
+        [
+            " ".join((schema.__doc__ or "").split()),
+            f"**Key** {key}\n\n**Made from** {above}\n\n**Gates** {gates}",
+            f"**Caveats** {note.caveat}",
+            f"**Example**\n```sql\n{note.query}\n```",
+        ]
+    )

@@ -1,0 +1,38 @@
+"""Row count and first rows of each document in a table, for the partition pages of the UI."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import polars as pl
+
+from taxkg_assets.defs.home.store import Store
+from taxkg_assets.defs.wiring.verdicts import shortened, table_metadata
+
+PREVIEW_ROWS = 6
+"""Rows of a table that the UI shows."""
+
+MOST_PREVIEWS = 500
+"""Documents of a run that get a preview each; a run over more documents shows their row counts only."""
+
+
+def describe_documents(store: Store, name: str, documents: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Describe the rows of each document of a run in a table.
+
+    Args:
+        store: The home's tables.
+        name: Table that is made per document.
+        documents: Documents of the run.
+
+    Returns:
+        Metadata by document: its row count and, in a run over few documents, its first rows.
+    """
+    wanted = store.scan(name).filter(pl.col("document_id").is_in(list(documents)))
+    counts = dict(wanted.group_by("document_id").len().collect().iter_rows())
+    described: dict[str, dict[str, Any]] = {d: {"dagster/partition_row_count": counts.get(d, 0)} for d in documents}
+    if len(documents) <= MOST_PREVIEWS:
+        first = wanted.filter(pl.int_range(pl.len()).over("document_id") < PREVIEW_ROWS).collect()
+        for (document,), own in first.group_by("document_id", maintain_order=True):
+            described[str(document)]["preview"] = table_metadata(shortened(own))
+    return described

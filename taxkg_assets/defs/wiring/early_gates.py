@@ -1,0 +1,186 @@
+"""Evaluates gates in the background while the build continues: the gates of a table start once it is written.
+
+A gate still takes effect when its check runs. The check uses the early verdict if it is for the same table versions.
+One background process works at a time, next to the build's own step; `early_tables.py` shares it. If a check comes
+before its batch has started, the check evaluates the batch itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from taxkg_assets.defs.wiring.registry import PIPELINE
+from taxkg_assets.defs.wiring.resources import Home
+from taxkg_assets.defs.wiring.step_process import SHARES, make_portable, reads_much, run_in_process
+from taxkg_assets.defs.wiring.verdicts import Verdict
+
+Found = tuple[Verdict, dict[str, int]] | Exception
+"""What a gate says and of which versions, or how it failed."""
+
+
+@dataclass(slots=True)
+class _Batch:
+    """Gates of one table that are evaluated together."""
+
+    work: Callable[[], Mapping[str, Found]]
+    begun: Future[Mapping[str, Found]]
+    found: Mapping[str, Found] | None = None
+
+    def wait(self) -> Mapping[str, Found]:
+        """What they say; evaluated here if it has not started."""
+        if self.found is None:
+            self.found = self.work() if self.begun.cancel() else self.begun.result()
+        return self.found
+
+
+@dataclass(slots=True)
+class EarlyGates:
+    """The gates of one run that are evaluated before their checks come up."""
+
+    threads: ThreadPoolExecutor
+    written: dict[str, Home] = field(default_factory=dict)
+    batches: dict[tuple[str, str], _Batch] = field(default_factory=dict)
+    begun: set[str] = field(default_factory=set)
+    """Tables whose gates began before the table's own step was over."""
+    over: set[str] = field(default_factory=set)
+    """Tables whose steps are over: their rows are final for this run."""
+    tables: Collection[str] = ()
+    """Tables that the run makes."""
+    makings: dict[str, Any] = field(default_factory=dict)
+    """What `early_tables.py` makes early, by table."""
+
+    def begin(self) -> None:
+        """Begin with the gates of all tables that were written since."""
+        while self.written:
+            table, home = self.written.popitem()
+            if table in self.begun:
+                self.begun.discard(table)
+            else:
+                self._begin_table(home, table)
+
+    def begin_early(self, home: Home, table: str) -> None:
+        """Begin with the gates of a table that was written before its own step.
+
+        Args:
+            home: The home.
+            table: Name of the table.
+        """
+        self.begun.add(table)
+        self._begin_table(home, table)
+
+    def _begin_table(self, home: Home, table: str) -> None:
+        names = PIPELINE.gates(table)
+        if names and reads_much(home, PIPELINE[table].gated):
+            half = -(-len(names) // SHARES)
+            for first in range(0, len(names), half):
+                self._begin(home, table, names[first : first + half])
+
+    def _begin(self, home: Home, table: str, names: Sequence[str]) -> None:
+        def work() -> Mapping[str, Found]:
+            return run_in_process(f"the gates of {table}", evaluate_gates, home.home, table, names)
+
+        batch = _Batch(work, self.threads.submit(work))
+        self.batches |= {(table, name): batch for name in names}
+
+    def has_passed(self, home: Home, table: str, name: str) -> bool:
+        """Return whether a gate was evaluated early, and has passed on the present versions.
+
+        Args:
+            home: The home.
+            table: Table of the gate.
+            name: Name of the gate.
+        """
+        batch = self.batches.get((table, name))
+        if batch is None or not batch.begun.done():
+            return False
+        try:
+            found = batch.begun.result()[name]
+        except Exception:  # its check evaluates it again, and reports what is wrong
+            return False
+        if isinstance(found, Exception):
+            return False
+        verdict, versions = found
+        return verdict.passed and all(home.store.version(read) == version for read, version in versions.items())
+
+    def take(self, table: str, name: str, *, versions: Mapping[str, int]) -> Verdict | None:
+        """What a gate has said of these versions; None if it was not evaluated, or for other versions.
+
+        Raises: what the gate raised.
+        """
+        found = self.batches[table, name].wait()[name] if (table, name) in self.batches else None
+        if isinstance(found, Exception):
+            raise found
+        return found[0] if found is not None and found[1] == dict(versions) else None
+
+
+_running: list[EarlyGates] = []
+
+
+@contextmanager
+def early_gates(tables: Collection[str] = ()) -> Iterator[None]:
+    """Evaluate gates, and make tables, early during one run of this process.
+
+    Args:
+        tables: Names of the tables that the run makes.
+
+    Yields:
+        Nothing; at the end running work is waited for and waiting work is dropped.
+    """
+    with ThreadPoolExecutor(1, thread_name_prefix="gates") as threads:
+        _running.append(EarlyGates(threads, tables=tables))
+        try:
+            yield
+        finally:
+            _running.pop()
+            threads.shutdown(cancel_futures=True)
+
+
+def note_output(home: Home, table: str, *, is_changed: bool) -> None:
+    """Note that a table is final for this run; its gates begin with the next step, when all outputs are written.
+
+    Args:
+        home: The home.
+        table: Name of the table.
+        is_changed: Whether the table was written.
+    """
+    if _running:
+        _running[-1].over.add(table)
+        if is_changed:
+            _running[-1].written[table] = home
+
+
+def find_run() -> EarlyGates | None:
+    """Return what is evaluated and made early in the current run; None outside of a run."""
+    return _running[-1] if _running else None
+
+
+def begin_gates() -> None:
+    """A step begins: all tables written before it can be checked."""
+    if _running:
+        _running[-1].begin()
+
+
+def take_verdict(table: str, name: str, *, versions: Mapping[str, int]) -> Verdict | None:
+    """Return the early verdict of a gate for some table versions; None if there is none.
+
+    Args:
+        table: Table that the gate checks.
+        name: Name of the gate.
+        versions: Versions of all tables that the gate reads.
+    """
+    return _running[-1].take(table, name, versions=versions) if _running else None
+
+
+def evaluate_gates(home_name: str, table: str, names: Sequence[str]) -> dict[str, Found]:
+    """Evaluate gates of a table; each table that they need is read once."""
+    home, frames, found = Home(home=home_name), dict[tuple[str, int], Any](), dict[str, Found]()
+    for name in names:
+        try:
+            found[name] = PIPELINE[table].gates[name](home, frames)
+        except Exception as error:
+            found[name] = make_portable(error)
+    return found

@@ -1,0 +1,99 @@
+"""Makes tables in the background whose inputs are final, while the build makes another table.
+
+Dagster runs the steps of a build one after the other. On a large library a step runs in a process of its own, and the
+second core is idle meanwhile. A table begins early if the steps of all its inputs are over, and all gates above it have
+passed: by their checks, or by an early verdict. Its own step then takes the finished table, or makes it if the inputs
+are others than expected.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass
+
+import dagster as dg
+
+from taxkg_assets.defs.home.store import TableState
+from taxkg_assets.defs.wiring.early_gates import EarlyGates, find_run
+from taxkg_assets.defs.wiring.gates import find_ungated
+from taxkg_assets.defs.wiring.io_manager import Written
+from taxkg_assets.defs.wiring.registry import PIPELINE
+from taxkg_assets.defs.wiring.resources import Home
+from taxkg_assets.defs.wiring.step_process import StepDiedError, reads_much
+from taxkg_assets.defs.wiring.table_step import make_in_process
+
+
+@dataclass(frozen=True, slots=True)
+class _Making:
+    """A table that is made early.
+
+    Attributes:
+        made_from: Digest of all that its rows depend on.
+        begun: Its making.
+    """
+
+    made_from: str
+    begun: Future[Written]
+
+
+def begin_tables(home: Home, instance: dg.DagsterInstance, *, current: str) -> None:
+    """Begin with the tables that can be made next to the current one.
+
+    Args:
+        home: The home.
+        instance: Dagster instance of the run.
+        current: Table whose step begins.
+    """
+    run = find_run()
+    if run is None:
+        return
+    for name in sorted(set(run.tables) & set(PIPELINE)):
+        if name != current and name not in run.over and name not in run.makings:
+            _begin(run, home, instance, name)
+
+
+def _begin(run: EarlyGates, home: Home, instance: dg.DagsterInstance, name: str) -> None:
+    record = PIPELINE[name]
+    step = record.step
+    if step is None or step.dealt or record.is_training or record.fingerprint is None:
+        return
+    if not set(record.upstream) <= run.over or not reads_much(home, step.maker.reads):
+        return
+    waiting = find_ungated(instance, home.store, PIPELINE.ancestors(record.upstream))
+    if not all(run.has_passed(home, *gate.split(":")) for gate in waiting):
+        return
+    states = {above: home.store.state(above) for above in record.upstream}
+    known: Mapping[str, TableState] = {above: state for above, state in states.items() if state is not None}
+    state = home.store.state(name)
+    made_from = record.fingerprint(home, known) if len(known) == len(states) else ""
+    if not made_from or (state is not None and state.inputs == made_from):
+        return
+
+    def make() -> Written:
+        written = make_in_process(home, name, known, made_from=made_from)
+        run.begin_early(home, name)
+        return written
+
+    run.makings[name] = _Making(made_from, run.threads.submit(make))
+
+
+def take_table(name: str, *, made_from: str) -> Written | None:
+    """Return a table that was made early; None if the step has to make it.
+
+    Args:
+        name: Name of the table.
+        made_from: Digest of all that its rows depend on.
+
+    Raises:
+        Exception: What its builder raises.
+    """
+    run = find_run()
+    making: _Making | None = run.makings.get(name) if run is not None else None
+    if making is None or making.begun.cancel():
+        return None
+    try:
+        written = making.begun.result()
+    except StepDiedError:  # alone it has more memory
+        return None
+    return written if making.made_from == made_from else None

@@ -1,0 +1,270 @@
+"""`gate`: a law that blocks everything downstream of a table; and whether the gates of some tables have passed.
+
+A gate is a blocking asset check around one pure function that returns the offending rows.
+"""
+
+import inspect
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import dagster as dg
+import polars as pl
+
+from taxkg_assets.defs.home.fingerprint import code_fingerprint
+from taxkg_assets.defs.home.store import Store, digest
+from taxkg_assets.defs.wiring.code_references import code_references
+from taxkg_assets.defs.wiring.compat import AssetCheckExecutionRecord, AssetCheckExecutionRecordStatus
+from taxkg_assets.defs.wiring.early_gates import begin_gates, take_verdict
+from taxkg_assets.defs.wiring.gold import gold_fingerprint
+from taxkg_assets.defs.wiring.registry import PIPELINE
+from taxkg_assets.defs.wiring.resources import Home
+from taxkg_assets.defs.wiring.step_process import reads_much, run_in_process
+from taxkg_assets.defs.wiring.verdicts import MEASURED, Verdict, verdict_metadata
+
+GATED_VERSIONS = "table versions"
+GATED_BY = "code and labels"
+MEASURED_SUFFIX = "_is_measured"
+"""Ends the name of the check that warns where a gate had nothing to measure."""
+
+
+class UngatedInputError(dg.DagsterInvariantViolationError):
+    """An input's gate has failed, is older than the data, or was never run."""
+
+
+def find_ungated(instance: dg.DagsterInstance, store: Store, names: Iterable[str]) -> dict[str, str]:
+    """Find the gates of some tables that have not passed on the current versions.
+
+    A gate is current if it was evaluated on the present versions of all tables it reads, after the last materialization
+    of its own table.
+
+    Args:
+        instance: Dagster instance.
+        store: Tables of the home.
+        names: Tables.
+
+    Returns:
+        Reasons by gate, written `table:check`.
+    """
+    faults: dict[str, str] = {}
+    tables = sorted(n for n in names if PIPELINE.gates(n))
+    made = {
+        r.asset_entry.asset_key: r.asset_entry for r in instance.get_asset_records([dg.AssetKey(n) for n in tables])
+    }
+    keys = [dg.AssetCheckKey(dg.AssetKey(n), check) for n in tables for check in PIPELINE.gates(n)]
+    latest = instance.event_log_storage.get_latest_asset_check_execution_by_key(keys)
+    version_of = cache(store.version)
+    for key in keys:
+        table_name = key.asset_key.to_user_string()
+        record, entry = _evaluated(instance, key, latest.get(key)), made.get(key.asset_key)
+        stored = entry.last_materialization_record if entry is not None else None
+        if record is None:
+            reason = "has not been run"
+        elif record.status == AssetCheckExecutionRecordStatus.PLANNED or record.event is None:
+            reason = "was due in a run that has not come to it"
+        elif record.status != AssetCheckExecutionRecordStatus.SUCCEEDED:
+            reason = "has failed"
+        elif stored is not None and _evaluated_at(record) < stored.storage_id:
+            reason = "is older than the table"
+        elif others := [n for n, v in _gated_versions(record).items() if v != version_of(n)]:
+            reason = f"checked another version of {', '.join(others)}"
+        else:
+            continue
+        faults[f"{table_name}:{key.name}"] = reason
+    return faults
+
+
+def _evaluated(
+    instance: dg.DagsterInstance, key: dg.AssetCheckKey, latest: AssetCheckExecutionRecord | None
+) -> AssetCheckExecutionRecord | None:
+    """What the gate said last. A run that waits to evaluate it takes nothing from that; one that ended without does."""
+    if latest is None or latest.status != AssetCheckExecutionRecordStatus.PLANNED:
+        return latest
+    waiting = instance.get_run_by_id(latest.run_id)
+    if waiting is None or waiting.is_finished:
+        return latest
+    said = {AssetCheckExecutionRecordStatus.SUCCEEDED, AssetCheckExecutionRecordStatus.FAILED}
+    return next(iter(instance.event_log_storage.get_asset_check_execution_history(key, limit=1, status=said)), latest)
+
+
+def latest_evaluations(instance: dg.DagsterInstance) -> list[dg.AssetCheckEvaluation]:
+    """Return the last evaluation of each gate, in pipeline order; gates that never ran are left out.
+
+    Args:
+        instance: Dagster instance.
+    """
+    keys = [dg.AssetCheckKey(dg.AssetKey(n), check) for n in PIPELINE.order() for check in PIPELINE.gates(n)]
+    latest = instance.event_log_storage.get_latest_asset_check_execution_by_key(keys)
+    records = [latest[key] for key in keys if key in latest]
+    return [record.evaluation for record in records if record.evaluation is not None]
+
+
+def _evaluated_at(record: AssetCheckExecutionRecord) -> int:
+    """The materialization that a gate checked, by its number: clocks jump, numbers only grow."""
+    target = record.evaluation.target_materialization_data if record.evaluation is not None else None
+    return target.storage_id if target is not None else -1
+
+
+def _gated_versions(record: AssetCheckExecutionRecord) -> dict[str, int]:
+    """The versions of all tables that a gate read."""
+    found = record.evaluation.metadata.get(GATED_VERSIONS) if record.evaluation is not None else None
+    versions: dict[str, int] = (
+        json.loads(found.value) if isinstance(found, dg.TextMetadataValue) and found.value else {}
+    )
+    return versions
+
+
+def find_current_result(
+    instance: dg.DagsterInstance, key: dg.AssetCheckKey, *, versions: Mapping[str, int], by: str
+) -> Mapping[str, dg.MetadataValue] | None:
+    """What the UI shows of a gate that has passed on these very versions of its tables, by this code and these labels.
+
+    It would say the same again. A law with access to the home reads more than tables and is evaluated every time.
+    """
+    latest = instance.event_log_storage.get_latest_asset_check_execution_by_key([key]).get(key)
+    record = _evaluated(instance, key, latest)
+    if record is None or record.evaluation is None or record.status != AssetCheckExecutionRecordStatus.SUCCEEDED:
+        return None
+    metadata = record.evaluation.metadata
+    judged = metadata.get(GATED_BY)
+    is_same = judged is not None and judged.value == by and _gated_versions(record) == dict(versions)
+    return metadata if is_same else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Gate:
+    """A law with the table that it blocks, further tables that it reads, and the names of its parameters."""
+
+    on: str
+    reads: tuple[str, ...]
+    law: Callable[..., pl.DataFrame | Verdict]
+    parameters: tuple[str, ...]
+
+    def read_versions(self, store: Store) -> dict[str, int]:
+        return {n: store.version(n) for n in sorted({self.on, *self.reads, *self.parameters} - {"home"})}
+
+    def evaluate(self, home: Home, read: dict[tuple[str, int], Any] | None = None) -> tuple[Verdict, dict[str, int]]:
+        """Apply the law to the current tables; `read` keeps frames for the next gate on the same versions."""
+        versions, read = self.read_versions(home.store), {} if read is None else read
+        names = [n for n in self.parameters if n != "home"]
+        for n in names:
+            if (n, versions[n]) not in read:
+                read[n, versions[n]] = home.store.read(n, version=versions[n])
+        frames = {n: read[n, versions[n]] for n in names}
+        found = self.law(**frames, **({"home": home} if "home" in self.parameters else {}))
+        checked = frames[self.on].height if self.on in frames else 0
+        return found if isinstance(found, Verdict) else Verdict(found, checked), versions
+
+
+def gate(
+    *, on: str, reads: Sequence[str] = (), opens: Sequence[str] = (), measures: bool = False
+) -> Callable[[Callable[..., pl.DataFrame | Verdict]], dg.AssetChecksDefinition]:
+    """Make a blocking check of a pure function.
+
+    The function's parameters name tables, or `home`; it returns the offending rows or a `Verdict`. It is not evaluated
+    again while nothing that it reads has changed since it passed.
+
+    Args:
+        on: Table that is blocked for everything downstream when the check fails.
+        reads: Further tables that the law reads.
+        opens: Tables that are as large as what the law reads through the home. Their rows count toward the limit above
+            which a gate runs in its own process.
+        measures: Whether the law measures on labels or questions that a home may lack. It passes without them, and a
+            second check, which never blocks, then warns that nothing was measured.
+
+    Returns:
+        Decorator that turns the function into the definition of the check.
+    """
+
+    def bind(law: Callable[..., pl.DataFrame | Verdict]) -> dg.AssetChecksDefinition:
+        parameters = list(inspect.signature(law).parameters)
+
+        gated = _Gate(on, tuple(reads), law, tuple(parameters))
+
+        def code(home: Home) -> str:
+            return digest(code_fingerprint(law), gold_fingerprint(home))
+
+        inspected = {on, *parameters, *opens} - {"home"}
+        PIPELINE.add_gate(on, law.__name__, gated.evaluate, code=code, reads=inspected)
+
+        def evaluate(context: dg.AssetCheckExecutionContext) -> tuple[bool, Mapping[str, Any]]:
+            home: Home = context.resources.home
+            by, versions = code(home), gated.read_versions(home.store)
+            begin_gates()
+            if "home" not in parameters:
+                key = dg.AssetCheckKey(dg.AssetKey(on), law.__name__)
+                if found := find_current_result(context.instance, key, versions=versions, by=by):
+                    return True, found
+            if early := take_verdict(on, law.__name__, versions=versions):
+                passed, metadata = _summarize(early, versions)
+            elif reads_much(home, inspected):
+                passed, metadata = run_in_process(f"the gate {law.__name__}", _evaluate, home.home, on, law.__name__)
+            else:
+                passed, metadata = _summarize(*gated.evaluate(home))
+            return passed, metadata | {GATED_BY: by}
+
+        return _make_checks(gated, evaluate, measures=measures)
+
+    return bind
+
+
+def _make_checks(
+    gated: _Gate,
+    evaluate: Callable[[dg.AssetCheckExecutionContext], tuple[bool, Mapping[str, Any]]],
+    *,
+    measures: bool,
+) -> dg.AssetChecksDefinition:
+    """Make the blocking check of a gate, and in the same step the one that warns where nothing was measured."""
+    table, name = dg.AssetKey(gated.on), gated.law.__name__
+    spec = dg.AssetCheckSpec(
+        name,
+        asset=table,
+        description=inspect.getdoc(gated.law),
+        blocking=True,
+        metadata={"dagster/code_references": code_references(gate=gated.law)},
+        additional_deps=[dg.AssetKey(n) for n in gated.reads],
+    )
+    second = dg.AssetCheckSpec(
+        f"{name}{MEASURED_SUFFIX}",
+        asset=table,
+        description=f"There are labels or questions for `{name}`. Without any it passes, and this check warns.",
+        metadata=spec.metadata,
+        additional_deps=[dg.AssetKey(n) for n in gated.reads],
+    )
+
+    @dg.multi_asset_check(
+        name=f"{gated.on}_{name}", specs=[spec, second] if measures else [spec], required_resource_keys={"home"}
+    )
+    def check(context: dg.AssetCheckExecutionContext) -> Iterator[dg.AssetCheckResult]:
+        passed, metadata = evaluate(context)
+        if measures:
+            is_measured = _is_measured(metadata)
+            note = {} if is_measured else {"note": metadata.get("note", "")}
+            yield dg.AssetCheckResult(
+                passed=is_measured,
+                asset_key=table,
+                check_name=second.name,
+                severity=dg.AssetCheckSeverity.WARN,
+                metadata=note,
+            )
+        yield dg.AssetCheckResult(passed=passed, asset_key=table, check_name=name, metadata=metadata)
+
+    return check
+
+
+def _is_measured(metadata: Mapping[str, Any]) -> bool:
+    """Whether a gate had something to measure; its metadata come from the law, or from an earlier evaluation."""
+    found = metadata.get(MEASURED, True)
+    return bool(found.value if isinstance(found, dg.MetadataValue) else found)
+
+
+def _evaluate(home_name: str, table: str, name: str) -> tuple[bool, dict[str, Any]]:
+    """Evaluate a gate in a process that knows the home by its name only."""
+    return _summarize(*PIPELINE[table].gates[name](Home(home=home_name)))
+
+
+def _summarize(verdict: Verdict, versions: Mapping[str, int]) -> tuple[bool, dict[str, Any]]:
+    """Whether a gate passes, and what the UI shows of it."""
+    return verdict.passed, verdict_metadata(verdict) | {GATED_VERSIONS: json.dumps(versions)}

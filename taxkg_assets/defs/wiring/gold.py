@@ -1,0 +1,81 @@
+"""Folders of labels and query sets on disk: the bundled ones and those that the setting `gold` adds."""
+
+from __future__ import annotations
+
+import json
+import os
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from taxkg_assets.defs.home.store import digest
+from taxkg_assets.defs.wiring.resources import PROJECT, Home
+from taxkg_assets.evaluation.labels import LABEL_FILES, Labels, read_label_file, read_labels
+from taxkg_assets.sources.scan import sha256_of
+
+BUNDLED = PROJECT / "data" / "eval"
+
+
+class GoldError(Exception):
+    """A folder of labels in the setting does not exist."""
+
+
+def gold_folders(home: Home) -> list[Path]:
+    """The bundled folder, then those of the setting."""
+    named = [Path(part).resolve() for part in home.settings.gold.split(os.pathsep) if part]
+    for folder in named:
+        if not folder.is_dir():
+            raise GoldError(f"TAXKG_GOLD names {folder}, which is not a folder: correct the setting or add the folder.")
+    return [folder for folder in (BUNDLED, *named) if folder.is_dir()]
+
+
+def open_labels(home: Home) -> Labels:
+    """Return all labels of the bundled folder and of the folders in TAXKG_GOLD.
+
+    Args:
+        home: Home with the settings.
+    """
+    return _read_labels(tuple((folder, _fingerprint(folder)) for folder in gold_folders(home)))
+
+
+@cache
+def _read_labels(folders: tuple[tuple[Path, str], ...]) -> Labels:
+    return read_labels(
+        {
+            str(folder): {
+                path.stem: read_label_file(path.stem, path.read_text(encoding="utf8"))
+                for path in sorted(folder.iterdir())
+                if path.stem in LABEL_FILES and path.suffix in (".json", ".jsonl")
+            }
+            for folder, _ in folders
+        }
+    )
+
+
+def open_query_sets(home: Home) -> dict[str, list[dict[str, Any]]]:
+    """Return the query set of each folder that has one, by the name of the folder; the bundled one is `bundled`.
+
+    Args:
+        home: Home with the settings.
+    """
+    sets: dict[str, list[dict[str, Any]]] = {}
+    for folder in gold_folders(home):
+        path = folder / "queries.jsonl"
+        if path.exists():
+            lines = path.read_text(encoding="utf8").splitlines()
+            name = "bundled" if folder == BUNDLED else f"{folder.parent.name}/{folder.name}"
+            sets[name] = [json.loads(line) for line in lines if line.strip()]
+    return sets
+
+
+def gold_fingerprint(home: Home) -> str:
+    """Return a digest of the bytes of all labels and query sets.
+
+    Args:
+        home: Home with the settings.
+    """
+    return digest(*(f"{f.name}:{_fingerprint(f)}" for f in gold_folders(home)))
+
+
+def _fingerprint(folder: Path) -> str:
+    return digest(*(f"{path.name}={sha256_of(path)}" for path in sorted(folder.glob("*.json*"))))

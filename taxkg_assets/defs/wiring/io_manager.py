@@ -1,0 +1,170 @@
+"""The IO manager: writes validated rows to Delta tables, and hands on only what its gates have passed.
+
+It refuses a table whose gates are not passed and current, so that a bare click on Materialize cannot build on failed
+data.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import dagster as dg
+import polars as pl
+
+from taxkg_assets.defs.home.contracts import schema_of
+from taxkg_assets.defs.home.store import Store, TableState
+from taxkg_assets.defs.wiring.column_lineage import column_lineage
+from taxkg_assets.defs.wiring.compat import add_partition_metadata, set_data_version, step_of
+from taxkg_assets.defs.wiring.document_rows import PREVIEW_ROWS, describe_documents
+from taxkg_assets.defs.wiring.early_gates import note_output
+from taxkg_assets.defs.wiring.gates import UngatedInputError, find_ungated
+from taxkg_assets.defs.wiring.registry import PIPELINE
+from taxkg_assets.defs.wiring.resources import Home
+from taxkg_assets.defs.wiring.verdicts import shortened, table_metadata
+
+_ungated: WeakKeyDictionary[Any, Mapping[str, str]] = WeakKeyDictionary()
+"""What is wrong with the gates above the inputs of a step, by the step's context, for as long as it runs."""
+
+
+class Rows:
+    """What a step hands to the IO manager."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unchanged(Rows):
+    """The table is current: its inputs have not changed, so nothing is written."""
+
+
+@dataclass(frozen=True, slots=True)
+class WholeTable(Rows):
+    """New rows for a whole table and the digest of what they were made from."""
+
+    frame: pl.DataFrame
+    inputs: str
+    notes: Mapping[str, Any] = field(default_factory=dict)
+    """Shown with the table in the UI, once."""
+    parts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """For a table that is made in parts: the digest of what each part was made from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Written(Rows):
+    """A table that is written already."""
+
+    content: str
+    metadata: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentBatches(Rows):
+    """New rows for some documents, in batches small enough for memory."""
+
+    batches: Iterable[tuple[pl.DataFrame, Mapping[str, Mapping[str, str] | None]]]
+
+
+class DeltaIO(dg.ConfigurableIOManager):
+    """Writes validated rows to the home's Delta tables, reads only what its gates have passed."""
+
+    home: dg.ResourceDependency[Home]
+
+    def handle_output(self, context: dg.OutputContext, obj: Rows) -> None:
+        """Validate, commit, and show row count and a preview."""
+        name = context.asset_key.to_user_string()
+        store = self.home.store
+        if isinstance(obj, WholeTable):
+            written = write_whole(store, name, obj)
+        elif isinstance(obj, Written):
+            written = obj
+        else:
+            before = store.version(name)
+            for frame, documents in obj.batches if isinstance(obj, DocumentBatches) else ():
+                if documents:
+                    store.replace_documents(name, frame, documents=documents)
+            # With partitions, each shows its own document; rows of another document would mislead.
+            written = describe(store, name, before=before, has_preview=not context.has_asset_partitions)
+            if context.has_asset_partitions:
+                add_partition_metadata(context, describe_documents(store, name, context.asset_partition_keys))
+        # Equal rows have an equal data version: the UI then does not call what was made from them unsynced.
+        set_data_version(context, written.content)
+        context.add_output_metadata(dict(written.metadata))
+        note_output(self.home, name, is_changed=not written.metadata["unchanged"])
+
+    def load_input(self, context: dg.InputContext) -> TableState:
+        """The state of the table, unless a gate on it or on anything it was made from is not passed and current."""
+        name = context.asset_key.to_user_string()
+        above = PIPELINE.ancestors([name])
+        found = self._find_ungated_of_step(context)
+        faults = [f"{gate} {reason}" for gate, reason in sorted(found.items()) if gate.partition(":")[0] in above]
+        if faults:
+            listed = "; ".join(faults)
+            raise UngatedInputError(
+                f"{name} may not be used: {listed}. Fix the data or the code, then run `taxkg build`, "
+                "or materialize the named tables with their checks."
+            )
+        state = self.home.store.state(name)
+        if state is None:
+            raise UngatedInputError(f"{name} has not been built: run `taxkg build`, or materialize it first.")
+        return state
+
+    def _find_ungated_of_step(self, context: dg.InputContext) -> Mapping[str, str]:
+        """The gates above any input of a step that are not passed and current, looked up once when the step begins."""
+        step = step_of(context)
+        if step not in _ungated:
+            tables = {key.to_user_string() for key in step.get_output_asset_keys()} & set(PIPELINE)
+            inputs = {
+                context.asset_key.to_user_string(),
+                *(name for table in tables for name in PIPELINE.upstream(table)),
+            }
+            _ungated[step] = find_ungated(context.instance, self.home.store, PIPELINE.ancestors(inputs))
+        return _ungated[step]
+
+
+def write_whole(store: Store, name: str, rows: WholeTable) -> Written:
+    """Write new rows for a whole table.
+
+    Args:
+        store: Tables of the home.
+        name: Table.
+        rows: Rows with the digest of their inputs.
+
+    Returns:
+        Digest of the content, and the metadata that the UI shows.
+    """
+    before = store.version(name)
+    store.write(name, rows.frame, inputs=rows.inputs, documents=rows.parts)
+    return describe(store, name, before=before, notes=rows.notes)
+
+
+def describe(
+    store: Store, name: str, *, before: int, notes: Mapping[str, Any] | None = None, has_preview: bool = True
+) -> Written:
+    """Return what the UI shows of a table, which is created empty where no document has rows for it.
+
+    Args:
+        store: The home's tables.
+        name: Table.
+        before: Version that the table had before this step.
+        notes: More metadata to show.
+        has_preview: Whether to show the table's first rows.
+
+    Returns:
+        The content's digest and the metadata.
+    """
+    state = store.state(name) or store.write(name, schema_of(name).create_empty(), inputs="")
+    metadata = {
+        "dagster/row_count": store.count(name),
+        "dagster/uri": store.table_uri(name),
+        "dagster/table_name": name,
+        "version": state.version,
+        "content": state.content,
+        "unchanged": state.version == before,
+        **(notes or {}),
+    }
+    if lineage := column_lineage(name):
+        metadata["dagster/column_lineage"] = lineage
+    if has_preview:
+        metadata["preview"] = table_metadata(shortened(store.head(name, PREVIEW_ROWS)))
+    if name in PIPELINE and (show := PIPELINE[name].show):
+        metadata |= show(store)
+    return Written(state.content, metadata)

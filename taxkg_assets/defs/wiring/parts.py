@@ -1,0 +1,125 @@
+"""Tables that are made in parts: a part is made from the rows of a few documents, and kept while those stand.
+
+A library of hundreds of documents changes by one at a time; what was made from the others stays as it is.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from taxkg_assets.defs.home.store import TableState, digest, frame_digest
+
+Part = tuple[str, ...]
+"""The ids of the documents that a part is made from."""
+
+_JOINED_BY = " → "
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """How a table is made in parts."""
+
+    columns: Sequence[str]
+    """Its columns that name the documents of a part."""
+    find: Callable[[pl.DataFrame], Sequence[Part]]
+    """The parts of a library, from `documents`."""
+    argument: str = ""
+    """The builder's parameter that is given the parts to make; without one, it makes what its rows belong to."""
+    digest_each: Callable[..., Mapping[str, str]] | None = None
+    """Digests of what the part of each document is made from, for a table whose parts read other documents, too: a
+    function of tables by their names. The builder is then given those tables whole, and the parts to make."""
+
+
+BY_DOCUMENT = Parts(("document_id",), lambda documents: [(name,) for name in documents["document_id"]])
+
+
+def digest_parts(
+    parts: Sequence[Part], documents: pl.DataFrame, *, states: Mapping[str, TableState], code: str
+) -> dict[Part, str]:
+    """Digest what each part is made from: code, rows of its documents, and whole tables that no document has.
+
+    Args:
+        parts: Parts of the table.
+        documents: `documents` with `document_id`.
+        states: States of all tables that the builder reads.
+        code: Digest of the builder's code and settings.
+
+    Returns:
+        Digest by part.
+    """
+    by_document = [name for name in sorted(states) if name != "documents" and states[name].documents]
+    shared = digest(
+        code, *(f"{n}={s.content}" for n, s in sorted(states.items()) if n not in {*by_document, "documents"})
+    )
+    rows = {row["document_id"].item(): frame_digest(row) for row in documents.iter_slices(1)}
+
+    def read(document_id: str) -> str:
+        contents = (states[name].documents.get(document_id, {}).get("content", "") for name in by_document)
+        return digest(rows[document_id], *contents)
+
+    return {part: digest(shared, *map(read, part)) for part in parts}
+
+
+def digest_sources(parts: Parts, frames: Mapping[str, pl.DataFrame], *, code: str) -> dict[Part, str]:
+    """Digest what each part is made from, for a table that lists it itself.
+
+    Args:
+        parts: How the table is made in parts.
+        frames: Upstream tables by name.
+        code: Digest of the builder's code and settings.
+
+    Returns:
+        Digest by part.
+    """
+    assert parts.digest_each is not None
+    found = parts.digest_each(**{name: frames[name] for name in inspect.signature(parts.digest_each).parameters})
+    return {(document_id,): digest(code, made_from) for document_id, made_from in found.items()}
+
+
+def find_kept(digests: Mapping[Part, str], state: TableState | None) -> set[Part]:
+    """Find the parts whose rows are current.
+
+    Args:
+        digests: Digest by part of what it would be made from now.
+        state: Newest state of the table; None if it does not exist.
+
+    Returns:
+        Parts that need not be made.
+    """
+    known = state.documents if state is not None else {}
+    return {part for part, made_from in digests.items() if known.get(_name(part), {}).get("inputs") == made_from}
+
+
+def record_parts(digests: Mapping[Part, str]) -> dict[str, dict[str, str]]:
+    """Return what a commit records of the parts of its table.
+
+    Args:
+        digests: Digest by part.
+
+    Returns:
+        By part `inputs`, its digest.
+    """
+    return {_name(part): {"inputs": made_from} for part, made_from in digests.items()}
+
+
+def select_parts(frame: pl.DataFrame, parts: Collection[Part], *, columns: Sequence[str]) -> pl.DataFrame:
+    """Keep the rows of some parts.
+
+    Args:
+        frame: Rows of the table.
+        parts: Parts to keep.
+        columns: Columns that name the part of a row.
+
+    Returns:
+        Rows of these parts, in their order.
+    """
+    named = pl.DataFrame(sorted(parts), schema=dict.fromkeys(columns, pl.String), orient="row")
+    return frame.join(named, on=list(columns), how="semi", maintain_order="left")
+
+
+def _name(part: Part) -> str:
+    return _JOINED_BY.join(part)

@@ -1,0 +1,135 @@
+"""`PIPELINE`: every table with what it is made from, how, and behind which gates. One object, filled by the wiring."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from graphlib import TopologicalSorter
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+if TYPE_CHECKING:
+    from taxkg_assets.defs.wiring.table_step import TableStep
+
+from taxkg_assets.defs.home.store import Store, TableState
+from taxkg_assets.defs.wiring.resources import Home
+from taxkg_assets.defs.wiring.verdicts import Verdict
+
+GateRunner = Callable[..., tuple[Verdict, dict[str, int]]]
+"""What a gate says of a home's tables, and of which versions; its second argument, if any, holds what was read before
+by name and version, and takes up what this gate reads."""
+Fingerprint = Callable[[Home, Mapping[str, TableState]], str]
+"""Digest of what a table would be made from, given the states of its upstream tables."""
+Show = Callable[[Store], Mapping[str, Any]]
+"""What the UI shows of a table besides its rows, read from the home when the table has been made."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableBuilder:
+    """A table's builder, the tables that it reads and what opens its other arguments."""
+
+    build: Callable[..., pl.DataFrame]
+    reads: tuple[str, ...]
+    handles: Mapping[str, Callable[[Home], Any]]
+    has_settings: bool
+
+    def make(self, home: Home, **instead: Any) -> pl.DataFrame:
+        """Build the table from the home's tables as they stand, with some arguments given instead of opened."""
+        arguments: dict[str, Any] = {n: home.store.read(n) for n in self.reads}
+        arguments |= {n: opener(home) for n, opener in self.handles.items() if n not in instead}
+        return self.build(**arguments, **instead, **({"settings": home.settings} if self.has_settings else {}))
+
+
+@dataclass(slots=True)
+class TableRecord:
+    """One table: the tables it is made from, how it is made, its blocking gates, and what the UI shows of it.
+
+    `optional` tables are read where they are there: nothing waits for them, and their gates do not bind.
+    """
+
+    name: str
+    upstream: tuple[str, ...]
+    optional: tuple[str, ...] = ()
+    is_training: bool = False
+    fingerprint: Fingerprint | None = None
+    functions: tuple[Callable[..., Any], ...] = ()
+    """Whose code decides what the table holds."""
+    maker: TableBuilder | None = None
+    step: TableStep | None = None
+    show: Show | None = None
+    gates: dict[str, GateRunner] = field(default_factory=dict)
+    gate_code: dict[str, Callable[[Home], str]] = field(default_factory=dict)
+    gated: set[str] = field(default_factory=set)
+    """The tables that its gates read."""
+
+
+class Pipeline:
+    """All tables by name, in the order of their wiring."""
+
+    def __init__(self) -> None:
+        self._records: dict[str, TableRecord] = {}
+
+    def add(self, record: TableRecord) -> None:
+        """Take up a table."""
+        self._records[record.name] = record
+
+    def add_gate(
+        self, table: str, name: str, runner: GateRunner, *, code: Callable[[Home], str], reads: Iterable[str] = ()
+    ) -> None:
+        """Take up a blocking gate of a table that is known already."""
+        self[table].gated |= {table, *reads}
+        self[table].gates[name] = runner
+        self[table].gate_code[name] = code
+
+    def __getitem__(self, name: str) -> TableRecord:
+        return self._records[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._records
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._records)
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    def records(self) -> Iterable[TableRecord]:
+        """All tables with what is known of them."""
+        return self._records.values()
+
+    def upstream(self, name: str) -> tuple[str, ...]:
+        """The tables that a table is made from; none for a table of elsewhere."""
+        return self._records[name].upstream if name in self._records else ()
+
+    def gates(self, name: str) -> tuple[str, ...]:
+        """The blocking gates of a table."""
+        return tuple(self._records[name].gates) if name in self._records else ()
+
+    def ancestors(self, names: Iterable[str]) -> set[str]:
+        """The tables that these are made from, and so on up; with the tables themselves."""
+        seen: set[str] = set()
+        waiting = list(names)
+        while waiting:
+            name = waiting.pop()
+            if name not in seen:
+                seen.add(name)
+                waiting += self.upstream(name)
+        return seen
+
+    def order(self) -> list[str]:
+        """All tables, each after those that it is made from; one order, whichever was wired first."""
+        above = {name: sorted(self.upstream(name)) for name in sorted(self)}
+        return list(TopologicalSorter(above).static_order())
+
+    def built(self) -> list[str]:
+        """The tables that a build brings up to date, in pipeline order: all but those of training."""
+        return [name for name in self.order() if not self[name].is_training]
+
+    def trained(self) -> set[str]:
+        """The tables of training: `taxkg train` makes them, a build leaves them as they are."""
+        return {record.name for record in self.records() if record.is_training}
+
+
+PIPELINE = Pipeline()
+"""The tables of this process; complete once `taxkg_assets.definitions` is imported."""

@@ -1,0 +1,75 @@
+"""What the pipeline opens: the home with its Delta tables, the encoder, the folders of labels."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import dagster as dg
+
+from taxkg_assets.defs.home.fingerprint import PACKAGE as PACKAGE
+from taxkg_assets.defs.home.recovery import report_dead_run
+from taxkg_assets.defs.home.store import BUILD, Store
+from taxkg_assets.settings import Settings, settings_of
+
+BUNDLED = PACKAGE / "bundled"
+PROJECT = BUNDLED if BUNDLED.is_dir() else PACKAGE.parent
+"""Folder of Dagster's configuration and of `data/`: inside an installed package, or the checkout."""
+
+WAIT_SECONDS = 3600.0
+WORK_TAG = "taxkg/work"
+"""Tag of a run that holds the home for something else than a build."""
+
+STARTED_BY_TAG = "taxkg/started_by"
+"""Tag of a run that a command started."""
+
+COMMAND_LINE = "command line"
+"""Value of `STARTED_BY_TAG`."""
+
+
+class Home(dg.ConfigurableResource["Home"]):
+    """The home that a run works on; empty means the setting `home`."""
+
+    home: str = ""
+
+    @contextmanager
+    def yield_for_execution(self, context: dg.InitResourceContext) -> Iterator[Home]:
+        """Hold the home while a run works on it, wherever the run was launched; a sensor's look needs no lock.
+
+        A run that was launched during a build waits for it: no one would launch it again.
+        """
+        if context.run is None:
+            yield self
+            return
+        store, work = self.store, context.run.tags.get(WORK_TAG, BUILD)
+        with store.exclusive(work=work, wait_s=WAIT_SECONDS):
+            if context.instance is not None and store.active_run(work=work) != context.run.run_id:
+                report_dead_run(context.instance, store, work=work)
+            store.record_active_run(context.run.run_id, work=work)
+            try:
+                yield self
+            finally:
+                store.clear_active_run(work=work)
+
+    @property
+    def settings(self) -> Settings:
+        """Settings of this process, with this home."""
+        return settings_of(self.home)
+
+    @property
+    def store(self) -> Store:
+        """The home's tables and files."""
+        return Store(self.settings.home)
+
+
+def source_line(target: Callable[..., Any]) -> tuple[str, int]:
+    """Return file and line of a function, for the link from the UI to the code.
+
+    Args:
+        target: Function or class.
+    """
+    module = importlib.import_module(target.__module__)
+    return str(module.__file__), inspect.getsourcelines(inspect.unwrap(target))[1]

@@ -1,0 +1,186 @@
+"""Runs a function in a process of its own, so that the memory it takes is given back when it ends.
+
+What a step frees stays with its process: after ten steps over a large library, one process holds three times what any
+of them needs. The children are forked from a server that has loaded the pipeline already, so that they start at once.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import multiprocessing
+import os
+import pickle
+import threading
+import traceback
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from multiprocessing import connection, forkserver
+from typing import Any, TypeVar
+
+from taxkg_assets.defs.home.storage import LocalStorage
+from taxkg_assets.defs.wiring.progress import Listener, forward_progress, listening
+from taxkg_assets.defs.wiring.resources import Home
+
+T = TypeVar("T")
+
+_FORKSERVER = multiprocessing.get_context("forkserver")
+_PIPELINE = "taxkg_assets.definitions"
+"""Registers all tables and gates."""
+SHARES = 2
+"""Processes that share the work of a step: each holds what the step reads, so more would take too much memory."""
+
+
+class StepDiedError(Exception):
+    """The process of a step ended without a result."""
+
+
+def reads_much(home: Home, tables: Iterable[str]) -> bool:
+    """Return whether a step that reads some tables needs so much memory that it runs in its own process.
+
+    A model's budget is counted in one process, and so is the lease of a home in a bucket.
+
+    Args:
+        home: The home.
+        tables: Tables that the step reads.
+    """
+    settings, store = home.settings, home.store
+    if settings.llm_provider != "rules" or not isinstance(store.storage, LocalStorage):
+        return False
+    return sum(store.count(name) for name in tables if store.exists(name)) > settings.step_process_rows
+
+
+def prepare_processes() -> None:
+    """Start the server that children are forked from; it loads the pipeline while this process does other work."""
+    _FORKSERVER.set_forkserver_preload(["__main__", _PIPELINE])
+    forkserver.ensure_running()
+
+
+def run_shares(title: str, function: Callable[..., T], *arguments: Any) -> list[T]:
+    """Call a function in `SHARES` processes at a time.
+
+    Args:
+        title: Name of the step in error messages.
+        function: Function of a module; receives after `arguments` the number of its share, from 0, and the number of
+            shares.
+        arguments: Further arguments.
+
+    Returns:
+        Results in the order of the shares.
+    """
+    with ThreadPoolExecutor(SHARES) as threads:
+        return list(threads.map(lambda ix: run_in_process(title, function, *arguments, ix, SHARES), range(SHARES)))
+
+
+def run_in_process(title: str, function: Callable[..., T], *arguments: Any) -> T:
+    """Call a function in a process of its own.
+
+    Its progress is reported here, and the child ends with this process, however that ends.
+
+    Args:
+        title: Name of the step in error messages.
+        function: Function of a module; its arguments, result and errors are pickled.
+        arguments: Its arguments.
+
+    Returns:
+        What the function returns.
+
+    Raises:
+        StepDiedError: The process was killed; other errors are those of the function.
+    """
+    prepare_processes()
+    receiver, sender = _FORKSERVER.Pipe(duplex=False)
+    child = _FORKSERVER.Process(target=_serve, args=(sender, dict(os.environ), function, arguments), daemon=True)
+    child.start()
+    sender.close()
+    try:
+        result: T = _receive(receiver)
+    except EOFError as died:
+        child.join()
+        raise StepDiedError(
+            f"The process of {title} ended with status {child.exitcode} and no result; it may have run out of memory. "
+            "Free memory and build again: what was built stays."
+        ) from died
+    finally:
+        receiver.close()
+        child.kill()  # one that has sent its result has nothing left to do
+        child.join()
+    return result
+
+
+def _receive(receiver: connection.Connection) -> Any:
+    """Wait for the child's result, and pass on its progress until then."""
+    while True:
+        kind, value = receiver.recv()
+        if kind == "done":
+            return value
+        if kind == "failed":
+            raise value
+        forward_progress(*value)
+
+
+class _Sender(Listener):
+    """Sends the progress of this process to the one that waits."""
+
+    def __init__(self, sender: connection.Connection) -> None:
+        self._sender = sender
+
+    def measure(self, stage: str, done: int, total: int) -> None:
+        self._sender.send(("progress", ("measure", stage, done, total)))
+
+    def start(self, stage: str, total: int) -> None:
+        self._sender.send(("progress", ("start", stage, total)))
+
+    def advance(self, stage: str, count: int = 1) -> None:
+        self._sender.send(("progress", ("advance", stage, count)))
+
+    def finish(self, stage: str) -> None:
+        self._sender.send(("progress", ("finish", stage)))
+
+
+def _serve(
+    sender: connection.Connection,
+    environment: Mapping[str, str],
+    function: Callable[..., Any],
+    arguments: tuple[Any, ...],
+) -> None:
+    """Do the work of the child."""
+    os.environ.clear()
+    os.environ.update(environment)
+    importlib.import_module(_PIPELINE)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    warnings.simplefilter("ignore")
+    gc.disable()  # a process that ends with its step has nothing to tidy up, and a third of some steps went there
+    try:
+        with listening(_Sender(sender)):
+            message: tuple[str, Any] = ("done", function(*arguments))
+    except Exception as error:
+        message = ("failed", make_portable(error))
+    sender.send(message)
+    sender.close()
+
+
+def make_portable(error: Exception) -> Exception:
+    """Return an error that can be sent to another process, with the place where it was raised.
+
+    Args:
+        error: Error.
+
+    Returns:
+        The same error with its traceback as a note; a RuntimeError with its words if it cannot be pickled.
+    """
+    error.add_note("".join(traceback.format_exception(error)))
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:
+        return RuntimeError(f"{type(error).__name__}: {error}")
+    return error
+
+
+def _end_with_parent() -> None:
+    """End at once when the waiting process ends: the lock of the home is gone."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        connection.wait([parent.sentinel])
+        os._exit(1)

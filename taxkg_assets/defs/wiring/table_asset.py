@@ -1,0 +1,227 @@
+"""`table`: binds a pure builder to a Delta table.
+
+A table is an asset; its builder's parameters name its upstream tables. What the builder's code reads (modules, rule
+families, schemas) decides with the contents of those tables whether the table is current.
+"""
+
+import inspect
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import dagster as dg
+import dataframely as dy
+import polars as pl
+
+from taxkg_assets.defs.home.fingerprint import code_fingerprint
+from taxkg_assets.defs.home.store import TableState, digest
+from taxkg_assets.defs.wiring.code_references import code_references
+from taxkg_assets.defs.wiring.early_gates import begin_gates
+from taxkg_assets.defs.wiring.early_tables import begin_tables, take_table
+from taxkg_assets.defs.wiring.io_manager import Rows, Unchanged
+from taxkg_assets.defs.wiring.parts import Parts
+from taxkg_assets.defs.wiring.registry import PIPELINE, Show, TableBuilder, TableRecord
+from taxkg_assets.defs.wiring.resources import Home
+from taxkg_assets.defs.wiring.step_process import reads_much
+from taxkg_assets.defs.wiring.table_step import TableStep, make_in_process, make_in_shares
+
+DOCUMENT_PARTITIONS = dg.DynamicPartitionsDefinition(name="document")
+"""One partition a document; nothing after the extraction is partitioned."""
+
+TRAINING, RERANKING = "training", "reranking"
+TRAINING_GROUPS = (TRAINING, RERANKING)
+"""Groups of the tables that `taxkg train` makes. Rerankers are trained on the index, which the encoder comes before."""
+
+
+def snake(name: str) -> str:
+    """Return the table name of a schema class: `EvalRuns` is the table `eval_runs`.
+
+    Args:
+        name: Name of the class.
+    """
+    return re.sub(r"(?<!^)([A-Z])", r"_\1", name).lower()
+
+
+def table_schema(schema: type[dy.Schema]) -> dg.TableSchema:
+    """Convert a schema to what the UI shows of it: columns with type, description and constraints, and the key.
+
+    Args:
+        schema: Schema of the table.
+    """
+    key = schema.primary_key()
+    columns = [
+        dg.TableColumn(
+            name,
+            type(column).__name__,
+            description=column.description,
+            constraints=dg.TableColumnConstraints(
+                nullable=column.nullable, unique=key == [name], other=["part of the key"] if name in key[1:] else []
+            ),
+        )
+        for name, column in schema.columns().items()
+    ]
+    return dg.TableSchema(columns, constraints=dg.TableConstraints(other=[f"one row per {', '.join(key)}"]))
+
+
+def asset_arguments(
+    schema: type[dy.Schema], build: Callable[..., Any], *, group: str, **more: Callable[..., Any]
+) -> dict[str, Any]:
+    """Return what the UI shows of a table: description, columns, and links to the builder and to the wiring.
+
+    Args:
+        schema: Schema of the table.
+        build: Builder of the table.
+        group: Stage.
+        more: Further functions to link to, by label.
+    """
+    return {
+        "group_name": group,
+        "description": inspect.getdoc(schema),
+        "kinds": {"deltalake", "polars"},
+        "metadata": {
+            "dagster/column_schema": table_schema(schema),
+            "dagster/code_references": code_references(**more, builder=build),
+        },
+    }
+
+
+def _digest_code(
+    schema: type[dy.Schema],
+    functions: Sequence[Callable[..., Any]],
+    home: Home,
+    *,
+    has_settings: bool,
+    handles: Callable[[Home], str] | None,
+) -> str:
+    """Digest what decides the rows of a table besides its upstream: code, settings, and what its handles open."""
+    return digest(
+        code_fingerprint(*functions, schema=schema.__name__),
+        home.settings.shaping() if has_settings else "",
+        handles(home) if handles else "",
+    )
+
+
+# arguments: options of a declaration, nearly all with a default
+def table(
+    schema: type[dy.Schema],
+    build: Callable[..., pl.DataFrame],
+    *,
+    group: str,
+    handles: Mapping[str, Callable[[Home], Any]] | None = None,
+    fingerprint: Callable[[Home], str] | None = None,
+    after: Sequence[str] = (),
+    optional: Sequence[str] = (),
+    code: Sequence[Callable[..., Any]] = (),
+    own_laws: Sequence[Callable[..., pl.DataFrame]] = (),
+    publish: Callable[[Home, pl.DataFrame], None] | None = None,
+    keep: Callable[[Home], None] | None = None,
+    show: Show | None = None,
+    parts: Parts | None = None,
+    dealt: str = "",
+    can_be_dealt: Callable[[Home], bool] = lambda home: True,
+) -> dg.AssetsDefinition:
+    """Make the asset of a corpus-wide table.
+
+    Args:
+        schema: Schema of the table.
+        build: Builder; parameters named after tables are its upstream, `settings` gets the settings.
+        group: Stage.
+        handles: Openers of the builder's other parameters, called only when there is something to build.
+        fingerprint: Digest of what the handles open.
+        after: Further upstream tables, read by a handle.
+        optional: Tables that a handle reads where they exist; nothing waits for them.
+        code: Further functions and classes whose code decides the rows, such as what handles open.
+        own_laws: Functions of the table and its upstream that return invalid rows; these are dropped and counted.
+        publish: Writes further outputs for the finished rows, such as a report.
+        keep: Stores in the home's cache what later steps would compute again. It decides no rows, so its code makes no
+            table stale.
+        show: What the UI shows besides rows.
+        parts: How the table is made in parts, so that only parts of changed documents are made again.
+        dealt: Upstream table whose rows may be divided among processes; not with `parts`, `own_laws` or `publish`.
+        can_be_dealt: Whether several processes are worth their memory; one process makes the table where they are not.
+
+    Returns:
+        The asset; its table is added to `PIPELINE`.
+    """
+    name, opened = snake(schema.__name__), dict(handles or {})
+    parameters = list(inspect.signature(build).parameters)
+    read = tuple(p for p in parameters if p not in {"settings", *opened, parts.argument if parts else ""})
+    upstream = tuple(dict.fromkeys((*read, *after)))
+    has_settings = "settings" in parameters
+    functions: tuple[Callable[..., Any], ...] = (build, *code, *own_laws, *([publish] if publish else []))
+
+    read_code = partial(_digest_code, schema, functions, has_settings=has_settings, handles=fingerprint)
+    maker = TableBuilder(build, read, opened, has_settings)
+    step = TableStep(name, schema, maker, own_laws, publish, parts, read_code, dealt, can_be_dealt, keep)
+    record = TableRecord(
+        name,
+        upstream,
+        optional=tuple(optional),
+        is_training=group in TRAINING_GROUPS,
+        fingerprint=partial(_digest_inputs, read_code=read_code, upstream=upstream),
+        functions=functions,
+        maker=step.maker,
+        step=step,
+        show=show,
+    )
+    return _make_asset(record, step, arguments=asset_arguments(schema, build, group=group))
+
+
+def _digest_inputs(
+    home: Home, states: Mapping[str, TableState], *, read_code: Callable[[Home], str], upstream: Sequence[str]
+) -> str:
+    """Return the digest of all that a table's rows depend on: code, settings, handles and upstream rows."""
+    return digest(read_code(home), *(f"{n}={states[n].content}" for n in upstream))
+
+
+def _make_asset(record: TableRecord, step: TableStep, *, arguments: Mapping[str, Any]) -> dg.AssetsDefinition:
+    """Add a table to the pipeline and return its asset.
+
+    Args:
+        record: The table's entry of the pipeline.
+        step: How the table is made.
+        arguments: What the UI shows, from `asset_arguments`.
+    """
+
+    PIPELINE.add(record)
+
+    def compute(context: dg.AssetExecutionContext, **inputs: TableState) -> Rows:
+        home: Home = context.resources.home
+        begin_gates()
+        begin_tables(home, context.instance, current=record.name)
+        states = {n: inputs[n] for n in record.upstream}
+        made_from = _digest_inputs(home, states, read_code=step.read_code, upstream=record.upstream)
+        return _make_stale(home, step, states, made_from=made_from, is_alone=record.is_training)
+
+    made: dg.AssetsDefinition = dg.asset(
+        name=record.name,
+        ins={n: dg.AssetIn(n) for n in record.upstream},
+        deps=[dg.AssetKey(n) for n in record.optional],
+        required_resource_keys={"home"},
+        **arguments,
+    )(compute)
+    return made
+
+
+def _make_stale(
+    home: Home, step: TableStep, states: Mapping[str, TableState], *, made_from: str, is_alone: bool
+) -> Rows:
+    """Make a table that is not current, in a process of its own where it reads many rows.
+
+    Args:
+        home: The home.
+        step: How the table is made.
+        states: State of each upstream table.
+        made_from: Digest of all that the rows depend on.
+        is_alone: Whether it is made in this process in any case, as training is.
+    """
+    if early := take_table(step.name, made_from=made_from):
+        return early
+    state = home.store.state(step.name)
+    if state is not None and state.inputs == made_from:
+        return Unchanged()
+    if not is_alone and reads_much(home, step.maker.reads):
+        making = make_in_shares if step.dealt and step.can_be_dealt(home) else make_in_process
+        return making(home, step.name, states, made_from=made_from)
+    return step.make(home, states, made_from=made_from)

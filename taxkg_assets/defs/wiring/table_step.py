@@ -1,0 +1,184 @@
+"""The step that makes one table: reads what it is made from, builds its rows, drops unlawful ones, writes them."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import dataframely as dy
+import polars as pl
+from threadpoolctl import threadpool_limits
+
+from taxkg_assets.defs.home.store import TableState
+from taxkg_assets.defs.home.timing import keep_times, timed
+from taxkg_assets.defs.wiring.io_manager import WholeTable, Written, write_whole
+from taxkg_assets.defs.wiring.parts import (
+    Part,
+    Parts,
+    digest_parts,
+    digest_sources,
+    find_kept,
+    record_parts,
+    select_parts,
+)
+from taxkg_assets.defs.wiring.progress import stage_progress
+from taxkg_assets.defs.wiring.registry import PIPELINE, TableBuilder
+from taxkg_assets.defs.wiring.resources import Home
+from taxkg_assets.defs.wiring.step_process import run_in_process, run_shares
+from taxkg_assets.defs.wiring.verdicts import OFFENDING_ROWS, table_metadata
+
+
+@dataclass(frozen=True, slots=True)
+class TableStep:
+    """How one table is made of those above it."""
+
+    name: str
+    schema: type[dy.Schema]
+    maker: TableBuilder
+    laws: Sequence[Callable[..., pl.DataFrame]]
+    publish: Callable[[Home, pl.DataFrame], None] | None
+    parts: Parts | None
+    read_code: Callable[[Home], str]
+    """Digest of the code and the settings that decide its rows."""
+    dealt: str = ""
+    """The table above whose rows may be dealt out to several processes, each of which makes what belongs to its own."""
+    can_be_dealt: Callable[[Home], bool] = lambda home: True
+    """Whether a home has room for that: several processes need more memory than one."""
+    keep: Callable[[Home], None] | None = None
+    """Stores in the home's cache what later steps would compute again."""
+
+    def make(
+        self, home: Home, states: Mapping[str, TableState], *, made_from: str, share: tuple[int, int] = (0, 1)
+    ) -> WholeTable:
+        """Make the rows of the table.
+
+        Args: states: of the tables above, at the versions to read. made_from: digest of all that the table rests on.
+              share: which of how many shares to make, for a table whose work is dealt out.
+        """
+        with stage_progress(self.name, 0), timed(self.name):
+            whole = self._read(home, states, wanted=None) if self.parts is None or self.parts.digest_each else None
+            digests = self._digest_parts(home, states, whole)
+            state = home.store.state(self.name)
+            kept = find_kept(digests, state)
+            wanted = [part for part in digests if part not in kept]
+            frames = self._read(home, states, wanted=wanted if kept else None) if whole is None else whole
+            if self.dealt:
+                frames[self.dealt] = frames[self.dealt].gather_every(share[1], share[0])
+            more: dict[str, Any] = {n: opener(home) for n, opener in self.maker.handles.items()}
+            if self.maker.has_settings:
+                more["settings"] = home.settings
+            if self.parts is not None and self.parts.argument:
+                more[self.parts.argument] = wanted
+            built = self.maker.build(**frames, **more)
+            rows, notes = drop_unlawful(
+                built, frames | {self.name: built}, laws=self.laws, key=self.schema.primary_key()
+            )
+            if self.parts is not None and state is not None and kept:
+                standing = home.store.read(self.name, version=state.version)
+                rows = pl.concat([select_parts(standing, kept, columns=self.parts.columns), rows])
+            if self.publish:
+                self.publish(home, rows)
+            if self.keep:
+                self.keep(home)
+        keep_times(home.store)
+        return WholeTable(rows, made_from, notes, record_parts(digests))
+
+    def _digest_parts(
+        self, home: Home, states: Mapping[str, TableState], whole: Mapping[str, pl.DataFrame] | None
+    ) -> dict[Part, str]:
+        if self.parts is None:
+            return {}
+        if whole is not None:
+            return digest_sources(self.parts, whole, code=self.read_code(home))
+        documents = home.store.read("documents", version=states["documents"].version)
+        read = {name: states[name] for name in self.maker.reads}
+        return digest_parts(self.parts.find(documents), documents, states=read, code=self.read_code(home))
+
+    def _read(
+        self, home: Home, states: Mapping[str, TableState], *, wanted: Collection[Part] | None
+    ) -> dict[str, pl.DataFrame]:
+        """Read the tables above; of those of documents only what the wanted parts are made from, None for all."""
+        store = home.store
+        versions = {name: states[name].version for name in self.maker.reads}
+        if wanted is None:
+            return {name: store.read(name, version=version) for name, version in versions.items()}
+        names = {name for part in wanted for name in part}
+        return {
+            name: store.read_documents(name, names, version=version)
+            if name == "documents" or states[name].documents
+            else store.read(name, version=version)
+            for name, version in versions.items()
+        }
+
+
+def make_in_process(home: Home, name: str, states: Mapping[str, TableState], *, made_from: str) -> Written:
+    """Make and write a table in a process of its own.
+
+    Args:
+        home: The home.
+        name: Table.
+        states: States of the upstream tables, at the versions to read.
+        made_from: Digest of all that the rows depend on.
+
+    Returns:
+        Digest of the content, and the metadata that the UI shows.
+    """
+    return run_in_process(f"the table {name}", _make_and_write, home.home, name, dict(states), made_from)
+
+
+def _make_and_write(home_name: str, name: str, states: Mapping[str, TableState], made_from: str) -> Written:
+    home = Home(home=home_name)
+    step = PIPELINE[name].step
+    assert step is not None
+    return write_whole(home.store, name, step.make(home, states, made_from=made_from))
+
+
+def make_in_shares(home: Home, name: str, states: Mapping[str, TableState], *, made_from: str) -> WholeTable:
+    """Make the rows of a table in several processes.
+
+    Args:
+        home: The home.
+        name: Table.
+        states: States of the upstream tables, at the versions to read.
+        made_from: Digest of all that the rows depend on.
+
+    Returns:
+        Rows of all shares.
+    """
+    shares = run_shares(f"the table {name}", _make_share, home.home, name, dict(states), made_from)
+    return WholeTable(pl.concat(shares), made_from)
+
+
+def _make_share(
+    home_name: str, name: str, states: Mapping[str, TableState], made_from: str, *share: int
+) -> pl.DataFrame:
+    step = PIPELINE[name].step
+    assert step is not None
+    with threadpool_limits(1):  # threads that wait for each other would take the other share's time
+        return step.make(Home(home=home_name), states, made_from=made_from, share=(share[0], share[1])).frame
+
+
+def drop_unlawful(
+    built: pl.DataFrame,
+    frames: Mapping[str, pl.DataFrame],
+    *,
+    laws: Sequence[Callable[..., pl.DataFrame]],
+    key: Sequence[str],
+) -> tuple[pl.DataFrame, dict[str, Any]]:
+    """Drop the rows of a derived table that break a law of their own: one odd row never costs the reader the others.
+
+    Returns: the rows that are kept, and what the UI shows of the others: their number, by law, and the first ones.
+    """
+    kept, notes = built, dict[str, Any]()
+    for law in laws:
+        offending = law(**{name: frames[name] for name in inspect.signature(law).parameters})
+        if offending.is_empty():
+            continue
+        columns = [name for name in key if name in offending.columns]
+        kept = kept.join(offending, on=columns, how="anti")
+        title = law.__name__.removeprefix("find_").replace("_", " ")
+        notes[f"rows dropped: {title}"] = built.join(offending, on=columns, how="semi").height
+        notes[f"first rows dropped: {title}"] = table_metadata(offending.head(OFFENDING_ROWS))
+    return kept, notes

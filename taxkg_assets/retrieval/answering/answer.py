@@ -1,0 +1,310 @@
+"""Answers with the number of the passage behind each sentence, or abstention.
+
+Sentences are quoted from the passages, or worded by a model where there is one and its sentences are verified.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from taxkg_assets.prompts.contract import Proposer
+from taxkg_assets.retrieval.answering import guardrail
+from taxkg_assets.retrieval.answering.boxes import NamedBox, find_named_box, name_box
+from taxkg_assets.retrieval.answering.changes import answer_changes
+from taxkg_assets.retrieval.answering.excerpt import excerpt_answer, list_documents, quote_cell, quote_summary
+from taxkg_assets.retrieval.answering.places import place_units
+from taxkg_assets.retrieval.answering.units import Unit
+from taxkg_assets.retrieval.answering.wording import Citation, blend_relevance, generate_answer
+from taxkg_assets.retrieval.encoding.lexical import find_terms
+from taxkg_assets.retrieval.query.router import find_level, wants_summary
+from taxkg_assets.retrieval.ranking.rerank import score_form, score_overlap
+from taxkg_assets.retrieval.ranking.search import Searcher, tidy_query
+from taxkg_assets.retrieval.results import Flag, Ranking, Result
+from taxkg_assets.rules.models.guardrail import load_guardrail
+from taxkg_assets.settings import Settings
+
+
+class Answer(BaseModel):
+    """Result of `ask`: an answer with citations [n], guidance with its notice, or abstention.
+
+    Sentences by rule are verbatim; the quotes behind those of a model are in `citations`. For a question about which
+    documents there are, it names them (`level` is document), each with its best sentence; for a question about what one
+    is about, it gives the sentences of its summary.
+    """
+
+    model_config = ConfigDict(frozen=True)
+    answer: str | None
+    confidence: float
+    abstained: bool
+    mode: str
+    results: list[Result]
+    created_by: Literal["rule", "llm"] = "rule"
+    model: str = ""
+    level: str = "auto"
+    citations: list[Citation] = []
+    units: list[Unit] = []
+    """Parts of an answer by rule: statements with their lead-ins and headings, each piece with its place."""
+    quality: list[Flag] = []
+    """Quality flags of the documents that the answer cites."""
+    corrections: dict[str, str] = {}
+    """Words of the question that were taken for typing errors, with the words that were searched for instead."""
+
+
+# arguments: filters and options that the command line and the API offer one by one, nearly all with a default
+def ask(
+    searcher: Searcher,
+    question: str,
+    *,
+    settings: Settings,
+    k: int = 10,
+    form: str | None = None,
+    year: int | None = None,
+    document: str | None = None,
+    level: str = "auto",
+    is_worded: bool = True,
+    is_placed: bool = False,
+) -> Answer:
+    """Answer a question from the index in the words of its passages or of the searcher's model, or abstain.
+
+    Args:
+        searcher: Opened search.
+        question: Words of the user.
+        settings: Thresholds of the guardrail, and what a model is used for.
+        k: Largest number of results.
+        form: Answer from documents of this form only.
+        year: Answer from documents of this year only.
+        document: Answer from this document only.
+        level: Size of a passage: `auto`, `paragraph`, `section`, `page`, `document` or `table`.
+        is_worded: False to rank and grade passages only; `answer` is then None.
+        is_placed: Whether to add the rectangles of each piece of the units, which reads `sections`.
+
+    Returns:
+        The answer with its results. `confidence` is the fitted probability that the answer contains what is needed;
+        table cells, changes, lists of documents and summaries have fits of their own.
+
+    Raises:
+        ProposerError: The model cannot be called.
+    """
+    question, corrections = searcher.correct(tidy_query(question))
+    filters: dict[str, Any] = {"form": form, "year": year, "document": document}
+    found = _find(searcher, question, k=k, level=level, filters=filters)
+    results, model = found.results, searcher.proposer
+    relevance, mode = _grade(found, question, settings=settings, model=model)
+    text, worded, units = None, None, list[Unit]()
+    if is_worded and results and mode != guardrail.SILENCE:
+        if model is not None and settings.llm_answers and not found.changes:
+            worded = generate_answer(question, results, proposer=model)
+        units = [] if worded else _quote(searcher, question, found, is_placed=is_placed)
+        text = worded.text if worded else "\n".join(unit.quote() for unit in units)
+        text = "\n".join([*_find_notices(searcher, found, mode=mode, corrections=corrections), text])
+    return Answer(
+        answer=text,
+        confidence=round(guardrail.read_confidence(relevance), 4),
+        abstained=not results or mode == guardrail.SILENCE,
+        mode=mode if results else guardrail.SILENCE,
+        results=results,
+        created_by="llm" if worded else "rule",
+        model=worded.model if worded else "",
+        level=found.level,
+        citations=list(worded.citations) if worded else [],
+        units=units,
+        quality=find_cited_flags(text, results),
+        corrections=corrections,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What a question finds, before an answer is written.
+
+    Attributes:
+        ranking: Ranked candidates.
+        results: Assembled passages.
+        graded: Kind of the answer, and the signals that its confidence is read from.
+        level: Size of the passages.
+        wording: Function that quotes the results.
+        box: Box that the question describes.
+        changes: Answer to a question about changes.
+    """
+
+    ranking: Ranking
+    results: list[Result]
+    graded: tuple[str, Mapping[str, float]]
+    level: str
+    wording: Callable[..., list[Unit]] = excerpt_answer
+    box: NamedBox | None = None
+    changes: list[Unit] = field(default_factory=list)
+
+
+def _find(searcher: Searcher, question: str, *, k: int, level: str, filters: Mapping[str, Any]) -> _Found:
+    document = filters["document"]
+    ranking = searcher.rank(question, **filters)
+    box = find_named_box(searcher, question, ranking)
+    if box is not None:  # its name finds its text better than a description
+        ranking = searcher.rank(f"{question} {box.form} {box.name}", **filters)
+    results = searcher.assemble(ranking, k=k, level=level)
+    graded = find_kind(searcher, question, ranking, results=results)
+    changed, changes = answer_changes(searcher, question, ranking, document=document) if level == "auto" else ([], [])
+    if changes:
+        return _Found(ranking, changed, (guardrail.CHANGES, {}), level, changes=changes)
+    wanted = find_level(ranking.route.intent) if level == "auto" else level
+    if wanted != level:  # the guardrail is fitted for passages, whatever is returned
+        results = searcher.assemble(ranking, k=k, level=wanted)
+    if not results or wanted != "document":
+        return _Found(ranking, results, graded, wanted, box=box)
+    if not wants_summary(ranking.route.intent):
+        return _Found(ranking, results, graded, wanted, wording=list_documents)
+    if document is not None or _is_requested_document(searcher, ranking, results[0]):
+        return _Found(ranking, results, (guardrail.SUMMARY, {}), wanted, wording=quote_summary)
+    return _Found(ranking, results, graded, wanted)
+
+
+def _grade(found: _Found, question: str, *, settings: Settings, model: Proposer | None) -> tuple[float, str]:
+    """Return the relevance, blended with a model's grade where that is on, and the guardrail's decision."""
+    kind, signals = found.graded
+    relevance = guardrail.score_kind(kind, signals) if found.results else 0.0
+    if model is not None and settings.llm_grading and settings.guardrail:
+        relevance = blend_relevance(relevance, question, found.results, proposer=model)
+    mode = guardrail.find_mode(
+        relevance,
+        answer_at=settings.answer_relevance,
+        guide_at=settings.guidance_relevance,
+        is_on=settings.guardrail,
+    )
+    return relevance, mode
+
+
+def _quote(searcher: Searcher, question: str, found: _Found, *, is_placed: bool) -> list[Unit]:
+    """Return the units of an answer in the documents' own words."""
+    units = found.changes or found.wording(searcher, question, found.ranking, results=found.results)
+    if found.box is not None:
+        units = name_box(units, found.box, found.results)
+    if is_placed and searcher.read_sections is not None:
+        units = place_units(units, searcher.read_sections)
+    return units
+
+
+def _find_notices(searcher: Searcher, found: _Found, *, mode: str, corrections: Mapping[str, str]) -> list[str]:
+    """Return the notices that precede the answer."""
+    notices = load_guardrail().notices
+    changed = [notices.correction.format(word=word, other=other) for word, other in corrections.items()]
+    foreign = searcher.facts.find_foreign_places(found.ranking.route, found.results[0].document)
+    places = [notices.place.format(places=", ".join(foreign))] if foreign else []
+    return [*changed, *places, *([notices.general] if mode == guardrail.GENERAL else [])]
+
+
+def find_cited_flags(text: str | None, results: Sequence[Result]) -> list[Flag]:
+    """Return the quality flags of the documents that an answer cites.
+
+    Args:
+        text: Answer with citations; None for none.
+        results: Passages that it may cite.
+
+    Returns:
+        Flags, each once.
+    """
+    cited = [row for row in results if text is not None and f"[{row.rank}]" in text]
+    return list(dict.fromkeys(flag for row in cited for flag in row.quality))
+
+
+def _is_requested_document(searcher: Searcher, ranking: Ranking, result: Result) -> bool:
+    """Return whether a document is of the form that a question names, and of the year if it names one."""
+    years = next(row["years"] for row in searcher.facts.documents if row["document_id"] == result.document)
+    wanted = ranking.route.years
+    return score_form(result.form, ranking.route) == 1.0 and (not wanted or not years.isdisjoint(wanted))
+
+
+def score_results(searcher: Searcher, question: str, ranking: Ranking, *, results: Sequence[Result]) -> float:
+    """Grade the likelihood that passages answer the question that they were ranked for.
+
+    Args:
+        searcher: Search that ranked them.
+        question: Words of the user.
+        ranking: Ranking of the question.
+        results: Passages, best first.
+
+    Returns:
+        Relevance from 0 to 10.
+    """
+    kind, signals = find_kind(searcher, question, ranking, results=results)
+    return guardrail.score_kind(kind, signals) if signals else 0.0
+
+
+def find_kind(
+    searcher: Searcher, question: str, ranking: Ranking, *, results: Sequence[Result]
+) -> tuple[str, dict[str, float]]:
+    """Find the kind of answer that passages lead to, and the signals that its confidence is read from.
+
+    For a question about which documents there are, one that covers the words of the topic is enough: several documents
+    on it are then no reason for doubt.
+
+    Args:
+        searcher: Search that ranked them.
+        question: Words of the user.
+        ranking: Ranking of the question.
+        results: Passages, best first.
+
+    Returns:
+        Kind and signals; no signals without results.
+    """
+    if not results:
+        return guardrail.PASSAGES, {}
+    intent = ranking.route.intent
+    if find_level(intent) == "document" and not wants_summary(intent):
+        known = sum(weight > 0 for weight in ranking.wanted.values()) / max(1, len(ranking.wanted))
+        most = max(float(result.via["coverage"]) for result in results)
+        return guardrail.DOCUMENTS, {"coverage": known * most}
+    evidence = find_evidence(searcher, question, ranking, results=results)
+    signals = guardrail.find_signals(evidence, documents=len(searcher.facts.documents))
+    if quote_cell(ranking, results[0]):
+        coverage = score_overlap(ranking.wanted, frozenset(find_terms(ranking.cell)))
+        return guardrail.CELL, {"evidence": signals["evidence"], "coverage": coverage}
+    return guardrail.PASSAGES, signals
+
+
+def find_kind_signals(searcher: Searcher, question: str) -> tuple[str, Mapping[str, float]]:
+    """Find the kind of answer that a question gets, and the signals that its confidence is read from.
+
+    Args:
+        searcher: Opened search.
+        question: Words of the user.
+
+    Returns:
+        Kind and signals; no signals without results.
+    """
+    filters: dict[str, Any] = {"form": None, "year": None, "document": None}
+    return _find(searcher, tidy_query(question), k=10, level="auto", filters=filters).graded
+
+
+@lru_cache(maxsize=512)
+def _find_distinct_terms(text: str) -> frozenset[str]:
+    """The terms of a passage; systems that are compared, and users after one another, get the same ones."""
+    return frozenset(find_terms(text))
+
+
+def find_evidence(
+    searcher: Searcher, question: str, ranking: Ranking, *, results: Sequence[Result]
+) -> dict[str, float]:
+    """Compute the guardrail's features of an answer from some passages.
+
+    Args:
+        searcher: Search that ranked them.
+        question: Words of the user.
+        ranking: Ranking of the question.
+        results: Passages, best first.
+
+    Returns:
+        Features by name, each from 0 to 1; empty without results.
+    """
+    deepest = max(load_guardrail().passages.values())
+    all_terms = searcher.passages.columns["terms"]
+    rows = [all_terms[found.row].split(" ") for found in ranking.candidates[:deepest]]
+    terms = [_find_distinct_terms(f"{row.heading_path} {row.text}") for row in results[:deepest]]
+    return guardrail.find_evidence(
+        question, ranking, results=results, facts=searcher.facts, catalog=searcher.catalog, terms=terms, rows=rows
+    )

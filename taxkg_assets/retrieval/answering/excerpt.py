@@ -1,0 +1,230 @@
+"""Extractive answers: which statements of the first passages answer the question."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from taxkg_assets.retrieval.answering.code_list import list_codes
+from taxkg_assets.retrieval.answering.editions import find_other_editions
+from taxkg_assets.retrieval.answering.sides import COMPARISON, find_sides
+from taxkg_assets.retrieval.answering.statements import Statement, find_statements
+from taxkg_assets.retrieval.answering.table_rows import find_headers, find_row, read_row
+from taxkg_assets.retrieval.answering.units import Draft, Piece, Unit, draft_unit, finish_unit, merge_drafts
+from taxkg_assets.retrieval.answering.worth import find_openings, rank_statements, score_statements
+from taxkg_assets.retrieval.encoding.lexical import find_terms
+from taxkg_assets.retrieval.index.facts import PassageFacts
+from taxkg_assets.retrieval.index.lines import open_stretches
+from taxkg_assets.retrieval.ranking.rerank import score_overlap
+from taxkg_assets.retrieval.ranking.search import Searcher
+from taxkg_assets.retrieval.results import Ranking, Result
+from taxkg_assets.rules.asking import matches_any
+from taxkg_assets.rules.models.answers import load_answers
+from taxkg_assets.rules.sentences import find_sentences as find_sentence_ranges
+
+
+def excerpt_answer(searcher: Searcher, question: str, ranking: Ranking, *, results: Sequence[Result]) -> list[Unit]:
+    """Select the statements that answer the question and add something, each with the context that it needs.
+
+    A table cell that leads the ranking comes first, with its headers. A question for a figure gets nothing else.
+
+    Args:
+        searcher: Opened search.
+        question: Words of the user.
+        ranking: Ranking of the question.
+        results: Passages, best first; at least one.
+
+    Returns:
+        Units in the order of the answer; at least one.
+    """
+    cell = quote_cell(ranking, results[0])
+    if cell:
+        cell += _quote_row(ranking, results[0], searcher.passages)
+    if cell and ranking.route.wants_amount and _covers_question(ranking):
+        return cell
+    limits = load_answers()
+    shown = results[: limits.passages]
+    found = find_statements(
+        shown,
+        searcher.passages,
+        route=ranking.route,
+        wanted=frozenset(ranking.wanted),
+        others=find_other_editions(shown, ranking.route, searcher.facts),
+    )
+    statements = [own for own in found if not own.is_foreign] or found
+    if cell:  # the other rows of its table answer other questions
+        statements = [own for own in statements if not own.line.is_table]
+    if not statements:
+        return cell or [_quote_whole(results[0])]
+    if codes := list_codes(question, results, route=ranking.route, facts=searcher.passages):
+        return codes
+    worth = score_statements(statements, encoder=searcher.encoder, ranking=ranking)
+    first, is_compared = find_openings(statements, ranking.route.keys), ranking.route.intent == COMPARISON
+    if is_compared:
+        first += find_sides(
+            statements,
+            worth,
+            route=ranking.route,
+            results=results,
+            documents=searcher.facts,
+            facts=searcher.passages,
+        )
+    first = list(dict.fromkeys(first))
+    order = rank_statements(statements, worth, openings=first, wanted=ranking.wanted)
+    drafts = choose_units(statements, worth, order=order, openings=first)
+    quoted = [(draft, results[draft.passage]) for draft in drafts]
+    editions = [f"{result.form} {result.revision}".strip() if is_compared else "" for _, result in quoted]
+    units = [finish_unit(own, rank=row.rank, edition=name) for (own, row), name in zip(quoted, editions, strict=True)]
+    return [*cell, *say_headings_once(units)]
+
+
+def say_headings_once(units: Sequence[Unit]) -> list[Unit]:
+    """Remove the heading of a unit that the unit before it already has.
+
+    Args:
+        units: Units in the order of the answer.
+
+    Returns:
+        Units in the same order.
+    """
+    found: list[Unit] = []
+    for before, unit in zip([None, *units], units, strict=False):
+        is_same = before is not None and (before.rank, before.label) == (unit.rank, unit.label)
+        pieces = [piece for piece in unit.pieces if not (is_same and piece.role == "label")]
+        found.append(unit.model_copy(update={"pieces": pieces}))
+    return found
+
+
+def choose_units(
+    statements: Sequence[Statement], worth: dict[int, float], *, order: Sequence[int], openings: Sequence[int] = ()
+) -> list[Draft]:
+    """Choose the units of the best statements within the limits, passage by passage, the best passage first.
+
+    Args:
+        statements: Statements of the passages.
+        worth: Score of each likely statement by its place in the list.
+        order: Places of statements, best first.
+        openings: Places of statements that are included even where others repeat them.
+
+    Returns:
+        Drafts in the order of the answer.
+    """
+    limits = load_answers()
+    drafts: list[Draft] = []
+    for place in order:
+        own = draft_unit(statements[place], worth=worth.get(place, 0.0), is_whole=not drafts)
+        merged = merge_drafts([*drafts, own])
+        is_full = len(merged) > limits.units or sum(draft.words for draft in merged) > limits.words
+        if drafts and (is_full or (place not in openings and repeats(own, drafts))):
+            continue
+        drafts = merged
+    best = {draft.passage: max(own.worth for own in drafts if own.passage == draft.passage) for draft in drafts}
+    return sorted(
+        drafts, key=lambda draft: (-best[draft.passage], draft.passage, min(draft.stretch.rows), min(draft.spots))
+    )
+
+
+def repeats(own: Draft, drafts: Sequence[Draft]) -> bool:
+    """Return whether drafts of other passages repeat a draft, as booklets on one subject do.
+
+    Args:
+        own: Draft to check.
+        drafts: Drafts that were chosen before.
+    """
+    least = load_answers().same_unit_share
+    terms, covered = (
+        own.terms,
+        frozenset[str]().union(*(other.terms for other in drafts if other.passage != own.passage)),
+    )
+    return bool(len(terms & covered) >= least * max(1, len(terms)))
+
+
+def list_documents(searcher: Searcher, question: str, ranking: Ranking, *, results: Sequence[Result]) -> list[Unit]:
+    """Quote the documents on the subject: the title of each, and its best statement.
+
+    Args:
+        searcher: Opened search.
+        question: Words of the user; not used.
+        ranking: Ranking of the question.
+        results: Documents, best first.
+
+    Returns:
+        One unit per document that covers enough of the question's words.
+    """
+    most = max(float(result.via["coverage"]) for result in results)
+    units: list[Unit] = []
+    for result in results:
+        if result.via["coverage"] < load_answers().least_coverage * most:
+            continue
+        title = result.heading_path.split(" > ")[0]
+        pieces: list[Piece] = []
+        found = find_statements([result], searcher.passages, route=ranking.route, wanted=frozenset(ranking.wanted))
+        if found:
+            worth = score_statements(found, encoder=searcher.encoder, ranking=ranking)
+            best = max(worth, key=lambda place: (worth[place], -place))
+            pieces = finish_unit(draft_unit(found[best], worth=worth[best]), rank=result.rank).pieces
+        units.append(Unit(rank=result.rank, label=title, pieces=[Piece(role="label", text=title), *pieces]))
+    return units
+
+
+def quote_summary(searcher: Searcher, question: str, ranking: Ranking, *, results: Sequence[Result]) -> list[Unit]:
+    """Quote the summary of the first document; without one, the statements that answer the question.
+
+    Args:
+        searcher: Opened search.
+        question: Words of the user.
+        ranking: Ranking of the question.
+        results: Documents, best first; at least one.
+
+    Returns:
+        One unit per sentence of the summary.
+    """
+    level = searcher.index_context.levels["document"]
+    summary = level.read(results[0].via["unit"]) if level is not None else ""
+    title = results[0].heading_path.split(" > ")[0]
+    units = [
+        Unit(rank=1, label=title, pieces=[Piece(role="sentence", text=summary[start:end])])
+        for start, end in find_sentence_ranges(summary)
+    ]
+    return units or excerpt_answer(searcher, question, ranking, results=results)
+
+
+def quote_cell(ranking: Ranking, result: Result) -> list[Unit]:
+    """Quote the cell that leads the ranking; a question for a figure gets no other value.
+
+    Args:
+        ranking: Ranking of the question.
+        result: First passage, which prints the cell.
+
+    Returns:
+        One unit, or none where no such cell leads.
+    """
+    value = ranking.cell.rpartition(": ")[2]
+    prints_figure = matches_any("answers", "values", value)
+    if not ranking.cell or (ranking.route.wants_amount and not prints_figure):
+        return []
+    piece = Piece(role="cell", text=ranking.cell, chunk_id=result.chunk_id, node_id=result.node_id)
+    return [Unit(rank=1, label=result.heading_path.rpartition(" > ")[2], pieces=[piece])]
+
+
+def _quote_row(ranking: Ranking, result: Result, facts: PassageFacts) -> list[Unit]:
+    """Return the row of the cell, each value with its column header: its other values show which one was read."""
+    hit = facts.row_of_chunk[result.chunk_id]
+    stretch = open_stretches([hit], facts)[hit]
+    lines = stretch.of_row[hit]
+    row = find_row(lines, ranking.cell) if facts.is_table[hit] else None
+    if row is None:
+        return []
+    headers = [header.rpartition(" > ")[2] for header in find_headers(lines, row) or ()]
+    piece = Piece(role="row", text=read_row(headers, row.text), chunk_id=result.chunk_id, node_id=stretch.node(row))
+    return [Unit(rank=1, label=result.heading_path.rpartition(" > ")[2], pieces=[piece])]
+
+
+def _covers_question(ranking: Ranking) -> bool:
+    """Return whether a cell with its headers covers enough of the question to be the whole answer."""
+    share = score_overlap(ranking.wanted, frozenset(find_terms(ranking.cell)))
+    return bool(share >= load_answers().cell_share)
+
+
+def _quote_whole(result: Result) -> Unit:
+    piece = Piece(role="sentence", text=" ".join(result.text.split()), chunk_id=result.chunk_id, node_id=result.node_id)
+    return Unit(rank=result.rank, label=result.heading_path.rpartition(" > ")[2], pieces=[piece])

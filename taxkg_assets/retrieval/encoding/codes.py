@@ -1,0 +1,127 @@
+"""Quantized vectors: a bit for each dimension, compared for every row, and a byte, which orders the nearest.
+
+At 500,000 vectors of 384 dimensions the bits take 24 MB and 3 ms to compare, the bytes 192 MB, of which only the rows
+that are near by their bits are read; the vectors themselves would take 768 MB.
+
+Source:
+    The sign code of Gao and Long 2024, RaBitQ (arXiv 2405.12497), around the mean of all vectors; candidates are
+    compared again by their bytes, as there by their vectors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from taxkg_assets.retrieval.encoding.encoder import Vectors
+from taxkg_assets.retrieval.encoding.vector import score_rows
+
+Ints = npt.NDArray[np.int64]
+_WORD = 64
+_BLOCK = 1_024
+"""Rows whose bytes are multiplied at once: they fit into the processor's cache."""
+_LARGEST = 127
+_STRIDE = 8
+
+
+@dataclass(frozen=True, slots=True)
+class VectorCodes:
+    """Codes of vectors; they may be mapped from files.
+
+    Attributes:
+        center: Mean vector, shape (dimension,).
+        signs: Bits of all rows word by word, shape (words, rows).
+        octets: Each value in units of 1/127 of the largest of all, shape (rows, dimension).
+    """
+
+    center: Vectors
+    signs: npt.NDArray[np.uint64]
+    octets: npt.NDArray[np.int8]
+
+    @property
+    def height(self) -> int:
+        """Return the number of rows."""
+        return len(self.octets)
+
+    def count_differences(self, meaning: Vectors) -> npt.NDArray[np.uint16]:
+        """Count by row the dimensions in which it is on the other side of the mean.
+
+        Args:
+            meaning: Vector of shape (dimension,), of any length.
+
+        Returns:
+            Counts of shape (rows,), from 0 to the dimension.
+        """
+        found = np.zeros(self.height, dtype=np.uint16)
+        unit = meaning / max(float(np.linalg.norm(meaning)), 1e-9)  # a mixture of vectors is shorter than they are
+        for word, own in zip(self.signs, _pack(unit[None] - self.center)[:, 0], strict=True):
+            found += np.bitwise_count(word ^ own)
+        return found
+
+    def compare(self, meaning: Vectors, rows: Ints) -> Vectors:
+        """Compute inner products of some rows with a vector, up to a factor common to all.
+
+        Args:
+            meaning: Vector of shape (dimension,).
+            rows: Row numbers.
+
+        Returns:
+            Products in the order of `rows`.
+        """
+        blocks = (rows[first : first + _BLOCK] for first in range(0, len(rows), _BLOCK))
+        found = [score_rows(np.take(self.octets, block, axis=0).astype(np.float32), meaning) for block in blocks]
+        return np.concatenate(found) if found else np.zeros(0, dtype=np.float32)
+
+
+def build_codes(vectors: Vectors) -> VectorCodes:
+    """Build the codes of all rows of a matrix.
+
+    Args:
+        vectors: Unit vectors of shape (rows, dimension).
+
+    Returns:
+        Codes in the same order.
+    """
+    center: Vectors = vectors.mean(axis=0, dtype=np.float64).astype(np.float32) if len(vectors) else vectors.sum(axis=0)
+    signs = np.zeros((-(-vectors.shape[1] // _WORD), len(vectors)), dtype=np.uint64)
+    octets = np.zeros(vectors.shape, dtype=np.int8)
+    largest = max((float(np.abs(vectors[part]).max()) for part in _parts(len(vectors))), default=1.0) or 1.0
+    for part in _parts(len(vectors)):
+        signs[:, part] = _pack(vectors[part] - center)
+        octets[part] = np.rint(vectors[part] * np.float32(_LARGEST / largest))
+    return VectorCodes(center, signs, octets)
+
+
+def find_least(differences: npt.NDArray[np.uint16], count: int) -> Ints:
+    """Find the places of the least numbers: as many as requested, and those equal to the last of them.
+
+    For very many numbers the last one is estimated from a sample, so that there are about as many as requested.
+
+    Args:
+        differences: Numbers of shape (rows,).
+        count: Number of places.
+
+    Returns:
+        Places in ascending order.
+    """
+    if len(differences) <= count:
+        return np.arange(len(differences))
+    step = _STRIDE if len(differences) > _STRIDE * count else 1
+    cut = int(np.searchsorted(np.cumsum(np.bincount(differences[::step])), -(-count // step)))
+    return np.flatnonzero(differences <= cut)
+
+
+def _pack(moved: Vectors) -> npt.NDArray[np.uint64]:
+    """Return the signs of rows as bits, word by word: (words, rows)."""
+    bits = np.packbits(moved > 0, axis=1, bitorder="little")
+    padded: Any = np.pad(bits, ((0, 0), (0, -bits.shape[1] % (_WORD // 8))))
+    words: npt.NDArray[np.uint64] = np.ascontiguousarray(padded).view(np.uint64).T
+    return words
+
+
+def _parts(height: int) -> Iterator[slice]:
+    return (slice(first, first + 16 * _BLOCK) for first in range(0, height, 16 * _BLOCK))

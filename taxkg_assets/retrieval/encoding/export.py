@@ -1,0 +1,132 @@
+"""Export of sentence-transformers models to ONNX, whole or with 8-bit weights: questions then need no torch.
+
+Here: writing an export, and checking once that it computes what its model computes. `exported.py` reads one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from tokenizers import Tokenizer
+
+from taxkg_assets.retrieval.encoding.exported import (
+    POOLINGS,
+    ExportCard,
+    ExportedCrossScorer,
+    ExportedEncoder,
+    ExportedModel,
+)
+from taxkg_assets.retrieval.encoding.onnx_graph import (
+    SMALL,
+    WHOLE,
+    PlainClassifier,
+    PlainTransformer,
+    copy_plain,
+    quantize_graph,
+    trace_graph,
+)
+from taxkg_assets.retrieval.encoding.onnx_model import ExportError, open_session
+
+TOKENIZER = "tokenizer.json"
+MOST_APART = 1e-4
+"""Largest difference of a cosine between an export and its model in single precision."""
+PROBES = ("What goes into box 1a?", "Report the amount in box 2b, and do not include it in box 1a.", "See page 3.")
+
+
+def export_encoder(model: Any, folder: Path, *, base: ExportCard, is_small: bool = False) -> ExportCard:
+    """Write an encoder's transformer and tokenizer, and describe what else a question needs of it.
+
+    Args:
+        model: Loaded SentenceTransformer.
+        folder: Folder of the export.
+        base: What the caller knows of the model; pooling, prompts, length and digests are added.
+        is_small: Whether to write 8-bit weights.
+
+    Returns:
+        The complete card.
+
+    Raises:
+        ExportError: The model has parts that the reader of the export does not support, or vectors differ.
+    """
+    own = getattr(model, "own", model)  # a model that runs on ONNX already is a session around its own
+    pooling = _find_pooling(own)
+    limit = min(base.max_tokens, own.max_seq_length or base.max_tokens)
+    pad = own.tokenizer.pad_token_id or 0
+    card = replace(base, pooling=pooling, prompts=dict(own.prompts or {}), max_tokens=limit, pad_id=pad)
+    card = replace(card, dimension=int(own.get_embedding_dimension()))
+    path = folder / WHOLE
+    trace_graph(PlainTransformer(copy_plain(own[0].auto_model)), own.tokenizer, path, output="token_embeddings")
+    _save_tokenizer(own.tokenizer, folder)
+    encoder = ExportedEncoder(_reopen(folder, card), model_hash=card.weights)
+    vectors = own.encode(list(PROBES), normalize_embeddings=True)
+    if (apart := float((1 - (vectors * encoder.encode_sentences(PROBES)).sum(axis=1)).max())) > MOST_APART:
+        raise ExportError(
+            f"the export of {card.model_name} gives vectors that differ from the original by {apart:.1e} in cosine"
+        )
+    if is_small:
+        quantize_graph(path, folder / SMALL)
+        (folder / SMALL).replace(path)
+    return replace(card, digests=_digests(folder))
+
+
+def export_cross(model: Any, folder: Path, *, base: ExportCard) -> ExportCard:
+    """Write a cross-encoder and its tokenizer.
+
+    Args:
+        model: Loaded CrossEncoder.
+        folder: Folder of the export.
+        base: What the caller knows of the model; length and digests are added.
+
+    Returns:
+        The complete card.
+
+    Raises:
+        ExportError: The export scores differently from the model.
+    """
+    pad = model.tokenizer.pad_token_id or 0
+    card = replace(base, max_tokens=min(base.max_tokens, model.max_length or base.max_tokens), pad_id=pad)
+    trace_graph(PlainClassifier(copy_plain(model.model)), model.tokenizer, folder / WHOLE, output="logits", pairs=True)
+    _save_tokenizer(model.tokenizer, folder)
+    pairs = [(PROBES[0], probe) for probe in PROBES]
+    own = np.asarray(model.predict(pairs, activation_fn=torch.nn.Identity(), show_progress_bar=False)).reshape(-1)
+    found = ExportedCrossScorer(_reopen(folder, card)).score(PROBES[0], PROBES)
+    if (apart := float(np.abs(own - found).max())) > MOST_APART * max(1.0, float(np.abs(own).max())):
+        raise ExportError(f"the export of {card.model_name} gives scores that differ from the original by {apart:.1e}")
+    return replace(card, digests=_digests(folder))
+
+
+def _find_pooling(model: Any) -> str:
+    """Return how token vectors are pooled.
+
+    Raises:
+        ExportError: A model has further parts: a dense layer, weights by layer.
+    """
+    names = [type(module).__name__ for module in model]
+    if names not in (["Transformer", "Pooling"], ["Transformer", "Pooling", "Normalize"]):
+        raise ExportError(f"it is made of {', '.join(names)}, not of transformer, pooling and normalization")
+    mode = model[1].get_config_dict().get("pooling_mode", "")
+    if mode not in POOLINGS:
+        raise ExportError(f"it pools by {mode!r}, not by {' or '.join(POOLINGS)}")
+    return str(mode)
+
+
+def _save_tokenizer(tokenizer: Any, folder: Path) -> None:
+    fast = getattr(tokenizer, "backend_tokenizer", None)
+    if fast is None:
+        raise ExportError("its tokenizer cannot be written as one file")
+    fast.save(str(folder / TOKENIZER))
+
+
+def _reopen(folder: Path, card: ExportCard) -> ExportedModel:
+    tokenizer = Tokenizer.from_file(str(folder / TOKENIZER))
+    tokenizer.no_padding()
+    return ExportedModel(open_session(str(folder / WHOLE)), tokenizer, card)
+
+
+def _digests(folder: Path) -> dict[str, str]:
+    return {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in (WHOLE, TOKENIZER)}

@@ -1,0 +1,270 @@
+"""Models exported to ONNX, for questions: ONNX Runtime, a tokenizer, and numpy for pooling.
+
+Here: the encoder and the two rerankers over opened sessions. Not here: exporting, finding or verifying a file. Nothing
+here needs torch, and the results are those of `encoder.py` and `passage_scorer.py` in single precision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from taxkg_assets.retrieval.encoding.arrays import Floats
+from taxkg_assets.retrieval.encoding.encoder import (
+    DECIMALS,
+    TOKENIZED_AT_ONCE,
+    UNSCALED,
+    CosineScale,
+    Progress,
+    TokenVectors,
+    Vectors,
+    encode_by_length,
+    make_token_vectors,
+)
+from taxkg_assets.retrieval.encoding.passage_scorer import GROUP, LATE_TOKENS
+
+MEAN, FIRST = "mean", "cls"
+POOLINGS = (MEAN, FIRST)
+_EPSILON = 1e-12
+_REMEMBERED = 8
+"""Texts whose token vectors are remembered."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExportCard:
+    """What an exported model needs besides its file: written at export, read at opening.
+
+    Attributes:
+        kind: `encoder`, also for late interaction, or `cross`.
+        model_name: Name or path of the model.
+        weights: Digest of its weights.
+        max_tokens: Tokens of a text that are read.
+        pad_id: Token for padding.
+        dimension: Length of a vector.
+        pooling: `mean` or `cls`.
+        prompts: Prefixes of texts by kind.
+        scale: Map from its cosines to those of its base.
+        digests: SHA-256 of each file of the export.
+    """
+
+    kind: str
+    model_name: str
+    weights: str
+    max_tokens: int
+    pad_id: int
+    dimension: int
+    pooling: str = MEAN
+    prompts: dict[str, str] = field(default_factory=dict)
+    scale: CosineScale = UNSCALED
+    digests: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedModel:
+    """An opened session with its tokenizer and card."""
+
+    session: Any
+    tokenizer: Any
+    card: ExportCard
+
+    def token_ids(self, texts: Sequence[str], *, limit: int) -> list[list[int]]:
+        """Tokenize texts, with the special tokens at both ends.
+
+        Args:
+            texts: Texts.
+            limit: Largest number of tokens of a text.
+
+        Returns:
+            Tokens of each text.
+        """
+        self.tokenizer.enable_truncation(min(limit, self.card.max_tokens))
+        parts = (texts[first : first + TOKENIZED_AT_ONCE] for first in range(0, len(texts), TOKENIZED_AT_ONCE))
+        return [found.ids for part in parts for found in self.tokenizer.encode_batch(list(part))]
+
+    def token_vectors(self, ids: Sequence[Sequence[int]], length: int) -> tuple[Vectors, npt.NDArray[np.int64]]:
+        """Run padded rows of tokens through the model.
+
+        Args:
+            ids: Tokens of each row.
+            length: Length that rows are padded to.
+
+        Returns:
+            Vectors of shape (rows, length, dimension), and a mask of shape (rows, length), 0 for padding.
+        """
+        pad = self.card.pad_id
+        padded = np.array([[*row, *[pad] * (length - len(row))] for row in ids], dtype=np.int64)
+        mask = np.array([[1] * len(row) + [0] * (length - len(row)) for row in ids], dtype=np.int64)
+        given = {"input_ids": padded, "attention_mask": mask}
+        found: Vectors = self.session.run(None, {one.name: given[one.name] for one in self.session.get_inputs()})[0]
+        return found, mask
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedEncoder:
+    """An encoder for questions over an exported model; `model_hash` is that of the index that it is used with."""
+
+    model: ExportedModel
+    model_hash: str
+    recent: dict[tuple[int, ...], Vectors] = field(default_factory=dict, compare=False, repr=False)
+    """Token vectors of the last questions: one is encoded as a whole and by its tokens."""
+
+    @property
+    def model_name(self) -> str:
+        """Return the name or path of the model."""
+        return self.model.card.model_name
+
+    @property
+    def dimension(self) -> int:
+        """Return the length of a vector."""
+        return self.model.card.dimension
+
+    @property
+    def scale(self) -> CosineScale:
+        """Return the map from its cosines to those of its base."""
+        return self.model.card.scale
+
+    def encode_passages(self, texts: Sequence[str], *, progress: Progress | None = None) -> Vectors:
+        """Encode passages, shortest first, in batches of one padded length."""
+        ids = self._token_ids([self._prompt("document", "passage") + text for text in texts])
+        return encode_by_length(ids, self._forward, dimension=self.dimension, progress=progress)
+
+    def encode_query(self, text: str) -> Vectors:
+        """Encode one question."""
+        (ids,) = self._token_ids([self._prompt("query") + text])
+        tokens = self._run_row(ids)
+        vector: Vectors = self._pool(tokens, np.ones((1, len(ids)), dtype=np.int64))[0]
+        return vector
+
+    def encode_sentences(self, texts: Sequence[str]) -> Vectors:
+        """Encode a few short texts as they are; similar lengths together, for padding costs as much as reading."""
+        ids = self._token_ids(texts)
+        vectors: Vectors = np.zeros((len(ids), self.dimension), dtype=np.float32)
+        order = sorted(range(len(ids)), key=lambda place: len(ids[place]))
+        for first in range(0, len(order), GROUP):
+            group = order[first : first + GROUP]
+            vectors[group] = self._forward([ids[place] for place in group], len(ids[group[-1]]))
+        return vectors
+
+    def find_tokens(self, texts: Sequence[str]) -> list[list[int]]:
+        """Return the tokens of each text without the special ones."""
+        return [own[1:-1] for own in self._token_ids(texts)]
+
+    def encode_tokens(self, texts: Sequence[str]) -> list[TokenVectors]:
+        """Encode the tokens of texts, each a row by itself: a question comes alone."""
+        return [self._encode_row(ids) for ids in self._token_ids(texts)]
+
+    def encode_lone_tokens(self, tokens: Sequence[int]) -> Vectors:
+        """Encode each token between the special ones at both ends of every text."""
+        (ends,) = self._token_ids([""])
+        found = [self._encode_row([ends[0], token, ends[-1]]).vectors for token in tokens]
+        return np.concatenate([np.zeros((0, self.dimension), np.float32), *found])
+
+    def _encode_row(self, ids: list[int]) -> TokenVectors:
+        return make_token_vectors(ids, self._run_row(ids)[0])
+
+    def _run_row(self, ids: list[int]) -> Vectors:
+        """Return the token vectors of one text, shape (1, tokens, dimension)."""
+        found = self.recent.get(key := tuple(ids))
+        if found is None:
+            found, _ = self.model.token_vectors([ids], len(ids))
+            if len(self.recent) >= _REMEMBERED:
+                self.recent.clear()
+            self.recent[key] = found
+        return found
+
+    def _prompt(self, *names: str) -> str:
+        return next((self.model.card.prompts[name] for name in names if self.model.card.prompts.get(name)), "")
+
+    def _token_ids(self, texts: Sequence[str]) -> list[list[int]]:
+        return self.model.token_ids(texts, limit=self.model.card.max_tokens)
+
+    def _forward(self, ids: list[list[int]], length: int) -> Vectors:
+        return self._pool(*self.model.token_vectors(ids, length))
+
+    def _pool(self, tokens: Vectors, mask: npt.NDArray[np.int64]) -> Vectors:
+        if self.model.card.pooling == FIRST:
+            raw = tokens[:, 0]
+        else:
+            is_token = mask[:, :, None].astype(np.float32)
+            raw = (tokens * is_token).sum(axis=1) / np.maximum(is_token.sum(axis=1), 1e-9)
+        unit = raw / np.maximum(np.linalg.norm(raw, axis=1, keepdims=True), _EPSILON)
+        rounded: Vectors = np.round(unit, DECIMALS).astype(np.float32)
+        return rounded
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedLateScorer:
+    """Late interaction over an exported model: `LateScorer` without torch."""
+
+    model: ExportedModel
+
+    def score(self, question: str, passages: Sequence[str]) -> Floats:
+        """Return the mean over the question's tokens of the cosine to the nearest token of each passage.
+
+        Args:
+            question: Words of the question.
+            passages: Texts to score.
+
+        Returns:
+            Scores of shape (passages,), -1 to 1.
+        """
+        (question_tokens,) = self._vectors([question])
+        return np.array([float((question_tokens @ own.T).max(axis=1).mean()) for own in self._vectors(passages)])
+
+    def _vectors(self, texts: Sequence[str]) -> list[Vectors]:
+        """Return unit vectors of each text's tokens, without the special tokens at both ends."""
+        ids = self.model.token_ids(texts, limit=LATE_TOKENS)
+        found: dict[int, Vectors] = {}
+        order = sorted(range(len(texts)), key=lambda place: len(texts[place]))
+        for first in range(0, len(order), GROUP):
+            group = order[first : first + GROUP]
+            own = [ids[place] for place in group]
+            tokens, _ = self.model.token_vectors(own, max(map(len, own)))
+            unit = tokens / np.maximum(np.linalg.norm(tokens, axis=2, keepdims=True), _EPSILON)
+            for place, row, text_ids in zip(group, unit, own, strict=True):
+                found[place] = row[1 : len(text_ids) - 1]
+        return [found[place] for place in range(len(texts))]
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedCrossScorer:
+    """A cross-encoder over an exported model: `CrossScorer` without torch."""
+
+    model: ExportedModel
+
+    def score(self, question: str, passages: Sequence[str]) -> Floats:
+        """Return the logits of the model.
+
+        Args:
+            question: Words of the question.
+            passages: Texts to score.
+
+        Returns:
+            Scores of shape (passages,), unbounded.
+        """
+        tokenizer, card = self.model.tokenizer, self.model.card
+        tokenizer.enable_truncation(card.max_tokens)
+        pairs = tokenizer.encode_batch([(question, passage) for passage in passages])
+        scores = np.zeros(len(passages))
+        order = sorted(range(len(pairs)), key=lambda place: len(pairs[place].ids))
+        for first in range(0, len(order), GROUP):
+            group = [pairs[place] for place in order[first : first + GROUP]]
+            scores[order[first : first + GROUP]] = self._run(group, max(len(pair.ids) for pair in group))
+        return scores
+
+    def _run(self, pairs: Sequence[Any], length: int) -> Floats:
+        def pad(rows: Sequence[Sequence[int]], filler: int) -> npt.NDArray[np.int64]:
+            return np.array([[*row, *[filler] * (length - len(row))] for row in rows], dtype=np.int64)
+
+        given = {
+            "input_ids": pad([pair.ids for pair in pairs], self.model.card.pad_id),
+            "attention_mask": pad([pair.attention_mask for pair in pairs], 0),
+            "token_type_ids": pad([pair.type_ids for pair in pairs], 0),
+        }
+        session = self.model.session
+        raw = session.run(None, {one.name: given[one.name] for one in session.get_inputs()})[0]
+        return np.asarray(raw, dtype=np.float64).reshape(len(pairs))

@@ -1,0 +1,107 @@
+"""Encoders around another one: loaded with the first text, or remembering questions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from taxkg_assets.retrieval.encoding.encoder import CosineScale, Encoder, Progress, TokenVectors, Vectors
+
+
+@dataclass(frozen=True)
+class DeferredEncoder:
+    """An encoder that is loaded with the first text to encode: most builds of a large library encode none."""
+
+    model_name: str
+    model_hash: str
+    scale: CosineScale
+    load: Callable[[], Encoder]
+    """Opens the encoder itself; an open one is returned at once."""
+    tokenize: Callable[[Sequence[str]], list[list[int]]] | None = None
+    """Returns what `find_tokens` of the encoder returns, without loading its weights; None if only the encoder can."""
+
+    @property
+    def dimension(self) -> int:
+        """Return the length of a vector."""
+        return self.load().dimension
+
+    def encode_passages(self, texts: Sequence[str], *, progress: Progress | None = None) -> Vectors:
+        """Encode as the encoder itself does."""
+        return self.load().encode_passages(texts, progress=progress)
+
+    def encode_query(self, text: str) -> Vectors:
+        """Encode as the encoder itself does."""
+        return self.load().encode_query(text)
+
+    def encode_sentences(self, texts: Sequence[str]) -> Vectors:
+        """Encode as the encoder itself does."""
+        return self.load().encode_sentences(texts)
+
+    def find_tokens(self, texts: Sequence[str]) -> list[list[int]]:
+        """Return tokens as the encoder itself does."""
+        return (self.tokenize or self.load().find_tokens)(texts)
+
+    def encode_tokens(self, texts: Sequence[str]) -> list[TokenVectors]:
+        """Encode as the encoder itself does."""
+        return self.load().encode_tokens(texts)
+
+    def encode_lone_tokens(self, tokens: Sequence[int]) -> Vectors:
+        """Encode as the encoder itself does."""
+        return self.load().encode_lone_tokens(tokens)
+
+
+@dataclass(frozen=True)
+class RememberingEncoder:
+    """An encoder that encodes each question once, for comparisons that repeat the same questions."""
+
+    own: Encoder
+    questions: dict[str, Vectors] = field(default_factory=dict)
+    question_tokens: dict[str, TokenVectors] = field(default_factory=dict)
+
+    @property
+    def model_name(self) -> str:
+        """Return the name or path of the model."""
+        return self.own.model_name
+
+    @property
+    def model_hash(self) -> str:
+        """Return the digest of its weights."""
+        return self.own.model_hash
+
+    @property
+    def dimension(self) -> int:
+        """Return the length of a vector."""
+        return self.own.dimension
+
+    @property
+    def scale(self) -> CosineScale:
+        """Return the map from its cosines to those of its base."""
+        return self.own.scale
+
+    def encode_passages(self, texts: Sequence[str], *, progress: Progress | None = None) -> Vectors:
+        """Encode as the own encoder does."""
+        return self.own.encode_passages(texts, progress=progress)
+
+    def encode_query(self, text: str) -> Vectors:
+        """Encode a question, or return its remembered vector."""
+        if text not in self.questions:
+            self.questions[text] = self.own.encode_query(text)
+        return self.questions[text]
+
+    def encode_sentences(self, texts: Sequence[str]) -> Vectors:
+        """Encode as the own encoder does."""
+        return self.own.encode_sentences(texts)
+
+    def find_tokens(self, texts: Sequence[str]) -> list[list[int]]:
+        """Return tokens as the own encoder does."""
+        return self.own.find_tokens(texts)
+
+    def encode_tokens(self, texts: Sequence[str]) -> list[TokenVectors]:
+        """Encode the tokens of questions, or return the remembered ones."""
+        new = [text for text in texts if text not in self.question_tokens]
+        self.question_tokens.update(zip(new, self.own.encode_tokens(new), strict=True) if new else ())
+        return [self.question_tokens[text] for text in texts]
+
+    def encode_lone_tokens(self, tokens: Sequence[int]) -> Vectors:
+        """Encode as the own encoder does."""
+        return self.own.encode_lone_tokens(tokens)

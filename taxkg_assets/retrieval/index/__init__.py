@@ -1,0 +1,1 @@
+"""The index: passages with their columns, levels and scores, in memory or over LanceDB; its releases."""

@@ -1,0 +1,105 @@
+"""Vectors of chunks, cached by (model, text): only a new text is encoded."""
+
+from __future__ import annotations
+
+import hashlib
+
+import dataframely as dy
+import polars as pl
+
+from taxkg_assets import schemas
+from taxkg_assets.retrieval.encoding.encoder import Encoder, Progress, Vectors
+from taxkg_assets.retrieval.encoding.vector import list_vectors
+from taxkg_assets.retrieval.encoding.vector import stack_vectors as stack_vectors
+
+
+def embedded_text() -> pl.Expr:
+    """Return the expression for the text that is encoded for a chunk: its context, then its own words.
+
+    Returns:
+        Expression over `context` and `text`.
+    """
+    return pl.concat_str("context", pl.lit("\n"), "text")
+
+
+def hash_texts(texts: pl.Series) -> list[str]:
+    """Return the SHA-256 of each text, shortened to 128 bits.
+
+    Args:
+        texts: Column of texts.
+    """
+    return [hashlib.sha256(text.encode()).hexdigest()[:32] for text in texts]
+
+
+def build_embeddings(
+    chunks: dy.DataFrame[schemas.Chunks],
+    old: dy.DataFrame[schemas.Embeddings] | None,
+    *,
+    encoder: Encoder,
+    base: Encoder | None = None,
+    progress: Progress | None = None,
+) -> dy.DataFrame[schemas.Embeddings]:
+    """Keep the vectors of texts that still exist, encode the new ones, drop the rest.
+
+    Args:
+        chunks: Chunks; only accepted ones are encoded.
+        old: The current table; None for a first build.
+        encoder: Encoder of the index.
+        base: Encoder that `encoder` was tuned from, if any: training and its evaluation use its vectors.
+        progress: Receives the number of encoded texts, and of all.
+
+    Returns:
+        One row per distinct text of `chunks` and encoder; equal to a build without `old`.
+    """
+    accepted = chunks.filter(pl.col("status") == "accepted").select(embedded_text().alias("text"))
+    wanted = accepted.with_columns(text_hash=pl.Series(hash_texts(accepted["text"]), dtype=pl.String))
+    wanted = wanted.unique("text_hash", keep="first").sort("text_hash")
+    known: pl.DataFrame = schemas.Embeddings.create_empty() if old is None else old
+    parts = [_encode_missing(wanted, known, encoder=one, progress=progress) for one in (encoder, base) if one]
+    return schemas.Embeddings.validate(pl.concat(parts).sort("model_hash", "text_hash"))
+
+
+def _encode_missing(
+    wanted: pl.DataFrame, known: pl.DataFrame, *, encoder: Encoder, progress: Progress | None
+) -> pl.DataFrame:
+    """Return the vectors of one encoder: the known ones and the missing ones."""
+    kept = known.filter(pl.col("model_hash") == encoder.model_hash).join(wanted, on="text_hash", how="semi")
+    missing = wanted.join(kept, on="text_hash", how="anti")
+    if missing.is_empty():
+        return kept
+    vectors = encoder.encode_passages(missing["text"].to_list(), progress=progress)
+    made = pl.DataFrame(
+        {
+            "model_hash": [encoder.model_hash] * missing.height,
+            "text_hash": missing["text_hash"],
+            "vector": list_vectors(vectors),
+        },
+        schema=schemas.Embeddings.create_empty().schema,
+    )
+    return pl.concat([kept, made])
+
+
+def align_vectors(chunks: pl.DataFrame, embeddings: dy.DataFrame[schemas.Embeddings], *, model_hash: str) -> Vectors:
+    """Look up the vector of each chunk.
+
+    Args:
+        chunks: Rows with `context` and `text`.
+        embeddings: Vectors by text and model.
+        model_hash: Model of the vectors.
+
+    Returns:
+        Unit vectors of shape (chunks, dimension), row by row.
+
+    Raises:
+        ValueError: A chunk has no vector: the embeddings are older than the chunks.
+    """
+    texts = chunks.select(embedded_text().alias("text"))["text"]
+    wanted = pl.DataFrame({"text_hash": hash_texts(texts)}, schema={"text_hash": pl.String})
+    known = embeddings.filter(pl.col("model_hash") == model_hash).select("text_hash", "vector")
+    found = wanted.join(known, on="text_hash", how="left", maintain_order="left")
+    lacking = found["vector"].null_count()
+    if lacking:
+        raise ValueError(
+            f"{lacking} of {found.height} chunks have no vector of model {model_hash}; build embeddings first"
+        )
+    return stack_vectors(found["vector"])

@@ -1,0 +1,114 @@
+"""Columns of passages whose cells are fetched by row number when they are read, and cached."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, overload
+
+from taxkg_assets.retrieval.index.facts import PassageFacts
+from taxkg_assets.retrieval.index.row_store import LanceRows
+
+MOST_CELLS = 20_000
+"""Cells of a column that are cached: those of the last questions."""
+
+
+class FetchedColumn(Sequence[Any]):
+    """One column of an index; cells that are not cached are fetched."""
+
+    def __init__(self, name: str, store: LanceRows) -> None:
+        self.name, self._store = name, store
+        self._cells: dict[int, Any] = {}
+
+    def __len__(self) -> int:
+        return self._store.height
+
+    @overload
+    def __getitem__(self, row: int) -> Any: ...
+
+    @overload
+    def __getitem__(self, row: slice) -> Sequence[Any]: ...
+
+    def __getitem__(self, row: int | slice) -> Any:
+        if isinstance(row, slice):
+            raise TypeError("a column that is fetched has no slices")
+        found = self._cells.get(row, self)
+        return self._store.read([row], [self.name])[self.name][0] if found is self else found
+
+    def kept(self) -> dict[int, Any]:
+        """Return the cached cells by row."""
+        return dict(self._cells)
+
+    def lacking(self, rows: Sequence[int]) -> set[int]:
+        """Return the rows whose cells are not cached."""
+        return {row for row in rows if row not in self._cells}
+
+    def keep(self, rows: Sequence[int], cells: Sequence[Any]) -> None:
+        """Cache fetched cells; old ones are dropped all at once, so that readers need no lock."""
+        if len(self._cells) + len(rows) > MOST_CELLS:
+            self._cells = {}
+        self._cells.update(zip(rows, cells, strict=True))
+
+
+class FetchedColumns(dict[str, FetchedColumn]):
+    """Columns by name, each made on first access."""
+
+    def __init__(self, store: LanceRows) -> None:
+        super().__init__()
+        self._store = store
+
+    def __missing__(self, name: str) -> FetchedColumn:
+        self[name] = FetchedColumn(name, self._store)
+        return self[name]
+
+    def fetch(self, rows: Sequence[int], names: Sequence[str]) -> None:
+        """Fetch the cells of some rows that are not cached, in one read."""
+        if missing := sorted(set().union(*(self[name].lacking(rows) for name in names))):
+            frame = self._store.read(missing, names)
+            for name in names:
+                self[name].keep(missing, frame[name].to_list())
+
+
+class FetchedRows(Mapping[str, int]):
+    """Row number by chunk; those of chunks that were just fetched are cached."""
+
+    def __init__(self, chunk_ids: FetchedColumn, store: LanceRows) -> None:
+        self._chunk_ids, self._store = chunk_ids, store
+        self._rows: dict[str, int] = {}
+
+    def __getitem__(self, chunk_id: str) -> int:
+        rows = self._rows
+        if chunk_id not in rows:
+            rows = self._rows = {own: row for row, own in self._chunk_ids.kept().items()}
+        found = rows.get(chunk_id)
+        if found is None and (found := self._store.find_chunk(chunk_id)) is None:
+            raise KeyError(chunk_id)
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._chunk_ids.kept().values())
+
+    def __len__(self) -> int:
+        return self._store.height
+
+
+@dataclass(frozen=True)
+class FetchedFacts(PassageFacts):
+    """Columns over a store of rows: numbers of each row come from the build, texts are fetched."""
+
+    store: LanceRows
+
+    @cached_property
+    def columns(self) -> FetchedColumns:
+        """Return columns that are read cell by cell."""
+        return FetchedColumns(self.store)
+
+    def prefetch(self, rows: Sequence[int], names: Sequence[str]) -> None:
+        """Fetch some cells that will be read one by one, in one read."""
+        self.columns.fetch(rows, names)
+
+    @cached_property
+    def row_of_chunk(self) -> Mapping[str, int]:
+        """Return the row number of each chunk."""
+        return FetchedRows(self.columns["chunk_id"], self.store)

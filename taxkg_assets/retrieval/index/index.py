@@ -1,0 +1,323 @@
+"""Accepted chunks to tables in LanceDB and back, and checks of the codes and postings against brute force.
+
+The LanceDB table `passages`, and one for each larger unit, contain text, context, search terms, vector and all columns
+of a row. Readers fetch rows by number; codes of the vectors and postings find them, so the tables have no indexes of
+their own. The caller opens the connection; its location is unknown here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+import dataframely as dy
+import numpy as np
+import polars as pl
+
+from taxkg_assets import schemas
+from taxkg_assets.retrieval.encoding.codes import VectorCodes
+from taxkg_assets.retrieval.encoding.encoder import Vectors
+from taxkg_assets.retrieval.encoding.lexical import LexicalRetriever, find_terms
+from taxkg_assets.retrieval.encoding.vector import list_vectors
+from taxkg_assets.retrieval.index.embeddings import align_vectors, stack_vectors
+from taxkg_assets.retrieval.index.known import TERMED, KnownTables
+from taxkg_assets.retrieval.index.levels import UNIT_LEVELS
+from taxkg_assets.retrieval.index.passage_index import SearchIndex as SearchIndex
+from taxkg_assets.retrieval.index.scores import find_near
+from taxkg_assets.rules.models.lexical import load_lexical
+from taxkg_assets.settings import Settings
+
+DOCUMENT_COLUMNS = ("irs_name", "doc_type", "revision", "tax_year", "is_draft", "title")
+PASSAGES = "passages"
+"""Table of an index besides those of its larger units."""
+WRITTEN_AT_ONCE = 50_000
+"""Passages in one write: with their vectors about 120 MB."""
+LAYOUT = 4
+"""Layout of an index's folder; copies of it are identified by its name, so another layout has another name."""
+_HASH_SEED = 7
+CHECK_SAMPLE = 50
+CHECK_K = 10
+SAME_COSINE = 1e-3
+"""Cosines that differ by less are equal: the arithmetic of an encoder moves them by as much."""
+
+
+def build_index_rows(
+    *,
+    chunks: dy.DataFrame[schemas.Chunks],
+    documents: dy.DataFrame[schemas.Documents],
+    embeddings: dy.DataFrame[schemas.Embeddings],
+    model_hash: str,
+    known: pl.DataFrame | None = None,
+) -> pl.DataFrame:
+    """Build one row per accepted chunk with its document's columns, its search terms and its vector.
+
+    Args:
+        chunks: Chunks; only accepted ones are indexed.
+        documents: Documents of these chunks.
+        embeddings: Vectors by text and model.
+        model_hash: Model of the vectors.
+        known: Rows of another version with the columns that terms are found in (`TERMED`) and the `terms` that today's
+            code finds there; terms of other texts are computed.
+
+    Returns:
+        Rows in reading order.
+
+    Raises:
+        ValueError: A chunk's document or vector is missing.
+    """
+    accepted = chunks.filter(pl.col("status") == "accepted").sort("document_id", "chunk_ix", "chunk_id")
+    vectors = align_vectors(accepted, embeddings, model_hash=model_hash)
+    rows = accepted.join(
+        documents.select("document_id", pl.col("form").alias("document_form"), *DOCUMENT_COLUMNS),
+        on="document_id",
+        how="left",
+        maintain_order="left",
+    )
+    if rows["doc_type"].null_count():
+        lost = rows.filter(pl.col("doc_type").is_null())["document_id"].unique().sort().to_list()
+        raise ValueError(f"chunks refer to documents that are not in `documents`: {', '.join(lost[:5])}")
+    return rows.with_columns(terms=_find_all_terms(rows, known), vector=list_vectors(vectors))
+
+
+def _find_all_terms(rows: pl.DataFrame, known: pl.DataFrame | None) -> pl.Series:
+    """Return the search terms of each row."""
+    texts = rows.select(TERMED, terms=pl.lit(None, dtype=pl.String))
+    if known is not None:
+        distinct = known.select(*TERMED, "terms").unique(TERMED)
+        texts = texts.drop("terms").join(distinct, on=TERMED, how="left", maintain_order="left")
+    terms = [
+        find_row_terms(text, heading_path=path, context=context) if found is None else found
+        for text, path, context, found in texts.iter_rows()
+    ]
+    return pl.Series(terms, dtype=pl.String)
+
+
+def find_row_terms(text: str, *, heading_path: str, context: str) -> str:
+    """Find the search terms of a chunk; those of its innermost heading and of its context are repeated.
+
+    Args:
+        text: Text of the chunk.
+        heading_path: Headings, separated by " > ".
+        context: Context of the chunk.
+
+    Returns:
+        Terms separated by blanks.
+    """
+    weights = load_lexical().bm25
+    terms = find_terms(text)
+    terms += _find_shared_terms(heading_path.rsplit(" > ", 1)[-1]) * weights.heading_repeats
+    terms += _find_shared_terms(context) * weights.context_repeats
+    return " ".join(terms)
+
+
+@lru_cache(maxsize=10_000)
+def _find_shared_terms(text: str) -> tuple[str, ...]:
+    """Return the search terms of a text that adjacent chunks share."""
+    return tuple(find_terms(text))
+
+
+# arguments: what the row of the version records
+def build_index(
+    connection: Any,
+    rows: pl.DataFrame,
+    *,
+    units: pl.DataFrame,
+    known: KnownTables,
+    path: str,
+    model_name: str,
+    model_hash: str,
+    input_versions: Mapping[str, str],
+    settings: Settings,
+) -> dy.DataFrame[schemas.Index]:
+    """Write the LanceDB tables, check them, and describe the version in one row.
+
+    Args:
+        connection: Opened LanceDB connection to an empty folder.
+        rows: Rows from `build_index_rows`.
+        units: Units from `build_units`.
+        known: Columns from `build_known`.
+        path: Path of the folder, for the row.
+        model_name: Name of the encoder, for the row.
+        model_hash: Digest of the encoder's weights, for the row.
+        input_versions: Versions of the input tables, for the row.
+        settings: Settings of the build, for the digest and the row.
+
+    Returns:
+        One row with the version, a digest of all that readers may be shown.
+
+    Raises:
+        ValueError: A sampled chunk is not found by its own words.
+    """
+    write_passages(connection, rows.drop("vector"), stack_vectors(rows["vector"]))
+    for level in UNIT_LEVELS:
+        if (of_level := units.filter(pl.col("level") == level)).height:
+            _write_table(connection, level, of_level)
+    recall = score_self_check(known.codes, stack_vectors(rows["vector"]))
+    unhealthy = find_unindexed_terms(known.lexical, rows)
+    if unhealthy.height:
+        raise ValueError(f"the lexical index misses {unhealthy.height} of the rows sampled; build the index again")
+    counts = dict(pl.concat([rows["level"], units["level"]]).value_counts().sort("level").iter_rows())
+    made_with = f"{LAYOUT}{model_hash}{settings.shaping()}{known.hash_tokens()}"
+    manifest = pl.DataFrame(
+        {
+            "index_version": [_hash_rows(rows, units, known.catalogue, made_with=made_with)],
+            "path": [path],
+            "model_name": [model_name],
+            "model_hash": [model_hash],
+            "dimension": [len(rows["vector"][0]) if rows.height else 1],
+            "row_count": [rows.height],
+            "rows_by_level": [json.dumps(counts, sort_keys=True)],
+            "self_check_recall": [recall],
+            "input_versions": [json.dumps(dict(input_versions), sort_keys=True)],
+            "settings": [settings.shaping()],
+        },
+        schema=schemas.Index.create_empty().schema,
+    )
+    return schemas.Index.validate(manifest)
+
+
+def _hash_rows(*frames: pl.DataFrame, made_with: str) -> str:
+    """Return the digest of all that readers may be shown, including rectangles and document columns."""
+    version = hashlib.sha256(f"{made_with}{[frame.schema for frame in frames]!r}".encode())
+    for frame in frames:
+        version.update(frame.hash_rows(seed=_HASH_SEED).to_numpy().tobytes())
+    return version.hexdigest()[:16]
+
+
+def write_passages(connection: Any, rows: pl.DataFrame, vectors: Vectors) -> None:
+    """Write the table of passages, a part of the rows at a time.
+
+    Args:
+        connection: Opened LanceDB connection.
+        rows: Rows in reading order, without vectors.
+        vectors: Unit vectors of shape (rows, dimension).
+    """
+    numbered = rows.with_columns(row=pl.int_range(rows.height, dtype=pl.Int32))
+    table: Any = None
+    for first in range(0, max(1, rows.height), WRITTEN_AT_ONCE):
+        part = slice(first, first + WRITTEN_AT_ONCE)
+        own = pl.Series("vector", vectors[part], dtype=pl.Array(pl.Float32, vectors.shape[1]))
+        data = numbered[part].with_columns(own).to_arrow()
+        if table is None:
+            table = connection.create_table(PASSAGES, data=data, mode="overwrite")
+        else:
+            table.add(data)
+    if rows.height > WRITTEN_AT_ONCE:
+        table.optimize()
+
+
+def _write_table(connection: Any, name: str, rows: pl.DataFrame) -> None:
+    dimension = len(rows["vector"][0])
+    data = rows.with_columns(pl.col("vector").cast(pl.Array(pl.Float32, dimension))).to_arrow()
+    connection.create_table(name, data=data, mode="overwrite")
+
+
+def read_index(connection: Any, *, model_hash: str) -> SearchIndex:
+    """Read every level of an index into memory.
+
+    Args:
+        connection: Opened LanceDB connection.
+        model_hash: Model of its vectors.
+
+    Returns:
+        Index with rows in reading order.
+    """
+    rows = read_rows(connection)
+    units = [_read_table(connection, name) for name in UNIT_LEVELS if name in _table_names(connection)]
+    every = pl.concat(units).sort("level", "document_id", "chunk_ix", "chunk_id") if units else None
+    return SearchIndex(
+        rows=rows.drop("vector"),
+        vectors=_stack(rows),
+        model_hash=model_hash,
+        units=None if every is None else every.drop("vector"),
+        unit_vectors=None if every is None else _stack(every),
+    )
+
+
+def read_rows(connection: Any, columns: Sequence[str] = ()) -> pl.DataFrame:
+    """Read the passages of an index.
+
+    Args:
+        connection: Opened LanceDB connection.
+        columns: Columns to read; empty for all, including the vector.
+
+    Returns:
+        Rows in reading order.
+
+    Raises:
+        ValueError: The index has no table of passages.
+    """
+    if PASSAGES not in _table_names(connection):
+        raise ValueError("the index has no table of passages: run `taxkg build`")
+    table = connection.open_table(PASSAGES)
+    named = [name for name in columns or table.schema.names if name not in ("row", "document_number", "form_number")]
+    found = table.search().select(["row", *named]).limit(table.count_rows()).to_arrow()
+    return pl.DataFrame(found).sort("row").select(named)
+
+
+def _read_table(connection: Any, name: str) -> pl.DataFrame:
+    return pl.DataFrame(connection.open_table(name).to_arrow())
+
+
+def _stack(rows: pl.DataFrame) -> Vectors:
+    return stack_vectors(rows["vector"].cast(pl.List(pl.Float32)))
+
+
+def _table_names(connection: Any) -> list[str]:
+    return list(connection.list_tables().tables)
+
+
+def score_self_check(codes: VectorCodes, vectors: Vectors) -> float:
+    """Compute recall@10 of the codes against brute force over sampled questions.
+
+    A hit has the cosine of the tenth, up to `SAME_COSINE`. A question is the direction between two passages: further
+    from all of them than a passage is from itself.
+
+    Args:
+        codes: Codes of the vectors.
+        vectors: Unit vectors of shape (rows, dimension).
+
+    Returns:
+        Recall from 0 to 1; 0 where the codes have another number of rows, 1 without rows.
+    """
+    if codes.height != len(vectors):
+        return 0.0
+    hits = wanted = 0
+    rows = list(_sample(len(vectors)))
+    for one, other in zip(rows, [*rows[1:], *rows[:1]], strict=True):
+        between = vectors[one] + vectors[other]
+        texts = between / max(float(np.linalg.norm(between)), 1e-9)
+        exact = vectors @ texts
+        tenth = float(np.sort(exact)[-CHECK_K:][0])
+        found = find_near(codes, texts, count=CHECK_K)
+        hits += min(CHECK_K, int((exact[found] >= tenth - SAME_COSINE).sum()))
+        wanted += min(CHECK_K, len(vectors))
+    return hits / wanted if wanted else 1.0
+
+
+def find_unindexed_terms(lexical: LexicalRetriever, rows: pl.DataFrame) -> pl.DataFrame:
+    """Find sampled chunks that the postings do not return for their own rarest term.
+
+    Args:
+        lexical: Postings.
+        rows: Rows of the index with `terms`.
+
+    Returns:
+        `chunk_id`, `document_id`, `page` and `text`.
+    """
+    lost: list[str] = []
+    split = rows["terms"].str.split(" ")
+    counts = dict(split.list.unique().explode().value_counts().iter_rows())
+    for row in _sample(rows.height):
+        rarest = min(split[row], key=lambda term: (counts[term], term))
+        scores = lexical.score_rows([rarest]) if rarest else np.ones(rows.height)
+        if len(scores) != rows.height or scores[row] <= 0:
+            lost.append(rows["chunk_id"][row])
+    return rows.filter(pl.col("chunk_id").is_in(lost)).select("chunk_id", "document_id", "page", "text")
+
+
+def _sample(height: int) -> range:
+    return range(0, height, max(1, height // CHECK_SAMPLE))

@@ -1,0 +1,83 @@
+"""Context of an index: computed once, and then shared by every search over it."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from taxkg_assets.retrieval.encoding.arrays import Ints
+from taxkg_assets.retrieval.encoding.encoder import Vectors
+from taxkg_assets.retrieval.index.facts import DocumentFacts, PassageFacts
+from taxkg_assets.retrieval.index.levels import Level
+from taxkg_assets.retrieval.index.passage_index import PassageIndex
+from taxkg_assets.retrieval.query.router import Catalog, build_catalog
+from taxkg_assets.rules.forms import split_forms
+
+
+class _OpenedLevels(dict[str, Level | None]):
+    """Levels by name, each opened on first access."""
+
+    def __init__(self, index: PassageIndex) -> None:
+        super().__init__()
+        self._index = index
+
+    def __missing__(self, level: str) -> Level | None:
+        self[level] = self._index.open_level(level)
+        return self[level]
+
+
+@dataclass(frozen=True)
+class IndexContext:
+    """Columns of an index's documents, passages and sections, each computed on first access."""
+
+    index: PassageIndex
+
+    @property
+    def documents(self) -> DocumentFacts:
+        """Return the columns of documents."""
+        return self.index.documents
+
+    @cached_property
+    def passages(self) -> PassageFacts:
+        """Return the columns of passages; what is computed here is not shared with the index."""
+        return copy.copy(self.index.passages)
+
+    @cached_property
+    def catalog(self) -> Catalog:
+        """Return the forms of the corpus with their names and the keys of their boxes."""
+        documents = ({**row, "form": row["document_form"]} for row in self.documents.documents)
+        return build_catalog(documents, keys=self.passages.form_keys)
+
+    @cached_property
+    def levels(self) -> Mapping[str, Level | None]:
+        """Return documents, pages and sections as units, where the index has them; each is opened on first access."""
+        return _OpenedLevels(self.index)
+
+    @cached_property
+    def anchor_ids(self) -> Sequence[str | None]:
+        """Return the anchor that owns each row."""
+        return self.passages.columns["anchor_id"]
+
+    @cached_property
+    def titled(self) -> Mapping[str, Ints]:
+        """Return the documents about forms with a word in their titles, by word and by number of document."""
+        of_form = self.catalog.title_words
+        found: dict[str, list[int]] = {}
+        for number, row in enumerate(self.documents.documents):
+            forms = (of_form.get(form, frozenset()) for form in split_forms(row["document_form"]))
+            for word in frozenset[str]().union(*forms):
+                found.setdefault(word, []).append(number)
+        return {word: np.array(numbers, dtype=np.int64) for word, numbers in found.items()}
+
+    @property
+    def document_vectors(self) -> Vectors:
+        """Return the mean direction of each document's passages, shape (documents, dimension)."""
+        return self.index.document_vectors
+
+    def read_passage(self, row: int) -> str:
+        """Return a row's text as it was embedded: context, then its own words."""
+        return f"{self.passages.columns['context'][row]}\n{self.passages.columns['text'][row]}"

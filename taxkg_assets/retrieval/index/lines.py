@@ -1,0 +1,384 @@
+"""Lines of passages as a reader sees them: prose, items of a list with the lines that lead them in, rows of a table.
+
+An item means nothing by itself: "Investment expenses" under "Do not include:" is an exclusion. So every line has the
+lines that it depends on, also where these are in another passage. Marks of lists are data (rules/answers.yaml).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from taxkg_assets.retrieval.index.facts import PassageFacts
+from taxkg_assets.rules.asking import matches_any
+from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.models.answers import load_answers
+from taxkg_assets.rules.sentences import find_sentences
+
+READ = ("text", "heading_path", "anchor_key", "node_ids", "chunk_id", "terms")
+"""Columns that are read of every row of a stretch."""
+_PLAIN = "plain"
+"""Mark of an item that is printed without one."""
+CELLS = "|"
+_CLOSED = re.compile(r"[.?!][”\"’')\]]*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One printed paragraph, item, heading or table row.
+
+    Attributes:
+        place: Number within its stretch.
+        row: Row of the index.
+        text: Text of the line.
+        mark: Kind of its list mark; empty for prose.
+        leads: Places of the lines that it depends on, outermost first.
+        is_heading: Whether it is the heading of its passage.
+        is_table: Whether it is a line of a table.
+        sentences: Ranges of its text.
+    """
+
+    place: int
+    row: int
+    text: str
+    mark: str = ""
+    leads: tuple[int, ...] = ()
+    is_heading: bool = False
+    is_table: bool = False
+    sentences: tuple[tuple[int, int], ...] = ()
+
+    def read(self, sentence: int) -> str:
+        """Return one sentence of it."""
+        start, end = self.sentences[sentence]
+        return self.text[start:end]
+
+    @property
+    def is_item(self) -> bool:
+        """Return whether it is an item of a list."""
+        return bool(self.mark)
+
+    @property
+    def opens_list(self) -> bool:
+        """Return whether it ends in a colon or a dash: the following items depend on it."""
+        return self.text.rstrip().endswith((":", "—"))
+
+
+@dataclass
+class Stretch:
+    """Adjacent rows of one document, line by line.
+
+    Attributes:
+        rows: Rows of the index in reading order.
+        facts: Columns of passages.
+    """
+
+    rows: Sequence[int]
+    facts: PassageFacts
+    _open: list[tuple[str, int]] = field(default_factory=list, init=False)
+    _left: list[tuple[str, int]] = field(default_factory=list, init=False)
+
+    @cached_property
+    def lines(self) -> list[Line]:
+        """Return all lines in reading order."""
+        found: list[Line] = []
+        for row in self.rows:
+            for number, (text, is_heading) in enumerate(self._split(row)):
+                is_rest = number == 0 and bool(found) and continues_element(row, self.facts)
+                found.append(self._place(text, row, before=found, is_heading=is_heading, is_rest=is_rest))
+        return found
+
+    @cached_property
+    def of_row(self) -> dict[int, list[Line]]:
+        """Return lines by row."""
+        found: dict[int, list[Line]] = {row: [] for row in self.rows}
+        for line in self.lines:
+            found[line.row].append(line)
+        return found
+
+    @property
+    def is_cut(self) -> bool:
+        """Return whether the document continues after the last row."""
+        documents, last = self.facts.document_number, self.rows[-1]
+        return bool(last + 1 < len(documents) and documents[last + 1] == documents[last])
+
+    def heading(self, row: int) -> str:
+        """Return the heading above a row."""
+        path: str = self.facts.columns["heading_path"][row]
+        return path.rpartition(" > ")[2]
+
+    def denial(self, row: int) -> str:
+        """Return the nearest heading above that of a row that excludes: what is under it is an exclusion too."""
+        above = self.facts.columns["heading_path"][row].split(" > ")[1:-1]
+        return next((own for own in reversed(above) if matches_any("answers", "denials", own)), "")
+
+    def chunk(self, line: Line) -> str:
+        """Return the id of the passage that contains a line."""
+        return str(self.facts.columns["chunk_id"][line.row])
+
+    def node(self, line: Line) -> str:
+        """Return the element that a line prints; empty where it is unknown.
+
+        A passage prints one element in each line, and a heading before them.
+        """
+        nodes: Sequence[str] = self.facts.columns["node_ids"][line.row]
+        own = self.of_row[line.row]
+        if line.is_table or len(nodes) == 1:
+            return nodes[0]
+        if len(own) == len(nodes) + 1:
+            own = own[1:]
+        place = next((number for number, other in enumerate(own) if other.place == line.place), None)
+        return nodes[place] if place is not None and len(own) == len(nodes) else ""
+
+    def items_of(self, line: Line) -> list[Line]:
+        """Return the items of the list that an item belongs to, in reading order, without those below them."""
+        return [
+            own for own in self.lines if own.mark == line.mark and own.leads == line.leads and self._near(own, line)
+        ]
+
+    def hanging_on(self, place: int) -> list[Line]:
+        """Return the items that a line leads in."""
+        return [own for own in self.lines if own.leads and own.leads[-1] == place]
+
+    def _near(self, one: Line, other: Line) -> bool:
+        """Return whether no line of prose is between two items."""
+        low, high = sorted((one.place, other.place))
+        return bool(one.leads) or all(own.is_item for own in self.lines[low : high + 1])
+
+    def _split(self, row: int) -> Iterator[tuple[str, bool]]:
+        heading = self.heading(row)
+        for text in self.facts.columns["text"][row].splitlines():
+            if text.strip():
+                yield text, is_same(text, heading)
+
+    def _place(self, text: str, row: int, *, before: Sequence[Line], is_heading: bool, is_rest: bool) -> Line:
+        is_table = bool(self.facts.is_table[row])
+        mark = "" if is_table else find_mark(text)
+        if is_rest and before[-1].is_item:
+            return self._place_rest(text, row, before=before)
+        is_heading = is_heading and not (mark and self._open)
+        if is_table or is_heading:
+            mark = ""
+            self._left[:] = (self._open or self._left) if is_table else []
+            self._open.clear()
+        elif mark:
+            self._hang_item(text, mark, row, before=before)
+        else:
+            mark = self._hang_plain(text, row, before=before)
+        return Line(
+            place=len(before),
+            row=row,
+            text=text,
+            mark=mark,
+            leads=tuple(place for _, place in self._open if place >= 0),
+            is_heading=is_heading,
+            is_table=is_table,
+            sentences=self._find_sentences(text, row, is_whole=is_table or (bool(mark) and is_short_item(text))),
+        )
+
+    def _place_rest(self, text: str, row: int, *, before: Sequence[Line]) -> Line:
+        """Return the rest of an item that the row before begins: it depends on the same lines."""
+        last = before[-1]
+        sentences = self._find_sentences(text, row, is_whole=False)
+        return Line(len(before), row, text, mark=last.mark, leads=last.leads, sentences=sentences)
+
+    def _find_sentences(self, text: str, row: int, *, is_whole: bool) -> tuple[tuple[int, int], ...]:
+        return ((0, len(text)),) if is_whole else tuple(split_line(text, heading=self.heading(row)))
+
+    def _hang_item(self, text: str, mark: str, row: int, *, before: Sequence[Line]) -> None:
+        """Update the open lists at an item: it continues one of them or begins a new one."""
+        last = before[-1] if before else None
+        if not self._open and last is not None and self._continues(text, mark, row, before=before):
+            self._open[:] = self._left
+        kinds = [kind for kind, _ in self._open]
+        is_nested = last is not None and last.opens_list and last.mark == mark and starts_list(text)
+        if mark in kinds and not is_nested:
+            del self._open[kinds.index(mark) + 1 :]
+        elif last is None or last.is_heading or last.is_table:
+            self._open[:] = [(mark, self._find_lead_above(row, before=before))]
+        else:
+            self._open.append((mark, last.place))
+
+    def _find_lead_above(self, row: int, *, before: Sequence[Line]) -> int:
+        """Return the place of the line that opens a list above a table in between; -1 for none."""
+        above = next((line for line in reversed(before) if not line.is_table), None)
+        anchors = self.facts.anchor_number
+        is_lead = above is not None and above.opens_list and bool(anchors[above.row] == anchors[row])
+        return above.place if above is not None and is_lead and not above.is_heading else -1
+
+    def _continues(self, text: str, mark: str, row: int, *, before: Sequence[Line]) -> bool:
+        """Return whether an item after a paragraph or a table belongs to the list before it, not to a new one."""
+        last, lead = before[-1], next((place for kind, place in self._left if kind == mark), None)
+        if lead is None or starts_list(text):
+            return False
+        anchors = self.facts.anchor_number
+        if last.is_table:
+            return lead >= 0 and bool(anchors[before[lead].row] == anchors[row])
+        return not last.opens_list and not matches_any("answers", "lead_ins", last.text)
+
+    def _hang_plain(self, text: str, row: int, *, before: Sequence[Line]) -> str:
+        """Keep the lists that are open at a line without a mark; return its mark where it is an item all the same."""
+        last = before[-1] if before else None
+        mark = self._mark_plain(text, last, own_start=starts_with_heading(text, self.heading(row)))
+        if not mark:
+            self._left[:] = self._open or self._left
+            self._open.clear()
+        elif last is not None and (last.opens_list or last.mark != mark):
+            self._open.append((mark, last.place))
+        return mark
+
+    def _mark_plain(self, text: str, last: Line | None, *, own_start: bool) -> str:
+        """Return the mark of an item without a printed one: a short line after a colon, until the list closes."""
+        limits = load_answers().lists
+        if last is None or last.is_table or own_start or len(text.split()) > limits.plain_words:
+            return ""
+        if last.opens_list:
+            return _PLAIN
+        continues = last.mark == _PLAIN and not _CLOSED.search(last.text.rstrip())
+        return _PLAIN if continues else ""
+
+
+def open_stretches(rows: Sequence[int], facts: PassageFacts) -> dict[int, Stretch]:
+    """Open the stretch of each row: with rows before it, where its list may begin, and rows after it.
+
+    Args:
+        rows: Rows of the index.
+        facts: Columns of passages.
+
+    Returns:
+        Stretch by row, including the rows around the given ones.
+    """
+    limits = load_answers().lists
+    documents = facts.document_number
+    wanted: set[int] = set()
+    for row in rows:
+        for other in range(_find_list_start(row, facts), min(len(documents), row + limits.rows_after + 1)):
+            if documents[other] == documents[row]:
+                wanted.add(other)
+    facts.prefetch(sorted(wanted), READ)
+    found: dict[int, Stretch] = {}
+    run: list[int] = []
+    for row in [*sorted(wanted), -1]:
+        if run and (row != run[-1] + 1 or documents[row] != documents[run[-1]]):
+            stretch = Stretch(tuple(run), facts)
+            found.update(dict.fromkeys(run, stretch))
+            run = []
+        run.append(row)
+    return found
+
+
+def _find_list_start(row: int, facts: PassageFacts) -> int:
+    """Return the first row to read: some rows back, or as far as a long list around it continues."""
+    limits, anchors, texts = load_answers().lists, facts.anchor_number, facts.columns["text"]
+    first: int = max(0, row - limits.rows_before)
+    furthest: int = max(0, row - limits.rows_of_list)
+    while first > furthest and anchors[first] == anchors[row] and not facts.is_table[first]:
+        if not continues_element(first, facts) and not find_mark(texts[first]):
+            break
+        first -= 1
+    return first
+
+
+def continues_element(row: int, facts: PassageFacts) -> bool:
+    """Return whether a row begins with the rest of the paragraph or item that the row before it begins.
+
+    Args:
+        row: Row of the index.
+        facts: Columns of passages.
+    """
+    if row == 0 or facts.is_table[row] or facts.is_table[row - 1]:
+        return False
+    nodes = facts.columns["node_ids"]
+    return bool(nodes[row][0] == nodes[row - 1][-1])
+
+
+def add_lead_ins(rows: Sequence[int], facts: PassageFacts) -> list[int]:
+    """Add the rows with the lead-ins of lists that began before them: no passage opens with a bare item.
+
+    Args:
+        rows: Rows of a passage.
+        facts: Columns of passages.
+
+    Returns:
+        Rows in ascending order.
+    """
+    texts = facts.columns["text"]
+    torn = [row for row in rows if row - 1 not in rows and not facts.is_table[row] and find_mark(texts[row])]
+    if not torn:
+        return list(rows)
+    stretches = open_stretches(torn, facts)
+    lines = [(stretches[row], stretches[row].of_row[row][0]) for row in torn]
+    return sorted({*rows, *(stretch.lines[place].row for stretch, line in lines for place in line.leads)})
+
+
+def find_mark(text: str) -> str:
+    """Return the kind of list mark at the beginning of a line; empty for none.
+
+    Args:
+        text: Text of the line.
+    """
+    return next((rule.id for rule in load_rules("answers", "marks") if rule.pattern.match(text)), "")
+
+
+def is_short_item(text: str) -> bool:
+    """Return whether an item is quoted with all of its sentences.
+
+    Args:
+        text: Text of the item.
+    """
+    return bool(len(text.split()) <= load_answers().lists.item_words)
+
+
+def starts_list(text: str) -> bool:
+    """Return whether an item is the first of a numbered list.
+
+    Args:
+        text: Text of the item.
+    """
+    return any(rule.pattern.match(text) for rule in load_rules("answers", "first_marks"))
+
+
+def is_same(text: str, heading: str) -> bool:
+    """Return whether a line is the heading.
+
+    Args:
+        text: Text of the line.
+        heading: The heading.
+    """
+    return text.rstrip(". ") == heading.rstrip(". ")
+
+
+def starts_with_heading(text: str, heading: str) -> bool:
+    """Return whether a line begins with the heading, run in.
+
+    Args:
+        text: Text of the line.
+        heading: The heading; may be empty.
+    """
+    return bool(heading) and text.startswith(heading)
+
+
+def split_line(text: str, *, heading: str) -> Iterator[tuple[int, int]]:
+    """Split a line into sentences; a heading before the first one, or a short label, stays with it.
+
+    Args:
+        text: Text of the line.
+        heading: Heading of its passage.
+
+    Yields:
+        Half-open ranges of characters, 0-based.
+    """
+    least = load_answers().least_words
+    if CELLS in text:
+        yield 0, len(text)
+        return
+    parts = find_sentences(text)
+    while len(parts) > 1:
+        start, end = parts[0]
+        if len(text[start:end].split()) >= least and not is_same(text[start:end], heading):
+            break
+        parts[:2] = [(start, parts[1][1])]
+        if start + len(heading) < end:
+            break
+    yield from parts

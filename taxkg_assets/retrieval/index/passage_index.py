@@ -1,0 +1,338 @@
+"""An index as searches use it: one interface, in memory and exact, or over LanceDB without loading the library.
+
+Both score the rows that they find exactly and have the same columns of every passage, so that ranking is the same.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+import polars as pl
+
+from taxkg_assets.retrieval.encoding.arrays import Ints
+from taxkg_assets.retrieval.encoding.codes import VectorCodes
+from taxkg_assets.retrieval.encoding.encoder import CosineScale, Vectors
+from taxkg_assets.retrieval.encoding.lexical import LexicalRetriever, build_lexical
+from taxkg_assets.retrieval.index.facts import DocumentFacts, PassageFacts
+from taxkg_assets.retrieval.index.fetched import FetchedFacts
+from taxkg_assets.retrieval.index.levels import Level, open_level
+from taxkg_assets.retrieval.index.parallel import run_in_parallel
+from taxkg_assets.retrieval.index.row_store import LanceRows, MappedVectors
+from taxkg_assets.retrieval.index.scores import BestRows, CodedScores, DenseScores, NearRows, Question, RetrieverScores
+from taxkg_assets.retrieval.index.sections import Sections, build_means, find_mean_directions, open_sections
+from taxkg_assets.retrieval.index.token_match import RememberingTokens, TokenIndex
+
+Facts = TypeVar("Facts", bound=object)
+
+
+class PassageIndex(Protocol):
+    """Interface of an index of passages."""
+
+    @property
+    def model_hash(self) -> str:
+        """Return the digest of the encoder of its vectors."""
+
+    @property
+    def height(self) -> int:
+        """Return the number of passages."""
+
+    @property
+    def passages(self) -> PassageFacts:
+        """Return the columns of passages."""
+
+    @property
+    def documents(self) -> DocumentFacts:
+        """Return the columns of documents."""
+
+    @property
+    def document_vectors(self) -> Vectors:
+        """Return the mean direction of each document's passages, shape (documents, dimension)."""
+
+    def ask(self, question: Question, *, scale: CosineScale) -> RetrieverScores:
+        """Return both retrievers' scores of a question."""
+
+    @property
+    def lexical(self) -> LexicalRetriever:
+        """Return the BM25 postings."""
+
+    @property
+    def tokens(self) -> TokenIndex | None:
+        """Return the tokens of the passages; None where the index has none."""
+
+    def read_vectors(self, rows: Sequence[int] | Ints) -> Vectors:
+        """Return the vectors of some rows, shape (rows, dimension)."""
+
+    @property
+    def sections(self) -> Sections:
+        """Return the mean directions of sections."""
+
+    def find_node(self, node_id: str) -> int | None:
+        """Return the first row that contains a node or that an anchor owns; None for an unknown one."""
+
+    def open_level(self, level: str) -> Level | None:
+        """Return the units of a level; None where the index has none."""
+
+
+@dataclass(frozen=True)
+class Known:
+    """Precomputed properties of an index, so that opening it takes no time.
+
+    Attributes:
+        passages: Properties of `PassageFacts` by name.
+        documents: Properties of `DocumentFacts` by name.
+        units_of: By level the unit of each row.
+        document_vectors: Mean direction of each document.
+        section_means: Mean directions of sections.
+        lexical: BM25 postings.
+        tokens: Tokens of the passages; None where the index has none.
+    """
+
+    passages: Mapping[str, Any] = field(default_factory=dict)
+    documents: Mapping[str, Any] = field(default_factory=dict)
+    units_of: Mapping[str, Ints] = field(default_factory=dict)
+    document_vectors: Vectors | None = None
+    section_means: Vectors | None = None
+    lexical: LexicalRetriever | None = None
+    tokens: TokenIndex | None = None
+
+
+NOTHING_KNOWN = Known()
+_REMEMBERED = 8
+"""Questions whose scores are remembered: one question is searched in a few ways."""
+
+
+@dataclass(frozen=True)
+class SearchIndex:
+    """The passages of an index with both retrievers in memory, row numbers the same in all three; and its larger units.
+
+    Rows and vectors may be mapped from files, larger units are read on first access. What `known` lacks is computed
+    on first access.
+    """
+
+    rows: pl.DataFrame
+    vectors: Vectors
+    model_hash: str
+    units: pl.DataFrame | Callable[[], pl.DataFrame] | None = None
+    unit_vectors: Vectors | None = None
+    known: Known = NOTHING_KNOWN
+
+    @property
+    def height(self) -> int:
+        """Return the number of passages."""
+        return self.rows.height
+
+    @cached_property
+    def passages(self) -> PassageFacts:
+        """Return the columns of passages."""
+        return _with_known(PassageFacts(self.rows), self.known.passages)
+
+    @cached_property
+    def documents(self) -> DocumentFacts:
+        """Return the columns of documents."""
+        return _with_known(DocumentFacts(self.rows), self.known.documents)
+
+    @cached_property
+    def lexical(self) -> LexicalRetriever:
+        """Return BM25 over the stored terms."""
+        return self.known.lexical or build_lexical(terms.split(" ") for terms in self.rows["terms"])
+
+    @cached_property
+    def document_vectors(self) -> Vectors:
+        """Return the mean direction of each document's passages, shape (documents, dimension)."""
+        if self.known.document_vectors is not None:
+            return self.known.document_vectors
+        return find_mean_directions(self.vectors, self.documents.number_of, count=len(self.documents.documents))
+
+    @property
+    def tokens(self) -> TokenIndex | None:
+        """Return the tokens of the passages; None where the index has none."""
+        return self.known.tokens
+
+    @cached_property
+    def sections(self) -> Sections:
+        """Return the mean directions of sections."""
+        anchors, means = self.passages.anchor_number, self.known.section_means
+        return open_sections(
+            anchors, means=build_means(anchors, self.vectors) if means is None else means, vectors=self.vectors
+        )
+
+    def ask(self, question: Question, *, scale: CosineScale) -> RetrieverScores:
+        """Return both retrievers' scores of every row."""
+        by_vector = scale.read(self.vectors @ question.meaning)
+        return DenseScores(
+            by_term=_score_terms(self.lexical, question, self.passages),
+            by_vector=BestRows(by_vector, -1.0, self.passages),
+        )
+
+    def read_vectors(self, rows: Sequence[int] | Ints) -> Vectors:
+        """Return the vectors of some rows, shape (rows, dimension)."""
+        return self.vectors[np.asarray(rows, dtype=np.int64)]
+
+    def find_node(self, node_id: str) -> int | None:
+        """Return the first row that contains a node or that an anchor owns; None for an unknown one."""
+        holds = self.rows.select(
+            pl.col("node_ids").list.contains(node_id) | pl.col("anchor_id").eq_missing(pl.lit(node_id))
+        )
+        return next(iter(holds.to_series().arg_true().to_list()), None)
+
+    def open_level(self, level: str) -> Level | None:
+        """Return the units of a level; None where the index has none."""
+        if self.units is None or self.unit_vectors is None:
+            return None
+        units = self.units() if callable(self.units) else self.units
+        unit_of = self.known.units_of.get(level)
+        return open_level(level, units=units, vectors=self.unit_vectors, rows=self.rows, unit_of=unit_of)
+
+
+@dataclass(frozen=True)
+class RememberingIndex(SearchIndex):
+    """An index that remembers the scores of the last questions: compared systems search for the same one in turn."""
+
+    known_scores: OrderedDict[tuple[Any, ...], RetrieverScores] = field(
+        default_factory=OrderedDict, init=False, compare=False
+    )
+
+    @classmethod
+    def of(cls, index: SearchIndex) -> RememberingIndex:
+        """Return the same index with a memory of its own."""
+        tokens = index.known.tokens
+        known = index.known if tokens is None else replace(index.known, tokens=RememberingTokens.of(tokens))
+        return cls(**{one.name: getattr(index, one.name) for one in fields(SearchIndex)} | {"known": known})
+
+    def ask(self, question: Question, *, scale: CosineScale) -> RetrieverScores:
+        """Return both retrievers' scores of every row, computed once for each question."""
+        key = (question.terms, question.extra, question.extra_weight, question.meaning.tobytes(), scale)
+        if key not in self.known_scores:
+            self.known_scores[key] = super().ask(question, scale=scale)
+            if len(self.known_scores) > _REMEMBERED:
+                self.known_scores.popitem(last=False)
+        return self.known_scores[key]
+
+
+@dataclass(frozen=True)
+class LanceIndex:
+    """An index whose passages stay in LanceDB: numbers of each row are in memory, the rest is mapped from files.
+
+    Mapped are postings, codes, vectors and what ranking reads of a candidate; where the home is a bucket these files
+    are first copied here. LanceDB is read only for the passages that are returned.
+
+    Attributes:
+        store: Rows by number.
+        vectors: Vectors by row number.
+        sections: Mean directions of sections.
+        passages: Columns of passages.
+        lexical: BM25 postings.
+        codes: Codes of the vectors.
+        known: Precomputed columns.
+        model_hash: Encoder of the vectors.
+        document_vectors: Mean direction of each document.
+        read_units: Reads the units of a level without their vectors and terms, when a question needs them.
+        documents: Columns of documents.
+    """
+
+    store: LanceRows
+    vectors: MappedVectors
+    sections: Sections
+    passages: FetchedFacts
+    lexical: LexicalRetriever
+    codes: VectorCodes
+    known: Known
+    model_hash: str
+    document_vectors: Vectors
+    read_units: Any
+    documents: DocumentFacts
+
+    @property
+    def height(self) -> int:
+        """Return the number of passages."""
+        return self.store.height
+
+    @property
+    def tokens(self) -> TokenIndex | None:
+        """Return the tokens of the passages; None where the index has none."""
+        return self.known.tokens
+
+    def ask(self, question: Question, *, scale: CosineScale) -> RetrieverScores:
+        """Return scores of every row by terms, and of the nearest rows by meaning."""
+        near = NearRows(self.codes, question.meaning, self.passages)
+        by_term, _ = run_in_parallel(lambda: _score_terms(self.lexical, question, self.passages), lambda: near.pool)
+        return CodedScores(by_term=by_term, near=near, vectors=self.vectors, scale=scale)
+
+    def read_vectors(self, rows: Sequence[int] | Ints) -> Vectors:
+        """Return the vectors of some rows, shape (rows, dimension)."""
+        return self.vectors[rows]
+
+    def find_node(self, node_id: str) -> int | None:
+        """Return the first row that contains a node or that an anchor owns; None for an unknown one."""
+        return self.store.find_node(node_id)
+
+    def open_level(self, level: str) -> Level | None:
+        """Return the units of a level; None where the index has none."""
+        units, unit_of = self.read_units(level), self.known.units_of.get(level)
+        if units is None or unit_of is None:
+            return None
+        return Level(units, np.zeros((units.height, 0), dtype=np.float32), unit_of)
+
+
+def _with_known(facts: Facts, known: Mapping[str, Any]) -> Facts:
+    """Return columns whose precomputed properties are set."""
+    facts.__dict__.update(known)
+    return facts
+
+
+def open_lance_index(
+    store: LanceRows,
+    *,
+    vectors: MappedVectors,
+    section_means: MappedVectors,
+    known: Known,
+    codes: VectorCodes,
+    model_hash: str,
+    read_units: Any,
+) -> LanceIndex:
+    """Open an index over a table of LanceDB and files next to it.
+
+    Args:
+        store: Rows by number.
+        vectors: Vectors by row number.
+        section_means: Mean directions of sections with several passages.
+        known: Precomputed columns.
+        codes: Codes of the vectors.
+        model_hash: Encoder of the vectors.
+        read_units: Reads the units of a level; None for a level that the index lacks.
+
+    Returns:
+        The index.
+
+    Raises:
+        ValueError: The table has another number of rows than the precomputed columns.
+    """
+    facts = _with_known(FetchedFacts(pl.DataFrame(), store), known.passages)
+    assert facts.columns is not None  # made now: copies of the facts share what they fetch
+    if store.height != len(facts.document_number):
+        raise ValueError(f"the index has {store.height} rows and facts of {len(facts.document_number)}: build it again")
+    assert known.document_vectors is not None
+    assert known.lexical is not None
+    return LanceIndex(
+        store=store,
+        vectors=vectors,
+        sections=open_sections(facts.anchor_number, means=section_means, vectors=vectors),
+        passages=facts,
+        lexical=known.lexical,
+        codes=codes,
+        known=known,
+        model_hash=model_hash,
+        document_vectors=known.document_vectors,
+        read_units=read_units,
+        documents=_with_known(DocumentFacts(pl.DataFrame()), known.documents),
+    )
+
+
+def _score_terms(lexical: LexicalRetriever, question: Question, facts: PassageFacts) -> BestRows:
+    by_term = lexical.score_rows(question.terms, extra=question.extra, extra_weight=question.extra_weight)
+    return BestRows(by_term, 0.0, facts)

@@ -1,0 +1,66 @@
+"""Filter of the rows that may answer a question."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from taxkg_assets.retrieval.index.facts import PassageFacts
+
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class RowFilter:
+    """Rows of some documents, forms, one perspective and one tag; None filters nothing.
+
+    Attributes:
+        documents: Whether rows pass, by document number.
+        forms: Whether rows pass, by form number.
+        perspective: Perspective of the rows.
+        tag: Tag or entity of the rows.
+    """
+
+    documents: Mask | None = None
+    forms: Mask | None = None
+    perspective: str | None = None
+    tag: str | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Return whether every row passes."""
+        return self.documents is None and self.forms is None and self.perspective is None and self.tag is None
+
+    def narrow(
+        self, *, documents: Mask | None = None, forms: Mask | None = None, perspective: str | None = None
+    ) -> RowFilter:
+        """Return the filter for rows that pass this one and a further one."""
+        return replace(
+            self,
+            documents=_both(self.documents, documents),
+            forms=_both(self.forms, forms),
+            perspective=perspective or self.perspective,
+        )
+
+    def mask(self, facts: PassageFacts, *, among: npt.NDArray[np.int64] | None = None) -> Mask:
+        """Return whether each row passes, or each of some rows."""
+        rows: Any = slice(None) if among is None else among
+        keep = np.ones(len(facts.document_number) if among is None else len(among), dtype=np.bool_)
+        if self.documents is not None:
+            keep &= self.documents[facts.document_number[rows]]
+        if self.forms is not None:
+            keep &= self.forms[facts.form_number[rows]]
+        if self.perspective is not None:
+            keep &= facts.side_number[rows] == facts.find_side(self.perspective)
+        if self.tag is not None:
+            keep &= facts.find_tagged(self.tag)[rows]
+        return keep
+
+
+def _both(one: Mask | None, other: Mask | None) -> Mask | None:
+    if one is None or other is None:
+        return other if one is None else one
+    return one & other

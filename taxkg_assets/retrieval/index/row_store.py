@@ -1,0 +1,104 @@
+"""Rows of a large index, read by number: LanceDB stores them, and ranking reads some columns from mapped files.
+
+Here: reading cells and vectors of a few rows. Not here: searching, or opening a file.
+"""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from taxkg_assets.retrieval.encoding.encoder import Vectors
+
+_READ_BEFORE_RELEASE = 5_000
+"""Rows of a mapped file that are read before its pages are released; a scattered one takes up to 64 KB of them."""
+
+
+class Pages:
+    """The pages of a mapped file of which single rows are read: they are released now and then."""
+
+    def __init__(self, mapped: mmap.mmap) -> None:
+        self._mapped, self._read = mapped, 0
+        mapped.madvise(mmap.MADV_RANDOM)
+
+    def note(self, count: int) -> None:
+        """Count rows that were read; rows that are read again after a release are the same."""
+        self._read += count
+        if self._read > _READ_BEFORE_RELEASE:
+            self._read = 0
+            self._mapped.madvise(mmap.MADV_DONTNEED)
+
+
+class MappedVectors:
+    """Rows of a matrix in a .npy file, read by number."""
+
+    def __init__(self, mapped: np.memmap[Any, Any]) -> None:
+        self._pages = Pages(mapped._mmap)  # type: ignore[attr-defined]
+        self._matrix: Vectors = np.asarray(mapped)
+
+    def __getitem__(self, rows: Sequence[int] | npt.NDArray[np.int64]) -> Vectors:
+        """Return the rows of these numbers."""
+        found: Vectors = np.take(self._matrix, np.asarray(rows, dtype=np.int64), axis=0)
+        self._pages.note(len(found))
+        return found
+
+
+@dataclass(frozen=True)
+class LanceRows:
+    """Rows of LanceDB's table of passages, whose offsets are row numbers.
+
+    Attributes:
+        passages: Table of LanceDB.
+        mapped: Columns that ranking reads of every candidate, mapped from a file.
+        pages: Pages of that file.
+    """
+
+    passages: Any
+    mapped: pl.DataFrame
+    pages: Pages | None = None
+
+    @cached_property
+    def height(self) -> int:
+        """Return the number of rows."""
+        return int(self.passages.count_rows())
+
+    def read(self, rows: Sequence[int], columns: Sequence[str]) -> pl.DataFrame:
+        """Return some cells, one row for each number, in the given order; LanceDB is read once, if at all."""
+        near = [name for name in columns if name in self.mapped.columns]
+        others = [name for name in columns if name not in near]
+        parts = [self.mapped.select(near)[list(rows)]] if near else []
+        if near and self.pages is not None:
+            self.pages.note(len(rows))
+        parts += [self._take(rows, others)] if others else []
+        return pl.concat(parts, how="horizontal")
+
+    def find_node(self, node_id: str) -> int | None:
+        """Return the first row that contains a node or that an anchor owns; None for an unknown one."""
+        wanted = _quoted(node_id)
+        return self._find_first(f"anchor_id = {wanted} OR array_has(node_ids, {wanted})")
+
+    def find_chunk(self, chunk_id: str) -> int | None:
+        """Return the row of a chunk; None for an unknown one."""
+        return self._find_first(f"chunk_id = {_quoted(chunk_id)}")
+
+    def _find_first(self, where: str) -> int | None:
+        found = self.passages.search().where(where).select(["row"]).limit(self.height).to_list()
+        return min((one["row"] for one in found), default=None)
+
+    def _take(self, rows: Sequence[int], columns: Sequence[str]) -> pl.DataFrame:
+        wanted_rows = np.asarray(rows, dtype=np.int64)
+        once = np.unique(wanted_rows)
+        found = pl.DataFrame(self.passages.take_offsets(once.tolist()).select(["row", *columns]).to_arrow()).sort("row")
+        ordered: pl.DataFrame = found.drop("row")[np.searchsorted(once, wanted_rows).tolist()]
+        return ordered
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"

@@ -1,0 +1,201 @@
+"""Scores of both retrievers for one question: exact for every row, or exact for the nearest rows by their codes.
+
+Either way a ranker gets the best rows that pass a filter, and the exact scores of some rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from taxkg_assets.retrieval.encoding.arrays import Ints
+from taxkg_assets.retrieval.encoding.codes import VectorCodes, find_least
+from taxkg_assets.retrieval.encoding.encoder import CosineScale, Vectors
+from taxkg_assets.retrieval.encoding.lexical import Scores
+from taxkg_assets.retrieval.encoding.vector import find_top, score_rows
+from taxkg_assets.retrieval.index.facts import PassageFacts
+from taxkg_assets.retrieval.index.row_filter import RowFilter
+from taxkg_assets.retrieval.index.row_store import MappedVectors
+from taxkg_assets.rules.models.ranking import Codes, load_ranking
+
+POOL = 8_000
+"""Best rows of all, of which those that pass a filter are usually enough."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question for the retrievers: its terms, added terms with their weight, and its vector."""
+
+    terms: tuple[str, ...]
+    extra: tuple[str, ...]
+    extra_weight: float
+    meaning: Vectors
+
+
+class RetrieverScores(Protocol):
+    """The scores of one question."""
+
+    def find_by_terms(self, rows: RowFilter, *, count: int) -> Ints:
+        """Return the rows with the best scores above 0, best first, ties by row."""
+
+    def find_by_meaning(self, rows: RowFilter, *, count: int) -> Ints:
+        """Return the rows with the highest cosines, best first, ties by row."""
+
+    def score_terms(self, rows: Ints) -> Scores:
+        """Return BM25 of some rows."""
+
+    def score_meaning(self, rows: Ints) -> Vectors:
+        """Return cosines of some rows, on the scale of the encoder's base."""
+
+
+@dataclass(frozen=True)
+class BestRows:
+    """The best rows by a score of every row, above a floor."""
+
+    scores: npt.NDArray[np.float32]
+    floor: float
+    facts: PassageFacts
+
+    def find(self, rows: RowFilter, *, count: int) -> Ints:
+        """Return the best rows that pass a filter, best first, ties by row."""
+        found = self._pool[rows.mask(self.facts, among=self._pool)]
+        if len(found) < count and len(self._pool) >= POOL:
+            return find_top(self.scores, count, floor=self.floor, among=rows.mask(self.facts))
+        return found[:count]
+
+    @cached_property
+    def _pool(self) -> Ints:
+        return find_top(self.scores, POOL, floor=self.floor)
+
+
+@dataclass(frozen=True)
+class DenseScores:
+    """Scores of every row."""
+
+    by_term: BestRows
+    by_vector: BestRows
+
+    def find_by_terms(self, rows: RowFilter, *, count: int) -> Ints:
+        """Return the rows with the best scores above 0."""
+        return self.by_term.find(rows, count=count)
+
+    def find_by_meaning(self, rows: RowFilter, *, count: int) -> Ints:
+        """Return the rows with the highest cosines."""
+        return self.by_vector.find(rows, count=count)
+
+    def score_terms(self, rows: Ints) -> Scores:
+        """Return BM25 of some rows."""
+        return self.by_term.scores[rows]
+
+    def score_meaning(self, rows: Ints) -> Vectors:
+        """Return cosines of some rows."""
+        return self.by_vector.scores[rows]
+
+
+@dataclass(frozen=True)
+class NearRows:
+    """The rows nearest to a vector, about in order, by the codes of all rows."""
+
+    codes: VectorCodes
+    meaning: Vectors
+    facts: PassageFacts
+
+    def find(self, rows: RowFilter, *, count: int) -> Ints:
+        """Return the nearest rows that pass a filter; where too few of the nearest do, all that pass are compared."""
+        (pool, near), limits = self.pool, _limits()
+        passes = rows.mask(self.facts, among=pool)
+        if passes.sum() < limits.compared / limits.thinned and len(pool) < self.codes.height:
+            among = np.flatnonzero(rows.mask(self.facts))
+            found, near = _compare(self.codes, self.meaning, self._differences, among)
+        else:
+            found, near = pool[passes], near[passes]
+        return found[find_top(near, count)]
+
+    @cached_property
+    def _differences(self) -> npt.NDArray[np.uint16]:
+        return self.codes.count_differences(self.meaning)
+
+    @cached_property
+    def pool(self) -> tuple[Ints, Vectors]:
+        """Return the nearest of all rows, and their similarity by their bytes."""
+        return _compare(self.codes, self.meaning, self._differences)
+
+
+@dataclass(frozen=True)
+class CodedScores:
+    """Scores of an index whose vectors are too large for memory: of every row by terms, of the nearest by meaning.
+
+    Rows that codes find are scored by the vectors themselves, so that their features do not depend on the retriever.
+    """
+
+    by_term: BestRows
+    near: NearRows
+    vectors: MappedVectors
+    scale: CosineScale
+
+    def find_by_terms(self, rows: RowFilter, *, count: int) -> Ints:
+        """Return the rows with the best scores above 0."""
+        return self.by_term.find(rows, count=count)
+
+    def find_by_meaning(self, rows: RowFilter, *, count: int) -> Ints:
+        """Return the rows with the highest cosines."""
+        found = self.near.find(rows, count=_reach(count))
+        cosines = self.score_meaning(found)
+        best: Ints = found[np.lexsort((found, -cosines))]
+        return best[:count]
+
+    def score_terms(self, rows: Ints) -> Scores:
+        """Return BM25 of some rows."""
+        return self.by_term.scores[rows]
+
+    def score_meaning(self, rows: Ints) -> Vectors:
+        """Return cosines of some rows."""
+        missing = rows[np.isnan(self._cosines[rows])]
+        if len(missing):
+            self._cosines[missing] = self.scale.read(score_rows(self.vectors[missing], self.near.meaning))
+        return self._cosines[rows]
+
+    @cached_property
+    def _cosines(self) -> Vectors:
+        """Return the cosines that were computed, by row; NaN for all others."""
+        return np.full(self.near.codes.height, np.nan, dtype=np.float32)
+
+
+def find_near(codes: VectorCodes, meaning: Vectors, *, count: int) -> Ints:
+    """Find candidates for the exact nearest-neighbor search by the compressed codes of the vectors.
+
+    Args:
+        codes: Codes of all rows.
+        meaning: Vector of the question, shape (dimension,).
+        count: Number of nearest rows that the exact search will return.
+
+    Returns:
+        Row numbers, best first by their codes; more than `count` if the index has more rows.
+    """
+    rows, near = _compare(codes, meaning, codes.count_differences(meaning))
+    return rows[find_top(near, _reach(count))]
+
+
+def _reach(count: int) -> int:
+    """Return the number of rows that are compared exactly: bytes order rows nearly as vectors do."""
+    return max(_limits().exact, int(count * _limits().oversize))
+
+
+def _compare(
+    codes: VectorCodes, meaning: Vectors, differences: npt.NDArray[np.uint16], among: Ints | None = None
+) -> tuple[Ints, Vectors]:
+    """Return the nearest rows by their bits, in order of row, and their similarity by their bytes.
+
+    `differences` are those of every row, `among` the rows that may be found; None for all.
+    """
+    least = find_least(differences if among is None else differences[among], int(_limits().compared))
+    rows = least if among is None else among[least]
+    return rows, codes.compare(meaning, rows)
+
+
+def _limits() -> Codes:
+    return load_ranking().codes

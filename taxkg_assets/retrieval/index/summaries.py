@@ -1,0 +1,145 @@
+"""Summaries of documents and pages: a search over whole documents uses them, and readers see them first.
+
+A proposer words them: by rule they are sentences of the document, by a model they are verified sentences.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+import dataframely as dy
+import polars as pl
+
+from taxkg_assets.prompts.contract import Block, Judged, Proposer
+from taxkg_assets.prompts.tasks import SUMMARIES, SummaryItem, SummaryProposal
+from taxkg_assets.retrieval.index.facts import bare_wording
+from taxkg_assets.rules.models.levels import load_levels
+from taxkg_assets.rules.models.ranking import load_ranking
+from taxkg_assets.schemas import Anchors, Documents, Sections, Summaries
+
+Row = Mapping[str, Any]
+_READ = ("document_id", "anchor_id", "element_id", "page", "role", "text", "title", "is_leading")
+_HASH_SEED = 7
+
+
+def build_summaries(
+    documents: dy.DataFrame[Documents],
+    sections: dy.DataFrame[Sections],
+    *,
+    anchors: dy.DataFrame[Anchors],
+    proposer: Proposer,
+    only: Collection[tuple[str]] | None = None,
+) -> dy.DataFrame[Summaries]:
+    """Summarize every page that has running text, and every document by the beginnings of its sections.
+
+    Args:
+        documents: Documents of the corpus.
+        sections: Content elements of all documents, which show what families print alike.
+        anchors: Anchors of these documents.
+        proposer: Selects or words the sentences.
+        only: Documents to summarize, where the others' summaries exist already; None for all.
+
+    Returns:
+        One row per page and per document; a unit without any sentence has no row.
+
+    Raises:
+        ProposerError: No model can be called.
+    """
+    running_text = _find_running_text(documents, sections, anchors)
+    if only is not None:
+        running_text = running_text.filter(pl.col("document_id").is_in([document_id for (document_id,) in only]))
+    rows: list[dict[str, Any]] = []
+    for document_id, group in groupby(running_text.iter_rows(named=True), key=lambda row: row["document_id"]):
+        # Each document has its own calls: they are the same whatever other documents there are.
+        found = list(_items(document_id, list(group)))
+        outcomes = proposer.propose(SUMMARIES, [item for item, _ in found])
+        rows += [
+            _row(judged, place=(document_id, page))
+            for judged, (_, page) in zip(outcomes, found, strict=True)
+            if judged.proposal is not None and judged.proposal.sentences
+        ]
+    frame = pl.DataFrame(rows, schema=Summaries.create_empty().schema)
+    return Summaries.validate(frame.sort(Summaries.primary_key()))
+
+
+def digest_running_text(
+    documents: dy.DataFrame[Documents], sections: dy.DataFrame[Sections], anchors: dy.DataFrame[Anchors]
+) -> dict[str, str]:
+    """Compute digests of the text that each document is summarized from.
+
+    Args:
+        documents: Documents of the corpus.
+        sections: Content elements of all documents.
+        anchors: Anchors of these documents.
+
+    Returns:
+        Digest by document; documents without running text are left out.
+    """
+    running_text = _find_running_text(documents, sections, anchors)
+    hashed = running_text.select("document_id", row=running_text.hash_rows(seed=_HASH_SEED))
+    by_document = hashed.group_by("document_id", maintain_order=True).agg("row")
+    names, rows = by_document.get_columns()
+    return {name: hashlib.sha256(own.to_numpy().tobytes()).hexdigest() for name, own in zip(names, rows, strict=True)}
+
+
+def _find_running_text(
+    documents: dy.DataFrame[Documents], sections: dy.DataFrame[Sections], anchors: dy.DataFrame[Anchors]
+) -> pl.DataFrame:
+    """Return running text in reading order, without what the documents of several families print alike."""
+    kinds = load_levels().summaries.leads
+    leading = anchors.filter(pl.col("kind").is_in(kinds))["anchor_id"]
+    least = load_ranking().boilerplate_families
+    family = pl.when(pl.col("irs_name") == "").then("document_id").otherwise("irs_name").alias("family")
+    about = documents.select("document_id", "title", family)
+    running_text = (
+        sections.join(about, on="document_id", maintain_order="left")
+        .filter(
+            pl.col("text") != "", pl.col("table_id").is_null(), pl.col("family").n_unique().over(bare_wording()) < least
+        )
+        .sort("document_id", "paragraph_ix")
+    )
+    is_leading = pl.col("anchor_id").is_in(leading.implode()).fill_null(False)
+    return running_text.with_columns(is_leading=is_leading).select(_READ)
+
+
+def _items(document_id: str, rows: Sequence[Row]) -> Iterable[tuple[SummaryItem, int]]:
+    sizes = load_levels().summaries
+    by_page: dict[int, list[Row]] = {}
+    firsts: dict[str | None, Row] = {}
+    for row in rows:
+        by_page.setdefault(row["page"], []).append(row)
+        firsts.setdefault(row["anchor_id"], row)
+    leads, title = [row for row in firsts.values() if row["is_leading"]], rows[0]["title"]
+    for page, own in sorted(by_page.items()):
+        item_id = f"page:{document_id}:p{page:04d}"
+        yield _item(item_id, own, title=title, sentences=sizes.page_sentences), page
+    # A form with hardly any section is summarized by its boxes.
+    spread = leads if len(leads) >= sizes.document_sentences else list(firsts.values())
+    step = max(1, -(-len(spread) // sizes.blocks))
+    yield (
+        _item(f"document:{document_id}", spread[::step], title=title, sentences=sizes.document_sentences),
+        rows[0]["page"],
+    )
+
+
+def _item(item_id: str, rows: Sequence[Row], *, title: str, sentences: int) -> SummaryItem:
+    most = load_levels().summaries.blocks
+    blocks = tuple(Block(element_id=row["element_id"], text=row["text"], role=row["role"]) for row in rows[:most])
+    return SummaryItem(item_id=item_id, blocks=blocks, title=title, sentences=sentences)
+
+
+def _row(judged: Judged[SummaryProposal], *, place: tuple[str, int]) -> dict[str, Any]:
+    assert judged.proposal is not None
+    claims = judged.proposal.sentences
+    return {
+        "unit_id": judged.item_id,
+        "document_id": place[0],
+        "level": judged.item_id.split(":", 1)[0],
+        "page": place[1],
+        "text": " ".join(claim.text for claim in claims),
+        "evidence": [evidence.pointer for claim in claims for evidence in claim.evidence],
+        "created_by": judged.created_by,
+    }

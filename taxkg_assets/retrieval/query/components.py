@@ -1,0 +1,25 @@
+"""Components of the search that can be turned off."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class SearchComponents:
+    """Components of the search, on or off; ablation measures what each adds."""
+
+    lexical: bool = True
+    vector: bool = True
+    router: bool = True
+    lay_terms: bool = True
+    rerank: bool = True
+    reranker: bool = True
+    parents: bool = True
+    hyde: bool = False
+    cells: bool = True
+    tokens: bool = True
+    typos: bool = True
+
+
+DEFAULT_COMPONENTS = SearchComponents()

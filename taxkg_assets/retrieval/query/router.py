@@ -1,0 +1,331 @@
+"""Router: form, year, revision, copy, box and place that a question names. No passage is read here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from taxkg_assets.retrieval.encoding.lexical import find_terms, stem
+from taxkg_assets.rules.forms import form_pattern, split_forms
+from taxkg_assets.rules.loader import find_rule, load_rules
+
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+QUESTION = "question_answering"
+_KEY = re.compile(r"(\d{1,2})([a-z]?)")
+_JOINED = re.compile(r"^(\d{4})([a-z])")
+"""A form's number and suffix typed as one word."""
+_ANCHOR_KEY = re.compile(r"(?P<kind>box|line|code)(?P<plural>e?s)?_(?P<value>.+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """Filters and preferences inferred from a question; an empty field means that the question does not name it."""
+
+    forms: tuple[str, ...] = ()
+    years: tuple[int, ...] = ()
+    revisions: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()
+    perspective: str = ""
+    certainty: float = 0.0
+    wants_draft: bool = False
+    places: tuple[str, ...] = ()
+    unknown_forms: tuple[str, ...] = ()
+    mentioned_forms: tuple[str, ...] = ()
+    wants_amount: bool = False
+    wants_city: bool = False
+    intent: str = QUESTION
+    corrections: tuple[str, ...] = ()
+
+    def describe(self) -> dict[str, Any]:
+        """Return what was inferred, without the empty parts, for `via`."""
+        found = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        if self.intent == QUESTION:
+            del found["intent"]
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in found.items() if value}
+
+
+@dataclass(frozen=True, slots=True)
+class Catalog:
+    """The forms of a corpus: patterns that name them, titles as printed, words of titles, keys of boxes."""
+
+    names: tuple[tuple[str, re.Pattern[str]], ...]
+    printed: str = ""
+    title_words: dict[str, frozenset[str]] = field(default_factory=dict)
+    keys: Mapping[str, frozenset[str]] = field(default_factory=dict)
+
+
+def build_catalog(documents: Iterable[dict[str, Any]], *, keys: Mapping[str, frozenset[str]] | None = None) -> Catalog:
+    """Collect the forms of a corpus with the patterns of their names.
+
+    Args:
+        documents: Rows with `form`, `title` and `doc_type`.
+        keys: Keys of each form's headings, so that a box that only one form has can identify the form.
+
+    Returns:
+        The catalog.
+    """
+    words: dict[str, set[str]] = {}
+    printed: list[str] = []
+    for row in documents:
+        printed.append(f"{row['form']} {row['title']}".casefold())
+        for form in split_forms(row["form"]):
+            own = words.setdefault(form, set())
+            if row["doc_type"] == "form":
+                own |= {term for term in find_terms(row["title"]) if term.isalpha()}
+    return Catalog(
+        names=tuple((form, form_pattern(form)) for form in sorted(words)),
+        printed="\n".join(printed),
+        title_words={form: frozenset(own) for form, own in words.items()},
+        keys={
+            form: frozenset().union(*(own for several, own in (keys or {}).items() if form in split_forms(several)))
+            for form in sorted(words)
+        },
+    )
+
+
+def find_level(intent: str) -> str:
+    """Return the level of passages that an intent calls for.
+
+    Args:
+        intent: Intent of a route.
+
+    Returns:
+        Level; `auto` for most intents.
+    """
+    return next((rule.extra["level"] for rule in load_rules("levels", "intents") if rule.id == intent), "auto")
+
+
+def wants_summary(intent: str) -> bool:
+    """Return whether an intent calls for what a document is about.
+
+    Args:
+        intent: Intent of a route.
+    """
+    return any(rule.id == intent and rule.extra.get("is_summary", False) for rule in load_rules("levels", "intents"))
+
+
+def find_topic(question: str, intent: str) -> str:
+    """Remove the words that only name the kind of answer: "liens" remains of "which documents discuss liens".
+
+    Args:
+        question: Words of the user.
+        intent: Its intent.
+
+    Returns:
+        The topic; the whole question where nothing else remains.
+    """
+    for rule in load_rules("levels", "intents"):
+        if rule.id == intent and rule.extra.get("is_frame"):
+            topic = rule.pattern.sub(" ", question)
+            return topic if find_terms(topic) else question
+    return question
+
+
+def find_route(question: str, *, catalog: Catalog) -> Route:
+    """Infer form, year, revision, copy, box and place of a question.
+
+    Args:
+        question: Words of the user.
+        catalog: Forms of the corpus.
+
+    Returns:
+        The route.
+
+    Source:
+        rules/router.yaml, and intents in rules/levels.yaml.
+    """
+    forms = tuple(form for form, pattern in catalog.names if pattern.search(question))
+    years, revisions = _find_years(question)
+    named = {
+        _JOINED.sub(r"\1-\2", match["form"].casefold()): rule.extra.get("is_mention", False)
+        for rule in load_rules("router", "forms")
+        for match in rule.pattern.finditer(question)
+    }
+    unknown = sorted(form for form in named if not _is_printed(form, catalog))
+    balance = sum(
+        rule.extra["weight"] for rule in load_rules("router", "perspectives") if rule.pattern.search(question)
+    )
+    keys = tuple(dict.fromkeys(_find_keys(question)))
+    return Route(
+        forms=forms or _find_nicknames(question, catalog) or _find_forms_of_keys(keys, catalog),
+        years=years,
+        revisions=revisions,
+        keys=keys,
+        perspective="filer" if balance > 0.3 else "recipient" if balance < -0.3 else "",
+        certainty=min(1.0, abs(balance)) if abs(balance) > 0.3 else 0.0,
+        wants_draft=any(rule.pattern.search(question) for rule in load_rules("router", "drafts")),
+        places=tuple(rule.id for rule in load_rules("router", "places") if rule.pattern.search(question)),
+        unknown_forms=tuple(form for form in unknown if not named[form]),
+        mentioned_forms=tuple(form for form in unknown if named[form]),
+        wants_amount=any(rule.pattern.search(question) for rule in load_rules("router", "amounts")),
+        intent=next((rule.id for rule in load_rules("levels", "intents") if rule.pattern.search(question)), QUESTION),
+        wants_city=any(rule.pattern.search(question) for rule in load_rules("router", "cities")),
+    )
+
+
+def _is_printed(form: str, catalog: Catalog) -> bool:
+    return re.search(rf"(?<![\w-]){re.escape(form)}(?![\w-])", catalog.printed) is not None
+
+
+def _find_forms_of_keys(keys: Sequence[str], catalog: Catalog) -> tuple[str, ...]:
+    """Return the form that alone has all requested boxes and lines; none where several have them."""
+    wanted = {key for key in keys if key.startswith(("box_", "line_"))}
+    holders = [form for form, own in catalog.keys.items() if wanted and all(_is_key_of(key, own) for key in wanted)]
+    return tuple(holders) if len(holders) == 1 else ()
+
+
+def find_missing_keys(route: Route, catalog: Catalog) -> tuple[str, ...]:
+    """Find requested boxes and codes that the form lacks, and lines beyond its last one.
+
+    Instructions have headings for some lines only, so that a line within their range may well exist; a form without
+    keyed headings lacks nothing for sure.
+
+    Args:
+        route: Route of the question.
+        catalog: Forms of the corpus.
+
+    Returns:
+        Missing keys.
+    """
+    own = frozenset().union(*(catalog.keys.get(form, frozenset()) for form in route.forms))
+    kinds = {key.split("_")[0].removesuffix("es") for key in own}
+    wanted = [key for key in route.keys if key.split("_")[0] in kinds & {"box", "code"}]
+    missing = [key for key in wanted if not _is_key_of(key, own)]
+    numbers = [int(found) for key in own if key.startswith("line") for found in re.findall(r"\d+", key)]
+    lines = [(key, re.search(r"\d+", key)) for key in route.keys if key.startswith("line_")]
+    beyond = [key for key, number in lines if numbers and number and int(number[0]) > max(numbers)]
+    return tuple(missing + beyond)
+
+
+def _is_key_of(key: str, own: frozenset[str]) -> bool:
+    return key in own or any(covers_key(other, (key,)) for other in own if "es_" in other)
+
+
+def _find_years(question: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    years: list[int] = []
+    revisions: list[str] = []
+    for rule in load_rules("router", "years"):
+        for match in rule.pattern.finditer(question):
+            found = {name.rstrip("2"): value for name, value in match.groupdict().items() if value}
+            years.append(int(found["year"]))
+            if "month" in found:
+                revisions.append(f"{found['year']}-{int(found['month']):02d}")
+            elif "name" in found:
+                revisions.append(f"{found['year']}-{_MONTHS.index(found['name'].lower()[:3]) + 1:02d}")
+    return tuple(sorted(set(years))), tuple(dict.fromkeys(revisions))
+
+
+def _find_keys(question: str) -> Iterable[str]:
+    taken: list[tuple[int, int]] = []
+    for rule in load_rules("router", "keys"):
+        kind = rule.extra["kind"]
+        for match in rule.pattern.finditer(question):
+            if any(start <= match.start("list") < end for start, end in taken):
+                continue
+            taken.append(match.span())
+            listed = match["list"]
+            if kind in ("code", "sec"):
+                yield f"{kind}_{listed}"
+            else:
+                yield from (f"{kind}_{key}" for key in _expand_list(listed))
+
+
+def _expand_list(listed: str) -> list[str]:
+    """Return the single keys of a list: '17 to 19' is 17, 18, 19; '6a, 6b and 7' are three keys."""
+    keys: list[str] = []
+    parts = re.findall(r"\d{1,2}[a-z]?|-|–|\bto\b|\bthrough\b", listed.lower())
+    for position, part in enumerate(parts):
+        if not part[0].isdigit():
+            continue
+        if position >= 2 and parts[position - 1] in ("-", "–", "to", "through"):
+            keys += _between(parts[position - 2], part)
+        keys.append(part)
+    return keys
+
+
+def _between(first: str, last: str) -> list[str]:
+    start, end = _KEY.fullmatch(first), _KEY.fullmatch(last)
+    if not start or not end:
+        return []
+    if start[2] and end[2] and start[1] == end[1]:
+        return [f"{start[1]}{chr(code)}" for code in range(ord(start[2]) + 1, ord(end[2]))]
+    return [str(number) for number in range(int(start[1]) + 1, int(end[1]))]
+
+
+def find_lay_terms(question: str) -> str:
+    """Find the terms that tax documents use for the everyday words of a question.
+
+    Args:
+        question: Words of the user.
+
+    Returns:
+        Terms separated by blanks, in the order of rules/lay_terms.yaml; empty for none.
+    """
+    return " ".join(rule.extra["terms"] for rule in load_rules("lay_terms") if rule.pattern.search(question))
+
+
+def _find_nicknames(question: str, catalog: Catalog) -> tuple[str, ...]:
+    """Return forms that a question names by a word of their title: 'pension slip'."""
+    for rule in load_rules("router", "nicknames"):
+        kind = re.compile(rule.extra["forms"])
+        for match in rule.pattern.finditer(question):
+            word = stem(match["word"].lower())
+            forms = [form for form, words in catalog.title_words.items() if kind.match(form) and word in words]
+            if 0 < len(forms) <= 2:
+                return tuple(forms)
+    return ()
+
+
+def name_code(printed: str) -> str:
+    """Return the code at the beginning of a listed line: DD of 'Code DD—'.
+
+    Args:
+        printed: Text that matched `listed_codes`.
+    """
+    return printed.removeprefix("Code").strip(" —–-")
+
+
+def find_listed_codes(text: str) -> list[str]:
+    """Find the codes that a text lists, one at the beginning of a line.
+
+    Args:
+        text: Text of a passage.
+
+    Returns:
+        Codes in order.
+    """
+    pattern = find_rule("router", "listed_codes", "code_and_dash").pattern
+    return [name_code(match.group()) for match in pattern.finditer(text)]
+
+
+def find_kind(anchor_key: str | None) -> str:
+    """Return the kind of place that an anchor's key names.
+
+    Args:
+        anchor_key: Key; None for none.
+
+    Returns:
+        `box`, `line` or `code`; empty for all others.
+    """
+    found = _ANCHOR_KEY.fullmatch(anchor_key or "")
+    return found["kind"] if found else ""
+
+
+def covers_key(anchor_key: str | None, keys: Sequence[str]) -> bool:
+    """Return whether an anchor's key, which may be a range such as boxes_14-16, covers one of the requested keys.
+
+    Args:
+        anchor_key: Key of the anchor; None for none.
+        keys: Requested keys.
+    """
+    if not anchor_key or not keys:
+        return False
+    if anchor_key in keys:
+        return True
+    plural = _ANCHOR_KEY.fullmatch(anchor_key)
+    if plural is None or not plural["plural"]:
+        return False
+    covered = {f"{plural['kind']}_{key}" for key in _expand_list(plural["value"].replace("_", ","))}
+    return not covered.isdisjoint(keys)

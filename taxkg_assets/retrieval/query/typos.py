@@ -1,0 +1,82 @@
+"""Typing errors: words of a question that no document prints, and the nearest words that documents print."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from string import ascii_lowercase
+
+from taxkg_assets.retrieval.encoding.encoder import Encoder
+from taxkg_assets.retrieval.encoding.lexical import Vocabulary, find_terms
+from taxkg_assets.rules.models.ranking import Typos, load_ranking
+
+_WORD = re.compile(r"(?<![\w'-])[A-Za-z]+(?![\w'-])")
+
+
+def correct_typos(query: str, *, vocabulary: Vocabulary, encoder: Encoder) -> tuple[str, dict[str, str]]:
+    """Replace misspelled words of a question by the nearest words of the documents.
+
+    A word counts as misspelled if no document prints it, and the encoder has no token for it: a correct word that
+    documents avoid is usually one token.
+
+    Args:
+        query: Words of the user.
+        vocabulary: Terms of the documents.
+        encoder: Encoder of the index.
+
+    Returns:
+        The question, and the corrections by misspelled word.
+
+    Source:
+        rules/ranking.yaml, `typos`.
+    """
+    limits = load_ranking().typos
+    corrections: dict[str, str] = {}
+    for match in _WORD.finditer(query):
+        word, is_name = match[0], match[0] != match[0].lower() and match.start() > 0
+        if len(word) < limits.letters or is_name or word in corrections:
+            continue
+        lower = word.lower()
+        if _is_unknown(lower, vocabulary, encoder) and (corrected := _find_nearest(lower, vocabulary, encoder, limits)):
+            corrections[word] = corrected
+    if not corrections:
+        return query, {}
+    return _WORD.sub(lambda match: corrections.get(match[0], match[0]), query), corrections
+
+
+def _is_unknown(word: str, vocabulary: Vocabulary, encoder: Encoder) -> bool:
+    terms = find_terms(word)
+    is_printed = len(terms) != 1 or vocabulary.find(terms[0]) is not None
+    return not is_printed and not _is_one_token(word, encoder)
+
+
+def _is_one_token(word: str, encoder: Encoder) -> bool:
+    return len(encoder.find_tokens([word])[0]) == 1
+
+
+def _find_nearest(word: str, vocabulary: Vocabulary, encoder: Encoder, limits: Typos) -> str | None:
+    """Return the word one change away whose term is in most rows; a short word becomes a word of one token only."""
+    best, most = None, limits.rows - 1
+    for other in _change_once(word):
+        terms = find_terms(other)
+        place = vocabulary.find(terms[0]) if len(terms) == 1 and len(other) >= limits.letters else None
+        if place is not None and (often := int(vocabulary.frequencies[place])) > most:
+            best, most = other, often
+    is_long = len(word) >= limits.long
+    return best if best is not None and (is_long or _is_one_token(best, encoder)) else None
+
+
+def _change_once(word: str) -> Iterator[str]:
+    """Yield the words that one change of letters makes: two exchanged, one too many, one missing or one wrong.
+
+    The first letter stays, and a last one too many is left, since search terms ignore endings.
+    """
+    for place in range(1, len(word)):
+        before, after = word[:place], word[place:]
+        if len(after) > 1:
+            yield before + after[1] + after[0] + after[2:]
+            yield before + after[1:]
+        for letter in ascii_lowercase:
+            yield before + letter + after[1:]
+            yield before + letter + after
+    yield from (word + letter for letter in ascii_lowercase)

@@ -1,0 +1,60 @@
+"""Single retrievers and their fusion, without router, features, graph or windows: baselines of the whole pipeline."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from taxkg_assets.retrieval.encoding import lexical
+from taxkg_assets.retrieval.encoding.encoder import UNSCALED
+from taxkg_assets.retrieval.index.row_filter import RowFilter
+from taxkg_assets.retrieval.index.scores import Question, RetrieverScores
+from taxkg_assets.retrieval.ranking.fuse import fuse_rankings
+from taxkg_assets.retrieval.ranking.search import Searcher
+
+DEPTH = 100
+RESULTS = 50
+Row = dict[str, Any]
+
+
+def build_baselines(searcher: Searcher) -> dict[str, Callable[[str], list[Row]]]:
+    """Build the systems `bm25`, `dense` and `hybrid` (reciprocal rank fusion) over the chunks of the index.
+
+    Args:
+        searcher: Opened search, whose index and encoder they use.
+
+    Returns:
+        By name a function from a question to at most `RESULTS` rows with `document_id`, `page`, `chunk_id`, `text` and
+        `score`, best first.
+    """
+    return {
+        "bm25": lambda query: _rows(searcher, _fuse(_rank_terms(searcher, query))),
+        "dense": lambda query: _rows(searcher, _fuse(_rank_vectors(searcher, query))),
+        "hybrid": lambda query: _rows(searcher, _fuse(_rank_terms(searcher, query), _rank_vectors(searcher, query))),
+    }
+
+
+def _rank_terms(searcher: Searcher, query: str) -> list[int]:
+    return [int(row) for row in _ask(searcher, query).find_by_terms(RowFilter(), count=DEPTH)]
+
+
+def _rank_vectors(searcher: Searcher, query: str) -> list[int]:
+    return [int(row) for row in _ask(searcher, query).find_by_meaning(RowFilter(), count=DEPTH)]
+
+
+def _ask(searcher: Searcher, query: str) -> RetrieverScores:
+    question = Question(tuple(lexical.find_terms(query)), (), 0.0, searcher.encoder.encode_query(query))
+    return searcher.index.ask(question, scale=UNSCALED)
+
+
+def _fuse(*rankings: list[int]) -> list[tuple[int, float]]:
+    fused = fuse_rankings(list(rankings))
+    return sorted(fused.items(), key=lambda item: (-item[1], item[0]))[:RESULTS]
+
+
+def _rows(searcher: Searcher, ranked: list[tuple[int, float]]) -> list[Row]:
+    columns = searcher.passages.columns
+    return [
+        {**{name: columns[name][row] for name in ("document_id", "page", "chunk_id", "text")}, "score": score}
+        for row, score in ranked
+    ]

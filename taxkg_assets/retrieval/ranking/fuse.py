@@ -1,0 +1,27 @@
+"""Fusion of several rankings: reciprocal rank fusion."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+RRF_K = 60
+
+
+def fuse_rankings(rankings: Sequence[Sequence[int]], *, weights: Sequence[float] | None = None) -> dict[int, float]:
+    """Fuse rankings by the sum of weight/(60 + rank) over the rankings that contain a row.
+
+    Args:
+        rankings: Rows, best first.
+        weights: Weight of each ranking; 1 where None.
+
+    Returns:
+        Fused score by row.
+
+    Source:
+        Cormack, Clarke and Büttcher 2009, reciprocal rank fusion.
+    """
+    fused: dict[int, float] = {}
+    for ranking, weight in zip(rankings, weights or [1.0] * len(rankings), strict=True):
+        for rank, row in enumerate(ranking, 1):
+            fused[int(row)] = fused.get(int(row), 0.0) + weight / (RRF_K + rank)
+    return fused

@@ -1,0 +1,344 @@
+"""From a question to ranked, cited passages: router, two retrievers, fusion, feature ranker, windows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+
+from taxkg_assets.prompts.contract import Proposer
+from taxkg_assets.retrieval.encoding import lexical
+from taxkg_assets.retrieval.encoding.arrays import Floats, Ints
+from taxkg_assets.retrieval.encoding.encoder import Encoder, TokenVectors, Vectors
+from taxkg_assets.retrieval.encoding.passage_scorer import Reranker
+from taxkg_assets.retrieval.encoding.vector import score_rows
+from taxkg_assets.retrieval.index.facts import DocumentFacts, PassageFacts
+from taxkg_assets.retrieval.index.index_context import IndexContext
+from taxkg_assets.retrieval.index.levels import UNIT_LEVELS
+from taxkg_assets.retrieval.index.passage_index import PassageIndex
+from taxkg_assets.retrieval.index.row_filter import RowFilter
+from taxkg_assets.retrieval.query.components import DEFAULT_COMPONENTS, SearchComponents
+from taxkg_assets.retrieval.query.router import Catalog, Route, find_level, find_route, find_topic
+from taxkg_assets.retrieval.query.typos import correct_typos
+from taxkg_assets.retrieval.ranking import rerank
+from taxkg_assets.retrieval.ranking.assembly import Assembly
+from taxkg_assets.retrieval.ranking.first_stage import FirstStage, expand_query, match_forms, score_first_stage
+from taxkg_assets.retrieval.ranking.fuse import fuse_rankings
+from taxkg_assets.retrieval.results import Candidate, Flag, Ranking, Result
+from taxkg_assets.retrieval.tables.table_boost import promote_table_cell, requests_table_cell
+from taxkg_assets.retrieval.tables.table_entry import TableCatalogue
+from taxkg_assets.rules.models.ranking import load_ranking
+
+MOST_CHARACTERS = 2_000
+"""Largest length of a question; the rest of a longer text is ignored."""
+
+
+def tidy_query(query: str) -> str:
+    """Clean a question: no lone surrogates, no endless length.
+
+    Args:
+        query: Words of the user.
+
+    Returns:
+        At most `MOST_CHARACTERS` characters that can be encoded as UTF-8.
+    """
+    return query[:MOST_CHARACTERS].encode("utf8", errors="replace").decode("utf8")
+
+
+@dataclass(frozen=True)
+class Searcher:
+    """All that a search needs, opened once: the index, the encoder and a model if there is one.
+
+    Without a proposer no model is called: the search does by itself what rules would propose. Without tables no cell is
+    reranked up, and rows of tables are ranked by their words alone.
+    """
+
+    index: PassageIndex
+    encoder: Encoder
+    parts: SearchComponents = DEFAULT_COMPONENTS
+    proposer: Proposer | None = None
+    open_tables: Callable[[], TableCatalogue] | None = None
+    reranker: Reranker | None = None
+    open_changes: Callable[[], pl.DataFrame] | None = None
+    """Changes between editions, where the home has them."""
+    open_boxes: Callable[[], pl.DataFrame] | None = None
+    """Boxes of forms with their labels, where the home has them."""
+    read_sections: Callable[[Collection[str]], pl.DataFrame] | None = None
+    """Paragraphs with the places of their lines by element ids."""
+    open_addresses: Callable[[], Mapping[str, str]] | None = None
+    """Official addresses of sections by anchor ids."""
+    flags: Mapping[str, Sequence[Flag]] = field(default_factory=dict)
+    """Quality flags by document, for documents that break a law."""
+
+    def search(
+        self,
+        query: str,
+        *,
+        k: int = 10,
+        form: str | None = None,
+        year: int | None = None,
+        level: str = "auto",
+        document: str | None = None,
+        tag: str | None = None,
+    ) -> list[Result]:
+        """Rank passages for a question.
+
+        Args:
+            query: Words of the user.
+            k: Largest number of passages.
+            form: Search documents of this form only.
+            year: Search documents of this year only.
+            level: Size of a passage; `auto` follows the intent: documents, sections, or passages with their
+                surroundings.
+            document: Search this document only.
+            tag: Search rows with this tag or entity only.
+
+        Returns:
+            Passages, best first.
+        """
+        ranking = self.rank(query, form=form, year=year, document=document, tag=tag)
+        return self.assemble(ranking, k=k, level=find_level(ranking.route.intent) if level == "auto" else level)
+
+    def rank(
+        self,
+        query: str,
+        *,
+        form: str | None = None,
+        year: int | None = None,
+        document: str | None = None,
+        tag: str | None = None,
+    ) -> Ranking:
+        """Rank candidate rows without assembling passages; arguments as in `search`.
+
+        Args:
+            query: Words of the user.
+            form: Search documents of this form only.
+            year: Search documents of this year only.
+            document: Search this document only.
+            tag: Search rows with this tag or entity only.
+
+        Returns:
+            Candidates, best first, with their features.
+        """
+        query, corrections = self.correct(tidy_query(query))
+        route = find_route(query, catalog=self.catalog) if self.parts.router else Route()
+        route = replace(route, corrections=tuple(f"{word}: {other}" for word, other in corrections.items()))
+        if form:
+            named = find_route(form, catalog=self.catalog).forms
+            route = replace(route, forms=named or (form,))
+        if year:
+            route = replace(route, years=(year,))
+        allowed = self._allowed(route if form else None, year=year, document=document, tag=tag)
+        query = find_topic(query, route.intent)
+        terms = lexical.find_terms(query)
+        wanted = {term: self.index.lexical.idf(term) for term in dict.fromkeys(terms)}
+        expanded = expand_query(query, terms, encoder=self.encoder, parts=self.parts, proposer=self.proposer)
+        first_stage = score_first_stage(
+            expanded,
+            terms,
+            route=route,
+            allowed=allowed,
+            index_context=self.index_context,
+            encoder=self.encoder,
+            parts=self.parts,
+        )
+        if self.parts.tokens and self.index.tokens is not None:
+            first_stage = replace(first_stage, tokens=self.encoder.encode_tokens([query])[0])
+        ranking = self._apply_reranker(query, self._rerank(first_stage, route, wanted=wanted, terms=terms))
+        if (
+            self.parts.cells
+            and requests_table_cell(query, ranking, index_context=self.index_context)
+            and self.tables is not None
+        ):
+            return promote_table_cell(query, ranking, tables=self.tables, index_context=self.index_context)
+        return ranking
+
+    def correct(self, query: str) -> tuple[str, dict[str, str]]:
+        """Correct typing errors of a question.
+
+        Args:
+            query: Words of the user.
+
+        Returns:
+            The question, and the corrections by misspelled word.
+        """
+        if not self.parts.typos:
+            return query, {}
+        return correct_typos(query, vocabulary=self.index.lexical.vocabulary, encoder=self.encoder)
+
+    def assemble(self, ranking: Ranking, *, k: int = 10, level: str = "auto") -> list[Result]:
+        """Widen candidates to passages, without repeats, until there are `k`.
+
+        Args:
+            ranking: Ranked candidates.
+            k: Largest number of passages.
+            level: Size of a passage.
+
+        Returns:
+            Passages, best first.
+        """
+        name = self.reranker.name if self.reranker is not None else None
+        addresses = self.open_addresses() if self.open_addresses is not None else {}
+        parents = self.parts.parents
+        assembly = Assembly(self.index_context, ranking, has_parents=parents, reranker=name, addresses=addresses)
+        if level in UNIT_LEVELS and (opened := self.index_context.levels[level]) is not None:
+            return self._flag(assembly.assemble_units(opened, k=k))
+        return self._flag(assembly.assemble_passages(k=k, level=level))
+
+    def _flag(self, results: list[Result]) -> list[Result]:
+        """Add the quality flags of its document to each passage."""
+        return [
+            row.model_copy(update={"quality": list(flags)}) if (flags := self.flags.get(row.document)) else row
+            for row in results
+        ]
+
+    def knows_form(self, form: str) -> bool:
+        """Return whether the corpus has a document of this form, by any of its names."""
+        return bool(find_route(form, catalog=self.catalog).forms)
+
+    def with_parts(self, parts: SearchComponents) -> Searcher:
+        """Return the same search with other components on; the context of the index is shared."""
+        other = replace(self, parts=parts)
+        other.__dict__.update(index_context=self.index_context, tables=self.tables)
+        return other
+
+    @cached_property
+    def index_context(self) -> IndexContext:
+        """Return the context of the index."""
+        return IndexContext(self.index)
+
+    @cached_property
+    def tables(self) -> TableCatalogue | None:
+        """Return the tables of the corpus, parsed on first access."""
+        return self.open_tables() if self.open_tables else None
+
+    @property
+    def facts(self) -> DocumentFacts:
+        """Return the columns of documents."""
+        return self.index_context.documents
+
+    @property
+    def passages(self) -> PassageFacts:
+        """Return the columns of passages."""
+        return self.index_context.passages
+
+    @property
+    def catalog(self) -> Catalog:
+        """Return the forms of the corpus with their names and the keys of their boxes."""
+        return self.index_context.catalog
+
+    def find_row(self, node_id: str) -> int | None:
+        """Return the first row that contains a node or that an anchor owns; None for an unknown one."""
+        return self.index_context.index.find_node(node_id)
+
+    def read_passage(self, row: int) -> str:
+        """Return a row's text as it was embedded: context, then its own words."""
+        return self.index_context.read_passage(row)
+
+    def _apply_reranker(self, query: str, ranking: Ranking) -> Ranking:
+        """Rerank the best candidates; the others stay below them."""
+        if self.reranker is None or not self.parts.reranker or not ranking.candidates:
+            return ranking
+        depth = self.reranker.depth
+        self.passages.prefetch([found.row for found in ranking.candidates[:depth]], ("context", "text"))
+        lost = self.reranker.score_penalties(
+            query, [self.read_passage(found.row) for found in ranking.candidates[:depth]]
+        )
+        floor = float(lost.min())
+        reranked = [
+            replace(found, score=found.score + float(lost[place]), lost=float(lost[place]))
+            if place < depth
+            else replace(found, score=found.score + floor)
+            for place, found in enumerate(ranking.candidates)
+        ]
+        order = sorted(range(len(reranked)), key=lambda place: (-reranked[place].score, place))
+        features = {name: values[order] for name, values in ranking.features.items()}
+        return replace(ranking, candidates=tuple(reranked[place] for place in order), features=features)
+
+    def _allowed(self, route: Route | None, *, year: int | None, document: str | None, tag: str | None) -> RowFilter:
+        """Return the filter that was given outright."""
+        documents = None
+        if document or year:
+            documents = np.array(
+                [
+                    (not document or row["document_id"] == document) and (not year or year in row["years"])
+                    for row in self.facts.documents
+                ],
+                dtype=np.bool_,
+            )
+        return RowFilter(
+            documents, match_forms(route, self.index_context) if route is not None else None, tag=tag or None
+        )
+
+    def _rerank(
+        self, first_stage: FirstStage, route: Route, *, wanted: dict[str, float], terms: Sequence[str]
+    ) -> Ranking:
+        """Rank the retrievers' candidates by features."""
+        fused = fuse_rankings([ranking.tolist() for ranking in first_stage.rankings])
+        if not fused:
+            return Ranking(route=route, candidates=(), wanted=wanted, features={}, meaning=first_stage.meaning)
+        rows = np.array(list(fused), dtype=np.int64)
+        signals = self._gather(rows, first_stage, fused=fused)
+        features: dict[str, Floats] = {}
+        scores = signals.fused
+        if self.parts.rerank:
+            features = rerank.find_features(
+                signals, route, wanted=wanted, terms=terms, facts=self.passages, lexical=self.index.lexical
+            )
+            scores = rerank.combine_features(features)
+        order = np.lexsort((rows, -scores))
+        rows, scores = rows[order], scores[order]
+        features = {name: values[order] for name, values in features.items()}
+        ranks = [{row: rank for rank, row in enumerate(order.tolist(), 1)} for order in first_stage.orders]
+        cosines = first_stage.scores.score_meaning(rows)
+        candidates = tuple(
+            Candidate(
+                row=row,
+                score=float(scores[place]),
+                lexical_rank=ranks[0].get(row),
+                vector_rank=ranks[1].get(row),
+                cosine=float(cosines[place]),
+            )
+            for place, row in enumerate(rows.tolist())
+        )
+        return Ranking(
+            route=route, candidates=candidates, wanted=wanted, features=features, meaning=first_stage.meaning
+        )
+
+    def _gather(self, rows: Ints, first_stage: FirstStage, *, fused: dict[int, float]) -> rerank.Signals:
+        top = max(fused.values(), default=1.0)
+        return rerank.Signals(
+            rows=rows,
+            lexical=first_stage.score_terms(rows),
+            vector=first_stage.score_meaning(rows),
+            fused=np.array([fused.get(row, 0.0) for row in rows.tolist()]) / top,
+            by_document=first_stage.documents,
+            document_number=self.facts.number_of[rows],
+            by_section=self._score_sections(rows, first_stage.meaning),
+            by_token=self._score_tokens(rows, first_stage.tokens),
+        )
+
+    def _score_sections(self, rows: Ints, meaning: Vectors) -> Floats:
+        """Score the similarity of each row's section to the question: 1 for the nearest, falling with the distance."""
+        anchors = self.passages.anchor_number[rows]
+        near = self.encoder.scale.read(score_rows(self.index.sections.read(anchors), meaning)).astype(np.float64)
+        reach: float = load_ranking().section_reach
+        return _stretch(near, reach)
+
+    def _score_tokens(self, rows: Ints, question: TokenVectors | None) -> Floats:
+        """Score how near each row comes to the question token by token: 1 for the nearest, falling with the distance.
+
+        0 where the index has no tokens.
+        """
+        if question is None or self.index.tokens is None:
+            return np.zeros(len(rows))
+        return _stretch(self.index.tokens.score_rows(question, rows), load_ranking().tokens.reach)
+
+
+def _stretch(values: Floats, reach: float) -> Floats:
+    """Return values as 1 for the largest and 0 from `reach` below it."""
+    scores: Floats = np.clip((values - values.max(initial=0.0) + reach) / reach, 0.0, 1.0)
+    return scores

@@ -1,0 +1,68 @@
+"""Promotion of the unit that prints the requested table cell over what was ranked by words and meaning."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from taxkg_assets.retrieval.index.index_context import IndexContext
+from taxkg_assets.retrieval.results import Ranking
+from taxkg_assets.retrieval.tables.table_entry import TableCatalogue
+from taxkg_assets.retrieval.tables.table_lookup import find_cells, find_unit, score_tables
+from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.models.ranking import load_ranking
+
+
+def requests_table_cell(query: str, ranking: Ranking, *, index_context: IndexContext) -> bool:
+    """Return whether a table is among the first candidates, and the question may request a figure of it.
+
+    A question that names a box and requests no figure wants an explanation, which a number in a table is not. Neither
+    does a table cell answer a yes-or-no question.
+
+    Args:
+        query: Words of the user.
+        ranking: Ranking of the question.
+        index_context: Context of the index.
+    """
+    is_closed = any(rule.pattern.search(query) for rule in load_rules("ranking", "yes_or_no"))
+    if (ranking.route.keys or is_closed) and not ranking.route.wants_amount:
+        return False
+    leaders = ranking.candidates[: load_ranking().cells.candidates]
+    return any(index_context.passages.is_table[candidate.row] for candidate in leaders)
+
+
+def promote_table_cell(query: str, ranking: Ranking, *, tables: TableCatalogue, index_context: IndexContext) -> Ranking:
+    """Move the unit that prints the requested cell to the top, where headers identify it beyond doubt.
+
+    Args:
+        query: Words of the user.
+        ranking: Ranking of the question.
+        tables: Tables of the corpus.
+        index_context: Context of the index.
+
+    Returns:
+        New ranking with the cell in words as `cell`; the same ranking where no cell is sure.
+    """
+    matches = find_cells(
+        query,
+        tables,
+        k=1,
+        forms=ranking.route.forms,
+        names_place=bool(ranking.route.places),
+        priors=score_tables(ranking, facts=index_context.passages),
+    )
+    limits = load_ranking().cells
+    least = limits.least_score if ranking.route.wants_amount else limits.least_unasked
+    if not matches or matches[0].score < least:
+        return ranking
+    row = find_unit(matches[0], facts=index_context.passages)
+    places = [place for place, candidate in enumerate(ranking.candidates) if candidate.row == row]
+    if not places:
+        return ranking
+    order = [*places, *(place for place in range(len(ranking.candidates)) if place not in places)]
+    own = replace(ranking.candidates[places[0]], score=ranking.candidates[0].score)
+    return replace(
+        ranking,
+        candidates=(own, *(ranking.candidates[place] for place in order[1:])),
+        features={name: values[order] for name, values in ranking.features.items()},
+        cell=matches[0].words if len(matches[0].value.split()) <= limits.most_words else "",
+    )

@@ -1,0 +1,184 @@
+"""Table lookup: from a question to a cell by the table, row and column whose headers match it, or to nothing.
+
+Nothing is counted by position: a row or column is chosen because its own header names the number, range, period, status
+or words of the question. What no header distinguishes is listed, not guessed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from taxkg_assets.retrieval.index.facts import PassageFacts
+from taxkg_assets.retrieval.results import Ranking
+from taxkg_assets.retrieval.tables.table_entry import SEPARATOR, TableCatalogue, TableEntry, continues_rule, leaf_of
+from taxkg_assets.retrieval.tables.table_question import Question, read_question
+from taxkg_assets.retrieval.tables.table_scores import CellWeights, score_cell
+from taxkg_assets.rules.models.table_lookup import load_table_lookup
+
+
+@dataclass(frozen=True, slots=True)
+class CellMatch:
+    """One cell that a question may request, with the score of its headers."""
+
+    score: float
+    table_id: str
+    title: str
+    row_path: str
+    col_path: str
+    value: str
+    cell: Mapping[str, Any]
+    row: tuple[tuple[str, str], ...]
+
+    @property
+    def words(self) -> str:
+        """Return the cell in words: its name and its value."""
+        named = " | ".join(part for part in (self.title, self.row_path, self.col_path) if part)
+        return f"{named}: {self.value}"
+
+
+def find_cells(
+    question: str,
+    catalogue: TableCatalogue,
+    *,
+    k: int = 5,
+    forms: Iterable[str] = (),
+    names_place: bool = False,
+    priors: Mapping[str, float] | None = None,
+) -> list[CellMatch]:
+    """Find the cells that a question requests.
+
+    Args:
+        question: Words of the user.
+        catalogue: Tables of the corpus.
+        k: Largest number of cells.
+        forms: Forms that the question names.
+        names_place: Whether it names a state or city.
+        priors: Score of each table by another search, 0 to 1; None for none.
+
+    Returns:
+        Matches, best first; none where no headers fit.
+    """
+    parsed = _with_sections(read_question(question), catalogue.rarity)
+    parsed = replace(parsed, forms=frozenset(forms), names_place=names_place)
+    limits = load_table_lookup().limits
+    matches: list[CellMatch] = []
+    for entry in _nearest_tables(parsed, catalogue, priors or {}):
+        prior = None if priors is None else priors.get(entry.row["table_id"], 0.0)
+        matches += _match_table(entry, _score_cells(parsed, entry, catalogue), prior=prior)
+    newest = {entry.row["table_id"]: max(entry.context.years, default=0) for entry in catalogue.entries}
+    matches.sort(
+        key=lambda match: (
+            -match.score,
+            -newest[match.table_id],
+            match.table_id,
+            match.cell["row_ix"],
+            match.cell["col_ix"],
+        )
+    )
+    return [match for match in matches[:k] if match.score >= limits.least_score]
+
+
+def _with_sections(parsed: Question, known: Mapping[str, float]) -> Question:
+    """Read a bare number as the section of the code that some table names: users write "the 1202 exclusion"."""
+    bare = [n for n in parsed.numbers if not (n.is_money or n.is_percent) and n.value >= 100 and n.value % 1 == 0]
+    sections = {number: f"sec_{number.value:.0f}" for number in bare if f"sec_{number.value:.0f}" in known}
+    numbers = tuple(number for number in parsed.numbers if number not in sections)
+    return replace(parsed, words=parsed.words | frozenset(sections.values()), numbers=numbers)
+
+
+def _nearest_tables(parsed: Question, catalogue: TableCatalogue, priors: Mapping[str, float]) -> list[TableEntry]:
+    """Return the tables whose own words, or whose context, cover most of the question."""
+    limits = load_table_lookup().limits
+    rarity = catalogue.rarity
+    scored = []
+    for entry in catalogue.entries:
+        score = sum(rarity[word] for word in parsed.words & entry.words)
+        score += 0.5 * sum(rarity[word] for word in parsed.lay_words & entry.words)
+        scored.append((score + priors.get(entry.row["table_id"], 0.0), entry))
+    best = max((score for score, _ in scored), default=0.0)
+    near = [pair for pair in scored if pair[0] > 0 and pair[0] >= limits.near * best]
+    near.sort(key=lambda pair: (-pair[0], pair[1].row["table_id"]))
+    return [entry for _, entry in near[: limits.tables]]
+
+
+def _score_cells(parsed: Question, entry: TableEntry, catalogue: TableCatalogue) -> tuple[CellWeights, ...]:
+    """Return the scores of all cells of a table that can be an answer."""
+    return catalogue.remember(
+        (entry.row["table_id"], parsed.key),
+        lambda: tuple(score_cell(parsed, entry, cell, rarity=catalogue.rarity) for cell in entry.answers),
+    )
+
+
+def _match_table(entry: TableEntry, scored_cells: Sequence[CellWeights], *, prior: float | None) -> list[CellMatch]:
+    """Score the cells of one table, the best ones only."""
+    found = [(own.score(prior), cell) for own, cell in zip(scored_cells, entry.answers, strict=True)]
+    found.sort(key=lambda pair: (-pair[0], pair[1]["row_ix"], pair[1]["col_ix"]))
+    weights = load_table_lookup().weights
+    alike = {cell["text"] for score, cell in found if score >= found[0][0] - weights.alike_within}
+    doubt = weights.alike * min(len(alike) - 1, weights.alike_most)
+    return [_as_match(score - doubt, cell, entry) for score, cell in found[:3]]
+
+
+def _as_match(score: float, cell: Mapping[str, Any], entry: TableEntry) -> CellMatch:
+    row = entry.by_row[cell["row_ix"]]
+    nearby = tuple((other["col_path"], other["text"]) for other in row if other is not cell)
+    return CellMatch(
+        score=round(score, 4),
+        table_id=entry.row["table_id"],
+        title=entry.row["title"],
+        row_path=cell["row_path"],
+        col_path=cell["col_path"],
+        value=_whole_value(cell, row),
+        cell=cell,
+        row=nearby,
+    )
+
+
+def _whole_value(cell: Mapping[str, Any], row: Sequence[Mapping[str, Any]]) -> str:
+    """Return a cell's text with the cells to its right that continue its rule: "plus ...", "of the excess"."""
+    value: str = cell["text"]
+    for other in row[row.index(cell) + 1 :]:
+        leaf = leaf_of(other["col_path"])
+        if other["row_path"] != cell["row_path"] or not continues_rule(leaf):
+            break
+        value += f" {leaf[:1].lower()}{leaf[1:]} {other['text']}"
+    return value
+
+
+def score_tables(ranking: Ranking, *, facts: PassageFacts) -> dict[str, float]:
+    """Score each table by a ranking of passages.
+
+    Args:
+        ranking: Ranked candidates.
+        facts: Columns of passages.
+
+    Returns:
+        Best score of each table as a share of the best table's, 0 to 1.
+    """
+    found: dict[str, float] = {}
+    for candidate in ranking.candidates:
+        if (table_id := facts.tables.get(candidate.row)) is not None:
+            found[table_id] = max(found.get(table_id, 0.0), candidate.score)
+    best = max(found.values(), default=0.0)
+    return {table_id: score / best for table_id, score in found.items()} if best > 0 else {}
+
+
+def find_unit(match: CellMatch, *, facts: PassageFacts) -> int | None:
+    """Find the row of the index that prints a cell's row.
+
+    Args:
+        match: The cell.
+        facts: Columns of passages.
+
+    Returns:
+        Row number; that of the table's first row where no row is sure, None where the index lacks the table.
+    """
+    named = [piece for piece in (*match.row_path.split(SEPARATOR), match.cell["text"]) if piece]
+    rows = facts.find_table(match.table_id)
+    facts.prefetch(rows, ("text",))
+    for row in rows:
+        if any(all(piece in line for piece in named) for line in facts.columns["text"][row].splitlines()):
+            return row
+    return next(iter(rows), None)

@@ -1,0 +1,174 @@
+"""A question about a table: its words, its numbers with what they count, its periods, statuses and years."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
+
+from taxkg_assets.retrieval.encoding.lexical import find_terms, stem
+from taxkg_assets.retrieval.query.router import find_lay_terms
+from taxkg_assets.retrieval.tables.table_ranges import Number, find_numbers
+from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.models.table_lookup import load_table_lookup
+
+_CLAUSE_END = re.compile(r"[,;:?!]|\.(?:\s|$)| - |—")
+_KEYED = re.compile(r"^(?:box|line)_(?=\d+[a-z])")
+_DATE = re.compile(r"\b\d{1,2}/\d{1,2}/\d{2,4}\b")
+_WORD = re.compile(r"[A-Za-z%]+(?:'[a-z]+)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A parsed question: what it gives to choose a table, a row and a column."""
+
+    words: frozenset[str]
+    lay_words: frozenset[str]
+    numbers: tuple[Number, ...]
+    facets: dict[str, frozenset[str]]
+    years: tuple[int, ...]
+    forms: frozenset[str] = frozenset()
+    names_place: bool = False
+
+    @property
+    def key(self) -> tuple[Hashable, ...]:
+        """Return all its parts as a key of a cache."""
+        facets = frozenset(self.facets.items())
+        return self.words, self.lay_words, self.numbers, facets, self.years, self.forms, self.names_place
+
+
+@cache
+def _families() -> dict[str, str]:
+    return {stem(word): stem(family[0]) for family in load_table_lookup().families for word in family}
+
+
+def canonical(word: str) -> str:
+    """Return the representative of a stem's family.
+
+    Args:
+        word: Stem of a word.
+    """
+    return _families().get(word, word)
+
+
+@lru_cache(maxsize=50_000)
+def find_words(text: str) -> frozenset[str]:
+    """Find the content words of a text.
+
+    Args:
+        text: Question or header.
+
+    Returns:
+        Stems of their families; plain numbers are left out, "w-4" and "sec_1202" are included.
+    """
+    words = (canonical(_KEYED.sub("", term)) for term in find_terms(text) if any(letter.isalpha() for letter in term))
+    return frozenset((*words, *_DATE.findall(text)))
+
+
+@lru_cache(maxsize=50_000)
+def find_facets(text: str) -> dict[str, frozenset[str]]:
+    """Find the facet values that a text names.
+
+    Args:
+        text: Question or header.
+
+    Returns:
+        Values by facet, such as filing statuses.
+    """
+    found: dict[str, set[str]] = {}
+    small = text.lower()
+    for rule in load_rules("table_lookup", "facets"):
+        if rule.may_match(small) and rule.pattern.search(text):
+            found.setdefault(rule.extra["facet"], set()).add(rule.id)
+    return {facet: frozenset(values) for facet, values in found.items()}
+
+
+@cache
+def _noise_words() -> frozenset[str]:
+    """Return words that name nothing in a table, and number words, which are read as numbers."""
+    family = load_table_lookup()
+    return frozenset(canonical(stem(word)) for word in (*family.noise, *family.number_words))
+
+
+def read_question(question: str) -> Question:
+    """Parse a question about a table.
+
+    Args:
+        question: Words of the user.
+
+    Returns:
+        Words, numbers, facets and years.
+    """
+    text = re.sub(r"\$\s+", "$", question)
+    facets = find_facets(text)
+    for rule in load_rules("table_lookup", "facets"):
+        text = rule.pattern.sub(" ; ", text)
+    words = find_words(text) - _noise_words()
+    for label in load_rules("table_lookup", "labels"):
+        text = label.pattern.sub(" ", text)
+    numbers: list[Number] = []
+    text = _take_sums(text, numbers)
+    text = _take_counts(text, numbers)
+    years = []
+    for match, number in find_numbers(_with_digits(text)):
+        if match[0].strip().isdigit() and len(match["whole"]) == 4 and 1990 <= number.value <= 2060:
+            years.append(int(number.value))
+        else:
+            numbers.append(replace(number, nouns=_nouns(_with_digits(text), *match.span())))
+    if years:
+        # "tax year 2031" is covered by the number.
+        words -= frozenset({stem("year")})
+    lay = find_words(find_lay_terms(question))
+    return Question(words, lay - words, tuple(numbers), facets, tuple(years))
+
+
+def _take_sums(text: str, numbers: list[Number]) -> str:
+    """Count "a mother plus two" as a household of three and its two children."""
+    for rule in load_rules("table_lookup", "sums"):
+        for match in rule.pattern.finditer(text):
+            more = _count(match["more"])
+            adults = 2 if re.search(rule.extra["two"], match["first"]) else 1
+            numbers.append(Number(adults + more, nouns=((canonical(stem(rule.extra["noun"])), 0.0),)))
+        text = rule.pattern.sub(" , ", text)
+    return text
+
+
+def _take_counts(text: str, numbers: list[Number]) -> str:
+    for rule in load_rules("table_lookup", "count_words"):
+        for match in rule.pattern.finditer(text):
+            numbers.append(Number(rule.extra["number"], nouns=((canonical(stem(match["noun"].lower())), 0.0),)))
+        text = rule.pattern.sub(" , ", text)
+    return text
+
+
+def _count(word: str) -> float:
+    known = load_table_lookup().number_words
+    return float(known[word.lower()]) if word.lower() in known else float(word)
+
+
+@cache
+def _number_word() -> re.Pattern[str]:
+    return re.compile(r"(?i)\b(" + "|".join(load_table_lookup().number_words) + r")\b(?!\s+(?:of|or)\b)")
+
+
+def _with_digits(text: str) -> str:
+    """Write number words as digits, each as long as the word."""
+    return _number_word().sub(lambda match: f"{_count(match[0]):.0f}".rjust(len(match[0])), text)
+
+
+def _nouns(text: str, start: int, end: int) -> tuple[tuple[str, float], ...]:
+    """Return the content words just before and after a number, inside its clause, with their distances.
+
+    Words before a number name it rather than those after it where both are as near: "higher 90k lower 25k".
+    """
+    window = int(load_table_lookup().limits.noun_window)
+    before = _content(_CLAUSE_END.split(text[:start])[-1])[::-1][:window]
+    after = _content(_CLAUSE_END.split(text[end:])[0])[:window]
+    near = [(word, float(i)) for i, word in enumerate(before)]
+    return tuple(near + [(word, i + 0.5) for i, word in enumerate(after)])
+
+
+def _content(text: str) -> list[str]:
+    words: Iterable[str] = (word for word in _WORD.findall(text))
+    return [found for word in words if len(word) > 1 or word == "%" for found in find_words(word)]

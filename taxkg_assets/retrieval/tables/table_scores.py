@@ -1,0 +1,199 @@
+"""Scores of a cell: how much of a question its headers cover, and what contradicts it (rules/table_lookup.yaml)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from taxkg_assets.retrieval.tables.table_entry import Header, TableEntry
+from taxkg_assets.retrieval.tables.table_question import Question, find_words
+from taxkg_assets.retrieval.tables.table_ranges import Number, Range
+from taxkg_assets.rules.models.table_lookup import load_table_lookup
+
+
+@dataclass(frozen=True, slots=True)
+class CellWeights:
+    """Match of a cell's headers with a question, independent of other searches.
+
+    Attributes:
+        said: Share of the question that they cover, 0 to 1.
+        against: Penalty for contradictions.
+        unasked: Share of their words that the question lacks, 0 to 1.
+    """
+
+    said: float
+    against: float
+    unasked: float
+
+    def score(self, prior: float | None) -> float:
+        """Combine coverage, penalty and the prior of another search.
+
+        Args:
+            prior: Score of the table by another search, 0 to 1; None for none.
+
+        Returns:
+            Score of the cell; the higher, the better.
+        """
+        weights, score = load_table_lookup().weights, self.said
+        if prior is not None:
+            score += weights.prior * (prior - score)
+        score -= self.against
+        return float(score - weights.unasked_word * self.unasked)
+
+
+def score_cell(
+    question: Question, entry: TableEntry, cell: Mapping[str, Any], *, rarity: Mapping[str, float]
+) -> CellWeights:
+    """Score how much of the question the headers of a cell cover, and what contradicts it.
+
+    Args:
+        question: Parsed question.
+        entry: Table of the cell.
+        cell: Cell of the table.
+        rarity: Rarity of words over all tables.
+
+    Returns:
+        Coverage and penalties.
+    """
+    weights = load_table_lookup().weights
+    row, column = entry.row_header(cell), entry.headers[cell["col_path"]]
+    spoken = said = 0.0
+    for word in question.words:
+        weight = rarity.get(word, weights.unknown_word)
+        spoken += weight
+        said += weight * _find_word(word, entry, cell, row=row, column=column)
+    total, got = spoken, said
+    lay = [rarity[word] for word in question.lay_words & (row.own | column.own | entry.title_words) if word in rarity]
+    got += weights.lay * min(sum(lay), spoken - said)
+    shares, others = _number_shares(question, entry, cell, row=row, column=column)
+    total += sum(weight for _, weight in shares)
+    got += sum(weight * share for share, weight in shares)
+    against = weights.other_count * others
+    against += weights.unmet_number * sum(not share for share, _ in shares[: len(question.numbers)])
+    if question.names_place and entry.context.is_federal:
+        against += weights.other_place
+    for facet, values in question.facets.items():
+        total += weights.facet
+        share = _facet_share(values, facet, entry, row=row, column=column)
+        got += weights.facet * max(0.0, share)
+        against += weights.contradiction if share < 0 else 0.0
+    if question.years:
+        share = _year_share(question, entry, row=row, column=column)
+        total += weights.year
+        got += weights.year * share
+    if question.forms:
+        total += weights.form
+        got += weights.form * _form_share(question.forms, entry)
+    own = (row.own - entry.common_words) | column.own
+    unasked = sum(rarity.get(word, 0.0) for word in own - question.words - question.lay_words)
+    if cell["col_path"] in entry.continued:
+        against += weights.continuation
+    score = got / total if total else 0.0
+    if said < weights.least_words * spoken:
+        score *= said / (weights.least_words * spoken)
+    return CellWeights(score, against, unasked / (1 + sum(rarity.get(word, 0.0) for word in own)))
+
+
+def _find_word(word: str, entry: TableEntry, cell: Mapping[str, Any], *, row: Header, column: Header) -> float:
+    """Return the weight of a question's word by where it is printed: the nearer to the cell, the more it counts."""
+    weights = load_table_lookup().weights
+    if word in row.words or word in column.words:
+        return float(weights.row)
+    if word in entry.title_words:
+        return float(weights.title)
+    if word in entry.heading_words:
+        return float(weights.heading)
+    if word in entry.mention_words:
+        return float(weights.mention)
+    return float(weights.same_row) if word in entry.nearby_words(cell) else 0.0
+
+
+def _number_shares(
+    question: Question, entry: TableEntry, cell: Mapping[str, Any], *, row: Header, column: Header
+) -> tuple[list[tuple[float, float]], int]:
+    """Score how well each number of the question is matched, with its weight; a range is matched by one number only.
+
+    A range that no number of the question selects counts against the cell. Counted separately: headers that count the
+    same thing as a number of the question and have another value.
+    """
+    weights = load_table_lookup().weights
+    open_ranges = [*row.ranges, *column.ranges]
+    pairs = sorted(
+        ((_fit(number, found, nouns), i, k) for i, number in enumerate(question.numbers)
+         for k, (found, nouns) in enumerate(open_ranges)),
+        key=lambda item: (-item[0], item[1], item[2]),
+    )  # fmt: skip
+    met: dict[int, float] = {}
+    used: set[int] = set()
+    for fit, i, k in pairs:
+        if fit > 0 and i not in met and k not in used:
+            met[i] = fit
+            used.add(k)
+    shares = []
+    for i, number in enumerate(question.numbers):
+        share = met.get(i, 0.0)
+        if not share:
+            outside = max((_fit(number, found, nouns) for found, nouns in entry.outer_ranges), default=0.0)
+            is_nearby = any(found.holds(number) for found in entry.singles[cell["row_ix"]])
+            share = max(0.6 * outside, weights.same_row if is_nearby else 0.0)
+        shares.append((share, weights.number))
+    unused = [pair for k, pair in enumerate(open_ranges) if k not in used]
+    if unused:
+        shares.append((0.0, weights.unasked_number * len(unused)))
+    missed = [number for i, number in enumerate(question.numbers) if i not in met]
+    others = sum(any(_counts_other(number, *pair) for pair in unused) for number in missed)
+    return shares, others
+
+
+def _fit(number: Number, found: Range, nouns: frozenset[str]) -> float:
+    """Score how well a number matches a header's number: it must be within it, and should count the same thing."""
+    weights = load_table_lookup().weights
+    if not found.holds(number):
+        return 0.0
+    shared = sum(1 / (1 + distance) for noun, distance in number.nouns if noun in nouns)
+    if shared:
+        missing = 1 - shared / sum(1 / (1 + distance) for _, distance in number.nouns)
+        return 1.0 - float(weights.noun_share) * missing
+    is_count = not (number.is_percent or number.is_money or number.value > 100)
+    if found.is_money and is_count:
+        return float(weights.count_as_money)
+    if number.nouns and nouns and is_count:
+        return float(weights.noun_missing)
+    return float(weights.noun_unknown)
+
+
+def _form_share(forms: frozenset[str], entry: TableEntry) -> float:
+    """Return 1 where the table's document is one of the forms, less where the table or its headings only name one."""
+    if forms & set(entry.context.forms):
+        return 1.0
+    named = any(find_words(form) and find_words(form) <= entry.words for form in forms)
+    return float(load_table_lookup().weights.form_named) if named else 0.0
+
+
+def _counts_other(number: Number, found: Range, nouns: frozenset[str]) -> bool:
+    """Return whether a header counts the same thing as a number and has another value: a family of 4, not of 9."""
+    nearest = [noun for noun, distance in number.nouns if distance < 1]
+    return found.is_percent == number.is_percent and any(noun in nouns for noun in nearest)
+
+
+def _facet_share(values: frozenset[str], facet: str, entry: TableEntry, *, row: Header, column: Header) -> float:
+    """Return 1 where the headers name a requested value, -1 where they name others only, 0 where they name none."""
+    for named in (row.facets.get(facet), column.facets.get(facet), entry.title_facets.get(facet)):
+        if named:
+            return 1.0 if named & values else -1.0
+    return 0.0
+
+
+def _year_share(question: Question, entry: TableEntry, *, row: Header, column: Header) -> float:
+    """Score how well the question's years are matched by the table's document, or by ranges of years in its context."""
+    headers = (*row.years, *column.years, *entry.outer_years)
+    matched = 0.0
+    for year in question.years:
+        number = Number(float(year))
+        if year in entry.context.years or any(found.holds(number) for found in headers):
+            matched += 1.0
+        elif entry.mentioned_years:
+            shares = [sum(r.holds(number) for r in ranges) / len(ranges) for ranges in entry.mentioned_years]
+            matched += sum(shares) / len(shares)
+    return matched / len(question.years)

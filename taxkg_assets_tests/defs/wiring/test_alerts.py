@@ -1,0 +1,66 @@
+"""Alerts: what a run leaves to be looked at, and that it reaches the webhook, or is logged where that cannot be."""
+
+from __future__ import annotations
+
+import json
+import logging
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from taxkg_assets.defs.wiring.alerts import ATTEMPTS, Alert, say_error, send
+from taxkg_assets.serving.build import SAMPLES, build
+from taxkg_assets.settings import Settings
+from taxkg_assets_tests.defs.daemon import open_hook
+
+ALERT = Alert("quarantine", "1 in quarantine", ("a.pdf: open: it is <cut>.",), "run-1")
+
+
+def test_a_refused_document_and_a_failed_gate_are_told_once(
+    sample_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "own"
+    folder.mkdir()
+    (folder / "cut.pdf").write_bytes(b"%PDF-1.7 cut")
+    gold = tmp_path / "gold"
+    gold.mkdir()
+    rows = [json.loads(line) for line in (SAMPLES.parent / "eval" / "roles.jsonl").read_text().splitlines()]
+    (gold / "roles.jsonl").write_text("\n".join(json.dumps({**row, "role": "Callout"}) for row in rows))
+    monkeypatch.setenv("TAXKG_GOLD", str(gold))
+    with open_hook() as hook:
+        monkeypatch.setenv("TAXKG_ALERT_WEBHOOK", hook.url)
+        assert not build(str(sample_home), roots=[folder], select=["documents", "elements"]).is_done
+        assert hook.kinds() == ["failed gate", "quarantine"]
+        assert "elements:roles_on_labeled_documents" in hook.alerts[0]["text"]
+        assert "cut: open:" in hook.alerts[1]["lines"][0]
+        assert not build(str(sample_home), select=["documents", "elements"]).is_done
+        assert hook.kinds() == ["failed gate", "quarantine", "failed gate"], "the document was refused before"
+
+
+def test_an_alert_is_sent_again_until_it_is_taken(caplog: pytest.LogCaptureFixture) -> None:
+    with open_hook(failures=ATTEMPTS - 1) as hook:
+        send(ALERT, settings=Settings(alert_webhook=hook.url), sleep=lambda _: None)
+    assert [alert["run_id"] for alert in hook.alerts] == ["run-1"]
+    assert "could not be delivered" not in caplog.text
+
+
+def test_what_cannot_be_delivered_is_logged_without_its_address(caplog: pytest.LogCaptureFixture) -> None:
+    with open_hook(failures=ATTEMPTS) as hook, caplog.at_level(logging.WARNING):
+        send(ALERT, settings=Settings(alert_webhook=hook.url), sleep=lambda _: None)
+    assert hook.alerts == []
+    assert "1 in quarantine" in caplog.text
+    assert "could not be delivered" in caplog.text
+    assert hook.url not in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        ("taxkg_assets.llm.exchange.OutageError: m: it is down.\n", "m: it is down."),
+        ("ZeroDivisionError: division by zero\n", "ZeroDivisionError: division by zero"),
+    ],
+)
+def test_our_own_errors_are_told_without_their_class(message: str, said: str) -> None:
+    cause = SimpleNamespace(message=message, cause=None)
+    assert say_error(SimpleNamespace(message="a step has failed", cause=cause)) == say_error(cause) == said

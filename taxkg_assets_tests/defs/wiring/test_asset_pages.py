@@ -1,0 +1,135 @@
+"""Pages of the UI: owner, tags, description, origin of columns; groups without cycles; a word for "not measured"."""
+
+from __future__ import annotations
+
+import shutil
+from graphlib import TopologicalSorter
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import polars as pl
+import pytest
+
+from taxkg_assets.definitions import defs
+from taxkg_assets.defs.home.contracts import schema_of
+from taxkg_assets.defs.home.store import Store
+from taxkg_assets.defs.wiring.asset_notes import NOTES
+from taxkg_assets.defs.wiring.asset_pages import OWNERS
+from taxkg_assets.defs.wiring.column_lineage import COPIED, MADE_OF, find_column_sources
+from taxkg_assets.defs.wiring.gates import MEASURED_SUFFIX
+from taxkg_assets.defs.wiring.registry import PIPELINE
+from taxkg_assets.defs.wiring.verdicts import FLOORS, MEASURED
+from taxkg_assets.serving.instance import open_instance
+
+pytestmark = pytest.mark.slow
+
+SPECS = {spec.key.to_user_string(): spec for spec in defs.resolve_all_asset_specs()}
+GRAPH = defs.resolve_asset_graph()
+
+
+@pytest.mark.parametrize("name", PIPELINE.order())
+def test_every_table_has_owner_tags_key_and_a_description_of_several_parts(name: str) -> None:
+    spec = SPECS[name]
+    assert list(spec.owners) == [OWNERS[spec.group_name or ""]]
+    assert spec.tags["taxkg/stage"] == spec.group_name
+    assert spec.tags["taxkg/made-by"] == ("train" if PIPELINE[name].is_training else "build")
+    assert "dagster/kind/polars" in spec.tags, "the kinds stay"
+    shown = spec.description or ""
+    assert shown.startswith(" ".join((schema_of(name).__doc__ or "").split()))
+    assert all(f"`{above}`" in shown for above in (*PIPELINE.upstream(name), *PIPELINE.gates(name)))
+    assert all(part in shown for part in ("**Key**", "**Made from**", "**Gates**", "**Caveats**", "```sql"))
+    schema = spec.metadata["dagster/column_schema"]
+    assert isinstance(schema, dg.TableSchema)
+    key = list(schema_of(name).primary_key())
+    assert schema.constraints.other == [f"one row per {', '.join(key)}"]
+    nullable = {column.name: column.constraints.nullable for column in schema.columns}
+    assert not any(nullable[column] for column in key)
+
+
+def test_notes_are_of_the_tables_that_there_are() -> None:
+    assert NOTES.keys() == set(PIPELINE)
+
+
+@pytest.mark.parametrize("name", PIPELINE.order())
+def test_the_example_query_of_a_table_runs(name: str, built_samples: Path) -> None:
+    store = Store(built_samples)
+    frame = store.read(name) if store.exists(name) else schema_of(name).create_empty()
+    with pl.SQLContext({name: frame}, eager=True) as tables:
+        found = tables.execute(NOTES[name].query)
+    assert found.width > 0
+    assert (found.height > 0) or frame.is_empty() or "WHERE" in NOTES[name].query
+
+
+@pytest.mark.parametrize("name", sorted({*COPIED, *MADE_OF}))
+def test_columns_come_from_columns_of_tables_above(name: str, built_samples: Path) -> None:
+    """Where the values of a column are said to be copied, each of them is a value of its sources."""
+    store, columns = Store(built_samples), schema_of(name).columns()
+    assert not COPIED.get(name, {}).keys() & MADE_OF.get(name, {}).keys()
+    for column, sources in find_column_sources(name).items():
+        assert column in columns
+        for source in sources:
+            above, own = source.split(".", 1)
+            assert above in {key.to_user_string() for key in GRAPH.get(dg.AssetKey(name)).parent_keys}, (name, source)
+            assert own in schema_of(above).columns(), source
+    if not store.exists(name):
+        return
+    rows = store.read(name)
+    for column, sources in COPIED.get(name, {}).items():
+        known: set[Any] = set()
+        for above, own in (source.split(".", 1) for source in sources):
+            known |= set(store.read(above)[own])
+        assert set(rows[column].drop_nulls()) <= known, f"{name}.{column}"
+
+
+@pytest.mark.parametrize("name", ["anchors", "chunks"])
+def test_the_origin_of_columns_is_shown_with_each_materialization(name: str, small_home: Path) -> None:
+    """The UI reads it there, and not from the definition."""
+    with open_instance(Store(small_home)) as instance:
+        event = instance.get_latest_materialization_event(dg.AssetKey(name))
+    assert event is not None
+    assert event.asset_materialization is not None
+    shown = event.asset_materialization.metadata["dagster/column_lineage"].value
+    assert isinstance(shown, dg.TableColumnLineage)
+    assert shown.deps_by_column.keys() == find_column_sources(name).keys()
+    assert dg.TableColumnDep(dg.AssetKey("documents"), "document_id") in shown.deps_by_column["document_id"]
+
+
+def test_groups_make_no_circle() -> None:
+    above: dict[str, set[str]] = {spec.group_name or "": set() for spec in SPECS.values()}
+    for name, spec in SPECS.items():
+        parents = (SPECS[key.to_user_string()] for key in GRAPH.get(dg.AssetKey(name)).parent_keys)
+        above[spec.group_name or ""] |= {one.group_name or "" for one in parents} - {spec.group_name or ""}
+    order = list(TopologicalSorter(above).static_order())
+    assert order.index("retrieval") < order.index("evaluation") < order.index("release")
+
+
+def test_a_job_goes_to_the_release_without_training() -> None:
+    job = defs.resolve_job_def("build")
+    assert "without training" in (job.description or "")
+    made = {key.to_user_string() for key in job.asset_layer.executable_asset_keys}
+    assert made == set(PIPELINE.built())
+
+
+def test_what_is_not_measured_warns_beside_a_gate_that_passes(built_small: Path, tmp_path: Path) -> None:
+    home = Path(shutil.copytree(built_small, tmp_path / "home"))
+    gate = "roles_on_labeled_documents"
+    keys = [dg.AssetCheckKey(dg.AssetKey("elements"), name) for name in (gate, gate + MEASURED_SUFFIX)]
+    with open_instance(Store(home)) as instance:
+        latest = instance.event_log_storage.get_latest_asset_check_execution_by_key(keys)
+    passed, warned = (latest[key].evaluation for key in keys)
+    assert passed is not None
+    assert warned is not None
+    assert (passed.passed, passed.metadata[MEASURED].value) == (True, False)
+    assert "role_accuracy | ≥ " in str(passed.metadata[FLOORS].value)
+    assert (warned.passed, warned.severity, warned.blocking) == (False, dg.AssetCheckSeverity.WARN, False)
+    assert "no labeled row" in str(warned.metadata["note"].value)
+
+
+def test_what_is_measured_does_not_warn(built_samples: Path, tmp_path: Path) -> None:
+    home = Path(shutil.copytree(built_samples, tmp_path / "home"))
+    key = dg.AssetCheckKey(dg.AssetKey("elements"), "roles_on_labeled_documents" + MEASURED_SUFFIX)
+    with open_instance(Store(home)) as instance:
+        found = instance.event_log_storage.get_latest_asset_check_execution_by_key([key])[key].evaluation
+    assert found is not None
+    assert found.passed

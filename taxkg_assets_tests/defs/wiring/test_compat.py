@@ -1,0 +1,47 @@
+"""Dagster's databases: one engine each, which holds no file open and sees what others write."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import dagster as dg
+from dagster._core.storage.event_log.sqlite import sqlite_event_log
+from sqlalchemy.pool import NullPool
+
+from taxkg_assets.defs.wiring.compat import reuse_engines
+
+
+def _observe(folder: Path, count: int) -> int:
+    """Observations of an asset in an instance of that folder, after so many more."""
+    folder.mkdir(exist_ok=True)
+    with dg.DagsterInstance.local_temp(str(folder)) as instance:
+        for _ in range(count):
+            instance.report_runless_asset_event(dg.AssetMaterialization("penny"))
+        found = instance.get_asset_records([dg.AssetKey("penny")])
+        assert found[0].asset_entry.last_materialization is not None
+        return len(instance.fetch_materializations(dg.AssetKey("penny"), limit=10).records)
+
+
+def test_a_database_has_one_engine_that_keeps_no_connection(tmp_path: Path) -> None:
+    reuse_engines()
+    url = f"sqlite:///{tmp_path / 'one.db'}"
+    engine = sqlite_event_log.create_engine(url, poolclass=NullPool)
+    assert sqlite_event_log.create_engine(url, poolclass=NullPool) is engine
+    assert sqlite_event_log.create_engine(f"{url}2", poolclass=NullPool) is not engine
+    with engine.connect():
+        pass
+    assert isinstance(engine.pool, NullPool)
+
+
+def test_a_database_that_is_made_again_in_the_same_place_is_read_again(tmp_path: Path) -> None:
+    reuse_engines()
+    home = tmp_path / "home"
+    assert _observe(home, 2) == 2
+    shutil.copytree(home, tmp_path / "copy")
+    assert _observe(home, 1) == 3
+    shutil.rmtree(home)
+    assert _observe(home, 1) == 1
+    shutil.rmtree(home)
+    shutil.copytree(tmp_path / "copy", home)
+    assert _observe(home, 0) == 2

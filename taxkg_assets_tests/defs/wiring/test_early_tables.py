@@ -1,0 +1,105 @@
+"""Tables that are made next to others: taken by their own step if their inputs are the expected ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import dagster as dg
+import pytest
+
+import taxkg_assets.definitions  # noqa: F401 - registers the tables and their gates
+from taxkg_assets.defs.home.store import TableState
+from taxkg_assets.defs.wiring import early_tables
+from taxkg_assets.defs.wiring.early_gates import EarlyGates, early_gates, find_run, note_output
+from taxkg_assets.defs.wiring.early_tables import begin_tables, take_table
+from taxkg_assets.defs.wiring.io_manager import Written
+from taxkg_assets.defs.wiring.registry import PIPELINE
+from taxkg_assets.defs.wiring.resources import Home
+from taxkg_assets.defs.wiring.step_process import StepDiedError
+
+WRITTEN = Written("content", {"unchanged": False})
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """A run in which every input of `nodes` is final; the names of the tables that are made early are appended."""
+    made: list[str] = []
+
+    def make(home: Home, name: str, states: Any, *, made_from: str) -> Written:
+        made.append(name)
+        return WRITTEN
+
+    monkeypatch.setattr(early_tables, "make_in_process", make)
+    monkeypatch.setattr(early_tables, "reads_much", lambda *_: True)
+    monkeypatch.setattr(early_tables, "find_ungated", lambda *_: {})
+    monkeypatch.setattr(EarlyGates, "begin_early", lambda *_: None)
+    monkeypatch.setattr(PIPELINE["nodes"], "fingerprint", lambda home, states: "from these")
+    monkeypatch.setattr(
+        "taxkg_assets.defs.home.store.Store.state", lambda store, name: TableState(1, "rows", "from others", {})
+    )
+    with early_gates({"nodes", "edges"}):
+        for name in PIPELINE.upstream("nodes"):
+            note_output(Home(), name, is_changed=False)
+        yield made
+
+
+def _threads() -> ThreadPoolExecutor:
+    run = find_run()
+    assert run is not None
+    return run.threads
+
+
+def _begin(tmp_path: Path) -> None:
+    with dg.DagsterInstance.ephemeral() as instance:
+        begin_tables(Home(home=str(tmp_path)), instance, current="embeddings")
+
+
+def test_a_table_is_made_early_once_and_taken_for_its_inputs_only(run: list[str], tmp_path: Path) -> None:
+    _begin(tmp_path)
+    _begin(tmp_path)
+    assert take_table("nodes", made_from="from these") is WRITTEN
+    assert run == ["nodes"], "`edges` waits for `nodes`"
+    assert take_table("nodes", made_from="from others") is None
+    assert take_table("edges", made_from="from these") is None
+
+
+def test_a_table_below_a_gate_that_has_not_passed_is_not_made_early(
+    run: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(early_tables, "find_ungated", lambda *_: {"sections:gate": "has failed"})
+    _begin(tmp_path)
+    assert take_table("nodes", made_from="from these") is None
+    assert run == []
+    monkeypatch.setattr(EarlyGates, "has_passed", lambda run, home, *gate: gate == ("sections", "gate"))
+    _begin(tmp_path)
+    assert take_table("nodes", made_from="from these") is WRITTEN, "an early verdict is enough"
+
+
+def test_a_step_does_not_wait_for_a_table_that_has_not_begun(run: list[str], tmp_path: Path) -> None:
+    busy = Event()
+    _threads().submit(busy.wait, 60)
+    _begin(tmp_path)
+    assert take_table("nodes", made_from="from these") is None
+    busy.set()
+    assert run == []
+
+
+@pytest.mark.parametrize(("failure", "is_raised"), [(ValueError("broken law"), True), (StepDiedError("killed"), False)])
+def test_a_builder_that_fails_fails_its_step_but_a_lack_of_memory_does_not(
+    run: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failure: Exception, is_raised: bool
+) -> None:
+    def fail(*_: Any, **__: Any) -> Written:
+        raise failure
+
+    monkeypatch.setattr(early_tables, "make_in_process", fail)
+    _begin(tmp_path)
+    _threads().submit(int).result()
+    if is_raised:
+        with pytest.raises(ValueError, match="broken law"):
+            take_table("nodes", made_from="from these")
+    else:
+        assert take_table("nodes", made_from="from these") is None

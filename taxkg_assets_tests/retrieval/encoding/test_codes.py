@@ -1,0 +1,74 @@
+"""Codes of vectors find the rows that the vectors themselves find, with and without a filter."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any, cast
+
+import numpy as np
+import pytest
+
+from taxkg_assets.retrieval.encoding.codes import build_codes, find_least
+from taxkg_assets.retrieval.encoding.encoder import Vectors
+from taxkg_assets.retrieval.encoding.vector import find_top
+from taxkg_assets.retrieval.index import scores
+from taxkg_assets.retrieval.index.row_filter import RowFilter
+from taxkg_assets.retrieval.index.scores import BestRows, NearRows
+from taxkg_assets.rules.models.ranking import Codes
+
+
+def _draw(height: int, dimension: int, *, seed: int = 7) -> Vectors:
+    """Unit vectors in topics of 60 that all point much the same way, as those of passages under many encoders do."""
+    draw = np.random.default_rng(seed)
+    topics = draw.standard_normal((-(-height // 60), dimension)) + 2.0
+    raw = np.repeat(topics, 60, axis=0)[:height] + 0.6 * draw.standard_normal((height, dimension))
+    return (raw / np.linalg.norm(raw, axis=1, keepdims=True)).astype(np.float32)
+
+
+def _facts(height: int) -> Any:
+    return cast(Any, SimpleNamespace(document_number=np.arange(height) % 10))
+
+
+def test_bytes_order_rows_as_vectors_do() -> None:
+    vectors, meaning = _draw(300, 70), _draw(1, 70, seed=1)[0]
+    rows = np.array([5, 250, 0, 17])
+    found = build_codes(vectors).compare(meaning, rows)
+    assert np.corrcoef(found, vectors[rows] @ meaning)[0, 1] > 0.999
+
+
+def test_a_row_differs_in_no_bit_from_itself() -> None:
+    vectors = _draw(300, 70)
+    assert build_codes(vectors).count_differences(vectors[42]).argmin() == 42
+    assert build_codes(vectors).count_differences(vectors[42])[42] == 0
+
+
+def test_the_least_hold_those_equal_to_the_last() -> None:
+    assert find_least(np.array([3, 1, 2, 2, 9], dtype=np.uint16), 2).tolist() == [1, 2, 3]
+
+
+def test_of_very_many_numbers_about_as_many_as_asked_for_are_found() -> None:
+    numbers = np.random.default_rng(7).integers(100, 300, 40_000).astype(np.uint16)
+    found = find_least(numbers, 2_000)
+    assert 1_500 < len(found) < 2_500
+    assert set(found) == set(np.flatnonzero(numbers <= numbers[found].max()))
+
+
+@pytest.mark.parametrize("kept", [range(10), range(5), range(1)])
+def test_codes_find_the_nearest_rows_that_pass(kept: range, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scores, "_limits", lambda: Codes(compared=1_000, thinned=4, oversize=1.5))
+    vectors = _draw(6_000, 64)
+    meaning = vectors[77] + 0.3 * vectors[1_200]
+    facts, documents = _facts(len(vectors)), np.isin(np.arange(10), list(kept))
+    found = NearRows(build_codes(vectors), meaning, facts).find(RowFilter(documents=documents), count=20)
+    exact = find_top(vectors @ meaning, 10, among=documents[facts.document_number])
+    assert documents[facts.document_number[found]].all()
+    assert len(set(exact.tolist()) & set(found.tolist())) >= 9
+
+
+@pytest.mark.parametrize("kept", [range(10), range(1)])
+def test_the_best_rows_are_exact_under_a_filter(kept: range, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scores, "POOL", 50)
+    values = np.random.default_rng(3).integers(0, 40, 2_000).astype(np.float32)
+    facts, documents = _facts(len(values)), np.isin(np.arange(10), list(kept))
+    found = BestRows(values, 0.0, facts).find(RowFilter(documents=documents), count=30)
+    assert found.tolist() == find_top(values, 30, floor=0.0, among=documents[facts.document_number]).tolist()

@@ -1,0 +1,80 @@
+"""Keys, forms, sections and amounts survive as search terms; BM25 ranks and weighs them."""
+
+from __future__ import annotations
+
+import bm25s
+import numpy as np
+import pytest
+
+from taxkg_assets.retrieval.encoding.lexical import build_lexical, find_terms, stem
+from taxkg_assets.rules.loader import load_family
+
+
+@pytest.mark.parametrize(
+    ("text", "terms"),
+    [
+        ("box 2e", {"box_2e", "2e"}),
+        ("Form 1099-DIV", {"1099-div"}),
+        ("a 1099div", {"1099-div"}),
+        ("your W2", {"w-2"}),
+        ("all W-2s and 1099-INTs", {"w-2", "1099-int"}),
+        ("Form 1040-ES", {"1040-es"}),
+        ("§ 12-503.1", {"sec_12-503.1", "12-503.1"}),
+        ("section 1411A", {"sec_1411a", "1411a"}),
+        ("$26,500 or 40k", {"26500", "40000"}),
+        ("12.5% of it", {"12.5", "12.5%"}),
+    ],
+)
+def test_keys_and_amounts_are_terms(text: str, terms: set[str]) -> None:
+    assert terms <= set(find_terms(text))
+
+
+def test_keys_one_letter_apart_share_nothing() -> None:
+    assert set(find_terms("box 2e")) & set(find_terms("box 2f")) == {"box"}
+
+
+def test_words_that_say_nothing_say_nothing_contracted() -> None:
+    assert find_terms("what's new, who’s there, it'll rain on the owner's lot") == ["new", "rain", "owner", "lot"]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("distribution", "distributed"), ("taxes", "taxed"), ("penalty", "penalties"), ("files", "filing")],
+)
+def test_forms_of_one_word_share_a_stem(one: str, other: str) -> None:
+    assert stem(one) == stem(other)
+
+
+def test_rare_terms_outweigh_common_ones() -> None:
+    rows = [["rent", "berth"], ["rent", "duty"], ["rent"]]
+    retriever = build_lexical(rows)
+    scores = retriever.score_rows(["rent", "berth"])
+    assert scores.argmax() == 0
+    assert retriever.idf("berth") > retriever.idf("rent") > retriever.idf("unknown") == 0.0
+
+
+def test_expansions_count_less_than_the_question() -> None:
+    retriever = build_lexical([["rent"], ["berth"]])
+    scores = retriever.score_rows(["rent"], extra=["berth"], extra_weight=0.5)
+    assert scores[0] == pytest.approx(2 * scores[1])
+
+
+def test_no_rows_have_no_terms() -> None:
+    empty = build_lexical([])
+    assert (empty.row_count, empty.starts.tolist(), empty.score_rows(["box"]).tolist()) == (0, [0], [])
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_scores_are_those_of_an_index_made_elsewhere(seed: int) -> None:
+    draw = np.random.default_rng(seed)
+    rows = [[f"term{number}" for number in draw.zipf(1.3, draw.integers(0, 60)) % 500] for _ in range(300)]
+    settings = load_family("lexical")["bm25"]
+    own = build_lexical(rows)
+    order = sorted({term for row in rows for term in row or ["∅"]})
+    number = {term: place for place, term in enumerate(order)}
+    other = bm25s.BM25(k1=settings["k1"], b=settings["b"])
+    other.index(([[number[term] for term in row or ["∅"]] for row in rows], number), show_progress=False)
+    assert own.vocabulary.terms.to_list() == order
+    assert own.starts.tolist() == other.scores["indptr"].tolist()[: len(order) + 1]
+    assert own.rows.tolist() == other.scores["indices"].tolist()
+    assert own.scores.tobytes() == other.scores["data"].astype(np.float32).tobytes()

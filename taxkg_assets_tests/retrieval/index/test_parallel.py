@@ -1,0 +1,20 @@
+"""Two steps run side by side, and a failure in one of them is reported."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from taxkg_assets.retrieval.index.parallel import run_in_parallel
+
+
+def test_both_steps_run_at_once() -> None:
+    both = threading.Barrier(2)
+    assert run_in_parallel(lambda: both.wait(10) >= 0, lambda: both.wait(10) >= 0) == (True, True)
+
+
+def test_a_step_that_fails_is_an_error() -> None:
+    for steps in ((lambda: 1 // 0, lambda: 1), (lambda: 1, lambda: 1 // 0)):
+        with pytest.raises(ZeroDivisionError):
+            run_in_parallel(*steps)

@@ -1,0 +1,86 @@
+"""Rows read from LanceDB and from mapped files are the rows that were written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import lancedb
+import numpy as np
+import polars as pl
+import pytest
+
+from taxkg_assets.retrieval.encoding.vector import stack_vectors
+from taxkg_assets.retrieval.index import row_store
+from taxkg_assets.retrieval.index.facts import PassageFacts
+from taxkg_assets.retrieval.index.fetched import FetchedFacts
+from taxkg_assets.retrieval.index.index import write_passages
+from taxkg_assets.retrieval.index.known import MAPPED
+from taxkg_assets.retrieval.index.row_store import LanceRows, MappedVectors
+from taxkg_assets.retrieval.index.sections import build_means, find_mean_directions, open_sections
+
+COLUMNS = ("text", "heading_path", "node_ids", "bboxes", "tags")
+
+
+@pytest.fixture
+def rows(index_rows: pl.DataFrame) -> pl.DataFrame:
+    tags = pl.when(pl.int_range(pl.len()) == 3).then(pl.lit(["Harbour Dues"])).otherwise(pl.lit([], pl.List(pl.String)))
+    return index_rows.with_columns(tags=tags)
+
+
+@pytest.fixture
+def lance(tmp_path: Path, rows: pl.DataFrame) -> LanceRows:
+    connection = lancedb.connect(tmp_path)
+    write_passages(connection, rows.drop("vector"), stack_vectors(rows["vector"]))
+    return LanceRows(connection.open_table("passages"), rows.select(MAPPED))
+
+
+def test_rows_come_as_they_were_written_in_the_order_asked_for(lance: LanceRows, rows: pl.DataFrame) -> None:
+    asked = [5, 0, 3, 5]
+    assert lance.height == rows.height
+    assert lance.read(asked, COLUMNS).to_dicts() == rows.select(COLUMNS)[asked].to_dicts()
+    assert lance.read(asked, ("terms",)).to_dicts() == rows.select("terms")[asked].to_dicts()
+
+
+def test_nodes_and_chunks_lead_to_their_rows(lance: LanceRows, rows: pl.DataFrame) -> None:
+    assert lance.find_node(rows["node_ids"][4][0]) == 4
+    assert lance.find_node("no such node") is None
+    assert lance.find_node("o'no such node") is None
+    assert lance.find_chunk(rows["chunk_id"][4]) == 4
+
+
+def test_a_chunk_whose_cells_were_forgotten_is_found_again(lance: LanceRows, rows: pl.DataFrame) -> None:
+    facts = FetchedFacts(pl.DataFrame(), lance)
+    facts.prefetch([2], ("chunk_id", "text"))
+    assert facts.row_of_chunk[rows["chunk_id"][2]] == 2
+    assert facts.row_of_chunk[rows["chunk_id"][4]] == 4
+    with pytest.raises(KeyError):
+        facts.row_of_chunk["no such chunk"]
+
+
+def test_tags_whatever_their_capitals(rows: pl.DataFrame) -> None:
+    facts = PassageFacts(rows)
+    assert np.flatnonzero(facts.find_tagged(" harbour dues")).tolist() == [3]
+    assert not facts.find_tagged("mooring").any()
+    assert facts.count_tags() == ["Harbour Dues"]
+    assert facts.read_labels(np.array([0, 3]))[0] == frozenset()
+    assert "harbour" in facts.read_labels(np.array([0, 3]))[1]
+
+
+def test_mapped_vectors_stay_the_same_after_their_pages_are_given_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(row_store, "_READ_BEFORE_RELEASE", 4)
+    matrix = np.random.default_rng(7).standard_normal((600, 64)).astype(np.float32)
+    np.save(tmp_path / "vectors.npy", matrix)
+    read = MappedVectors(np.load(tmp_path / "vectors.npy", mmap_mode="r"))
+    for asked in ([5, 0, 5], [599, 2], [], [7]):
+        assert np.array_equal(read[asked], matrix[asked])
+
+
+def test_sections_point_where_their_passages_do() -> None:
+    vectors = np.random.default_rng(7).standard_normal((7, 4)).astype(np.float32)
+    anchors = np.array([0, 1, 1, 3, 2, 1, 3])
+    sections = open_sections(anchors, means=build_means(anchors, vectors), vectors=vectors)
+    found, exact = sections.read(np.array([3, 0, 1, 3, 2])), find_mean_directions(vectors, anchors, count=4)
+    assert found[[0, 2, 3]] == pytest.approx(exact[[3, 1, 3]])
+    assert np.array_equal(found[[1, 4]], vectors[[0, 4]])  # the only passages of theirs

@@ -1,0 +1,148 @@
+"""What speaks for a passage besides the two retrievers, worked by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from taxkg_assets.retrieval.encoding.lexical import build_lexical
+from taxkg_assets.retrieval.index.facts import PassageFacts
+from taxkg_assets.retrieval.query.router import Route
+from taxkg_assets.retrieval.ranking.rerank import Signals, find_features, score_overlap
+from taxkg_assets.retrieval.ranking.search import Searcher
+
+ROW: dict[str, Any] = {
+    "form": "2077-ZED",
+    "anchor_key": "box_1a",
+    "anchor_id": "anchor",
+    "perspective": "recipient",
+    "level": "paragraph",
+    "text": "word " * 40,
+    "terms": "word harbour rent",
+    "heading_path": "Form 2077-ZED > Box 1a. Rent",
+    "node_ids": ["node"],
+    "chunk_id": "paragraph:node",
+    "page": 1,
+    "document_id": "f2077zed--2031",
+    "irs_name": "f2077zed",
+    "tags": ["rent"],
+    "entities": ["box 1a"],
+}
+
+
+def _features(changes: dict[str, Any], route: Route) -> dict[str, float]:
+    facts = PassageFacts(pl.DataFrame([{**ROW, **changes}]))
+    one = np.zeros(1)
+    signals = Signals(np.array([0]), one, one, one, {}, np.array([0]), one, one)
+    found = find_features(
+        signals,
+        route,
+        wanted={"harbour": 2.0, "dues": 2.0},
+        terms=["harbour", "rent"],
+        facts=facts,
+        lexical=build_lexical([facts.columns["terms"][0].split(" ")]),
+    )
+    return {name: float(values[0]) for name, values in found.items()}
+
+
+@pytest.mark.parametrize(
+    ("changes", "route", "feature", "value"),
+    [
+        ({}, Route(forms=("2077-ZED",)), "form", 1.0),
+        ({"form": "2077-ZED and 2078"}, Route(forms=("2078",)), "form", 1.0),
+        ({"form": "3000-Q"}, Route(forms=("2077-ZED",)), "form", -1.0),
+        ({"form": "Pub. 9"}, Route(forms=("2077-ZED",)), "form", -0.4),
+        ({"form": "3000-Q"}, Route(), "form", 0.0),
+        ({}, Route(keys=("box_1a",)), "key", 1.0),
+        ({}, Route(keys=("box_1a",)), "key_of_form", 0.0),
+        ({}, Route(keys=("box_1a",), forms=("2077-ZED",)), "key_of_form", 1.0),
+        ({"text": "Q—Quay dues"}, Route(keys=("code_Q",)), "key", 1.0),
+        ({"text": "Quay dues"}, Route(keys=("code_Q",)), "key", 0.0),
+        ({}, Route(keys=("box_1a", "code_Q")), "key", 0.5),
+        ({"text": "Q—Quay dues"}, Route(keys=("box_1a", "code_Q")), "key", 1.0),
+        ({}, Route(keys=("box_1a",)), "key_opening", 1.0),
+        ({}, Route(keys=("box_1b",)), "other_key", 1.0),
+        ({"anchor_key": None}, Route(keys=("box_1b",)), "other_key", 0.0),
+        ({"perspective": "publication"}, Route(perspective="filer", certainty=1.0), "general", 1.0),
+        ({"text": "Box 1a."}, Route(), "short", 1.0),
+        ({"perspective": "face"}, Route(), "face", 1.0),
+        ({"level": "table"}, Route(wants_amount=True), "amount_table", 1.0),
+        ({}, Route(), "coverage", 2.0 / (2.0 + 2.0)),
+        ({"terms": "harbourside inharbour dues"}, Route(), "coverage", 2.0 / (2.0 + 2.0)),
+        ({"tags": ["harbour"]}, Route(), "tagged", 0.5),
+        ({"entities": ["Harbour Board"]}, Route(), "tagged", 0.5),
+        ({}, Route(), "tagged", 0.0),
+        ({}, Route(), "phrase", 1.0),
+        ({"terms": "rent harbour"}, Route(), "phrase", 0.0),
+        ({"text": "Example 2. A harbour."}, Route(), "example", 1.0),
+        ({"text": "It is $40."}, Route(wants_amount=True), "figure", 1.0),
+        ({"text": "It is $40."}, Route(), "figure", 0.0),
+    ],
+)
+def test_feature_of_a_passage(changes: dict[str, Any], route: Route, feature: str, value: float) -> None:
+    assert _features(changes, route)[feature] == value
+
+
+@pytest.mark.parametrize(
+    ("others", "own_side", "other_side"), [((), 0.0, 0.0), (("filer",), 0.0, 0.8), (("filer", "publication"), 0.0, 0.8)]
+)
+def test_the_reader_counts_only_for_a_form_with_two_readers(
+    others: tuple[str, ...], own_side: float, other_side: float
+) -> None:
+    rows = [{**ROW, "perspective": "recipient"}, *({**ROW, "perspective": name} for name in others)]
+    facts = PassageFacts(pl.DataFrame(rows))
+    one = np.ones(1)
+    signals = Signals(np.array([0]), one, one, one, {}, np.array([0]), one, one)
+    found = find_features(
+        signals,
+        Route(perspective="filer", certainty=0.8),
+        wanted={},
+        terms=[],
+        facts=facts,
+        lexical=build_lexical([["berth"]] * len(rows)),
+    )
+    assert (found["own_side"].tolist(), found["other_side"].tolist()) == ([own_side], [other_side])
+
+
+def test_text_of_many_families_is_boilerplate() -> None:
+    rows = [{**ROW, "irs_name": name, "text": f"Do not print this 1099-{name}."} for name in ("fa", "fb", "fc")]
+    facts = PassageFacts(pl.DataFrame([*rows, {**ROW, "text": "Only here."}]))
+    assert facts.is_boilerplate.tolist() == [1.0, 1.0, 1.0, 0.0]
+
+
+def test_tokens_count_only_where_no_box_is_named() -> None:
+    one = np.ones(1)
+    signals = Signals(np.array([0]), one, one, one, {}, np.array([0]), one, one)
+    lexical = build_lexical([["berth"]])
+    for route, matched in ((Route(), 1.0), (Route(keys=("box_2",)), 0.0)):
+        found = find_features(
+            signals, route, wanted={}, terms=[], facts=PassageFacts(pl.DataFrame([ROW])), lexical=lexical
+        )
+        assert found["token_match"].tolist() == [matched]
+
+
+def test_only_the_first_row_under_a_heading_opens_it() -> None:
+    rows = [{**ROW, "anchor_id": anchor_id} for anchor_id in ("a", "a", "b")]
+    assert PassageFacts(pl.DataFrame(rows)).opens_anchor.tolist() == [True, False, True]
+
+
+def test_overlap_weighs_terms_by_rarity() -> None:
+    assert score_overlap({"berth": 3.0, "rent": 1.0}, frozenset({"berth", "duty"})) == pytest.approx(3 / (3 + 1))
+    assert score_overlap({}, frozenset({"berth"})) == 0.0
+
+
+def test_documents_of_another_year_are_behind_only_where_the_year_is_there(searcher: Searcher) -> None:
+    names = [row["document_id"] for row in searcher.facts.documents]
+    asked = dict(zip(names, searcher.facts.score_documents(Route(years=(2030,)))["year"].tolist(), strict=True))
+    assert (asked["f2077zed--2030"], asked["f2077zed--2031"], asked["i2077zed--2031"]) == (1.0, -1.0, 0.0)
+    silent = dict(zip(names, searcher.facts.score_documents(Route())["stale"].tolist(), strict=True))
+    assert (silent["f2077zed--2030"], silent["f2077zed--2031"]) == (1.0, 0.0)
+
+
+def test_a_document_belongs_to_the_place_it_names(searcher: Searcher) -> None:
+    places = dict(zip([row["document_id"] for row in searcher.facts.documents], searcher.facts.places, strict=True))
+    assert places["town-code"] == "new_york_city"
+    assert places["f2077zed--2031"] == ""

@@ -1,0 +1,81 @@
+"""A passage is the hit with what else was found around its place; headings part what stands under other ones."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+from taxkg_assets.retrieval.index.facts import PassageFacts
+from taxkg_assets.retrieval.ranking.windows import Windows
+
+
+def _make_facts(opening: str = "") -> PassageFacts:
+    """Eight paragraphs of forty words each under four sibling headings, two apiece.
+
+    Args: opening: what each text begins with; `{}` is the number of its heading.
+    """
+    return PassageFacts(
+        pl.DataFrame(
+            [
+                {
+                    "text": opening.format(number // 2) + f"{number} " + "quay " * 39,
+                    "terms": "quay",
+                    "anchor_key": None,
+                    "anchor_id": f"anchor-{number // 2}",
+                    "heading_path": f"Harbour book > Dues > Berth {number // 2}",
+                    "level": "paragraph",
+                    "node_ids": [f"node-{number}"],
+                    "chunk_id": f"chunk-{number}",
+                    "page": 1 + number // 4,
+                    "document_id": "harbour",
+                    "bboxes": [{"page": 1, "x0_pt": float(number)}],
+                }
+                for number in range(8)
+            ]
+        )
+    )
+
+
+@pytest.fixture
+def facts() -> PassageFacts:
+    return _make_facts()
+
+
+def _numbers(windows: Windows, row: int) -> list[str]:
+    window = windows.grow(row)
+    assert window is not None
+    return [line.split()[0] for line in window.text.splitlines()]
+
+
+def test_what_was_found_elsewhere_under_the_heading_above_comes_along_with_its_heading(facts: PassageFacts) -> None:
+    assert _numbers(Windows(facts, ranked=[0, 7]), 0)[-2:] == ["Berth", "7"]
+
+
+@pytest.mark.parametrize("opening", ["Berth {}\n", "4 Berth {} and its dues\n"])
+def test_a_heading_that_the_text_begins_with_is_printed_once(opening: str) -> None:
+    window = Windows(_make_facts(opening), ranked=[0, 7]).grow(0)
+    assert window is not None
+    assert window.text.count("Berth 3") == 1
+
+
+def test_neighbours_fill_up_to_their_own_limit(facts: PassageFacts) -> None:
+    # 100 words hold the hit and one neighbour of forty; four found paragraphs reach further.
+    assert _numbers(Windows(facts, ranked=[2]), 2) == ["2", "3"]
+    assert [text for text in _numbers(Windows(facts, ranked=[2, 3, 5, 6]), 2) if text != "Berth"] == list("2356")
+
+
+def test_no_paragraph_is_handed_over_twice(facts: PassageFacts) -> None:
+    windows = Windows(facts, ranked=[0, 7])
+    windows.grow(0)
+    assert windows.grow(7) is None
+
+
+def test_a_paragraph_stands_alone_where_that_is_asked_for(facts: PassageFacts) -> None:
+    assert _numbers(Windows(facts, level="paragraph", ranked=[0, 7]), 0) == ["0"]
+
+
+def test_passages_after_the_first_ones_are_narrow(facts: PassageFacts) -> None:
+    ranked = [6, 0, 1, 2, 3]
+    assert [text for text in _numbers(Windows(facts, ranked=ranked), 6) if text != "Berth"] == list("01236")
+    assert [text for text in _numbers(Windows(facts, ranked=ranked, grown=5), 6) if text != "Berth"] == list("016")
+    assert _numbers(Windows(facts, ranked=[6], grown=5), 6) == ["6"]
