@@ -40,7 +40,7 @@ BENCHMARKS = (
     "quality",
     "reliability",
     "retrieval",
-    "rule_effect",
+    "rule_gain",
     "rules",
     "served_index",
     "serving",

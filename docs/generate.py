@@ -23,21 +23,9 @@ from taxkg_assets.settings import Settings
 HERE = Path(__file__).resolve().parent
 # `python docs/generate.py` does not have the checkout on its path.
 sys.path.insert(0, str(HERE.parent))
-from tools.rule_decisions import (  # noqa: E402
-    CHOSEN_ON,
-    CONFIRMED_ON,
-    SMALLEST_GAIN,
-    list_decided,
-    read_effects,
-    sum_gains,
-)
-from tools.rule_evidence import (  # noqa: E402
-    FEWEST_DOCUMENTS,
-    FEWEST_LABELS,
-    Evidence,
-    list_rules,
-    read_evidence,
-)
+from taxkg_assets.rules.support import Key, load_policy, load_support  # noqa: E402
+from tools.rule_decisions import list_undecided, read_gains  # noqa: E402
+from tools.rule_evidence import Evidence, list_rules, read_evidence  # noqa: E402
 
 WRITTEN = "<!-- Written by `make docs`; do not edit. -->"
 
@@ -99,82 +87,60 @@ def write_settings() -> str:
 
 
 def write_rule_evidence() -> str:
-    """Counts of the rules by family, and the rules with little evidence."""
-    rows = read_evidence()
-    counted = [row for row in rows if row.is_counted]
-    thin = [row for row in counted if row.is_thin]
+    """Counts of the rules by family, exempt lists, and the rules that are off or on with a measured gain."""
+    rows, policy = read_evidence(), load_policy()
+    off = {(family, group, rule.id) for family, group, rule in list_rules() if not rule.is_enabled}
+    undecided = list_undecided()
     lines = ["# Evidence of the rules", "", WRITTEN, ""]
     lines += [
-        "`python -m tools.rule_evidence --home HOME --gold FOLDER` counts in how many documents of a library each",
-        "rule fires, and how many labeled rows it matches. Rules of questions are counted on the written questions.",
-        f"A rule has little evidence if it fires in fewer than {FEWEST_DOCUMENTS} documents or questions, or matches",
-        f"fewer than {FEWEST_LABELS} labeled rows. The counts are in `data/rule_evidence.csv`. A match is not yet a",
-        "right decision; `rules/confidence.yaml` counts those. Labels cover few documents, so a rule with little",
-        "evidence is one to check, not one that is wrong.",
+        f"A rule is on if it fires in at least {policy.reach} documents of a library (a rule for questions: in",
+        f"{policy.reach} questions) and matches, or decided, at least {policy.labeled} labeled rows. A rule below this",
+        "bar is off, unless a measured gain is recorded for it. The loader decides (`taxkg_assets/rules/support.py`)",
+        "from the counts in `support.csv` and the gains in `gains.csv` beside the rules. A new rule is on until it is",
+        "counted.",
         "",
-        f"{len(rows)} rules, {len(counted)} counted, {len(thin)} with little evidence, "
-        f"{sum(row.documents < FEWEST_DOCUMENTS for row in thin if row.reads == 'documents')} of these in fewer than "
-        f"{FEWEST_DOCUMENTS} documents.",
+        "- Counts: `python -m tools.rule_evidence --home HOME --gold FOLDER`. Labeled rows are labels of `data` and",
+        "  of `FOLDER`, and the references that a person checked (`rules/confidence.yaml`). A question with a known",
+        "  passage, or known to have none, is a labeled row of rules for questions. Matches that a reader found right",
+        "  (`data/rule_reviews.csv`) count as labeled rows, too.",
+        "- Gains: `python -m benchmarks rule_gain` switches each rule below the bar off by itself, and reads or",
+        "  answers again where it fires. A gain is what is right only with the rule, less what is right only without",
+        "  it. The second figure is the gain that remains when one family of documents is left out: the least over all",
+        "  families. Where it is 0 or less, one family alone shows the gain; the rule is kept so that no figure falls.",
         "",
-        "| family | rules | counted | fewer than 2 documents or questions | fewer than 5 labels | either |",
+        f"{len(rows)} rules are counted. {len(undecided)} below the bar need a gain: "
+        f"{len(set(undecided) - off)} have one, {len(off)} are off.",
+        "",
+        "| family | rules | below the bar | of these exempt | on with a gain | off |",
         "|---|---|---|---|---|---|",
     ]
     for family in dict.fromkeys(row.family for row in rows):
-        own = [row for row in rows if row.family == family]
-        read = [row for row in own if row.is_counted]
-        narrow = sum(row.reach < FEWEST_DOCUMENTS for row in read)
-        unlabeled = sum(row.labeled < FEWEST_LABELS for row in read)
-        either = sum(row.is_thin for row in read)
-        lines.append(f"| {family} | {len(own)} | {len(read)} | {narrow} | {unlabeled} | {either} |")
-    lines += ["", "## Not counted", ""]
-    lines += [
-        f"- `{name}`: {reads}" for name, reads in dict.fromkeys((r.family, r.reads) for r in rows if not r.is_counted)
-    ]
-    lines += ["", "## Rules that are switched off", "", *_write_decisions(rows)]
-    lines += ["", "## Rules that fire in fewer than 2 documents or questions", ""]
-    lines += [
-        "These are candidates: a measurement decides. Two kinds need another judgment: `router.places` is a closed",
-        "list of states and cities, and rules for codes of law need a library with more than one code.",
-        "",
-    ]
-    for row in counted:
-        if row.reach < FEWEST_DOCUMENTS:
-            lines.append(
-                f"- `{row.family}.{row.group}.{row.rule}`: {row.reach} {row.reads}, {row.labeled} labeled rows"
-            )
-    return "\n".join([*lines, ""])
+        lines.append(_write_family(family, [row for row in rows if row.family == family], set(undecided), off))
+    lines += ["", "## Exempt lists", ""]
+    for each in policy.exempt:
+        lines += [f"- {each.kind}: {each.reason}. " + ", ".join(f"`{name}`" for name in each.lists)]
+    return "\n".join([*lines, *_write_gains(off), ""])
 
 
-def _write_decisions(rows: Sequence[Evidence]) -> list[str]:
-    effects = read_effects()
-    off = {(family, group, rule.id) for family, group, rule in list_rules() if not rule.is_enabled}
-    decided = list_decided(rows)
-    families = dict.fromkeys(row.family for row in rows if (row.family, row.group, row.rule) in decided)
-    lines = [
-        "`python -m benchmarks rule_effect` switches off each rule with little evidence that reads questions, and",
-        "evaluates the questions in which it fires. What counts is the sum of the reciprocal rank, of answers with",
-        "the needed passage, and of silence where there is no answer. The development half of `data/library_eval`",
-        "and the written questions of `data/training` propose the rules to switch off: those without a gain. The",
-        "check half and the questions of `TAXKG_GOLD` confirm it for a family as a whole: if they lose by it, all",
-        "its rules stay on. A rule that is off has `enabled: false` in its file: it is tested and counted, but not",
-        "used. The effects are in `data/rule_effect.csv`.",
-        "",
-        "The measurement decides on `lay_terms`. The other families that read questions are the syntax of keys,",
-        "revisions, forms and places, and kinds of questions: capabilities with tests, of which the labeled questions",
-        "contain few. Rules that read documents are not decided yet: the labels measure headings, owners, roles and",
-        "cells, but few other decisions of these rules, such as the identity of a document.",
-        "",
-        "| family | rules with little evidence | without a gain | what confirming questions lose without them | off |",
-        "|---|---|---|---|---|",
+def _write_family(family: str, rows: Sequence[Evidence], undecided: set[Key], off: set[Key]) -> str:
+    below = [row for row in rows if load_policy().is_below(load_support()[family, row.group, row.rule])]
+    keys = {(row.family, row.group, row.rule) for row in rows}
+    own = keys & undecided
+    return f"| {family} | {len(rows)} | {len(below)} | {len(below) - len(own)} | {len(own - off)} | {len(own & off)} |"
+
+
+def _write_gains(off: set[Key]) -> list[str]:
+    gains = sorted(read_gains(), key=lambda row: (row.key in off, row.key))
+    lines = ["", "## Rules below the bar", ""]
+    lines += ["| rule | | measured on | n | families | gain | one family left out |", "|" + "---|" * 7]
+    return [
+        *lines,
+        *(
+            f"| `{'.'.join(row.key)}` | {'off' if row.key in off else 'on'} | {row.measured_on or 'not measured'} "
+            f"| {row.n} | {row.families} | {row.gain:.2f} | {row.left_out_gain:.2f} |"
+            for row in gains
+        ),
     ]
-    gains, confirming = (sum_gains(effects, sets=sets) for sets in (CHOSEN_ON, CONFIRMED_ON))
-    for family in families:
-        own = {key for key in decided if key[0] == family}
-        weak = [key for key in own if gains.get(key, 0.0) <= SMALLEST_GAIN]
-        lost = sum(confirming.get(key, 0.0) for key in weak)
-        lines.append(f"| {family} | {len(own)} | {len(weak)} | {lost:.2f} | {len(own & off)} |")
-    listed = [f"- `{'.'.join(key)}`: {gains.get(key, 0.0):+.2f}" for key in sorted(off)]
-    return [*lines, "", *listed] if listed else lines
 
 
 def _cell(text: str) -> str:

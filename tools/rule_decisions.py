@@ -1,155 +1,108 @@
-"""Which rules with little evidence stay on: the decision from measured effects, and where it is recorded.
+"""Measured gains of rules with little support, which decide whether these stay on, and the file that records them.
 
-`python -m benchmarks rule_effect` measures what is lost without each rule with little evidence and writes
-`data/rule_effect.csv`. Development questions propose the rules to switch off: those without a gain. Questions that
-nothing is chosen on confirm it: if they lose by it, all rules of the family stay on. What is off has `enabled: false`
-in its rule file.
+`python -m benchmarks rule_gain` measures what is lost without each such rule, family of documents by family of
+documents. A rule that is below the bar of `rules/support.yaml` is on only with a gain in `rules/gains.csv`.
 
-Here: reading and deciding. Not here: measuring, which needs a built home.
+Here: adding up, reading and writing. Not here: measuring, which needs a built home, and the decision of the loader.
 """
 
 from __future__ import annotations
 
 import csv
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from tools.rule_evidence import Evidence
+from taxkg_assets.rules.support import Key, load_policy, load_support
 
 ROOT = Path(__file__).resolve().parents[1]
-EFFECTS = ROOT / "data" / "rule_effect.csv"
-CHOSEN_ON = ("development", "written")
-"""Sets that propose what to switch off: the development half of `data/library_eval`, and the written questions of
-`data/training`."""
-CONFIRMED_ON = ("check", "shared")
-"""Sets that only confirm it, for a family as a whole: the check half of `data/library_eval`, and TAXKG_GOLD."""
-SMALLEST_GAIN = 0.001
-"""Gain in questions below which there is none; the file has five decimals."""
-COUNTED = ("mrr", "contains_needed", "abstains_on_unanswerable")
-"""Metrics that count: the right passage first, an answer with the needed passage, silence where there is no answer."""
-DECIDED = {"lay_terms": "everyday words that add terms to a question"}
-"""Families that the measurement decides on.
-
-The other families that read questions are the syntax of keys, revisions, forms and places, and kinds of questions: each
-is a capability with a test, and the labeled questions contain few of each.
-"""
-Key = tuple[str, str, str]
+GAINS = ROOT / "taxkg_assets" / "rules" / "gains.csv"
 
 
 @dataclass(frozen=True, slots=True)
-class Effect:
-    """Effect of switching off one rule, or several rules of one family together.
+class Gain:
+    """Measured gain of one rule.
 
     Attributes:
         family: Rule family.
-        group: List of the family; empty where rules of the whole family were switched off.
-        rule: Id of the rule; empty where several were switched off.
-        rules: Number of rules that were switched off.
-        measured_on: Set of questions or of labels.
-        metric: What was measured.
-        n: Questions in which a rule fires, or labeled rows.
-        with_rule: Mean over these questions or rows with the rules.
-        without: The same without them.
+        group: List of the family.
+        rule: Id of the rule.
+        measured_on: What was counted, e.g. `labels, tags`; empty where nothing of it can be measured.
+        n: Documents or questions that were evaluated with and without the rule.
+        families: Families of documents in which the rule changes a figure.
+        gain: Rows or questions that are right only with the rule, less those that are right only without it.
+        left_out_gain: The least gain that remains when one family of documents is left out.
     """
 
     family: str
     group: str
     rule: str
-    rules: int
     measured_on: str
-    metric: str
     n: int
-    with_rule: float
-    without: float
+    families: int
+    gain: float
+    left_out_gain: float
 
     @property
-    def gain(self) -> float:
-        """Return what the rules add: the mean with them less the mean without them."""
-        return self.with_rule - self.without
-
-    @property
-    def total(self) -> float:
-        """Return the gain summed over the questions or rows."""
-        return self.gain * self.n
+    def key(self) -> Key:
+        """Return family, group and id of the rule."""
+        return self.family, self.group, self.rule
 
 
-def write_effects(effects: Iterable[Effect], path: Path = EFFECTS) -> None:
-    """Write effects as CSV.
+def sum_gains(by_family: Mapping[str, float]) -> tuple[float, float]:
+    """Add up the gains of one rule.
 
     Args:
-        effects: Rows to write.
+        by_family: Gain by family of documents.
+
+    Returns:
+        The gain, and the least gain that remains when one family is left out.
+    """
+    total = sum(by_family.values())
+    return total, min((total - own for own in by_family.values()), default=0.0)
+
+
+def list_undecided() -> list[Key]:
+    """List the rules that a measurement decides on: those below the bar, exempt lists aside.
+
+    Returns:
+        Family, group and id of each rule, in the order of the counts.
+    """
+    policy = load_policy()
+    exempt = {name for row in policy.exempt for name in row.lists}
+    return [
+        (family, group, rule)
+        for (family, group, rule), support in load_support().items()
+        if f"{family}.{group}" not in exempt and policy.is_below(support)
+    ]
+
+
+def write_gains(gains: Iterable[Gain], path: Path = GAINS) -> None:
+    """Write gains as CSV.
+
+    Args:
+        gains: Rows to write.
         path: File to write.
     """
     with path.open("w", encoding="utf8", newline="") as out:
-        writer = csv.DictWriter(out, [each.name for each in fields(Effect)], lineterminator="\n")
+        writer = csv.DictWriter(out, [each.name for each in fields(Gain)], lineterminator="\n")
         writer.writeheader()
-        for row in effects:
-            values = asdict(row)
-            writer.writerow({**values, "with_rule": f"{row.with_rule:.5f}", "without": f"{row.without:.5f}"})
+        for row in gains:
+            writer.writerow({**asdict(row), "gain": f"{row.gain:.2f}", "left_out_gain": f"{row.left_out_gain:.2f}"})
 
 
-def read_effects(path: Path = EFFECTS) -> list[Effect]:
-    """Read effects.
+def read_gains(path: Path = GAINS) -> list[Gain]:
+    """Read gains.
 
     Args:
-        path: File that `write_effects` wrote.
+        path: File that `write_gains` wrote.
 
     Returns:
         Rows in the order of the file.
     """
-    kinds: dict[str, Any] = {"rules": int, "n": int, "with_rule": float, "without": float}
+    kinds: dict[str, Any] = {"n": int, "families": int, "gain": float, "left_out_gain": float}
     with path.open(encoding="utf8", newline="") as lines:
         return [
-            Effect(**{name: kinds.get(name, str)(value) for name, value in row.items()})
-            for row in csv.DictReader(lines)
+            Gain(**{name: kinds.get(name, str)(value) for name, value in row.items()}) for row in csv.DictReader(lines)
         ]
-
-
-def sum_gains(effects: Iterable[Effect], *, sets: Sequence[str]) -> dict[Key, float]:
-    """Sum the gains of each rule over the questions in which it fires.
-
-    Args:
-        effects: Effects of single rules; others are ignored.
-        sets: Sets of questions that count.
-
-    Returns:
-        Gain by family, group and rule, in questions.
-    """
-    gains: dict[Key, float] = defaultdict(float)
-    for row in effects:
-        if row.rule and row.measured_on in sets and row.metric in COUNTED:
-            gains[row.family, row.group, row.rule] += row.total
-    return dict(gains)
-
-
-def list_decided(rows: Iterable[Evidence]) -> set[Key]:
-    """List the rules that the measurement decides on: those with little evidence of the decided families.
-
-    Args:
-        rows: Counts of all rules.
-
-    Returns:
-        Family, group and rule.
-    """
-    return {(row.family, row.group, row.rule) for row in rows if row.is_thin and row.family in DECIDED}
-
-
-def find_unproven(rules: Iterable[Key], effects: Sequence[Effect]) -> set[Key]:
-    """Find the rules to switch off.
-
-    Args:
-        rules: Rules with little evidence that were measured.
-        effects: Effects of these rules.
-
-    Returns:
-        Rules without a gain on `CHOSEN_ON`, of the families that lose nothing without them on `CONFIRMED_ON`.
-    """
-    gains, confirming = (sum_gains(effects, sets=sets) for sets in (CHOSEN_ON, CONFIRMED_ON))
-    weak = {key for key in rules if gains.get(key, 0.0) <= SMALLEST_GAIN}
-    lost: dict[str, float] = defaultdict(float)
-    for key in weak:
-        lost[key[0]] += confirming.get(key, 0.0)
-    return {key for key in weak if lost[key[0]] <= SMALLEST_GAIN}

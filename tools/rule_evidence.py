@@ -1,7 +1,7 @@
 """Evidence of the rules: in how many documents each pattern fires, and how many labeled rows it matches.
 
 `python -m tools.rule_evidence --home HOME --gold FOLDER` reads the stored tables of a built home and folders of labels,
-and writes counts to `data/rule_evidence.csv`. No text of a document is written.
+and writes counts to `taxkg_assets/rules/support.csv`. No text of a document is written.
 
 Here: counting. Not here: whether a rule's decision was right, which `rules/confidence.yaml` records.
 """
@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import csv
 import hashlib
-import json
 import operator
 import signal
 import sys
@@ -29,15 +28,14 @@ import polars as pl
 from taxkg_assets.rules.asking import find_search
 from taxkg_assets.rules.loader import Rule, load_family, read_rules
 from taxkg_assets.rules.sentences import find_sentences
+from taxkg_assets.rules.support import Support, load_policy
+from tools.rule_labels import LabeledRows, Review, read_labeled_rows, read_questions, split_at
 
 ROOT = Path(__file__).resolve().parents[1]
-EVIDENCE = ROOT / "data" / "rule_evidence.csv"
-QUESTIONS = ROOT / "data" / "training"
-FEWEST_DOCUMENTS = 2
+EVIDENCE = ROOT / "taxkg_assets" / "rules" / "support.csv"
 LONG_CHARACTERS = 500
 RULE_SECONDS = 4.0
 """Processor time for one rule; what it has found by then is counted."""
-FEWEST_LABELS = 5
 
 # What the families read. A family that is not listed reads text of documents.
 QUESTION_FAMILIES = {"guardrail", "lay_terms", "router", "levels"}
@@ -61,6 +59,7 @@ NO_TEXT = {
     "llm": "replies of a language model, and what the rules answer in its place",
     "scenarios.broken": "generated questions",
     "naming": "names in labels",
+    "roles.bold_fonts": "names of fonts",
     "matching": "quotes in labels",
 }
 FRAGMENT_FAMILIES = {"relations", "polarity", "predicates", "references"}
@@ -117,8 +116,8 @@ class Evidence:
 
     @property
     def is_thin(self) -> bool:
-        """Return whether the rule serves one document or question at most, or fewer than five labeled rows."""
-        return self.is_counted and (self.reach < FEWEST_DOCUMENTS or self.labeled < FEWEST_LABELS)
+        """Return whether the rule is below the bar of `rules/support.yaml`."""
+        return load_policy().is_below(Support(self.reads, self.reach, self.labeled))
 
 
 def pattern_digest(rule: Rule) -> str:
@@ -299,13 +298,8 @@ def _read_fragments(home: Path) -> Iterator[tuple[str, str]]:
     names = ["document_id", "evidence", "start", "mention_start", "mention_end"]
     mentions = pl.read_delta(str(home / "tables" / "references"), columns=names).unique()
     for document, sentence, start, first, last in mentions.iter_rows():
-        for part in _split(sentence, first - start, last - start):
+        for part in split_at(sentence, first - start, last - start):
             yield document, part
-
-
-def _split(sentence: str, first: int, last: int) -> tuple[str, str, str]:
-    before, after = sentence[:first], sentence[last:]
-    return before, after, f"{before}@{after}"
 
 
 def read_reference_rules(home: Path) -> dict[str, set[str]]:
@@ -326,53 +320,11 @@ def read_reference_rules(home: Path) -> dict[str, set[str]]:
     return found
 
 
-def read_labels(folders: Iterable[Path], *, has_questions: bool = False) -> list[list[str]]:
-    """Read the texts of labeled rows: headings, quotes, evidence, cells and labels, or questions.
-
-    Args:
-        folders: Folders of labels.
-        has_questions: Whether to read the labeled questions instead of the labeled texts of documents.
-
-    Returns:
-        Texts of each labeled row; a labeled reference also has the text before, after and around its target.
-    """
-    rows: list[list[str]] = []
-    for folder in folders:
-        for row in (row for path in sorted(folder.glob("*.jsonl")) for row in _read_rows(path)):
-            if has_questions != ("query" in row):
-                continue
-            texts = [row[key] for key in _LABEL_TEXTS if isinstance(row.get(key), str)]
-            if "evidence" in row and (at := row["evidence"].find(row.get("target") or "\0")) >= 0:
-                texts += _split(row["evidence"], at, at + len(row["target"]))
-            rows.append([text for text in texts if text])
-        if not has_questions and (boxes := folder / "boxes.json").exists():
-            forms = json.loads(boxes.read_text(encoding="utf8")).values()
-            rows += [[box["label"]] for form in forms for box in form]
-    return rows
-
-
-_LABEL_TEXTS = ("query", "evidence", "heading", "quote", "text", "label", "row")
-
-
-def _read_rows(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text(encoding="utf8").splitlines() if line.strip()]
-
-
-def read_questions(folder: Path = QUESTIONS) -> list[list[str]]:
-    """Read the written questions of the project.
-
-    Args:
-        folder: Folder with `questions.jsonl` and `questions/`.
-    """
-    paths = [folder / "questions.jsonl", *sorted((folder / "questions").glob("*.jsonl"))]
-    return [[row["query"]] for path in paths for row in _read_rows(path)]
-
-
 def count_evidence(
     rules: Sequence[tuple[str, str, Rule]],
     library: Library,
     *,
-    labels: Mapping[str, Sequence[Sequence[str]]],
+    labels: LabeledRows,
     questions: Sequence[Sequence[str]],
     made: Mapping[str, set[str]],
 ) -> list[Evidence]:
@@ -381,7 +333,7 @@ def count_evidence(
     Args:
         rules: Family, group and rule.
         library: Texts of the documents.
-        labels: Texts of each labeled row, by what they are: `documents` or `questions`.
+        labels: Labeled rows.
         questions: Texts of each written question.
         made: Documents by id of a rule that made a stored row.
 
@@ -395,16 +347,18 @@ def count_evidence(
             at = made[rule.id]
         elif reads == "documents":
             at = library.find_documents(rule, with_fragments=family in FRAGMENT_FAMILIES)
+        review = labels.reviewed.get((family, group, rule.id), Review(0))
         found.append(
             Evidence(
                 family=family,
                 group=group,
                 rule=rule.id,
                 reads=reads,
-                documents=len(at),
-                families=len({name.split("--")[0] for name in at}),
+                documents=max(len(at), review.products),
+                families=max(len({name.split("--")[0] for name in at}), review.products),
                 questions=count_matches(rule, questions) if reads == "questions" else 0,
-                labeled=count_matches(rule, labels.get(reads, ())),
+                labeled=max(count_matches(rule, labels.of(family, reads)), labels.decided.get((family, rule.id), 0))
+                + review.right,
                 pattern=pattern_digest(rule),
             )
         )
@@ -458,8 +412,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     order = {(family, group, rule.id): ix for ix, (family, group, rule) in enumerate(list_rules())}
     library, made = read_library(options.home), read_reference_rules(options.home)
-    folders, questions = [ROOT / "data" / "eval", *options.gold], read_questions()
-    labels = {"documents": read_labels(folders), "questions": read_labels(folders, has_questions=True)}
+    labels, questions = read_labeled_rows([ROOT / "data" / "eval", *options.gold], options.home), read_questions()
     rows = read_evidence(options.out) if options.out.exists() else []
     for name in options.family or sorted({family for family, _, _ in order}):
         rules = [row for row in list_rules() if row[0] == name]

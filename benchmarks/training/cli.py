@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.markdown import Markdown
 
 from benchmarks.documents import CorpusError
-from benchmarks.training import labels, throughput
+from benchmarks.training import labels, throughput, trainer
 from benchmarks.training.corpus import open_corpus
 from benchmarks.training.cross_validation import Study, Tuner, identify_run, run_fold
 from benchmarks.training.folds import Choice, Fold, build_folds
@@ -220,10 +220,17 @@ def run_throughput(options: argparse.Namespace) -> tuple[str, Any]:
     return throughput.render(speeds, scores), [asdict(speed) | scores.get(speed.name, {}) for speed in speeds]
 
 
+def run_trainer(options: argparse.Namespace) -> tuple[str, Any]:
+    """Compare the own training loop with the trainer of sentence-transformers."""
+    found = trainer.compare(options.home)
+    return trainer.render(found), [asdict(row) for row in found]
+
+
 PARTS = {
     "folds": run_folds,
     "labels": run_labels,
     "near-misses": run_near_misses,
     "report": run_report,
     "throughput": run_throughput,
+    "trainer": run_trainer,
 }

@@ -12,6 +12,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from taxkg_assets.rules.needed_words import find_word_groups
+from taxkg_assets.rules.support import find_unsupported
 
 # The same loader in C where it was compiled: every process reads the rules again.
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -169,7 +170,8 @@ def load_rules(name: str, group: str = "rules") -> tuple[Rule, ...]:
         group: Key of the list in the family.
 
     Returns:
-        Rules in the order of the file, without those that have `enabled: false`.
+        Rules in the order of the file, without those that have `enabled: false` or too little support
+        (`rules/support.py`).
     """
     return tuple(rule for rule in read_rules(name, group) if rule.is_enabled)
 
@@ -200,8 +202,10 @@ def read_rules(name: str, group: str = "rules") -> list[Rule]:
         group: Key of the list in the family.
 
     Returns:
-        Rules in the order of the file; `is_enabled` is false for those that have `enabled: false`.
+        Rules in the order of the file; `is_enabled` is false for those that have `enabled: false` or too little
+        support (`rules/support.py`).
     """
+    off = find_unsupported(name)
     known = {"id", "pattern", "examples", "counter_examples", "source", "enabled"}
     return [
         Rule(
@@ -211,7 +215,7 @@ def read_rules(name: str, group: str = "rules") -> list[Rule]:
             counter_examples=tuple(row.get("counter_examples", ())),
             source=row["source"],
             extra={key: value for key, value in row.items() if key not in known},
-            is_enabled=row.get("enabled", True),
+            is_enabled=row.get("enabled", True) and (group, row["id"]) not in off,
         )
         for row in load_family(name)[group]
     ]

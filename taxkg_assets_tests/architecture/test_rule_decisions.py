@@ -1,4 +1,4 @@
-"""Rules with little evidence: on with a measured gain, off without one, and used nowhere while off."""
+"""Rules with little support: off without a measured gain, and nowhere used while off."""
 
 from __future__ import annotations
 
@@ -6,70 +6,58 @@ from pathlib import Path
 
 import pytest
 
-from tools.rule_decisions import (
-    Effect,
-    find_unproven,
-    list_decided,
-    read_effects,
-    write_effects,
-)
-from tools.rule_evidence import list_rules, read_evidence
+from taxkg_assets.rules.support import load_policy, load_support
+from tools.rule_decisions import Gain, list_undecided, read_gains, sum_gains, write_gains
+from tools.rule_evidence import list_rules
 
 
-def _effect(rule: str, gain: float, *, group: str = "rules", on: str = "written", metric: str = "mrr") -> Effect:
-    return Effect("router", group, rule, 1, on, metric, 2, 0.5 + gain / 2, 0.5)
+def test_every_undecided_rule_was_measured_or_is_off() -> None:
+    known = {(family, group, rule.id): rule.is_enabled for family, group, rule in list_rules()}
+    gains = {(row.family, row.group, row.rule): row.gain for row in read_gains()}
+    undecided = [key for key in list_undecided() if key in known]
+    assert undecided, "some rules have little support"
+    assert {key for key in undecided if known[key]} == {key for key in undecided if gains.get(key, 0.0) > 0}
 
 
-def test_every_rule_that_a_measurement_decides_on_is_as_measured() -> None:
-    decided = list_decided(read_evidence())
-    rules = {(family, group, rule.id): rule for family, group, rule in list_rules()}
-    unproven = find_unproven(decided & rules.keys(), read_effects())
-    off = {key for key, rule in rules.items() if not rule.is_enabled}
-    assert off == unproven, "run `python -m benchmarks rule_effect` and set `enabled` as docs/rule-evidence.md says"
-
-
-def test_no_list_is_emptied() -> None:
-    enabled = {(family, group): False for family, group, _ in list_rules()}
+def test_a_rule_with_support_or_of_an_exempt_list_is_on() -> None:
+    undecided, support = set(list_undecided()), load_support()
     for family, group, rule in list_rules():
-        enabled[family, group] |= rule.is_enabled
-    assert [key for key, is_used in enabled.items() if not is_used] == []
+        key = (family, group, rule.id)
+        if key in support and key not in undecided:
+            assert rule.is_enabled, key
+
+
+def test_exempt_lists_exist_and_each_kind_has_a_reason() -> None:
+    lists = {f"{family}.{group}" for family, group, _ in list_rules()}
+    named = [name for row in load_policy().exempt for name in row.lists]
+    assert set(named) <= lists
+    assert len(named) == len(set(named))
+    assert all(row.reason for row in load_policy().exempt)
+
+
+def test_gains_name_rules_with_little_support_only() -> None:
+    rows = read_gains()
+    assert {(row.family, row.group, row.rule) for row in rows} <= set(list_undecided())
+    assert all(row.left_out_gain <= max(row.gain, 0.0) or row.families > 1 for row in rows)
 
 
 @pytest.mark.parametrize(
-    ("effects", "expected"),
+    ("by_family", "expected"),
     [
-        ([_effect("a", 1.0)], set()),
-        ([_effect("a", -0.5)], {"a"}),
-        ([_effect("a", 1.0), _effect("a", -1.5, on="development")], {"a"}),
-        ([_effect("a", 1.0, metric="speaks_on_answerable")], {"a"}),
-        ([], {"a"}),
-        ([_effect("a", -0.5), _effect("a", 1.0, on="check")], set()),
-        ([_effect("a", 1.0), _effect("a", -1.5, on="shared")], set()),
+        ({"f1": 2.0, "p2": 3.0}, (5.0, 2.0)),
+        ({"f1": 4.0}, (4.0, 0.0)),
+        ({"f1": 4.0, "p2": -1.0}, (3.0, -1.0)),
+        ({}, (0.0, 0.0)),
     ],
-    ids=[
-        "gain",
-        "loss",
-        "more loss than gain",
-        "gain that does not count",
-        "fires nowhere",
-        "held-out questions lose without it",
-        "held-out questions choose nothing",
-    ],
+    ids=["two families", "one family", "a loss elsewhere", "nothing"],
 )
-def test_a_rule_is_off_without_a_gain_if_held_out_questions_confirm_it(
-    effects: list[Effect], expected: set[str]
+def test_a_gain_is_what_remains_without_any_one_family(
+    by_family: dict[str, float], expected: tuple[float, float]
 ) -> None:
-    key = ("router", "rules", "a")
-    assert {rule for _, _, rule in find_unproven([key], effects)} == expected
+    assert sum_gains(by_family) == expected
 
 
-def test_held_out_questions_confirm_a_family_as_a_whole() -> None:
-    effects = [_effect("a", -0.5), _effect("a", -1.0, on="check"), _effect("b", -0.5), _effect("b", 1.5, on="check")]
-    assert find_unproven([("router", "rules", "a"), ("router", "rules", "b")], effects) == set()
-
-
-def test_effects_are_read_as_they_were_written(tmp_path: Path) -> None:
-    rows = [_effect("a", 0.25), Effect("roles", "", "", 3, "eval_pages", "roles role_accuracy", 188, 0.5, 0.25)]
-    write_effects(rows, tmp_path / "effects.csv")
-    assert read_effects(tmp_path / "effects.csv") == rows
-    assert rows[0].total == pytest.approx(0.25)
+def test_gains_are_read_as_they_were_written(tmp_path: Path) -> None:
+    rows = [Gain("roles", "titles", "boats", "labels, tags", 4, 2, 3.0, 1.0)]
+    write_gains(rows, tmp_path / "gains.csv")
+    assert read_gains(tmp_path / "gains.csv") == rows

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 
 import pytest
@@ -18,10 +19,10 @@ from tools.rule_evidence import (
     list_rules,
     pattern_digest,
     read_evidence,
-    read_labels,
     split_long,
     write_evidence,
 )
+from tools.rule_labels import REVIEWS, LabeledRows, Review, read_labels
 
 MOST_OUTDATED = 0.1
 """Share of the rules that may be new or changed since the last count."""
@@ -59,7 +60,9 @@ def test_documents_families_and_labels_are_counted() -> None:
     library = _library("A boat for hire.", "A barn.", "Boats and a boat.")
     labels = [["A boat", "on the lake"], ["a barn"]]
     rules = [("roles", "titles", _rule(r"(?i)\bboat\b"))]
-    (row,) = count_evidence(rules, library, labels={"documents": labels}, questions=[["Is a boat exempt?"]], made={})
+    (row,) = count_evidence(
+        rules, library, labels=LabeledRows({"documents": labels}, {}), questions=[["Is a boat exempt?"]], made={}
+    )
     assert (row.documents, row.families, row.labeled, row.questions) == (2, 2, 1, 0)
     assert row.is_thin, "one labeled row is little"
 
@@ -68,7 +71,7 @@ def test_rules_of_questions_are_counted_on_questions() -> None:
     rules = [("lay_terms", "rules", _rule(r"\bboat\b"))]
     questions = [["Is a boat exempt?"], ["Is a barn exempt?"], ["Which boat?"]]
     (row,) = count_evidence(
-        rules, _library("A boat."), labels={"questions": [["boat"]] * 5, "documents": []}, questions=questions, made={}
+        rules, _library("A boat."), labels=LabeledRows({"questions": [["boat"]] * 5}, {}), questions=questions, made={}
     )
     assert (row.documents, row.questions, row.reach) == (0, 2, 2)
     assert not row.is_thin
@@ -77,8 +80,10 @@ def test_rules_of_questions_are_counted_on_questions() -> None:
 def test_a_rule_that_made_stored_rows_is_counted_by_them() -> None:
     rules = [("relations", "cues", _rule(r"see @"))]
     made = {"boats": {"f1--2031", "f1--2030", "p7--2031"}}
-    (row,) = count_evidence(rules, _library("nothing"), labels={}, questions=[], made=made)
-    assert (row.documents, row.families) == (3, 2)
+    (row,) = count_evidence(
+        rules, _library("nothing"), labels=LabeledRows({}, {("relations", "boats"): 4}), questions=[], made=made
+    )
+    assert (row.documents, row.families, row.labeled) == (3, 2, 4)
 
 
 def test_a_search_that_never_ends_is_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -99,6 +104,29 @@ def test_labels_of_references_have_the_text_around_their_target(tmp_path: Path) 
     (tmp_path / "queries.jsonl").write_text('{"query": "What is box 3?"}\n')
     assert read_labels([tmp_path], has_questions=True) == [["What is box 3?"]]
     assert read_labels([tmp_path]) == [["See box 3 first.", "See ", " first.", "See @ first."], ["Rent"]]
+
+
+def test_a_family_has_labels_of_its_own() -> None:
+    labels = LabeledRows({"documents": [["a boat"]], "formulas": [["boat plus boat"], ["barn"]]}, {})
+    rules = [(family, "rules", _rule(r"\bboat\b")) for family in ("formulas", "roles")]
+    rows = count_evidence(rules, _library("A boat."), labels=labels, questions=[], made={})
+    assert [row.labeled for row in rows] == [2, 1]
+
+
+def test_reviewed_matches_count_as_labeled_rows() -> None:
+    labels = LabeledRows({"documents": [["a boat"]]}, reviewed={("roles", "titles", "boats"): Review(6, 4)})
+    (row,) = count_evidence(
+        [("roles", "titles", _rule("boat"))], _library("boat"), labels=labels, questions=[], made={}
+    )
+    assert (row.documents, row.families, row.labeled) == (4, 4, 7)
+
+
+def test_reviews_name_known_rules_and_no_more_right_than_checked() -> None:
+    known = {(family, group, rule.id) for family, group, rule in list_rules()}
+    with REVIEWS.open(encoding="utf8", newline="") as lines:
+        rows = list(csv.DictReader(lines))
+    assert {(row["family"], row["group"], row["rule"]) for row in rows} <= known
+    assert all(0 <= int(row["right"]) <= int(row["checked"]) for row in rows)
 
 
 def test_counts_survive_the_file(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, cast
 
 import dataframely as dy
@@ -16,8 +17,16 @@ from taxkg_assets.graph.flow_statements import read_code, read_item, read_label,
 from taxkg_assets.graph.flows import _compare, _find_named_lines, find_flow_faults
 from taxkg_assets.graph.named_amounts import NamedAmounts, read_placed_amounts
 from taxkg_assets.graph.places import Place
+from tools.rule_switch import every_rule
 
 BOX = {"x0_pt": 1.0, "y0_pt": 1.0, "x1_pt": 2.0, "y1_pt": 2.0}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _with_every_rule() -> Iterator[None]:
+    """Rules with little support are off, but their reading is tested."""
+    with every_rule():
+        yield
 
 
 def _words(place: Place | None) -> tuple[str, ...]:

@@ -25,6 +25,7 @@ import yaml
 import taxkg_assets
 from taxkg_assets.defs.home.kept_fingerprints import keep_fingerprint, recall_fingerprint
 from taxkg_assets.defs.home.store import digest
+from taxkg_assets.rules.support import find_unsupported
 
 PACKAGE = Path(taxkg_assets.__file__).parent
 NAME = PACKAGE.name
@@ -167,8 +168,12 @@ def _read_code(functions: tuple[Callable[..., Any], ...]) -> Code:
 
 
 def family_digest(name: str) -> str:
-    """Digest of a rule family's parsed content: comments and the order of keys do not count."""
-    return digest(json.dumps(_parse_family(name), sort_keys=True, default=str))
+    """Digest of a rule family's parsed content and of its rules that are off for lack of support.
+
+    Comments and the order of keys do not count.
+    """
+    content = json.dumps(_parse_family(name), sort_keys=True, default=str)
+    return digest(content, *(".".join(key) for key in sorted(find_unsupported(name))))
 
 
 @cache

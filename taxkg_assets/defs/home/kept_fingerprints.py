@@ -13,7 +13,7 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
-KINDS = (".py", ".yaml")
+KINDS = (".py", ".yaml", ".csv")
 """Files that decide what code does."""
 DIGITS = 24
 """Length of a fingerprint; a line that was cut holds none."""

@@ -1,0 +1,121 @@
+"""References that single rules decide: what changes without a rule, one row per product, for a person to read.
+
+`python -m benchmarks.rule_changes --home HOME relations predicates` switches off each rule of these families that
+has too little support, and reads short documents of a home again. It prints the sentences whose references change.
+What was right goes into `data/rule_reviews.csv`. The sentences are printed, not stored.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import sys
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import polars as pl
+
+from benchmarks.results import open_home
+from benchmarks.rule_gain import name_family, read_again
+from tools.rule_decisions import list_undecided
+from tools.rule_switch import every_rule, without_rules
+
+MOST_PAGES = 12
+DOCUMENTS = 40
+READ = 6
+"""Changes per rule, each of another product."""
+SEED = 18
+AT = ("element_id", "mention_start", "mention_end", "target")
+Rows = dict[str, pl.DataFrame]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print the changes.
+
+    Args:
+        arguments: Command line; the process's own by default.
+
+    Returns:
+        Exit status, 0.
+    """
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--home", required=True, help="built home whose documents are read again")
+    parser.add_argument("families", nargs="+", help="rule families")
+    options = parser.parse_args(arguments)
+    documents = draw_documents(open_home(options.home).table("documents"))
+    with every_rule():
+        before = read_references(documents)
+        for key in (key for key in list_undecided() if key[0] in options.families):
+            with without_rules([key]):
+                after = read_references(documents)
+            changed = list(find_changes(before, after))
+            print(f"## {'.'.join(key)}: {len(changed)} changes in {len({row['family'] for row in changed})} products")
+            for row in choose(changed):
+                print(json.dumps(row), flush=True)
+    return 0
+
+
+def draw_documents(documents: pl.DataFrame) -> pl.DataFrame:
+    """Draw short documents at random, one of each product.
+
+    Args:
+        documents: Table `documents`.
+    """
+    rows = documents.filter(pl.col("page_count") <= MOST_PAGES).sort("document_id")
+    shuffled = rows.sample(fraction=1.0, shuffle=True, seed=SEED)
+    families = pl.Series([name_family(name) for name in shuffled["document_id"]])
+    return shuffled.filter(families.is_first_distinct()).head(DOCUMENTS)
+
+
+def read_references(documents: pl.DataFrame) -> Rows:
+    """Read the references of documents again.
+
+    Args:
+        documents: Rows of `documents`.
+
+    Returns:
+        Table `references` by document.
+    """
+    return {row["document_id"]: read_again(row).frames["references"] for row in documents.iter_rows(named=True)}
+
+
+def find_changes(before: Rows, after: Rows) -> Iterator[dict[str, Any]]:
+    """Find references whose relation or polarity differs, or that only one reading has.
+
+    Args:
+        before: References by document with all rules.
+        after: The same without one.
+
+    Yields:
+        Product, sentence with its mention in brackets, and relation with polarity before and after.
+    """
+    for document, rows in before.items():
+        other = {tuple(row[name] for name in AT): row for row in after[document].iter_rows(named=True)}
+        for row in rows.iter_rows(named=True):
+            new = other.get(tuple(row[name] for name in AT))
+            decided = (row["relation"], row["polarity"])
+            if new is None or (new["relation"], new["polarity"]) != decided:
+                start, end = row["mention_start"] - row["start"], row["mention_end"] - row["start"]
+                text = row["evidence"]
+                yield {
+                    "family": name_family(document),
+                    "sentence": f"{text[:start]}[{text[start:end]}]{text[end:]}",
+                    "before": " ".join(decided),
+                    "after": "" if new is None else f"{new['relation']} {new['polarity']}",
+                }
+
+
+def choose(changes: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Choose changes at random, each of another product.
+
+    Args:
+        changes: All changes of a rule.
+    """
+    shuffled = random.Random(SEED).sample(list(changes), len(changes))
+    by_family = {row["family"]: row for row in reversed(shuffled)}
+    return list(by_family.values())[:READ]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

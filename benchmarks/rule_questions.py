@@ -1,0 +1,123 @@
+"""Questions with and without single rules: answers that contain what is needed, by family of the needed document."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from benchmarks.asked import read_half
+from benchmarks.questions import find_elements, read_questions
+from taxkg_assets.evaluation.answer_metrics import Reply, score_answer
+from taxkg_assets.evaluation.metrics import Result, find_passages, find_required, score_reciprocal_rank
+from taxkg_assets.retrieval.answering.answer import ask
+from taxkg_assets.retrieval.ranking.search import Searcher
+from taxkg_assets.rules.loader import Rule
+from taxkg_assets.rules.support import Key
+from taxkg_assets.serving.released import Released
+from taxkg_assets.settings import Settings
+from tools.rule_evidence import list_rules
+
+BUDGET = 2_000
+QUOTE = 300
+"""Characters of an element that a result must contain."""
+COUNTED = ("mrr", "contains_needed", "abstains_on_unanswerable")
+"""Metrics that count: the right passage first, an answer with the needed passage, silence where there is no answer."""
+Without = Callable[[Iterable[Key]], AbstractContextManager[None]]
+Question = dict[str, Any]
+
+
+def measure_questions(
+    keys: Sequence[Key], released: Released, folders: Sequence[Path], *, without: Without
+) -> Iterator[tuple[Key, int, dict[str, float]]]:
+    """Answer the questions in which a rule fires with it and without it.
+
+    Args:
+        keys: Rules that read questions.
+        released: Release that answers.
+        folders: Folders of labels, whose `queries.jsonl` are added to the questions of the project.
+        without: Switches rules off.
+
+    Yields:
+        The rule, the number of questions, and the gain by family of the needed document: the sum of
+        the metrics of `COUNTED`.
+    """
+    questions = [*_read_labeled(folders), *_read_halves(released), *read_written(released.table("elements"))]
+    rules = {(family, group, rule.id): rule for family, group, rule in list_rules()}
+    base: dict[int, Mapping[str, float]] = {}
+    for key in keys:
+        fired = _find_fired(rules[key], questions)
+        for ix in fired:
+            if ix not in base:
+                base[ix] = _score(released.searcher, questions[ix])
+        gains: dict[str, float] = defaultdict(float)
+        with without([key]):
+            for ix in fired:
+                after = _score(released.searcher, questions[ix])
+                gains[_name_family(questions[ix])] += sum(base[ix].get(m, 0.0) - after.get(m, 0.0) for m in COUNTED)
+        yield key, len(fired), gains
+
+
+def _find_fired(rule: Rule, questions: Sequence[Question]) -> list[int]:
+    return [ix for ix, row in enumerate(questions) if rule.pattern.search(row["query"])]
+
+
+def _name_family(question: Question) -> str:
+    gold = question.get("gold") or []
+    return str(gold[0]["document"]).split("--")[0] if gold else f"no answer: {question.get('kind', '')}"
+
+
+def _read_labeled(folders: Sequence[Path]) -> Iterator[Question]:
+    for path in (folder / "queries.jsonl" for folder in folders):
+        if path.exists():
+            yield from (json.loads(line) for line in path.read_text(encoding="utf8").splitlines() if line.strip())
+
+
+def _read_halves(released: Released) -> Iterator[Question]:
+    for half in ("check", "development"):
+        yield from read_half(half, released.table("sections"))[0]
+
+
+def read_written(elements: pl.DataFrame) -> list[Question]:
+    """Read the written questions of `data/training` with the beginning of their element as the quote to find.
+
+    Args:
+        elements: Table `elements` of the home.
+
+    Returns:
+        Questions whose element the home contains, and questions that no document answers.
+    """
+    texts = {row[0]: row[1:] for row in elements.select("element_id", "document_id", "page", "text").iter_rows()}
+    found = []
+    for row in read_questions():
+        names = find_elements(row)
+        gold = [
+            {"document": document, "page": page, "quote": text[:QUOTE], "grade": 3}
+            for document, page, text in (texts[name] for name in names if name in texts)
+        ]
+        if gold or not names:
+            kind = "written" if gold else "unanswerable"
+            found.append({"id": row["id"], "query": row["query"], "type": kind, "gold": gold})
+    return found
+
+
+def _score(searcher: Searcher, question: Question) -> dict[str, float]:
+    try:
+        answer = ask(searcher, question["query"], settings=Settings())
+    except (LookupError, StopIteration, RuntimeError) as missing:
+        # The code names this rule, so nothing works without it.
+        print(f"{question['id']}: {missing!r}", file=sys.stderr)
+        return {}
+    reply = Reply(text=answer.answer, confidence=answer.confidence, is_abstained=answer.abstained)
+    scores = {name: value for name, value in score_answer(question, reply).items() if name in COUNTED}
+    if required := find_required(question):
+        results = [Result(row.document, row.text) for row in answer.results]
+        ranks = find_passages(required, results, is_row=question["type"] == "table_value", budget=BUDGET).ranks
+        scores["mrr"] = score_reciprocal_rank(ranks)
+    return scores

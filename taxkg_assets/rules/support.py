@@ -1,0 +1,134 @@
+"""Support of the rules: how many documents and labeled rows stand behind each, and which are off for lack of them.
+
+Here: reading the counts and deciding. Not here: counting and measuring (`tools/rule_evidence.py`,
+`benchmarks/rule_gain.py`), and loading rules, which imports this module.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+import yaml
+
+Key = tuple[str, str, str]
+"""Family, group and id of a rule."""
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_COUNTED = ("documents", "questions")
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    """Support of one rule.
+
+    Attributes:
+        reads: `documents`, `questions`, or what else the rule reads, for which nothing is counted.
+        reach: Documents of the library, or written questions, in which the rule fires.
+        labeled: Labeled rows that it matches or decided.
+    """
+
+    reads: str
+    reach: int
+    labeled: int
+
+
+@dataclass(frozen=True, slots=True)
+class Exemption:
+    """Lists of rules that counts do not decide on.
+
+    Attributes:
+        kind: `closed list`, `syntax`, `named part`, `guard` or `safety`.
+        reason: Why counts do not decide.
+        lists: The lists, as `family.group`.
+    """
+
+    kind: str
+    reason: str
+    lists: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """Which rules need support.
+
+    Attributes:
+        reach: Fewest documents or questions.
+        labeled: Fewest labeled rows.
+        exempt: Lists that need none.
+    """
+
+    reach: int
+    labeled: int
+    exempt: tuple[Exemption, ...]
+
+    def is_below(self, support: Support) -> bool:
+        """Return whether a rule has too little support to be on without a measured gain.
+
+        Args:
+            support: Counts of the rule.
+        """
+        is_little = support.reach < self.reach or support.labeled < self.labeled
+        return support.reads in _COUNTED and is_little
+
+
+@cache
+def load_policy() -> Policy:
+    """Read `rules/support.yaml`, once per process."""
+    written = yaml.load(_read("support.yaml"), Loader=_LOADER)
+    exempt = (Exemption(row["kind"], row["reason"], tuple(row["lists"])) for row in written["exempt"])
+    return Policy(**written["bar"], exempt=tuple(exempt))
+
+
+@cache
+def load_support() -> Mapping[Key, Support]:
+    """Read the counts of all rules from `rules/support.csv`, once per process."""
+    return {key: _to_support(row) for key, row in _read_rows("support.csv")}
+
+
+@cache
+def load_gains() -> Mapping[Key, float]:
+    """Read the measured gains of rules from `rules/gains.csv`, once per process.
+
+    Returns:
+        Labeled rows or questions that are right only with the rule, less those that are right only without it.
+    """
+    return {key: float(row["gain"]) for key, row in _read_rows("gains.csv")}
+
+
+@cache
+def find_unsupported(family: str) -> frozenset[tuple[str, str]]:
+    """Find the rules of a family that are off for lack of support.
+
+    Args:
+        family: Rule family.
+
+    Returns:
+        Group and id of the rules below the bar that neither an exemption nor a measured gain keeps on.
+    """
+    policy, gains = load_policy(), load_gains()
+    exempt = {name for row in policy.exempt for name in row.lists}
+    return frozenset(
+        (group, rule)
+        for (own, group, rule), support in load_support().items()
+        if own == family
+        and f"{own}.{group}" not in exempt
+        and policy.is_below(support)
+        and gains.get((own, group, rule), 0.0) <= 0.0
+    )
+
+
+def _to_support(row: Mapping[str, str]) -> Support:
+    reach = row["questions"] if row["reads"] == "questions" else row["documents"]
+    return Support(reads=row["reads"], reach=int(reach), labeled=int(row["labeled"]))
+
+
+def _read(name: str) -> str:
+    return files("taxkg_assets.rules").joinpath(name).read_text(encoding="utf8")
+
+
+def _read_rows(name: str) -> Iterator[tuple[Key, dict[str, str]]]:
+    for row in csv.DictReader(_read(name).splitlines()):
+        yield (row["family"], row["group"], row["rule"]), row

@@ -1,0 +1,50 @@
+"""A rule with little support is off, unless its list is exempt or a gain was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from taxkg_assets.rules import loader, support
+from taxkg_assets.rules.loader import load_rules, read_rules
+from taxkg_assets.rules.support import Exemption, Policy, Support, find_unsupported
+
+POLICY = Policy(reach=2, labeled=5, exempt=(Exemption("syntax", "as an agency writes it", ("boats.names",)),))
+COUNTS = {
+    "known": Support("documents", 2, 5),
+    "narrow": Support("documents", 1, 9),
+    "unlabeled": Support("questions", 9, 4),
+    "gained": Support("documents", 1, 0),
+    "lost": Support("documents", 1, 0),
+    "uncounted": Support("names of models", 0, 0),
+}
+GAINS = {("boats", "rules", "gained"): 1.0, ("boats", "rules", "lost"): -1.0}
+
+
+@pytest.fixture(autouse=True)
+def counted(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    counts = {("boats", group, rule): count for group in ("rules", "names") for rule, count in COUNTS.items()}
+    monkeypatch.setattr(support, "load_policy", lambda: POLICY)
+    monkeypatch.setattr(support, "load_support", lambda: counts)
+    monkeypatch.setattr(support, "load_gains", lambda: GAINS)
+    find_unsupported.cache_clear()
+    load_rules.cache_clear()
+    yield
+    find_unsupported.cache_clear()
+    load_rules.cache_clear()
+
+
+def test_rules_below_the_bar_are_off_without_a_gain() -> None:
+    off = {("rules", "narrow"), ("rules", "unlabeled"), ("rules", "lost")}
+    assert find_unsupported("boats") == off
+    assert find_unsupported("barns") == frozenset()
+
+
+def test_the_loader_leaves_them_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    row = {"pattern": "a boat", "examples": ["a boat"], "source": "plain English"}
+    rules = [{"id": name, **row} for name in (*COUNTS, "new")]
+    monkeypatch.setattr(loader, "load_family", lambda name: {"rules": rules, "names": rules})
+    assert [rule.id for rule in load_rules("boats")] == ["known", "gained", "uncounted", "new"]
+    assert [rule.id for rule in load_rules("boats", "names")] == [*COUNTS, "new"], "an exempt list"
+    assert [rule.id for rule in read_rules("boats") if not rule.is_enabled] == ["narrow", "unlabeled", "lost"]
