@@ -55,6 +55,8 @@ TINY, OFF_PAGE, UNPAINTED, GROUND, COVERED, CLIPPED, REPLACED, PRINTED = (
 HIDDEN_KINDS = (TINY, OFF_PAGE, UNPAINTED, GROUND, COVERED, CLIPPED, REPLACED)
 NAMED_PART, SLIT, MASK = "Do", "slit", "mask"
 _FILLED_OR_STROKED = 16 | 32
+# Brightness of a pixel.
+_LEVELS = np.arange(256)
 # Size, color and manner of painting: a page has a few of each.
 _MANNER = itemgetter("size", "color", "char_flags", "alpha")
 _EVERYWHERE = (-math.inf, -math.inf, math.inf, math.inf)
@@ -227,13 +229,13 @@ class Sight:
     def _is_distinct(self, raw: dict[str, Any], shown: Box) -> bool:
         own, least = _brightness(raw["color"]), self._limits.contrast
         pixels = self._draw(shown)
-        differing = sum(abs(pixel - own) > least for pixel in pixels)
+        differing = len(pixels) - _count_like(pixels, own, most=least)
         return bool(pixels) and differing >= float(self._limits.ground_share) * len(pixels)
 
     def _shows_own_color(self, raw: dict[str, Any], shown: Box) -> bool:
         own, most = _brightness(raw["color"]), self._limits.contrast
         pixels = self._draw(shown)
-        same = sum(abs(pixel - own) <= most for pixel in pixels)
+        same = _count_like(pixels, own, most=most)
         return bool(same >= self._limits.own_share * len(pixels))
 
     @cached_property
@@ -288,7 +290,7 @@ class Sight:
         if not pixels:
             return False
         ground, least = Counter(pixels).most_common(1)[0][0], self._limits.contrast
-        differing = sum(abs(pixel - ground) > least for pixel in pixels)
+        differing = len(pixels) - _count_like(pixels, ground, most=least)
         return bool(differing >= self._limits.ink_share * len(pixels))
 
     @cached_property
@@ -379,6 +381,12 @@ def _gray(drawing: Any, *, zoom: float, clip: Box | None) -> tuple[bytes, int]:
     scale = max(1, round(72 * zoom)) / 72
     drawn = drawing.get_pixmap(matrix=_MUPDF.Matrix(scale, scale), clip=clip, colorspace=_MUPDF.csGRAY, alpha=False)
     return bytes(drawn.samples), int(drawn.width)
+
+
+def _count_like(pixels: bytes, light: float, *, most: float) -> int:
+    """Count the pixels about as bright as a value: each of the 256 levels is compared once."""
+    counts = np.bincount(np.frombuffer(pixels, dtype=np.uint8), minlength=len(_LEVELS))
+    return int(counts[np.abs(_LEVELS - light) <= most].sum())
 
 
 def _brightness(color: int) -> float:

@@ -384,15 +384,16 @@ def _is_bold(row: Row) -> bool:
 
 
 def _is_filled(grid: Grid, row: Row) -> bool:
-    runs = row.runs
+    fills, places = grid.drawing.fills, [(run.center, run.middle) for run in row.runs]
+    if not fills or not places:
+        return False
+    top, bottom = min(y for _, y in places), max(y for _, y in places)
+    # Of a page's hundreds of shaded cells few are on the row.
+    near = [fill for fill in fills if fill.y0 - 1 <= bottom and top <= fill.y1 + 1]
     filled = sum(
-        any(
-            fill.x0 - 1 <= run.center <= fill.x1 + 1 and fill.y0 - 1 <= run.middle <= fill.y1 + 1
-            for fill in grid.drawing.fills
-        )
-        for run in runs
+        any(fill.x0 - 1 <= x <= fill.x1 + 1 and fill.y0 - 1 <= y <= fill.y1 + 1 for fill in near) for x, y in places
     )
-    return bool(runs) and filled >= 0.8 * len(runs)
+    return filled >= 0.8 * len(places)
 
 
 def amount_frac(texts: Sequence[str]) -> float:
