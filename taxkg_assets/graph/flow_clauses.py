@@ -18,6 +18,7 @@ from taxkg_assets.rules.sentences import find_sentences
 
 _WORD = re.compile(r"⟨(\d+)_*⟩")
 _PREPOSITION = re.compile(r"\b(from|on|in|to)\b")
+_AFTER_PREPOSITION = re.compile(r"\b(?:from|on|in|to) $")
 _JOINT = re.compile(r";|\b(?:and|or)\b")
 _OPEN = re.compile(r"\([^()]*$")
 _EXAMPLE = re.compile(r"\((?:for example|such as|generally),? $")
@@ -182,7 +183,7 @@ def _find_role(left: str, right: str, previous: _Found | None, *, is_joined: boo
             return "source"
         is_aside = _INSIDE.search(left) and right.startswith((")", ", code", " ("))
         return "aside" if is_aside and (previous is None or left.strip() != "(") else ""
-    if right.startswith((" amount", "’s amount")):
+    if right.startswith((" amount", "’s amount")) and not _AFTER_PREPOSITION.search(left):
         return "source"
     if is_joined and previous is not None:
         preposition = _PREPOSITION.search(left)

@@ -56,6 +56,11 @@ def _read(text: str, under: str) -> Ends:
             "",
             [(":1a", "2120:16"), (":1b", "2120:17")],
         ),
+        (
+            "Report on line 6 amounts from tolls and any dues claimed on line 2 of Form 2478.",
+            "lines",
+            [("2478:2", ":6")],
+        ),
         ("A pilot should include the line 5a amount on Form 2120, line 13.", "lines", [(":5a", "2120:13")]),
     ],
 )
