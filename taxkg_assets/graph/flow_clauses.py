@@ -230,7 +230,7 @@ def _group(found: list[_Found], at: int) -> list[list[_Found]]:
         if each.role not in ("source", "target") or (each.role == "target" and each.start < at - 1):
             continue
         roles = {other.role for other in groups[-1]}
-        is_full = len(roles) == 2 and not each.is_joined and each.role == "source"
+        is_full = len(roles) == 2 and not each.is_joined and each.role == "source" == groups[-1][0].role
         is_other = (
             each.place.kind == "line"
             and each.role == "target"
