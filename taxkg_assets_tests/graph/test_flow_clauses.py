@@ -68,6 +68,11 @@ def test_a_clause_joins_its_sources_and_targets(text: str, under: str, ends: End
     assert _read(text, under) == ends
 
 
+def test_a_target_takes_every_source_named_after_it() -> None:
+    text = "Report on line 6 any dues claimed on line 2 of Form 2478, and any tolls claimed on line 8 of Form 2864."
+    assert _read(text, "lines") == [("2478:2", ":6"), ("2864:8", ":6")]
+
+
 @pytest.mark.parametrize(
     ("text", "ends"),
     [
