@@ -18,6 +18,7 @@ from taxkg_assets.rules.sentences import find_sentences
 
 _WORD = re.compile(r"⟨(\d+)_*⟩")
 _PREPOSITION = re.compile(r"\b(from|on|in|to)\b")
+_AFTER_PREPOSITION = re.compile(r"\b(?:from|on|in|to) $")
 _JOINT = re.compile(r";|\b(?:and|or)\b")
 _OPEN = re.compile(r"\([^()]*$")
 _EXAMPLE = re.compile(r"\((?:for example|such as|generally),? $")
@@ -182,7 +183,7 @@ def _find_role(left: str, right: str, previous: _Found | None, *, is_joined: boo
             return "source"
         is_aside = _INSIDE.search(left) and right.startswith((")", ", code", " ("))
         return "aside" if is_aside and (previous is None or left.strip() != "(") else ""
-    if right.startswith((" amount", "’s amount")):
+    if right.startswith((" amount", "’s amount")) and not _AFTER_PREPOSITION.search(left):
         return "source"
     if is_joined and previous is not None:
         preposition = _PREPOSITION.search(left)
@@ -229,7 +230,7 @@ def _group(found: list[_Found], at: int) -> list[list[_Found]]:
         if each.role not in ("source", "target") or (each.role == "target" and each.start < at - 1):
             continue
         roles = {other.role for other in groups[-1]}
-        is_full = len(roles) == 2 and not each.is_joined and each.role == "source"
+        is_full = len(roles) == 2 and not each.is_joined and each.role == "source" == groups[-1][0].role
         is_other = (
             each.place.kind == "line"
             and each.role == "target"

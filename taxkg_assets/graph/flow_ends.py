@@ -17,6 +17,8 @@ from taxkg_assets.rules.models.flows import load_flows
 Row = Mapping[str, Any]
 SEVERAL = "several lines of the form match"
 """Problem of an end that names more than one line."""
+NO_FORM = "the library does not contain the form"
+"""Problem of an end on a form without a document."""
 NO_LABEL = "no line of the form has the label"
 """Problem of an end that words name which no line prints."""
 _PARENT = re.compile(r" \(Form (.+)\)$")
@@ -94,7 +96,7 @@ class Lines:
         else:
             found = self.find_revision(name, place.year or about.year)
             if found is None:
-                return _fail(end, "the library does not contain the form")
+                return _fail(end, NO_FORM)
             document, is_same = found
         part = about.part if document == about.document_id else ""
         if not key and not place.label:

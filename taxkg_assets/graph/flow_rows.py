@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
-from taxkg_assets.graph.flow_ends import About, End, Lines
+from taxkg_assets.graph.flow_ends import NO_FORM, About, End, Lines
 from taxkg_assets.graph.flow_statements import FlowStatement
 from taxkg_assets.graph.places import Place
 
@@ -61,7 +62,17 @@ def _find_ends(place: Place | None, own: End | None, about: About, known: Lines,
     named = [(form, key) for form in place.forms or ("",) for key in place.keys or ("",)]
     if place.kind == "column":
         return [end for form, key in named for end in known.find_columns(place, about, key=key, form=form)]
-    return [known.find(place, about, key=key, form=form, other_form=other_form) for form, key in named]
+    ends = [known.find(place, about, key=key, form=form, other_form=other_form) for form, key in named]
+    return ends if place.keys else _share_key(ends)
+
+
+def _share_key(ends: list[End]) -> list[End]:
+    """Give a label on several forms the key that it has on the ones that the library contains."""
+    keys = {end.key for end in ends if end.line is not None}
+    if len(keys) != 1:
+        return ends
+    key = keys.pop()
+    return [end if end.line is not None or end.problem != NO_FORM else replace(end, key=key) for end in ends]
 
 
 def make_row(relation: str, source: End, target: End, stated: Row) -> dict[str, Any]:

@@ -56,11 +56,21 @@ def _read(text: str, under: str) -> Ends:
             "",
             [(":1a", "2120:16"), (":1b", "2120:17")],
         ),
+        (
+            "Report on line 6 amounts from tolls and any dues claimed on line 2 of Form 2478.",
+            "lines",
+            [("2478:2", ":6")],
+        ),
         ("A pilot should include the line 5a amount on Form 2120, line 13.", "lines", [(":5a", "2120:13")]),
     ],
 )
 def test_a_clause_joins_its_sources_and_targets(text: str, under: str, ends: Ends) -> None:
     assert _read(text, under) == ends
+
+
+def test_a_target_takes_every_source_named_after_it() -> None:
+    text = "Report on line 6 any dues claimed on line 2 of Form 2478, and any tolls claimed on line 8 of Form 2864."
+    assert _read(text, "lines") == [("2478:2", ":6"), ("2864:8", ":6")]
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pytest
 from taxkg_assets import schemas
 from taxkg_assets.graph.flow_ends import NO_LABEL, About, End, Lines
 from taxkg_assets.graph.flow_passages import find_heading_form, place_on_form_before
-from taxkg_assets.graph.flow_rows import make_row
+from taxkg_assets.graph.flow_rows import list_rows, make_row
 from taxkg_assets.graph.flow_statements import read_code, read_item, read_label, read_lead_in, read_passage
 from taxkg_assets.graph.flows import _compare, _find_named_lines, find_flow_faults
 from taxkg_assets.graph.named_amounts import NamedAmounts, read_placed_amounts
@@ -291,6 +291,15 @@ def _flow(relation: str, source: int, target: int) -> dict[str, Any]:
     ends = [End(LINES[at]["form"], LINES[at]["key"], LINES[at]["part"], "", LINES[at]) for at in (source, target)]
     stated = {"document_id": LINES[source]["document_id"], "element_id": None, "page": 1, "bbox": BOX}
     return make_row(relation, ends[0], ends[1], stated | {"start": 0, "end": 4, "evidence": "dues", "rule_id": "from"})
+
+
+def test_a_label_on_two_forms_has_the_key_of_the_one_that_is_known() -> None:
+    (statement,) = read_passage("Report it on the “Harbor dues” line of Form 2040 or 2040-SR.", under="boxes")
+    own, about = End("2099", "box_1a", "", "", LINES[7]), About("2099", 2030)
+    stated = {"document_id": "f2099--2029", "element_id": None, "page": 1, "bbox": BOX}
+    rows = list_rows(statement, own, about, known=Lines(LINES, DOCUMENTS), stated=stated, text="Report it")
+    ends = [(row["target_form"], row["target_key"], row["problem"]) for row in rows]
+    assert ends == [("2040", "line_3b", ""), ("2040-SR", "line_3b", "target: the library does not contain the form")]
 
 
 def test_both_ends_agree_or_the_other_names_another_line() -> None:
