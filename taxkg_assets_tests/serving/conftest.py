@@ -94,3 +94,17 @@ def _is_own(url: str, own: str) -> bool:
 def fits(page: Any) -> bool:
     """Whether a page is no wider than its window."""
     return bool(page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth"))
+
+
+def find_serious_faults(page: Any) -> list[tuple[str, str]]:
+    """Rules of axe-core that a page breaks seriously, each with the element; skips where axe is not installed."""
+    axe = pytest.importorskip("axe_playwright_python", reason="axe-playwright-python is not installed")
+    page.evaluate((Path(axe.__file__).parent / "axe.min.js").read_text(encoding="utf8"))
+    found = page.evaluate("axe.run()")
+    assert found["passes"]
+    return [
+        (fault["id"], node["html"][:200])
+        for fault in found["violations"]
+        if fault["impact"] in ("serious", "critical")
+        for node in fault["nodes"]
+    ]

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from taxkg_assets_tests.serving.conftest import PHONE, SIZES, fits
+from taxkg_assets_tests.serving.conftest import PHONE, SIZES, find_serious_faults, fits
 
 pytestmark = pytest.mark.slow
 
@@ -215,19 +214,18 @@ def test_the_first_view_is_small_and_fast(open_page: Any) -> None:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("view", VIEWS)
 def test_no_serious_fault_for_assistive_technology(open_page: Any, view: str, scheme: str) -> None:
-    axe = pytest.importorskip("axe_playwright_python", reason="axe-playwright-python is not installed")
     page = open_page(VIEWS[view], scheme=scheme)
     _settle(page)
-    page.evaluate((Path(axe.__file__).parent / "axe.min.js").read_text(encoding="utf8"))
-    found = page.evaluate("axe.run()")
-    serious = [
-        (fault["id"], node["html"][:200])
-        for fault in found["violations"]
-        if fault["impact"] in ("serious", "critical")
-        for node in fault["nodes"]
-    ]
-    assert serious == []
-    assert found["passes"]
+    assert find_serious_faults(page) == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_an_error_leads_to_the_documents_and_is_accessible(open_page: Any, scheme: str) -> None:
+    page = open_page("/?view=document&document=nowhere", is_quiet=False, scheme=scheme)
+    page.get_by_role("alert").get_by_text("No document 'nowhere'").wait_for()
+    assert find_serious_faults(page) == []
+    page.get_by_role("link", name="See the documents").click()
+    page.get_by_role("heading", name="Documents").wait_for()
 
 
 @pytest.mark.parametrize("view", VIEWS)

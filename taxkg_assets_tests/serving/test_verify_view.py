@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from taxkg_assets_tests.serving.conftest import PHONE, fits
+from taxkg_assets_tests.serving.conftest import PHONE, find_serious_faults, fits
 
 pytestmark = pytest.mark.slow
 
@@ -48,6 +48,13 @@ def test_a_file_is_checked(open_page: Any, tmp_path: Path) -> None:
     page.get_by_role("button", name="Check", exact=True).click()
     page.get_by_role("heading", name="Report").wait_for(timeout=60_000)
     assert page.locator("article").first.inner_text().startswith("Contradicted")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_report_has_no_serious_fault_for_assistive_technology(open_page: Any, scheme: str) -> None:
+    page = open_page("/?view=verify", scheme=scheme)
+    _check(page, f"{HOSTILE}\n\n{FALSE}\n\n{TRUE}\n\nThe booklet says: “Treat the payment as seldom as a dividend.”")
+    assert find_serious_faults(page) == []
 
 
 def test_a_phone_shows_everything_within_its_width(open_page: Any) -> None:
