@@ -27,6 +27,8 @@ from taxkg_assets.rules.loader import load_rules
 
 _DIGITS = re.compile(r"\d+|[ivxl]+$")
 _LETTERS = re.compile(r"[^\W\d_]")
+# The foot of a first page is two lines high where it also prints a date: its page number is that much higher.
+_FIRST_FOOT_PT = 10.0
 # Lines of one address: type as large as the text's or as the next line's, the same left edge, one leading apart.
 _SAME_SIZE_PT, _SAME_EDGE_PT, _NEXT_LINE_SIZES = 0.3, 1.5, 1.4
 
@@ -143,6 +145,8 @@ def find_artifact_test(page: Page, style: Style) -> Callable[[Line], bool]:
             if _pattern_of(text) in repeated or search(text) is not None:
                 return True
             return line.y0 > lone_foot
+        if line.y0 > foot - _FIRST_FOOT_PT and not text.isdigit() and _pattern_of(text) in repeated:
+            return True
         return search(text) is not None and not text.isdigit()
 
     return test

@@ -100,7 +100,7 @@ def sort_lines(
 
 def _find_blank_losses(lines: Sequence[Line], *, is_face: bool) -> set[int]:
     """Find the parentheses (by `id`) between which a loss is entered; on a face one of them may end a leader."""
-    alone = [line for line in lines if line.text in _PARENTHESES]
+    alone = [line for line in lines if len(line.text) == 1 and line.text in _PARENTHESES]
     found = {id(line) for line in lines if line.text == _BLANK_LOSS}
     if is_face:
         return found | {id(line) for line in alone}

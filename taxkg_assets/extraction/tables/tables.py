@@ -222,9 +222,9 @@ def _find_caption(runs: Sequence[Run], box: Box, drawings: Sequence[Drawing]) ->
         run
         for run in runs
         if run.middle < box.y0
-        and not is_filing_note(run.text)
         and box.x0 - 6 <= run.center <= box.x1 + 6
         and not any(other.box is not box and other.box.holds(run) for other in drawings)
+        and not is_filing_note(run.text)
     ]
     adjacent = [
         run for run in runs if box.y0 - 3 <= run.middle <= box.y1 and -3 <= box.x0 - run.x1 <= limits.left_caption_pt

@@ -344,3 +344,13 @@ def test_labels_side_by_side_in_a_box_are_read_one_after_the_other() -> None:
     boxes += [FaceBox(1, "box_2", "", False, 40, 195, 200, 220, (), 1.0)]
     blocks = find_blocks(booklet.source(), identity=identity_of("form"), regions={}, face_boxes={1: boxes})
     assert blocks[0].text == "13 Hired sailor Old age plan"
+
+
+def test_the_page_number_of_a_first_page_is_higher_where_a_date_is_below_it() -> None:
+    booklet = Booklet().lines(*filler(6)).to(290, 733).set(("Q-1", "b")).to(LEFT, 750).set(("Mar 5, 2031", "b"))
+    for number in (2, 3, 4, 5):
+        booklet.turn().lines(*filler(6)).to(290, 742).set((f"Q-{number}", "b"))
+    roles = {block.text: block.role for block in blocks_of(booklet)}
+    assert {roles[f"Q-{number}"] for number in (1, 2, 3, 4, 5)} == {"PageArtifact"}
+    lone = Booklet().lines(*filler(6)).to(290, 733).set(("Q-1", "b"))
+    assert {block.text: block.role for block in blocks_of(lone)}["Q-1"] != "PageArtifact"
