@@ -84,11 +84,14 @@ def find_row(lines: Sequence[Line], cell: str) -> Line | None:
         cell: Cell in words: title, row and column paths, and the value.
 
     Returns:
-        The row that names most parts of the cell; None where it has no other value than the cell's.
+        The row that names most parts of the cell, those of its row path twice: a column may have the name of another
+        row. None where it has no other value than the cell's.
     """
     named = frozenset(part.strip() for part in _PARTS.split(cell))
+    path = frozenset(part.strip() for part in _PARTS.split(cell.rpartition(" | ")[0].rpartition(" | ")[2]))
     rows = [line for line in lines if CELLS in line.text and find_headers(lines, line) is not None]
-    shared = [len(named.intersection(split_cells(line.text))) for line in rows]
+    texts = [split_cells(line.text) for line in rows]
+    shared = [len(named.intersection(own)) + len(path.intersection(own)) for own in texts]
     best = max(shared, default=0)
     if not best or shared.count(best) != 1:
         return None
