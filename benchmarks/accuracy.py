@@ -1,7 +1,7 @@
 """Accuracy: the release's answers to every query set, on both halves of the document families.
 
-Whoever tunes looks at the development half only; what the other half says is a check. The split is drawn from the
-families alone, so that it stays the same while the search changes.
+Tune on the development half only; the other half is a check. The split depends on the families alone, so it stays the
+same while the search changes.
 """
 
 from __future__ import annotations

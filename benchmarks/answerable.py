@@ -1,7 +1,7 @@
-"""The guardrail's weights: what tells questions that the corpus answers from those that it does not.
+"""The guardrail's weights: which separate questions that the corpus answers from those that it does not.
 
-Three sorts of questions: written ones that a document answers; written ones that none does; and the first sort asked of
-an index without the documents of their form, which leaves what is nearest to an answer and is none.
+Three kinds of questions: written ones that a document answers; written ones that none does; and the first kind put to
+an index without the documents of their form, where the nearest passages do not answer them.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ PRIORS = {
     "missing_key": -3.0, "missing_edition": -3.0, "missing_year": -2.5, "foreign_place": -2.0, "advice": -2.0,
     "unknown_form": -2.0, "unmentioned_form": -2.0, "foreign_country": -1.5, "own_papers": -2.0,
 }  # fmt: skip
-HELPS = frozenset({"cosine", "fit", "named", "retrievers", "mean_cosine", "gap", "held_words", "likeness"})
+HELPS = frozenset({"cosine", "fit", "named", "retrievers", "mean_cosine", "gap", "max_term_overlap", "cohesion"})
 OF_ANSWERABLE = frozenset({"bias", "length"})
-"""Told by the answerable questions alone: whoever writes questions that no document answers may write shorter ones, and
-a question's length is no reason to answer it."""
+"""Fitted on the answerable questions alone: unanswerable questions may have been written shorter, and the length of a
+question is no reason to answer it."""
 Floats = npt.NDArray[np.float64]
 
 

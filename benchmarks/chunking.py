@@ -86,7 +86,7 @@ def render(report: Report) -> str:
     lines = [
         "# chunking",
         "",
-        f"Sufficiency@{K}: all passages that an answer needs stand in the first {K} results.",
+        f"Sufficiency@{K}: all passages that an answer needs are among the first {K} results.",
         "",
     ]
     lines += [_row(head), _row(["---"] * len(head))]
@@ -233,9 +233,9 @@ class WatchedJudge(RuleProposer):
 
 
 def judge_texts(chunks: pl.DataFrame) -> float:
-    """Share of the prose in an index that the judge accepts as it stands there, whoever cut it.
+    """Share of the prose in an index that the judge accepts, by any chunker.
 
-    The likeness of the parts of a chunk is not looked at: a fixed run of words has no parts.
+    The similarity of the parts of a chunk is not judged: a fixed run of words has no parts.
     """
     own = chunks.filter(pl.col("level") != "table", pl.col("status") == "accepted").sort("document_id", "chunk_ix")
     items = []

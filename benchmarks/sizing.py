@@ -1,10 +1,10 @@
 """Sizing: processor time of each step of a build at growing sizes; real pages, repeated under new names.
 
 Each size is a build of its own on a fresh home, from PDFs to the index, in a process that does not know it:
-a watcher notes the processor time of it and its children four times a second, and when a step began and ended stands in
-Dagster's records. With `--inside` the same tables are made one after the other in this process (`sizing_inside.py`),
+a watcher notes the processor time of it and its children four times a second, and Dagster's records have the start and
+end of each step. With `--inside` the same tables are made one after the other in this process (`sizing_inside.py`),
 which costs a fraction and leaves Dagster out. Wall time is not used: other work on the machine would be in it. The
-evaluation is left out: it grows with questions, and what one costs is told by the benchmark `retrieval`.
+evaluation is left out: it grows with questions, and the benchmark `retrieval` measures what one costs.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ T95 = (12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36)
 class Slope:
     """How the cost of a step grows: `fixed_s + ms_a_page * pages`, and as a power of the pages, with 95 % intervals.
 
-    `power` (exponent, low, high) is told of steps only that weigh something.
+    `power` (exponent, low, high) is None for steps that cost next to nothing.
     """
 
     step: str
@@ -79,7 +79,7 @@ class Slope:
 
     @property
     def shown_exponent(self) -> str:
-        """The exponent with its interval, if it is told."""
+        """The exponent with its interval; empty if it was not fitted."""
         return "" if self.power is None else "{:.2f} ({:.2f} to {:.2f})".format(*self.power)
 
 

@@ -40,7 +40,7 @@ class Hole:
     summary: str
 
     def __str__(self) -> str:
-        remedy = f"fixed in {', '.join(self.fixed_in)}" if self.fixed_in else "no version mends it yet"
+        remedy = f"fixed in {', '.join(self.fixed_in)}" if self.fixed_in else "no version fixes it yet"
         return f"{self.package} {self.version}: {', '.join(self.ids)} ({remedy}). {self.summary}".rstrip()
 
 

@@ -119,7 +119,7 @@ def _show_evidence(address: str) -> list[str]:
 
 
 def _show_refusals(address: str) -> list[str]:
-    lines = ["## What is wrong is told", "", "```console"]
+    lines = ["## Errors", "", "```console"]
     for command in (
         "curl -s -w ' %{http_code}' 'localhost:8000/v1/boxes?form=1099-XX&key=1a'",
         "curl -s -w ' %{http_code}' localhost:8000/v1/ask -H 'content-type: application/json' -d '{not json'",

@@ -28,7 +28,7 @@ def _read_object(value: Any) -> Any:
     try:
         return json.loads(value)
     except (ValueError, RecursionError) as broken:
-        raise ValueError(f"it is no JSON ({broken})") from broken
+        raise ValueError(f"it is not JSON ({broken})") from broken
 
 
 _JSON_OBJECT = (NoDecode, BeforeValidator(_read_object))

@@ -60,14 +60,14 @@ class ObjectStore:
         return {"AWS_ENDPOINT_URL": self.endpoint, **KEYS}
 
     def fail(self, *, match: str = "", every: int = 1, is_done: bool = False) -> int:
-        """Let each `every`-th matching request fail from now on; no match heals. Returns how many failed so far."""
+        """Let each `every`-th matching request fail; no match clears the fault. Returns how many failed so far."""
         faults = {"match": match, "every": every, "is_done": is_done} if match else {}
         request = urllib.request.Request(f"{self.endpoint}{CONTROL}", data=json.dumps(faults).encode(), method="PUT")
         with urllib.request.urlopen(request, timeout=30) as answer:
             return int(json.loads(answer.read())["failed"])
 
     def empty_bucket(self, name: str) -> None:
-        """Make a bucket, or empty the one that is there."""
+        """Make a bucket, or empty an existing one."""
         import boto3
 
         keys = {"aws_access_key_id": KEYS["AWS_ACCESS_KEY_ID"], "aws_secret_access_key": KEYS["AWS_SECRET_ACCESS_KEY"]}

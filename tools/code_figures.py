@@ -137,7 +137,7 @@ def count_banned_words(root: Path, modules: Sequence[Module], terms: Mapping[str
 def scan_terms(
     root: Path, modules: Sequence[Module], terms: Mapping[str, Any]
 ) -> Iterator[tuple[str, Path, list[tuple[int, str, str]]]]:
-    """Find banned words file by file.
+    """Find banned words file by file, but for modules that list the names of earlier releases.
 
     Args:
         root: Folder of the checkout.
@@ -150,7 +150,10 @@ def scan_terms(
     patterns = compile_terms(terms)
     texts = [(module.package, module.path, module.text) for module in modules]
     texts += [("docs", path, path.read_text(encoding="utf8")) for path in _prose_files(root)]
+    skipped = {root / name for name in terms.get("earlier_names", ())}
     for package, path, text in texts:
+        if path in skipped:
+            continue
         hits = sorted(find_hits(split_names(text, kept=terms["kept"]), patterns))
         yield package, path.relative_to(root), hits
 

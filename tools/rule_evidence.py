@@ -42,7 +42,7 @@ FEWEST_LABELS = 5
 # What the families read. A family that is not listed reads text of documents.
 QUESTION_FAMILIES = {"guardrail", "lay_terms", "router", "levels"}
 QUESTION_GROUPS = {
-    "aliases.asked_keys",
+    "aliases.question_keys",
     "answers.box_questions",
     "answers.changes",
     "answers.code_questions",

@@ -150,7 +150,7 @@ def choose_runs(study: Study, options: argparse.Namespace) -> list[tuple[Fold, i
 
 
 def train_folds(study: Study, runs: Sequence[tuple[Fold, int]], *, tune: Tuner, folder: Path) -> list[str]:
-    """Run each; one that fails is told and the others go on. Gives what failed and why."""
+    """Run each fold; a failure is reported and the others continue. Returns what failed and why."""
     failed = []
     for fold, seed in runs:
         name = f"fold {fold.number}, seed {seed}"

@@ -271,7 +271,7 @@ def _is_unseen(question: Question, fold: Fold, families: Mapping[str, str]) -> b
 
 
 def identify_run(tune: Tuner, *, choice: Choice, pool: int) -> str:
-    """Digest of the settings that all folds of one run share: only folds of one run are told together."""
+    """Digest of the settings that all folds of one run share: only folds of one run are reported together."""
     return _digest([str(FORMAT), tune.identity, repr(choice), str(pool)])
 
 

@@ -20,7 +20,7 @@ SAME_QUESTION = 0.6
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """Families that are held out of training, and the questions that are asked of them."""
+    """Families that are left out of training, and the questions about them."""
 
     number: int
     families: tuple[str, ...]

@@ -1,8 +1,8 @@
 """Labels by hand against what the training data claims: false negatives, valid pairs, and the judge.
 
-The label files hold ids and labels only: the texts stand in the home. Who reads them labels without seeing a score.
-A row is named by what it says, a hash of its short side and the element of its passage, so that it is found again when
-tables are made anew, for as long as both stand in them.
+The label files hold ids and labels only: the texts are in the home. The annotator sees no score.
+A row is identified by its content, a hash of its query and the element of its passage, so that it is found again when
+tables are rebuilt, as long as both are in them.
 """
 
 from __future__ import annotations

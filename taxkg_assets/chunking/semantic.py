@@ -183,7 +183,7 @@ def _find_boundaries(blocks: Sequence[MicroBlock], *, proposer: Proposer, encode
             before=blocks[n - 1].text if n else "",
             role_before=roles[n - 1] if n else "",
             similarity=round(similarity[n], 3) if n else None,
-            goes_on=not block.begins_line,
+            continues_paragraph=not block.begins_line,
         )
         for n, block in enumerate(blocks)
     ]

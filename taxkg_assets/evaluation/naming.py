@@ -90,7 +90,7 @@ def is_same_label(printed: Sequence[str], read: str | None) -> bool:
 
 
 def is_same_evidence(read: str | None, printed: str | None) -> bool:
-    """Return whether two pieces of evidence are of one sentence: by the words of the shorter.
+    """Return whether two pieces of evidence quote the same sentence; the words of the shorter one decide.
 
     Args:
         read: Extracted evidence.

@@ -16,7 +16,7 @@ import polars as pl
 from taxkg_assets.extraction.authored.destinations import find_named_places
 from taxkg_assets.extraction.authored.form_fields import FormFields, find_form_fields
 from taxkg_assets.extraction.authored.links import find_links
-from taxkg_assets.extraction.authored.trust import TagTrust
+from taxkg_assets.extraction.authored.trust import TagTrust, drop_face_tags
 from taxkg_assets.extraction.errors import StageError
 from taxkg_assets.extraction.forms.faces import build_faces, find_faces
 from taxkg_assets.extraction.forms.fields import build_fields
@@ -252,7 +252,9 @@ def extract(
     shown = read_source(data, document_id=document_id, is_text=is_text, max_pages=max_pages, policy=policy)
     source = turn_upright(shown)
     identity = read_identity(source)
-    text, form = read_printed_text(source), _read_form(source, identity)
+    form = _read_form(source, identity)
+    source = drop_face_tags(source, faces={page for page, boxes in form.faces.items() if len(boxes) > 1})
+    text = read_printed_text(source)
     engine = ENGINES["own" if is_text else table_engine]
     read = engine.read(data, source.pages, faces={n for n, boxes in form.faces.items() if boxes}, text=text)
     found = read.found

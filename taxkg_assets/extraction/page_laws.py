@@ -36,6 +36,8 @@ def find_distrusted_pages(documents: dy.DataFrame[Documents]) -> pl.DataFrame:
 def find_disputed_headings(anchors: dy.DataFrame[Anchors], documents: dy.DataFrame[Documents]) -> pl.DataFrame:
     """Find the own-line headings that only one reading sees, in documents where the two agree on few.
 
+    A page whose tags name no heading says nothing about them and does not count.
+
     Args:
         anchors: Headings of all documents.
         documents: Documents.
@@ -45,7 +47,10 @@ def find_disputed_headings(anchors: dy.DataFrame[Anchors], documents: dy.DataFra
     """
     limits = load_document_laws().tags_and_layout_agree
     tagged = find_read_pages(documents).filter(pl.col("source") == "tags")
-    own_line = anchors.filter(~pl.col("kind").is_in(_NOT_OWN_LINE)).join(tagged, on=["document_id", "page"], how="semi")
+    on_tagged = anchors.filter(~pl.col("kind").is_in(_NOT_OWN_LINE)).join(
+        tagged, on=["document_id", "page"], how="semi"
+    )
+    own_line = on_tagged.filter((pl.col("source") != "layout").any().over("document_id", "page"))
     is_agreed = pl.col("source") == "both"
     share, count = is_agreed.mean().over("document_id"), pl.len().over("document_id")
     is_offending = ~is_agreed & (share < limits.agreed_frac) & (count >= limits.least_headings)

@@ -264,7 +264,7 @@ def _find_pieces(nodes: pl.DataFrame, edges: pl.DataFrame) -> pl.DataFrame:
 
 
 def score_connected(nodes: dy.DataFrame[Nodes], edges: dy.DataFrame[Edges]) -> float:
-    """Return the share of the nodes of the corpus that are connected to their document and to any relation.
+    """Return the share of corpus nodes that are connected to their document and have at least one relation.
 
     Args:
         nodes: Nodes of the graph.

@@ -89,7 +89,7 @@ def _read(question_text: str, *, forms: Iterable[str]) -> _ParsedQuestion:
             named.append(form)
             rest = pattern.sub(" ", rest)
     key = ""
-    for rule in load_rules("aliases", "asked_keys"):
+    for rule in load_rules("aliases", "question_keys"):
         match = rule.pattern.search(rest)
         if match:
             key, rest = f"box_{match['key']}", rest[: match.start()] + " " + rest[match.end() :]

@@ -93,7 +93,7 @@ def _object_to_reference(item: ReferenceItem, proposal: ReferenceProposal) -> st
 def _object_to_boundary(item: BoundaryItem, proposal: BoundaryProposal) -> str:
     if not item.before:
         return "" if proposal.is_boundary else "the text begins here"
-    if proposal.is_boundary and item.goes_on and _begins_within_a_sentence(item.blocks[0]):
+    if proposal.is_boundary and item.continues_paragraph and _begins_within_a_sentence(item.blocks[0]):
         return "in the middle of a sentence"
     rule = propose_boundary_detection(item)
     return "the rule is sure" if rule.is_boundary != proposal.is_boundary and _is_sure(rule.confidence) else ""

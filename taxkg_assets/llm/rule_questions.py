@@ -62,7 +62,7 @@ def propose_pair_judging(item: QuestionItem) -> PairProposal:
         confidence=round(max(share, 1 - share), 3),
         evidence=_evidence(item.blocks, wanted) if is_valid else (),
         is_valid=is_valid,
-        reason=f"holds {share:.0%} of the question's words",
+        reason=f"contains {share:.0%} of the question's words",
     )
 
 
@@ -95,7 +95,7 @@ def propose_negative_judging(item: NegativeItem) -> NegativeProposal:
         confidence=round(max(share, 1 - share), 3),
         evidence=_evidence(item.blocks, wanted) if is_false else (),
         is_false_negative=is_false,
-        reason=f"holds {share:.0%} of the question's words, the right passage {right:.0%}",
+        reason=f"contains {share:.0%} of the question's words, the right passage {right:.0%}",
     )
 
 

@@ -78,7 +78,7 @@ def propose_boundary_detection(item: BoundaryItem) -> BoundaryProposal:
             any(rule.pattern.search(text.lower()) for rule in load_rules("llm", "continuation_cues"))
         ),
         "fragment": float(text[:1].islower()),
-        "goes_on": float(item.goes_on),
+        "continues_paragraph": float(item.continues_paragraph),
     }
     worth = {name: rules.weights[name] * value for name, value in features.items()}
     likely = 1.0 / (1.0 + math.exp(-sum(worth.values())))

@@ -71,13 +71,13 @@ class BoundaryItem(Item):
         before: Text of the block before.
         role_before: Role of the block before.
         similarity: Cosine with the blocks before, -1 to 1; None for the first block.
-        goes_on: Whether it is in the same paragraph as the block before.
+        continues_paragraph: Whether it is in the same paragraph as the block before.
     """
 
     before: str
     role_before: str = ""
     similarity: float | None = None
-    goes_on: bool = False
+    continues_paragraph: bool = False
 
 
 class BoundaryProposal(Proposal):
@@ -115,7 +115,7 @@ class Entity(Strict):
     """A thing that a passage names."""
 
     name: str
-    kind: Literal["box", "line", "form", "publication", "law", "amount", "date", "term", "organisation"]
+    kind: Literal["box", "line", "form", "publication", "law", "amount", "date", "term", "organization"]
     evidence: Evidence
 
 

@@ -25,7 +25,7 @@ class QueryLog(dy.Schema):
     documents = strings_column("documents of the passages, best first")
     release_ix = dy.Int32(min=0, description="release that answered")
     latency_ms = dy.Float64(min=0.0, description="time to answer")
-    asked_at = dy.Datetime(time_unit="us", time_zone="UTC", description="when it arrived")
+    received_at = dy.Datetime(time_unit="us", time_zone="UTC", description="when it was received")
 
 
 class Feedback(dy.Schema):

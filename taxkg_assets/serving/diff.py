@@ -81,9 +81,8 @@ def find_two(
         before, after = found[0]
         if before["document_id"] == after["document_id"]:
             others = _revisions_of(documents, before["irs_name"])
-            raise RevisionNotFoundError(
-                f"{older!r} and {newer!r} are one document, {before['document_id']}: give two. There are: {others}."
-            )
+            same = f"{older!r} and {newer!r} are the same document, {before['document_id']}"
+            raise RevisionNotFoundError(f"{same}: name two. There are: {others}.")
         return before, after
     listed = "; ".join(f"{product}: {_revisions_of(documents, product)}" for product in products)
     wanted = f"with the revisions {older} and {newer}" if older else "with two final revisions"

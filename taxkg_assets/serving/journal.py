@@ -83,7 +83,7 @@ class Journal:
             "documents": list(dict.fromkeys(row.document for row in results)),
             "release_ix": release_ix,
             "latency_ms": seconds * 1000,
-            "asked_at": datetime.now(UTC),
+            "received_at": datetime.now(UTC),
         }
         self._add("query_log", row)
         return entry_id

@@ -49,8 +49,8 @@ def decide(store: Store, chunk_ids: Sequence[str], *, decision: str, reason: str
         raise NotWaitingError(f"There is no chunk {', '.join(unknown)}: see `taxkg review list`.")
     if printed := [c for c in chunk_ids if known[c]["created_by"] == "structural"]:
         raise NotWaitingError(
-            f"{', '.join(printed)}: cut by layout, without a judgment, so there is nothing to accept or reject. "
-            "`taxkg review list` shows what waits."
+            f"{', '.join(printed)}: chunked by layout, without a judgment to accept or reject. "
+            "`taxkg review list` shows what is open."
         )
     decided = [
         {

@@ -47,7 +47,7 @@ def table_statuses(store: Store) -> list[TableStatus]:
 
 
 def list_hidden_texts(store: Store) -> list[dict[str, Any]]:
-    """List the invisible text that was left out of the tables, and prompt injections.
+    """List text that was left out of the tables because it is invisible, and suspected prompt injections.
 
     Args:
         store: Tables of the home.

@@ -249,7 +249,7 @@ class Fetcher:
                 if self._is_overdue():
                     raise self._late()
         if promised not in (None, seen) or total not in (None, seen):
-            raise _TryAgainError(f"the body was interrupted at {seen} of {total or promised} bytes")
+            raise _TryAgainError(f"the download stopped at {seen} of {total or promised} bytes")
         if promised is None and "transfer-encoding" not in reply.headers and not _has_end(partial):
             # Without a length, a connection that breaks looks like one that is done.
             raise _TryAgainError(f"the body ended at {seen} bytes, which is not the end of a PDF")
@@ -300,7 +300,7 @@ class Fetcher:
             raise FetchError(f"{url}: not one of the allowed hosts ({', '.join(sorted(self._hosts))}).")
         given = urlsplit(self.base_url)
         if parts.port not in ({given.port} if host == given.hostname else {None, 443}):
-            raise FetchError(f"{url}: another port of {host} than is allowed.")
+            raise FetchError(f"{url}: this port of {host} is not allowed.")
 
     def _resolve(self, url: str) -> str:
         """Return the address to connect to; a listed name must resolve to public addresses only."""

@@ -10,6 +10,7 @@ import numpy as np
 from taxkg_assets.rules.loader import find_rule, load_rules
 from taxkg_assets.rules.models.verification import load_verification
 from taxkg_assets.verification.claims import Claim
+from taxkg_assets.verification.doubts import find_doubts
 from taxkg_assets.verification.evidence import Passage
 from taxkg_assets.verification.exclusives import leaves_out, names_some_alone
 from taxkg_assets.verification.language import Language
@@ -60,6 +61,7 @@ class Comparison:
         is_of_others: Whether the passage or the claim names some alone, and the other does not.
         is_pointer: Whether the passage only says where to read on.
         shared_weight: Weight of the claim's words that the passage has.
+        doubts: Why the passage may say something else although it has the claim's words.
     """
 
     passage: Passage
@@ -84,6 +86,7 @@ class Comparison:
     is_of_others: bool = False
     is_pointer: bool = False
     shared_weight: float = 0.0
+    doubts: frozenset[str] = frozenset()
 
     @property
     def score(self) -> float:
@@ -177,6 +180,7 @@ def compare(claim: Claim, passage: Passage, *, reader: PassageReader) -> Compari
         is_of_others=names_some_alone(claim, text) or leaves_out(claim, text, language=reader.language),
         is_pointer=is_pointer(passage.text),
         shared_weight=sum(weight for word, weight in claim.weights.items() if match_word(word, wording.words)),
+        doubts=find_doubts(claim, text, wording, language=reader.language),
     )
 
 

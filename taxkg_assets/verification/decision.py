@@ -15,6 +15,7 @@ _ALL = 0.95
 _VALUE_WEIGHT = 2.0
 _NEAR = 0.02
 _FARTHER = 0.1
+_MIXED = 0.5  # agreement of a passage that both affirms and denies
 POLARITY = Difference("", "", "polarity")
 
 
@@ -49,12 +50,13 @@ def supports(row: Comparison, *, least_score: float | None = None) -> bool:
         and not row.is_excepted
         and not row.is_of_other_year
         and not row.is_under_denial
+        and not row.doubts
         and row.asserted >= bounds.asserted
         and row.coverage >= bounds.coverage
         and row.score >= (bounds.score if least_score is None else least_score)
         and row.own_coverage >= bounds.own_coverage
         and row.clause_coverage >= bounds.clause_coverage
-        and row.missing_weight < bounds.missing_weight
+        and row.missing_weight < bounds.telling_weight
         and row.agreement >= bounds.agreement
     )
 
@@ -103,6 +105,7 @@ def decide(rows: Sequence[Comparison]) -> Decision:
                 return Decision(Verdict.contradicted, row, found)
         is_denied = any(_denies_the_rest(other, support) or _contradicts_within(other, support) for other in rows)
         is_denied = is_denied or any(_outweighs(row, found, support) for row, found in against)
+        is_denied = is_denied or any(_is_nearer_denial(other, support) for other in rows)
         return Decision(Verdict.unclear if is_denied else Verdict.supported, support)
     for row, found in against:
         rival = next((other for other in rows if _says_so_nearly(other, row)), None)
@@ -138,6 +141,14 @@ def _outweighs(row: Comparison, found: Sequence[Difference], support: Comparison
         support.passage.kind != "pair" and support.coverage >= row.coverage - _NEAR and not _is_mispaired(row)
     )
     return row.order >= support.order - _NEAR and not is_alternative
+
+
+def _is_nearer_denial(other: Comparison, support: Comparison) -> bool:
+    """Return whether another passage has more of the claim's words than the supporting one, and denies some of them."""
+    is_denial = other.agrees and ((other.is_reversed and other.agreement <= _MIXED) or other.is_excepted)
+    is_nearer = other.score >= support.score and other.own_coverage >= support.own_coverage - _NEAR
+    is_apart = other.passage.node_id != support.passage.node_id or other.passage.kind == support.passage.kind
+    return is_denial and is_nearer and is_apart and other is not support
 
 
 def _says_so_nearly(other: Comparison, row: Comparison) -> bool:

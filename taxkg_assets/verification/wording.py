@@ -150,7 +150,8 @@ def _split_clauses(text: str) -> list[str]:
     parts, start = [], 0
     for match in pattern.finditer(text):
         parts.append(text[start : match.start()])
-        start = match.start() if match[0].strip().isalpha() else match.end()
+        word = next((place for place, letter in enumerate(match[0]) if letter.isalpha()), None)
+        start = match.end() if word is None else match.start() + word
     return _join_relatives([*parts, text[start:]])
 
 

@@ -53,6 +53,12 @@ def test_banned_words_are_found_in_names_and_in_prose(tmp_path: Path) -> None:
     assert figures.count_banned_words(tmp_path, modules, TERMS) == {"docs": 0, "one": 3, "two": 1}
 
 
+def test_earlier_names_are_not_counted(tmp_path: Path) -> None:
+    modules = read(tmp_path, one='RENAMED = {"twins": "duplicates"}\n', two="twin = 1\n")
+    terms = {**TERMS, "earlier_names": ["taxkg_assets/one.py"]}
+    assert figures.count_banned_words(tmp_path, modules, terms) == {"docs": 0, "one": 0, "two": 1}
+
+
 def test_more_banned_words_than_recorded_are_named() -> None:
     assert figures.find_excess({"graph": 3, "llm": 2}, {"graph": 3}) == ["llm: 2 banned words, 0 recorded"]
 

@@ -1,4 +1,4 @@
-"""What is told of a way to run an encoder: its speed against the first, and how far its vectors are off."""
+"""Reports of ways to run an encoder: speed relative to the first, and error of the vectors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Boxes of the labelled forms, on their faces and in what filers and recipients are told."""
+"""Boxes of the labeled forms, on their faces and in the texts for filers and recipients."""
 
 from __future__ import annotations
 

@@ -118,7 +118,7 @@ def test_a_run_that_was_killed_is_recorded_as_failed_and_made_again(
     run = instance.create_run_for_job(defs.resolve_job_def("build"), status=dg.DagsterRunStatus.STARTED)
     store.record_active_run(run.run_id)
     with store.exclusive():
-        assert report_dead_run(instance, store) == run.run_id, "whoever holds the home knows that nobody else does"
+        assert report_dead_run(instance, store) == run.run_id, "the process with the lock knows that it is the only one"
     store.record_active_run(run.run_id)
     first, second = look(instance, sample_home), look(instance, sample_home)
     found = instance.get_run_by_id(run.run_id)

@@ -1,4 +1,4 @@
-"""Nobody at the keyboard: with the real daemon alone a document reaches the release, is refused, and heals."""
+"""Without an operator: with the real daemon alone a document reaches the release, is refused, and recovers."""
 
 from __future__ import annotations
 

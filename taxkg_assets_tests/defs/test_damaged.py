@@ -51,7 +51,7 @@ def test_damaged_hostile_disputed_and_closed_sources_cost_no_sound_document(
 
 
 def close(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let nobody list a folder: whoever runs the tests may be allowed to read everything."""
+    """Make a folder unreadable for this test: the user who runs it may be allowed to read everything."""
     plain = Path.iterdir
 
     def iterdir(self: Path) -> Iterator[Path]:

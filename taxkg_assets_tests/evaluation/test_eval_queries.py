@@ -1,4 +1,4 @@
-"""Gold that stands in the corpus, gold that has to be located, and gold that cannot be."""
+"""Gold that is in the corpus, gold that has to be located, and gold that cannot be found."""
 
 from __future__ import annotations
 

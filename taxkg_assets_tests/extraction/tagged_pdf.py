@@ -229,7 +229,7 @@ def make_booklet(*, role_map: Mapping[str, str] = {}) -> TaggedPdf:
     with pdf.tag("P"):
         pdf.y += 4
         pdf.run("Wild swarms. ", "b").run("A swarm that nobody owns").to(LEFT, pdf.y + 11.2)
-        pdf.lines("is reported by whoever takes it into a hive.")
+        pdf.lines("is reported by the person who takes it into a hive.")
     with pdf.tag("L"):
         for words in ("clover that was sown,", "heather that grew wild."):
             with pdf.tag("LI"):

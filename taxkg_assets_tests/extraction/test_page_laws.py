@@ -102,6 +102,13 @@ def test_only_own_line_headings_of_tagged_pages_are_judged(kind: str, source: st
     assert find_disputed_headings(anchors, _documents(_read(1, read_by))).is_empty()
 
 
+def test_a_page_whose_tags_name_no_heading_does_not_count() -> None:
+    silent = _anchors(*["layout"] * 30)
+    assert find_disputed_headings(silent, _documents(_read(1))).is_empty()
+    named = _anchors("tags", *["layout"] * 29)
+    assert find_disputed_headings(named, _documents(_read(1))).height == 30
+
+
 def test_both_laws_find_nothing_in_a_document_without_pages() -> None:
     assert find_distrusted_pages(_documents()).is_empty()
     assert find_disputed_headings(_anchors("tags"), _documents()).columns == ["document_id", "page", "heading"]

@@ -1,4 +1,4 @@
-"""Evidence holds only if its quote stands in the text, and a sentence only if it says no more than its quotes."""
+"""Evidence is valid only if its quote is in the text, and a sentence only if it says no more than its quotes."""
 
 from __future__ import annotations
 
@@ -215,7 +215,7 @@ def test_a_sentence_turns_nothing_of_its_source_round(source: str, claim: str, h
 def test_of_tags_and_entities_only_what_the_chunk_says_is_kept_each_once_and_not_too_many() -> None:
     text = "Enter self-employed income of $500 in box 3 for the Housing Board. See Form 7001-X."
     named = [("box", "box 3"), ("box", "box 3"), ("box", "income"), ("amount", "$500"), ("amount", "500"),
-             ("term", ""), ("term", "the"), ("organisation", "Housing Board"), ("form", "Form 7001-X"),
+             ("term", ""), ("term", "the"), ("organization", "Housing Board"), ("form", "Form 7001-X"),
              ("form", "Form 7002")]  # fmt: skip
     words = ("income", "Income", "", " ", "the", "self employed", "exempt income", "income box", "housing board")
     entities = [{"name": name, "kind": kind, "evidence": _quote(text, name)} for kind, name in named]

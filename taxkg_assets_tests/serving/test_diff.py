@@ -57,7 +57,7 @@ def test_two_documents_are_found_by_name_and_revision(asked: tuple[str, ...], fo
         (("9",), "may mean any of f9, i9"),
         (("f9", "2030", "2040"), r"There are: f9: 2030, 2031, 2031__build20311206, 2032-draft1\."),
         (("f9", "2030"), "Give both revisions"),
-        (("f9", "2030", "f9--2030"), "one document, f9--2030: give two. There are: 2030, 2031"),
+        (("f9", "2030", "f9--2030"), "the same document, f9--2030: name two. There are: 2030, 2031"),
     ],
 )
 def test_what_is_not_there_is_answered_with_what_is(asked: tuple[str, ...], message: str) -> None:

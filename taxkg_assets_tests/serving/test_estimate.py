@@ -1,4 +1,4 @@
-"""What a run would cost is told before it: on an empty home how to come by it, and wrong settings at once."""
+"""A run's cost is reported before it; an empty home names the command to run, wrong settings are reported at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Databases below a folder are written with few waits for the disk, and are whole for whoever reads them after."""
+"""Databases below a folder are written with few waits for the disk, and are complete for later readers."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def _set_paragraph(block: Block, measure: Measure, *, width: float, is_first: bo
 
 
 def _set_item(block: Block, measure: Measure, *, width: float) -> list[Line]:
-    """A list item with a hanging indent; the marker stands in the indent."""
+    """A list item with a hanging indent; the marker is in the indent."""
     hang = 12.0 if block.marker == "•" else 16.0
     lines = wrap(block.text, size_pt=measure.body_pt, width=lambda _: width - hang)
     out = []

@@ -21,6 +21,7 @@ import numpy as np
 import polars as pl
 
 from taxkg_assets.defs.home.indexes import open_index
+from taxkg_assets.defs.home.renamed_columns import RENAMED_FRAMES
 from taxkg_assets.defs.home.storage import LocalStorage
 from taxkg_assets.defs.home.store import Store
 from taxkg_assets.retrieval.encoding.codes import VectorCodes
@@ -34,7 +35,7 @@ from taxkg_assets.retrieval.index.token_match import TokenIndex
 
 FACTS, FLAT, CARD, FILES = "facts", "flat", "card.json", "files.json"
 TERMS_BY = "terms_by"
-FRAMES = ("rows", "mapped", "labelled", "tables", "documents", "forms", "terms", "catalogue")
+FRAMES = ("rows", "mapped", "labeled", "tables", "documents", "forms", "terms", "catalogue")
 READ_ALONE = ("mapped", "terms", "catalogue")
 POSTINGS = ("starts", "rows", "scores")
 CODES = ("center", "signs", "octets")
@@ -188,6 +189,18 @@ def read_terms(store: Store, path: str, *, terms_by: str) -> pl.DataFrame | None
     return pl.concat(parts, how="horizontal").select(*TERMED, "terms")
 
 
+def read_frame(facts: Path, name: str) -> pl.DataFrame:
+    """Read a frame of an index; an index of an earlier release may have it under an earlier name.
+
+    Args:
+        facts: Folder of the frames.
+        name: Present name of the frame.
+    """
+    path = facts / f"{name}.arrow"
+    is_present = name not in RENAMED_FRAMES or path.is_file()
+    return _read_frame(path if is_present else facts / f"{RENAMED_FRAMES[name]}.arrow")
+
+
 def open_codes(store: Store, path: str) -> VectorCodes:
     """Return the codes of an index's vectors, as readers compare them.
 
@@ -274,7 +287,7 @@ def _read_lexical(facts: Path, card: Mapping[str, Any]) -> LexicalRetriever:
 
 
 def _read_facts(facts: Path, card: Mapping[str, Any], *, section_means: Vectors | None = None) -> Known:
-    frames = {name: _read_frame(facts / f"{name}.arrow") for name in FRAMES if name not in READ_ALONE}
+    frames = {name: read_frame(facts, name) for name in FRAMES if name not in READ_ALONE}
     return read_known(
         **frames,
         sides=card["sides"],

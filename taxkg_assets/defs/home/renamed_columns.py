@@ -1,5 +1,5 @@
-"""Columns that were renamed, so that a home built by an earlier release is still read. The next write stores the new
-name; an entry can go once homes of that release are no longer supported.
+"""Columns and files that were renamed, so that a home built by an earlier release is still read. The next write stores
+the new name; an entry can go once homes of that release are no longer supported.
 """
 
 from __future__ import annotations
@@ -21,5 +21,9 @@ RENAMED_COLUMNS: Mapping[str, Mapping[str, str]] = {
     },
     "model": {"own_score": "candidate_score"},
     "reranker": {"own_score": "candidate_score"},
+    "query_log": {"asked_at": "received_at"},
 }
 """Current column name by earlier name, by table."""
+
+RENAMED_FRAMES: Mapping[str, str] = {"labeled": "labelled"}
+"""Earlier name of a frame of an index by its current name."""

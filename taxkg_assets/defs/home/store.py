@@ -326,8 +326,16 @@ class Store:
         for attempt in COMMIT_RETRY.copy():
             with attempt:
                 self._create(name)
+                self._rename_columns(name)
                 if attempt.retry_state.attempt_number == 1 or not self._holds(name, token):
                     self._commit(name, frame, record={"taxkg.token": token}, mode="append")
+
+    def _rename_columns(self, name: str) -> None:
+        """Give a stored table its present column names, so that rows can be appended."""
+        table = self.open_table(name)
+        stored = set() if table is None else {field.name for field in table.schema().fields}
+        if stored & set(RENAMED_COLUMNS.get(name, {})):
+            self._commit(name, self.read(name), mode="overwrite", schema_mode="overwrite")
 
     def _holds(self, name: str, token: str) -> bool:
         """Whether one of the newest commits bears this token."""

@@ -43,7 +43,7 @@ def note_time(part: str, *, began: datetime, seconds: float) -> None:
 
 
 def keep_times(store: Store) -> None:
-    """Write the noted times into the home, in place of the earlier times of the same parts.
+    """Store the measured times in the home, and replace earlier times of the same parts.
 
     Args:
         store: Files of the home.

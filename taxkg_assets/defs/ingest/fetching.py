@@ -109,7 +109,7 @@ def _settle(fetched: Fetched, folder: Path, *, known: Known | None, settings: Se
         is_there = (folder / now.file).exists()
         if is_there and not now.is_read and (before.is_read or before.file != now.file):
             fetched.path.unlink()
-            reason = "what came cannot be opened: the file that is there stays. Run the same command later."
+            reason = "the downloaded file cannot be opened, so the earlier one is kept. Run the same command later."
             return Line(fetched.url, "failed", file=now.file, reason=reason)
         status = "changed" if is_there else "new"
         fetched.path.replace(folder / now.file)

@@ -11,9 +11,9 @@ from taxkg_assets.settings import Settings
 
 
 def reading_version(settings: Settings) -> str:
-    """Digest all that shapes the reading of a document: code, rules, and the engine that reads tables.
+    """Return a digest of everything that determines how a document is extracted: code, rules, and the table engine.
 
-    A package of the engine that is installed or removed changes the digest.
+    Installing or removing a package of the table engine changes it.
 
     Args:
         settings: Settings of the reading.

@@ -1,4 +1,4 @@
-"""What the UI shows on a table's page besides its columns: owner, tags, description, example query.
+"""What the UI shows on a table's page besides its columns: owner, tags, freshness, description, example query.
 
 The schema says what a row is; the wiring says what the table is made from and what its gates are. Both are known only
 when all stages are wired, so pages are completed afterwards.
@@ -7,6 +7,7 @@ when all stages are wired, so pages are completed afterwards.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from datetime import timedelta
 
 import dagster as dg
 
@@ -31,6 +32,12 @@ OWNERS: Mapping[str, str] = {
 }
 """Owner of the tables of each group."""
 
+FRESHNESS = dg.FreshnessPolicy.time_window(warn_window=timedelta(days=100), fail_window=timedelta(days=400))
+"""The IRS revises most products once a year: a library in which nothing changed for 400 days lacks a year."""
+
+DATED = frozenset({"documents", "release"})
+"""Tables that say how old the library is; the age of those between them follows."""
+
 
 def with_pages(assets: Iterable[dg.AssetsDefinition]) -> list[dg.AssetsDefinition]:
     """Complete the pages of all tables.
@@ -49,6 +56,7 @@ def _complete(spec: dg.AssetSpec) -> dg.AssetSpec:
         tags={**spec.tags, **_find_tags(spec, group=group)},
         description=describe_table(PIPELINE[name]),
         metadata={**spec.metadata, "dagster/table_name": name},
+        freshness_policy=FRESHNESS if name in DATED else None,
     )
 
 

@@ -58,7 +58,7 @@ class _Level:
 
 
 def find_entries(page: Page, links: Sequence[Link]) -> dict[int, Entry]:
-    """Find the entries that links belong to.
+    """Find the index entries that links belong to.
 
     Args:
         page: The page.

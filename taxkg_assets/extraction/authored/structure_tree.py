@@ -18,6 +18,8 @@ _INLINE = frozenset(
         *("Ruby", "RB", "RT", "RP", "Warichu", "WT", "WP", "NonStruct", "Private"),
     }
 )
+# Types that say more of what they hold than that it is a block.
+_TELLING = frozenset({"LI", "Lbl", "LBody", "Table", "TR", "TD", "TH", "Figure", "Caption", "TOC", "TOCI", "Index"})
 _HEADINGS = {"H": 1, "Title": 1, **{f"H{level}": level for level in range(1, 7)}}
 
 
@@ -54,9 +56,11 @@ def find_places(tags: Sequence[Tag]) -> list[TagPlace]:
         One place a tag, in the same order.
     """
     places: list[TagPlace] = []
+    top = TagPlace(-1, "")
     for ix, tag in enumerate(tags):
-        above = places[tag.parent_ix] if tag.parent_ix >= 0 else TagPlace(-1, "")
-        places.append(above if tag.kind in _INLINE and above.block_ix >= 0 else _place_block(ix, tag.kind, above))
+        kind, parent_ix = tag.kind, tag.parent_ix
+        above = places[parent_ix] if parent_ix >= 0 else top
+        places.append(above if kind in _INLINE and above.block_ix >= 0 else _place_block(ix, kind, above))
     return places
 
 
@@ -94,6 +98,8 @@ def _place_block(ix: int, kind: str, above: TagPlace) -> TagPlace:
         above.caption_ix,
         above.contents_ix,
     )
+    if kind not in _TELLING:
+        return place
     if kind == "LI":
         place.item_ix, place.is_mark = ix, False
     elif kind in ("Lbl", "LBody"):

@@ -5,19 +5,20 @@ A page whose tags fail is read by its layout, and says why.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import pairwise
 
 from taxkg_assets.extraction.authored.structure_tree import TagPlace, find_places
-from taxkg_assets.extraction.pdf.model import Page, Span
+from taxkg_assets.extraction.pdf.model import Page, Source, Span
 from taxkg_assets.rules.models.authored import Limits, load_authored
 from taxkg_assets.rules.models.roles import load_roles
 
 TOO_LITTLE_TEXT = "The page has too little text to judge its structure tags."
 ONE_PICTURE = "Structure tags call the text of the page a picture."
-SILENT = (TOO_LITTLE_TEXT, ONE_PICTURE)
+FORM_FACE = "The boxes of a form are read by their ruling."
+SILENT = (TOO_LITTLE_TEXT, ONE_PICTURE, FORM_FACE)
 """Reasons that are no fault of the tags: they say nothing about the text of the page."""
 
 
@@ -84,6 +85,27 @@ def is_picture(page: Page) -> bool:
     return page.distrust == ONE_PICTURE
 
 
+def drop_face_tags(source: Source, *, faces: Collection[int]) -> Source:
+    """Drop the structure tags of pages that show the boxes of a form: tags do not tell boxes from paragraphs.
+
+    Args:
+        source: Pages as read.
+        faces: Numbers of the pages with a boxed face.
+
+    Returns:
+        The same pages; a tagged face has no tags and says why.
+    """
+    if not any(page.tags and page.page in faces for page in source.pages):
+        return source
+    pages = tuple(_without_tags(page) if page.tags and page.page in faces else page for page in source.pages)
+    return replace(source, pages=pages)
+
+
+def _without_tags(page: Page) -> Page:
+    spans = tuple(replace(span, tag_ix=-1) for span in page.spans)
+    return replace(page, spans=spans, tags=(), distrust=FORM_FACE)
+
+
 @cache
 def _limits() -> Limits:
     return load_authored().limits
@@ -91,7 +113,8 @@ def _limits() -> Limits:
 
 def _letter_count(span: Span) -> int:
     """Count the letters of a span: dots that lead to an amount are no text."""
-    return len(span.text.replace(".", "").replace(" ", ""))
+    text = span.text
+    return len(text) - text.count(".") - text.count(" ")
 
 
 def _collect(page: Page, spans: Sequence[Span], counts: Sequence[int]) -> list[_Paragraph]:
@@ -99,12 +122,16 @@ def _collect(page: Page, spans: Sequence[Span], counts: Sequence[int]) -> list[_
     places = find_places(page.tags)
     found: dict[int, _Paragraph] = {}
     for span, count in zip(spans, counts, strict=True):
-        place = places[span.tag_ix] if span.tag_ix >= 0 else None
-        if place is None or place.block_ix < 0 or span.text.isspace() or not span.text:
+        tag_ix, text = span.tag_ix, span.text
+        if tag_ix < 0 or not text or text.isspace():
             continue
-        paragraph = found.get(place.block_ix)
+        place = places[tag_ix]
+        block_ix = place.block_ix
+        if block_ix < 0:
+            continue
+        paragraph = found.get(block_ix)
         if paragraph is None:
-            paragraph = found[place.block_ix] = _Paragraph(place)
+            paragraph = found[block_ix] = _Paragraph(place, [])
         paragraph.spans.append(span)
         paragraph.char_count += count
     return list(found.values())
@@ -112,14 +139,19 @@ def _collect(page: Page, spans: Sequence[Span], counts: Sequence[int]) -> list[_
 
 def _is_heap(paragraph: _Paragraph) -> bool:
     """Decide whether one tag holds text far apart: it goes down by a wide gap, or up more than once."""
-    if paragraph.place.cell_ix >= 0 or paragraph.place.figure_ix >= 0:
+    if len(paragraph.spans) < 2 or paragraph.place.cell_ix >= 0 or paragraph.place.figure_ix >= 0:
         return False
-    rises = falls = 0
+    most = _limits().jump_sizes
+    rises = 0
     for above, below in pairwise(paragraph.spans):
+        # Spans of one line are most of them: they step neither down nor up.
+        if below.y1 == above.y1:
+            continue
         step = (below.y1 - above.y1) / max(above.size_pt, 1.0)
-        falls += step > _limits().jump_sizes
-        rises += step < -_limits().jump_sizes
-    return falls > 0 or rises > 2
+        if step > most:
+            return True
+        rises += step < -most
+    return rises > 2
 
 
 def _disorder(paragraphs: Sequence[_Paragraph]) -> float:

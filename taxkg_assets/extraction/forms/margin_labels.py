@@ -20,7 +20,7 @@ class SideLabel:
     head: list[Line] = field(default_factory=list)
     notes: list[Line] = field(default_factory=list)
     key: str | None = None
-    # It heads the lines below it inside a part, and does not stand in the margin next to them.
+    # It heads the lines below it inside a part; it is not in the margin next to them.
     is_inner: bool = False
 
     @property

@@ -10,7 +10,8 @@ from taxkg_assets.extraction.forms.margin_labels import limits
 from taxkg_assets.extraction.forms.stated_columns import find_column_heads
 from taxkg_assets.extraction.forms.stated_fields import StatedField
 from taxkg_assets.extraction.forms.stated_lines import add_stated_lines
-from taxkg_assets.extraction.layout.lines import Line, Words, join_lines
+from taxkg_assets.extraction.layout.lines import Line, join_lines
+from taxkg_assets.extraction.layout.words import Words
 from taxkg_assets.extraction.pdf.model import Page
 
 

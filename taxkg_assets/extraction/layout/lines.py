@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import pairwise
 from math import inf
 from operator import attrgetter
@@ -25,7 +24,6 @@ _JUSTIFIED_GAP_SIZES = 5.0
 # Pieces with a narrower gap meet.
 _TOUCH_SIZES = 0.1
 _LEADER = re.compile(r"(?:\s*\.\s*){4,}")
-_WORD = re.compile(r"[^\W\d_]{2,}(?:-[^\W\d_]{2,})*")
 _LEFT_PART = re.compile(r"[^\W\d_]+(?=-$)")
 _RIGHT_PART = re.compile(r"^[^\W\d_]+")
 _PLACE = attrgetter("base", "x0")
@@ -173,9 +171,12 @@ def merge_lines(lines: list[Line]) -> list[Line]:
     """
     if len(lines) == 1:
         return list(lines)
+    ordered = sorted(lines, key=_PLACE)
+    if all(line.base - above.base >= _SAME_BASE_FRAC * line.size for above, line in pairwise(ordered)):
+        return ordered
     rows: list[list[Line]] = []
     lowest = -inf
-    for line in sorted(lines, key=_PLACE):
+    for line in ordered:
         # Nothing is lower than the line before: most lines are too far below it to stand in any row.
         is_near = line.base - lowest < _SAME_BASE_FRAC * line.size
         lowest = line.base
@@ -316,32 +317,6 @@ def _find_stored(line: Line, at: int) -> int:
     return place
 
 
-class Words:
-    """The words of whole lines: they decide whether a hyphen at a line's end belongs to the word.
-
-    Few lines hold words with a hyphen inside; only where one of these is needed are all the others looked for.
-    """
-
-    def __init__(self, lines: Sequence[Line]) -> None:
-        self._lines = lines
-
-    def __contains__(self, word: object) -> bool:
-        return word in (self._hyphenated if isinstance(word, str) and "-" in word else self._plain)
-
-    @cached_property
-    def _hyphenated(self) -> set[str]:
-        return {word for word in _find_words([line.text for line in self._lines if "-" in line.text]) if "-" in word}
-
-    @cached_property
-    def _plain(self) -> set[str]:
-        return _find_words([line.text for line in self._lines])
-
-
-def _find_words(texts: Sequence[str]) -> set[str]:
-    tokens = set("\n".join(texts).lower().split())
-    return set(_WORD.findall("\n".join(tokens)))
-
-
 def join_lines(lines: Sequence[Line], *, words: Container[str]) -> tuple[str, list[Piece]]:
     """Join lines to running text, undoing hyphenation where the parts are one word.
 
@@ -352,6 +327,9 @@ def join_lines(lines: Sequence[Line], *, words: Container[str]) -> tuple[str, li
     Returns:
         The text, and for each piece its range of characters and its rectangle.
     """
+    if len(lines) == 1:
+        (line,) = lines
+        return line.text, [Piece(0, len(line.text), line.page, line.x0, line.y0, line.x1, line.y1)]
     parts: list[str] = []
     starts: list[int] = []
     length = 0

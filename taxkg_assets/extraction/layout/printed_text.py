@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from taxkg_assets.extraction.layout.lines import Line, find_lines
-from taxkg_assets.extraction.layout.paragraphs import matches
-from taxkg_assets.extraction.layout.roles import Style, find_address_lines, find_style, is_artifact
+from taxkg_assets.extraction.layout.paragraphs import search_for
+from taxkg_assets.extraction.layout.roles import Style, find_address_lines, find_artifact_test, find_style
 from taxkg_assets.extraction.pdf.model import Page, Source
 
 
@@ -22,10 +22,9 @@ class PrintedText:
         """Find the spans of a page's running head and foot, and of icons: tags do not tell them from the text."""
         lines = self.lines[page.page]
         kept = find_address_lines(page, lines, self.style)
+        is_icon, is_furniture = search_for("icons"), find_artifact_test(page, self.style)
         apart = [
-            line
-            for line in lines
-            if matches("icons", line.text) or (is_artifact(line, page, self.style) and id(line) not in kept)
+            line for line in lines if is_icon(line.text) is not None or (is_furniture(line) and id(line) not in kept)
         ]
         return frozenset(span.span_ix for line in apart for span in line.spans)
 

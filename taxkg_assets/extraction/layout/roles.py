@@ -7,13 +7,20 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
 from taxkg_assets.extraction.keys import find_key
 from taxkg_assets.extraction.layout.lines import Line, is_upright
-from taxkg_assets.extraction.layout.paragraphs import LONE_MARKS, Paragraph, first_shown, matches, thresholds
+from taxkg_assets.extraction.layout.paragraphs import (
+    LONE_MARKS,
+    Paragraph,
+    first_shown,
+    matches,
+    search_for,
+    thresholds,
+)
 from taxkg_assets.extraction.pdf.model import Page, Rule, Source
 from taxkg_assets.rules.asking import Search, find_search
 from taxkg_assets.rules.loader import load_rules
@@ -110,23 +117,48 @@ def is_artifact(line: Line, page: Page, style: Style) -> bool:
         page: Page with its spans, rules and fields.
         style: Type sizes of the document, in points.
     """
-    if not is_upright(line) or line.size > 60:
-        return True
+    return find_artifact_test(page, style)(line)
+
+
+def find_artifact_test(page: Page, style: Style) -> Callable[[Line], bool]:
+    """Give the test of `is_artifact` for all lines of a page.
+
+    Args:
+        page: Page with its spans, rules and fields.
+        style: Type sizes of the document, in points.
+
+    Returns:
+        Function of a line.
+    """
     head, foot = _edges_of(page)
-    if line.y0 > foot or line.y1 < head:
-        if _pattern_of(line.text) in style.repeated or matches("artifacts", line.text):
+    lone_foot = thresholds().lone_foot_frac * page.height_pt
+    repeated = style.repeated
+    search = search_for("artifacts")
+
+    def test(line: Line) -> bool:
+        if line.size > 60 or not is_upright(line):
             return True
-        return is_in_lone_foot(line, page)
-    return not line.text.isdigit() and matches("artifacts", line.text)
+        text = line.text
+        if line.y0 > foot or line.y1 < head:
+            if _pattern_of(text) in repeated or search(text) is not None:
+                return True
+            return line.y0 > lone_foot
+        return search(text) is not None and not text.isdigit()
+
+    return test
 
 
 def is_artifact_of(line: Line, *rule_ids: str) -> bool:
-    """Return whether one of the named rules takes a line for furniture.
+    """Return whether a line is page furniture by one of the named rules.
 
     Args:
         line: Printed line.
+        rule_ids: Ids of rules of the list `artifacts`.
     """
-    return any(search(line.text) is not None for search in _artifact_searches(rule_ids))
+    for search in _artifact_searches(rule_ids):  # noqa: SIM110 - a generator costs as much as the search
+        if search(line.text) is not None:
+            return True
+    return False
 
 
 @cache
@@ -150,7 +182,8 @@ def find_address_lines(page: Page, lines: Sequence[Line], style: Style) -> froze
     head, foot = _edges_of(page)
     if page.page == 1:
         head = thresholds().masthead_frac * page.height_pt
-    names = [line for line in lines if head < line.y0 and line.y1 < foot and is_artifact_of(line, "publisher")]
+    (search,) = _artifact_searches(("publisher",))
+    names = [line for line in lines if search(line.text) is not None and head < line.y0 and line.y1 < foot]
     kept: set[int] = set()
     for line in sorted(names, key=lambda line: -line.base):
         if abs(line.size - style.body(page.page)) < _SAME_SIZE_PT:

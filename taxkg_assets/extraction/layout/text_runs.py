@@ -64,7 +64,7 @@ def split_leaders(spans: Iterable[Span]) -> list[Span]:
 def find_runs(spans: Iterable[Span], *, ruling: Ruling) -> list[Run]:
     """Join the spans of each printed line into runs, in the PDF's order; leaders and blanks are left out.
 
-    A drawn vertical between two spans parts them as well.
+    A drawn vertical line between two spans separates them, too.
 
     Args:
         spans: Spans of the page.
@@ -80,6 +80,10 @@ def find_runs(spans: Iterable[Span], *, ruling: Ruling) -> list[Run]:
     for span in parts:
         text = span.text
         stripped = text.strip()
+        last = runs[-1] if runs else None
+        if last is not None and stripped == "." and _ends_number(last, span):
+            last.text, last.x1 = f"{last.text}.", span.x1
+            continue
         # No leader begins with a letter, as nearly all spans do.
         if not stripped or (not stripped[0].isalnum() and matches_any("tables", "leaders", text)):
             # Blanks inside a line keep the run open, a leader ends it.
@@ -87,7 +91,6 @@ def find_runs(spans: Iterable[Span], *, ruling: Ruling) -> list[Run]:
             continue
         x0, x1 = (span.x0, span.x1) if stripped == text else _inked(span)
         here = (span.block_ix, span.line_ix)
-        last = runs[-1] if runs else None
         if (
             is_open
             and last
@@ -102,6 +105,13 @@ def find_runs(spans: Iterable[Span], *, ruling: Ruling) -> list[Run]:
             runs.append(Run(stripped, x0, span.y0, x1, span.y1, span.size_pt, span.is_bold))
         line, is_open = here, True
     return _with_marks_joined(runs)
+
+
+def _ends_number(run: Run, span: Span) -> bool:
+    """Decide whether a span is the period of a row's number, set in another font than the number; a leader is none."""
+    is_level = abs(span.y1 - run.y1) <= load_tables().runs.same_line_pt
+    is_near = is_level and abs(span.x0 - run.x1) <= load_tables().runs.period_em * span.size_pt
+    return is_near and run.text.isalnum() and is_line_number(f"{run.text}.")
 
 
 def is_amount(text: str) -> bool:

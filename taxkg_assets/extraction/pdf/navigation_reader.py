@@ -135,7 +135,7 @@ class NavigationReader:
             if place is not None:
                 yield replace(area, place=place)
             else:
-                self._say(f"A link of page {area.page} leads to no page of the file.")
+                self._say(f"A link on page {area.page} has no target page in this file.")
 
     def _read_box(self, rect: list[Any], page: int) -> tuple[float, float, float, float] | None:
         """Bring the rectangle of an annotation to its page as shown; None where it has no area."""
@@ -217,7 +217,7 @@ class NavigationReader:
             node = todo.pop()
             if isinstance(node, Ref):
                 if node.number in seen or len(seen) > self._limits.nodes:
-                    self._say("The tree of names leads back to itself or is too large.")
+                    self._say("The name tree has a cycle or is too large.")
                     continue
                 seen.add(node.number)
                 node = read_value(self._read_text(node.number))
@@ -244,7 +244,7 @@ class NavigationReader:
             if not isinstance(ref, Ref):
                 continue
             if ref.number in seen or len(seen) >= self._limits.bookmarks or level > self._limits.levels:
-                self._say("The bookmarks lead back to themselves, are too many or too deep.")
+                self._say("The bookmarks have a cycle, are too many or too deep.")
                 continue
             seen.add(ref.number)
             item = read_value(self._read_text(ref.number))

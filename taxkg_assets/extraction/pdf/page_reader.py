@@ -202,13 +202,14 @@ def _read_spans(
     unseen: list[HiddenText] = []
     under_picture: list[Span] = []
     owners = text.owners
-    placed = [
-        (block_ix, line_ix, raw)
-        for block_ix, block in enumerate(text.blocks)
-        for line_ix, line in enumerate(block["lines"])
-        for raw in line["spans"]
-    ]
-    raws = [raw for _, _, raw in placed]
+    raws: list[dict[str, Any]] = []
+    places: list[tuple[int, int, int]] = []
+    for block_ix, block in enumerate(text.blocks):
+        tag_ix = owners[block_ix] if owners is not None else -1
+        for line_ix, line in enumerate(block["lines"]):
+            own = line["spans"]
+            raws += own
+            places += [(block_ix, line_ix, tag_ix)] * len(own)
     boxes = [turn(raw["bbox"]) if turn else raw["bbox"] for raw in raws]
     reasons = sight.find_reasons(raws, boxes)
     mismatches = {} if is_plain else _find_mismatches(page, text, raws=raws, reasons=reasons, sight=sight)
@@ -218,13 +219,12 @@ def _read_spans(
         elif not reasons[ix]:
             unseen.append(HiddenText(number, mismatch.kind, find_plain_text(mismatch.unseen), boxes[ix]))
             raws[ix]["text"] = mismatch.printed
-    for (block_ix, line_ix, raw), (x0, y0, x1, y1), reason in zip(placed, boxes, reasons, strict=True):
+    for (block_ix, line_ix, tag_ix), raw, (x0, y0, x1, y1), reason in zip(places, raws, boxes, reasons, strict=True):
         words = shown = raw["text"]
         if not words.isprintable():
             words = find_plain_text(words)
             shown = words.replace("\xa0", " ")
         font, size_pt, is_bold, is_italic = _type_of(raw["font"], raw["size"], raw["flags"])
-        tag_ix = owners[block_ix] if owners is not None else -1
         span = Span(
             len(spans),
             block_ix,

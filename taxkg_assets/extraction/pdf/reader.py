@@ -83,7 +83,7 @@ def read_source(
         )
     if not any(page.spans for page in pages):
         if any(page.image_count for page in pages):
-            raise StageError("open", "No page holds any text, only images.", "Run OCR on the file and add the result.")
+            raise StageError("open", "No page has text, only images.", "Run OCR on the file and add the result.")
         raise StageError("open", "The pages are blank: there is no text on any of them.", _REDOWNLOAD)
     hidden += find_printed_orders([(page.page, page.spans) for page in pages])
     rows = find_rows(sorted(hidden, key=lambda row: row.page))
@@ -168,7 +168,7 @@ def _open(data: bytes, *, is_text: bool) -> Any:
         raise StageError("open", "The file is empty.", _REDOWNLOAD)
     if not is_text and b"%PDF-" not in data[:1024]:
         if _HTML_HEAD.match(data[:512]):
-            raise StageError("open", "The file holds a web page, not a PDF.", _REDOWNLOAD)
+            raise StageError("open", "The file is a web page, not a PDF.", _REDOWNLOAD)
         raise StageError("open", "The file has no PDF header.", _REDOWNLOAD)
     _MUPDF.TOOLS.mupdf_display_errors(False)
     _MUPDF.TOOLS.mupdf_display_warnings(False)
@@ -238,5 +238,5 @@ def _read_page(document: Any, ix: int, *, page_ix: int, reading: _Reading | None
         )
         return replace(read, distrust=reading.distrust) if reading.distrust else read
     except _DAMAGE as error:
-        reason = f"Page {page_ix + 1} is lost or damaged ({_first_line(error)})."
+        reason = f"Page {page_ix + 1} is missing or damaged ({_first_line(error)})."
         raise StageError("open", reason, _REDOWNLOAD) from error

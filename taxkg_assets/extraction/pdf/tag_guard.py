@@ -51,6 +51,7 @@ class _Guard:
 
     def __init__(self) -> None:
         self._depths: dict[int, int] = {}
+        self._child_counts: dict[int, int] = {}
         self._lookups = 0
 
     def check(self, parents: Any) -> None:
@@ -73,32 +74,42 @@ class _Guard:
                 count = _bounded(count + len(parts), 0)
                 for part in parts:
                     # An element has several marks: most were measured with the one before.
-                    if number(part) not in self._depths and is_dict(part):
-                        self._measure(part)
+                    own = number(part)
+                    if own not in self._depths and is_dict(part):
+                        self._measure(part, own)
 
-    def _measure(self, element: Any) -> None:
-        """Follow the parents of an element to the root, or to one that was measured before."""
+    def _measure(self, element: Any, own: int) -> None:
+        """Follow the parents of an element, which is object `own`, to the root or to one that was measured before."""
         chain: list[int] = []
-        number, value, length = _MUPDF.ll_pdf_to_num, _MUPDF.ll_pdf_dict_gets, _MUPDF.ll_pdf_array_len
+        number, value = _MUPDF.ll_pdf_to_num, _MUPDF.ll_pdf_dict_gets
+        depths = self._depths
         depth = 0
         node = element
         while node is not None:
-            own = number(node)
-            if own and own in self._depths:
-                depth = self._depths[own]
+            if own and own in depths:
+                depth = depths[own]
                 break
             chain.append(own)
             if len(chain) > MAX_DEPTH:
                 raise _DangerError("The structure tree is too deep, or a part of it is its own parent.")
             node = value(node, "P")
-            self._lookups += length(value(node, "K")) if node is not None else 0
+            if node is not None:
+                own = number(node)
+                self._lookups += self._count_children(node, own)
         if depth + len(chain) > MAX_DEPTH:
             raise _DangerError("The structure tree is too deep, or a part of it is its own parent.")
         if self._lookups > MAX_LOOKUPS:
             raise _DangerError("The structure tree has too many children in one place.")
-        for own in reversed(chain):
+        for one in reversed(chain):
             depth += 1
-            self._depths[own] = depth
+            depths[one] = depth
+
+    def _count_children(self, node: Any, own: int) -> int:
+        """Count the children of an element; many elements have the same parent, whose children are counted once."""
+        count = self._child_counts.get(own) if own else None
+        if count is None:
+            count = self._child_counts[own] = int(_MUPDF.ll_pdf_array_len(_MUPDF.ll_pdf_dict_gets(node, "K")))
+        return count
 
 
 def _bounded(count: int, waiting: int) -> int:

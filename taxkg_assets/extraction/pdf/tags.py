@@ -62,15 +62,17 @@ def flatten_tags(blocks: Sequence[dict[str, Any]]) -> tuple[list[dict[str, Any]]
     stack: list[tuple[dict[str, Any], int]] = [(block, -1) for block in reversed(blocks)]
     while stack:
         block, parent = stack.pop()
-        if block["type"] == 0:
+        sort = block["type"]
+        if sort == 0:
             flat.append(block)
             owners.append(parent)
-        elif block["type"] == 2:
+        elif sort == 2:
             above = tags[parent].path if parent >= 0 else ()
-            if len(above) >= MAX_DEPTH or len(tags) >= MAX_TAGS:
+            ix = len(tags)
+            if len(above) >= MAX_DEPTH or ix >= MAX_TAGS:
                 return None
-            kind = block["raw"] if block["raw"] in _HEADINGS else block["std"] or block["raw"] or ""
-            tags.append(Tag(kind, parent, (*above, int(block["index"]))))
-            ix = len(tags) - 1
-            stack.extend((child, ix) for child in reversed(block["blocks"]))
+            raw = block["raw"]
+            tags.append(Tag(raw if raw in _HEADINGS else block["std"] or raw or "", parent, (*above, block["index"])))
+            # Most elements hold one run of text and nothing else.
+            stack += [(child, ix) for child in reversed(block["blocks"])]
     return flat, owners, tuple(tags)

@@ -7,6 +7,9 @@ from typing import Any
 
 from taxkg_assets.rules.models.roles import load_roles
 
+# The way of nearly all lines, which need no more than this comparison.
+_UPRIGHT = (1.0, 0.0)
+
 
 def find_sideways(blocks: Sequence[dict[str, Any]], matrix: Any | None) -> int:
     """Decide whether most of a page's text, measured by the length of its lines, runs sideways.
@@ -18,7 +21,7 @@ def find_sideways(blocks: Sequence[dict[str, Any]], matrix: Any | None) -> int:
     Returns:
         1 for upward, −1 for downward, 0 for upright.
     """
-    ways = {line["dir"] for block in blocks for line in block["lines"]}
+    ways = [line["dir"] for block in blocks for line in block["lines"] if line["dir"] != _UPRIGHT]
     if matrix is None and all(abs(across) >= abs(down) for across, down in ways):
         return 0
     lengths = {-1: 0.0, 0: 0.0, 1: 0.0}

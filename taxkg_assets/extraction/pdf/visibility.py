@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
@@ -113,7 +114,7 @@ class Sight:
         if not raws:
             return []
         stored = [raw["bbox"] for raw in raws]
-        boxes = np.array(stored, dtype=float)
+        boxes = np.fromiter(chain.from_iterable(stored), dtype=float, count=4 * len(stored)).reshape(-1, 4)
         self._boxes = stored
         placed = boxes if stored == shown else np.array(shown, dtype=float)
         reasons = [""] * len(raws)
@@ -138,6 +139,8 @@ class Sight:
         painted = np.array(colors)
         is_text = np.array([not raw["text"].isspace() for raw in raws])
         rare = np.flatnonzero((painted != usual) & is_text)
+        if not len(rare):
+            return []
         shared = np.zeros(len(boxes))
         # Words of the usual color can be met by rare ones alone, so that each pair is inspected once.
         for some in cut_in_parts(rare, len(boxes)):

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from taxkg_assets.extraction.references.clauses import SCREENED
+from taxkg_assets.extraction.references.clauses import open_clause_screen
 from taxkg_assets.extraction.references.predicates import FINITE, PLACE, Predicate, read_predicates
-from taxkg_assets.extraction.regex_prefilter import open_screen
 from taxkg_assets.rules.asking import matches_any
 from taxkg_assets.rules.confidence import read_confidence
 from taxkg_assets.rules.models.relations import load_relations
@@ -15,7 +14,8 @@ AMOUNT_KINDS = ("box", "line", "form", "irc_section", "statute_section", "sectio
 LAW_KINDS = ("irc_section", "statute_section", "regulation", "notice_or_ruling")
 
 
-@dataclass(frozen=True, slots=True)
+# Relations and views are not frozen, as a booklet has thousands of them; they are never changed all the same.
+@dataclass(slots=True)
 class Relation:
     """What a clause says about a mention."""
 
@@ -57,11 +57,11 @@ class MentionInSentence:
     masks: tuple[tuple[int, int, str], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class View:
     """A mention in its clause: the words before and after it, the clause's sort, and the verbs before it.
 
-    rule_words: the words of rules that the sentence holds, as `open_screen(SCREENED)` reads them.
+    rule_words: the words of rules that the sentence holds, as `open_clause_screen()` reads them.
     """
 
     mentioned: MentionInSentence
@@ -97,21 +97,23 @@ def match_cue(group: str, view: View) -> Relation | None:
     Returns:
         The relation of the cue; None if none matches.
     """
-    rules = open_screen(SCREENED).find_rules(("relations", group), view.rule_words)
+    rules = open_clause_screen().find_rules(("relations", group), view.rule_words)
     if not rules:
         return None
-    texts = {"clause": view.clause, "sentence": view.sentence}
-    small = {scope: text.lower() for scope, text in texts.items()}
+    clause = view.clause
+    small_clause, small_sentence = clause.lower(), view.sentence.lower()
     for rule in rules:
         extra = rule.extra
-        scope = extra.get("scope", "clause")
-        if not rule.may_match(small[scope]):
+        is_clause = extra.get("scope", "clause") == "clause"
+        if not rule.may_match(small_clause if is_clause else small_sentence):
             continue
         if extra.get("needs_amount") and not view.mentioned.holds_amount:
             continue
         if "named" in extra and not matches(extra["named"], view.mentioned.name):
             continue
-        if view.mentioned.kind in extra.get("kinds", (view.mentioned.kind,)) and rule.pattern.search(texts[scope]):
+        if "kinds" in extra and view.mentioned.kind not in extra["kinds"]:
+            continue
+        if rule.pattern.search(clause if is_clause else view.sentence):
             return Relation(extra["relation"], extra["polarity"], rule.id)
     return None
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 
-from taxkg_assets.extraction.regex_prefilter import open_screen
+from taxkg_assets.extraction.regex_prefilter import Screen, open_screen
 from taxkg_assets.rules.loader import Rule, load_rules
 from taxkg_assets.rules.models.polarity import load_polarity
 
@@ -34,7 +34,8 @@ SCREENED = (
 MAIN, CONDITION, ASIDE = "main", "condition", "aside"
 
 
-@dataclass(frozen=True, slots=True)
+# Clauses and breaks are not frozen, as a booklet has thousands of them; they are never changed all the same.
+@dataclass(slots=True)
 class Clause:
     """A stretch of a sentence that reaches to the next clause's start: main clause, condition or aside.
 
@@ -46,7 +47,7 @@ class Clause:
     resumes: int = -1
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Break:
     """A place where a clause may begin: `at` is its first character, `gap` where the one before it ends."""
 
@@ -55,6 +56,16 @@ class _Break:
     sort: str
     is_after_comma: bool = False
     rule_id: str = ""
+
+
+@cache
+def open_clause_screen() -> Screen:
+    """Open the screen of `SCREENED`; a caller keeps it, because a look-up by its groups takes as long as a test.
+
+    Returns:
+        The screen.
+    """
+    return open_screen(SCREENED)
 
 
 def without_parentheses(text: str) -> str:
@@ -90,7 +101,7 @@ def find_clauses(sentence: str, *, rule_words: int) -> list[Clause]:
 
     Args:
         sentence: The sentence.
-        rule_words: Words of rules that it contains, as `open_screen(SCREENED)` reads them.
+        rule_words: Words of rules that it contains, as `open_clause_screen()` reads them.
 
     Returns:
         Clauses in order; the first begins at 0.
@@ -168,7 +179,7 @@ def _may_open(rule_id: str, said: str) -> bool:
 def _find_breaks(sentence: str, *, rule_words: int) -> Iterator[_Break]:
     for _, match in _match_all("clause_ends", sentence, rule_words=rule_words):
         yield _Break(match.end(), match.start(), MAIN)
-    subordinate = list(_match_all("subordinate", sentence, rule_words=rule_words))
+    subordinate = _match_all("subordinate", sentence, rule_words=rule_words)
     for rule, match in subordinate:
         is_complement = any(
             ask.pattern.search(sentence[: match.start()]) for ask in load_rules("polarity", "complements")
@@ -183,10 +194,10 @@ def _find_breaks(sentence: str, *, rule_words: int) -> Iterator[_Break]:
         yield _Break(match.end(), match.start(), rule.id)
 
 
-def _match_all(group: str, sentence: str, *, rule_words: int) -> Iterator[tuple[Rule, re.Match[str]]]:
-    for rule in open_screen(SCREENED).find_rules(("polarity", group), rule_words):
-        for match in rule.pattern.finditer(sentence):
-            yield rule, match
+def _match_all(group: str, sentence: str, *, rule_words: int) -> list[tuple[Rule, re.Match[str]]]:
+    rules = open_clause_screen().find_rules(("polarity", group), rule_words)
+    # Of most groups no rule can match.
+    return [(rule, match) for rule in rules for match in rule.pattern.finditer(sentence)] if rules else []
 
 
 def _has_verb(said: str) -> bool:

@@ -15,7 +15,8 @@ _CONTAINED = ("box", "line", "section")
 _HOLDERS = ("form", "publication", "section", "url")
 
 
-@dataclass(frozen=True, slots=True)
+# Not frozen, as a booklet has thousands of them; never changed all the same.
+@dataclass(slots=True)
 class Place:
     """Where a mention's cluster is in the text, and the kind of what it is about; half-open characters."""
 
@@ -44,7 +45,16 @@ def find_places(text: str, mentions: Sequence[Mention]) -> list[Place]:
             continue
         links.append(_read_link(text, groups[-1][-1], mention) if groups else "")
         groups.append([mention])
-    return [place for first, last in _join(links) for place in _place(groups[first:last], links[first + 1 : last])]
+    places: list[Place] = []
+    for first, last in _join(links):
+        if last == first + 1:
+            # Most targets are named by themselves.
+            group = groups[first]
+            end = max(group[0].group[1], *(mention.end for mention in group))
+            places += [Place(group[0].group[0], end, group[0].kind, False) for _ in group]
+        else:
+            places += _place(groups[first:last], links[first + 1 : last])
+    return places
 
 
 def _join(links: Sequence[str]) -> list[tuple[int, int]]:

@@ -7,10 +7,11 @@ sentence says about the target (relation, polarity) is decided in `polarity`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import cache, lru_cache, reduce
 from itertools import chain
+from operator import or_
 from typing import Any
 
 import polars as pl
@@ -47,26 +48,27 @@ class Mention:
         return min(inherited, read_confidence("reference_mentions", self.rule_id))
 
 
-def find_rule_words(texts: Sequence[str]) -> list[frozenset[str]]:
+def find_rule_words(texts: Sequence[str]) -> list[int]:
     """Find which of the rules' words each text contains, in one pass over them all: most texts contain none.
 
     Args:
         texts: Texts.
 
     Returns:
-        Words of each text.
+        Words of each text as one number, a bit for each word; 0 for none.
     """
     small = pl.Series([text.lower() for text in texts], dtype=pl.String)
-    return [frozenset(rule_words) for rule_words in small.str.extract_many(list(_words()), overlapping=True).to_list()]
+    found = small.str.extract_many(list(_word_bits()), overlapping=True).to_list()
+    return [_number(words) if words else 0 for words in found]
 
 
-def find_mentions(text: str, *, headings: Headings, rule_words: frozenset[str] | None = None) -> list[Mention]:
+def find_mentions(text: str, *, headings: Headings, rule_words: int | None = None) -> list[Mention]:
     """Find everything that a paragraph cites.
 
     Args:
         text: The paragraph.
         headings: Headings of its document.
-        rule_words: The rules' words that the text contains; found here by default.
+        rule_words: The rules' words that the text contains, as `find_rule_words` gives them; found here by default.
 
     Returns:
         Mentions in the order of the text.
@@ -91,15 +93,26 @@ def find_mentions(text: str, *, headings: Headings, rule_words: frozenset[str] |
     return _attach_forms(text, found)
 
 
-def _usable_rules(group: str, text: str, *, rule_words: frozenset[str]) -> Iterator[Rule]:
+def _usable_rules(group: str, text: str, *, rule_words: int) -> Iterator[Rule]:
     """Find the rules that can match at all in a text: it holds their words, and something of their shape."""
-    for rule, word_groups, shape in _rules_with_words(group):
-        for words in word_groups:
-            if rule_words.isdisjoint(words):
+    for rule, first, others, shape in _rules_with_bits(group):
+        if not rule_words & first:
+            continue
+        for words in others:
+            if not rule_words & words:
                 break
         else:
             if shape is None or shape.search(text):
                 yield rule
+
+
+@cache
+def _rules_with_bits(group: str) -> tuple[tuple[Rule, int, tuple[int, ...], re.Pattern[str] | None], ...]:
+    """Give each rule with its groups of words as numbers, and the shape that every match has inside it."""
+    return tuple(
+        (rule, _number(first), tuple(map(_number, others)), shape)
+        for rule, (first, *others), shape in _rules_with_words(group)
+    )
 
 
 @cache
@@ -121,18 +134,24 @@ def _shape_of(rule: Rule) -> re.Pattern[str] | None:
 
 
 @cache
+def _word_bits() -> dict[str, int]:
+    """Give each word of the rules its bit."""
+    groups = ("mentions", "named_sections")
+    needed = (words for group in groups for _, all_of, _ in _rules_with_words(group) for words in all_of)
+    return {word: 1 << ix for ix, word in enumerate(sorted(_cue_words().union(*needed)))}
+
+
+def _number(words: Iterable[str]) -> int:
+    """Write a set of words as one number."""
+    return reduce(or_, map(_word_bits().__getitem__, words), 0)
+
+
+@cache
 def _cue_words() -> frozenset[str]:
     """Give the words without which a text points at none of the document's headings."""
     words = [rule.needed_words for rule in load_rules("references", "section_cues")]
     assert all(words), "a cue for headings matches without any word of its own"
     return frozenset(chain.from_iterable(words))
-
-
-@cache
-def _words() -> frozenset[str]:
-    groups = ("mentions", "named_sections")
-    needed = (words for group in groups for _, all_of, _ in _rules_with_words(group) for words in all_of)
-    return _cue_words().union(*needed)
 
 
 class Headings:
@@ -141,6 +160,7 @@ class Headings:
     def __init__(self, headings: dict[str, tuple[str, str]]) -> None:
         """Take heading as printed → (kind, target)."""
         least = load_references().min_heading_chars
+        self._cues = _number(_cue_words())
         self._by_word: dict[str, list[tuple[str, str, str]]] = {}
         for heading, (kind, target) in headings.items():
             words = normalize_heading(heading)
@@ -150,9 +170,9 @@ class Headings:
         for rows in self._by_word.values():
             rows.sort(key=lambda row: (-len(row[0]), row))
 
-    def find_in(self, text: str, *, rule_words: frozenset[str]) -> Iterator[Mention]:
+    def find_in(self, text: str, *, rule_words: int) -> Iterator[Mention]:
         """Find headings that the text cites with a cue before or after them; `rule_words` are its words of rules."""
-        if rule_words.isdisjoint(_cue_words()):
+        if not rule_words & self._cues:
             return
         before = find_rule("references", "section_cues", "see_before")
         after = find_rule("references", "section_cues", "place_after")
@@ -231,7 +251,7 @@ def _read_rule(text: str, rule: Rule) -> Iterator[list[Mention]]:
 
 @cache
 def context(rule_id: str) -> re.Pattern[str]:
-    """Return the pattern of what may be right before or after a mention.
+    """Return the pattern of a text next to a mention, such as the form that a schedule belongs to.
 
     Args:
         rule_id: Rule of `rules/references.yaml`.

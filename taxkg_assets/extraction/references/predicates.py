@@ -19,7 +19,8 @@ FINITE = (DUTY, BAN, RELIEF, PERMISSION, FACT)
 PLACE, DO, COMPUTE, SKIP, POINT = "place", "do", "compute", "skip", "point"
 
 
-@dataclass(frozen=True, slots=True)
+# Not frozen, as a booklet has thousands of them; never changed all the same.
+@dataclass(slots=True)
 class Predicate:
     """One verb of a clause.
 

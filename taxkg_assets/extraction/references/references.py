@@ -90,6 +90,7 @@ def build_references(
     found: list[_Pointed] = []
     led_by, lead = None, ""
     separators = _find_separators(tree)
+    owners: dict[str | None, _Owner] = {}
     ordered = sections.sort("paragraph_ix").select(_COLUMNS)
     words_of = find_rule_words(ordered["text"].to_list())
     for section, rule_words in zip(ordered.iter_rows(named=True), words_of, strict=True):
@@ -108,7 +109,10 @@ def build_references(
         mentions = [linked.read_inside(section["element_id"], mention) for mention in readings if mention is not None]
         if not identity.form or identity.doc_type == "publication":
             mentions = _inherit_forms(mentions)
-        owner = _find_owner(section["anchor_id"], tree=tree, identity=identity)
+        owner = owners.get(section["anchor_id"])
+        if owner is None:
+            owner = _find_owner(section["anchor_id"], tree=tree, identity=identity)
+            owners[section["anchor_id"]] = owner
         is_led = is_item and led_by == section["anchor_id"]
         found.extend(_read_section(section, mentions, owner=owner, lead=lead if is_led else ""))
     return validated(_frame(found, linked).sort(_KEY), References)
@@ -144,7 +148,7 @@ def _read_section(section: dict[str, Any], mentions: list[Mention], *, owner: _O
     for mention, place, is_self in zip(localised, places, own, strict=True):
         start, end = find_sentence_at(sentences, start=mention.group[0], end=max(mention.group[1], mention.end))
         name = mention.target if mention.kind == "section" else ""
-        question = (start, end, place, mention.group, is_self, name)
+        question = (start, end, place.start, place.end, place.kind, place.is_container, mention.group, is_self, name)
         mentioned = mentioned_by.get(question)
         if mentioned is None:
             mentioned = MentionInSentence(

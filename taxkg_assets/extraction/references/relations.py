@@ -28,9 +28,9 @@ from taxkg_assets.extraction.references.clause_view import (
 from taxkg_assets.extraction.references.clauses import (
     ASIDE,
     CONDITION,
-    SCREENED,
     find_clauses,
     is_negated,
+    open_clause_screen,
     read_clause,
     read_parenthesis,
     without_ellipses,
@@ -51,7 +51,7 @@ from taxkg_assets.extraction.references.predicates import (
     SKIP,
     read_predicates,
 )
-from taxkg_assets.extraction.regex_prefilter import ALL_WORDS, open_screen
+from taxkg_assets.extraction.regex_prefilter import ALL_WORDS
 from taxkg_assets.rules.loader import load_rules
 from taxkg_assets.rules.models.polarity import load_polarity
 
@@ -86,7 +86,7 @@ def find_relations(mentioned: Sequence[MentionInSentence]) -> list[Relation]:
     """
     inmost = [_step_inside(one) for one in mentioned]
     marked = [_mark(one) for one in inmost]
-    rule_words = open_screen(SCREENED).read([before + after for before, after in marked])
+    rule_words = open_clause_screen().read([before + after for before, after in marked])
     return [
         _find_relation(one, before=before, after=after, rule_words=words)
         for one, (before, after), words in zip(inmost, marked, rule_words, strict=True)

@@ -13,7 +13,7 @@ from typing import Any
 
 from taxkg_assets.extraction.authored.trust import is_picture
 from taxkg_assets.extraction.keys import find_key
-from taxkg_assets.extraction.layout.lines import Line, Words, join_lines, merge_lines
+from taxkg_assets.extraction.layout.lines import Line, join_lines, merge_lines
 from taxkg_assets.extraction.layout.paragraphs import (
     Paragraph,
     find_paragraphs,
@@ -24,6 +24,7 @@ from taxkg_assets.extraction.layout.paragraphs import (
 from taxkg_assets.extraction.layout.regions import TableRegion
 from taxkg_assets.extraction.layout.roles import Style, is_below_rule, is_centered, is_heading, is_title
 from taxkg_assets.extraction.layout.run_in_headings import split_lead
+from taxkg_assets.extraction.layout.words import Words
 from taxkg_assets.extraction.pdf.model import Page
 from taxkg_assets.extraction.structure.blocks import Block
 

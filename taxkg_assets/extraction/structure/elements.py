@@ -19,7 +19,7 @@ from taxkg_assets.extraction.forms.face_cells import order_cell
 from taxkg_assets.extraction.forms.form_lines import find_walls
 from taxkg_assets.extraction.forms.stated_fields import StatedField
 from taxkg_assets.extraction.layout.columns import Column, find_columns
-from taxkg_assets.extraction.layout.lines import Line, Words, merge_lines
+from taxkg_assets.extraction.layout.lines import Line, merge_lines
 from taxkg_assets.extraction.layout.paragraphs import (
     find_leading,
 )
@@ -29,6 +29,7 @@ from taxkg_assets.extraction.layout.roles import (
     find_title_floor,
     is_face_page,
 )
+from taxkg_assets.extraction.layout.words import Words
 from taxkg_assets.extraction.pdf.model import Page, Source
 from taxkg_assets.extraction.structure.block_maker import SURE, BlockMaker, Flow
 from taxkg_assets.extraction.structure.blocks import Block, build_boxes
@@ -40,6 +41,7 @@ from taxkg_assets.extraction.structure.line_assignment import (
     find_masthead_floor,
     find_separators,
     sort_lines,
+    sort_text,
 )
 from taxkg_assets.extraction.structure.statutes import find_statute_blocks, is_statute
 from taxkg_assets.extraction.structure.tagged_page import add_units, find_units
@@ -174,11 +176,10 @@ def _add_column(maker: BlockMaker, column: Column, parts: Parts, *, regions: Seq
 
 def _tagged_blocks(page: Page, lines: list[Line], flow: Flow, *, regions: Sequence[TableRegion]) -> list[Block]:
     """Find the blocks of a page by its structure tags."""
-    parts = sort_lines(page, lines, flow.style, regions=(), boxes=())
+    parts = sort_text(page, lines, flow.style)
     maker = _text_maker(page, flow, lines)
     maker.icons = parts.icons
-    kept = [item.line for item in parts.items if item.line is not None]
-    units = find_units(page, kept, tables={region.tag_ix for region in regions})
+    units = find_units(page, parts.loose, regions=regions)
     add_units(maker, page, units, regions=regions)
     for line in [*parts.icons, *parts.furniture, *merge_lines(parts.leaders)]:
         maker.add([line], "PageArtifact", SURE, column_ix=-1)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from taxkg_assets.extraction.forms.face_cells import claim_cells
 from taxkg_assets.extraction.forms.form_lines import FormLine, cut_leader, split_brace
@@ -21,6 +22,7 @@ from taxkg_assets.extraction.layout.regions import FaceBox, TableRegion
 from taxkg_assets.extraction.layout.roles import (
     Style,
     find_address_lines,
+    find_artifact_test,
     is_artifact,
     is_artifact_of,
     is_face_page,
@@ -43,8 +45,12 @@ _COLUMN_PT, _NEXT_ROW_SIZES = 1.5, 4.0
 
 @dataclass(slots=True)
 class Parts:
-    """The lines of a page, sorted; `items` are to be ordered, `inside` and `units` hold what an item is for."""
+    """The lines of a page, sorted; `items` are to be ordered, `inside` and `units` hold what an item is for.
 
+    loose: the lines of text that nothing claims, as stored.
+    """
+
+    loose: list[Line] = field(default_factory=list)
     furniture: list[Line] = field(default_factory=list)
     icons: list[Line] = field(default_factory=list)
     braces: list[Line] = field(default_factory=list)
@@ -74,32 +80,8 @@ def sort_lines(
     claims: dict[int, TableRegion | FaceBox] = dict(enumerate(regions))
     if len(boxes) >= thresholds().face_boxes:
         claims |= {-2 - ix: box for ix, box in enumerate(boxes)}
-    parts = Parts()
-    lines = _without_braces(lines, parts)
-    is_face = is_face_page(page, box_count=len(boxes))
-    kept = _running_into_foot(page, lines, style) | _adjacent_fields(page, lines)
-    kept |= _counted_lines(lines) if is_face else find_address_lines(page, lines, style)
-    marks = _find_marks(page, lines) if is_face else set()
-    if boxes:
-        lines = [part for line in lines for part in _split_by_boxes(line, boxes)]
-    is_icon, is_leader = search_for("icons"), search_for("lone_leaders")
-    for line in lines:
-        if is_icon(line.text):
-            parts.icons.append(line)
-        elif id(line) in marks or (
-            is_artifact(line, page, style)
-            and id(line) not in kept
-            and not (is_face and matches("checkboxes", line.text))
-        ):
-            parts.furniture.append(line)
-        elif (claim_ix := _claim_of(line, claims)) is not None:
-            parts.inside.setdefault(claim_ix, []).append(line)
-        elif not line.text[0].isalnum() and is_leader(line.text):
-            parts.leaders.append(line)
-        elif line.text in _BLANK_AMOUNTS:
-            parts.furniture.append(line)
-        else:
-            parts.items.append(Item(line.x0, line.y0, line.x1, line.y1, line))
+    parts = sort_text(page, lines, style, claims=claims, boxes=boxes)
+    parts.items = [Item(line.x0, line.y0, line.x1, line.y1, line) for line in parts.loose]
     _share_cells(parts, claims)
     if any(isinstance(claim, FaceBox) for claim in claims.values()):
         claim_cells(page, parts.items, cells=parts.cells)
@@ -110,6 +92,54 @@ def sort_lines(
         if isinstance(claim, FaceBox):
             parts.box_keys[ix] = claim.box_key
         parts.items.append(Item(claim.x0, top, claim.x1, claim.y1, None, ix))
+    return parts
+
+
+def sort_text(
+    page: Page,
+    lines: Sequence[Line],
+    style: Style,
+    *,
+    claims: Mapping[int, TableRegion | FaceBox] = MappingProxyType({}),
+    boxes: Sequence[FaceBox] = (),
+) -> Parts:
+    """Sort lines without a reading order, as on a page whose tags give it: `loose` has the text, `items` is empty.
+
+    Args:
+        page: The page.
+        lines: Its lines.
+        style: Type sizes of the document.
+        claims: Claimed rectangles by number.
+        boxes: Boxes of its face.
+
+    Returns:
+        Furniture, icons and text, and the lines inside each claimed rectangle.
+    """
+    parts = Parts()
+    lines = _without_braces(lines, parts)
+    is_face = is_face_page(page, box_count=len(boxes))
+    kept = _running_into_foot(page, lines, style) | _adjacent_fields(page, lines)
+    kept |= _counted_lines(lines) if is_face else find_address_lines(page, lines, style)
+    marks = _find_marks(page, lines) if is_face else set()
+    if boxes:
+        lines = [part for line in lines for part in _split_by_boxes(line, boxes)]
+    is_icon, is_leader, is_furniture = search_for("icons"), search_for("lone_leaders"), find_artifact_test(page, style)
+    for line in lines:
+        text = line.text
+        if is_icon(text):
+            parts.icons.append(line)
+        elif (is_furniture(line) and id(line) not in kept and not (is_face and matches("checkboxes", text))) or (
+            id(line) in marks
+        ):
+            parts.furniture.append(line)
+        elif claims and (claim_ix := _claim_of(line, claims)) is not None:
+            parts.inside.setdefault(claim_ix, []).append(line)
+        elif not text[0].isalnum() and is_leader(text):
+            parts.leaders.append(line)
+        elif text in _BLANK_AMOUNTS:
+            parts.furniture.append(line)
+        else:
+            parts.loose.append(line)
     return parts
 
 
@@ -149,6 +179,8 @@ def _share_cells(parts: Parts, claims: Mapping[int, TableRegion | FaceBox]) -> N
 
 def _without_braces(lines: Sequence[Line], parts: Parts) -> list[Line]:
     """Set the tall braces of a page aside: the words next to them are lines like others."""
+    if not any("{" in line.text or "}" in line.text for line in lines):
+        return list(lines)
     kept: list[Line] = []
     for line in lines:
         if "{" not in line.text and "}" not in line.text:
@@ -265,9 +297,9 @@ def _claim_of(line: Line, claims: Mapping[int, TableRegion | FaceBox]) -> int | 
 
 def _adjacent_fields(page: Page, lines: Sequence[Line]) -> set[int]:
     """Find lines at the foot that stand on the row of a form field: they belong to what is filled in."""
-    low = [
-        line for line in lines if page.widgets and is_in_lone_foot(line, page) and not matches("artifacts", line.text)
-    ]
+    if not page.widgets:
+        return set()
+    low = [line for line in lines if is_in_lone_foot(line, page) and not matches("artifacts", line.text)]
     return {id(line) for line in low if any(field.y0 <= (line.y0 + line.y1) / 2 <= field.y1 for field in page.widgets)}
 
 
@@ -286,7 +318,8 @@ def _counted_lines(lines: Sequence[Line]) -> set[int]:
 
 def _running_into_foot(page: Page, lines: Sequence[Line], style: Style) -> set[int]:
     """Find lines at the foot that only their place makes furniture, and that a paragraph above runs on into."""
-    low = [line for line in lines if is_in_lone_foot(line, page)]
+    foot = thresholds().lone_foot_frac * page.height_pt
+    low = [line for line in lines if line.y0 > foot]
     kept: set[int] = set()
     for line in sorted(low, key=lambda line: line.base):
         if line.is_bold or matches("artifacts", line.text):

@@ -5,8 +5,8 @@ Typography and the key grammar still decide run-in headings, callouts, titles an
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from itertools import takewhile
 
 from taxkg_assets.extraction.authored.structure_tree import TagPlace, find_places
@@ -45,13 +45,14 @@ class TagUnit:
         return self.has_mark and self.place.is_mark
 
 
-def find_units(page: Page, lines: Sequence[Line], *, tables: Collection[int]) -> list[TagUnit]:
+def find_units(page: Page, lines: Sequence[Line], *, regions: Sequence[TableRegion]) -> list[TagUnit]:
     """Group lines by the tags that hold them.
 
     Args:
         page: Page with its spans, rules and fields.
         lines: Of the page, in tag order, without furniture.
-        tables: Tags of the tables that are read as such; the cells of others are text like any other.
+        regions: Tables that are read as such; the cells of others are text like any other. Untagged lines in one
+            are its header, which a page repeats.
 
     Returns:
         Units in tag order; a table comes where its first line comes.
@@ -60,8 +61,10 @@ def find_units(page: Page, lines: Sequence[Line], *, tables: Collection[int]) ->
     units: list[TagUnit] = []
     of_table: dict[int, TagUnit] = {}
     seen_items: set[int] = set()
+    tables = {region.tag_ix for region in regions}
     for line in lines:
-        place = places[line.spans[0].tag_ix] if line.spans[0].tag_ix >= 0 else _OUTSIDE
+        tag_ix = line.spans[0].tag_ix
+        place = places[tag_ix] if tag_ix >= 0 else _place_untagged(line, regions)
         if place.table_ix in tables and place.row_ix >= 0:
             unit = of_table.get(place.table_ix)
             if unit is None:
@@ -81,6 +84,15 @@ def find_units(page: Page, lines: Sequence[Line], *, tables: Collection[int]) ->
         seen_items.add(place.item_ix)
         units.append(TagUnit(place, path, -1, [line], place.is_mark, is_first))
     return units
+
+
+def _place_untagged(line: Line, regions: Sequence[TableRegion]) -> TagPlace:
+    """Place a line without a tag: in the table whose region encloses it, or nowhere."""
+    x, y = (line.x0 + line.x1) / 2, (line.y0 + line.y1) / 2
+    for region in regions:
+        if region.tag_ix >= 0 and region.x0 - 1 <= x <= region.x1 + 1 and region.y0 - 1 <= y <= region.y1 + 1:
+            return replace(_OUTSIDE, table_ix=region.tag_ix, row_ix=0)
+    return _OUTSIDE
 
 
 def _belongs(place: TagPlace, unit: TagUnit) -> bool:

@@ -70,6 +70,7 @@ class TargetFinder:
         self._limits = limits
         self._anchors, self._sections, self._elements = anchors, sections, elements
         self._at_point: dict[tuple[int, float], Sequence[Target]] = {}
+        self._found: dict[tuple[Place, tuple[str, ...], str], Target | None] = {}
         self._above = limits.text_above_sizes
 
     @cached_property
@@ -107,6 +108,13 @@ class TargetFinder:
 
         Args: titles: what links and bookmarks call the place. hints: other words that belong to it.
         """
+        # Many links lead to one place, whose name has been looked up before.
+        key = place, tuple(titles), hints
+        if key not in self._found:
+            self._found[key] = self._find(place, titles=titles, hints=hints)
+        return self._found[key]
+
+    def _find(self, place: Place, *, titles: Sequence[str], hints: str) -> Target | None:
         at_point = self._find_at(place)
         least = self._limits.title_letters
         names = [name for name in map(fold_words, titles) if len(name) >= least and not name.isdigit()]

@@ -18,6 +18,7 @@ from taxkg_assets.extraction.layout.text_runs import Run, is_amount, join_text
 from taxkg_assets.extraction.pdf.library import load_layout, pymupdf
 from taxkg_assets.extraction.pdf.model import Page
 from taxkg_assets.extraction.tables.cells import PATH_SEPARATOR, Cell, FoundTable
+from taxkg_assets.extraction.tables.continued import ContinuedTables
 from taxkg_assets.extraction.tables.grid import Box
 from taxkg_assets.extraction.tables.parts import Part
 from taxkg_assets.extraction.tables.regions import find_drawings
@@ -73,15 +74,17 @@ class OwnEngine:
     def read(
         self, data: bytes, pages: Sequence[Page], *, faces: Collection[int], text: PrintedText | None = None
     ) -> TableReadings:
-        return TableReadings({page.page: _read_page(page, page.page in faces, text) for page in pages})
+        continued = ContinuedTables()
+        return TableReadings({page.page: _read_page(page, page.page in faces, text, continued) for page in pages})
 
 
-def _read_page(page: Page, is_face: bool, text: PrintedText | None) -> list[FoundTable]:
+def _read_page(page: Page, is_face: bool, text: PrintedText | None, continued: ContinuedTables) -> list[FoundTable]:
     if not page.tags:
         return find_tables(page, is_face=is_face)
     if not tags_table(page.tags):
         return []
-    return read_tagged_page(page, furniture=text.find_furniture(page) if text is not None else ())
+    furniture = text.find_furniture(page) if text is not None else ()
+    return continued.add(page, read_tagged_page(page, furniture=furniture, headed=continued.headers))
 
 
 class PymupdfEngine:

@@ -71,6 +71,7 @@ class Grid:
     """Columns (left and right edge each), slabs between drawn verticals, and rows of one table.
 
     has_plain_names: the first of two columns is set plain, so that a bold cell by itself names the rows below it.
+    is_continued: its header rows are on an earlier page.
     """
 
     drawing: Drawing
@@ -78,6 +79,7 @@ class Grid:
     slabs: tuple[tuple[float, float], ...]
     rows: tuple[Row, ...]
     has_plain_names: bool = False
+    is_continued: bool = False
 
 
 def find_grid(drawing: Drawing) -> Grid:

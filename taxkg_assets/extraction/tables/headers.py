@@ -82,7 +82,7 @@ def _is_body(grid: Grid, row: Row) -> bool:
 def find_banners(grid: Grid) -> set[int]:
     """Find the bold rows that name the blocks of columns below them, each with a figure, as a state with its rate.
 
-    There are several of them: one alone is a header.
+    There are several of them: one alone is a header, unless the headers are on an earlier page.
 
     Args:
         grid: Grid of the table.
@@ -93,7 +93,7 @@ def find_banners(grid: Grid) -> set[int]:
     if len(grid.slabs) < 3:
         return set()
     found = {ix for ix, row in enumerate(grid.rows) if row.runs and _is_bold(row) and _names_blocks(grid, row)}
-    return found if len(found) > 1 else set()
+    return found if len(found) > 1 or grid.is_continued else set()
 
 
 def _names_blocks(grid: Grid, row: Row) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from taxkg_assets.extraction.layout.text_runs import is_amount, join_text
 from taxkg_assets.extraction.tables.grid import Grid
@@ -67,6 +68,10 @@ def _count_stubs(grid: Grid, paths: Sequence[str], first: int, last: int) -> int
     count = 1
     if _is_single_row(grid, paths, first, last):
         return 0
+    shared = sum(1 for _ in takewhile(lambda path: path == paths[first], paths[first : last + 1]))
+    if paths[first] and 1 < shared <= most:
+        # One header over a number and its name.
+        return shared
     marks = [run.text for row in grid.rows for run in row.cells.get(first, ())]
     if is_worksheet(grid) and most > 1 and sum(len(mark) <= 4 for mark in marks) >= 0.5 * len(marks):
         return 2

@@ -147,18 +147,23 @@ def _read_table(page: Page, drawing: Drawing) -> FoundTable | None:
     return None if table is None or any(len(header.split()) > most for header in table.headers) else table
 
 
-def read_grid(page: Page, grid: Grid, *, least_headers: int) -> FoundTable | None:
+def read_grid(page: Page, grid: Grid, least_headers: int, *, carried: Sequence[str] = ()) -> FoundTable | None:
     """Read a tagged table.
 
     Args:
         page: The page.
         grid: Grid of its cells.
         least_headers: Number of rows that are tagged as headers.
+        carried: Headers of its columns where these are tagged on an earlier page: no other rows here are headers.
 
     Returns:
         The table; None if its cells have no text.
     """
-    table = _read_grid(page, grid, max(least_headers, count_header_rows(grid)))
+    count = least_headers if carried else max(least_headers, count_header_rows(grid))
+    if carried and not count:
+        table = _read_grid(page, replace(grid, is_continued=True), count, carried=carried)
+    else:
+        table = _read_grid(page, grid, count)
     return replace(table, has_header_tags=least_headers > 0) if table is not None else None
 
 
@@ -175,8 +180,8 @@ def find_caption(runs: Sequence[Run], box: Box) -> str:
     return _find_caption(runs, box, ())
 
 
-def _read_grid(page: Page, grid: Grid, header_count: int) -> FoundTable | None:
-    """Find the header paths and cells of a grid."""
+def _read_grid(page: Page, grid: Grid, header_count: int, *, carried: Sequence[str] = ()) -> FoundTable | None:
+    """Find the header paths and cells of a grid; `carried` are the paths of one that continues without headers."""
     drawing = grid.drawing
     found = find_header_blocks(grid, header_count)
     blocks = spread_over_repeats(found, column_count=len(grid.columns))
@@ -190,6 +195,8 @@ def _read_grid(page: Page, grid: Grid, header_count: int) -> FoundTable | None:
         )
         for i in range(len(grid.columns))
     ]
+    if len(carried) == len(paths):
+        paths = list(carried)
     later = find_later_headers(grid, header_count, paths)
     parts = find_parts(grid, later[max(later)] if later else paths)
     cells = find_cells(grid, header_count, parts, {header_count: paths, **later})
@@ -257,7 +264,8 @@ def _carry_headers(tables: Iterable[FoundTable]) -> list[FoundTable]:
             title = before.title if _repeats_headers(table.title, before.headers) else table.title
             table = replace(table, headers=before.headers, cells=cells, title=title)
         elif before is not None and before.path and before.path == table.path:
-            table = replace(table, title=table.title or before.title)
+            is_own = table.title and not _repeats_headers(table.title, before.headers)
+            table = replace(table, title=table.title if is_own else before.title)
         carried.append(table)
     return carried
 

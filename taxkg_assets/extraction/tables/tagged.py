@@ -6,9 +6,10 @@ Only cells with text have tags on a page.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
+from types import MappingProxyType
 
 from taxkg_assets.extraction.authored.structure_tree import TagPlace, find_places
 from taxkg_assets.extraction.layout.paragraphs import matches
@@ -24,9 +25,12 @@ from taxkg_assets.extraction.tables.worksheets import CellRow, RowCell, are_work
 from taxkg_assets.rules.models.tables import load_tables
 
 _NO_RULING = Ruling((), ())
+_NO_HEADERS: Mapping[tuple[int, ...], tuple[str, ...]] = MappingProxyType({})
 
 
-def read_tagged_page(page: Page, *, furniture: Collection[int]) -> list[FoundTable]:
+def read_tagged_page(
+    page: Page, *, furniture: Collection[int], headed: Mapping[tuple[int, ...], tuple[str, ...]] = _NO_HEADERS
+) -> list[FoundTable]:
     """Read the tables of a page with trusted tags.
 
     The tags say where tables are. Where the layout finds the same cells at the same place, the drawn lines may show the
@@ -35,11 +39,12 @@ def read_tagged_page(page: Page, *, furniture: Collection[int]) -> list[FoundTab
     Args:
         page: The page.
         furniture: Spans of running heads and feet.
+        headed: Headers of tables whose header cells are tagged on an earlier page, by the path of their tag.
 
     Returns:
         Tables in tag order.
     """
-    tagged = find_tagged_tables(page, furniture=furniture)
+    tagged = find_tagged_tables(page, furniture=furniture, headed=headed)
     # Worksheets are read by their tags alone: a page with no other table needs no second reading.
     drawn = find_tables(page, is_face=False) if any(table.region.kind != "worksheet" for table in tagged) else []
     return [table for found in tagged for table in _choose(found, drawn)]
@@ -83,8 +88,13 @@ def _overlaps(a: TableRegion, b: TableRegion) -> bool:
     return width > 0 and height > 0 and width * height > 0.5 * least
 
 
-def find_tagged_tables(page: Page, *, furniture: Collection[int] = ()) -> list[FoundTable]:
-    """Read the tagged tables of a page in tag order; what makes no table of two rows and columns stays text."""
+def find_tagged_tables(
+    page: Page, *, furniture: Collection[int] = (), headed: Mapping[tuple[int, ...], tuple[str, ...]] = _NO_HEADERS
+) -> list[FoundTable]:
+    """Read the tagged tables of a page in tag order; what makes no table of two rows and columns stays text.
+
+    A table of `headed` continues: only its tags name header rows here.
+    """
     places = find_places(page.tags)
     if not any(place.table_ix >= 0 for place in places):
         return []
@@ -92,7 +102,8 @@ def find_tagged_tables(page: Page, *, furniture: Collection[int] = ()) -> list[F
     runs_of_page = find_runs(split_leaders(page.spans), ruling=_NO_RULING)
     ruling = merge_rules(page.rules)
     for table_ix, rows in _collect(page, places, furniture).items():
-        lead = _count_lead_rows(rows)
+        path = page.tags[table_ix].path
+        lead = 0 if path in headed else _count_lead_rows(rows)
         body = rows[lead:]
         if not _has_columns(body):
             continue
@@ -100,14 +111,13 @@ def find_tagged_tables(page: Page, *, furniture: Collection[int] = ()) -> list[F
             table: FoundTable | None = read_worksheet(page.page, body)
         else:
             grid = build_grid(page, body, ruling)
-            table = read_grid(page, grid, least_headers=_count_header_rows(body)) if grid is not None else None
+            carried = headed.get(path, ())
+            table = read_grid(page, grid, _count_header_rows(body), carried=carried) if grid is not None else None
         if table is None:
             continue
         box = hull_of([run for row in rows for cell in row for run in cell.runs])
         caption = find_caption(runs_of_page, box)
-        tables.append(
-            _complete(table, rows[:lead], caption=caption, box=box, tag_ix=table_ix, path=page.tags[table_ix].path)
-        )
+        tables.append(_complete(table, rows[:lead], caption=caption, box=box, tag_ix=table_ix, path=path))
     return tables
 
 

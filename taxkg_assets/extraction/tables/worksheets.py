@@ -66,13 +66,23 @@ def hull_of(runs: Sequence[Run]) -> Box:
 def are_worksheet_rows(rows: Sequence[CellRow]) -> bool:
     """Return whether the rows are lines to fill in: several begin with a number, and words follow it.
 
+    Rows that are filled in with words in several columns are those of a table whose rows are numbered.
+
     Args:
         rows: Rows of the table, from top to bottom.
     """
     limits = load_tables().tagged
     numbered = [row for row in rows if row[0].is_numbered]
-    worded = sum(any(letter.isalpha() for cell in row[1:] for letter in cell.text) for row in numbered)
+    filled = sum(_count_worded(row[1:], letters=limits.filled_letters) >= limits.filled_cells for row in numbered)
+    if filled and filled >= limits.filled_frac * len(numbered):
+        return False
+    worded = sum(_count_worded(row[1:], letters=1) > 0 for row in numbered)
     return bool(len(numbered) >= limits.worksheet_lines and worded >= limits.worksheet_frac * len(numbered))
+
+
+def _count_worded(cells: Sequence[RowCell], *, letters: int) -> int:
+    """Count the cells that hold at least some letters."""
+    return sum(sum(map(str.isalpha, cell.text)) >= letters for cell in cells)
 
 
 @dataclass(slots=True)
@@ -94,8 +104,8 @@ class _LinePath:
         return PATH_SEPARATOR.join(part for part in (self.number, self.letter) if part)
 
     def begins(self, row: CellRow) -> bool:
-        """Decide whether a row begins a line: with a number, or a bare one that follows the last one."""
-        if row[0].is_numbered:
+        """Decide whether a row begins a line: with a number, or a bare one that a letter or the last one explains."""
+        if row[0].is_numbered or _is_split_number(row):
             return True
         digits = _bare(self.number).rstrip(ascii_lowercase)
         return len(row) > 1 and digits.isdigit() and row[0].text == str(int(digits) + 1)
@@ -165,6 +175,14 @@ def read_worksheet(page: int, rows: Sequence[CellRow]) -> FoundTable:
     box = hull_of([run for row in rows for cell in row for run in cell.runs])
     region = TableRegion(page, box.x0, box.y0, box.x1, box.y1, "worksheet")
     return FoundTable(region, "", ("", "", ""), (Part(0, 2, 2),), tuple(cells))
+
+
+def _is_split_number(row: CellRow) -> bool:
+    """Decide whether a row begins with a bare number and, in a cell of its own, a letter; its amount repeats both."""
+    if len(row) < 3 or not row[0].text.isdigit() or not row[1].is_numbered:
+        return False
+    letter = _bare(row[1].text)
+    return letter.isalpha() and any(_bare(cell.text) == row[0].text + letter for cell in row[2:])
 
 
 def _echoes_numbers(rows: Sequence[CellRow]) -> bool:

@@ -37,4 +37,4 @@ def open_provider(settings: Settings) -> Provider:
         from taxkg_assets.llm.providers.replay import ReplayProvider
 
         return ReplayProvider()
-    raise ValueError(f"{settings.llm_provider!r} is not a provider of models")
+    raise ValueError(f"{settings.llm_provider!r} is not a known model provider")

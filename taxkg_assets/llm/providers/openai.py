@@ -46,7 +46,9 @@ class OpenAIProvider:
         self._shown = f"{self._url.scheme}://{self._url.netloc.decode()}{self._url.path}"
         self._key = key.strip()
         if not self._key.isprintable() or not self._key.isascii():
-            raise AccessError("TAXKG_LLM_KEY holds characters that no header takes: set it to the key alone.")
+            raise AccessError(
+                "TAXKG_LLM_KEY contains characters that an HTTP header cannot contain: set it to the key alone."
+            )
         # Azure takes the key under a name of its own.
         is_azure = self._url.host.endswith(".azure.com")
         headers = {"api-key": self._key} if is_azure else {"authorization": f"Bearer {self._key}"}

@@ -31,7 +31,7 @@ def lead_in(stretch: Stretch, spot: Spot) -> set[Spot]:
 
 
 def look_back(stretch: Stretch, spot: Spot, *, depth: int) -> set[Spot]:
-    """Find the sentences that one refers back to: "However, …", "This …", "In that case, …".
+    """Find the earlier sentences that a sentence refers back to: "However, …", "This …", "In that case, …".
 
     Args:
         stretch: Lines of adjacent rows.

@@ -192,8 +192,8 @@ def find_evidence(
         "mean_cosine": sum(row.cosine for row in ranking.candidates[: depth["mean"]]) / depth["mean"],
         "gap": min(1.0, max(0.0, ranking.candidates[0].score - deep.score) / full["gap"]),
         **_part_score(ranking),
-        "held_words": _score_most_words(ranking, rows[: depth["words"]]),
-        "likeness": _score_cohesion(rows[: depth["likeness"]], ranking),
+        "max_term_overlap": _score_most_words(ranking, rows[: depth["words"]]),
+        "cohesion": _score_cohesion(rows[: depth["cohesion"]], ranking),
         "scattered": _score_scattered(ranking.candidates[: depth["scattered"]], facts),
         "length": min(1.0, len(question.split()) / full["length"]),
     }
@@ -207,8 +207,8 @@ def _score_most_words(ranking: Ranking, rows: Sequence[Sequence[str]]) -> float:
     """
     full, wanted = load_guardrail().full, frozenset(ranking.wanted)
     most = max(len(wanted.intersection(row)) for row in rows)
-    least = full["held_whole"] if any(_occur_together(wanted, row) for row in rows) else 0.0
-    return min(1.0, max(float(least), most / float(full["held_words"])))
+    least = full["full_overlap"] if any(_occur_together(wanted, row) for row in rows) else 0.0
+    return min(1.0, max(float(least), most / float(full["max_term_overlap"])))
 
 
 def _occur_together(words: frozenset[str], row: Sequence[str]) -> bool:
@@ -231,7 +231,7 @@ def _score_cohesion(rows: Sequence[Sequence[str]], ranking: Ranking) -> float:
     others = [frozenset(row) - ranking.wanted.keys() for row in rows]
     shares = [len(one & other) / max(1, min(len(one), len(other))) for one, other in combinations(others, 2)]
     mean = sum(shares) / len(shares) if shares else 1.0
-    return min(1.0, mean / float(load_guardrail().full["likeness"]))
+    return min(1.0, mean / float(load_guardrail().full["cohesion"]))
 
 
 def _score_scattered(candidates: Sequence[Candidate], facts: DocumentFacts) -> float:

@@ -65,7 +65,9 @@ def export_encoder(model: Any, folder: Path, *, base: ExportCard, is_small: bool
     encoder = ExportedEncoder(_reopen(folder, card), model_hash=card.weights)
     vectors = own.encode(list(PROBES), normalize_embeddings=True)
     if (apart := float((1 - (vectors * encoder.encode_sentences(PROBES)).sum(axis=1)).max())) > MOST_APART:
-        raise ExportError(f"the export of {card.model_name} differs from it by {apart:.1e} in cosine")
+        raise ExportError(
+            f"the export of {card.model_name} gives vectors that differ from the original by {apart:.1e} in cosine"
+        )
     if is_small:
         quantize_graph(path, folder / SMALL)
         (folder / SMALL).replace(path)
@@ -94,7 +96,7 @@ def export_cross(model: Any, folder: Path, *, base: ExportCard) -> ExportCard:
     own = np.asarray(model.predict(pairs, activation_fn=torch.nn.Identity(), show_progress_bar=False)).reshape(-1)
     found = ExportedCrossScorer(_reopen(folder, card)).score(PROBES[0], PROBES)
     if (apart := float(np.abs(own - found).max())) > MOST_APART * max(1.0, float(np.abs(own).max())):
-        raise ExportError(f"the export of {card.model_name} scores differently by {apart:.1e}")
+        raise ExportError(f"the export of {card.model_name} gives scores that differ from the original by {apart:.1e}")
     return replace(card, digests=_digests(folder))
 
 

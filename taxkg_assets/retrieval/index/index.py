@@ -78,7 +78,7 @@ def build_index_rows(
     )
     if rows["doc_type"].null_count():
         lost = rows.filter(pl.col("doc_type").is_null())["document_id"].unique().sort().to_list()
-        raise ValueError(f"chunks of documents that `documents` lacks: {', '.join(lost[:5])}")
+        raise ValueError(f"chunks refer to documents that are not in `documents`: {', '.join(lost[:5])}")
     return rows.with_columns(terms=_find_all_terms(rows, known), vector=list_vectors(vectors))
 
 

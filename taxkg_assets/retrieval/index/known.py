@@ -45,7 +45,7 @@ class KnownTables:
     Attributes:
         rows: Numbers and flags of each row.
         mapped: Columns that ranking reads of each row.
-        labelled: Tags and entities of the rows that have some.
+        labeled: Tags and entities of the rows that have some.
         tables: Table of each row that prints one.
         documents: Columns of each document for the ranker.
         forms: Forms of passages with their keys, in order.
@@ -61,7 +61,7 @@ class KnownTables:
 
     rows: pl.DataFrame
     mapped: pl.DataFrame
-    labelled: pl.DataFrame
+    labeled: pl.DataFrame
     tables: pl.DataFrame
     documents: pl.DataFrame
     forms: pl.DataFrame
@@ -111,7 +111,7 @@ def build_known(
     return KnownTables(
         rows=pl.DataFrame(columns),
         mapped=rows.select(MAPPED),
-        labelled=facts.labeled,
+        labeled=facts.labeled,
         tables=pl.DataFrame(list(facts.tables.items()), schema={"row": pl.Int64, "table_id": pl.String}, orient="row"),
         documents=pl.DataFrame(documents, infer_schema_length=None).with_columns(
             place=pl.Series(about.places, dtype=pl.String)
@@ -137,7 +137,7 @@ def read_known(
     documents: pl.DataFrame,
     *,
     forms: pl.DataFrame,
-    labelled: pl.DataFrame,
+    labeled: pl.DataFrame,
     tables: pl.DataFrame,
     sides: Sequence[str],
     document_vectors: Vectors,
@@ -151,7 +151,7 @@ def read_known(
         rows: Numbers and flags of each row.
         documents: Columns of each document.
         forms: Forms with their keys.
-        labelled: Tags and entities of the rows that have some.
+        labeled: Tags and entities of the rows that have some.
         tables: Table of each row that prints one.
         sides: Perspectives in order.
         document_vectors: Mean direction of each document.
@@ -165,7 +165,7 @@ def read_known(
     passages: dict[str, Any] = {name: rows[name].to_numpy().astype(np.int64) for name in _NUMBERS}
     passages |= {name: rows[name].to_numpy().astype(np.float64) for name in _FLAGS}
     passages["sides"], passages["side_number"] = tuple(sides), rows["side_number"].to_numpy()
-    passages["labeled"], passages["tables"] = labelled, dict(tables.iter_rows())
+    passages["labeled"], passages["tables"] = labeled, dict(tables.iter_rows())
     passages["forms"] = tuple(forms["form"])
     passages["form_keys"] = {form: frozenset(keys) for form, keys in forms.iter_rows() if keys}
     own = [{**row, "years": set(row["years"])} for row in documents.drop("place").iter_rows(named=True)]

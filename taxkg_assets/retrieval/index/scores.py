@@ -166,15 +166,15 @@ class CodedScores:
 
 
 def find_near(codes: VectorCodes, meaning: Vectors, *, count: int) -> Ints:
-    """Find the rows to compare exactly for the nearest of all.
+    """Find candidates for the exact nearest-neighbor search by the compressed codes of the vectors.
 
     Args:
         codes: Codes of all rows.
         meaning: Vector of the question, shape (dimension,).
-        count: Number of nearest rows that are wanted.
+        count: Number of nearest rows that the exact search will return.
 
     Returns:
-        Row numbers, more than `count` where there are as many, best first by their bytes.
+        Row numbers, best first by their codes; more than `count` if the index has more rows.
     """
     rows, near = _compare(codes, meaning, codes.count_differences(meaning))
     return rows[find_top(near, _reach(count))]

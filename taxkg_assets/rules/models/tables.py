@@ -46,10 +46,12 @@ class Runs(Section):
 
     Attributes:
         join_em: A wider gap inside one printed line, in font sizes, begins another cell.
+        period_em: A period this near to the number of a row, in font sizes, belongs to it.
         same_line_pt: Middles of runs in one printed line differ by at most this.
     """
 
     join_em: float
+    period_em: float
     same_line_pt: float
     leader_source: str
 
@@ -151,8 +153,9 @@ class Tagged(Section):
     `agreement_frac`: share of equal cells from which the layout's reading of the same table counts as the same
     grid; `size_frac`: share of the cells that it must have. `max_columns`: more are no table. `worksheet_lines`:
     rows that begin with a number from which a table is a worksheet, of which `worksheet_frac` must go on with
-    words. `header_slack`: how much lower the layout's score of headers may be where no cell is tagged as a header.
-    `title_chars`: a longer leading row is a note.
+    words. Where `filled_frac` of these rows have words of `filled_letters` letters or more in `filled_cells` cells
+    next to the number, it is a table with numbered rows. `header_slack`: how much lower the
+    layout's score of headers may be where no cell is tagged as a header. `title_chars`: a longer leading row is a note.
     """
 
     agreement_frac: float
@@ -161,6 +164,9 @@ class Tagged(Section):
     header_slack: float
     worksheet_lines: int
     worksheet_frac: float
+    filled_frac: float
+    filled_letters: int
+    filled_cells: int
     title_chars: int
 
 

@@ -286,6 +286,6 @@ def check_question(question: str, queries: Path | None, output: Path | None) -> 
     if bool(question.strip()) == (queries is not None):
         raise typer.BadParameter("give a question, or --queries FILE with --out RUN")
     if (queries is None) != (output is None):
-        raise typer.BadParameter("--queries and --out belong together")
+        raise typer.BadParameter("--queries and --out must be given together")
     if queries is not None and not queries.is_file():
         raise typer.BadParameter(f"{queries} is not a file")

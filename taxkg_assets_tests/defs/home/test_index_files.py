@@ -9,9 +9,18 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
+import polars as pl
 import pytest
 
-from taxkg_assets.defs.home.index_files import FACTS, FILES, IndexFilesError, find_damaged_files, open_codes, read_terms
+from taxkg_assets.defs.home.index_files import (
+    FACTS,
+    FILES,
+    IndexFilesError,
+    find_damaged_files,
+    open_codes,
+    read_frame,
+    read_terms,
+)
 from taxkg_assets.defs.home.indexes import open_index
 from taxkg_assets.defs.home.store import Store
 from taxkg_assets.defs.retrieval import find_known_terms
@@ -67,3 +76,10 @@ def test_terms_are_read_of_whole_files_that_the_same_code_wrote(sample_home: Pat
     assert find_known_terms(home).known is None, "a file that was cut"
     shutil.rmtree(sample_home / path)
     assert find_known_terms(home).known is None, "an index that is gone"
+
+
+@pytest.mark.parametrize("stored", ["labeled", "labelled"])
+def test_a_frame_is_found_under_the_name_of_an_earlier_release(tmp_path: Path, stored: str) -> None:
+    frame = pl.DataFrame({"row": [3]})
+    frame.write_ipc(tmp_path / f"{stored}.arrow")
+    assert read_frame(tmp_path, "labeled").equals(frame)

@@ -15,7 +15,7 @@ from deltalake import DeltaTable, write_deltalake
 from taxkg_assets.defs.home.contracts import ContractError, schema_of
 from taxkg_assets.defs.home.renamed_columns import RENAMED_COLUMNS
 from taxkg_assets.defs.home.store import Store, frame_digest
-from taxkg_assets.schemas import Faces, Release, Reranker, Sections
+from taxkg_assets.schemas import Faces, QueryLog, Release, Reranker, Sections
 
 
 def faces(document_id: str, keys: list[str]) -> pl.DataFrame:
@@ -139,6 +139,15 @@ def test_a_table_of_an_earlier_release_is_read_under_the_new_names(tmp_path: Pat
     assert store.head("reranker", 1).columns == rows.columns
     store.write("reranker", rows, inputs="x")
     assert "own_score" not in DeltaTable(store.table_uri("reranker")).schema().to_json()
+
+
+def test_rows_are_appended_to_a_table_of_an_earlier_release(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    first, second = (QueryLog.sample(overrides=[{"entry_id": name}]) for name in ("a", "b"))
+    write_deltalake(store.table_uri("query_log"), first.rename({"received_at": "asked_at"}))
+    store.append("query_log", second)
+    assert store.read("query_log").equals(pl.concat([first, second]))
+    assert "asked_at" not in DeltaTable(store.table_uri("query_log")).schema().to_json()
 
 
 def test_every_renamed_column_exists() -> None:

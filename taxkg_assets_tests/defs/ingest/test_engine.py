@@ -60,7 +60,7 @@ def test_a_cluster_reads_what_this_machine_reads(tmp_path: Path) -> None:
 
 
 def _assert_spark_reads_a_table(home: Path, sections: pl.DataFrame) -> None:
-    """Without our code, as docs/scale.md shows it; in the session that is there already."""
+    """Without our code, as docs/scale.md shows it; in the session that is already running."""
     from pyspark.sql import SparkSession
 
     store = Store(home)

@@ -1,4 +1,4 @@
-"""A file that must stay out is refused by name, without being read; the others go on, and it heals by itself."""
+"""A file that must stay out is refused by name, without being read; the others are read, and the refusal clears."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.slow
 
 LAW = """Title 9. Pennies
 
-§ 9-1. Who pays. Whoever holds a penny pays {} of them.
+§ 9-1. Who pays. A holder of a penny pays {} of them.
 """
 
 

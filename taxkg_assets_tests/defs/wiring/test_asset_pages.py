@@ -15,7 +15,7 @@ from taxkg_assets.definitions import defs
 from taxkg_assets.defs.home.contracts import schema_of
 from taxkg_assets.defs.home.store import Store
 from taxkg_assets.defs.wiring.asset_notes import NOTES
-from taxkg_assets.defs.wiring.asset_pages import OWNERS
+from taxkg_assets.defs.wiring.asset_pages import DATED, FRESHNESS, OWNERS
 from taxkg_assets.defs.wiring.column_lineage import COPIED, MADE_OF, find_column_sources
 from taxkg_assets.defs.wiring.gates import MEASURED_SUFFIX
 from taxkg_assets.defs.wiring.registry import PIPELINE
@@ -32,6 +32,7 @@ GRAPH = defs.resolve_asset_graph()
 def test_every_table_has_owner_tags_key_and_a_description_of_several_parts(name: str) -> None:
     spec = SPECS[name]
     assert list(spec.owners) == [OWNERS[spec.group_name or ""]]
+    assert spec.freshness_policy == (FRESHNESS if name in DATED else None)
     assert spec.tags["taxkg/stage"] == spec.group_name
     assert spec.tags["taxkg/made-by"] == ("train" if PIPELINE[name].is_training else "build")
     assert "dagster/kind/polars" in spec.tags, "the kinds stay"

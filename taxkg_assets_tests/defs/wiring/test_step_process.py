@@ -20,7 +20,7 @@ pytestmark = pytest.mark.slow
 
 
 class Heard:
-    """A listener that writes down what it is told."""
+    """A listener that records what it receives."""
 
     def __init__(self) -> None:
         self.events: list[tuple[object, ...]] = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from taxkg_assets.extraction.authored.trust import TagTrust
+from taxkg_assets.extraction.authored.trust import FORM_FACE, TagTrust, drop_face_tags
 from taxkg_assets.rules.loader import load_family
 from taxkg_assets_tests.extraction.tagged_pdf import LEFT, RIGHT, TaggedPdf, fill, make_booklet, make_tables
 
@@ -90,3 +90,13 @@ def test_faces_of_forms_are_not_read_by_their_tags() -> None:
     most = load_family("roles")["thresholds"]["face_widgets"]
     assert TagTrust().wants_tags(widget_count=most - 1)
     assert not TagTrust().wants_tags(widget_count=most)
+
+
+def test_a_face_with_boxes_is_read_without_its_tags() -> None:
+    source = TaggedPdf().put("P", *fill(9)).turn().put("P", *fill(9)).source()
+    assert all(page.tags for page in source.pages)
+    dropped = drop_face_tags(source, faces={2})
+    assert dropped.pages[0] == source.pages[0]
+    assert (dropped.pages[1].tags, dropped.pages[1].distrust) == ((), FORM_FACE)
+    assert {span.tag_ix for span in dropped.pages[1].spans} == {-1}
+    assert drop_face_tags(source, faces=()) is source

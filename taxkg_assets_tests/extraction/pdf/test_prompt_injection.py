@@ -1,4 +1,4 @@
-"""Words that speak to a program are told, also where they are written to be missed; tax law speaks to people."""
+"""Words that address a program are reported, even where they are hidden; tax law addresses people."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What glyphs print within their clips is the text; what the file says beyond that is told and left out."""
+"""What glyphs print within their clips is the text; other text of the file is reported and left out."""
 
 from __future__ import annotations
 

@@ -79,5 +79,5 @@ def test_pages_of_a_dangerous_tree_are_read_by_their_layout_and_say_why() -> Non
     assert ["too deep" in page.distrust for page in source.pages] == [True, True]
     assert [page.tags for page in source.pages] == [(), ()]
     assert [page.spans for page in source.pages] == [page.spans for page in plain.pages]
-    # Whoever asks for no tags hears nothing of them.
+    # Without a request for tags, nothing is reported about them.
     assert [page.distrust for page in read_source(data, document_id="deep").pages] == ["", ""]

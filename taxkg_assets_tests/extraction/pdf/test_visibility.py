@@ -1,4 +1,4 @@
-"""What nobody can see is no content, and is told; what can be seen stays, whatever its colour."""
+"""Invisible text is no content, and is reported; visible text stays, whatever its color."""
 
 from __future__ import annotations
 

@@ -8,6 +8,7 @@ import pytest
 
 from taxkg_assets.extraction.extract import Extraction, extract
 from taxkg_assets.extraction.layout.printed_text import read_printed_text
+from taxkg_assets.extraction.layout.regions import TableRegion
 from taxkg_assets.extraction.structure.elements import find_blocks
 from taxkg_assets.extraction.structure.tagged_page import Columns, find_units, split_columns
 from taxkg_assets_tests.extraction.tagged_pdf import (
@@ -60,7 +61,7 @@ def test_a_title_that_is_tagged_after_the_text_opens_no_section() -> None:
     pdf.turn()
     with pdf.tag("P"):
         pdf.run("Wild swarms. ", "b").run("A swarm that nobody owns").to(LEFT, pdf.y + 11.2)
-        pdf.lines("is reported by whoever takes it into a hive.")
+        pdf.lines("is reported by the person who takes it into a hive.")
     pdf.put("P", *fill(6))
     frames = pdf.extract().frames
     heading = dict(frames["anchors"].select("anchor_id", "heading").iter_rows())
@@ -148,7 +149,7 @@ def test_the_tags_decide_what_is_a_heading_and_its_level_breaks_ties() -> None:
 
 
 def test_a_run_in_owns_its_paragraph() -> None:
-    assert _owners()["A swarm that nobody owns is reported by whoever takes it into a hive."] == "Wild swarms."
+    assert _owners()["A swarm that nobody owns is reported by the person who takes it into a hive."] == "Wild swarms."
 
 
 def test_list_items_are_whole_with_their_marks() -> None:
@@ -217,16 +218,16 @@ def test_units_are_blocks_items_and_tables() -> None:
     page = source.pages[0]
     lines = read_printed_text(source).lines[1]
     table = next(ix for ix, tag in enumerate(page.tags) if tag.kind == "Table")
-    units = find_units(page, lines, tables={table})
+    units = find_units(page, lines, regions=[TableRegion(1, 0, 0, 0, 0, "ruled", table)])
     assert [unit.place.kind for unit in units[:3]] == ["H1", "P", "H3"]
     assert [unit.table_ix for unit in units] == [-1, -1, -1, table]
     # A table that is not read as such gives a unit for each of its cells.
-    assert len(find_units(page, lines, tables=set())) > 20
+    assert len(find_units(page, lines, regions=[])) > 20
 
 
 def test_marks_join_the_words_of_their_item() -> None:
     source = make_booklet().source()
-    units = find_units(source.pages[0], read_printed_text(source).lines[1], tables=set())
+    units = find_units(source.pages[0], read_printed_text(source).lines[1], regions=[])
     items = [unit for unit in units if unit.place.item_ix >= 0]
     assert [(unit.has_mark, unit.is_item_start, unit.only_marks) for unit in items] == [(True, True, False)] * 2
 
@@ -234,7 +235,7 @@ def test_marks_join_the_words_of_their_item() -> None:
 def test_a_unit_is_split_where_it_rises_to_another_column() -> None:
     source = make_booklet().source()
     page = source.pages[0]
-    units = find_units(page, read_printed_text(source).lines[1], tables=set())
+    units = find_units(page, read_printed_text(source).lines[1], regions=[])
     unit = next(unit for unit in units if "Honey that" in unit.lines[0].text)
     segments = split_columns(unit.lines)
     assert [len(lines) for lines in segments] == [2, 1]

@@ -206,6 +206,34 @@ def test_letters_of_a_worksheet_belong_to_the_number_before_them() -> None:
     assert paths["Keep the swarms and the queens apart."] == "Keep the swarms and the queens apart."
 
 
+def test_a_bare_number_with_a_letter_in_a_cell_of_its_own_begins_a_line() -> None:
+    pdf = TaggedPdf().put("H2", "Swarm Worksheet", face="b", size=12)
+    with pdf.tag("Table"):
+        pdf.row((60, "1"), (80, "a."), (100, "Enter the swarms of spring"), (430, "1a."), (450, "_______"))
+        pdf.row((80, "b."), (100, "Enter the swarms of summer"), (430, "1b."), (450, "_______"))
+        pdf.row((60, "2."), (100, "Add lines 1a and 1b"), (430, "2."), (450, "_______"))
+        pdf.row((60, "7"), (80, "c."), (100, "Swarms that nobody counted"), (430, "3d."))
+    paths = _row_paths(pdf)
+    assert paths["Enter the swarms of spring"] == "1 > a."
+    assert paths["Enter the swarms of summer"] == "1 > b."
+    assert paths["Swarms that nobody counted"] != "7 > c."
+
+
+def test_the_period_of_a_number_belongs_to_it_in_whatever_font() -> None:
+    pdf = TaggedPdf().put("H2", "Swarm Worksheet", face="b", size=12)
+    with pdf.tag("Table"):
+        for number in ("1", "2"):
+            with pdf.tag("TR"):
+                with pdf.tag("TD"), pdf.tag("P"):
+                    with pdf.tag("Span"):
+                        pdf.to(60, pdf.y).run(number, "b")
+                    pdf.run(".")
+                with pdf.tag("TD"):
+                    pdf.to(80, pdf.y).set(f"Enter the swarms of field {number * 2}")
+            pdf.to(LEFT, pdf.y)
+    assert _row_paths(pdf)["Enter the swarms of field 11"] == "1."
+
+
 def test_an_amount_equal_to_its_line_is_kept_where_lines_do_not_repeat_their_numbers() -> None:
     pdf = TaggedPdf().put("H2", "Swarm Worksheet", face="b", size=12)
     with pdf.tag("Table"):

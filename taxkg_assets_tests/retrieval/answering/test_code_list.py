@@ -1,4 +1,4 @@
-"""Who asks for the codes of a box is told all that its booklet heads, and that it may name others."""
+"""A question for the codes of a box gets all codes that head a text of its booklet, and a note on others."""
 
 from __future__ import annotations
 

@@ -70,17 +70,17 @@ def test_a_number_or_a_name_is_asked_for_by_its_words(searcher: Searcher) -> Non
 
 def test_more_words_held_by_one_passage_speak_for_an_answer(searcher: Searcher) -> None:
     little, much, none = (
-        _find(searcher, question)["held_words"] for question in ("harbour zzz", "harbour rent zzz", "zzz qqq")
+        _find(searcher, question)["max_term_overlap"] for question in ("harbour zzz", "harbour rent zzz", "zzz qqq")
     )
     assert 0.0 == none < little < much <= 1.0
 
 
-def test_a_short_question_held_whole_says_all_it_can(searcher: Searcher) -> None:
-    whole, part = (_find(searcher, question)["held_words"] for question in ("harbour rent", "harbour rent zzz"))
+def test_a_short_question_full_overlap_says_all_it_can(searcher: Searcher) -> None:
+    whole, part = (_find(searcher, question)["max_term_overlap"] for question in ("harbour rent", "harbour rent zzz"))
     assert whole == 0.5 > part > 0.0
 
 
-def test_words_that_stand_far_apart_are_not_held_whole(searcher: Searcher) -> None:
+def test_words_that_stand_far_apart_are_not_full_overlap(searcher: Searcher) -> None:
     ranking = searcher.rank("harbour rent")
     first, second = ranking.wanted
 
@@ -94,7 +94,7 @@ def test_words_that_stand_far_apart_are_not_held_whole(searcher: Searcher) -> No
             catalog=searcher.catalog,
             terms=[],
             rows=[row],
-        )["held_words"]
+        )["max_term_overlap"]
 
     assert hold([first, "quay", second]) == 0.5 > hold([first, *["quay"] * 20, second]) > 0.0
 
@@ -113,7 +113,7 @@ def test_first_passages_of_many_documents_are_scattered(searcher: Searcher) -> N
 def test_passages_that_share_more_than_the_question_are_alike(searcher: Searcher) -> None:
     ranking = searcher.rank("harbour rent in box 1a")
     same, different = ranking.candidates[:1] * 3, ranking.candidates
-    found = [_find_of(searcher, replace(ranking, candidates=own))["likeness"] for own in (same, different)]
+    found = [_find_of(searcher, replace(ranking, candidates=own))["cohesion"] for own in (same, different)]
     assert found[1] < found[0] == 1.0
 
 
@@ -145,7 +145,7 @@ def test_a_first_passage_far_ahead_makes_surer(searcher: Searcher) -> None:
 
 def test_a_lead_counts_only_where_the_evidence_supports_an_answer(searcher: Searcher) -> None:
     found = {**_find(searcher, "box 1a of Form 1042-S in 1994"), "gap": 1.0}
-    against = guardrail.find_signals({**found, "cosine": 0.0, "held_words": 0.0}, documents=5)
+    against = guardrail.find_signals({**found, "cosine": 0.0, "max_term_overlap": 0.0}, documents=5)
     assert against["evidence"] < -0.5
     assert against["gap"] == 0.0
     held = guardrail.find_signals({**_find(searcher, "box 1a of Form 2077-ZED, harbour rent"), "gap": 1.0}, documents=5)

@@ -1,4 +1,4 @@
-"""Two steps run side by side, and whatever fails in one of them is told."""
+"""Two steps run side by side, and a failure in one of them is reported."""
 
 from __future__ import annotations
 
