@@ -219,13 +219,6 @@ class PassageFacts:
         return contains_example
 
     @cached_property
-    def has_figure(self) -> Floats:
-        """Return 1 for rows that print an amount, a share or a date."""
-        pattern = find_rule("ranking", "figures", "figure").written
-        prints: Floats = self.rows["text"].str.contains(pattern).to_numpy().astype(np.float64)
-        return prints
-
-    @cached_property
     def form_keys(self) -> Mapping[str, frozenset[str]]:
         """Return by form the keys of the headings above its passages, and of the codes that they list."""
         found: dict[str, set[str]] = {}

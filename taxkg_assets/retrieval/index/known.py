@@ -35,7 +35,7 @@ CATALOGUE: dict[str, Any] = {
 TERMED = ("text", "heading_path", "context")
 """Columns that the search terms of a row come from."""
 _NUMBERS = ("document_number", "form_number", "anchor_number", "parent_number", "pages", "word_counts")
-_FLAGS = ("is_table", "is_boilerplate", "is_example", "has_figure")
+_FLAGS = ("is_table", "is_boilerplate", "is_example")
 
 
 @dataclass(frozen=True, slots=True)

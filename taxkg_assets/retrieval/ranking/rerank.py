@@ -87,7 +87,6 @@ def find_features(
         "section_vector": signals.by_section,
         "token_match": signals.by_token * float(not route.keys),
         "example": facts.is_example[signals.rows],
-        "figure": facts.has_figure[signals.rows] * float(route.wants_amount),
         "section": _share_of_group(signals.fused, facts.anchor_number[signals.rows]),
         "document": _share_of_group(signals.fused, signals.document_number),
         **{name: values[signals.document_number] for name, values in signals.by_document.items()},

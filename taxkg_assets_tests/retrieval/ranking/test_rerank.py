@@ -79,8 +79,6 @@ def _features(changes: dict[str, Any], route: Route) -> dict[str, float]:
         ({}, Route(), "phrase", 1.0),
         ({"terms": "rent harbour"}, Route(), "phrase", 0.0),
         ({"text": "Example 2. A harbour."}, Route(), "example", 1.0),
-        ({"text": "It is $40."}, Route(wants_amount=True), "figure", 1.0),
-        ({"text": "It is $40."}, Route(), "figure", 0.0),
     ],
 )
 def test_feature_of_a_passage(changes: dict[str, Any], route: Route, feature: str, value: float) -> None:
