@@ -23,6 +23,7 @@ from taxkg_assets.defs.home.index_files import (
 from taxkg_assets.defs.home.indexes import has_index, open_index
 from taxkg_assets.defs.home.kept_tokens import KeptTokens
 from taxkg_assets.defs.home.models import base_hash, defer_base, defer_encoder, is_tuned, model_hash
+from taxkg_assets.defs.home.new_vectors import NewVectors
 from taxkg_assets.defs.home.proposers import open_proposer, proposer_fingerprint
 from taxkg_assets.defs.home.storage import LocalStorage
 from taxkg_assets.defs.home.store import Store, digest
@@ -33,7 +34,7 @@ from taxkg_assets.defs.wiring.resources import Home
 from taxkg_assets.defs.wiring.table_asset import table
 from taxkg_assets.defs.wiring.verdicts import Verdict
 from taxkg_assets.retrieval.encoding.encoder import Encoder, SentenceEncoder
-from taxkg_assets.retrieval.index.embeddings import build_embeddings, embedded_text, stack_vectors
+from taxkg_assets.retrieval.index.embeddings import build_embeddings, embedded_text, find_missing, stack_vectors
 from taxkg_assets.retrieval.index.index import (
     build_index,
     build_index_rows,
@@ -75,6 +76,8 @@ SERVED_WHERE_TRAINED = ("reranker",)
 """Those of training."""
 INDEXED = ("chunks", "embeddings")
 """Tables whose rows an index holds again."""
+ENCODED_AHEAD = 5_000
+"""Most vectors that are computed ahead: about a minute of one core."""
 KEPT_RELEASES = 3
 
 
@@ -85,8 +88,31 @@ def keep_tokens(home: Home) -> None:
     kept = KeptTokens(home.store)
     for encoder in (defer_encoder(home), *([defer_base(home)] if is_tuned(home) else [])) if texts else ():
         memory = kept.read(encoder.model_hash)
+        known = memory.list_keys()
         remember_tokens(texts, encoder=encoder, memory=memory)
-        kept.keep(encoder.model_hash, memory)
+        kept.keep(encoder.model_hash, memory, known=known)
+
+
+def read_known_vectors(home: Home) -> pl.DataFrame:
+    """The vectors that need not be computed again: those of the table, and those encoded while it waited."""
+    table, new = home.store.read_or_empty("embeddings"), NewVectors(home.store).read()
+    return pl.concat([table, new.join(table, on=schemas.Embeddings.primary_key(), how="anti")])
+
+
+def encode_new_passages(home: Home) -> None:
+    """Encode the passages that the last build did not have, and find their tokens, ahead of the table's own step.
+
+    Many new passages are left to the step: then encoding takes most of the build, and memory is counted once.
+    """
+    chunks = schemas.Chunks.cast(home.store.read("chunks"))
+    old = schemas.Embeddings.cast(home.store.read_or_empty("embeddings"))
+    encoders = [defer_encoder(home), *([defer_base(home)] if is_tuned(home) else [])]
+    missing = find_missing(chunks, old, model_hashes=[one.model_hash for one in encoders])
+    if not 0 < missing <= ENCODED_AHEAD:
+        return
+    made = build_embeddings(chunks, old, encoder=encoders[0], base=encoders[1] if len(encoders) > 1 else None)
+    NewVectors(home.store).keep(made.join(old, on=schemas.Embeddings.primary_key(), how="anti"))
+    keep_tokens(home)
 
 
 embeddings = table(
@@ -94,7 +120,7 @@ embeddings = table(
     build_embeddings,
     group="retrieval",
     handles={
-        "old": lambda home: home.store.read_or_empty("embeddings"),
+        "old": read_known_vectors,
         "encoder": defer_encoder,
         "base": lambda home: defer_base(home) if is_tuned(home) else None,
         "progress": lambda home: stage_meter("embeddings"),
@@ -103,6 +129,7 @@ embeddings = table(
     optional=("model",),
     code=(SentenceEncoder,),
     keep=keep_tokens,
+    prepare=encode_new_passages,
 )
 
 
@@ -162,8 +189,9 @@ def build_index_version(
     vectors = stack_vectors(rows["vector"])
     catalogue = list_catalogue(build_catalogue(tables=tables, documents=documents, nodes=nodes, sections=sections))
     memory = kept_tokens.read(encoder.model_hash)
+    known_tokens = memory.list_keys()
     tokens = build_token_index(rows.select(text=embedded_text())["text"].to_list(), encoder=encoder, memory=memory)
-    kept_tokens.keep(encoder.model_hash, memory)
+    kept_tokens.keep(encoder.model_hash, memory, known=known_tokens)
     known = build_known(rows.drop("vector"), vectors, units=ordered.drop("vector"), catalogue=catalogue, tokens=tokens)
     manifest = build_index(
         connection,

@@ -20,6 +20,7 @@ from taxkg_assets.retrieval.index.token_match import build_token_index
 from taxkg_assets.retrieval.index.token_memory import TokenMemory, read_memory
 
 TOKENS = "tokens"
+Keys = tuple[frozenset[bytes], frozenset[bytes], frozenset[int]]
 _DIGEST_BYTES = hashlib.sha256().digest_size
 KEPT_ENCODERS = 2
 """Files that are kept: of a tuned encoder and of its base."""
@@ -46,9 +47,17 @@ class KeptTokens:
         except (EOFError, KeyError, OSError, ValueError):
             return TokenMemory()
 
-    def keep(self, model_hash: str, memory: TokenMemory) -> None:
-        """Keep the tokens of an index in the place of those of the last one, and delete those of former encoders."""
+    def keep(self, model_hash: str, memory: TokenMemory, *, known: Keys | None = None) -> None:
+        """Keep the tokens of an index in the place of those of the last one, and delete those of former encoders.
+
+        Args:
+            model_hash: Hash of the encoder.
+            memory: Tokens by text.
+            known: Keys of the memory as it was read; the same keys are not written again.
+        """
         path = self._path(model_hash)
+        if known is not None and known == memory.list_keys() and path.is_file():
+            return
         written = io.BytesIO()
         arrays = memory.list_arrays()
         for array in (np.array(list(arrays)), *arrays.values()):

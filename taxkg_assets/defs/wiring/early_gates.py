@@ -52,6 +52,9 @@ class EarlyGates:
     """Tables that the run makes."""
     makings: dict[str, Any] = field(default_factory=dict)
     """What `early_tables.py` makes early, by table."""
+    preparing: ThreadPoolExecutor | None = None
+    """Where `early_tables.py` prepares tables: next to gates, which may take longer."""
+    preparations: dict[str, Future[None]] = field(default_factory=dict)
 
     def begin(self) -> None:
         """Begin with the gates of all tables that were written since."""
@@ -95,10 +98,10 @@ class EarlyGates:
             name: Name of the gate.
         """
         batch = self.batches.get((table, name))
-        if batch is None or not batch.begun.done():
+        if batch is None or (batch.found is None and not batch.begun.done()):
             return False
         try:
-            found = batch.begun.result()[name]
+            found = batch.wait()[name]
         except Exception:  # its check evaluates it again, and reports what is wrong
             return False
         if isinstance(found, Exception):
@@ -106,12 +109,23 @@ class EarlyGates:
         verdict, versions = found
         return verdict.passed and all(home.store.version(read) == version for read, version in versions.items())
 
+    def evaluate_next(self, table: str, *, but: _Batch) -> None:
+        """Evaluate gates of a table that have not begun, in place of waiting for others of it."""
+        for name in PIPELINE.gates(table):
+            other = self.batches.get((table, name))
+            if other is not None and other is not but and other.found is None and other.begun.cancel():
+                other.found = other.work()
+                return
+
     def take(self, table: str, name: str, *, versions: Mapping[str, int]) -> Verdict | None:
         """What a gate has said of these versions; None if it was not evaluated, or for other versions.
 
         Raises: what the gate raised.
         """
-        found = self.batches[table, name].wait()[name] if (table, name) in self.batches else None
+        batch = self.batches.get((table, name))
+        if batch is not None and batch.begun.running():
+            self.evaluate_next(table, but=batch)
+        found = batch.wait()[name] if batch is not None else None
         if isinstance(found, Exception):
             raise found
         return found[0] if found is not None and found[1] == dict(versions) else None
@@ -130,13 +144,17 @@ def early_gates(tables: Collection[str] = ()) -> Iterator[None]:
     Yields:
         Nothing; at the end running work is waited for and waiting work is dropped.
     """
-    with ThreadPoolExecutor(1, thread_name_prefix="gates") as threads:
-        _running.append(EarlyGates(threads, tables=tables))
+    with (
+        ThreadPoolExecutor(1, thread_name_prefix="gates") as threads,
+        ThreadPoolExecutor(1, thread_name_prefix="preparations") as preparing,
+    ):
+        _running.append(EarlyGates(threads, tables=tables, preparing=preparing))
         try:
             yield
         finally:
             _running.pop()
             threads.shutdown(cancel_futures=True)
+            preparing.shutdown(cancel_futures=True)
 
 
 def note_output(home: Home, table: str, *, is_changed: bool) -> None:

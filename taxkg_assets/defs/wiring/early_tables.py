@@ -4,10 +4,14 @@ Dagster runs the steps of a build one after the other. On a large library a step
 second core is idle meanwhile. A table begins early if the steps of all its inputs are over, and all gates above it have
 passed: by their checks, or by an early verdict. Its own step then takes the finished table, or makes it if the inputs
 are others than expected.
+
+A table may also have a preparation, which fills the home's cache and decides no rows. It needs no gate, so it begins
+once the inputs are written.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
@@ -21,7 +25,9 @@ from taxkg_assets.defs.wiring.io_manager import Written
 from taxkg_assets.defs.wiring.registry import PIPELINE
 from taxkg_assets.defs.wiring.resources import Home
 from taxkg_assets.defs.wiring.step_process import StepDiedError, reads_much
-from taxkg_assets.defs.wiring.table_step import make_in_process
+from taxkg_assets.defs.wiring.table_step import make_in_process, prepare_in_process
+
+_LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +55,31 @@ def begin_tables(home: Home, instance: dg.DagsterInstance, *, current: str) -> N
     if run is None:
         return
     for name in sorted(set(run.tables) & set(PIPELINE)):
-        if name != current and name not in run.over and name not in run.makings:
-            _begin(run, home, instance, name)
+        if name != current and name not in run.over:
+            _prepare(run, home, name)
+            if name not in run.makings:
+                _begin(run, home, instance, name)
+
+
+def _prepare(run: EarlyGates, home: Home, name: str) -> None:
+    """Begin with the preparation of a table whose inputs are written."""
+    record = PIPELINE[name]
+    if record.step is None or record.step.prepare is None or run.preparing is None or name in run.preparations:
+        return
+    if set(record.upstream) <= run.over and reads_much(home, record.step.maker.reads):
+        run.preparations[name] = run.preparing.submit(prepare_in_process, home, name)
+
+
+def wait_until_prepared(name: str) -> None:
+    """Wait for the preparation of a table, if one has begun; what it failed to do, the step does itself.
+
+    Args:
+        name: Name of the table.
+    """
+    run = find_run()
+    preparation = run.preparations.get(name) if run is not None else None
+    if preparation is not None and not preparation.cancel() and (failed := preparation.exception()) is not None:
+        _LOG.warning("the preparation of %s failed, its step does the work: %s", name, failed)
 
 
 def _begin(run: EarlyGates, home: Home, instance: dg.DagsterInstance, name: str) -> None:
@@ -71,6 +100,7 @@ def _begin(run: EarlyGates, home: Home, instance: dg.DagsterInstance, name: str)
         return
 
     def make() -> Written:
+        wait_until_prepared(name)
         written = make_in_process(home, name, known, made_from=made_from)
         run.begin_early(home, name)
         return written

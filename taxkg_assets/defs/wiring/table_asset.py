@@ -18,7 +18,7 @@ from taxkg_assets.defs.home.fingerprint import code_fingerprint
 from taxkg_assets.defs.home.store import TableState, digest
 from taxkg_assets.defs.wiring.code_references import code_references
 from taxkg_assets.defs.wiring.early_gates import begin_gates
-from taxkg_assets.defs.wiring.early_tables import begin_tables, take_table
+from taxkg_assets.defs.wiring.early_tables import begin_tables, take_table, wait_until_prepared
 from taxkg_assets.defs.wiring.io_manager import Rows, Unchanged
 from taxkg_assets.defs.wiring.parts import Parts
 from taxkg_assets.defs.wiring.registry import PIPELINE, Show, TableBuilder, TableRecord
@@ -116,6 +116,7 @@ def table(
     own_laws: Sequence[Callable[..., pl.DataFrame]] = (),
     publish: Callable[[Home, pl.DataFrame], None] | None = None,
     keep: Callable[[Home], None] | None = None,
+    prepare: Callable[[Home], None] | None = None,
     show: Show | None = None,
     parts: Parts | None = None,
     dealt: str = "",
@@ -136,6 +137,8 @@ def table(
         publish: Writes further outputs for the finished rows, such as a report.
         keep: Stores in the home's cache what later steps would compute again. It decides no rows, so its code makes no
             table stale.
+        prepare: Fills the home's cache for the step, while the build makes other tables. It decides no rows, so it
+            begins once the inputs are written, before their gates have passed.
         show: What the UI shows besides rows.
         parts: How the table is made in parts, so that only parts of changed documents are made again.
         dealt: Upstream table whose rows may be divided among processes; not with `parts`, `own_laws` or `publish`.
@@ -153,7 +156,7 @@ def table(
 
     read_code = partial(_digest_code, schema, functions, has_settings=has_settings, handles=fingerprint)
     maker = TableBuilder(build, read, opened, has_settings)
-    step = TableStep(name, schema, maker, own_laws, publish, parts, read_code, dealt, can_be_dealt, keep)
+    step = TableStep(name, schema, maker, own_laws, publish, parts, read_code, dealt, can_be_dealt, keep, prepare)
     record = TableRecord(
         name,
         upstream,
@@ -216,6 +219,7 @@ def _make_stale(
         made_from: Digest of all that the rows depend on.
         is_alone: Whether it is made in this process in any case, as training is.
     """
+    wait_until_prepared(step.name)
     if early := take_table(step.name, made_from=made_from):
         return early
     state = home.store.state(step.name)

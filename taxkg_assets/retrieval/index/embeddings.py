@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 
 import dataframely as dy
 import polars as pl
@@ -51,12 +52,35 @@ def build_embeddings(
     Returns:
         One row per distinct text of `chunks` and encoder; equal to a build without `old`.
     """
-    accepted = chunks.filter(pl.col("status") == "accepted").select(embedded_text().alias("text"))
-    wanted = accepted.with_columns(text_hash=pl.Series(hash_texts(accepted["text"]), dtype=pl.String))
-    wanted = wanted.unique("text_hash", keep="first").sort("text_hash")
+    wanted = _list_texts(chunks)
     known: pl.DataFrame = schemas.Embeddings.create_empty() if old is None else old
     parts = [_encode_missing(wanted, known, encoder=one, progress=progress) for one in (encoder, base) if one]
     return schemas.Embeddings.validate(pl.concat(parts).sort("model_hash", "text_hash"))
+
+
+def find_missing(
+    chunks: dy.DataFrame[schemas.Chunks], old: dy.DataFrame[schemas.Embeddings], *, model_hashes: Sequence[str]
+) -> int:
+    """Count the vectors that a build of `embeddings` would compute.
+
+    Args:
+        chunks: Chunks; only accepted ones are encoded.
+        old: The current table.
+        model_hashes: Encoders.
+
+    Returns:
+        Number of texts without a vector, for each encoder.
+    """
+    wanted = _list_texts(chunks)
+    known = [old.filter(pl.col("model_hash") == hashed) for hashed in model_hashes]
+    return sum(wanted.join(own, on="text_hash", how="anti").height for own in known)
+
+
+def _list_texts(chunks: pl.DataFrame) -> pl.DataFrame:
+    """Return each distinct text of the accepted chunks with its hash."""
+    accepted = chunks.filter(pl.col("status") == "accepted").select(embedded_text().alias("text"))
+    hashed = accepted.with_columns(text_hash=pl.Series(hash_texts(accepted["text"]), dtype=pl.String))
+    return hashed.unique("text_hash", keep="first").sort("text_hash")
 
 
 def _encode_missing(

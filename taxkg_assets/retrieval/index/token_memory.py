@@ -57,6 +57,10 @@ class TokenMemory:
             for key in known.keys() - needed:
                 del known[key]
 
+    def list_keys(self) -> tuple[frozenset[bytes], frozenset[bytes], frozenset[int]]:
+        """List what is known: the texts with their tokens, the sampled texts, and the lone tokens."""
+        return frozenset(self.distinct), frozenset(self.sums), frozenset(self.lone)
+
     def list_arrays(self) -> dict[str, npt.NDArray[Any]]:
         """Convert the memory to arrays that `read_memory` reads."""
         sums = list(self.sums.values())

@@ -77,6 +77,33 @@ def test_a_gate_has_passed_early_on_the_present_versions_only(
         assert not early.has_passed(Home(home=str(tmp_path)), "nodes", "another gate")
 
 
+def test_while_gates_of_a_table_are_evaluated_its_check_evaluates_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    verdict, others_are_over = Verdict(pl.DataFrame(), 3), Event()
+    first, *_, last = PIPELINE.gates("nodes")
+    asked: list[str] = []
+
+    def evaluate(title: str, function: Any, home: str, table: str, names: list[str]) -> dict[str, Any]:
+        if first in names:
+            assert others_are_over.wait(60), "the check waits and evaluates nothing"
+        asked.append(names[0])
+        if last in names:
+            others_are_over.set()
+        return {name: (verdict, {"nodes": 4}) for name in names}
+
+    monkeypatch.setattr(early_gates, "run_in_process", evaluate)
+    monkeypatch.setattr(early_gates, "reads_much", lambda *_: True)
+    with ThreadPoolExecutor(1) as threads:
+        early = EarlyGates(threads)
+        early.written["nodes"] = Home()
+        early.begin()
+        while not early.batches["nodes", first].begun.running():
+            pass
+        assert early.take("nodes", first, versions={"nodes": 4}) is verdict
+        assert early.has_passed(Home(), "nodes", last) is False, "evaluated, but of other versions"
+        assert early.take("nodes", last, versions={"nodes": 4}) is verdict
+    assert len(asked) == 2
+
+
 def test_a_gate_that_crashes_crashes_its_check(monkeypatch: pytest.MonkeyPatch) -> None:
     with ThreadPoolExecutor(1) as threads:
         early = _early(monkeypatch, lambda: {GATE: ValueError("broken law")}, threads=threads)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -15,7 +16,7 @@ import taxkg_assets.definitions  # noqa: F401 - registers the tables and their g
 from taxkg_assets.defs.home.store import TableState
 from taxkg_assets.defs.wiring import early_tables
 from taxkg_assets.defs.wiring.early_gates import EarlyGates, early_gates, find_run, note_output
-from taxkg_assets.defs.wiring.early_tables import begin_tables, take_table
+from taxkg_assets.defs.wiring.early_tables import begin_tables, take_table, wait_until_prepared
 from taxkg_assets.defs.wiring.io_manager import Written
 from taxkg_assets.defs.wiring.registry import PIPELINE
 from taxkg_assets.defs.wiring.resources import Home
@@ -103,3 +104,36 @@ def test_a_builder_that_fails_fails_its_step_but_a_lack_of_memory_does_not(
             take_table("nodes", made_from="from these")
     else:
         assert take_table("nodes", made_from="from these") is None
+
+
+def _prepare(monkeypatch: pytest.MonkeyPatch, work: Callable[[], None]) -> None:
+    step = PIPELINE["nodes"].step
+    assert step is not None
+    monkeypatch.setattr(PIPELINE["nodes"], "step", replace(step, prepare=lambda home: None))
+    monkeypatch.setattr(early_tables, "prepare_in_process", lambda home, name: work())
+
+
+def test_a_preparation_begins_once_and_needs_no_gate(
+    run: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prepared: list[str] = []
+    _prepare(monkeypatch, lambda: prepared.append("nodes"))
+    monkeypatch.setattr(early_tables, "find_ungated", lambda *_: {"sections:gate": "has failed"})
+    _begin(tmp_path)
+    _begin(tmp_path)
+    wait_until_prepared("nodes")
+    wait_until_prepared("edges")
+    assert (prepared, run) == (["nodes"], [])
+
+
+def test_a_preparation_that_fails_costs_time_alone(
+    run: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail() -> None:
+        raise StepDiedError("killed")
+
+    _prepare(monkeypatch, fail)
+    _begin(tmp_path)
+    wait_until_prepared("nodes")
+    assert "the preparation of nodes failed, its step does the work: killed" in caplog.text
+    assert take_table("nodes", made_from="from these") is WRITTEN
