@@ -42,9 +42,9 @@ def _read(text: str, under: str) -> Ends:
             [("2978:14", ":2")],
         ),
         (
-            "The amount from Form 2974, line 12 or, if applicable, line 17, is reported on line 11.",
+            "The dues from Form 2974, line 12 or, if applicable, line 18, are reported on line 9.",
             "lines",
-            [("2974:12", ":11"), ("2974:17", ":11")],
+            [("2974:12", ":9"), ("2974:18", ":9")],
         ),
         (
             "Pilots reporting dues on Schedule J (Form 2120), line 5f, must also include this amount on line 10b.",
@@ -85,7 +85,7 @@ def test_a_target_takes_every_source_named_after_it() -> None:
         ("This should equal the sum of the dues reported on Form 2471, line 1b.", [("2471:1b", OWN)]),
         ("The amount reported on this line must be reported next year on Form 2995, line 3.", [(OWN, "2995:3")]),
         ("Also include this amount as dues on Form 2040, line 8z.", [(OWN, "2040:8z")]),
-        ("Enter the amount from line 19b of the prior year form.", [(f"{FACE}:19b", OWN)]),
+        ("Enter the dues from line 18a of the prior year form.", [(f"{FACE}:18a", OWN)]),
     ],
 )
 def test_a_clause_below_a_line_means_that_line(text: str, ends: Ends) -> None:
@@ -160,8 +160,8 @@ def test_a_box_that_the_reader_fills_in_takes_the_boxes_of_other_forms(text: str
 
 
 def test_this_amount_will_be_shown_where_it_comes_from() -> None:
-    text = "Enter your dues. This amount will be reported either on line 1i of Form 2040, or in Form W-7, box 12."
-    assert _read(text, "lines") == [("2040:1i", OWN), ("W-7:12", OWN)]
+    text = "Enter your dues. This amount will be reported either on line 3k of Form 2040, or in Form W-7, box 12."
+    assert _read(text, "lines") == [("2040:3k", OWN), ("W-7:12", OWN)]
     other = "Include your dues on Form 2040, line 2a. This amount should be shown in box 12 of Form W-7."
     assert _read(other, "lines") == []
 
