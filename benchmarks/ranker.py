@@ -1,17 +1,16 @@
 """Where the ranker's and the guardrail's weights come from: fitted on written questions, near to hand-made priors.
 
-`TAXKG_HOME=HOME python -m benchmarks.ranker` prints both sets of weights, those of words of questions, and how weights
-fitted on some families of documents do on the others; they are put into rules/ranking.yaml and rules/guardrail.yaml by
-hand, after a look at questions that took no part (`python -m benchmarks accuracy`).
+`TAXKG_HOME=HOME python -m benchmarks.ranker` prints both sets of weights, and how weights fitted on some families of
+documents do on the others; they are put into rules/ranking.yaml and rules/guardrail.yaml by hand, after a look at
+questions that took no part (`python -m benchmarks accuracy`).
 """
 
 from __future__ import annotations
 
 import json
 import math
-import re
 import sys
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
@@ -20,7 +19,6 @@ import numpy.typing as npt
 
 from benchmarks.answerable import fit_guardrail
 from benchmarks.questions import Judge, MentionInSentence, draw_folds, find_elements, read_questions
-from taxkg_assets.retrieval.encoding.lexical import LexicalRetriever, find_terms
 from taxkg_assets.rules.loader import load_family
 from taxkg_assets.serving.released import open_release
 from taxkg_assets.settings import Settings
@@ -42,10 +40,6 @@ written questions put to no test stays where reasoning put it."""
 NEAR_WORDS = 0.3
 """What a question in a professional's or in search words counts: who writes it with the passage before him stays nearer
 to its words than those who really ask."""
-SMOOTHING, FEWEST_FAMILIES = 4.0, 3
-"""Questions that a term is taken to have besides its own, and families that it must be used about."""
-LEAST_WEIGHT, MOST_WEIGHT = 0.1, 0.5
-WORD = re.compile(r"[a-z]+")
 LAY = frozenset({"lay", "scenario", ""})
 
 Floats = npt.NDArray[np.float64]
@@ -84,8 +78,6 @@ def main() -> int:
             file=sys.stderr,
         )
     fitted = fit_ranking(examples, prior=prior, pull=pull)
-    lay = [found for register, found in asked if register in LAY]
-    print(json.dumps({"question_weights": find_question_weights(lay, judge.searcher.index.lexical)}))
     print(json.dumps({"ranking": {name: round(float(value), 2) for name, value in zip(names, fitted, strict=True)},
                       "guardrail": fit_guardrail(judge, questions)}, indent=1))  # fmt: skip
     return 0
@@ -104,46 +96,6 @@ def build_examples(asked: Sequence[tuple[str, MentionInSentence]], names: Sequen
         for register, found in asked
         if found.is_right.any()
     ]
-
-
-def find_question_weights(asked: Sequence[MentionInSentence], lexical: LexicalRetriever) -> dict[str, float]:
-    """Find the terms that people use and that the passages which answer them seldom print.
-
-    Args:
-        asked: Questions in everyday words with their right candidates.
-        lexical: Postings of the index.
-
-    Returns:
-        Share of the questions with a term whose passages print it, against the share of all terms, by the word that
-        most questions use for the term; only words that are used about several families and stay well below 1.
-    """
-    uses: Counter[str] = Counter()
-    printed: Counter[str] = Counter()
-    spelled: dict[str, Counter[str]] = defaultdict(Counter)
-    families: dict[str, set[str]] = defaultdict(set)
-    for found in asked:
-        rows = np.array([one.row for one in found.ranking.candidates], dtype=np.int64)[found.is_right]
-        if not len(rows):
-            continue
-        for word in WORD.findall(found.query.casefold()):
-            for term in find_terms(word):
-                spelled[term][word] += 1
-        terms = list(found.ranking.wanted)
-        for term, contained in zip(terms, lexical.hold_terms(terms, rows), strict=True):
-            uses[term] += 1
-            printed[term] += bool(contained.any())
-            families[term].add(found.family)
-    usual = printed.total() / max(uses.total(), 1)
-    weights = {
-        term: round((printed[term] + SMOOTHING * usual) / (count + SMOOTHING) / usual, 1)
-        for term, count in sorted(uses.items())
-        if term in spelled and len(families[term]) >= FEWEST_FAMILIES
-    }
-    return {
-        spelled[term].most_common(1)[0][0]: max(weight, LEAST_WEIGHT)
-        for term, weight in weights.items()
-        if weight < MOST_WEIGHT
-    }
 
 
 def leave_out(examples: Sequence[Example], families: Collection[str]) -> list[Example]:

@@ -9,10 +9,9 @@ import math
 import re
 import unicodedata
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from types import MappingProxyType
 
 import numpy as np
 import numpy.typing as npt
@@ -184,36 +183,27 @@ class LexicalRetriever:
     scores: Scores
     row_count: int
 
-    def score_rows(
-        self,
-        terms: Sequence[str],
-        *,
-        extra: Sequence[str] = (),
-        extra_weight: float = 0.0,
-        weights: Mapping[str, float] = MappingProxyType({}),
-    ) -> Scores:
+    def score_rows(self, terms: Sequence[str], *, extra: Sequence[str] = (), extra_weight: float = 0.0) -> Scores:
         """Score every row.
 
         Args:
             terms: Terms of the question.
             extra: Terms of the question's expansion.
             extra_weight: Weight of these.
-            weights: Weights of terms of the question; 1 for the others.
 
         Returns:
             BM25 of shape (rows,).
         """
-        scores = self._score(terms, weights)
+        scores = self._score(terms)
         if extra and extra_weight > 0:
-            scores = scores + np.float32(extra_weight) * self._score(extra, {})
+            scores = scores + np.float32(extra_weight) * self._score(extra)
         return scores
 
-    def _score(self, terms: Sequence[str], weights: Mapping[str, float]) -> Scores:
+    def _score(self, terms: Sequence[str]) -> Scores:
         scores: Scores = np.zeros(self.row_count, dtype=np.float32)
         for term in dict.fromkeys(terms):
             own = self._postings(term)
-            weight = weights.get(term, 1.0)
-            scores[self.rows[own]] += self.scores[own] if weight == 1.0 else np.float32(weight) * self.scores[own]
+            scores[self.rows[own]] += self.scores[own]
         return scores
 
     def hold_terms(self, terms: Sequence[str], rows: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -17,7 +17,7 @@ import polars as pl
 from taxkg_assets.retrieval.encoding.arrays import Ints
 from taxkg_assets.retrieval.encoding.codes import VectorCodes
 from taxkg_assets.retrieval.encoding.encoder import CosineScale, Vectors
-from taxkg_assets.retrieval.encoding.lexical import LexicalRetriever, build_lexical, find_terms
+from taxkg_assets.retrieval.encoding.lexical import LexicalRetriever, build_lexical
 from taxkg_assets.retrieval.index.facts import DocumentFacts, PassageFacts
 from taxkg_assets.retrieval.index.fetched import FetchedFacts
 from taxkg_assets.retrieval.index.levels import Level, open_level
@@ -26,7 +26,6 @@ from taxkg_assets.retrieval.index.row_store import LanceRows, MappedVectors
 from taxkg_assets.retrieval.index.scores import BestRows, CodedScores, DenseScores, NearRows, Question, RetrieverScores
 from taxkg_assets.retrieval.index.sections import Sections, build_means, find_mean_directions, open_sections
 from taxkg_assets.retrieval.index.token_match import RememberingTokens, TokenIndex
-from taxkg_assets.rules.models.ranking import load_ranking
 
 Facts = TypeVar("Facts", bound=object)
 
@@ -335,17 +334,5 @@ def open_lance_index(
 
 
 def _score_terms(lexical: LexicalRetriever, question: Question, facts: PassageFacts) -> BestRows:
-    by_term = lexical.score_rows(
-        question.terms,
-        extra=question.extra,
-        extra_weight=question.extra_weight,
-        weights=_read_question_weights(),
-    )
+    by_term = lexical.score_rows(question.terms, extra=question.extra, extra_weight=question.extra_weight)
     return BestRows(by_term, 0.0, facts)
-
-
-@cache
-def _read_question_weights() -> Mapping[str, float]:
-    """Return the weights of terms of questions by term."""
-    weights = load_ranking().question_weights
-    return {term: weight for word, weight in weights.items() for term in find_terms(word)}

@@ -90,7 +90,6 @@ class Ranking(Family):
 
     retrievers: Retrievers
     weights: dict[str, float]
-    question_weights: dict[str, float]
     boilerplate_families: int
     dated_years: int
     section_reach: float

@@ -59,13 +59,6 @@ def test_expansions_count_less_than_the_question() -> None:
     assert scores[0] == pytest.approx(2 * scores[1])
 
 
-def test_weights_change_terms_of_the_question_alone() -> None:
-    retriever = build_lexical([["rent"], ["berth"], ["duty"]])
-    whole = retriever.score_rows(["rent", "berth"], extra=["duty"], extra_weight=0.5)
-    scores = retriever.score_rows(["rent", "berth"], extra=["duty"], extra_weight=0.5, weights={"rent": 0.1, "duty": 0})
-    assert scores.tolist() == pytest.approx((whole * [0.1, 1.0, 1.0]).tolist())
-
-
 def test_no_rows_have_no_terms() -> None:
     empty = build_lexical([])
     assert (empty.row_count, empty.starts.tolist(), empty.score_rows(["box"]).tolist()) == (0, [0], [])
