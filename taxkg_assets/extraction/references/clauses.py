@@ -60,7 +60,11 @@ class _Break:
 
 @cache
 def open_clause_screen() -> Screen:
-    """Open the screen of `SCREENED`: to look it up by its groups takes as long as to ask it."""
+    """Open the screen of `SCREENED`: to look it up by its groups takes as long as a search of it.
+
+    Returns:
+        The screen, made once per process.
+    """
     return open_screen(SCREENED)
 
 
