@@ -14,7 +14,7 @@ EXAMPLES = 5
 
 
 class LibrarySummary(BaseModel):
-    """Counts of a release, the forms and years that it can be asked about, and questions to try."""
+    """Counts of a release, the forms and years of its documents, and questions to try."""
 
     documents: int
     products: int = Field(description="documents, all revisions of a product counted once")
@@ -46,7 +46,7 @@ def summarize_library(released: Released) -> LibrarySummary:
 
 
 def suggest_questions(documents: Iterable[DocumentEntry], forms: Iterable[FormEntry]) -> list[str]:
-    """Return questions that a library can be asked, made from the titles and forms that it holds.
+    """Return questions to try, made from the titles and forms that it holds.
 
     Args:
         documents: Documents of the release.
