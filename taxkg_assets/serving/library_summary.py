@@ -16,9 +16,9 @@ EXAMPLES = 5
 class LibrarySummary(BaseModel):
     """Counts of a release, the forms and years of its documents, and questions to try."""
 
-    documents: int
+    documents: int = Field(description="documents of the release")
     products: int = Field(description="documents, all revisions of a product counted once")
-    pages: int
+    pages: int = Field(description="pages of all documents")
     flagged: int = Field(description="documents that fail a quality check")
     fillable: int = Field(description="forms whose fields can be browsed")
     forms: list[str] = Field(description="forms and publications, by name")
