@@ -1,4 +1,4 @@
-"""The draft checker: verdicts on 200 statements of known truth, and on quotations, verbatim and altered by a word."""
+"""The draft checker: verdicts on statements of known truth, and on quotations, verbatim and altered by a word."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from taxkg_assets.serving.verify import Checker
 from taxkg_assets.verification.verdicts import FAULTS, Verdict
 
 STATEMENTS = Path(__file__).resolve().parents[1] / "data" / "verify_eval" / "statements.jsonl"
-SPLITS = ("development", "held_out", "check")
+SPLITS = ("development", "held_out", "second_development", "second_held_out", "check")
 SAMPLES = "samples"
 PASSED = frozenset({Verdict.supported, Verdict.verbatim})
 SEED, QUOTATIONS, WORDS = 11, 40, (9, 28)

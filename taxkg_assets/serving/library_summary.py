@@ -14,11 +14,11 @@ EXAMPLES = 5
 
 
 class LibrarySummary(BaseModel):
-    """Counts of a release, the forms and years that it covers, and questions to try."""
+    """Counts of a release, the forms and years of its documents, and questions to try."""
 
-    documents: int
+    documents: int = Field(description="documents of the release")
     products: int = Field(description="documents, all revisions of a product counted once")
-    pages: int
+    pages: int = Field(description="pages of all documents")
     flagged: int = Field(description="documents that fail a quality check")
     fillable: int = Field(description="forms whose fields can be browsed")
     forms: list[str] = Field(description="forms and publications, by name")
@@ -46,7 +46,7 @@ def summarize_library(released: Released) -> LibrarySummary:
 
 
 def suggest_questions(documents: Iterable[DocumentEntry], forms: Iterable[FormEntry]) -> list[str]:
-    """Return questions that a library can answer, made from the titles and forms that it holds.
+    """Return questions to try, made from the titles and forms that it holds.
 
     Args:
         documents: Documents of the release.

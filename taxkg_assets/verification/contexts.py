@@ -13,7 +13,7 @@ from taxkg_assets.verification.wording import Words, find_words, match_word
 
 _WORD = re.compile(r"\S+")
 _NEAR_KEY = 4  # words on either side of a key
-# The words of a claim are within a stretch of `_STRETCH` times its length, and at least `_LEAST_STRETCH` words.
+# Of a passage of many words, the claim's words are within a stretch of this length: a multiple of the claim's.
 _STRETCH, _LEAST_STRETCH = 2.5, 24
 _WITHIN = 0.8  # share of the words found, by weight, that the best stretch has
 
@@ -32,11 +32,11 @@ def is_scattered(claim: Claim, text: str, *, language: Language) -> bool:
         return False
     spoken = [find_words(token, language=language) for token in tokens]
     found = [frozenset(word for word in claim.weights if own and match_word(word, own)) for own in spoken]
-    best = max(_sum_weights(found[start : start + length], claim) for start in range(len(tokens) - length + 1))
-    return best < _WITHIN * _sum_weights(found, claim)
+    best = max(_total(found[start : start + length], claim) for start in range(len(tokens) - length + 1))
+    return best < _WITHIN * _total(found, claim)
 
 
-def _sum_weights(parts: Sequence[Words], claim: Claim) -> float:
+def _total(parts: Sequence[Words], claim: Claim) -> float:
     return sum(claim.weights[word] for word in frozenset[str]().union(*parts))
 
 

@@ -65,8 +65,8 @@ def is_swapped(claim: Claim, text: str, *, language: Language) -> bool:
         there = list(_split_sides(text, rule.pattern, language=language))
         for one, other in _split_sides(claim.text, rule.pattern, language=language):
             for left, right in there:
-                swapped = min(_sum_weights(one, right, claim.weights), _sum_weights(other, left, claim.weights))
-                if swapped >= max(_SWAPPED, _sum_weights(other, right, claim.weights)):
+                swapped = min(_total(one, right, claim.weights), _total(other, left, claim.weights))
+                if swapped >= max(_SWAPPED, _total(other, right, claim.weights)):
                     return True
     return False
 
@@ -85,7 +85,7 @@ def _without(words: Words, others: Words) -> Words:
     return frozenset(word for word in words if not match_word(word, others))
 
 
-def _sum_weights(words: Words, others: Words, weights: Mapping[str, float]) -> float:
+def _total(words: Words, others: Words, weights: Mapping[str, float]) -> float:
     return sum(weights.get(word, 0.0) for word in words if match_word(word, others))
 
 
