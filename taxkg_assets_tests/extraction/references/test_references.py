@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import polars as pl
@@ -12,6 +13,15 @@ from taxkg_assets.extraction.references.mentions import Headings, find_mentions
 from taxkg_assets.extraction.references.references import build_references
 from taxkg_assets.extraction.structure.identity import Identity
 from taxkg_assets.schemas import Anchors, References, Sections
+from tools.rule_switch import every_rule
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _with_every_rule() -> Iterator[None]:
+    """Rules with little support are off, but their reading is tested."""
+    with every_rule():
+        yield
+
 
 _FORM = Identity("i1099zzz", "1099-ZZZ", "filer_instructions", "2031-01", None, False, "Instructions", "")
 _STATUTE = Identity("", "", "statute", "", None, False, "Town code", "")

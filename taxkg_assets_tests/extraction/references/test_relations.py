@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,14 @@ from taxkg_assets.extraction.references import amounts, relations
 from taxkg_assets.extraction.references.clause_view import MentionInSentence, Relation
 from taxkg_assets.extraction.references.relations import find_relations
 from taxkg_assets.rules.loader import load_family
+from tools.rule_switch import every_rule
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _with_every_rule() -> Iterator[None]:
+    """Rules with little support are off, but their reading is tested."""
+    with every_rule():
+        yield
 
 
 def _read(sentence: str, kind: str = "box", **more: object) -> Relation:
