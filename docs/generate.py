@@ -95,8 +95,9 @@ def write_rule_evidence() -> str:
     lines += [
         f"A rule is on if it fires in at least {policy.reach} documents of a library (a rule for questions: in",
         f"{policy.reach} questions) and matches, or decided, at least {policy.labeled} labeled rows. A rule below this",
-        "bar is off, unless a measured gain is recorded for it. The loader decides (`taxkg_assets/rules/support.py`)",
-        "from the counts in `support.csv` and the gains in `gains.csv` beside the rules. A new rule is on until it is",
+        "bar is off if a measurement shows no gain. A measurement on fewer rows than the bar decides nothing: such a",
+        "rule is on, and its examples and tests are all that supports it. The loader (`taxkg_assets/rules/support.py`)",
+        "decides from the counts in `support.csv` and the gains in `gains.csv` beside the rules. A new rule is on until it is",
         "counted.",
         "",
         "- Counts: `python -m tools.rule_evidence --home HOME --gold FOLDER`. Labeled rows are labels of `data` and",
@@ -108,10 +109,10 @@ def write_rule_evidence() -> str:
         "  it. The second figure is the gain that remains when one family of documents is left out: the least over all",
         "  families. Where it is 0 or less, one family alone shows the gain; the rule is kept so that no figure falls.",
         "",
-        f"{len(rows)} rules are counted. {len(undecided)} below the bar need a gain: "
-        f"{len(set(undecided) - off)} have one, {len(off)} are off.",
+        f"{len(rows)} rules are counted. {len(undecided)} are below the bar and not exempt: "
+        f"{len(set(undecided) - off)} have a gain or too few rows to measure it, {len(off)} are off.",
         "",
-        "| family | rules | below the bar | of these exempt | on with a gain | off |",
+        "| family | rules | below the bar | of these exempt | on | off |",
         "|---|---|---|---|---|---|",
     ]
     for family in dict.fromkeys(row.family for row in rows):

@@ -1,7 +1,7 @@
 """Measured gains of rules with little support, which decide whether these stay on, and the file that records them.
 
 `python -m benchmarks rule_gain` measures what is lost without each such rule, family of documents by family of
-documents. A rule that is below the bar of `rules/support.yaml` is on only with a gain in `rules/gains.csv`.
+documents. A rule below the bar of `rules/support.yaml` is off if `rules/gains.csv` shows no gain on enough rows.
 
 Here: adding up, reading and writing. Not here: measuring, which needs a built home, and the decision of the loader.
 """

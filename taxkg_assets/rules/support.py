@@ -93,9 +93,11 @@ def load_gains() -> Mapping[Key, float]:
     """Read the measured gains of rules from `rules/gains.csv`, once per process.
 
     Returns:
-        Labeled rows or questions that are right only with the rule, less those that are right only without it.
+        Labeled rows or questions that are right only with the rule, less those that are right only without it; only
+        of rules that were measured on as many rows or questions as the bar asks for.
     """
-    return {key: float(row["gain"]) for key, row in _read_rows("gains.csv")}
+    fewest = load_policy().labeled
+    return {key: float(row["gain"]) for key, row in _read_rows("gains.csv") if int(row["n"]) >= fewest}
 
 
 @cache
@@ -106,7 +108,8 @@ def find_unsupported(family: str) -> frozenset[tuple[str, str]]:
         family: Rule family.
 
     Returns:
-        Group and id of the rules below the bar that neither an exemption nor a measured gain keeps on.
+        Group and id of the rules below the bar that were measured and gain nothing. An exempt rule stays on, and so
+        does one that too few labeled rows or questions reach for a measurement.
     """
     policy, gains = load_policy(), load_gains()
     exempt = {name for row in policy.exempt for name in row.lists}
@@ -116,7 +119,7 @@ def find_unsupported(family: str) -> frozenset[tuple[str, str]]:
         if own == family
         and f"{own}.{group}" not in exempt
         and policy.is_below(support)
-        and gains.get((own, group, rule), 0.0) <= 0.0
+        and gains.get((own, group, rule), 1.0) <= 0.0
     )
 
 

@@ -92,7 +92,7 @@ def test_an_agent_gets_the_answer_that_the_api_gives(service: Service, client: h
         async with Client(create_tools(service)) as agent:
             return await example.ask(agent, QUESTION)
 
-    answer = client.post("/v1/ask", json={"question": QUESTION, "k": 3}).json()["answer"]
+    answer = client.post("/v1/ask", json={"question": QUESTION, "k": 5}).json()["answer"]
     found = anyio.run(ask)
     assert isinstance(found, dict)
     assert answer

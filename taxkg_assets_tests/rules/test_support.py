@@ -1,4 +1,4 @@
-"""A rule with little support is off, unless its list is exempt or a gain was measured."""
+"""A rule with little support that was measured and gains nothing is off, unless its list is exempt."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from taxkg_assets.rules import loader, support
 from taxkg_assets.rules.loader import load_rules, read_rules
 from taxkg_assets.rules.support import Exemption, Policy, Support, find_unsupported
 
+read_gains = support.load_gains.__wrapped__
+"""The reader of gains, which the fixture replaces."""
 POLICY = Policy(reach=2, labeled=5, exempt=(Exemption("syntax", "as an agency writes it", ("boats.names",)),))
 COUNTS = {
     "known": Support("documents", 2, 5),
@@ -17,9 +19,13 @@ COUNTS = {
     "unlabeled": Support("questions", 9, 4),
     "gained": Support("documents", 1, 0),
     "lost": Support("documents", 1, 0),
+    "unmeasured": Support("documents", 1, 0),
     "uncounted": Support("names of models", 0, 0),
 }
-GAINS = {("boats", "rules", "gained"): 1.0, ("boats", "rules", "lost"): -1.0}
+GAINS = {
+    ("boats", "rules", name): gain
+    for name, gain in (("gained", 1.0), ("lost", -1.0), ("narrow", 0.0), ("unlabeled", 0.0))
+}
 
 
 @pytest.fixture(autouse=True)
@@ -35,7 +41,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     load_rules.cache_clear()
 
 
-def test_rules_below_the_bar_are_off_without_a_gain() -> None:
+def test_rules_below_the_bar_are_off_where_a_measurement_shows_no_gain() -> None:
     off = {("rules", "narrow"), ("rules", "unlabeled"), ("rules", "lost")}
     assert find_unsupported("boats") == off
     assert find_unsupported("barns") == frozenset()
@@ -45,6 +51,13 @@ def test_the_loader_leaves_them_out(monkeypatch: pytest.MonkeyPatch) -> None:
     row = {"pattern": "a boat", "examples": ["a boat"], "source": "plain English"}
     rules = [{"id": name, **row} for name in (*COUNTS, "new")]
     monkeypatch.setattr(loader, "load_family", lambda name: {"rules": rules, "names": rules})
-    assert [rule.id for rule in load_rules("boats")] == ["known", "gained", "uncounted", "new"]
+    assert [rule.id for rule in load_rules("boats")] == ["known", "gained", "unmeasured", "uncounted", "new"]
     assert [rule.id for rule in load_rules("boats", "names")] == [*COUNTS, "new"], "an exempt list"
     assert [rule.id for rule in read_rules("boats") if not rule.is_enabled] == ["narrow", "unlabeled", "lost"]
+
+
+def test_a_measurement_on_few_rows_decides_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    header = "family,group,rule,measured_on,n,families,gain,left_out_gain"
+    rows = [header, "boats,rules,narrow,labels,4,0,0.00,0.00", "boats,rules,lost,labels,5,1,-1.00,0.00"]
+    monkeypatch.setattr(support, "_read", lambda name: "\n".join(rows))
+    assert read_gains() == {("boats", "rules", "lost"): -1.0}

@@ -90,7 +90,7 @@ def test_what_somebody_put_there_is_neither_taken_away_nor_replaced_by_a_broken_
     (inbox / "p17.pdf").write_bytes(b"%PDF- of my own")
     (served / "p17.pdf").write_bytes(b"%PDF- broken")
     line = run(address, inbox, "p17")
-    assert (line.status, "stays" in line.reason) == ("failed", True)
+    assert (line.status, "is kept" in line.reason) == ("failed", True)
     assert (inbox / "p17.pdf").read_bytes() == b"%PDF- of my own"
     assert not list(inbox.glob(".*.fetched"))
 
