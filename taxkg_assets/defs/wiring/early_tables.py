@@ -62,11 +62,12 @@ def begin_tables(home: Home, instance: dg.DagsterInstance, *, current: str) -> N
 
 
 def _prepare(run: EarlyGates, home: Home, name: str) -> None:
-    """Begin with the preparation of a table whose inputs are written."""
+    """Begin with the preparation of a table whose inputs are written; a first build leaves all work to its steps."""
     record = PIPELINE[name]
     if record.step is None or record.step.prepare is None or run.preparing is None or name in run.preparations:
         return
-    if set(record.upstream) <= run.over and reads_much(home, record.step.maker.reads):
+    is_ready = set(record.upstream) <= run.over and home.store.exists(name)
+    if is_ready and reads_much(home, record.step.maker.reads):
         run.preparations[name] = run.preparing.submit(prepare_in_process, home, name)
 
 

@@ -111,6 +111,7 @@ def _prepare(monkeypatch: pytest.MonkeyPatch, work: Callable[[], None]) -> None:
     assert step is not None
     monkeypatch.setattr(PIPELINE["nodes"], "step", replace(step, prepare=lambda home: None))
     monkeypatch.setattr(early_tables, "prepare_in_process", lambda home, name: work())
+    monkeypatch.setattr("taxkg_assets.defs.home.store.Store.exists", lambda store, name: True)
 
 
 def test_a_preparation_begins_once_and_needs_no_gate(
@@ -124,6 +125,17 @@ def test_a_preparation_begins_once_and_needs_no_gate(
     wait_until_prepared("nodes")
     wait_until_prepared("edges")
     assert (prepared, run) == (["nodes"], [])
+
+
+def test_a_table_that_does_not_exist_yet_is_not_prepared(
+    run: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prepared: list[str] = []
+    _prepare(monkeypatch, lambda: prepared.append("nodes"))
+    monkeypatch.setattr("taxkg_assets.defs.home.store.Store.exists", lambda store, name: False)
+    _begin(tmp_path)
+    wait_until_prepared("nodes")
+    assert prepared == []
 
 
 def test_a_preparation_that_fails_costs_time_alone(
