@@ -52,13 +52,19 @@ def begin_tables(home: Home, instance: dg.DagsterInstance, *, current: str) -> N
         current: Table whose step begins.
     """
     run = find_run()
-    if run is None:
+    if run is None or _needs_all_memory(home, current):
         return
     for name in sorted(set(run.tables) & set(PIPELINE)):
         if name != current and name not in run.over:
             _prepare(run, home, name)
             if name not in run.makings:
                 _begin(run, home, instance, name)
+
+
+def _needs_all_memory(home: Home, name: str) -> bool:
+    """Return whether a step does in a first build what is prepared in later ones: it gets the memory alone."""
+    step = PIPELINE[name].step
+    return step is not None and step.prepare is not None and not home.store.exists(name)
 
 
 def _prepare(run: EarlyGates, home: Home, name: str) -> None:

@@ -54,9 +54,9 @@ def _threads() -> ThreadPoolExecutor:
     return run.threads
 
 
-def _begin(tmp_path: Path) -> None:
+def _begin(tmp_path: Path, *, current: str = "summaries") -> None:
     with dg.DagsterInstance.ephemeral() as instance:
-        begin_tables(Home(home=str(tmp_path)), instance, current="embeddings")
+        begin_tables(Home(home=str(tmp_path)), instance, current=current)
 
 
 def test_a_table_is_made_early_once_and_taken_for_its_inputs_only(run: list[str], tmp_path: Path) -> None:
@@ -136,6 +136,12 @@ def test_a_table_that_does_not_exist_yet_is_not_prepared(
     _begin(tmp_path)
     wait_until_prepared("nodes")
     assert prepared == []
+
+
+def test_a_first_build_makes_nothing_next_to_a_step_that_later_ones_prepare(run: list[str], tmp_path: Path) -> None:
+    _begin(tmp_path, current="embeddings")
+    assert take_table("nodes", made_from="from these") is None
+    assert run == []
 
 
 def test_a_preparation_that_fails_costs_time_alone(
