@@ -34,7 +34,7 @@ from taxkg_assets.defs.wiring.resources import Home
 from taxkg_assets.defs.wiring.table_asset import table
 from taxkg_assets.defs.wiring.verdicts import Verdict
 from taxkg_assets.retrieval.encoding.encoder import Encoder, SentenceEncoder
-from taxkg_assets.retrieval.index.embeddings import build_embeddings, embedded_text, find_missing, stack_vectors
+from taxkg_assets.retrieval.index.embeddings import build_embeddings, count_missing, embedded_text, stack_vectors
 from taxkg_assets.retrieval.index.index import (
     build_index,
     build_index_rows,
@@ -107,7 +107,7 @@ def encode_new_passages(home: Home) -> None:
     chunks = schemas.Chunks.cast(home.store.read("chunks"))
     old = schemas.Embeddings.cast(home.store.read_or_empty("embeddings"))
     encoders = [defer_encoder(home), *([defer_base(home)] if is_tuned(home) else [])]
-    missing = find_missing(chunks, old, model_hashes=[one.model_hash for one in encoders])
+    missing = count_missing(chunks, old, model_hashes=[one.model_hash for one in encoders])
     if not 0 < missing <= ENCODED_AHEAD:
         return
     made = build_embeddings(chunks, old, encoder=encoders[0], base=encoders[1] if len(encoders) > 1 else None)

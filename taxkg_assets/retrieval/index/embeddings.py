@@ -58,7 +58,7 @@ def build_embeddings(
     return schemas.Embeddings.validate(pl.concat(parts).sort("model_hash", "text_hash"))
 
 
-def find_missing(
+def count_missing(
     chunks: dy.DataFrame[schemas.Chunks], old: dy.DataFrame[schemas.Embeddings], *, model_hashes: Sequence[str]
 ) -> int:
     """Count the vectors that a build of `embeddings` would compute.
@@ -69,7 +69,7 @@ def find_missing(
         model_hashes: Encoders.
 
     Returns:
-        Number of texts without a vector, for each encoder.
+        Number of vectors, over all encoders.
     """
     wanted = _list_texts(chunks)
     known = [old.filter(pl.col("model_hash") == hashed) for hashed in model_hashes]
