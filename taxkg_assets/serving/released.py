@@ -27,6 +27,7 @@ from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.retrieval.results import Flag
 from taxkg_assets.retrieval.tables.table_context import build_catalogue, read_catalogue
 from taxkg_assets.retrieval.tables.table_entry import TableCatalogue
+from taxkg_assets.serving.addresses import SectionAddresses
 
 _log = logging.getLogger("taxkg.serving")
 
@@ -68,20 +69,11 @@ class Released:
         )
 
     @cached_property
-    def addresses(self) -> dict[str, str]:
+    def addresses(self) -> SectionAddresses:
         """Official addresses of sections by anchor; a section without one has that of the section above it."""
         version = json.loads(self.row["table_versions"])["anchors"]
         columns = self.store.scan("anchors", version=version).select("anchor_id", "parent_anchor_id", "official_url")
-        rows = {own: (above, url) for own, above, url in columns.collect().iter_rows()}
-        found: dict[str, str] = {}
-        for own, (above, url) in rows.items():
-            seen = {own}
-            while url is None and above in rows and above not in seen:
-                seen.add(above)
-                above, url = rows[above]
-            if url is not None:
-                found[own] = url
-        return found
+        return SectionAddresses(columns.collect())
 
     @cached_property
     def flags(self) -> dict[str, list[Flag]]:
@@ -115,7 +107,7 @@ class Released:
             reranker=open_served_reranker(home, version=versions.get("reranker", -1), served=self.row["model_hash"]),
             flags=self.flags,
             read_sections=self.read_sections,
-            open_addresses=lambda: self.addresses,
+            find_address=lambda anchor: self.addresses.get(anchor),
             open_boxes=cache(lambda: self.store.read_as_written("registry", version=versions["registry"])),
             open_changes=(lambda: self.table("revisions")) if "revisions" in versions else None,
         )

@@ -92,9 +92,7 @@ class TableLookup:
             "text": match.words,
             "node_id": match.table_id,
             "chunk_id": "" if unit is None else str(facts.columns["chunk_id"][unit]),
-            "official_url": None
-            if unit is None
-            else self.released.addresses.get(facts.columns["anchor_id"][unit] or ""),
+            "official_url": None if unit is None else self.released.addresses.get(facts.columns["anchor_id"][unit]),
             "quality": self.released.flags_of(table["document_id"]),
             "via": {"table": match.table_id, "header_match": match.score},
             "title": match.title,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -29,14 +29,14 @@ class Assembly:
         ranking: Ranked candidates.
         has_parents: Whether hits are widened to their surroundings.
         reranker: Name of the reranker, if any.
-        addresses: Official addresses of sections by anchor ids.
+        find_address: Returns the official address of a section by its anchor id; None where no address is known.
     """
 
     index_context: IndexContext
     ranking: Ranking
     has_parents: bool = True
     reranker: str | None = None
-    addresses: Mapping[str, str] = field(default_factory=dict)
+    find_address: Callable[[str | None], str | None] | None = None
 
     def assemble_passages(self, *, k: int, level: str) -> list[Result]:
         """Return the best candidates, each widened to a passage of a level.
@@ -131,7 +131,7 @@ class Assembly:
             text=window.text,
             node_id=cells["node_ids"][0],
             chunk_id=cells["chunk_id"],
-            official_url=self.addresses.get(facts.columns["anchor_id"][row] or "") if self.addresses else None,
+            official_url=self.find_address(facts.columns["anchor_id"][row]) if self.find_address is not None else None,
             via={
                 "lexical_rank": candidate.lexical_rank,
                 "vector_rank": candidate.vector_rank,

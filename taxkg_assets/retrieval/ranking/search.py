@@ -68,8 +68,8 @@ class Searcher:
     """Boxes of forms with their labels, where the home has them."""
     read_sections: Callable[[Collection[str]], pl.DataFrame] | None = None
     """Paragraphs with the places of their lines by element ids."""
-    open_addresses: Callable[[], Mapping[str, str]] | None = None
-    """Official addresses of sections by anchor ids."""
+    find_address: Callable[[str | None], str | None] | None = None
+    """Returns the official address of a section by its anchor id, if one is known."""
     flags: Mapping[str, Sequence[Flag]] = field(default_factory=dict)
     """Quality flags by document, for documents that break a law."""
 
@@ -183,9 +183,13 @@ class Searcher:
             Passages, best first.
         """
         name = self.reranker.name if self.reranker is not None else None
-        addresses = self.open_addresses() if self.open_addresses is not None else {}
-        parents = self.parts.parents
-        assembly = Assembly(self.index_context, ranking, has_parents=parents, reranker=name, addresses=addresses)
+        assembly = Assembly(
+            self.index_context,
+            ranking,
+            has_parents=self.parts.parents,
+            reranker=name,
+            find_address=self.find_address,
+        )
         if level in UNIT_LEVELS and (opened := self.index_context.levels[level]) is not None:
             return self._flag(assembly.assemble_units(opened, k=k))
         return self._flag(assembly.assemble_passages(k=k, level=level))

@@ -108,5 +108,5 @@ def test_a_result_carries_the_official_address_of_its_section(searcher: Searcher
     anchor_id = searcher.index_context.anchor_ids[place]
     assert anchor_id is not None
     address = "https://www.example.org/town-code#berths"
-    known = replace(searcher, open_addresses=lambda: {anchor_id: address})
+    known = replace(searcher, find_address={anchor_id: address}.get)
     assert [row.official_url for row in known.search(query, k=1)] == [address]
