@@ -62,10 +62,19 @@ def answer_changes(
     results = searcher.assemble(_rank_rows(ranking, ordered), k=len(ordered), level="paragraph")
     rank_of = {searcher.passages.row_of_chunk[result.chunk_id]: result.rank for result in results}
     units = [unit for row, pair in zip(shown, places, strict=True) for unit in _quote_change(row, pair, rank_of)]
-    if len(rows) > len(shown) and units:
-        note = Piece(role="note", text=f"({len(rows) - len(shown)} more changes: `taxkg diff` lists all)")
-        units.append(Unit(rank=units[-1].rank, label="", pieces=[note]))
+    if units:
+        notes = [Piece(role="note", text=text) for text in _find_notes(rows, len(shown), years=ranking.route.years)]
+        units += [Unit(rank=units[-1].rank, label="", pieces=[note]) for note in notes]
     return results, units
+
+
+def _find_notes(rows: Sequence[Row], shown: int, *, years: Sequence[int]) -> Iterator[str]:
+    """Yield what the changes do not show: years without a revision, and how many changes are not shown."""
+    compared = {int(row[name][:4]) for row in rows[:shown] for name in ("from_revision", "to_revision")}
+    if missing := [str(year) for year in years if year not in compared]:
+        yield f"(no revision of {' or '.join(missing)} to compare: these are the changes between the nearest ones)"
+    if len(rows) > shown:
+        yield f"({len(rows) - shown} more changes: `taxkg diff` lists all)"
 
 
 def find_changes(
@@ -73,7 +82,8 @@ def find_changes(
 ) -> list[Row]:
     """Find the changes of a form that need action, between the years in the question or else the two newest editions.
 
-    Changes of boxes in the question, and those with most of its other words, come first.
+    If no two revisions lie between these years, the changes are those of the nearest ones before and after. Changes of
+    boxes in the question, and those with most of its other words, come first.
 
     Args:
         revisions: Table `revisions`.
@@ -91,7 +101,8 @@ def find_changes(
     )
     if document is not None:
         rows = rows.filter(pl.col("to_document_id").eq(document) | pl.col("from_document_id").eq(document))
-    found = [row for row in rows.rows(named=True) if _is_of_years(row, route)]
+    every = rows.rows(named=True)
+    found = [row for row in every if _is_of_years(row, route)] or [row for row in every if _spans_years(row, route)]
     if not route.years:
         newest = {row["irs_name"]: "" for row in found}
         for row in found:
@@ -115,6 +126,13 @@ def _is_of_years(row: Row, route: Route) -> bool:
     if len(route.years) == 1:
         return newer == route.years[0]
     return min(route.years) <= older and newer <= max(route.years)
+
+
+def _spans_years(row: Row, route: Route) -> bool:
+    """Return whether a change is between two revisions with a year of the question between them."""
+    newest = max(route.years)
+    oldest = min(route.years) if len(route.years) > 1 else newest - 1
+    return int(row["from_revision"][:4]) < newest and int(row["to_revision"][:4]) > oldest
 
 
 def _frame_words(question: str, route: Route) -> frozenset[str]:

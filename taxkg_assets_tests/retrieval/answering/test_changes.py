@@ -47,7 +47,18 @@ def frame(*rows: dict[str, Any]) -> pl.DataFrame:
 
 @pytest.mark.parametrize(
     ("years", "expected"),
-    [((), [1]), ((2029, 2031), [1]), ((2027, 2031), [0, 1]), ((2029,), [0]), ((2031,), [1])],
+    [
+        ((), [1]),
+        ((2029, 2031), [1]),
+        ((2027, 2031), [0, 1]),
+        ((2029,), [0]),
+        ((2031,), [1]),
+        ((2029, 2030), [1]),  # no revision of 2030: the nearest ones
+        ((2028, 2030), [0, 1]),
+        ((2030,), [1]),
+        ((2032,), []),
+        ((2031, 2033), []),
+    ],
 )
 def test_changes_are_of_the_years_asked_for(years: tuple[int, ...], expected: list[int]) -> None:
     older = change(0, from_revision="2027", to_revision="2029")
@@ -102,3 +113,6 @@ def test_an_answer_tells_the_older_words_then_the_newer(searcher: Searcher) -> N
         for unit in found.units
     ]
     assert nodes == [older, newer]
+    near = ask(replace(searcher, open_changes=lambda: rows), "what changed on the 2077-ZED in 2030", settings=OPEN)
+    assert near.answer is not None
+    assert "no revision of 2030 to compare" in near.answer
