@@ -23,7 +23,9 @@ class Documents(dy.Schema):
     is_draft = dy.Bool(description="the pages say that this is a draft, not for filing")
     title = text_column("title as printed on the first page")
     tier = dy.Int32(min=1, max=3, description="review priority of its chunks: 1 before 2 before 3")
-    produced_on = dy.String(regex=r"^(\d{4}-\d\d-\d\d)?$", description="creation date stated in the file, or empty")
+    pdf_modified_on = dy.String(
+        regex=r"^(\d{4}-\d\d-\d\d)?$", description="day of the last change stated in the file, or empty"
+    )
     sha256 = dy.String(regex=r"^[0-9a-f]{64}$", description="SHA-256 of the file's bytes")
     page_count = dy.Int32(min=1, description="pages")
     source_uri = text_column("where the bytes came from")
@@ -61,7 +63,7 @@ class Quarantine(dy.Schema):
     stage = text_column("stage that refused: open, spans, elements, …, or limits")
     reason = text_column("what was wrong, one sentence")
     remedy = text_column("what to do about it, one sentence")
-    is_law = dy.Bool(description="withheld because it breaks a law, as opposed to an unreadable file")
+    is_law_violation = dy.Bool(description="withheld because it breaks a law, as opposed to an unreadable file")
     code_version = text_column("version of the extraction code and rules that refused it")
     first_seen_at = dy.Datetime(time_unit="us", time_zone="UTC", description="when these bytes were first refused")
 
