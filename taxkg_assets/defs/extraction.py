@@ -189,7 +189,7 @@ def every_page_has_text(
 
 @gate(on="anchors")
 def anchors_form_trees(anchors: dy.DataFrame[schemas.Anchors]) -> Verdict:
-    """Every parent exists in its document and none is its own ancestor; real repeats are numbered."""
+    """Every parent heading exists in its document, none is its own ancestor, and repeated headings are numbered."""
     columns = ["anchor_id", "document_id"]
     faults = [find_orphan_anchors(anchors).select(columns), find_duplicate_anchors(anchors).select(columns)]
     return Verdict(pl.concat(faults), anchors.height)

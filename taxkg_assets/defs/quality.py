@@ -37,7 +37,7 @@ def show_quality(store: Store) -> Mapping[str, Any]:
 
 
 def find_doubts(quality: pl.DataFrame) -> pl.DataFrame:
-    """The laws that documents do not keep, with message and remedy."""
+    """The checks that documents failed, with message and remedy."""
     return quality.filter(pl.col("outcome") != "passed").select(DOUBTS)
 
 
@@ -45,14 +45,14 @@ document_quality = table(schemas.DocumentQuality, build_document_quality, group=
 
 
 def quality_check(law: DocumentLaw) -> dg.AssetChecksDefinition:
-    """Make the check of a law: it passes, or warns and names the documents."""
-    effect = "is withheld" if law.strength == CORRUPT else "is served with a flag"
+    """Make the asset check of a document check: it passes, or warns and names the documents."""
+    effect = "is held back" if law.strength == CORRUPT else "is served with a flag"
     finder = law.find if law.find is not None and not law.tables else build_document_quality
 
     @dg.asset_check(
         asset=dg.AssetKey("document_quality"),
         name=law.name,
-        description=f"{law.title.capitalize()}; a document that breaks this ({law.broken}) {effect}.",
+        description=f"{law.title.capitalize()}. A document that fails this check ({law.broken}) {effect}.",
         blocking=False,
         metadata={"dagster/code_references": code_references(law=finder)},
         required_resource_keys={"home"},
@@ -62,7 +62,7 @@ def quality_check(law: DocumentLaw) -> dg.AssetChecksDefinition:
         rows = home.store.read("document_quality").filter(pl.col("law") == law.name)
         doubts = rows.filter(pl.col("outcome") != "passed")
         names = doubts["document_id"].to_list()
-        shown: dict[str, Any] = {"documents": rows.height, "not kept by": len(names)}
+        shown: dict[str, Any] = {"documents": rows.height, "failed by": len(names)}
         if names:
             shown |= {
                 "note": f"{doubts['outcome'].to_list()[0]}: {', '.join(names[:OFFENDING_ROWS])}",

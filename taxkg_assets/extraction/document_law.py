@@ -1,4 +1,4 @@
-"""What a law about documents is: its strength, its words where it is broken, and what finds the rows that break it."""
+"""A document check: its severity, its message where it fails, and the function that returns the offending rows."""
 
 from __future__ import annotations
 
@@ -11,9 +11,15 @@ import polars as pl
 
 Strength = Literal["corrupt", "incomplete"]
 CORRUPT: Strength = "corrupt"
-"""The document is withheld: its old rows stay, and `quarantine` says why."""
+"""The document is held back: its old rows stay, and `quarantine` gives the reason."""
 INCOMPLETE: Strength = "incomplete"
 """The document is served and flagged in `document_quality`."""
+
+REPORT = (
+    "This is a defect of taxkg: report the id and the sha256 of the document (`taxkg status --json`). "
+    "Until it is fixed, the document keeps its old rows, if any."
+)
+"""Remedy where the document is at no fault."""
 
 EXAMPLES = 3
 _CELL_CHARACTERS = 60
@@ -21,9 +27,9 @@ _CELL_CHARACTERS = 60
 
 @dataclass(frozen=True, slots=True)
 class DocumentLaw:
-    """One law: `broken` says in the plural what offending rows do; `find` returns them, each with its `document_id`.
+    """One check: `broken` describes offending rows in the plural; `find` returns them, each with its `document_id`.
 
-    The parameters of `find` name the tables that it reads. Without one, the law is checked while a document is read.
+    The parameters of `find` name the tables that it reads. Without it, the check runs while a document is read.
     """
 
     name: str
@@ -37,7 +43,7 @@ class DocumentLaw:
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """The tables that the law reads."""
+        """The tables that the check reads."""
         return self.tables or (() if self.find is None else tuple(inspect.signature(self.find).parameters))
 
     @property
@@ -46,27 +52,27 @@ class DocumentLaw:
         return self.name.replace("_", " ")
 
     def find_offending(self, frames: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
-        """The rows of these tables that break the law."""
+        """The rows of these tables that fail the check."""
         if self.find is None:
             raise ValueError(f"{self.name} is checked while a document is read, and not on tables.")
         return self.find(**{name: frames[name] for name in self.reads})
 
     def describe(self, count: int) -> str:
-        """What to doubt of a document, with the number of its rows that break the law."""
+        """The quality warning of a document, with the number of its offending rows."""
         return f"{self.broken[:1].upper()}{self.broken[1:]}: {count}."
 
     def refuse(self, offending: pl.DataFrame) -> str:
-        """Why a document is withheld, in the words that `_refuse` of extract.py uses."""
+        """The reason that a document is held back, in the words that `_refuse` of extract.py uses."""
         return f"{offending.height} {self.broken} ({render_examples(offending, self.show)[0]})."
 
 
 def column_law(
     name: str, *, on: str, where: pl.Expr, broken: str, remedy: str, show: Iterable[str] = ()
 ) -> DocumentLaw:
-    """Declare an incomplete law that a column of one table decides.
+    """Declare an incomplete check that a column of one table decides.
 
     Args:
-        name: Name of the law.
+        name: Name of the check.
         on: Table, which needs a `document_id`.
         where: Expression that is true for rows to flag.
         broken: What is wrong, for the message.
@@ -74,7 +80,7 @@ def column_law(
         show: Columns of the examples.
 
     Returns:
-        The law.
+        The check.
     """
 
     def find(**frames: pl.DataFrame) -> pl.DataFrame:

@@ -1,4 +1,4 @@
-"""Which laws each document keeps: what was withheld, what is served with a flag, and what to do about it."""
+"""Results of the document checks: what was held back, what is served with a flag, and what to do about it."""
 
 from __future__ import annotations
 
@@ -8,16 +8,14 @@ from typing import Any
 import dataframely as dy
 import polars as pl
 
-from taxkg_assets.extraction.document_law import CORRUPT, DocumentLaw, render_examples
+from taxkg_assets.extraction.document_law import CORRUPT, REPORT, DocumentLaw, render_examples
 from taxkg_assets.extraction.invariants import LAWS
 from taxkg_assets.schemas import Anchors, DocumentQuality, Documents, Elements, Faces, Fields, Formulas, Quarantine
 
-SCHEMA_LAW = DocumentLaw(
-    "tables_keep_their_schemas", CORRUPT, "", "rows break the schema of their table", "Report it with the file."
-)
+SCHEMA_LAW = DocumentLaw("tables_keep_their_schemas", CORRUPT, "", "rows do not fit the schema of their table", REPORT)
 FILE_LAW = DocumentLaw("files_can_be_read", CORRUPT, "", "file could not be read", "Replace the file.")
 ALL_LAWS = (FILE_LAW, SCHEMA_LAW, *LAWS)
-"""The laws about documents, those of a file that cannot be read or breaks a schema among them."""
+"""All document checks, including those of a file that cannot be read and of rows that do not fit their schema."""
 
 
 def build_document_quality(
@@ -29,12 +27,12 @@ def build_document_quality(
     fields: dy.DataFrame[Fields],
     formulas: dy.DataFrame[Formulas],
 ) -> dy.DataFrame[DocumentQuality]:
-    """Record for each document and law whether it is kept.
+    """Record for each document and check whether it passed.
 
     Args:
         documents: Documents.
-        quarantine: Withheld documents. A withheld document is judged by its reason, and its older rows, which are still
-            served, by the other laws.
+        quarantine: Documents that could not be read or were held back. A document that was held back has the outcome of
+            that check; its older rows, which are still served, have those of the other checks.
         elements: Printed elements.
         anchors: Headings.
         faces: Boxes of forms.
@@ -42,7 +40,7 @@ def build_document_quality(
         formulas: How lines are computed.
 
     Returns:
-        One row per document and law. A document without any rows has one row, for the law that it broke.
+        One row per document and check. A document without any rows has one row, for the check that it failed.
     """
     frames = {
         "documents": documents,
@@ -66,12 +64,16 @@ def build_document_quality(
 
 
 def find_law(stage: str, reason: str) -> DocumentLaw:
-    """Find the law that a refusal names, by its stage and its words; the schemas' where no law says so."""
+    """Find the check that a reason in `quarantine` names, by stage and words; the check of schemas if none does."""
     return next((law for law in LAWS if law.on == stage and law.broken in reason), SCHEMA_LAW)
 
 
 def find_flags(quality: pl.DataFrame) -> dict[str, list[dict[str, str]]]:
-    """What to doubt of each document: law, message and remedy of each that is not kept."""
+    """Return the quality flags of each document: name, message and remedy of each failed check.
+
+    Args:
+        quality: Rows of `document_quality`.
+    """
     flags: dict[str, list[dict[str, str]]] = {}
     for row in quality.filter(pl.col("outcome") != "passed").iter_rows(named=True):
         flags.setdefault(row["document_id"], []).append({name: row[name] for name in ("law", "message", "remedy")})
@@ -94,7 +96,7 @@ def _withheld_rows(withheld: Mapping[str, Mapping[str, Any]]) -> Iterator[dict[s
 
 
 def _by_document(law: DocumentLaw, frames: Mapping[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
-    """The offending rows of an incomplete law by document; a corrupt one was checked before the rows were published."""
+    """The offending rows of an incomplete check by document; a corrupt one ran before the rows were published."""
     if law.strength == CORRUPT:
         return {}
     offending = law.find_offending(frames)

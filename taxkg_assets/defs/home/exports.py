@@ -77,6 +77,10 @@ def _export(store: Store, hashed: str, export: Callable[[Path], ExportCard]) -> 
         card: dict[str, Any] = asdict(export(building))
     except ExportError as failed:
         card = {"reason": str(failed)}
-        _log.warning("questions are encoded with torch, which takes seconds to start: %s", failed)
+        _log.warning(
+            "The model %s cannot be exported to ONNX (%s). Servers load it with torch instead: the first question "
+            "takes a few seconds longer.",
+            *(hashed, failed),
+        )
     (building / CARD).write_text(json.dumps(card, indent=1, sort_keys=True) + "\n", encoding="utf8")
     store.storage.publish_folder(building, name)

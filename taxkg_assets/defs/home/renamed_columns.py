@@ -21,7 +21,7 @@ RENAMED_COLUMNS: Mapping[str, Mapping[str, str]] = {
     },
     "model": {"own_score": "candidate_score"},
     "reranker": {"own_score": "candidate_score"},
-    "query_log": {"asked_at": "received_at"},
+    "query_log": {"asked_at": "received_at", "mode": "outcome"},
 }
 """Current column name by earlier name, by table."""
 

@@ -26,7 +26,7 @@ import polars as pl
 from taxkg_assets.defs.home.contracts import ContractError, enforce_contract, schema_of
 from taxkg_assets.defs.home.store import frame_digest
 from taxkg_assets.defs.ingest.reader import MEMORY_REMEDY
-from taxkg_assets.extraction.document_law import find_broken_law
+from taxkg_assets.extraction.document_law import REPORT, find_broken_law
 from taxkg_assets.extraction.errors import StageError
 from taxkg_assets.extraction.extract import extract
 from taxkg_assets.extraction.invariants import LAWS
@@ -38,8 +38,7 @@ NEAR_LIMIT_FRAC = 0.7
 _begun = {"peak": 0, "resident": 0, "left": 0}
 _STATUS = Path("/proc/self/status")
 _PEAK_SWITCH = Path("/proc/self/clear_refs")
-DEFECT_REMEDY = "The document keeps its old rows, if any; report it with the file."
-LAW_REMEDY = "The document breaks a law of the tables; its old rows stay. Report it with the file."
+DEFECT_REMEDY = REPORT
 
 
 def limit_memory(memory_mb: int) -> None:
@@ -151,7 +150,7 @@ def _save(frames: dict[str, pl.DataFrame], folder: Path) -> dict[str, Any]:
             checked = enforce_contract(schema_of(name), frame)
         except ContractError as broken:
             shutil.rmtree(temporary)
-            return _refusal(name, " ".join(str(broken).split())[:500], LAW_REMEDY, is_law=True)
+            return _refusal(name, " ".join(str(broken).split())[:500], REPORT, is_law=True)
         checked.write_ipc(temporary / f"{name}.arrow")
         contents[name] = frame_digest(checked)
     (temporary / "contents.json").write_text(json.dumps(contents), encoding="utf8")

@@ -17,11 +17,18 @@ BUNDLED = PROJECT / "data" / "eval"
 
 
 class GoldError(Exception):
-    """A folder of labels in the setting does not exist."""
+    """A folder of labels in the setting does not exist, or a query set in it cannot be read."""
 
 
 def gold_folders(home: Home) -> list[Path]:
-    """The bundled folder, then those of the setting."""
+    """Return the bundled folder of labels, if present, then the folders in TAXKG_GOLD.
+
+    Args:
+        home: Home with the settings.
+
+    Raises:
+        GoldError: TAXKG_GOLD names a path that is not a folder.
+    """
     named = [Path(part).resolve() for part in home.settings.gold.split(os.pathsep) if part]
     for folder in named:
         if not folder.is_dir():
@@ -57,6 +64,9 @@ def open_query_sets(home: Home) -> dict[str, list[dict[str, Any]]]:
 
     Args:
         home: Home with the settings.
+
+    Raises:
+        GoldError: A folder does not exist, or a query set is not JSON Lines.
     """
     sets: dict[str, list[dict[str, Any]]] = {}
     for folder in gold_folders(home):
@@ -64,7 +74,10 @@ def open_query_sets(home: Home) -> dict[str, list[dict[str, Any]]]:
         if path.exists():
             lines = path.read_text(encoding="utf8").splitlines()
             name = "bundled" if folder == BUNDLED else f"{folder.parent.name}/{folder.name}"
-            sets[name] = [json.loads(line) for line in lines if line.strip()]
+            try:
+                sets[name] = [json.loads(line) for line in lines if line.strip()]
+            except json.JSONDecodeError as broken:
+                raise GoldError(f"{path} is not JSON Lines ({broken}). Correct the file.") from broken
     return sets
 
 
