@@ -191,8 +191,8 @@ class Links(dy.Schema):
     link_ix = dy.Int32(primary_key=True, min=0, description="order on the page")
     bboxes = placed_boxes_column("its rectangles: one in each line that it runs over")
     element_id = text_column("content element, or heading, that prints it; null where none does", nullable=True)
-    start = dy.Int32(min=0, nullable=True, description="first character of its words in `sections.text`")
-    end = dy.Int32(min=1, nullable=True, description="one past the last character")
+    start = dy.Int32(min=0, nullable=True, description="0-based offset of its words in `sections.text`")
+    end = dy.Int32(min=1, nullable=True, description="exclusive end offset")
     text = text_column("the words that its rectangles cover")
     kind = dy.String(regex=one_of(LINK_KINDS), description=" | ".join(LINK_KINDS))
     term = text_column(
@@ -220,10 +220,12 @@ class References(dy.Schema):
     page = page_column("page of the evidence")
     element_id = key_column("content element of `sections` that contains the reference")
     anchor_id = text_column("innermost anchor that owns the element", nullable=True)
-    start = dy.Int32(primary_key=True, min=0, description="first character of the evidence in `sections.text`")
-    end = dy.Int32(min=1, description="one past the last character")
-    mention_start = dy.Int32(primary_key=True, min=0, description="first character of the mention itself")
-    mention_end = dy.Int32(min=1, description="one past the mention's last character")
+    start = dy.Int32(primary_key=True, min=0, description="0-based offset of the evidence in `sections.text`")
+    end = dy.Int32(min=1, description="exclusive end offset")
+    mention_start = dy.Int32(
+        primary_key=True, min=0, description="0-based offset of the mention itself in `sections.text`"
+    )
+    mention_end = dy.Int32(min=1, description="exclusive end offset of the mention")
     kind = dy.String(primary_key=True, regex=one_of(REFERENCE_KINDS), description=" | ".join(REFERENCE_KINDS))
     target = key_column("normalized target: box_1b, Pub. 550, Form 1099-R, IRC 1202, a heading as printed, …")
     target_form = text_column("form that the target box or line is on; empty for the own form", nullable=True)
