@@ -54,6 +54,7 @@ OWN_OPTIONS = {
     "fuzz": ("cases", "out"),
     "hostile_layers": ("cases", "out"),
     "reliability": ("repeat", "out"),
+    "rule_gain": ("families",),
     "sizing": ("pages", "inside", "out"),
 }
 """What a benchmark takes where it is not `repeat` and `rival_repeat`."""
@@ -74,6 +75,7 @@ def main() -> int:
     parser.add_argument("--cases", type=int, default=200, help="broken PDFs that are read (fuzz, hostile_layers)")
     parser.add_argument("--pages", type=int, nargs="+", default=[100, 300, 1000], help="sizes of a library (sizing)")
     parser.add_argument("--inside", action="store_true", help="without Dagster, in this process (sizing)")
+    parser.add_argument("--families", nargs="+", default=[], help="rule families to measure (rule_gain; default: all)")
     parser.add_argument("--quick", action="store_true", help="only a sample of 40 documents (authored)")
     options = parser.parse_args()
     if options.list:

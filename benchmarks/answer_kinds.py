@@ -20,7 +20,7 @@ from taxkg_assets.evaluation.matching import is_quoted
 from taxkg_assets.retrieval.answering import guardrail
 from taxkg_assets.retrieval.answering.answer import Answer, ask, find_kind_signals
 from taxkg_assets.retrieval.ranking.search import Searcher
-from taxkg_assets.rules.asking import matches_any
+from taxkg_assets.rules.anchored_search import matches_any
 from taxkg_assets.settings import Settings
 
 DRAWN, DRAWN_LACKING = 60, 20

@@ -42,9 +42,20 @@ SILENCED = 0.10
 five the passage is not among the first eight, and to say nothing is right; of 135 real questions 0.05 fall below."""
 PRIORS = {
     "missing_key": -3.0, "missing_edition": -3.0, "missing_year": -2.5, "foreign_place": -2.0, "advice": -2.0,
-    "unknown_form": -2.0, "unmentioned_form": -2.0, "foreign_country": -1.5, "own_papers": -2.0,
+    "unknown_form": -2.0, "unmentioned_form": -2.0, "foreign_country": -1.5, "needs_private_data": -2.0,
 }  # fmt: skip
-HELPS = frozenset({"cosine", "fit", "named", "retrievers", "mean_cosine", "gap", "max_term_overlap", "cohesion"})
+HELPS = frozenset(
+    {
+        "cosine",
+        "rank_score_residual",
+        "rank_score_from_filters",
+        "retrievers",
+        "mean_cosine",
+        "gap",
+        "max_term_overlap",
+        "cohesion",
+    }
+)
 OF_ANSWERABLE = frozenset({"bias", "length"})
 """Fitted on the answerable questions alone: unanswerable questions may have been written shorter, and the length of a
 question is no reason to answer it."""

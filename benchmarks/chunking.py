@@ -28,7 +28,7 @@ from taxkg_assets.defs.wiring.resources import Home
 from taxkg_assets.evaluation.metrics import Result, score_query
 from taxkg_assets.extraction.extract import Extraction, extract
 from taxkg_assets.llm.rule_proposer import RuleProposer
-from taxkg_assets.prompts.contract import AnyItem, AnyProposal, Block, Judged, Task
+from taxkg_assets.prompts.contract import AnyItem, AnyProposal, Block, ProposalOutcome, Task
 from taxkg_assets.prompts.tasks import BOUNDARY_DETECTION, QUALITY_VALIDATION, QualityItem
 from taxkg_assets.retrieval.encoding.encoder import Encoder
 from taxkg_assets.retrieval.encoding.wrapped_encoders import RememberingEncoder
@@ -222,7 +222,9 @@ class WatchedJudge(RuleProposer):
         self.at_first: list[bool] = []
         self._is_new = True
 
-    def propose(self, task: Task[AnyItem, AnyProposal], items: Sequence[AnyItem]) -> tuple[Judged[AnyProposal], ...]:
+    def propose(
+        self, task: Task[AnyItem, AnyProposal], items: Sequence[AnyItem]
+    ) -> tuple[ProposalOutcome[AnyProposal], ...]:
         rows = super().propose(task, items)
         if task.name == BOUNDARY_DETECTION.name:
             self._is_new = True

@@ -30,11 +30,11 @@ SHARPNESS = 3.0
 PRIORS = {
     "lexical": 1.15, "vector": 1.08, "fused": 0.44, "coverage": 1.02, "heading": 0.25, "phrase": 0.47, "section": 0.11,
     "document": -0.07, "form": 0.46, "year": 0.88, "stale": -0.55, "draft": -1.5, "key": 0.61, "key_of_form": 0.34,
-    "other_key": -0.33, "own_side": 0.5, "other_side": -0.5, "general": -0.26, "about": 0.46, "title": 0.42,
-    "place": 1.22, "face": -0.23, "short": -0.41, "table": -0.16, "amount_table": 0.18,
-    "boilerplate": -0.5,
+    "other_key": -0.33, "same_audience": 0.5, "opposite_audience": -0.5, "general": -0.26,
+    "document_similarity": 0.46, "title": 0.42, "place": 1.22, "face": -0.23, "short": -0.41,
+    "table": -0.16, "amount_table": 0.18, "boilerplate": -0.5,
 }  # fmt: skip
-HELD = frozenset({"own_side", "other_side", "form", "key_of_form", "table", "amount_table"})
+HELD = frozenset({"same_audience", "opposite_audience", "form", "key_of_form", "table", "amount_table"})
 """Who writes a question for a passage seldom says who asks, and the passages drawn were hardly ever tables: what the
 written questions put to no test stays where reasoning put it."""
 NEAR_WORDS = 0.3

@@ -3,7 +3,8 @@
 Each rule below the bar of `rules/support.yaml` is switched off by itself, and the documents or questions in which it
 fires are read or answered again. Measured are labeled rows; headings, paragraphs and cells that the publisher's tags
 name; labeled formulas and flows; and questions with a known passage. A family of documents is one product with all
-its revisions. No other document or question can change.
+its revisions. No other document or question can change. What a person read of a rule (`data/rule_reviews.csv`) counts
+where it is more than the labels show. Rules of families that are not measured in a run keep their row of `gains.csv`.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ from taxkg_assets.rules.support import Key
 from taxkg_assets.schemas import Anchors, Documents, Elements, Faces, Fields, Lines, References, Sections, Tables
 from taxkg_assets.serving.released import Released
 from taxkg_assets.settings import Settings
-from tools.rule_decisions import Gain, list_undecided, sum_gains, write_gains
+from tools.rule_decisions import Gain, list_undecided, read_gains, sum_gains, write_gains
 from tools.rule_evidence import (
     FRAGMENT_FAMILIES,
     MADE_FAMILIES,
@@ -46,7 +47,7 @@ from tools.rule_evidence import (
     read_library,
     read_reference_rules,
 )
-from tools.rule_labels import read_rows
+from tools.rule_labels import Review, read_reviews, read_rows
 from tools.rule_switch import every_rule, without_rules
 
 MOST_PAGES = 60
@@ -58,6 +59,7 @@ TAGGED = 4
 GRAPH_FAMILIES = ("flows", "formulas")
 UNMEASURED = ("aliases", "answers", "scenarios", "table_lookup")
 """Families whose rules shape no table that has labels: nothing of them is measured here."""
+READ = "matches read"
 ByFamily = dict[str, float]
 
 
@@ -84,15 +86,14 @@ class Report:
         return write_results(self, "\n".join(lines) + "\n", folder=folder, name="rule_gain")
 
 
-def run(*, repeat: int, rival_repeat: int) -> Report:
-    """Measure on TAXKG_HOME and the labels of TAXKG_GOLD; repetitions do not apply.
+def run(*, families: Sequence[str]) -> Report:
+    """Measure on TAXKG_HOME and the labels of TAXKG_GOLD.
 
     Args:
-        repeat: Not used: nothing is timed.
-        rival_repeat: Not used.
+        families: Rule families to measure; all if empty.
 
     Returns:
-        One gain per rule.
+        One gain per rule with little support, whether measured in this run or before.
 
     Raises:
         CorpusError: Nothing is released in the home, or no labels are named.
@@ -102,9 +103,33 @@ def run(*, repeat: int, rival_repeat: int) -> Report:
     if not folders:
         raise CorpusError("No labels: name their folders in TAXKG_GOLD.")
     released, keys = open_home(settings.home), list_undecided()
+    measured = [key for key in keys if not families or key[0] in families]
+    found = {gain.key: gain for gain in read_gains() if gain.key not in measured}
     with every_rule():
-        found = {gain.key: gain for gain in _measure(keys, released, folders)}
-    return Report([found.get(key, _to_gain(key, "", 0, {})) for key in keys])
+        found |= {gain.key: gain for gain in _measure(measured, released, folders)}
+    reviews = read_reviews()
+    return Report([choose_gain(key, found.get(key), reviews.get(key)) for key in keys])
+
+
+def choose_gain(key: Key, measured: Gain | None, review: Review | None) -> Gain:
+    """Choose what is recorded of a rule: the measurement, or a person's reading of more rows.
+
+    A reading does not name its products. Without one of them the least that may remain is counted: all rows but one of
+    each other product may be of it.
+
+    Args:
+        key: Family, group and id of the rule.
+        measured: Gain by labels, tags or questions.
+        review: What a person read of it.
+
+    Returns:
+        The one on more rows; without either, a gain on 0 rows.
+    """
+    if review is not None and review.checked > (measured.n if measured else 0):
+        gain = float(2 * review.right - review.checked)
+        others = max(0, review.products - 1)
+        return Gain(*key, READ, n=review.checked, families=review.products, gain=gain, left_out_gain=min(gain, others))
+    return measured or Gain(*key, measured_on="", n=0, families=0, gain=0.0, left_out_gain=0.0)
 
 
 def _measure(keys: Sequence[Key], released: Released, folders: Sequence[Path]) -> Iterator[Gain]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
@@ -24,7 +24,7 @@ from taxkg_assets.settings import Settings
 HERE = Path(__file__).resolve().parent
 # `python docs/generate.py` does not have the checkout on its path.
 sys.path.insert(0, str(HERE.parent))
-from taxkg_assets.rules.support import Key, load_policy, load_support  # noqa: E402
+from taxkg_assets.rules.support import Key, load_gains, load_policy, load_support  # noqa: E402
 from tools.rule_decisions import list_undecided, read_gains  # noqa: E402
 from tools.rule_evidence import Evidence, list_rules, read_evidence  # noqa: E402
 
@@ -115,44 +115,52 @@ def write_rule_evidence() -> str:
     """Counts of the rules by family, exempt lists, and the rules that are off or on with a measured gain."""
     rows, policy = read_evidence(), load_policy()
     off = {(family, group, rule.id) for family, group, rule in list_rules() if not rule.is_enabled}
-    undecided = list_undecided()
+    undecided, measured = list_undecided(), load_gains()
+    unmeasured = {key for key in undecided if key not in measured}
     lines = ["# Evidence of the rules", "", WRITTEN, ""]
     lines += [
-        f"A rule is enabled if it fires in at least {policy.reach} documents (a rule for questions: in {policy.reach}",
-        f"questions) and matches, or decides, at least {policy.labeled} labeled rows. A rule below this bar is disabled",
-        "if a measurement shows no gain. A measurement on fewer rows than the bar is inconclusive: the rule stays",
-        "enabled, backed only by its examples and tests. The loader (`taxkg_assets/rules/support.py`) decides from the",
-        "counts in `support.csv` and the gains in `gains.csv` next to the rules. A new rule is enabled until it is",
-        "counted.",
+        f"A rule is enabled if it fires in at least {policy.reach} documents (a rule for questions: in",
+        f"{policy.reach} questions) and matches, or decides, at least {policy.labeled} labeled rows. A rule below this",
+        "bar is disabled if a measurement shows no gain. A measurement on fewer rows than the bar is inconclusive: the",
+        "rule stays enabled, backed only by its examples and tests. The loader (`taxkg_assets/rules/support.py`)",
+        "decides from the counts in `support.csv` and the gains in `gains.csv` next to the rules. A new rule is",
+        "enabled until it is counted.",
         "",
         "- Counts: `python -m tools.rule_evidence --home HOME --gold FOLDER`. Labeled rows are labels of `data` and",
         "  of `FOLDER`, and the references that a person checked (`rules/confidence.yaml`). A question with a known",
         "  passage, or known to have none, is a labeled row of rules for questions. Matches that a reader found right",
         "  (`data/rule_reviews.csv`) count as labeled rows, too.",
-        "- Gains: `python -m benchmarks rule_gain` disables each rule below the bar on its own, and repeats the reading",
-        "  or answering where it fires. The gain is the number of cases that are correct only with the rule, minus those",
-        "  that are correct only without it. The second figure is the leave-one-family-out gain: the minimum over all",
-        "  form families. If it is 0 or less, one family alone shows the gain; the rule is kept so that no figure falls.",
+        "- Gains: `python -m benchmarks rule_gain` disables each rule below the bar on its own, and repeats the",
+        "  reading or answering where it fires. The gain is the number of cases that are correct only with the rule,",
+        "  minus those that are correct only without it. The second figure is the leave-one-family-out gain: the",
+        "  minimum over all form families. If it is 0 or less, one family alone shows the gain; the rule is kept so",
+        "  that no figure falls.",
+        "  What a person read of a rule (`matches read`) counts where it is more rows than the measurement has.",
+        f"- Unmeasured: a gain on fewer than {policy.labeled} rows, or on none. They are enabled without evidence.",
         "",
         f"{len(rows)} rules are counted. {len(undecided)} are below the bar and not exempt: "
-        f"{len(set(undecided) - off)} have a gain or too few rows to measure it, {len(off)} are off.",
+        f"{len(undecided) - len(off) - len(unmeasured)} are on with a measured gain, {len(off)} are off, and "
+        f"{len(unmeasured)} are on unmeasured.",
         "",
-        "| family | rules | below the bar | of these exempt | on | off |",
-        "|---|---|---|---|---|---|",
+        "| family | rules | below the bar | of these exempt | measured, on | measured, off | unmeasured, on |",
+        "|---|---|---|---|---|---|---|",
     ]
     for family in dict.fromkeys(row.family for row in rows):
-        lines.append(_write_family(family, [row for row in rows if row.family == family], set(undecided), off))
+        below = [row for row in rows if row.family == family and policy.is_below(load_support()[_key(row)])]
+        own = [_key(row) for row in below if _key(row) in undecided]
+        dark = sum(key in unmeasured for key in own)
+        gone = sum(key in off for key in own)
+        count = sum(row.family == family for row in rows)
+        figures = (count, len(below), len(below) - len(own), len(own) - dark - gone, gone, dark)
+        lines.append(f"| {family} | {' | '.join(map(str, figures))} |")
     lines += ["", "## Exempt lists", ""]
     for each in policy.exempt:
         lines += [f"- {each.kind}: {each.reason}. " + ", ".join(f"`{name}`" for name in each.lists)]
     return "\n".join([*lines, *_write_gains(off), ""])
 
 
-def _write_family(family: str, rows: Sequence[Evidence], undecided: set[Key], off: set[Key]) -> str:
-    below = [row for row in rows if load_policy().is_below(load_support()[family, row.group, row.rule])]
-    keys = {(row.family, row.group, row.rule) for row in rows}
-    own = keys & undecided
-    return f"| {family} | {len(rows)} | {len(below)} | {len(below) - len(own)} | {len(own - off)} | {len(own & off)} |"
+def _key(row: Evidence) -> Key:
+    return row.family, row.group, row.rule
 
 
 def _write_gains(off: set[Key]) -> list[str]:

@@ -51,7 +51,7 @@ class Settings(BaseSettings):
     gold: str = Field(default="", description="more folders with labeled documents, joined by the path separator")
     workers: int = Field(default=2, ge=1, description="processes that read documents in parallel")
     engine: Literal["local", "spark"] = Field(
-        default="local", description="who reads documents: processes of this machine, or a Spark cluster"
+        default="local", description="engine that reads documents: processes of this machine, or a Spark cluster"
     )
     spark_master: str = Field(
         default="", description="address of the cluster's master; empty for the session that runs already"
@@ -75,10 +75,11 @@ class Settings(BaseSettings):
         "back",
     )
     table_engine: Literal["own", "pymupdf", "docling"] = Field(
-        default="own", description="who reads tables: our own, with PyMuPDF's second opinion, or docling"
+        default="own", description="table-extraction engine: the built-in one, checked against PyMuPDF's, or docling"
     )
     chunker: Literal["auto", "structural", "semantic"] = Field(
-        default="auto", description="who cuts documents: by structure, by meaning, or as each layout allows"
+        default="auto",
+        description="chunking strategy: structural, semantic, or the one that a document's layout allows",
     )
     context: Literal["structured", "three_tier"] = Field(
         default="structured", description="context that precedes a chunk when it is embedded: its place, or three tiers"
@@ -96,12 +97,13 @@ class Settings(BaseSettings):
         "for a home in a bucket, LanceDB stores the passages, and files next to it find the candidates",
     )
     tiers: Annotated[dict[str, Annotated[int, Field(ge=1, le=3)]], *_JSON_OBJECT] = Field(
-        default={}, description="JSON object: document, IRS name or type to tier 1 to 3, before the rules' own"
+        default={}, description="JSON object: document, IRS name or type to tier 1 to 3; overrides the rules"
     )
     train_pairs: int = Field(default=8000, ge=32, description="pairs that an encoder learns from, at most")
     train_epochs: float = Field(default=1.0, gt=0, description="times that training sees every pair")
     train_loss: Literal["mnrl", "gist", "gist_relative", "margin"] = Field(
-        default="gist", description="loss of the encoder: in-batch negatives, spared by a guide, or with a margin"
+        default="gist",
+        description="loss of the encoder: in-batch negatives, without false negatives, or a margin loss",
     )
     train_seed: int = Field(default=0, ge=0, lt=2**32, description="seed of training")
     reranker: str = Field(
@@ -131,12 +133,13 @@ class Settings(BaseSettings):
         description="age in days from which versions that no kept release reads are deleted",
     )
 
-    guardrail: bool = Field(default=True, description="grade answers and stay silent where nothing fits")
+    guardrail: bool = Field(default=True, description="grade answers, and abstain where no passage answers")
     answer_relevance: float = Field(default=8.0, ge=0, le=10, description="relevance from which a question is answered")
     guidance_relevance: float = Field(default=7.0, ge=0, le=10, description="relevance from which guidance is given")
 
     llm_provider: Literal["rules", "replay", "bedrock", "openai"] = Field(
-        default="rules", description="who proposes: rules, recorded calls only, Bedrock, or an OpenAI-compatible server"
+        default="rules",
+        description="source of proposals: rules, recorded calls only, Bedrock, or an OpenAI-compatible server",
     )
     llm_model: str = Field(default="", description="model id; further ones after commas are used when it fails")
     llm_models: Annotated[dict[str, str], *_JSON_OBJECT] = Field(
@@ -147,20 +150,28 @@ class Settings(BaseSettings):
     llm_region: str = Field(default="", description="AWS region of Bedrock; empty for the account's default")
     llm_cross_region: str = Field(default="", description="prefix of Bedrock inference profiles: us, eu, apac, global")
     llm_seconds: float = Field(default=120.0, gt=0, le=MOST_SECONDS, description="time limit of one call of a model")
-    llm_attempts: int = Field(default=5, ge=1, description="times a call is tried when a model is busy or fails")
-    llm_concurrency: int = Field(default=4, ge=1, description="calls of a model side by side")
+    llm_attempts: int = Field(default=5, ge=1, description="attempts of one call when a model is busy or fails")
+    llm_concurrency: int = Field(default=4, ge=1, description="calls of a model in parallel")
     llm_batch: int = Field(default=24, ge=1, le=30, description="items in one call of a model")
-    llm_budget_usd: float = Field(default=0.0, ge=0, description="US dollars that one run may spend on models; 0: any")
-    llm_budget_tokens: int = Field(default=0, ge=0, description="tokens that one run may spend on models; 0: any")
-    llm_budget_seconds: float = Field(default=0.0, ge=0, description="time one run may spend on models; 0: any")
-    llm_answers: bool = Field(default=True, description="answers are worded by the model, where one is set")
+    llm_budget_usd: float = Field(
+        default=0.0, ge=0, description="US dollars that one run may spend on models; 0 = unlimited"
+    )
+    llm_budget_tokens: int = Field(
+        default=0, ge=0, description="tokens that one run may spend on models; 0 = unlimited"
+    )
+    llm_budget_seconds: float = Field(
+        default=0.0, ge=0, description="seconds that one run may spend on models; 0 = unlimited"
+    )
+    llm_answers: bool = Field(default=True, description="let the model, where one is set, write answers")
     llm_answer_seconds: float = Field(
         default=20.0, gt=0, le=MOST_SECONDS, description="time limit of a call while a reader waits"
     )
-    llm_hyde: bool = Field(default=False, description="search with a passage that the model imagines, too")
-    llm_grading: bool = Field(default=False, description="the model has a second opinion of an answer's relevance")
-    llm_prices: str = Field(default="", description="YAML file with prices that go before rules/prices.yaml")
-    api_key: SecretStr = Field(default=SecretStr(""), description="key that every request of the API has to bring")
+    llm_hyde: bool = Field(
+        default=False, description="search also with a hypothetical passage that the model writes (HyDE)"
+    )
+    llm_grading: bool = Field(default=False, description="blend the model's relevance grade into that of an answer")
+    llm_prices: str = Field(default="", description="YAML file with prices that override rules/prices.yaml")
+    api_key: SecretStr = Field(default=SecretStr(""), description="key that every request to the API must send")
     api_hosts: str = Field(
         default="", description="host names, joined by commas, that the servers accept besides loopback"
     )
@@ -170,7 +181,9 @@ class Settings(BaseSettings):
     api_draft_seconds: float = Field(
         default=60.0, gt=0, le=MOST_SECONDS, description="time for one draft; statements after it are left unchecked"
     )
-    api_waiting: int = Field(default=64, ge=1, description="requests that may wait for an answer; more are turned away")
+    api_waiting: int = Field(
+        default=64, ge=1, description="requests that may wait for an answer; further ones are rejected"
+    )
     api_cached: int = Field(default=1024, ge=0, description="answers kept in memory until the next release")
     query_log: bool = Field(default=False, description="record the questions to the API and their results")
 
@@ -178,28 +191,27 @@ class Settings(BaseSettings):
         try:
             super().__init__(**values)
         except ValidationError as wrong:
-            raise SettingError(_say_wrong(wrong)) from None
+            raise SettingError(_describe_errors(wrong)) from None
 
-    def shaping(self) -> str:
-        """The settings that shape tables, as JSON; where things lie and how fast they are made does not count."""
-        return self.model_dump_json(exclude={*_OPERATIONAL, *_JUDGING, *_PROPOSING, *_TRAINING, *_RERANKING})
+    def table_settings(self) -> str:
+        """The settings that shape tables, as JSON; storage places and speed do not count."""
+        return self.model_dump_json(exclude={*_OPERATIONAL, *_ANSWERING, *_LLM, *_TRAINING, *_RERANKING})
 
-    def judging(self) -> str:
-        """The settings that decide what is found, and between answer, guidance and silence, as JSON."""
-        return self.model_dump_json(include=set(_JUDGING))
+    def answer_settings(self) -> str:
+        """The settings that decide what is found, and whether it is an answer, guidance or an abstention, as JSON."""
+        return self.model_dump_json(include=set(_ANSWERING))
 
-    def training(self) -> str:
+    def training_settings(self) -> str:
         """The settings that decide how an encoder is trained, as JSON."""
         return self.model_dump_json(include=set(_TRAINING))
 
-    def reranking(self) -> str:
+    def reranker_settings(self) -> str:
         """The settings that decide which rerankers are trained and evaluated, as JSON."""
         return self.model_dump_json(include={*_TRAINING, *_RERANKING})
 
-    def proposing(self) -> str:
+    def llm_settings(self) -> str:
         """The settings that decide which models are used, and how many items per call, as JSON."""
-        shaping = {"llm_provider", "llm_model", "llm_models", "llm_batch"}
-        return self.model_dump_json(include=shaping)
+        return self.model_dump_json(include={"llm_provider", "llm_model", "llm_models", "llm_batch"})
 
 
 def settings_of(home: str = "") -> Settings:
@@ -220,8 +232,8 @@ def _read_settings(home: str, _named: tuple[tuple[str, str], ...]) -> Settings:
     return Settings(home=home) if home else Settings()
 
 
-def _say_wrong(error: ValidationError) -> str:
-    """One line that names each wrong setting, what it is, what it should be, and the remedy."""
+def _describe_errors(error: ValidationError) -> str:
+    """Write one line that names each wrong setting, its value, what it should be, and the remedy."""
     said = []
     for wrong in error.errors():
         name, *within = (str(part) for part in wrong["loc"])
@@ -230,7 +242,7 @@ def _say_wrong(error: ValidationError) -> str:
         reason = wrong["msg"].removeprefix("Value error, ")
         said.append(
             f"TAXKG_{name.upper()} ({field.description}) is {value}: {reason[:1].lower()}{reason[1:]}. "
-            f"Fix it, or unset it for its default, {field.default!r}."
+            f"Fix it, or unset it to use the default, {field.default!r}."
         )
     return "A setting is wrong: " + " ".join(said)
 
@@ -267,7 +279,7 @@ _OPERATIONAL = (
     "api_cached",
     "query_log",
 )
-_PROPOSING = tuple(name for name in Settings.model_fields if name.startswith("llm_"))
+_LLM = tuple(name for name in Settings.model_fields if name.startswith("llm_"))
 _TRAINING = tuple(name for name in Settings.model_fields if name.startswith("train_"))
 _RERANKING = ("reranker", "reranker_depth")
-_JUDGING = ("guardrail", "answer_relevance", "guidance_relevance", "llm_hyde", "llm_grading")
+_ANSWERING = ("guardrail", "answer_relevance", "guidance_relevance", "llm_hyde", "llm_grading")

@@ -25,7 +25,7 @@ from typing import Any
 
 import polars as pl
 
-from taxkg_assets.rules.asking import find_search
+from taxkg_assets.rules.anchored_search import compile_search
 from taxkg_assets.rules.loader import Rule, load_family, read_rules
 from taxkg_assets.rules.sentences import find_sentences
 from taxkg_assets.rules.support import Support, load_policy
@@ -126,7 +126,7 @@ def pattern_digest(rule: Rule) -> str:
     Args:
         rule: The rule.
     """
-    return hashlib.sha256(rule.written.encode()).hexdigest()[:8]
+    return hashlib.sha256(rule.source_pattern.encode()).hexdigest()[:8]
 
 
 def list_rules() -> list[tuple[str, str, Rule]]:
@@ -189,9 +189,9 @@ class Library:
 
     def _find_candidates(self, rule: Rule) -> Iterable[int]:
         """Find the texts that contain a needed word of each group; all texts where a rule needs no word for sure."""
-        if not rule.word_groups:
+        if not rule.literal_groups:
             return range(len(self.texts))
-        contained = [self._small.str.contains_any(list(words)) for words in rule.word_groups]
+        contained = [self._small.str.contains_any(list(words)) for words in rule.literal_groups]
         return reduce(operator.and_, contained).arg_true().to_list()
 
     def find_documents(self, rule: Rule, *, with_fragments: bool) -> set[str]:
@@ -201,7 +201,7 @@ class Library:
             rule: The rule.
             with_fragments: Whether it also reads the text around mentions.
         """
-        search, found = find_search(rule.pattern), 0
+        search, found = compile_search(rule.pattern), 0
         with suppress(TimeoutError), limit_seconds(RULE_SECONDS):
             for ix in self._find_candidates(rule):
                 text = self.texts[ix]
@@ -242,7 +242,7 @@ def count_matches(rule: Rule, rows: Iterable[Sequence[str]]) -> int:
         rule: The rule.
         rows: Texts of each row.
     """
-    search, found = find_search(rule.pattern), 0
+    search, found = compile_search(rule.pattern), 0
     with suppress(TimeoutError), limit_seconds(RULE_SECONDS):
         for row in rows:
             found += any(rule.may_match(text.lower()) and search(text) is not None for text in row)

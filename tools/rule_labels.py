@@ -36,10 +36,12 @@ class Review:
     Attributes:
         right: Matches or decisions that are right.
         products: Products in which a decision changes without the rule; 0 where only matches were read.
+        checked: Matches or decisions that were read.
     """
 
     right: int
     products: int = 0
+    checked: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +154,9 @@ def read_reviews(path: Path = REVIEWS) -> dict[Key, Review]:
     """
     with path.open(encoding="utf8", newline="") as lines:
         return {
-            (row["family"], row["group"], row["rule"]): Review(int(row["right"]), int(row["products"]))
+            (row["family"], row["group"], row["rule"]): Review(
+                int(row["right"]), int(row["products"]), int(row["checked"])
+            )
             for row in csv.DictReader(lines)
         }
 

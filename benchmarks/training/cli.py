@@ -65,8 +65,8 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--gold", type=Path, help="folds, throughput: questions with gold, queries.jsonl of a folder")
     parser.add_argument("--folds", type=int, default=5, help="folds over form families")
     parser.add_argument("--only", type=int, nargs="*", help="folds: run these; several processes can share a folder")
-    parser.add_argument("--pairs", type=int, default=4000, help="folds: most examples a fold learns from")
-    parser.add_argument("--dev", type=int, default=120, help="folds: questions of the development families")
+    parser.add_argument("--pairs", type=int, default=4000, help="folds, trainer: most examples to learn from")
+    parser.add_argument("--dev", type=int, default=120, help="folds, trainer: questions of the development families")
     parser.add_argument("--pool", type=int, default=0, help="folds: passages of each retriever encoded anew; 0 for all")
     parser.add_argument("--epochs", type=float, help="folds: times that every example is seen")
     parser.add_argument("--source", default="", help="folds: learn from pairs whose source begins so, written: say")
@@ -81,7 +81,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--draw", type=int, default=0, help="labels: write unread rows, up to so many of each kind, to label"
     )
-    parser.add_argument("--seeds", type=int, default=3, help="folds: seeds of the first fold")
+    parser.add_argument("--seeds", type=int, default=3, help="folds: seeds of the first fold; trainer: seeds")
     return parser
 
 
@@ -222,7 +222,8 @@ def run_throughput(options: argparse.Namespace) -> tuple[str, Any]:
 
 def run_trainer(options: argparse.Namespace) -> tuple[str, Any]:
     """Compare the own training loop with the trainer of sentence-transformers."""
-    found = trainer.compare(options.home)
+    sample = trainer.Sample(options.home, options.pairs, options.dev)
+    found = trainer.compare(sample, seeds=options.seeds)
     return trainer.render(found), [asdict(row) for row in found]
 
 

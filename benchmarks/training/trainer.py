@@ -1,17 +1,20 @@
 """Own training loop against the trainer of sentence-transformers, on the same examples of a home.
 
 Both start from the same base, with the same batch size, learning rate, warm-up, frozen layers and GIST loss with the
-base as guide. The last weights are scored, without interpolation. The trainer needs `accelerate` and `datasets`, which
-the package does not install.
+base as guide. The last weights are scored, without interpolation. Each training runs in a process of its own, so that
+its peak of memory is its own. The trainer needs `accelerate` and `datasets`, which the package does not install.
 """
 
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
+from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -26,8 +29,7 @@ from taxkg_assets.training.sampling import sample_examples
 from taxkg_assets.training.steps import Checkpoint, draw_batches, peak_memory_mb, run_steps, seeded
 
 NEEDED = ("accelerate", "datasets")
-SEEDS = (0, 1, 2)
-MOST, DEV = 4000, 200
+TRAININGS = ("own", "own with late interaction", "sentence-transformers")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,7 @@ class Trained:
         examples: Training examples.
         ndcg: Mean nDCG@10 of the development questions.
         cpu_s: Processor time of the training in seconds.
-        peak_mb: Peak memory of the process so far, MiB.
+        peak_mb: Peak memory of its process, MiB.
     """
 
     name: str
@@ -51,11 +53,27 @@ class Trained:
     peak_mb: float
 
 
-def compare(home: str) -> list[Trained]:
-    """Train with both, once per seed.
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """What is trained and measured on.
+
+    Attributes:
+        home: Built home with pairs and hard negatives.
+        examples: Most training examples.
+        dev: Most development questions.
+    """
+
+    home: str
+    examples: int
+    dev: int
+
+
+def compare(sample: Sample, *, seeds: int) -> list[Trained]:
+    """Train with each, once per seed.
 
     Args:
-        home: Built home with pairs and hard negatives.
+        sample: What is trained and measured on.
+        seeds: Number of seeds.
 
     Returns:
         The base, then one row per training.
@@ -65,25 +83,43 @@ def compare(home: str) -> list[Trained]:
     """
     if missing := [name for name in NEEDED if find_spec(name) is None]:
         raise CorpusError(f"install {' and '.join(missing)} first: the trainer of sentence-transformers needs them.")
-    opened = Home(home=home)
-    pairs, negatives = (opened.store.read(name) for name in ("pairs", "hard_negatives"))
-    examples, dev = sample_examples(pairs, negatives, most=MOST, dev=DEV)
-    settings = EncoderSettings()
-    if len(examples) < settings.steps.batch or not dev:
-        raise CorpusError(f"{home} has {len(examples)} training and {len(dev)} development examples: too few.")
-    found = [Trained("base", 0, 0, _score(open_untrained(opened), dev, settings), 0.0, peak_memory_mb())]
-    for seed in SEEDS:
-        own = replace(settings, steps=replace(settings.steps, seed=seed))
-        for name, train, late in (
-            ("own", _train_own, 0.0),
-            ("own with late interaction", _train_own, settings.late),
-            ("sentence-transformers", _train_by_trainer, 0.0),
-        ):
-            model, start = open_untrained(opened), time.process_time()
-            train(model, open_untrained(opened), examples, replace(own, late=late))
-            seconds = time.process_time() - start
-            found.append(Trained(name, seed, len(examples), _score(model, dev, settings), seconds, peak_memory_mb()))
+    found: list[Trained] = []
+    runs = [("base", 0), *((name, seed) for seed in range(seeds) for name in TRAININGS)]
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn"), max_tasks_per_child=1) as pool:
+        for row in pool.map(train, (sample for _ in runs), *zip(*runs, strict=True)):
+            print(row, file=sys.stderr, flush=True)
+            found.append(row)
     return found
+
+
+def train(sample: Sample, name: str, seed: int) -> Trained:
+    """Train once, and score the weights.
+
+    Args:
+        sample: What is trained and measured on.
+        name: One of `TRAININGS`, or `base` to train nothing.
+        seed: Seed of the batches.
+
+    Returns:
+        The scores, and what it cost.
+
+    Raises:
+        CorpusError: The home has too few pairs.
+    """
+    opened, settings = Home(home=sample.home), EncoderSettings()
+    pairs, negatives = (opened.store.read(table) for table in ("pairs", "hard_negatives"))
+    examples, dev = sample_examples(pairs, negatives, most=sample.examples, dev=sample.dev)
+    if len(examples) < settings.steps.batch or not dev:
+        raise CorpusError(f"{sample.home} has {len(examples)} training and {len(dev)} development examples: too few.")
+    is_late = name == "own with late interaction"
+    own = replace(settings, late=settings.late * is_late, steps=replace(settings.steps, seed=seed))
+    model, start = open_untrained(opened), time.process_time()
+    if name != "base":
+        by = _train_by_trainer if name == "sentence-transformers" else _train_own
+        by(model, open_untrained(opened), examples, own)
+    seconds = time.process_time() - start if name != "base" else 0.0
+    count = len(examples) if name != "base" else 0
+    return Trained(name, seed, count, _score(model, dev, settings), seconds, peak_memory_mb())
 
 
 def render(rows: Sequence[Trained]) -> str:

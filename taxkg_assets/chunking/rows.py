@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from taxkg_assets.rules.models.chunking import load_chunking
+from taxkg_assets.schemas.columns import CORNERS
 
-_CORNERS = ("x0_pt", "y0_pt", "x1_pt", "y1_pt")
 _OWN_LINE = ("section", "subsection", "part", "statute_section")
 _NUMBERED = ("line", "box", "column")
 # A printed number with its brackets, an arrow and the blanks after them.
@@ -227,7 +227,7 @@ def place_boxes(pieces: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
             last["x0_pt"], last["y0_pt"] = min(last["x0_pt"], piece["x0_pt"]), min(last["y0_pt"], piece["y0_pt"])
             last["x1_pt"], last["y1_pt"] = max(last["x1_pt"], piece["x1_pt"]), max(last["y1_pt"], piece["y1_pt"])
         else:
-            boxes.append({"page": piece["page"], **{corner: float(piece[corner]) for corner in _CORNERS}})
+            boxes.append({"page": piece["page"], **{corner: float(piece[corner]) for corner in CORNERS}})
     return boxes
 
 

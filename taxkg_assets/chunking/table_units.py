@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import groupby, takewhile
 from typing import Any
 
-_CORNERS = ("x0_pt", "y0_pt", "x1_pt", "y1_pt")
+from taxkg_assets.schemas.columns import CORNERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +62,12 @@ def split_table(table: dict[str, Any], *, head_words: int, limit: int) -> list[T
             words += size
         for group in groups:
             lines = [line for i in group for line in (repeated[i], _join(body[i])) if line]
-            box = _hull(rows[i] for i in group if rows) or {corner: table["bbox"][corner] for corner in _CORNERS}
+            box = _hull(rows[i] for i in group if rows) or {corner: table["bbox"][corner] for corner in CORNERS}
             units.append(TableUnit((*([first] if first.strip("| ") else ()), *lines), box))
     if notes:
-        last = units.pop() if units else TableUnit((), {corner: table["bbox"][corner] for corner in _CORNERS})
+        last = units.pop() if units else TableUnit((), {corner: table["bbox"][corner] for corner in CORNERS})
         units.append(TableUnit((*last.lines, *notes), last.box))
-    return units or [TableUnit((), {corner: table["bbox"][corner] for corner in _CORNERS})]
+    return units or [TableUnit((), {corner: table["bbox"][corner] for corner in CORNERS})]
 
 
 _Part = tuple[tuple[str, ...], tuple[tuple[str, ...], ...], list[dict[str, float]]]

@@ -42,7 +42,7 @@ reviews = table(
     schemas.Reviews,
     build_reviews,
     group="chunking",
-    handles={"old": lambda home: home.store.read_or_empty("reviews"), "decided": lambda home: []},
+    resources={"old": lambda home: home.store.read_or_empty("reviews"), "decided": lambda home: []},
     fingerprint=_decided,
 )
 
@@ -50,7 +50,7 @@ chunks = table(
     schemas.Chunks,
     build_chunks,
     group="chunking",
-    handles={
+    resources={
         "proposer": lambda home: TimedProposer(open_proposer(home)),
         "encode": lambda home: timed_call("cohesion", open_cohesion(home)),
     },

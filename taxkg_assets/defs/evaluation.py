@@ -50,7 +50,7 @@ eval_queries = table(
     schemas.EvalQueries,
     build_eval_queries,
     group="questions",
-    handles={"query_sets": open_query_sets},
+    resources={"query_sets": open_query_sets},
     fingerprint=gold_fingerprint,
 )
 
@@ -213,7 +213,7 @@ eval_runs = table(
     optional=("model", "reranker"),
     dealt="eval_queries",
     can_be_dealt=has_question_vectors,
-    handles={
+    resources={
         "encoder": defer_encoder,
         "store": lambda home: home.store,
         "questions": lambda home: QuestionVectors(home.store),
@@ -224,7 +224,7 @@ eval_runs = table(
     fingerprint=lambda home: digest(
         model_hash(home),
         reranker_hash(home),
-        home.settings.judging(),
+        home.settings.answer_settings(),
         proposer_fingerprint(home) if asks_model(home) else "",
     ),
 )
@@ -303,7 +303,7 @@ eval_report = table(
     schemas.EvalReport,
     build_report_and_pages,
     group="evaluation",
-    handles={"store": lambda home: home.store},
+    resources={"store": lambda home: home.store},
     show=show_report,
 )
 
@@ -312,7 +312,7 @@ metrics = table(
     schemas.Metrics,
     build_metrics,
     group="evaluation",
-    handles={"times": lambda home: read_times(home.store)},
+    resources={"times": lambda home: read_times(home.store)},
     after=("index",),
     show=lambda store: {"figures": table_metadata(render_metrics(schemas.Metrics.cast(store.read("metrics"))))},
 )

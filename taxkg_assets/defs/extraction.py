@@ -122,10 +122,10 @@ def extraction(context: dg.AssetExecutionContext) -> Iterator[dg.Output[Document
 
 
 # To estimate the calls of a model, make the table separately.
-PIPELINE["references"].maker = TableBuilder(
+PIPELINE["references"].builder = TableBuilder(
     build_settled_references,
     reads=("documents",),
-    handles={"folder_of": lambda home: partial(folder_of, home.store), "proposer": open_proposer},
+    resources={"folder_of": lambda home: partial(folder_of, home.store), "proposer": open_proposer},
     has_settings=False,
 )
 

@@ -60,7 +60,7 @@ llm_calls = table(
     schemas.LlmCalls,
     build_llm_calls,
     group="llm",
-    handles={
+    resources={
         "old": lambda home: home.store.read_or_empty("llm_calls"),
         "journal": lambda home: Journal(home.store).read(),
     },

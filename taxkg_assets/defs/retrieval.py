@@ -119,7 +119,7 @@ embeddings = table(
     schemas.Embeddings,
     build_embeddings,
     group="retrieval",
-    handles={
+    resources={
         "old": read_known_vectors,
         "encoder": defer_encoder,
         "base": lambda home: defer_base(home) if is_tuned(home) else None,
@@ -137,7 +137,7 @@ summaries = table(
     schemas.Summaries,
     build_summaries,
     group="retrieval",
-    handles={"proposer": open_proposer},
+    resources={"proposer": open_proposer},
     fingerprint=proposer_fingerprint,
     parts=Parts(BY_DOCUMENT.columns, BY_DOCUMENT.find, argument="only", digest_each=digest_running_text),
 )
@@ -234,7 +234,7 @@ index = table(
     schemas.Index,
     build_index_version,
     group="retrieval",
-    handles={
+    resources={
         "encoder": defer_encoder,
         "store": lambda home: home.store,
         "terms": find_known_terms,
@@ -309,7 +309,7 @@ release = table(
     build_release_of_exports,
     group="release",
     fingerprint=lambda home: digest(*lost_exports(home)),
-    handles={
+    resources={
         "export": lambda home: lambda: export_served(home),
         "old": lambda home: home.store.read_or_empty("release"),
         "table_versions": lambda home: {

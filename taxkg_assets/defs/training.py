@@ -80,13 +80,13 @@ def read_left_out(store: Store) -> pl.DataFrame:
     )
 
 
-HANDLES = {"retrievers": open_retrievers, "proposer": open_trainer}
+RESOURCES = {"retrievers": open_retrievers, "proposer": open_trainer}
 
 scenario_queries = table(
     schemas.ScenarioQueries,
     build_scenario_queries,
     group="training",
-    handles={**HANDLES, "written": open_written_questions},
+    resources={**RESOURCES, "written": open_written_questions},
     fingerprint=_made_with,
     code=(open_retrievers,),
 )
@@ -94,7 +94,7 @@ pairs = table(
     schemas.Pairs,
     build_pairs,
     group="training",
-    handles={**HANDLES, "report": open_left_out},
+    resources={**RESOURCES, "report": open_left_out},
     fingerprint=_made_with,
     code=(open_retrievers,),
     show=lambda store: {"made and left out": table_metadata(read_left_out(store))},
@@ -103,7 +103,7 @@ hard_negatives = table(
     schemas.HardNegatives,
     build_hard_negatives,
     group="training",
-    handles=HANDLES,
+    resources=RESOURCES,
     fingerprint=_made_with,
     code=(open_retrievers,),
 )

@@ -206,20 +206,20 @@ model = table(
     schemas.Model,
     build_model,
     group="training",
-    handles={"context": open_encoder_context},
+    resources={"context": open_encoder_context},
     optional=("documents", "chunks", "edges"),
     code=(open_encoder_context,),
-    fingerprint=lambda home: digest(weights_hash(home), home.settings.training(), *_lost(home, "model")),
+    fingerprint=lambda home: digest(weights_hash(home), home.settings.training_settings(), *_lost(home, "model")),
 )
 reranker = table(
     schemas.Reranker,
     build_reranker,
     group=RERANKING,
     optional=("index",),
-    handles={"context": open_reranker_context},
+    resources={"context": open_reranker_context},
     code=(open_reranker_context,),
     fingerprint=lambda home: digest(
-        base_hash(home), home.settings.reranking(), *_lost(home, "reranker"), *_read_indexed(home)
+        base_hash(home), home.settings.reranker_settings(), *_lost(home, "reranker"), *_read_indexed(home)
     ),
 )
 

@@ -21,7 +21,7 @@ from taxkg_assets.evaluation.answer_metrics import (
 )
 from taxkg_assets.evaluation.eval_report import ALL, find_families
 from taxkg_assets.evaluation.page import Block, Cell, Heading, Paragraph, Plot, Table, render_html, render_markdown
-from taxkg_assets.evaluation.plots import Line, render_lines
+from taxkg_assets.evaluation.plots import Curve, render_curves
 from taxkg_assets.evaluation.report import NOTHING, RenderedReport
 from taxkg_assets.schemas import Documents, EvalQueries
 
@@ -112,8 +112,8 @@ def _write_reliability(pairs: Sequence[tuple[float, bool]]) -> list[Block]:
         return []
     rows = score_reliability(pairs)
     lines = [
-        Line("right", tuple((mean, right) for _, _, _, mean, right in rows), is_strong=True),
-        Line("as stated", ((0.0, 0.0), (1.0, 1.0))),
+        Curve("right", tuple((mean, right) for _, _, _, mean, right in rows), is_strong=True),
+        Curve("as stated", ((0.0, 0.0), (1.0, 1.0))),
     ]
     caption = "Share of answers that contain a needed passage by stated confidence"
     text = (
@@ -127,7 +127,7 @@ def _write_reliability(pairs: Sequence[tuple[float, bool]]) -> list[Block]:
             for low, high, n, mean, right in rows
         ),
     )
-    plot = Plot(caption, render_lines(lines, title=caption, across="stated confidence"))
+    plot = Plot(caption, render_curves(lines, title=caption, across="stated confidence"))
     return [Heading("Reliability", level=3), Paragraph(text), plot, table]
 
 
@@ -136,8 +136,8 @@ def _write_risk(curve: Sequence[tuple[float, float, float]]) -> list[Block]:
     if not curve:
         return []
     caption = "Risk by coverage"
-    line = Line("risk", tuple((coverage, risk) for _, coverage, risk in curve), is_strong=True)
-    plot = Plot(caption, render_lines([line], title=caption, across="share of questions answered, the surest first"))
+    line = Curve("risk", tuple((coverage, risk) for _, coverage, risk in curve), is_strong=True)
+    plot = Plot(caption, render_curves([line], title=caption, across="share of questions answered, the surest first"))
     text = "Risk is the share of the answers given that contain no needed passage, those to unanswerable questions too."
     steps = {round(coverage * 10): (bound, coverage, risk) for bound, coverage, risk in curve}
     table = Table(

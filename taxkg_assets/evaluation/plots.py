@@ -110,7 +110,7 @@ def _render_mark(mark: Mark, axis: Axis, *, y: float) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class Curve:
     """A curve with its name; points by their horizontal value."""
 
     label: str
@@ -118,7 +118,7 @@ class Line:
     is_strong: bool = False
 
 
-def render_lines(lines: Sequence[Line], *, title: str, across: str, marked: float | None = None) -> str:
+def render_curves(lines: Sequence[Curve], *, title: str, across: str, marked: float | None = None) -> str:
     """Render curves between 0 and 1 both ways, each named at its end.
 
     Args:

@@ -13,7 +13,7 @@ import polars as pl
 from taxkg_assets.evaluation.eval_report import ALL
 from taxkg_assets.evaluation.metrics import LOWER_IS_BETTER, METRICS
 from taxkg_assets.evaluation.page import Block, Cell, Heading, Paragraph, Plot, Table, render_html, render_markdown
-from taxkg_assets.evaluation.plots import SHARES, Line, Mark, find_gain_axis, render_intervals, render_lines
+from taxkg_assets.evaluation.plots import SHARES, Curve, Mark, find_gain_axis, render_curves, render_intervals
 from taxkg_assets.rules.floors import Floor
 from taxkg_assets.schemas import EvalQueries, EvalReport
 
@@ -183,7 +183,7 @@ def _write_abstention(rows: Sequence[Row], guide_at: float | None) -> list[Block
     if not any(row["abstained_unanswerable"] for row in rows):
         return []
     lines = [
-        Line(label, tuple((row["bound"], row[name]) for row in rows if row[name] is not None), is_strong=is_strong)
+        Curve(label, tuple((row["bound"], row[name]) for row in rows if row[name] is not None), is_strong=is_strong)
         for label, name, is_strong in (
             ("unanswerable, abstained", "abstained_unanswerable", True),
             ("answerable, abstained", "abstained_answerable", False),
@@ -212,7 +212,7 @@ def _write_abstention(rows: Sequence[Row], guide_at: float | None) -> list[Block
         "Risk is the share of answered questions that have no answer here or whose gold is in none of the first five "
         "passages. The dashed line is the bound in use."
     )
-    plot = Plot(caption, render_lines(lines, title=caption, across="bound on confidence", marked=guide_at))
+    plot = Plot(caption, render_curves(lines, title=caption, across="bound on confidence", marked=guide_at))
     return [Heading("Abstention", level=3), Paragraph(text), plot, table]
 
 

@@ -82,7 +82,7 @@ def find_flags(quality: pl.DataFrame) -> dict[str, list[dict[str, str]]]:
 
 def _withheld_rows(withheld: Mapping[str, Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
     for document_id, refused in withheld.items():
-        law = find_law(refused["stage"], refused["reason"]) if refused["is_law"] else FILE_LAW
+        law = find_law(refused["stage"], refused["reason"]) if refused["is_law_violation"] else FILE_LAW
         yield {
             "document_id": document_id,
             "law": law.name,

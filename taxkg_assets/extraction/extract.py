@@ -38,7 +38,7 @@ from taxkg_assets.extraction.layout.regions import FaceBox, TableRegion
 from taxkg_assets.extraction.page_sources import PageSource, find_page_sources
 from taxkg_assets.extraction.pdf.model import Source
 from taxkg_assets.extraction.pdf.reader import read_source
-from taxkg_assets.extraction.pdf.rotation import turn_back, turn_upright
+from taxkg_assets.extraction.pdf.rotation import derotate_pages, restore_rotation
 from taxkg_assets.extraction.pdf.visibility import HiddenText
 from taxkg_assets.extraction.references.references import build_references
 from taxkg_assets.extraction.spans import build_spans
@@ -77,7 +77,7 @@ def _refuse(check: str, offending: pl.DataFrame) -> None:
     if offending.height:
         first = ", ".join(f"{k}={str(v)[:60]}" for k, v in offending.row(0, named=True).items())
         law = next(law for law in LAWS if law.name == check)
-        raise StageError(law.on, f"{offending.height} {law.broken} ({first}).", law.remedy, is_law=True)
+        raise StageError(law.on, f"{offending.height} {law.broken} ({first}).", law.remedy, is_law_violation=True)
 
 
 @contextmanager
@@ -220,7 +220,7 @@ def _build_frames(reading: _Reading, *, page_url: str | None) -> tuple[dict[str,
         "links": links,
         "references": build_references(numbered.sections, numbered.anchors, identity=reading.identity, links=links),
     }
-    return turn_back(frames, shown=shown), reasons
+    return restore_rotation(frames, shown=shown), reasons
 
 
 @_collector_paused()
@@ -251,7 +251,7 @@ def extract(
     """
     policy = TagTrust() if use_tags else None
     shown = read_source(data, document_id=document_id, is_text=is_text, max_pages=max_pages, policy=policy)
-    source = turn_upright(shown)
+    source = derotate_pages(shown)
     identity = read_identity(source)
     form = _read_form(source, identity)
     source = drop_face_tags(source, faces={page for page, boxes in form.faces.items() if len(boxes) > 1})

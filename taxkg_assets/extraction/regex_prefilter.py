@@ -24,7 +24,9 @@ class Screen:
     def __init__(self, groups: Groups) -> None:
         """Take the families and groups of rules."""
         rules = {name: load_rules(*name) for name in groups}
-        words = {word for of_group in rules.values() for rule in of_group for one in rule.word_groups for word in one}
+        words = {
+            word for of_group in rules.values() for rule in of_group for one in rule.literal_groups for word in one
+        }
         self._bits = {word: 2 << ix for ix, word in enumerate(sorted(words))}
         self._rules = {name: [(rule, *self._needs_of(rule)) for rule in of_group] for name, of_group in rules.items()}
         # Of most groups no rule can match: that is decided at once.
@@ -34,7 +36,7 @@ class Screen:
 
     def _needs_of(self, rule: Rule) -> tuple[int, tuple[int, ...]]:
         """The most telling group of words, and the others; a rule that needs none is always tried."""
-        first, *others = [self._number(one) for one in rule.word_groups] or [-1]
+        first, *others = [self._number(one) for one in rule.literal_groups] or [-1]
         return first, tuple(others)
 
     def read(self, texts: Sequence[str]) -> list[int]:

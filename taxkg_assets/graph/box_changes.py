@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from taxkg_assets.graph.wording import Change, find_changes, find_tokens, masked, read_wording
+from taxkg_assets.graph.text_diff import Change, find_changes, find_tokens, masked, read_wording
 
 Box = Mapping[str, Any]
 
@@ -78,7 +78,7 @@ def _row(kind: str, before: Box | None, after: Box | None, *, changes: Sequence[
     return {
         "kind": kind,
         "key": box["box_key"],
-        "from_key": before["box_key"] if before and kind == "box renumbered" else "",
+        "previous_key": before["box_key"] if before and kind == "box renumbered" else "",
         "heading_path": "",
         "perspective": "face",
         **sides,

@@ -139,7 +139,7 @@ def _revision_name(document: Mapping[str, Any]) -> str:
 
 
 def _build_name(document: Mapping[str, Any]) -> str:
-    made = f"file of {document['produced_on']}" if document["produced_on"] else document["document_id"]
+    made = f"file of {document['pdf_modified_on']}" if document["pdf_modified_on"] else document["document_id"]
     return f"{_revision_name(document)}, {made}"
 
 
@@ -154,7 +154,7 @@ def _item(row: Mapping[str, Any]) -> Item:
     return Item(
         group=_group(row),
         what=_what(row),
-        name=" → ".join(name for name in (name_key(row["from_key"]), name_key(row["key"])) if name),
+        name=" → ".join(name for name in (name_key(row["previous_key"]), name_key(row["key"])) if name),
         path=" › ".join(path[:-1] if is_heading else path),
         places=_places(row),
         words=tuple(find_segments(row)),

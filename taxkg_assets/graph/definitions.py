@@ -81,7 +81,7 @@ class Definitions:
         words = len(name.split())
         if faces:
             rows = [row for face in faces for row in self._on_face.get((face.document_id, name), ())]
-            is_specific = words > 1 or len(name) >= limits.own_name_letters
+            is_specific = words > 1 or len(name) >= limits.min_single_word_alias_letters
             confidence = _OWN_FORM
         else:
             rows, is_specific, confidence = self._anywhere.get(name, []), words > 1, _ONLY_FORM

@@ -15,7 +15,7 @@ from typing import Any
 from taxkg_assets.graph.alignment import Link
 from taxkg_assets.graph.catalogue import Catalogue, Entry
 from taxkg_assets.graph.line_nodes import node_of
-from taxkg_assets.rules.asking import matches_any
+from taxkg_assets.rules.anchored_search import matches_any
 from taxkg_assets.rules.forms import split_forms
 from taxkg_assets.rules.loader import load_rules
 

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from taxkg_assets.graph.flow_statements import FlowStatement
 from taxkg_assets.graph.places import Place, find_places, mask
-from taxkg_assets.rules.asking import matches_any
+from taxkg_assets.rules.anchored_search import matches_any
 from taxkg_assets.rules.loader import load_rules
 from taxkg_assets.rules.sentences import find_sentences
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from taxkg_assets.graph.line_history import fold_label
 from taxkg_assets.graph.places import FACE, RETURN, Place, find_places
-from taxkg_assets.rules.asking import matches_any
+from taxkg_assets.rules.anchored_search import matches_any
 from taxkg_assets.rules.forms import form_pattern
 from taxkg_assets.rules.models.flows import load_flows
 

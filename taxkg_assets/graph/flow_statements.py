@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from taxkg_assets.graph.places import Place, find_places, mask, name_forms
-from taxkg_assets.rules.asking import matches_any
+from taxkg_assets.rules.anchored_search import matches_any
 from taxkg_assets.rules.loader import Rule, load_rules
 from taxkg_assets.rules.sentences import find_sentences
 

@@ -151,5 +151,5 @@ def _find_titles(documents: dy.DataFrame[Documents]) -> dict[str, frozenset[str]
 def _is_inflection(word: str, own: str) -> bool:
     """Return whether two words differ in an ending at most: dividend and dividends."""
     short, long = sorted((word, own), key=len)
-    least = load_aliases().thresholds.akin_letters
+    least = load_aliases().thresholds.shared_prefix_letters
     return short == long or (len(short) >= least and long.startswith(short) and len(long) - len(short) <= 2)

@@ -165,7 +165,7 @@ def find_initials(label: str) -> list[str]:
     if not limits.least_initials <= len(words) <= limits.most_initials:
         return []
     initials = "".join(word[0] for word in words).upper()
-    return [] if initials.casefold() in load_aliases().spelled_words else [initials]
+    return [] if initials.casefold() in load_aliases().initialism_stopwords else [initials]
 
 
 def find_abbreviations(name: str) -> list[str]:

@@ -17,7 +17,7 @@ import polars as pl
 
 from taxkg_assets.graph.form_blocks import Fragment, Part, find_blocks
 from taxkg_assets.graph.section_alignment import Section, build_sections
-from taxkg_assets.graph.wording import Token, find_tokens, masked
+from taxkg_assets.graph.text_diff import Token, find_tokens, masked
 from taxkg_assets.rules.loader import find_rule, load_rules
 from taxkg_assets.rules.models.revisions import load_revisions
 

@@ -10,7 +10,7 @@ from typing import Any
 import dataframely as dy
 import polars as pl
 
-from taxkg_assets.graph.wording import find_tokens
+from taxkg_assets.graph.text_diff import find_tokens
 from taxkg_assets.schemas import Anchors, Documents, Elements, Faces, Revisions, Sections, Tables
 
 _POINTER = re.compile(r"^(?P<source>.+):(?P<start>\d+)-(?P<end>\d+)$")
@@ -119,8 +119,10 @@ def _faults(
     own = printed[sides["before" if row["kind"].endswith("removed") else "after"]].keys
     if row["key"] and row["key"] not in own:
         yield f"no key {row['key']}"
-    if row["from_key"] and (row["from_key"] == row["key"] or row["from_key"] not in printed[sides["before"]].keys):
-        yield f"no older key {row['from_key']}"
+    if row["previous_key"] and (
+        row["previous_key"] == row["key"] or row["previous_key"] not in printed[sides["before"]].keys
+    ):
+        yield f"no older key {row['previous_key']}"
     has_changed_words = row["kind"].endswith(("changed", "renamed"))
     if has_changed_words and (not row["words"] or _words(row["before"]) == _words(row["after"])):
         yield "nothing changed"

@@ -28,7 +28,7 @@ from taxkg_assets.graph.passages import (
     Passage,
     build_comparable_documents,
 )
-from taxkg_assets.graph.wording import ROUTINE, Change, Token, Wording, find_changes, masked, name_nature
+from taxkg_assets.graph.text_diff import ROUTINE, Change, Token, Wording, find_changes, masked, name_nature
 from taxkg_assets.rules.loader import find_rule
 from taxkg_assets.schemas import Anchors, Documents, Elements, Faces, Revisions, Sections, Tables
 
@@ -88,7 +88,7 @@ def find_consecutive(documents: pl.DataFrame) -> list[tuple[str, str]]:
     for _, group in sorted(final.group_by("irs_name"), key=lambda item: str(item[0])):
         ordered = sorted(
             group.iter_rows(named=True),
-            key=lambda r: (revision_months(r["revision"]), r["produced_on"], r["document_id"]),
+            key=lambda r: (revision_months(r["revision"]), r["pdf_modified_on"], r["document_id"]),
         )
         pairs += pairwise(row["document_id"] for row in ordered)
     return pairs
@@ -305,7 +305,7 @@ def _row(kind: str, pair: Pair, changes: Sequence[Change], *, nature: str) -> di
     return {
         "kind": kind,
         "key": owner.key,
-        "from_key": pair.before[0].owner.key if kind.endswith("renumbered") else "",
+        "previous_key": pair.before[0].owner.key if kind.endswith("renumbered") else "",
         "heading_path": " > ".join(owner.path[:-1] if shown.kind == LINE else owner.path),
         "perspective": owner.perspective,
         **sides,

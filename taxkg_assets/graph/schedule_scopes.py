@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from taxkg_assets.rules.asking import matches_any
+from taxkg_assets.rules.anchored_search import matches_any
 from taxkg_assets.rules.loader import load_rules
 
 _LINE_AND_COLUMN = re.compile(r"Line (\d{1,2}[a-z]{0,2}),? [Cc]olumns? \([a-z]\)")

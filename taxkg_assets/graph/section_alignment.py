@@ -16,7 +16,7 @@ from typing import Any
 
 import polars as pl
 
-from taxkg_assets.graph.wording import find_tokens, masked
+from taxkg_assets.graph.text_diff import find_tokens, masked
 from taxkg_assets.rules.models.revisions import load_revisions
 
 Row = Mapping[str, Any]

@@ -10,7 +10,7 @@ from taxkg_assets.llm.exchange import compose
 from taxkg_assets.llm.llm_calls import CallLog
 from taxkg_assets.llm.model_proposer import CallPolicy, batches_of
 from taxkg_assets.llm.rule_proposer import RuleProposer
-from taxkg_assets.prompts.contract import AnyItem, AnyProposal, Judged, Task
+from taxkg_assets.prompts.contract import AnyItem, AnyProposal, ProposalOutcome, Task
 
 
 @dataclass(slots=True)
@@ -40,7 +40,9 @@ class EstimatingProposer:
         self._log, self._prices, self._call_policy = log, prices, policy
         self._rules, self._counted = RuleProposer(), set[str]()
 
-    def propose(self, task: Task[AnyItem, AnyProposal], items: Sequence[AnyItem]) -> tuple[Judged[AnyProposal], ...]:
+    def propose(
+        self, task: Task[AnyItem, AnyProposal], items: Sequence[AnyItem]
+    ) -> tuple[ProposalOutcome[AnyProposal], ...]:
         """Count the calls of a task and return the rules' proposals.
 
         Args:

@@ -28,7 +28,7 @@ from taxkg_assets.llm.exchange import (
 from taxkg_assets.llm.judge_guardrails import find_objection
 from taxkg_assets.llm.llm_calls import Call, CallLog
 from taxkg_assets.llm.rule_proposer import RuleProposer
-from taxkg_assets.prompts.contract import AnyItem, AnyProposal, Judged, ProposerError, Task
+from taxkg_assets.prompts.contract import AnyItem, AnyProposal, ProposalOutcome, ProposerError, Task
 from taxkg_assets.rules.models.llm import load_llm
 
 _Result = TypeVar("_Result")
@@ -64,7 +64,7 @@ class CallPolicy:
 class _Outcome(Generic[AnyProposal]):
     """Result of one batch: judged items, and items whose proposal could not be parsed, with the reason."""
 
-    judged: dict[str, Judged[AnyProposal]] = field(default_factory=dict)
+    judged: dict[str, ProposalOutcome[AnyProposal]] = field(default_factory=dict)
     unread: dict[str, str] = field(default_factory=dict)
 
 
@@ -86,7 +86,9 @@ class ModelProposer:
         self._warned: set[str] = set()
         self.fingerprint = fingerprint
 
-    def propose(self, task: Task[AnyItem, AnyProposal], items: Sequence[AnyItem]) -> tuple[Judged[AnyProposal], ...]:
+    def propose(
+        self, task: Task[AnyItem, AnyProposal], items: Sequence[AnyItem]
+    ) -> tuple[ProposalOutcome[AnyProposal], ...]:
         """Propose for all items; an item with an invalid or unsupported proposal gets the rule's, with the reason.
 
         Args:
@@ -108,7 +110,7 @@ class ModelProposer:
         self._tell_useless(task, list(judged.values()))
         return tuple(judged[item.item_id] for item in items)
 
-    def _tell_useless(self, task: Task[AnyItem, AnyProposal], rows: Sequence[Judged[AnyProposal]]) -> None:
+    def _tell_useless(self, task: Task[AnyItem, AnyProposal], rows: Sequence[ProposalOutcome[AnyProposal]]) -> None:
         """Warn once per task when most of a model's proposals are rejected: they are paid for, and rules decide."""
         useless = Counter(row.failure for row in rows if row.failure)
         if useless.total() <= len(rows) / 2 or task.name in self._warned:
@@ -136,10 +138,12 @@ class ModelProposer:
         with ThreadPoolExecutor(max_workers=self._call_policy.concurrency) as pool:
             return list(pool.map(attempt, batches))
 
-    def _settle(self, task: Task[AnyItem, AnyProposal], items: Sequence[AnyItem]) -> dict[str, Judged[AnyProposal]]:
+    def _settle(
+        self, task: Task[AnyItem, AnyProposal], items: Sequence[AnyItem]
+    ) -> dict[str, ProposalOutcome[AnyProposal]]:
         """Try the models in order of preference for the items that are still open, then the rules."""
         models = self._call_policy.models_of(task.name)
-        judged: dict[str, Judged[AnyProposal]] = {}
+        judged: dict[str, ProposalOutcome[AnyProposal]] = {}
         failures: dict[str, str] = {}
         for number, model in enumerate(models):
             open_items = [item for item in items if item.item_id not in judged]
@@ -165,15 +169,17 @@ class ModelProposer:
         self,
         task: Task[AnyItem, AnyProposal],
         item: AnyItem,
-        refused: Judged[AnyProposal] | None,
+        refused: ProposalOutcome[AnyProposal] | None,
         failure: str,
-    ) -> Judged[AnyProposal]:
+    ) -> ProposalOutcome[AnyProposal]:
         """Return the rule's proposal with the reason why the model's was rejected."""
         (made,) = self._rules.propose(task, [item])
         reason = refused.failure if refused is not None else failure
         self.budget.note(failure=reason.partition(":")[0])
         call_id = refused.call_id if refused is not None else ""
-        return Judged(made.item_id, made.proposal, made.created_by, made.model, call_id=call_id, failure=reason)
+        return ProposalOutcome(
+            made.item_id, made.proposal, made.created_by, made.model, call_id=call_id, failure=reason
+        )
 
     def _ask_in_pieces(
         self, task: Task[AnyItem, AnyProposal], items: Sequence[AnyItem], *, model: str
@@ -217,7 +223,7 @@ class ModelProposer:
 
     def _judge(
         self, task: Task[AnyItem, AnyProposal], item: AnyItem, row: Any, *, call: Call
-    ) -> Judged[AnyProposal] | str:
+    ) -> ProposalOutcome[AnyProposal] | str:
         """Return a checked proposal, a rejected one (`proposal` is None), or what is wrong with its form."""
         try:
             proposal = task.proposal.model_validate_json(json.dumps(row), strict=True)
@@ -226,7 +232,7 @@ class ModelProposer:
             return f"invalid: {'.'.join(str(part) for part in first['loc'])}: {first['msg']}"
         except RecursionError:
             return "malformed: nested too deeply"
-        if fault := proposal.find_fault(item):
+        if fault := proposal.find_validation_error(item):
             return f"invalid: {fault}"
         verified, failure = proposal.with_verified_evidence(BlockEvidence(item.blocks)), ""
         if verified is None:
@@ -235,7 +241,7 @@ class ModelProposer:
             verified, failure = None, f"contradicted: {objection}"
         if verified is None:
             self.budget.note(dropped=1)
-        return Judged(item.item_id, verified, "llm", call.model, call_id=call.call_id, failure=failure)
+        return ProposalOutcome(item.item_id, verified, "llm", call.model, call_id=call.call_id, failure=failure)
 
     def _call(self, request: Request, *, item_count: int) -> Call:
         """Call the provider, retry where that may help, and record the reply before anything else."""

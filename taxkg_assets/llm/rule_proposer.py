@@ -7,7 +7,7 @@ from typing import Any
 
 from taxkg_assets.llm import rule_questions, rule_text
 from taxkg_assets.llm.evidence import BlockEvidence
-from taxkg_assets.prompts.contract import AnyItem, AnyProposal, Judged, Task
+from taxkg_assets.prompts.contract import AnyItem, AnyProposal, ProposalOutcome, Task
 from taxkg_assets.prompts.tasks import TASKS
 
 NAME = "rules"
@@ -27,7 +27,9 @@ class RuleProposer:
 
     fingerprint = NAME
 
-    def propose(self, task: Task[AnyItem, AnyProposal], items: Sequence[AnyItem]) -> tuple[Judged[AnyProposal], ...]:
+    def propose(
+        self, task: Task[AnyItem, AnyProposal], items: Sequence[AnyItem]
+    ) -> tuple[ProposalOutcome[AnyProposal], ...]:
         """Propose for all items; a rule's evidence passes the same check as a model's.
 
         Args:
@@ -39,7 +41,7 @@ class RuleProposer:
         """
         return tuple(self._judge(task, item) for item in items)
 
-    def _judge(self, task: Task[AnyItem, AnyProposal], item: AnyItem) -> Judged[AnyProposal]:
+    def _judge(self, task: Task[AnyItem, AnyProposal], item: AnyItem) -> ProposalOutcome[AnyProposal]:
         proposal: AnyProposal = RULES[task.name](item)
         verified = proposal.with_verified_evidence(BlockEvidence(item.blocks))
-        return Judged(item_id=item.item_id, proposal=verified, created_by="rule", model=NAME)
+        return ProposalOutcome(item_id=item.item_id, proposal=verified, created_by="rule", model=NAME)

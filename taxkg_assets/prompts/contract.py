@@ -150,7 +150,7 @@ class Proposal(Strict):
         """Return whether the proposal states something that needs evidence; "nothing found" does not."""
         return True
 
-    def find_fault(self, item: Any) -> str:
+    def find_validation_error(self, item: Any) -> str:
         """Name what is impossible about the proposal for its item.
 
         Args:
@@ -220,7 +220,7 @@ def _bare(schema: Any) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged(Generic[AnyProposal]):
+class ProposalOutcome(Generic[AnyProposal]):
     """Outcome for one item: a checked proposal and its origin, or none.
 
     Attributes:
@@ -251,7 +251,9 @@ class Proposer(Protocol):
     def fingerprint(self) -> str:
         """Return the digest of all that decides what is proposed, such as the model and its prompts."""
 
-    def propose(self, task: Task[AnyItem, AnyProposal], items: Sequence[AnyItem]) -> tuple[Judged[AnyProposal], ...]:
+    def propose(
+        self, task: Task[AnyItem, AnyProposal], items: Sequence[AnyItem]
+    ) -> tuple[ProposalOutcome[AnyProposal], ...]:
         """Propose an outcome for each item.
 
         Args:

@@ -51,7 +51,7 @@ class ReferenceProposal(Proposal):
         """Return whether a target is proposed."""
         return self.target is not None
 
-    def find_fault(self, item: ReferenceItem) -> str:
+    def find_validation_error(self, item: ReferenceItem) -> str:
         """Name a target that is not a candidate, or a polarity that the relation cannot have."""
         if self.target is None:
             return ""
@@ -106,7 +106,7 @@ class StructureProposal(Proposal):
     part: Literal["heading", "paragraph", "list_item", "table_row", "note", "artifact"]
     level: int = Field(ge=0, le=6)
 
-    def find_fault(self, item: StructureItem) -> str:
+    def find_validation_error(self, item: StructureItem) -> str:
         """Name a heading without a level, or a level without a heading."""
         return "" if (self.part == "heading") == (self.level > 0) else "a heading has a level, and nothing else has"
 
@@ -176,7 +176,7 @@ class QualityProposal(Proposal):
     # It is stored in the table `chunks`: no words of a model may get there.
     reason: Literal["complete", "fragment", "too short", "too long", "several subjects", "furniture", "unreadable"]
 
-    def find_fault(self, item: QualityItem) -> str:
+    def find_validation_error(self, item: QualityItem) -> str:
         """Name a refinement without an action, or a split of a single block."""
         is_alone = len(item.blocks) < 2 and not item.before and not item.after
         if self.verdict == "REFINE" and self.action == "none" and not is_alone:
@@ -200,7 +200,7 @@ class RefinementProposal(Proposal):
         """Return whether the chunk is split."""
         return bool(self.split_before)
 
-    def find_fault(self, item: RefinementItem) -> str:
+    def find_validation_error(self, item: RefinementItem) -> str:
         """Name blocks that do not exist, or are not in ascending order."""
         are_valid = all(0 < n < len(item.blocks) for n in self.split_before)
         return "" if are_valid and list(self.split_before) == sorted(set(self.split_before)) else "no such blocks"
@@ -340,7 +340,7 @@ class AnswerProposal(_ClaimsProposal):
         """Return whether the question is answered."""
         return self.is_answerable
 
-    def find_fault(self, item: QuestionItem) -> str:
+    def find_validation_error(self, item: QuestionItem) -> str:
         """Name a contradiction between `is_answerable` and the sentences."""
         return "" if self.is_answerable == bool(self.sentences) else "is_answerable and the sentences disagree"
 

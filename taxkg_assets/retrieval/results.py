@@ -65,7 +65,7 @@ class Candidate:
     lexical_rank: int | None
     vector_rank: int | None
     cosine: float
-    lost: float | None = None
+    rerank_penalty: float | None = None
     """Penalty of a reranker, at most 0; None where none scored it."""
 
 
@@ -76,15 +76,15 @@ class Ranking:
     Attributes:
         route: Route of the question.
         candidates: Rows, best first.
-        wanted: Inverse document frequency of each term of the question.
+        query_term_idf: Inverse document frequency of each term of the question.
         features: Features by name, in the order of the candidates.
-        meaning: Vector of the question, shape (dimension,).
+        query_vector: Vector of the question, shape (dimension,).
         cell: Table cell that leads the ranking, in words; empty for none.
     """
 
     route: Route
     candidates: tuple[Candidate, ...]
-    wanted: dict[str, float]
+    query_term_idf: dict[str, float]
     features: dict[str, Floats]
-    meaning: Vectors
+    query_vector: Vectors
     cell: str = ""

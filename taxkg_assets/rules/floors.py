@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
-from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.loader import Family, load_model
 
 LOCATED = " (located)"
 """Ends the name of a query set whose gold was found in this corpus by locators."""
@@ -74,6 +74,12 @@ class Floor:
         return f"{self.metric} must be at {'least' if self.bound == 'min' else 'most'} {self.floor:g}"
 
 
+class Floors(Family):
+    """Content of `rules/floors.yaml`."""
+
+    floors: tuple[Floor, ...]
+
+
 @cache
 def load_floors(gate: str | None = None) -> tuple[Floor, ...]:
     """Read the floors of one gate, or of all, in the order of the file.
@@ -84,5 +90,4 @@ def load_floors(gate: str | None = None) -> tuple[Floor, ...]:
     Returns:
         Floors of rules/floors.yaml.
     """
-    floors = tuple(Floor(**row) for row in load_family("floors")["floors"])
-    return tuple(floor for floor in floors if gate in (None, floor.gate))
+    return tuple(floor for floor in load_model("floors", Floors).floors if gate in (None, floor.gate))

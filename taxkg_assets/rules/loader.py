@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from taxkg_assets.rules.needed_words import find_word_groups
+from taxkg_assets.rules.required_literals import find_literal_groups
 from taxkg_assets.rules.support import find_unsupported
 
 # The same loader in C where it was compiled: every process reads the rules again.
@@ -43,7 +43,7 @@ class Rule:
 
     Attributes:
         id: Name that is unique within its list.
-        written: The pattern in the file's own words, references expanded.
+        source_pattern: The pattern as written in the file, references expanded.
         examples: Texts that it must match.
         counter_examples: Texts that it must not match.
         source: Authority of the rule.
@@ -52,7 +52,7 @@ class Rule:
     """
 
     id: str
-    written: str
+    source_pattern: str
     examples: tuple[str, ...]
     counter_examples: tuple[str, ...]
     source: str
@@ -62,17 +62,17 @@ class Rule:
     @cached_property
     def pattern(self) -> re.Pattern[str]:
         """Return the compiled pattern."""
-        return re.compile(hoist_first_letter(self.written))
+        return re.compile(hoist_first_letter(self.source_pattern))
 
     @cached_property
-    def word_groups(self) -> tuple[tuple[str, ...], ...]:
+    def literal_groups(self) -> tuple[tuple[str, ...], ...]:
         """Return groups of lower-case words; every matching text contains a word of each."""
-        return find_word_groups(self.written)
+        return find_literal_groups(self.source_pattern)
 
     @property
-    def needed_words(self) -> tuple[str, ...]:
+    def required_literals(self) -> tuple[str, ...]:
         """Return words of which every matching text contains at least one; empty where there are none for sure."""
-        return self.word_groups[0] if self.word_groups else ()
+        return self.literal_groups[0] if self.literal_groups else ()
 
     def may_match(self, small: str) -> bool:
         """Return whether the pattern can match at all, without running it.
@@ -80,7 +80,7 @@ class Rule:
         Args:
             small: Text in lower case.
         """
-        for words in self.word_groups:
+        for words in self.literal_groups:
             for word in words:
                 if word in small:
                     break
@@ -142,7 +142,7 @@ def expand_references(pattern: str) -> str:
     """
     if not _PART.search(pattern):
         return pattern
-    parts = {row["id"]: row["pattern"] for row in load_family("key_lists")["parts"]}
+    parts = {row["id"]: row["pattern"] for row in _read_rows("key_lists", "parts")}
     return expand_references(_PART.sub(lambda match: parts[match["name"]], pattern))
 
 
@@ -204,21 +204,32 @@ def read_rules(name: str, group: str = "rules") -> list[Rule]:
     Returns:
         Rules in the order of the file; `is_enabled` is false for those that have `enabled: false` or too little
         support (`rules/support.py`).
+
+    Raises:
+        RuleFileError: The file has no such list.
     """
     off = find_unsupported(name)
     known = {"id", "pattern", "examples", "counter_examples", "source", "enabled"}
     return [
         Rule(
             id=row["id"],
-            written=expand_references(row["pattern"]),
+            source_pattern=expand_references(row["pattern"]),
             examples=tuple(row["examples"]),
             counter_examples=tuple(row.get("counter_examples", ())),
             source=row["source"],
             extra={key: value for key, value in row.items() if key not in known},
             is_enabled=row.get("enabled", True) and (group, row["id"]) not in off,
         )
-        for row in load_family(name)[group]
+        for row in _read_rows(name, group)
     ]
+
+
+def _read_rows(name: str, group: str) -> list[dict[str, Any]]:
+    """Return a list of a rule family as it is written; do not change it."""
+    rows = load_family(name).get(group)
+    if not isinstance(rows, list):
+        raise RuleFileError(f"rules/{name}.yaml: {group}: there is no list of rules. Correct the file.")
+    return rows
 
 
 def load_usable_rules(name: str, group: str, text: str) -> list[Rule]:

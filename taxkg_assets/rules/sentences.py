@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from taxkg_assets.rules.asking import matches_any
+from taxkg_assets.rules.anchored_search import matches_any
 from taxkg_assets.rules.loader import load_rules
 from taxkg_assets.rules.models.sentences import load_sentences
 

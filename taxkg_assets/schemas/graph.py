@@ -196,7 +196,7 @@ class Revisions(dy.Schema):
         description="box added, removed (dropped), renamed, renumbered, split; text changed; moved; …",
     )
     key = text_column("box, line or code that it falls under, e.g. box_1a; empty for prose")
-    from_key = text_column("its key in the older revision where it was renumbered; else empty")
+    previous_key = text_column("its key in the older revision where it was renumbered; else empty")
     heading_path = text_column("headings down to the place, joined with ' > '")
     perspective = dy.String(regex=one_of(PERSPECTIVES), description=" | ".join(PERSPECTIVES))
     before = text_column("older wording, verbatim; its pieces (lines, cells) one a line; empty where added")

@@ -10,7 +10,7 @@ from taxkg_assets.schemas.values import DOC_TYPES, LAW_OUTCOMES, LAW_STRENGTHS, 
 
 
 class Documents(dy.Schema):
-    """One successfully processed document (PDF or .txt statute): it was read, and its tables pass the document checks."""
+    """One successfully processed document (PDF or .txt statute): it was read, and its tables pass the checks."""
 
     document_id = key_column("file name without extension; `<irs name>--<revision>` for fetched files")
     irs_name = text_column("the IRS's own file stem, e.g. f1099div; empty where there is none")
@@ -23,7 +23,9 @@ class Documents(dy.Schema):
     is_draft = dy.Bool(description="the pages say that this is a draft, not for filing")
     title = text_column("title as printed on the first page")
     tier = dy.Int32(min=1, max=3, description="review priority of its chunks: 1 before 2 before 3")
-    produced_on = dy.String(regex=r"^(\d{4}-\d\d-\d\d)?$", description="creation date stated in the file, or empty")
+    pdf_modified_on = dy.String(
+        regex=r"^(\d{4}-\d\d-\d\d)?$", description="day of the last change stated in the file, or empty"
+    )
     sha256 = dy.String(regex=r"^[0-9a-f]{64}$", description="SHA-256 of the file's bytes")
     page_count = dy.Int32(min=1, description="pages")
     source_uri = text_column("where the bytes came from")
@@ -61,7 +63,7 @@ class Quarantine(dy.Schema):
     stage = text_column("step of reading that failed: open, spans, elements, …, or limits")
     reason = text_column("what was wrong, one sentence")
     remedy = text_column("what to do about it, one sentence")
-    is_law = dy.Bool(
+    is_law_violation = dy.Bool(
         description="true if held back by a failed document check, false if the file could not be processed"
     )
     code_version = text_column("version of the extraction code and rules that refused it")

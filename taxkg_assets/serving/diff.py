@@ -117,7 +117,7 @@ def _by_id(documents: pl.DataFrame, document_id: str) -> dict[str, Any]:
 def _find_revision(documents: pl.DataFrame, wanted: str) -> dict[str, Any] | None:
     """A document by its id, else the last final build of a revision, else what its name says or begins with."""
     ids = documents["document_id"].to_list()
-    same = documents.filter(pl.col("revision") == wanted).sort("produced_on", "document_id")
+    same = documents.filter(pl.col("revision") == wanted).sort("pdf_modified_on", "document_id")
     final = same.filter(~pl.col("is_draft"))
     if wanted not in ids and final.height:
         return final.row(-1, named=True)

@@ -1,4 +1,4 @@
-"""Which errors a person is expected to meet; each message names the remedy.
+"""User-facing errors; each message names the remedy.
 
 Anything else is a defect and keeps its trace.
 """

@@ -30,14 +30,14 @@ def estimate_build(home: Home) -> list[dict[str, Any]]:
     open_estimator(home)  # reports a wrong setting before a home is built that would need it
     rows: list[dict[str, Any]] = []
     for name in PIPELINE:
-        maker = PIPELINE[name].maker
-        if maker is None or "proposer" not in maker.handles:
+        builder = PIPELINE[name].builder
+        if builder is None or "proposer" not in builder.resources:
             continue
-        if missing := [n for n in maker.reads if not home.store.exists(n)]:
+        if missing := [n for n in builder.reads if not home.store.exists(n)]:
             note = f"not built yet: {', '.join(missing)} (TAXKG_LLM_PROVIDER=rules taxkg build asks no model)"
             rows.append({"table": name, "task": "", "note": note})
             continue
         estimator = open_estimator(home)
-        maker.make(home, proposer=estimator)
+        builder.make(home, proposer=estimator)
         rows += [{"table": name, **asdict(estimate), "note": ""} for estimate in estimator.estimates.values()]
     return rows

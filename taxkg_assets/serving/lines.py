@@ -10,6 +10,7 @@ import polars as pl
 
 from taxkg_assets.graph.line_nodes import node_of
 from taxkg_assets.rules.forms import form_pattern
+from taxkg_assets.schemas.columns import CORNERS
 from taxkg_assets.serving.line_explanations import find_explanations
 from taxkg_assets.serving.released import Released
 
@@ -22,7 +23,6 @@ _REVISION = re.compile(r"^\d{4}(?:-\d{2})?$")
 _YEAR = 4
 _ROMAN = ("I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII")
 _FIELD_COLUMNS = ("name", "key", "part", "column", "row", "copy", "kind", "label", "page", "bbox")
-_CORNERS = ("x0_pt", "y0_pt", "x1_pt", "y1_pt")
 
 
 class LineNotFoundError(Exception):
@@ -117,7 +117,7 @@ def list_fields(rows: Sequence[dict[str, Any]]) -> pl.DataFrame:
         for row in rows
         for field in row["fields"]
     ]
-    columns = ("document_id", *_FIELD_COLUMNS[:-1], *_CORNERS)
+    columns = ("document_id", *_FIELD_COLUMNS[:-1], *CORNERS)
     return pl.DataFrame(entries, schema=columns, infer_schema_length=None)
 
 

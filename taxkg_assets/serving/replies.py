@@ -162,7 +162,7 @@ class ChangeRow(_Row):
 
     kind: str = Field(description="box added, removed, renamed or renumbered; text changed; …")
     key: str = Field(description="box, line or code that it falls under; empty for prose")
-    from_key: str = Field(description="its key in the older revision if it was renumbered")
+    previous_key: str = Field(description="its key in the older revision if it was renumbered")
     heading_path: str = Field(description="headings above it, joined with ' > '")
     before: str = Field(description="older wording; empty if added")
     after: str = Field(description="newer wording; empty if removed")

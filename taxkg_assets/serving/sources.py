@@ -51,7 +51,7 @@ def drop(home: str, source: Path) -> list[str]:
         SourceError: It is the inbox or the only source.
     """
     store = Store(home)
-    with store.exclusive(), store.lock_ledger():
+    with store.exclusive(), store.lock_manifest():
         manifest = store.read_manifest()
         named = next((root for root in manifest["roots"] if root in (str(source), str(source.resolve()))), None)
         if named is None:

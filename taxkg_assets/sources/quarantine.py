@@ -36,13 +36,13 @@ def find_withheld(
 
     Args:
         documents: Admitted documents.
-        quarantine: Refused documents; those with `is_law` are withheld.
+        quarantine: Refused documents; those with `is_law_violation` are withheld.
         share: Share of all documents, 0 to 1; more than these stop the corpus.
         least: Number of documents; fewer than these never stop the corpus.
 
     Returns:
         `document_id`, `stage`, `reason` and `remedy`, one row per document; and whether they stop the corpus.
     """
-    withheld = quarantine.filter("is_law").select("document_id", "stage", "reason", "remedy")
+    withheld = quarantine.filter("is_law_violation").select("document_id", "stage", "reason", "remedy")
     total = pl.concat([documents["document_id"], quarantine["document_id"]]).n_unique()
     return withheld, withheld.height >= least and withheld.height > share * total

@@ -85,7 +85,7 @@ class Corpus:
         return {node_id: tuple(chunk_ids) for node_id, chunk_ids in found.items()}
 
     @cached_property
-    def below(self) -> Mapping[str, tuple[str, ...]]:
+    def passages_under(self) -> Mapping[str, tuple[str, ...]]:
         """Chunk ids of the passages that an anchor owns directly, by the anchor."""
         found: dict[str, list[str]] = {}
         for passage in self.passages.values():
@@ -116,7 +116,9 @@ class Corpus:
             return tuple(c for c in containing if words in squeeze(self.passages[c].text)) or containing[:1]
         if node.level != "anchor":
             return self.holding.get(node_id, ())
-        return self.below.get(node_id) or tuple(c for a in self.aligned.get(node_id, ()) for c in self.below.get(a, ()))
+        return self.passages_under.get(node_id) or tuple(
+            c for a in self.aligned.get(node_id, ()) for c in self.passages_under.get(a, ())
+        )
 
     def anchor_label(self, node_id: str) -> str:
         """Return an anchor's name: its heading without the key, or the label that the form prints for its box.

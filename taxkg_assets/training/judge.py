@@ -6,7 +6,7 @@ import hashlib
 
 import polars as pl
 
-from taxkg_assets.prompts.contract import Block, Judged, Proposer
+from taxkg_assets.prompts.contract import Block, ProposalOutcome, Proposer
 from taxkg_assets.prompts.tasks import (
     NEGATIVE_JUDGING,
     PAIR_JUDGING,
@@ -133,7 +133,7 @@ def _with_verdicts(
     rows: pl.DataFrame,
     sample: pl.DataFrame,
     *,
-    verdicts: dict[str, Judged[PairProposal]] | dict[str, Judged[NegativeProposal]],
+    verdicts: dict[str, ProposalOutcome[PairProposal]] | dict[str, ProposalOutcome[NegativeProposal]],
     into: str,
 ) -> pl.DataFrame:
     """Return the rows with verdicts; a proposal without valid evidence counts as the verdict that needs none."""
@@ -156,7 +156,7 @@ def _with_verdicts(
     )
 
 
-def _reason(judged: Judged[PairProposal] | Judged[NegativeProposal]) -> str:
+def _reason(judged: ProposalOutcome[PairProposal] | ProposalOutcome[NegativeProposal]) -> str:
     """Return the reason: a rule's words, or what a model quotes; a model's own words are never stored."""
     if judged.proposal is None:
         return "evidence does not hold"

@@ -49,7 +49,7 @@ def name_place(corpus: Corpus, anchor_id: str) -> str:
         Empty where the heading says nothing by itself, e.g. the label of an example or a note.
     """
     node = corpus.nodes[anchor_id]
-    first = corpus.passages[corpus.below[anchor_id][0]]
+    first = corpus.passages[corpus.passages_under[anchor_id][0]]
     name = corpus.anchor_label(anchor_id)
     kind, _, number = (node.anchor_key or "").partition("_")
     is_own_key = strip_key(node.text) != node.text.strip(" .:—–-")

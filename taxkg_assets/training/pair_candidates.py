@@ -50,7 +50,7 @@ def find_hierarchical(corpus: Corpus) -> Iterator[PairCandidate]:
     Args:
         corpus: Passages and nodes.
     """
-    for anchor_id, chunk_ids in corpus.below.items():
+    for anchor_id, chunk_ids in corpus.passages_under.items():
         place = name_place(corpus, anchor_id)
         if place:
             yield PairCandidate("hierarchical", place, chunk_ids[:1], f"heading:{anchor_id}", query_node_id=anchor_id)
@@ -118,7 +118,7 @@ def find_same_fields(
     for row in edges.filter(pl.col("relation") == "same_field").iter_rows(named=True):
         for source, target in ((row["source_id"], row["target_id"]), (row["target_id"], row["source_id"])):
             changed = {**row, "source_id": source, "target_id": target}
-            speaker, choices = corpus.nodes[source], corpus.below.get(target, ())
+            speaker, choices = corpus.nodes[source], corpus.passages_under.get(target, ())
             if speaker.perspective != "face" and choices:
                 yield _from_edge("same_field", _first_sentences(corpus, source), choices, row=changed)
             elif choices:

@@ -40,7 +40,7 @@ def find_questions(corpus: Corpus, passage: Passage, *, wording: Wording) -> Ite
     if passage.level != "paragraph" or len(passage.text.split()) < load_scenarios().limits.passage_words:
         return
     heading = corpus.anchor_label(passage.anchor_id) if passage.anchor_id else ""
-    is_first = bool(passage.anchor_id) and corpus.below[passage.anchor_id or ""][0] == passage.chunk_id
+    is_first = bool(passage.anchor_id) and corpus.passages_under[passage.anchor_id or ""][0] == passage.chunk_id
     names = _names(passage, heading, wording=wording)
     if is_first:
         for rule in load_rules("scenarios", "headings"):

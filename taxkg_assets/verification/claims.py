@@ -10,12 +10,12 @@ from functools import cache
 from taxkg_assets.rules.forms import split_forms
 from taxkg_assets.rules.loader import load_rules
 from taxkg_assets.rules.models.verification import load_verification
+from taxkg_assets.rules.months import MONTHS
 from taxkg_assets.verification.draft import Statement
 from taxkg_assets.verification.language import Language, Mentioned
 from taxkg_assets.verification.values import Value, find_values, fold
 from taxkg_assets.verification.wording import Wording, Words, find_words, read_weights, read_wording
 
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _TITLE = re.compile(r"^(?:General )?Instructions for |^Forms? |\s*\([^()]*\)$")
 _PUBLISHED = "publication"
 _KEYED = frozenset({"box", "line"})
@@ -197,7 +197,7 @@ def _rule(group: str, rule_id: str) -> re.Pattern[str]:
 
 def _read_month(name: str | None) -> int | None:
     small = (name or "").casefold()[:3]
-    return _MONTHS.index(small) + 1 if small in _MONTHS else None
+    return MONTHS.index(small) + 1 if small in MONTHS else None
 
 
 def _year_spans(text: str, forms: Sequence[Value], *, subject: Subject) -> list[tuple[int, int]]:

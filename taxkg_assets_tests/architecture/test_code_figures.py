@@ -102,7 +102,10 @@ def test_rule_lookups_count_directly_and_by_variable(tmp_path: Path) -> None:
 
 
 def test_private_names_count_as_imported_and_as_members(tmp_path: Path) -> None:
-    (module,) = read(tmp_path, one="import re\nfrom a._b import c\nfrom d import _e\n\nre._parser\nself._own\n")
+    (module,) = read(
+        tmp_path,
+        one="import os\nimport re\nfrom a._b import c\nfrom d import _e\n\nre._parser\nself._own\nos._exit(1)\n",
+    )
     assert figures.find_private_imports(module) == ["a._b.c", "d._e", "re._parser"]
 
 

@@ -17,7 +17,7 @@ from taxkg_assets.chunking.semantic import (
     score_boundary_confidence,
 )
 from taxkg_assets.llm.rule_proposer import RuleProposer
-from taxkg_assets.prompts.contract import Judged, Task
+from taxkg_assets.prompts.contract import ProposalOutcome, Task
 from taxkg_assets.prompts.tasks import QUALITY_VALIDATION, QualityProposal
 from taxkg_assets_tests.chunking.plain import CARS, DEPOSITS, RENT, encode, section_of
 
@@ -62,7 +62,7 @@ class _Strict(RuleProposer):
         self.rounds = list(rounds)
         self.asked = 0
 
-    def propose(self, task: Task[Any, Any], items: Sequence[Any]) -> tuple[Judged[Any], ...]:
+    def propose(self, task: Task[Any, Any], items: Sequence[Any]) -> tuple[ProposalOutcome[Any], ...]:
         if task is not QUALITY_VALIDATION:
             return super().propose(task, items)
         verdict, action = self.rounds[min(self.asked, len(self.rounds) - 1)]
@@ -72,7 +72,7 @@ class _Strict(RuleProposer):
             QualityProposal.model_validate({"item_id": i.item_id, "confidence": 1.0, "evidence": (), **made})
             for i in items
         ]
-        return tuple(Judged(p.item_id, p, "rule", "rules") for p in proposals)
+        return tuple(ProposalOutcome(p.item_id, p, "rule", "rules") for p in proposals)
 
 
 @pytest.mark.parametrize(("action", "count"), [("split", 6), ("merge_previous", 1), ("merge_next", 1)])

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.slow
 PACKAGE = Path(taxkg_assets.__file__).parent
 GRAPH = defs.resolve_asset_graph()
 MADE_QUICKLY = [
-    name for name in PIPELINE.built() if PIPELINE[name].maker and name not in {"eval_runs", "index", "references"}
+    name for name in PIPELINE.built() if PIPELINE[name].builder and name not in {"eval_runs", "index", "references"}
 ]
 OF_ITS_OWN = {"llm_calls", "reviews", "release", "embeddings"}
 """Tables that are made from their own earlier rows."""
@@ -45,11 +45,11 @@ def test_what_a_table_reads_is_declared(name: str, sample_home: Path, monkeypatc
         return plain(self, table, **how)
 
     monkeypatch.setattr(Store, "read", note)
-    maker = PIPELINE[name].maker
-    assert maker is not None
-    maker.make(Home(home=str(sample_home)))
+    builder = PIPELINE[name].builder
+    assert builder is not None
+    builder.make(Home(home=str(sample_home)))
     assert read - ({name} if name in OF_ITS_OWN else set()) <= declared(name)
-    assert set(maker.reads) <= declared(name)
+    assert set(builder.reads) <= declared(name)
 
 
 def test_inputs_that_were_hidden_are_shown() -> None:

@@ -9,7 +9,7 @@ from taxkg_assets.prompts.tasks import TASKS
 
 
 def test_every_table_that_may_ask_a_model_is_known_to_the_record() -> None:
-    asking = {r.name for r in PIPELINE.records() if r.maker and {"proposer", "reader"} & set(r.maker.handles)}
+    asking = {r.name for r in PIPELINE.records() if r.builder and {"proposer", "reader"} & set(r.builder.resources)}
     assert asking == {*CALLERS, *LATER_CALLERS}
     assert set(LATER_CALLERS) <= PIPELINE.trained()
     assert PIPELINE.trained().isdisjoint(CALLERS)

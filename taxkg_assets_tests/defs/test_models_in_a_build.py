@@ -107,7 +107,7 @@ def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Answerer], Loop
 
 
 def _make(home: Home) -> pl.DataFrame:
-    return PIPELINE["chunks"].maker.make(home, encode=encode)
+    return PIPELINE["chunks"].builder.make(home, encode=encode)
 
 
 def test_an_outage_loses_no_call_and_a_full_record_makes_none(
@@ -168,12 +168,12 @@ def test_a_build_killed_in_the_middle_of_model_work_pays_for_nothing_twice(
 def test_the_estimate_names_what_a_run_would_ask(home: Home, serve: Callable[[Answerer], Loopback]) -> None:
     server = serve(answer_like_the_rules)
     before = open_estimator(home)
-    PIPELINE["chunks"].maker.make(home, encode=encode, proposer=before)
+    PIPELINE["chunks"].builder.make(home, encode=encode, proposer=before)
     assert server.sent == []
     _make(home)
     assert sum(row.calls for row in before.estimates.values()) == len(server.sent)
     after = open_estimator(home)
-    PIPELINE["chunks"].maker.make(home, encode=encode, proposer=after)
+    PIPELINE["chunks"].builder.make(home, encode=encode, proposer=after)
     assert [(row.calls, row.cached) for row in after.estimates.values()] == [
         (0, row.calls) for row in before.estimates.values()
     ]
@@ -203,7 +203,7 @@ def test_documents_give_no_orders(home: Home, read: Extraction, serve: Callable[
     chunks = _make(home)
     assert "Invisible text was left out on page(s) 1, 2, 3, 4." in " ".join(read.warnings)
     told = [(row.kind, row.page) for row in read.hidden_texts if row.is_order]
-    unseen = ("like its ground", "tiny", "off page", "covered")
+    unseen = ("like its background", "tiny", "off page", "covered")
     assert sorted(told) == sorted(
         [*((kind, page) for kind in unseen for page in (1, 2, 3, 4)), ("printed", 2), ("printed", 5)]
     )

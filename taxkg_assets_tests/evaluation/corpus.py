@@ -27,7 +27,7 @@ def document(document_id: str, **overrides: Any) -> dict[str, Any]:
         "tax_year": None,
         "is_draft": False,
         "title": document_id,
-        "produced_on": "",
+        "pdf_modified_on": "",
         "sha256": "0" * 64,
         "page_count": 2,
         "source_uri": "memory",

@@ -26,11 +26,11 @@ from taxkg_assets.extraction.invariants import LAWS
 GOOD = {"warnings": [], "hidden_texts": [], "image_only_pages": [], "page_sources": []}
 
 
-def refusal(document_id: str, *, stage: str, reason: str, is_law: bool = True) -> dict[str, Any]:
+def refusal(document_id: str, *, stage: str, reason: str, is_law_violation: bool = True) -> dict[str, Any]:
     """One row of `quarantine`."""
     text = dict.fromkeys(("sha256", "source_uri", "code_version"), "")
     when = {"first_seen_at": datetime(2031, 1, 1, tzinfo=UTC)}
-    said = {"stage": stage, "reason": reason, "remedy": "Look.", "is_law": is_law}
+    said = {"stage": stage, "reason": reason, "remedy": "Look.", "is_law_violation": is_law_violation}
     return {"document_id": document_id, **text, **said, **when}
 
 
@@ -66,8 +66,8 @@ def test_a_withheld_document_without_rows_has_the_law_that_it_broke() -> None:
     law = next(law for law in LAWS if law.name == "elements_have_one_owner")
     refused = [
         refusal("x", stage=law.on, reason=f"4 {law.broken} (element_id=e1)."),
-        refusal("y", stage="open", reason="The file is encrypted.", is_law=False),
-        refusal("z", stage="spans", reason="Spans: 3 rows broke the rule.", is_law=True),
+        refusal("y", stage="open", reason="The file is encrypted.", is_law_violation=False),
+        refusal("z", stage="spans", reason="Spans: 3 rows broke the rule.", is_law_violation=True),
     ]
     quality = judge([{"document_id": "z"}], refused)
     assert doubts(quality) == [

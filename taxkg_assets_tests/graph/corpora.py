@@ -48,7 +48,7 @@ def document(document_id: str, form: str, doc_type: str, revision: str, *, is_dr
         "tax_year": int(revision) if len(revision) == 4 else None,
         "is_draft": is_draft,
         "title": f"Title of {document_id}",
-        "produced_on": "",
+        "pdf_modified_on": "",
         "sha256": "0" * 64,
         "page_count": 1,
         "source_uri": "",

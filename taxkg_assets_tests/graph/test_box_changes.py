@@ -32,7 +32,7 @@ def test_a_label_under_another_key_was_renumbered() -> None:
 def test_a_renumbered_box_keeps_its_older_key() -> None:
     sides = [[face("f9", "9", key, "Other")] for key in ("box_14", "box_14a")]
     (row,) = find_box_changes(*sides, years=1)
-    assert (row["from_key"], row["key"]) == ("box_14", "box_14a")
+    assert (row["previous_key"], row["key"]) == ("box_14", "box_14a")
 
 
 def test_an_inserted_box_renumbers_those_after_it() -> None:

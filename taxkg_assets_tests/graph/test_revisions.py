@@ -161,8 +161,8 @@ def test_a_draft_never_stands_for_a_revision_and_builds_follow_their_dates() -> 
     documents = frame_of(
         Documents,
         [
-            document("f9--2031", "9", "form", "2031") | {"produced_on": "2031-12-27"},
-            document("f9--2031--first", "9", "form", "2031") | {"produced_on": "2031-12-06"},
+            document("f9--2031", "9", "form", "2031") | {"pdf_modified_on": "2031-12-27"},
+            document("f9--2031--first", "9", "form", "2031") | {"pdf_modified_on": "2031-12-06"},
             document("f9--2032-draft", "9", "form", "2032", is_draft=True),
             document("town-code", "", "statute", "") | {"irs_name": ""},
         ],
@@ -189,7 +189,7 @@ def test_the_table_keeps_its_laws_and_is_the_same_when_built_again() -> None:
     [
         ({"after": pl.lit("Never printed.")}, "after is not what p9--2031 prints"),
         ({"key": pl.lit("box_99")}, "no key box_99"),
-        ({"from_key": pl.lit("box_98")}, "no older key box_98"),
+        ({"previous_key": pl.lit("box_98")}, "no older key box_98"),
         ({"evidence": pl.lit("p9--2030:p0001:e0001:0-4 → p9--2031:p0001:e0001:0-999")}, "evidence points nowhere"),
         ({"evidence": pl.lit(" → nowhere")}, "evidence points nowhere"),
         ({"words": pl.lit([], dtype=Revisions.create_empty().schema["words"])}, "nothing changed"),

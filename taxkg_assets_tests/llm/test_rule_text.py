@@ -31,6 +31,6 @@ def test_a_chunk_is_accepted_only_where_the_limits_say_so(
     (row,) = RuleProposer().propose(QUALITY_VALIDATION, [item])
     assert row.proposal is not None
     assert (row.proposal.verdict, row.proposal.action, row.proposal.reason) == (verdict, action, reason)
-    assert row.proposal.find_fault(item) == ""
+    assert row.proposal.find_validation_error(item) == ""
     if verdict == "ACCEPT":
         assert row.proposal.score >= load_family("llm")["quality"]["accept"]

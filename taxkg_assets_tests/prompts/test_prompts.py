@@ -45,7 +45,7 @@ def test_examples_are_what_the_task_wants(name: str) -> None:
         for raw_item, raw_proposal in zip(example["items"], example["proposals"], strict=True):
             item, proposal = task.item.model_validate(raw_item), task.proposal.model_validate(raw_proposal)
             assert proposal.item_id == item.item_id
-            assert proposal.find_fault(item) == ""
+            assert proposal.find_validation_error(item) == ""
             assert proposal.with_verified_evidence(BlockEvidence(item.blocks)) == proposal
 
 
@@ -66,5 +66,5 @@ def test_the_rule_gives_what_a_model_would_and_says_that_it_is_none(name: str) -
         assert (row.created_by, row.model, row.call_id, row.failure) == ("rule", "rules", "", "")
         assert isinstance(row.proposal, task.proposal)
         assert row.proposal.item_id == item.item_id
-        assert row.proposal.find_fault(item) == ""
+        assert row.proposal.find_validation_error(item) == ""
         assert not row.proposal.is_claim() or row.proposal.evidence

@@ -82,7 +82,7 @@ def _document(document_id: str, **columns: Any) -> dict[str, Any]:
         "tax_year": 2031,
         "is_draft": False,
         "title": "Form 2077-ZED (2031) — Mooring Income",
-        "produced_on": "",
+        "pdf_modified_on": "",
         "sha256": "0" * 64,
         "page_count": 2,
         "source_uri": document_id,

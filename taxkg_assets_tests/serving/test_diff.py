@@ -19,8 +19,8 @@ from taxkg_assets_tests.graph.corpora import document, frame_of
 
 ROWS = [
     document("f9--2030", "9", "form", "2030"),
-    document("f9--2031", "9", "form", "2031") | {"produced_on": "2031-12-27"},
-    document("f9--2031__build20311206", "9", "form", "2031") | {"produced_on": "2031-12-06"},
+    document("f9--2031", "9", "form", "2031") | {"pdf_modified_on": "2031-12-27"},
+    document("f9--2031__build20311206", "9", "form", "2031") | {"pdf_modified_on": "2031-12-06"},
     document("f9--2032-draft1", "9", "form", "2032", is_draft=True),
     document("i9--2030", "9", "filer_instructions", "2030"),
     document("i9--2033", "9", "filer_instructions", "2033"),

@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import json
 import re
+from dataclasses import asdict
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ import pymupdf
 from markdown_it import MarkdownIt
 
 from taxkg_assets.defs.ingest.worker import read_document
+from taxkg_assets.defs.ingest.worker_replies import Refused
 from taxkg_assets.defs.wiring.verdicts import shortened, table_metadata
 from taxkg_assets.evaluation.page import Heading, Paragraph, render_html, render_markdown
 from taxkg_assets.extraction.extract import extract
@@ -81,7 +83,8 @@ def test_the_reading_lets_no_control_character_into_a_table() -> None:
 def test_a_refusal_says_nothing_to_the_terminal(tmp_path: Path) -> None:
     job = {"path": str(tmp_path / "x.pdf"), "sha256": "", "document_id": name_of(Path(f"{NAME}.pdf")), "is_text": False}
     refused = read_document({**job, "max_pages": 9, "table_engine": "own", "folder": str(tmp_path)})
-    row = {**refused, "document_id": job["document_id"], "reason": EVIL}
+    assert isinstance(refused, Refused)
+    row = {**asdict(refused), "document_id": job["document_id"], "reason": EVIL}
     printed = shown(render.quarantine, [row])
     assert not SPEAKS.search(printed)
     assert "[bold red]now[/]" in printed

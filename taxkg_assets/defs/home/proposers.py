@@ -164,7 +164,7 @@ def proposer_fingerprint(home: AnyHome) -> str:
         return digest("rules", code_fingerprint(RuleProposer))
     code = code_fingerprint(RuleProposer, ModelProposer)
     # A replay must find what the provider's build has made: it is the same proposer.
-    proposing = json.loads(settings.proposing()) | {"llm_provider": "models"}
+    proposing = json.loads(settings.llm_settings()) | {"llm_provider": "models"}
     return digest(json.dumps(proposing, sort_keys=True), code, *(load_prompt(name).prompt_hash for name in TASKS))
 
 

@@ -7,6 +7,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 RENAMED_COLUMNS: Mapping[str, Mapping[str, str]] = {
+    "documents": {"produced_on": "pdf_modified_on"},
+    "quarantine": {"is_law": "is_law_violation"},
+    "revisions": {"from_key": "previous_key"},
     "scenario_queries": {"also": "other_positive_ids", "overlaps": "repeated_eval_query"},
     "pairs": {
         "also": "other_positive_ids",

@@ -409,7 +409,7 @@ class Store:
         return empty if found is None else json.loads(found)
 
     @contextmanager
-    def lock_ledger(self) -> Iterator[None]:
+    def lock_manifest(self) -> Iterator[None]:
         """Hold the manifest from reading to writing, among all processes of this machine; a matter of moments."""
         with (self.folder() / ".sources.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from taxkg_assets.defs.home.store import Store, atomic_write
-from taxkg_assets.prompts.contract import AnyItem, AnyProposal, Judged, Proposer, Task
+from taxkg_assets.prompts.contract import AnyItem, AnyProposal, ProposalOutcome, Proposer, Task
 
 TIMES = "times.json"
 _spent: dict[str, tuple[datetime, float]] = {}
@@ -86,7 +86,9 @@ class TimedProposer:
         """That of the own proposer."""
         return self._own.fingerprint
 
-    def propose(self, task: Task[AnyItem, AnyProposal], items: Sequence[AnyItem]) -> tuple[Judged[AnyProposal], ...]:
+    def propose(
+        self, task: Task[AnyItem, AnyProposal], items: Sequence[AnyItem]
+    ) -> tuple[ProposalOutcome[AnyProposal], ...]:
         """Propose as the own proposer does."""
         with timed(task.name):
             return self._own.propose(task, items)

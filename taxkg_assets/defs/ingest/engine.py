@@ -1,4 +1,4 @@
-"""Who reads many documents: processes of this machine, or a Spark cluster. One interface, two members.
+"""Engines that read many documents: processes of this machine, or a Spark cluster. One interface, two members.
 
 Both run the same reading process with the same limits; a document's frames end up in the folder that its job names,
 and what became of it is reported in the same words, so that everything after does not know who read.
@@ -15,14 +15,14 @@ from taxkg_assets.settings import Settings
 
 
 class EngineError(Exception):
-    """The engine of the settings cannot be had; the message says what is missing."""
+    """The engine of the settings is not available; the message names what is missing."""
 
 
 class Engine(Protocol):
     """Reads documents side by side."""
 
     def read(self, jobs: Sequence[Job], *, limits: Limits, on_done: Callable[[Outcome], None]) -> list[Outcome]:
-        """Read all jobs, biggest worry first as given; outcomes come in the order of the jobs."""
+        """Read all jobs in the given order (largest files first); outcomes come in the order of the jobs."""
 
 
 @dataclass(frozen=True, slots=True)

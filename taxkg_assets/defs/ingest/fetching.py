@@ -34,7 +34,7 @@ LOCK = ".fetching.lock"
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class FetchResult:
     """What came of one address: new, changed, unchanged, absent, planned or failed."""
 
     url: str
@@ -52,7 +52,7 @@ def fetch(
     base_url: str = "",
     is_draft: bool = False,
     is_dry: bool = False,
-) -> Iterator[Line]:
+) -> Iterator[FetchResult]:
     """Fetch products or families by name; a failed address stops no other.
 
     Args:
@@ -82,7 +82,7 @@ def fetch(
             try:
                 fetched = fetcher.fetch(url, folder, known=known, is_dry=is_dry)
             except FetchError as failed:
-                yield Line(url, "failed", reason=str(failed))
+                yield FetchResult(url, "failed", reason=str(failed))
                 continue
             yield _settle(fetched, folder, known=known, settings=settings)
 
@@ -99,7 +99,7 @@ def _alone_in(folder: Path) -> Iterator[None]:
         yield
 
 
-def _settle(fetched: Fetched, folder: Path, *, known: Known | None, settings: Settings) -> Line:
+def _settle(fetched: Fetched, folder: Path, *, known: Known | None, settings: Settings) -> FetchResult:
     """Give a new document its name, and write down what the server said."""
     before = known or Known()
     now = replace(before, etag=fetched.etag, last_modified=fetched.last_modified, sha256=fetched.sha256)
@@ -110,7 +110,7 @@ def _settle(fetched: Fetched, folder: Path, *, known: Known | None, settings: Se
         if is_there and not now.is_read and (before.is_read or before.file != now.file):
             fetched.path.unlink()
             reason = "the downloaded file cannot be opened, so the earlier one is kept. Run the same command later."
-            return Line(fetched.url, "failed", file=now.file, reason=reason)
+            return FetchResult(fetched.url, "failed", file=now.file, reason=reason)
         status = "changed" if is_there else "new"
         fetched.path.replace(folder / now.file)
     if fetched.status in ("new", "unchanged"):
@@ -120,7 +120,7 @@ def _settle(fetched: Fetched, folder: Path, *, known: Known | None, settings: Se
         atomic_write(folder / RECORD, json.dumps(record, indent=1, sort_keys=True).encode())
         if before.file != now.file and not before.is_named:
             _drop(folder / before.file, sha256=before.sha256)
-    return Line(fetched.url, status, file=now.file)
+    return FetchResult(fetched.url, status, file=now.file)
 
 
 def _drop(path: Path, *, sha256: str) -> None:

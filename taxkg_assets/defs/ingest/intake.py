@@ -66,7 +66,7 @@ def scan_sources(home: Home, roots: Sequence[Path] = (), *, at_first: Sequence[P
         SourceError: No source can be read.
     """
     store = home.store
-    with store.lock_ledger():
+    with store.lock_manifest():
         manifest = store.read_manifest()
         given = roots or (() if has_sources(home) else at_first)
         recorded = sorted({*manifest["roots"], str(inbox_of(home.settings))})
@@ -102,7 +102,7 @@ class Intake:
     quarantine: Batch
 
 
-def reading_of(sha256: str, version: str) -> str:
+def extraction_key(sha256: str, version: str) -> str:
     """Name of one reading: bytes and code version."""
     return f"{sha256[:20]}-{version[:20]}"
 
@@ -144,7 +144,7 @@ def admit_documents(home: Home, document_ids: Iterable[str]) -> Intake:
         if not o.is_read
     ]
     gone = (known.keys() | refused.keys()) - manifest.keys()
-    documents = {row["document_id"]: {"content": reading_of(row["sha256"], row["code_version"])} for row in rows}
+    documents = {row["document_id"]: {"content": extraction_key(row["sha256"], row["code_version"])} for row in rows}
     recovered = (cleared | admitted.keys()) & refused.keys()
     quarantined = {row["document_id"]: {"content": row["sha256"]} for row in bad}
     return Intake(
@@ -211,7 +211,7 @@ def publish(home: Home, name: str, document_ids: Iterable[str]) -> Iterator[Batc
     stale = [
         d
         for d in sorted(set(document_ids) & wanted.keys())
-        if known.get(d, {}).get("reading") != reading_of(wanted[d]["sha256"], wanted[d]["code_version"])
+        if known.get(d, {}).get("reading") != extraction_key(wanted[d]["sha256"], wanted[d]["code_version"])
         or known[d].get("settler", "") != settler
     ]
     _restore_readings(home, [wanted[d] for d in stale])
@@ -299,7 +299,7 @@ def prune_readings(home: Home) -> None:
     """
     store = home.store
     rows = store.read("documents").select("document_id", "sha256", "code_version").rows()
-    kept = {digest(document_id): reading_of(sha256, version) for document_id, sha256, version in rows}
+    kept = {digest(document_id): extraction_key(sha256, version) for document_id, sha256, version in rows}
     for folder in store.folder("cache", "extract").iterdir():
         store.forget_other_readings(folder, keep=kept.get(folder.name, ""))
 
@@ -311,7 +311,7 @@ def folder_of(store: Store, row: Mapping[str, Any]) -> Path:
         store: Tables of the home.
         row: Row of `documents`.
     """
-    return store.reading_folder(row["document_id"], reading=reading_of(row["sha256"], row["code_version"]))
+    return store.reading_folder(row["document_id"], reading=extraction_key(row["sha256"], row["code_version"]))
 
 
 def _job(
@@ -326,7 +326,7 @@ def _job(
         is_text=Path(file["path"]).suffix.lower() == ".txt",
         code_version=version,
         max_pages=settings.max_pages,
-        folder=str(store.reading_folder(document_id, reading=reading_of(sha256, version))),
+        folder=str(store.reading_folder(document_id, reading=extraction_key(sha256, version))),
         table_engine=settings.table_engine,
     )
 
@@ -367,7 +367,7 @@ def _restore_readings(home: Home, rows: Sequence[Mapping[str, Any]]) -> None:
     lost = [
         r
         for r in rows
-        if not (store.reading_folder(r["document_id"], reading=reading_of(r["sha256"], r["code_version"]))).is_dir()
+        if not (store.reading_folder(r["document_id"], reading=extraction_key(r["sha256"], r["code_version"]))).is_dir()
     ]
     files = store.read_manifest()["files"]
     known = {r["document_id"]: r for r in lost}
@@ -403,7 +403,7 @@ def _quarantine_row(outcome: Outcome, job: Job, first_seen: datetime) -> dict[st
         "stage": outcome.stage,
         "reason": outcome.reason,
         "remedy": outcome.remedy,
-        "is_law": outcome.is_law,
+        "is_law_violation": outcome.is_law_violation,
         "code_version": job.code_version,
         "first_seen_at": first_seen,
     }

@@ -16,7 +16,7 @@ import polars as pl
 from taxkg_assets import schemas
 from taxkg_assets.defs.home.proposers import open_proposer, proposer_fingerprint
 from taxkg_assets.defs.wiring.resources import Home
-from taxkg_assets.extraction.references.ambiguous import settle_references
+from taxkg_assets.extraction.references.ambiguous import resolve_ambiguous_references
 from taxkg_assets.prompts.contract import Proposer
 
 SETTLED = "references"
@@ -55,7 +55,7 @@ def open_refinement(home: Home, name: str) -> Settle:
 
 def settle_reading(folder: Path, proposer: Proposer) -> pl.DataFrame:
     """Settle the ambiguous references of one reading."""
-    return settle_references(
+    return resolve_ambiguous_references(
         schemas.References.cast(pl.read_ipc(folder / "references.arrow")),
         schemas.Sections.cast(pl.read_ipc(folder / "sections.arrow")),
         anchors=schemas.Anchors.cast(pl.read_ipc(folder / "anchors.arrow")),

@@ -16,14 +16,23 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
-from typing import IO, Any
+from typing import IO
 
 import psutil
 
-MEMORY_REMEDY = "Check the file, or raise TAXKG_DOCUMENT_MEMORY_MB and build with --retry."
-TIME_REMEDY = "Check the file, or raise TAXKG_DOCUMENT_SECONDS and build with --retry."
-CRASH_REMEDY = "The parser crashed on the file: repair it with a PDF tool, and build again."
-REMEDIES = {"memory": MEMORY_REMEDY, "longer": TIME_REMEDY, "": CRASH_REMEDY}
+from taxkg_assets.defs.ingest.worker_replies import (
+    MEMORY_REMEDY,
+    TIME_REMEDY,
+    Extracted,
+    Lost,
+    Ready,
+    Refused,
+    Reply,
+    Unwritable,
+    decode_reply,
+    find_remedy,
+)
+
 START_SECONDS = 600.0
 """How long a reading process may take to start: it loads libraries, which a busy machine makes slow. One that dies is
 noticed at once."""
@@ -56,7 +65,7 @@ class Outcome:
     stage: str = ""
     reason: str = ""
     remedy: str = ""
-    is_law: bool = False
+    is_law_violation: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,34 +97,35 @@ class _Child:
         self.replies = os.fdopen(read_fd, "rb", buffering=0)
         self.pending = b""
         reply = self._wait(START_SECONDS)
-        if not reply.get("ready"):
+        if not isinstance(reply, Ready):
             self.close()
+            reason = reply.reason if isinstance(reply, Lost) else ""
             raise RuntimeError(
-                f"No reading process could start. {reply['lost']} Free memory or end other work, and build again."
+                f"No reading process could start. {reason} Free memory or end other work, and build again."
             )
 
-    def read(self, job: Job) -> dict[str, Any]:
+    def read(self, job: Job) -> Reply | Lost:
         """The worker's reply to one job, or why there is none."""
         assert self.process.stdin is not None
         self.process.stdin.write(json.dumps(asdict(job)).encode() + b"\n")
         return self._wait(self.limits.seconds)
 
-    def _wait(self, seconds: float) -> dict[str, Any]:
+    def _wait(self, seconds: float) -> Reply | Lost:
         deadline = time.monotonic() + seconds
         memory = psutil.Process(self.process.pid)
         while time.monotonic() < deadline:
             if select.select([self.replies], [], [], POLL_SECONDS)[0]:
                 data = os.read(self.replies.fileno(), 1 << 16)
                 if not data:
-                    return {"lost": f"The reading process died ({self._last_words()})."}
+                    code = self.process.wait(timeout=START_SECONDS)
+                    return Lost(f"The reading process died ({self._last_words()}).", find_remedy(code))
                 self.pending += data
                 if b"\n" in self.pending:
                     line, self.pending = self.pending.split(b"\n", 1)
-                    loaded: dict[str, Any] = json.loads(line)
-                    return loaded
+                    return decode_reply(line)
             elif self._resident(memory) > (self.limits.memory_mb + 1024) * 1024 * 1024:
-                return {"lost": f"Reading took more than {self.limits.memory_mb} MiB of memory."}
-        return {"lost": f"Reading took longer than {seconds:g} seconds."}
+                return Lost(f"Reading took more than {self.limits.memory_mb} MiB of memory.", MEMORY_REMEDY)
+        return Lost(f"Reading took longer than {seconds:g} seconds.", TIME_REMEDY)
 
     @staticmethod
     def _resident(process: psutil.Process) -> int:
@@ -203,31 +213,34 @@ def _serve(waiting: queue.SimpleQueue[Job], *, limits: Limits, record: Callable[
                 child.close()
                 child = _Child(limits)
                 reply = child.read(job)
-            seconds = reply.get("seconds", time.monotonic() - started)
-            if "unwritable" in reply:
-                raise OSError(*reply["unwritable"])
-            if "lost" in reply:
+            record(_to_outcome(job, reply, seconds=time.monotonic() - started))
+            if isinstance(reply, Lost) or (isinstance(reply, Refused) and reply.stage == "limits"):
+                # What it took may not come back: the next document begins afresh.
                 child.close()
                 child = None
-                remedy = next(r for word, r in REMEDIES.items() if word in reply["lost"])
-                record(Outcome(job.document_id, False, seconds, "limits", reply["lost"], remedy))
-            elif reply["ok"]:
-                record(Outcome(job.document_id, True, seconds))
-            else:
-                record(
-                    Outcome(
-                        job.document_id,
-                        False,
-                        seconds,
-                        stage=reply["stage"],
-                        reason=reply["reason"],
-                        remedy=reply["remedy"],
-                        is_law=reply["is_law"],
-                    )
-                )
-                if reply["stage"] == "limits":  # what it took may not come back: the next document begins afresh
-                    child.close()
-                    child = None
     finally:
         if child is not None:
             child.close()
+
+
+def _to_outcome(job: Job, reply: Reply | Lost, *, seconds: float) -> Outcome:
+    """Turn a reply into the outcome of its document; `OSError` where its frames could not be written."""
+    match reply:
+        case Extracted():
+            return Outcome(job.document_id, True, reply.seconds)
+        case Refused():
+            return Outcome(
+                job.document_id,
+                False,
+                reply.seconds,
+                stage=reply.stage,
+                reason=reply.reason,
+                remedy=reply.remedy,
+                is_law_violation=reply.is_law_violation,
+            )
+        case Lost():
+            return Outcome(job.document_id, False, seconds, "limits", reply.reason, reply.remedy)
+        case Unwritable():
+            raise OSError(reply.errno, reply.message, reply.folder)
+        case Ready():
+            raise RuntimeError("A reading process that was given a document says that it has started.")

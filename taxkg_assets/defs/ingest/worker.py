@@ -25,7 +25,15 @@ import polars as pl
 
 from taxkg_assets.defs.home.contracts import ContractError, enforce_contract, schema_of
 from taxkg_assets.defs.home.store import frame_digest
-from taxkg_assets.defs.ingest.reader import MEMORY_REMEDY
+from taxkg_assets.defs.ingest.worker_replies import (
+    MEMORY_REMEDY,
+    Extracted,
+    Ready,
+    Refused,
+    Reply,
+    Unwritable,
+    encode_reply,
+)
 from taxkg_assets.extraction.document_law import REPORT, find_broken_law
 from taxkg_assets.extraction.errors import StageError
 from taxkg_assets.extraction.extract import extract
@@ -65,31 +73,31 @@ def _read_status(name: str) -> int:
     return int(match[1]) * 1024 if match else 0
 
 
-def read_document(job: dict[str, Any]) -> dict[str, Any]:
+def read_document(job: dict[str, Any]) -> Reply:
     """Read one document and leave its frames in the job's folder; the reply says what went wrong, if anything."""
     begin_document()
     try:
         data = Path(job["path"]).read_bytes()
     except OSError as gone:
         reason = f"The file cannot be read ({gone.strerror})."
-        return _refusal("open", reason, "Put it back, or remove it and build again.", is_law=False)
+        return _refusal("open", reason, "Put it back, or remove it and build again.")
     if hashlib.sha256(data).hexdigest() != job["sha256"]:
-        return _refusal("open", "The file changed while it was being read.", "Run the build again.", is_law=False)
+        return _refusal("open", "The file changed while it was being read.", "Run the build again.")
     try:
         wanted = {key: job[key] for key in ("document_id", "is_text", "max_pages", "table_engine")}
         read = extract(data, **wanted)
     except Exception as defect:
         if _is_out_of_memory(defect) or (not isinstance(defect, StageError) and has_met_limit()):
             reason = "Reading the document took more memory than allowed."
-            return _refusal("limits", reason, MEMORY_REMEDY, is_law=False)
+            return _refusal("limits", reason, MEMORY_REMEDY)
         if isinstance(defect, StageError):
-            return _refusal(defect.stage, defect.reason, defect.remedy, is_law=defect.is_law)
+            return _refusal(defect.stage, defect.reason, defect.remedy, is_law_violation=defect.is_law_violation)
         # A defect of the extraction on one document must not stop the others.
         reason = f"Reading failed with {type(defect).__name__}: {defect} ({_place(defect)})."
-        return _refusal("extract", " ".join(reason.split())[:500], DEFECT_REMEDY, is_law=False)
+        return _refusal("extract", " ".join(reason.split())[:500], DEFECT_REMEDY)
     if broken := find_broken_law(read.frames, LAWS):
         law, offending = broken
-        return _refusal(law.on, law.refuse(offending), law.remedy, is_law=True)
+        return _refusal(law.on, law.refuse(offending), law.remedy, is_law_violation=True)
     facts = {key: job[key] for key in ("document_id", "sha256", "source_uri", "source_root", "code_version")}
     admission = {
         **asdict(read.identity),
@@ -112,7 +120,7 @@ def read_document(job: dict[str, Any]) -> dict[str, Any]:
         return _save(frames, Path(job["folder"]))
     except OSError as unwritable:
         # The home's fault and not the document's: nothing is said of the document, the build stops.
-        return {"unwritable": [unwritable.errno, unwritable.strerror or str(unwritable), job["folder"]]}
+        return Unwritable(unwritable.errno, unwritable.strerror or str(unwritable), job["folder"])
 
 
 def _is_out_of_memory(error: BaseException | None) -> bool:
@@ -139,7 +147,7 @@ def _place(defect: Exception) -> str:
     return f"{Path(last.filename).name}:{last.lineno}"
 
 
-def _save(frames: dict[str, pl.DataFrame], folder: Path) -> dict[str, Any]:
+def _save(frames: dict[str, pl.DataFrame], folder: Path) -> Extracted | Refused:
     """Write validated frames and their digests; the folder appears completely or not at all."""
     temporary = folder.with_name(f".{folder.name}.{os.getpid()}")
     shutil.rmtree(temporary, ignore_errors=True)
@@ -150,29 +158,29 @@ def _save(frames: dict[str, pl.DataFrame], folder: Path) -> dict[str, Any]:
             checked = enforce_contract(schema_of(name), frame)
         except ContractError as broken:
             shutil.rmtree(temporary)
-            return _refusal(name, " ".join(str(broken).split())[:500], REPORT, is_law=True)
+            return _refusal(name, " ".join(str(broken).split())[:500], REPORT, is_law_violation=True)
         checked.write_ipc(temporary / f"{name}.arrow")
         contents[name] = frame_digest(checked)
     (temporary / "contents.json").write_text(json.dumps(contents), encoding="utf8")
     shutil.rmtree(folder, ignore_errors=True)
     temporary.replace(folder)
-    return {"ok": True}
+    return Extracted()
 
 
-def _refusal(stage: str, reason: str, remedy: str, *, is_law: bool) -> dict[str, Any]:
+def _refusal(stage: str, reason: str, remedy: str, *, is_law_violation: bool = False) -> Refused:
     # The message of a parser may contain text of the file.
-    return {"ok": False, "stage": stage, "reason": printable(reason), "remedy": remedy, "is_law": is_law}
+    return Refused(stage, printable(reason), remedy, is_law_violation)
 
 
 def main() -> None:
     """Serve jobs from standard input until it closes."""
     replies = os.fdopen(int(sys.argv[1]), "w", encoding="utf8", buffering=1)
     limit_memory(int(sys.argv[2]))
-    replies.write(json.dumps({"ready": True}) + "\n")
+    replies.write(encode_reply(Ready()))
     for line in sys.stdin:
         started = time.perf_counter()
         reply = read_document(json.loads(line))
-        replies.write(json.dumps({**reply, "seconds": time.perf_counter() - started}) + "\n")
+        replies.write(encode_reply(reply, seconds=time.perf_counter() - started))
 
 
 if __name__ == "__main__":

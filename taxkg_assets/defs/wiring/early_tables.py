@@ -73,7 +73,7 @@ def _prepare(run: EarlyGates, home: Home, name: str) -> None:
     if record.step is None or record.step.prepare is None or run.preparing is None or name in run.preparations:
         return
     is_ready = set(record.upstream) <= run.over and home.store.exists(name)
-    if is_ready and reads_much(home, record.step.maker.reads):
+    if is_ready and reads_much(home, record.step.builder.reads):
         run.preparations[name] = run.preparing.submit(prepare_in_process, home, name)
 
 
@@ -94,7 +94,7 @@ def _begin(run: EarlyGates, home: Home, instance: dg.DagsterInstance, name: str)
     step = record.step
     if step is None or step.dealt or record.is_training or record.fingerprint is None:
         return
-    if not set(record.upstream) <= run.over or not reads_much(home, step.maker.reads):
+    if not set(record.upstream) <= run.over or not reads_much(home, step.builder.reads):
         return
     waiting = find_ungated(instance, home.store, PIPELINE.ancestors(record.upstream))
     if not all(run.has_passed(home, *gate.split(":")) for gate in waiting):

@@ -31,13 +31,13 @@ class TableBuilder:
 
     build: Callable[..., pl.DataFrame]
     reads: tuple[str, ...]
-    handles: Mapping[str, Callable[[Home], Any]]
+    resources: Mapping[str, Callable[[Home], Any]]
     has_settings: bool
 
     def make(self, home: Home, **instead: Any) -> pl.DataFrame:
         """Build the table from the home's tables as they stand, with some arguments given instead of opened."""
         arguments: dict[str, Any] = {n: home.store.read(n) for n in self.reads}
-        arguments |= {n: opener(home) for n, opener in self.handles.items() if n not in instead}
+        arguments |= {n: opener(home) for n, opener in self.resources.items() if n not in instead}
         return self.build(**arguments, **instead, **({"settings": home.settings} if self.has_settings else {}))
 
 
@@ -55,7 +55,7 @@ class TableRecord:
     fingerprint: Fingerprint | None = None
     functions: tuple[Callable[..., Any], ...] = ()
     """Whose code decides what the table holds."""
-    maker: TableBuilder | None = None
+    builder: TableBuilder | None = None
     step: TableStep | None = None
     show: Show | None = None
     gates: dict[str, GateRunner] = field(default_factory=dict)

@@ -92,13 +92,13 @@ def _digest_code(
     home: Home,
     *,
     has_settings: bool,
-    handles: Callable[[Home], str] | None,
+    resources: Callable[[Home], str] | None,
 ) -> str:
-    """Digest what decides the rows of a table besides its upstream: code, settings, and what its handles open."""
+    """Digest what decides the rows of a table besides its upstream: code, settings, and what its resources open."""
     return digest(
         code_fingerprint(*functions, schema=schema.__name__),
-        home.settings.shaping() if has_settings else "",
-        handles(home) if handles else "",
+        home.settings.table_settings() if has_settings else "",
+        resources(home) if resources else "",
     )
 
 
@@ -108,7 +108,7 @@ def table(
     build: Callable[..., pl.DataFrame],
     *,
     group: str,
-    handles: Mapping[str, Callable[[Home], Any]] | None = None,
+    resources: Mapping[str, Callable[[Home], Any]] | None = None,
     fingerprint: Callable[[Home], str] | None = None,
     after: Sequence[str] = (),
     optional: Sequence[str] = (),
@@ -128,11 +128,11 @@ def table(
         schema: Schema of the table.
         build: Builder; parameters named after tables are its upstream, `settings` gets the settings.
         group: Stage.
-        handles: Openers of the builder's other parameters, called only when there is something to build.
-        fingerprint: Digest of what the handles open.
+        resources: Openers of the builder's other parameters, called only when there is something to build.
+        fingerprint: Digest of what the resources open.
         after: Further upstream tables, read by a handle.
         optional: Tables that a handle reads where they exist; nothing waits for them.
-        code: Further functions and classes whose code decides the rows, such as what handles open.
+        code: Further functions and classes whose code decides the rows, such as what resources open.
         own_laws: Functions of the table and its upstream that return invalid rows; these are dropped and counted.
         publish: Writes further outputs for the finished rows, such as a report.
         keep: Stores in the home's cache what later steps would compute again. It decides no rows, so its code makes no
@@ -147,16 +147,16 @@ def table(
     Returns:
         The asset; its table is added to `PIPELINE`.
     """
-    name, opened = snake(schema.__name__), dict(handles or {})
+    name, opened = snake(schema.__name__), dict(resources or {})
     parameters = list(inspect.signature(build).parameters)
     read = tuple(p for p in parameters if p not in {"settings", *opened, parts.argument if parts else ""})
     upstream = tuple(dict.fromkeys((*read, *after)))
     has_settings = "settings" in parameters
     functions: tuple[Callable[..., Any], ...] = (build, *code, *own_laws, *([publish] if publish else []))
 
-    read_code = partial(_digest_code, schema, functions, has_settings=has_settings, handles=fingerprint)
-    maker = TableBuilder(build, read, opened, has_settings)
-    step = TableStep(name, schema, maker, own_laws, publish, parts, read_code, dealt, can_be_dealt, keep, prepare)
+    read_code = partial(_digest_code, schema, functions, has_settings=has_settings, resources=fingerprint)
+    builder = TableBuilder(build, read, opened, has_settings)
+    step = TableStep(name, schema, builder, own_laws, publish, parts, read_code, dealt, can_be_dealt, keep, prepare)
     record = TableRecord(
         name,
         upstream,
@@ -164,7 +164,7 @@ def table(
         is_training=group in TRAINING_GROUPS,
         fingerprint=partial(_digest_inputs, read_code=read_code, upstream=upstream),
         functions=functions,
-        maker=step.maker,
+        builder=step.builder,
         step=step,
         show=show,
     )
@@ -174,7 +174,7 @@ def table(
 def _digest_inputs(
     home: Home, states: Mapping[str, TableState], *, read_code: Callable[[Home], str], upstream: Sequence[str]
 ) -> str:
-    """Return the digest of all that a table's rows depend on: code, settings, handles and upstream rows."""
+    """Return the digest of all that a table's rows depend on: code, settings, resources and upstream rows."""
     return digest(read_code(home), *(f"{n}={states[n].content}" for n in upstream))
 
 
@@ -225,7 +225,7 @@ def _make_stale(
     state = home.store.state(step.name)
     if state is not None and state.inputs == made_from:
         return Unchanged()
-    if not is_alone and reads_much(home, step.maker.reads):
+    if not is_alone and reads_much(home, step.builder.reads):
         making = make_in_shares if step.dealt and step.can_be_dealt(home) else make_in_process
         return making(home, step.name, states, made_from=made_from)
     return step.make(home, states, made_from=made_from)

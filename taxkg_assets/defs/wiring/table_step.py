@@ -36,7 +36,7 @@ class TableStep:
 
     name: str
     schema: type[dy.Schema]
-    maker: TableBuilder
+    builder: TableBuilder
     laws: Sequence[Callable[..., pl.DataFrame]]
     publish: Callable[[Home, pl.DataFrame], None] | None
     parts: Parts | None
@@ -68,12 +68,12 @@ class TableStep:
             frames = self._read(home, states, wanted=wanted if kept else None) if whole is None else whole
             if self.dealt:
                 frames[self.dealt] = frames[self.dealt].gather_every(share[1], share[0])
-            more: dict[str, Any] = {n: opener(home) for n, opener in self.maker.handles.items()}
-            if self.maker.has_settings:
+            more: dict[str, Any] = {n: opener(home) for n, opener in self.builder.resources.items()}
+            if self.builder.has_settings:
                 more["settings"] = home.settings
             if self.parts is not None and self.parts.argument:
                 more[self.parts.argument] = wanted
-            built = self.maker.build(**frames, **more)
+            built = self.builder.build(**frames, **more)
             rows, notes = drop_unlawful(
                 built, frames | {self.name: built}, laws=self.laws, key=self.schema.primary_key()
             )
@@ -95,7 +95,7 @@ class TableStep:
         if whole is not None:
             return digest_sources(self.parts, whole, code=self.read_code(home))
         documents = home.store.read("documents", version=states["documents"].version)
-        read = {name: states[name] for name in self.maker.reads}
+        read = {name: states[name] for name in self.builder.reads}
         return digest_parts(self.parts.find(documents), documents, states=read, code=self.read_code(home))
 
     def _read(
@@ -103,7 +103,7 @@ class TableStep:
     ) -> dict[str, pl.DataFrame]:
         """Read the tables above; of those of documents only what the wanted parts are made from, None for all."""
         store = home.store
-        versions = {name: states[name].version for name in self.maker.reads}
+        versions = {name: states[name].version for name in self.builder.reads}
         if wanted is None:
             return {name: store.read(name, version=version) for name, version in versions.items()}
         names = {name for part in wanted for name in part}

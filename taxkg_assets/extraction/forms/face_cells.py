@@ -23,7 +23,7 @@ _ROW_PT = 2.0
 _Corners = tuple[float, float, float, float]
 
 
-def claim_cells(page: Page, items: list[Item], *, cells: dict[int, list[Line]], least: int = 1) -> None:
+def assign_to_cells(page: Page, items: list[Item], *, cells: dict[int, list[Line]], least: int = 1) -> None:
     """Replace the loose lines of each ruled cell among a face's items by one item; `cells` takes their lines.
 
     Args:

@@ -11,16 +11,16 @@ from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 
 from taxkg_assets.extraction.forms.line_numbers import (
-    Start,
+    LineNumber,
     find_amounts,
     find_repeats,
     join_letters,
     keep_columns,
     plain_number,
-    read_start,
+    read_line_number,
     split_at_numbers,
 )
-from taxkg_assets.extraction.forms.margin_labels import SideLabel, find_inner_heads, find_labels, label_key, limits
+from taxkg_assets.extraction.forms.margin_labels import MarginLabel, find_inner_heads, find_labels, label_key, limits
 from taxkg_assets.extraction.layout.lines import Line, cut_line, join_row, make_line
 from taxkg_assets.extraction.pdf.model import Page
 from taxkg_assets.rules.loader import load_rules
@@ -49,7 +49,7 @@ class FormLines:
     """The numbered lines of a page with their labels in the margin, print that only repeats, and what is left."""
 
     lines: list[FormLine] = field(default_factory=list)
-    labels: list[SideLabel] = field(default_factory=list)
+    labels: list[MarginLabel] = field(default_factory=list)
     repeats: list[Line] = field(default_factory=list)
     rest: list[Line] = field(default_factory=list)
 
@@ -69,7 +69,7 @@ def find_form_lines(
         The lines; none where too few numbers are in a column.
     """
     pieces = join_letters(split_at_numbers(lines))
-    numbered = [start for piece in pieces if (start := read_start(piece)) is not None]
+    numbered = [start for piece in pieces if (start := read_line_number(piece)) is not None]
     repeats = find_repeats(numbered)
     others = {id(start) for start in (*repeats, *find_amounts(numbered, repeats, pieces))}
     starts = keep_columns([start for start in numbered if id(start) not in others])
@@ -82,7 +82,7 @@ def find_form_lines(
     margin = {id(line) for label in labels for line in label.lines}
     inner = find_inner_heads([piece for piece in free if id(piece) not in margin], begun)
     labels += inner
-    taken |= {id(line) for label in labels for line in (*label.head, *label.notes)}
+    taken |= {id(line) for label in labels for line in (*label.title, *label.remarks)}
     free = [piece for piece in free if id(piece) not in taken]
     ends = [label.y0 for label in inner]
     found = _collect(page, starts, free, braces=braces, repeats=repeats, labels=labels, ends=ends)
@@ -112,7 +112,7 @@ def holds_form_lines(lines: Sequence[Line], *, x0: float, y0: float, x1: float, 
     firsts = [
         min((line for line in inside if rows[id(line)] == row), key=lambda line: line.x0) for row in {*rows.values()}
     ]
-    starts = [start for line in firsts if (start := read_start(line)) is not None]
+    starts = [start for line in firsts if (start := read_line_number(line)) is not None]
     if len(starts) < limits().lines_in_table:
         return False
     edge = min(start.x0 for start in starts) + limits().number_pt
@@ -174,7 +174,7 @@ def _has_words(unit: FormLine) -> bool:
     return any(letter.isalpha() for line in unit.lines[1:] for letter in line.text) or " " in unit.lines[0].text
 
 
-def find_walls(page: Page) -> list[float]:
+def find_separator_ys(page: Page) -> list[float]:
     """Find the heights of lines drawn across the page, whether in one stroke or in several.
 
     Args:
@@ -187,29 +187,29 @@ def find_walls(page: Page) -> list[float]:
     for rule in page.rules:
         if rule.is_horizontal and rule.x1 - rule.x0 >= limits().stroke_pt:
             strokes.setdefault(round(rule.y0), []).append((rule.x0, rule.x1))
-    walls: list[float] = []
+    separator_ys: list[float] = []
     for height, parts in strokes.items():
         covered, reach = 0.0, 0.0
         for x0, x1 in sorted(parts):
             covered += max(0.0, x1 - max(x0, reach))
             reach = max(reach, x1)
         if covered >= limits().wall_frac * page.width_pt:
-            walls.append(float(height))
-    return sorted(walls)
+            separator_ys.append(float(height))
+    return sorted(separator_ys)
 
 
 def _collect(
     page: Page,
-    starts: Sequence[Start],
+    starts: Sequence[LineNumber],
     pieces: Sequence[Line],
     *,
     braces: Sequence[Line],
-    repeats: Sequence[Start],
-    labels: Sequence[SideLabel],
+    repeats: Sequence[LineNumber],
+    labels: Sequence[MarginLabel],
     ends: Sequence[float],
 ) -> list[FormLine]:
     """Give each number the pieces that belong to its line; `ends`: heights where a heading ends the line above."""
-    walls = find_walls(page)
+    separator_ys = find_separator_ys(page)
     tops = {id(start): _top(start, braces) for start in starts}
     heads = [*ends, *(piece.y0 for piece in pieces if piece.is_bold and label_key(piece.text))]
     own = {id(start.piece) for start in starts}
@@ -220,7 +220,7 @@ def _collect(
         column = [other for other in starts if start.x0 - limits().column_pt <= other.x0 < right]
         below = [tops[id(other)] for other in column]
         others = [other.piece.base for other in column if abs(other.piece.base - start.piece.base) >= 2]
-        stops = [y for y in below if y > top + 2] + [y for y in (*walls, *heads) if y > start.piece.base - 2]
+        stops = [y for y in below if y > top + 2] + [y for y in (*separator_ys, *heads) if y > start.piece.base - 2]
         bottom = min(stops, default=page.height_pt)
         here = [
             repeat
@@ -243,13 +243,13 @@ def _collect(
     return found
 
 
-def _top(start: Start, braces: Sequence[Line]) -> float:
+def _top(start: LineNumber, braces: Sequence[Line]) -> float:
     """Find where a line begins: a brace next to its number may reach above it."""
     adjacent = [brace.y0 for brace in braces if brace.x0 > start.x0 and brace.y0 < start.piece.base < brace.y1]
     return min([start.piece.y0, *adjacent])
 
 
-def _right_edge(page: Page, start: Start, starts: Sequence[Start]) -> float:
+def _right_edge(page: Page, start: LineNumber, starts: Sequence[LineNumber]) -> float:
     """Find where another column of numbers begins to the right of a number."""
     left = start.x0 + limits().repeat_pt
     columns = [
@@ -261,13 +261,13 @@ def _right_edge(page: Page, start: Start, starts: Sequence[Start]) -> float:
     return min(columns, default=page.width_pt) - 2
 
 
-def _is_adjacent_column(other: Start, start: Start, starts: Sequence[Start]) -> bool:
+def _is_adjacent_column(other: LineNumber, start: LineNumber, starts: Sequence[LineNumber]) -> bool:
     reach = limits().column_pt
     mates = [mate.piece.base for mate in starts if abs(mate.x0 - other.x0) < reach]
     return min(mates) <= start.piece.base <= max(mates)
 
 
-def _until_margin(start: Start, pieces: Sequence[Line]) -> list[Line]:
+def _until_margin(start: LineNumber, pieces: Sequence[Line]) -> list[Line]:
     """Keep the pieces up to the first row that begins left of the line's own words, or is far below."""
     kept: list[Line] = []
     last = start.piece.base
@@ -284,7 +284,7 @@ def _until_margin(start: Start, pieces: Sequence[Line]) -> list[Line]:
     return kept
 
 
-def _in_reading_order(start: Start, pieces: Sequence[Line], braces: Sequence[Line]) -> list[Line]:
+def _in_reading_order(start: LineNumber, pieces: Sequence[Line], braces: Sequence[Line]) -> list[Line]:
     """Order a line's pieces by rows; what a brace spans is read as one row: first what is left of it."""
 
     rows = _find_rows(pieces)
@@ -316,14 +316,14 @@ def _joined_by_row(pieces: Sequence[Line]) -> list[Line]:
     return [join_row(row) for row in joined]
 
 
-def _step_of(start: Start, labels: Sequence[SideLabel]) -> str:
+def _step_of(start: LineNumber, labels: Sequence[MarginLabel]) -> str:
     """Return the step next to which a number is; empty for none."""
     above = [label for label in labels if label.y0 <= start.piece.base and not label.is_inner]
     key = above[-1].key if above else None
     return key if key is not None and key.startswith("step") else ""
 
 
-def _key_of(start: Start, number: str, repeats: Sequence[Start], step: str) -> tuple[str, str]:
+def _key_of(start: LineNumber, number: str, repeats: Sequence[LineNumber], step: str) -> tuple[str, str]:
     """Build the key of a line, letters after the number that they divide; gives it and the number."""
     plain = plain_number(start.number)
     if start.is_digit:

@@ -18,7 +18,7 @@ from taxkg_assets.rules.loader import load_rules
 
 
 @dataclass(frozen=True, slots=True)
-class Start:
+class LineNumber:
     """A printed line number with the piece that begins with it, and where that begins."""
 
     piece: Line
@@ -81,7 +81,7 @@ def join_letters(pieces: Sequence[Line]) -> list[Line]:
     return [piece for piece in joined if id(piece) not in used]
 
 
-def read_start(piece: Line) -> Start | None:
+def read_line_number(piece: Line) -> LineNumber | None:
     """Read the bold line number that a piece begins with.
 
     Args:
@@ -98,11 +98,11 @@ def read_start(piece: Line) -> Start | None:
         if match is not None:
             _, rest = cut_line(piece, match.end())
             text_x0 = rest[0].x0 if rest else piece.x1 + 1.0
-            return Start(piece, match["number"].replace(" ", ""), text_x0, piece.x0)
+            return LineNumber(piece, match["number"].replace(" ", ""), text_x0, piece.x0)
     return None
 
 
-def find_repeats(numbered: Sequence[Start]) -> list[Start]:
+def find_repeats(numbered: Sequence[LineNumber]) -> list[LineNumber]:
     """Find the numbers at the amounts: those that repeat a line's own, and those set in one column with them.
 
     Args:
@@ -121,7 +121,9 @@ def find_repeats(numbered: Sequence[Start]) -> list[Start]:
     ]
 
 
-def find_amounts(numbered: Sequence[Start], repeats: Sequence[Start], pieces: Sequence[Line]) -> list[Start]:
+def find_amounts(
+    numbered: Sequence[LineNumber], repeats: Sequence[LineNumber], pieces: Sequence[Line]
+) -> list[LineNumber]:
     """Find numbers that were filled in: right after a line's repeated number, without words of their own.
 
     Args:
@@ -135,7 +137,7 @@ def find_amounts(numbered: Sequence[Start], repeats: Sequence[Start], pieces: Se
     begun = {id(start.piece) for start in numbered}
     repeated = {id(repeat.piece) for repeat in repeats}
 
-    def is_filled_in(start: Start) -> bool:
+    def is_filled_in(start: LineNumber) -> bool:
         if not (start.is_digit and _is_alone(start)):
             return False
         row = [piece for piece in pieces if abs(piece.base - start.piece.base) <= limits().row_pt]
@@ -147,7 +149,7 @@ def find_amounts(numbered: Sequence[Start], repeats: Sequence[Start], pieces: Se
     return [start for start in numbered if is_filled_in(start)]
 
 
-def keep_columns(starts: Sequence[Start]) -> list[Start]:
+def keep_columns(starts: Sequence[LineNumber]) -> list[LineNumber]:
     """Keep the numbers that are in a column of numbers, letters a little to the right of them, in their order.
 
     Args:
@@ -157,8 +159,8 @@ def keep_columns(starts: Sequence[Start]) -> list[Start]:
         Those that begin lines.
     """
     reach = limits().column_pt
-    kept: list[Start] = []
-    column: list[Start] = []
+    kept: list[LineNumber] = []
+    column: list[LineNumber] = []
     for start in sorted(starts, key=lambda start: (start.x0, start.piece.y0)):
         if column and start.x0 - column[0].x0 > reach:
             kept += _in_order(column)
@@ -173,9 +175,9 @@ def keep_columns(starts: Sequence[Start]) -> list[Start]:
     return _by_rows(kept)
 
 
-def _by_rows(starts: Sequence[Start]) -> list[Start]:
+def _by_rows(starts: Sequence[LineNumber]) -> list[LineNumber]:
     """Order numbers from top to bottom, those of one row from left to right."""
-    rows: list[list[Start]] = []
+    rows: list[list[LineNumber]] = []
     for start in sorted(starts, key=lambda start: start.piece.base):
         if rows and start.piece.base - rows[-1][0].piece.base < 2:
             rows[-1].append(start)
@@ -196,11 +198,11 @@ def plain_number(number: str) -> str:
     return number.strip("()").replace("(", "").replace(")", "")
 
 
-def _is_alone(start: Start) -> bool:
+def _is_alone(start: LineNumber) -> bool:
     return not any(map(str.isalnum, start.piece.text[len(start.number) :]))
 
 
-def _is_repeat(start: Start, numbered: Sequence[Start]) -> bool:
+def _is_repeat(start: LineNumber, numbered: Sequence[LineNumber]) -> bool:
     """Decide whether a number is at an amount: it repeats that of a line to its left."""
     if not _is_alone(start):
         return False
@@ -219,7 +221,7 @@ def _is_repeat(start: Start, numbered: Sequence[Start]) -> bool:
     )
 
 
-def _continues(start: Start, kept: Sequence[Start]) -> bool:
+def _continues(start: LineNumber, kept: Sequence[LineNumber]) -> bool:
     """Decide whether a number to the right of another of its row is the next after one nearby."""
     base, own = start.piece.base, plain_number(start.number)
     row = [other for other in kept if abs(other.piece.base - base) < 2 and other.x0 < start.x0]
@@ -229,9 +231,9 @@ def _continues(start: Start, kept: Sequence[Start]) -> bool:
     return bool(row) and len(own) == 1 and any(plain_number(other.number)[-1] == chr(ord(own) - 1) for other in near)
 
 
-def _in_order(column: Sequence[Start]) -> list[Start]:
+def _in_order(column: Sequence[LineNumber]) -> list[LineNumber]:
     """Keep the numbers of a column that count on, and the letters that count on after a number."""
-    kept: list[Start] = []
+    kept: list[LineNumber] = []
     letters = {False: "", True: ""}
     for start in sorted(column, key=lambda start: (start.piece.base, start.x0)):
         plain, is_bracketed = plain_number(start.number), start.number.startswith("(")

@@ -14,18 +14,18 @@ from taxkg_assets.rules.models.form_lines import Limits, load_form_lines
 
 
 @dataclass(slots=True)
-class SideLabel:
-    """What is in the left margin next to some lines: a bold head, which may be missing, and remarks below it."""
+class MarginLabel:
+    """What is in the left margin next to some lines: a bold title, which may be missing, and remarks below it."""
 
-    head: list[Line] = field(default_factory=list)
-    notes: list[Line] = field(default_factory=list)
+    title: list[Line] = field(default_factory=list)
+    remarks: list[Line] = field(default_factory=list)
     key: str | None = None
     # It heads the lines below it inside a part; it is not in the margin next to them.
     is_inner: bool = False
 
     @property
     def lines(self) -> list[Line]:
-        return [*self.head, *self.notes]
+        return [*self.title, *self.remarks]
 
     @property
     def y0(self) -> float:
@@ -42,7 +42,7 @@ def limits() -> Limits:
     return load_form_lines().limits
 
 
-def find_labels(page: Page, pieces: Sequence[Line], starts: Sequence[Line]) -> list[SideLabel]:
+def find_labels(page: Page, pieces: Sequence[Line], starts: Sequence[Line]) -> list[MarginLabel]:
     """Find the labels in the margin left of all numbers.
 
     Args:
@@ -70,19 +70,19 @@ def find_labels(page: Page, pieces: Sequence[Line], starts: Sequence[Line]) -> l
     if not tops:
         return _find_plain_labels(page, adjacent)
     top = min(min(tops), min(start.y0 for start in starts)) - 10
-    labels: list[SideLabel] = []
+    labels: list[MarginLabel] = []
     for piece in adjacent:
         if piece.y0 < top or piece.y0 > limits().foot_frac * page.height_pt:
             continue
         label = labels[-1] if labels else None
         if label is None or _opens_label(page, piece, label):
-            label = SideLabel(key=label_key(piece.text) if piece.is_bold else None)
+            label = MarginLabel(key=label_key(piece.text) if piece.is_bold else None)
             labels.append(label)
-        (label.head if piece.is_bold and not label.notes else label.notes).append(piece)
+        (label.title if piece.is_bold and not label.remarks else label.remarks).append(piece)
     return [_with_plain_head(label) for label in labels]
 
 
-def find_inner_heads(pieces: Sequence[Line], starts: Sequence[Line]) -> list[SideLabel]:
+def find_inner_heads(pieces: Sequence[Line], starts: Sequence[Line]) -> list[MarginLabel]:
     """Find bold words on a row of their own, right above a numbered line, that head some lines of a part.
 
     Args:
@@ -92,7 +92,7 @@ def find_inner_heads(pieces: Sequence[Line], starts: Sequence[Line]) -> list[Sid
     Returns:
         Labels from top to bottom.
     """
-    heads: list[SideLabel] = []
+    heads: list[MarginLabel] = []
     for piece in pieces:
         if not piece.is_bold or not any(
             rule.pattern.match(piece.text) for rule in load_rules("form_lines", "inner_heads")
@@ -103,39 +103,39 @@ def find_inner_heads(pieces: Sequence[Line], starts: Sequence[Line]) -> list[Sid
         )
         reach = limits().row_gap_sizes * piece.size
         if is_alone and any(0 < start.base - piece.base <= reach and start.x0 <= piece.x0 + 3 for start in starts):
-            heads.append(SideLabel([piece], is_inner=True))
+            heads.append(MarginLabel([piece], is_inner=True))
     return heads
 
 
-def _with_plain_head(label: SideLabel) -> SideLabel:
+def _with_plain_head(label: MarginLabel) -> MarginLabel:
     """Take a few plain words between two rules for a head; a remark is a sentence or is in parentheses."""
-    text = " ".join(line.text for line in label.notes)
-    is_name = not label.head and text[:1].isupper() and text[-1:].isalpha() and len(text) <= limits().name_chars
-    return SideLabel(label.notes) if is_name else label
+    text = " ".join(line.text for line in label.remarks)
+    is_name = not label.title and text[:1].isupper() and text[-1:].isalpha() and len(text) <= limits().name_chars
+    return MarginLabel(label.remarks) if is_name else label
 
 
-def _find_plain_labels(page: Page, adjacent: Sequence[Line]) -> list[SideLabel]:
+def _find_plain_labels(page: Page, adjacent: Sequence[Line]) -> list[MarginLabel]:
     """Find labels without a number: large bold words in the margin right below a line drawn over it."""
     heads = [piece for piece in adjacent if piece.is_bold and piece.size >= limits().plain_label_pt]
     left = min((piece.x0 for piece in heads), default=0.0)
-    walls = {
+    separator_ys = {
         round(rule.y0)
         for rule in page.rules
         if rule.is_horizontal and rule.x0 <= left + 5 and rule.x1 >= left + limits().margin_pt
     }
-    labels: list[SideLabel] = []
-    for wall, end in pairwise([*sorted(walls), page.height_pt]):
-        between = [piece for piece in heads if wall - 3 < piece.y0 < end - 3]
-        # Two walls may lie so near that what is right below the first is under the second.
-        first = [piece for piece in between if piece.y0 < wall + limits().under_wall_pt]
+    labels: list[MarginLabel] = []
+    for separator_y, end in pairwise([*sorted(separator_ys), page.height_pt]):
+        between = [piece for piece in heads if separator_y - 3 < piece.y0 < end - 3]
+        # Two separator_ys may lie so near that what is right below the first is under the second.
+        first = [piece for piece in between if piece.y0 < separator_y + limits().under_wall_pt]
         if not first:
             continue
         own = [piece for piece in between if abs(piece.size - first[0].size) < 0.6]
-        labels.append(SideLabel([piece for piece in own if abs(piece.x0 - first[0].x0) < 3]))
+        labels.append(MarginLabel([piece for piece in own if abs(piece.x0 - first[0].x0) < 3]))
     return labels if len(labels) >= 2 else []
 
 
-def _opens_label(page: Page, piece: Line, label: SideLabel) -> bool:
+def _opens_label(page: Page, piece: Line, label: MarginLabel) -> bool:
     """Decide whether a piece in the margin begins a label: a rule is drawn above it, or bold words begin again."""
     last = label.lines[-1]
     is_ruled = any(
@@ -145,7 +145,7 @@ def _opens_label(page: Page, piece: Line, label: SideLabel) -> bool:
         and rule.x1 >= piece.x0 + 0.8 * (piece.x1 - piece.x0)
         for rule in page.rules
     )
-    return is_ruled or (piece.is_bold and (bool(label_key(piece.text)) or bool(label.notes)))
+    return is_ruled or (piece.is_bold and (bool(label_key(piece.text)) or bool(label.remarks)))
 
 
 def label_key(text: str) -> str | None:

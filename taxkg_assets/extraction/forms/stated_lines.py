@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from taxkg_assets.extraction.forms.form_lines import FormLine, FormLines
-from taxkg_assets.extraction.forms.line_numbers import read_start
+from taxkg_assets.extraction.forms.line_numbers import read_line_number
 from taxkg_assets.extraction.forms.margin_labels import limits
 from taxkg_assets.extraction.forms.stated_fields import StatedField
 from taxkg_assets.extraction.layout.lines import Line, cut_line
@@ -147,7 +147,7 @@ def _rest_of_row(found: FormLines, piece: Line) -> list[Line]:
     taken: list[Line] = []
     end = piece.x1
     for other in row:
-        if other.x0 - end > limits().number_gap_pt or (taken and read_start(other) is not None):
+        if other.x0 - end > limits().number_gap_pt or (taken and read_line_number(other) is not None):
             break
         taken.append(other)
         end = other.x1

@@ -15,7 +15,7 @@ from itertools import pairwise
 from taxkg_assets.extraction.layout.entries import begins_entry, find_entries
 from taxkg_assets.extraction.layout.lines import Line
 from taxkg_assets.extraction.pdf.model import Span
-from taxkg_assets.rules.asking import Search, find_search
+from taxkg_assets.rules.anchored_search import Search, compile_search
 from taxkg_assets.rules.loader import load_rules
 from taxkg_assets.rules.models.roles import Thresholds, load_roles
 
@@ -41,7 +41,7 @@ def search_for(group: str) -> Search:
         Function of a text that returns the first match, or None.
     """
     patterns = [_GROUP_NAME.sub("(?:", rule.pattern.pattern) for rule in load_rules("roles", group)]
-    return find_search(re.compile("|".join(f"(?:{pattern})" for pattern in patterns)))
+    return compile_search(re.compile("|".join(f"(?:{pattern})" for pattern in patterns)))
 
 
 def matches(group: str, text: str) -> bool:

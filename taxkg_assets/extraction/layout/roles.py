@@ -22,7 +22,7 @@ from taxkg_assets.extraction.layout.paragraphs import (
     thresholds,
 )
 from taxkg_assets.extraction.pdf.model import Page, Rule, Source
-from taxkg_assets.rules.asking import Search, find_search
+from taxkg_assets.rules.anchored_search import Search, compile_search
 from taxkg_assets.rules.loader import load_rules
 
 _DIGITS = re.compile(r"\d+|[ivxl]+$")
@@ -167,7 +167,7 @@ def is_artifact_of(line: Line, *rule_ids: str) -> bool:
 
 @cache
 def _artifact_searches(rule_ids: tuple[str, ...]) -> tuple[Search, ...]:
-    return tuple(find_search(rule.pattern) for rule in load_rules("roles", "artifacts") if rule.id in rule_ids)
+    return tuple(compile_search(rule.pattern) for rule in load_rules("roles", "artifacts") if rule.id in rule_ids)
 
 
 def find_address_lines(page: Page, lines: Sequence[Line], style: Style) -> frozenset[int]:

@@ -18,7 +18,7 @@ _AT = attrgetter("at")
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class RuledLine:
     """One straight line: `at` is y of a horizontal, x of a vertical; `start` to `end` runs along it."""
 
     at: float
@@ -38,10 +38,10 @@ class Line:
 class Ruling:
     """The whole lines of a page or of a part of it, sorted by `at`, then `start`."""
 
-    horizontals: tuple[Line, ...]
-    verticals: tuple[Line, ...]
+    horizontals: tuple[RuledLine, ...]
+    verticals: tuple[RuledLine, ...]
 
-    def above(self, x: float, y: float) -> Line | None:
+    def above(self, x: float, y: float) -> RuledLine | None:
         """Find the nearest horizontal at or over y that passes x."""
         lines = self.horizontals
         for i in range(_right(lines, y) - 1, -1, -1):
@@ -49,12 +49,12 @@ class Ruling:
                 return lines[i]
         return None
 
-    def below(self, x: float, y: float) -> Line | None:
+    def below(self, x: float, y: float) -> RuledLine | None:
         """Find the nearest horizontal at or under y that passes x."""
         lines = self.horizontals
         return next((lines[i] for i in range(_left(lines, y), len(lines)) if lines[i].covers(x)), None)
 
-    def left(self, x: float, y: float) -> Line | None:
+    def left(self, x: float, y: float) -> RuledLine | None:
         """Find the nearest vertical at or left of x that passes y."""
         lines = self.verticals
         for i in range(_right(lines, x) - 1, -1, -1):
@@ -62,7 +62,7 @@ class Ruling:
                 return lines[i]
         return None
 
-    def right(self, x: float, y: float) -> Line | None:
+    def right(self, x: float, y: float) -> RuledLine | None:
         """Find the nearest vertical at or right of x that passes y."""
         lines = self.verticals
         return next((lines[i] for i in range(_left(lines, x), len(lines)) if lines[i].covers(y)), None)
@@ -92,12 +92,12 @@ def _merge_all(rules: tuple[Rule, ...]) -> Ruling:
     return _without_check_boxes(Ruling(_merge(horizontals), _merge(verticals)))
 
 
-def _merge(strokes: list[tuple[float, float, float]]) -> tuple[Line, ...]:
+def _merge(strokes: list[tuple[float, float, float]]) -> tuple[RuledLine, ...]:
     """Cluster strokes by their common coordinate, then join those that touch or overlap."""
     settings = load_tables().ruling
     adjacent, gap = settings.stroke_gap_pt, settings.gap_pt
     strokes.sort()
-    merged: list[Line] = []
+    merged: list[RuledLine] = []
     first = 0
     while first < len(strokes):
         last = first
@@ -110,9 +110,9 @@ def _merge(strokes: list[tuple[float, float, float]]) -> tuple[Line, ...]:
                 end = max(end, high)
                 ats.append(at)
             else:
-                merged.append(Line(sum(ats) / len(ats), start, end))
+                merged.append(RuledLine(sum(ats) / len(ats), start, end))
                 start, end, ats = low, high, [at]
-        merged.append(Line(sum(ats) / len(ats), start, end))
+        merged.append(RuledLine(sum(ats) / len(ats), start, end))
         first = last + 1
     return tuple(sorted(merged, key=lambda line: (line.at, line.start)))
 
@@ -126,7 +126,7 @@ def _without_check_boxes(ruling: Ruling) -> Ruling:
         return ruling
     # Few sides stand at the ends of a top; they are sorted by where they stand.
     places = [line.at for line in sides]
-    dropped: set[Line] = set()
+    dropped: set[RuledLine] = set()
     for top in tops:
         near = sides[bisect_left(places, top.start - 2.0) : bisect_right(places, top.end + 2.0)]
         ends = [
@@ -145,9 +145,9 @@ def _without_check_boxes(ruling: Ruling) -> Ruling:
     )
 
 
-def _left(lines: tuple[Line, ...], value: float) -> int:
+def _left(lines: tuple[RuledLine, ...], value: float) -> int:
     return bisect_left(lines, value, key=_AT)
 
 
-def _right(lines: tuple[Line, ...], value: float) -> int:
+def _right(lines: tuple[RuledLine, ...], value: float) -> int:
     return bisect_right(lines, value, key=_AT)

@@ -12,7 +12,7 @@ from itertools import pairwise
 from taxkg_assets.extraction.layout.lines import touch
 from taxkg_assets.extraction.layout.ruling import Ruling
 from taxkg_assets.extraction.pdf.model import Span
-from taxkg_assets.rules.asking import matches_any
+from taxkg_assets.rules.anchored_search import matches_any
 from taxkg_assets.rules.loader import find_rule
 from taxkg_assets.rules.models.tables import load_tables
 

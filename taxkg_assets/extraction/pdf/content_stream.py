@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from taxkg_assets.extraction.pdf.library import pymupdf
-from taxkg_assets.extraction.pdf.render_fast_path import PICTURE, inside_of
+from taxkg_assets.extraction.pdf.render_fast_path import PICTURE, low_level_page
 
 _MUPDF: Any = pymupdf.mupdf
 _STRING = rb"\((?:[^()\\]++|\\.)*+\)"
@@ -30,7 +30,7 @@ _NUMBER_IN_STRING = re.compile(rb"\((?:[^()\\/]++|\\.|/(?!MCID))*+/MCID", re.DOT
 
 
 @contextmanager
-def written_as(page: Any, content: bytes) -> Iterator[bytes]:
+def with_content_stream(page: Any, content: bytes) -> Iterator[bytes]:
     """Give a page other instructions for a while.
 
     Args:
@@ -43,7 +43,7 @@ def written_as(page: Any, content: bytes) -> Iterator[bytes]:
     if not content:
         yield content
         return
-    inside = inside_of(page)
+    inside = low_level_page(page)
     described, document = inside.obj(), inside.doc()
     own = _MUPDF.pdf_dict_gets(described, "Contents")
     buffer = _MUPDF.fz_new_buffer_from_copied_data(content)
@@ -56,7 +56,7 @@ def written_as(page: Any, content: bytes) -> Iterator[bytes]:
         _MUPDF.pdf_delete_object(document, _MUPDF.pdf_to_num(other))
 
 
-def find_unnumbered(content: bytes) -> bytes:
+def strip_mcids(content: bytes) -> bytes:
     """Take the numbers off the marks among a page's instructions; they stay where text may hold what looks like one.
 
     Args:
@@ -70,7 +70,7 @@ def find_unnumbered(content: bytes) -> bytes:
     return content.replace(_NUMBER, _NO_NUMBER)
 
 
-def find_wordless(content: bytes) -> bytes | None:
+def strip_text_objects(content: bytes) -> bytes | None:
     """Empty the text objects among a page's instructions; None where text may be left or may be none.
 
     Args:

@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from taxkg_assets.extraction.pdf.content_stream import written_as
+from taxkg_assets.extraction.pdf.content_stream import with_content_stream
 from taxkg_assets.extraction.pdf.library import pymupdf
 from taxkg_assets.extraction.pdf.model import Fill, Rule
 from taxkg_assets.extraction.pdf.render_fast_path import has_soft_mask
-from taxkg_assets.extraction.pdf.visibility import MASK, NAMED_PART, SLIT, Cover
+from taxkg_assets.extraction.pdf.visibility import MASK, NAMED_PART, SLIT, Occluder
 from taxkg_assets.rules.models.hidden_text import load_hidden_text
 from taxkg_assets.rules.models.tables import load_tables
 
@@ -29,32 +29,33 @@ _NUMBERS = re.compile(rb"-?\d*\.?\d+")
 
 def read_drawings(
     page: Any, wordless: bytes | None = None
-) -> tuple[tuple[Rule, ...], tuple[Fill, ...], tuple[Cover, ...]]:
-    """Read straight dark lines as rules, shaded rectangles as fills, and all that is painted solid as covers.
+) -> tuple[tuple[Rule, ...], tuple[Fill, ...], tuple[Occluder, ...]]:
+    """Read straight dark lines as rules, shaded rectangles as fills, and all that is painted solid as occluders.
 
     Args:
         page: Open page of PyMuPDF.
-        wordless: The page's instructions without its text, read instead of all; covers are then counted without text.
+        wordless: The page's instructions without its text, read instead of all; occluders are then counted without
+            text.
 
     Returns:
-        Rules, fills and covers, in points.
+        Rules, fills and occluders, in points.
     """
     if wordless is not None:
-        with written_as(page, wordless):
+        with with_content_stream(page, wordless):
             return read_drawings(page)
     rules: list[Rule] = []
     fills: list[Fill] = []
-    covers: list[Cover] = []
+    occluders: list[Occluder] = []
     least_pt = load_tables().drawings.thin_pt
     broad_pt = load_hidden_text().limits.broad_pt
     for path in page.get_cdrawings():
         kind = path["type"]
         x0, y0, x1, y1 = path["rect"]
         if "f" in kind and path.get("fill_opacity") == 1.0 and min(x1 - x0, y1 - y0) > least_pt:
-            covers.append(Cover(path["seqno"], (x0, y0, x1, y1), _rgb(path.get("fill"))))
+            occluders.append(Occluder(path["seqno"], (x0, y0, x1, y1), _rgb(path.get("fill"))))
         if "s" in kind and path.get("stroke_opacity") == 1.0 and (pen := path["width"] or 0.0) > broad_pt:
             box = (x0 - pen / 2, y0 - pen / 2, x1 + pen / 2, y1 + pen / 2)
-            covers.append(Cover(path["seqno"], box, _rgb(path.get("color"))))
+            occluders.append(Occluder(path["seqno"], box, _rgb(path.get("color"))))
         strokes = "s" in kind and _is_inked(path.get("color"), path.get("stroke_opacity"))
         paints = "f" in kind and _is_inked(path.get("fill"), path.get("fill_opacity"))
         color = _rgb(path.get("fill")) if paints else 0
@@ -63,7 +64,7 @@ def read_drawings(
                 _add_line(rules, item[1], item[2])
             elif item[0] in ("re", "qu"):
                 _add_rectangle(rules, fills, _corners(item), strokes=strokes, color=color if paints else None)
-    return tuple(rules), tuple(fills), tuple(covers)
+    return tuple(rules), tuple(fills), tuple(occluders)
 
 
 def read_painters(page: Any, content: bytes) -> frozenset[str]:
@@ -85,7 +86,7 @@ def read_painters(page: Any, content: bytes) -> frozenset[str]:
         if min((abs(float(side)) for side in sides), default=least_pt) < least_pt:
             found.add(SLIT)
             break
-    # A page of a text file has no instructions, and asking for its insides ends the process.
+    # A page of a text file has no content stream; opening its low-level page ends the process.
     if content and has_soft_mask(page):
         found.add(MASK)
     return frozenset(found)

@@ -12,12 +12,12 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from taxkg_assets.extraction.pdf.content_stream import written_as
+from taxkg_assets.extraction.pdf.content_stream import with_content_stream
 from taxkg_assets.extraction.pdf.geometry import Box
 from taxkg_assets.extraction.pdf.paint_log import read_paint_log, read_printed_text
 from taxkg_assets.extraction.pdf.paint_order import PaintOrder
 from taxkg_assets.extraction.pdf.rendered_text import are_same_letters
-from taxkg_assets.extraction.pdf.visibility import Cover
+from taxkg_assets.extraction.pdf.visibility import Occluder
 
 
 class FormXObjects:
@@ -28,7 +28,7 @@ class FormXObjects:
 
         Args: wordless: the page's instructions without its text. clip, flags: how the text of the page is read.
         """
-        with written_as(page, wordless):
+        with with_content_stream(page, wordless):
             self._said = page.get_textpage(clip=clip, flags=flags)
             self.display_list = page.get_displaylist()
         self.log = read_paint_log(self.display_list)
@@ -44,14 +44,18 @@ class FormXObjects:
         blocks = self._said.extractDICT()["blocks"]
         return frozenset(span["bbox"] for block in blocks for line in block["lines"] for span in line["spans"])
 
-    def place_covers(self, covers: Sequence[Cover]) -> tuple[Cover, ...] | None:
-        """Keep the covers of the page in their order among all that is painted but its own words.
+    def place_occluders(self, occluders: Sequence[Occluder]) -> tuple[Occluder, ...] | None:
+        """Keep the occluders of the page in their order among all that is painted but its own words.
 
-        Returns: the covers in their order among all that is painted but text; None where the log lacks something, such
-                 as a path without area.
+        Returns: the occluders in their order among all that is painted but text; None where the log lacks something,
+                 such as a path without area.
         """
-        if not all(cover.order < len(self.log) and self.log[cover.order][0].endswith("-path") for cover in covers):
+        if not all(
+            occluder.order < len(self.log) and self.log[occluder.order][0].endswith("-path") for occluder in occluders
+        ):
             return None
-        self.order = PaintOrder.read(self.log, [(cover.order, cover.box) for cover in covers])
+        self.order = PaintOrder.read(self.log, [(occluder.order, occluder.box) for occluder in occluders])
         texts = [order for order, _ in self.order.written]
-        return tuple(replace(cover, order=cover.order - bisect_left(texts, cover.order)) for cover in covers)
+        return tuple(
+            replace(occluder, order=occluder.order - bisect_left(texts, occluder.order)) for occluder in occluders
+        )

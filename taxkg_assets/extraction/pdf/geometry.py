@@ -29,7 +29,7 @@ def find_area(box: Sequence[float]) -> float:
     return max(0.0, box[2] - box[0]) * max(0.0, box[3] - box[1])
 
 
-def find_meetings(boxes: Floats, others: Floats, may_meet: npt.NDArray[np.bool_]) -> tuple[Any, Any, Floats]:
+def find_intersections(boxes: Floats, others: Floats, may_meet: npt.NDArray[np.bool_]) -> tuple[Any, Any, Floats]:
     """Find the pairs of rectangles and others that share area, and how much.
 
     Args:
@@ -61,13 +61,13 @@ def are_inside(boxes: Floats, outer: Sequence[Box]) -> npt.NDArray[np.bool_]:
         return is_inside
     x0, y0, x1, y1 = boxes.T
     x, y = (x0 + x1) / 2, (y0 + y1) / 2
-    for some in cut_in_parts(np.array(outer, dtype=float), len(boxes)):
+    for some in split_rows(np.array(outer, dtype=float), len(boxes)):
         left, top, right, bottom = some.T[:, :, None]
         is_inside |= ((left <= x) & (x <= right) & (top <= y) & (y <= bottom)).any(axis=0)
     return is_inside
 
 
-def cut_in_parts(rows: npt.NDArray[Any], count: int) -> Iterator[npt.NDArray[Any]]:
+def split_rows(rows: npt.NDArray[Any], count: int) -> Iterator[npt.NDArray[Any]]:
     """Cut rows so that each part can be compared with the others within `CELLS` pairs.
 
     Args:

@@ -8,7 +8,7 @@ from functools import lru_cache
 from sys import intern
 from typing import Any, TypeVar
 
-from taxkg_assets.extraction.pdf.content_stream import find_unnumbered, find_wordless, written_as
+from taxkg_assets.extraction.pdf.content_stream import strip_mcids, strip_text_objects, with_content_stream
 from taxkg_assets.extraction.pdf.drawings import read_drawings, read_painters
 from taxkg_assets.extraction.pdf.form_widgets import read_widgets
 from taxkg_assets.extraction.pdf.form_xobjects import FormXObjects
@@ -25,7 +25,15 @@ from taxkg_assets.extraction.pdf.rendered_text import GlyphMismatch, are_printed
 from taxkg_assets.extraction.pdf.sanitize import find_plain_text
 from taxkg_assets.extraction.pdf.tags import Tag, TagPolicy, flatten_tags
 from taxkg_assets.extraction.pdf.text_direction import find_sideways
-from taxkg_assets.extraction.pdf.visibility import COVERED, FAR_PT, OFF_PAGE, UNPAINTED, Ground, HiddenText, Sight
+from taxkg_assets.extraction.pdf.visibility import (
+    COVERED,
+    FAR_PT,
+    OFF_PAGE,
+    UNPAINTED,
+    Background,
+    HiddenText,
+    VisibilityChecker,
+)
 from taxkg_assets.rules.loader import load_rules
 
 Turn = Callable[[Sequence[float]], tuple[float, float, float, float]]
@@ -48,7 +56,7 @@ class _Drawn:
     rules: tuple[Rule, ...] = ()
     fills: tuple[Fill, ...] = ()
     image_count: int = 0
-    ground: Ground = field(default_factory=lambda: Ground((), (), has_pictures=False))
+    background: Background = field(default_factory=lambda: Background((), (), has_pictures=False))
     is_plain: bool = True
 
 
@@ -56,7 +64,7 @@ class _Drawn:
 class _Text:
     """The text of a page as parsed: flat blocks, and the tag of each where the structure tags were read."""
 
-    said: Any
+    text_page: Any
     blocks: list[dict[str, Any]]
     owners: list[int] | None = None
     tags: tuple[Tag, ...] = ()
@@ -102,32 +110,32 @@ def read_page(
 def _read_tagged(page: Any) -> tuple[_Text | None, str]:
     """Read the text of a page with its structure tags; None, and the reason if it has any, where that cannot be."""
     try:
-        said = page.get_textpage(clip=_AROUND, flags=_TEXT_FLAGS | _MUPDF.TEXT_COLLECT_STRUCTURE)
-        flat = flatten_tags(said.extractDICT()["blocks"])
+        text_page = page.get_textpage(clip=_AROUND, flags=_TEXT_FLAGS | _MUPDF.TEXT_COLLECT_STRUCTURE)
+        flat = flatten_tags(text_page.extractDICT()["blocks"])
     except (RecursionError, RuntimeError, ValueError, _MUPDF.mupdf.FzErrorBase):
         return None, "The structure tree is damaged."
     if flat is None:
         return None, "The structure tree is too deep or too large."
     blocks, owners, tags = flat
-    return (_Text(said, blocks, owners, tags), "") if tags else (None, "")
+    return (_Text(text_page, blocks, owners, tags), "") if tags else (None, "")
 
 
 def _read_page(
     page: Any, text: _Text | None, *, number: int, widgets: tuple[Widget, ...], is_text: bool, hidden: list[HiddenText]
 ) -> Page:
     """Read a page with text that was parsed already, or without structure tags where there is none."""
-    # A page of a text file has no instructions, and asking for its insides ends the process.
+    # A page of a text file has no content stream; opening its low-level page ends the process.
     written = b"" if is_text else page.read_contents()
     is_replaced = bool(written) and has_other_words(page)
-    with written_as(page, written if is_replaced else find_unnumbered(written)) as content:
+    with with_content_stream(page, written if is_replaced else strip_mcids(written)) as content:
         if text is None:
-            said = page.get_textpage(clip=_AROUND, flags=_TEXT_FLAGS)
-            text = _Text(said, said.extractDICT()["blocks"])
+            text_page = page.get_textpage(clip=_AROUND, flags=_TEXT_FLAGS)
+            text = _Text(text_page, text_page.extractDICT()["blocks"])
         drawn = _Drawn() if is_text else _read_drawn(page, content, blocks=text.blocks, is_replaced=is_replaced)
-        shown = page.rect
-        width, height = shown.width, shown.height
+        display_rect = page.rect
+        width, height = display_rect.width, display_rect.height
         turn = _turn_of(page) if page.rotation else None
-        sight = Sight(page, width=width, height=height, ground=drawn.ground)
+        sight = VisibilityChecker(page, width=width, height=height, background=drawn.background)
         spans, unseen = _read_spans(page, text, sight=sight, turn=turn, number=number, is_plain=drawn.is_plain)
         hidden += unseen
         rules, fills = drawn.rules, drawn.fills
@@ -143,7 +151,7 @@ def _read_drawn(page: Any, content: bytes, *, blocks: Sequence[dict[str, Any]], 
 
     Args: content: its instructions. blocks: its text as parsed. is_replaced: the document has other words for its text.
     """
-    wordless = find_wordless(content)
+    wordless = strip_text_objects(content)
     instructions = content if wordless is None else wordless
     is_sure = not is_replaced and is_plain(page, instructions, blocks=blocks)
     xobjects = None
@@ -152,19 +160,19 @@ def _read_drawn(page: Any, content: bytes, *, blocks: Sequence[dict[str, Any]], 
         is_sure = xobjects is not None
     if not is_sure or has_drawn_letters(page):
         wordless = xobjects = None
-    rules, fills, covers = read_drawings(page, wordless)
+    rules, fills, occluders = read_drawings(page, wordless)
     if xobjects is not None:
-        counted = xobjects.place_covers(covers)
+        counted = xobjects.place_occluders(occluders)
         if counted is None:
             wordless = xobjects = None
             rules, fills, counted = read_drawings(page)
-        covers = counted
+        occluders = counted
     image_count = len(page.get_images()) if has_named_parts(page) else 0
     painters = read_painters(page, instructions)
-    ground = Ground(
-        fills, covers, has_pictures=image_count > 0, painters=painters, wordless=wordless, xobjects=xobjects
+    background = Background(
+        fills, occluders, has_pictures=image_count > 0, painters=painters, wordless=wordless, xobjects=xobjects
     )
-    return _Drawn(rules, fills, image_count, ground, is_sure)
+    return _Drawn(rules, fills, image_count, background, is_sure)
 
 
 def _read_xobjects(page: Any, wordless: bytes | None) -> FormXObjects | None:
@@ -195,7 +203,7 @@ def _turned(shapes: tuple[Shape, ...], turn: Turn) -> tuple[Shape, ...]:
 
 
 def _read_spans(
-    page: Any, text: _Text, *, sight: Sight, turn: Turn | None, number: int, is_plain: bool
+    page: Any, text: _Text, *, sight: VisibilityChecker, turn: Turn | None, number: int, is_plain: bool
 ) -> tuple[tuple[Span, ...], list[HiddenText]]:
     """Read the visible spans of a page in stored order, and the words of the invisible ones."""
     spans: list[Span] = []
@@ -255,7 +263,7 @@ def _read_spans(
 
 
 def _find_mismatches(
-    page: Any, text: _Text, *, raws: Sequence[dict[str, Any]], reasons: Sequence[str], sight: Sight
+    page: Any, text: _Text, *, raws: Sequence[dict[str, Any]], reasons: Sequence[str], sight: VisibilityChecker
 ) -> dict[int, GlyphMismatch]:
     """Find the spans that do not print what they say; read letter by letter only where a quick look differs."""
     on_page = [reason != OFF_PAGE for reason in reasons]
@@ -263,7 +271,7 @@ def _find_mismatches(
     if seen is not None and are_printed(raws, on_page, seen=seen):
         return {}
     printed = page.get_textpage(clip=_AROUND, flags=_PRINTED_FLAGS)
-    return find_mismatches(raws, on_page, said=text.said, printed=printed)
+    return find_mismatches(raws, on_page, text_page=text.text_page, printed=printed)
 
 
 @lru_cache(maxsize=1024)

@@ -21,11 +21,11 @@ class PaintOrder:
     painted: Sequence[tuple[int, Box, bool]]
 
     @classmethod
-    def read(cls, log: Sequence[tuple[str, Box]], covers: Sequence[tuple[int, Box]]) -> PaintOrder:
+    def read(cls, log: Sequence[tuple[str, Box]], occluders: Sequence[tuple[int, Box]]) -> PaintOrder:
         """Take a log of painting, and solid paths with their places in it."""
         written = [(order, box) for order, (kind, box) in enumerate(log) if kind.endswith("-text")]
         images = [(order, box, True) for order, (kind, box) in enumerate(log) if kind == "fill-image"]
-        return cls(written, [*images, *((order, box, False) for order, box in covers)])
+        return cls(written, [*images, *((order, box, False) for order, box in occluders)])
 
     def compare(self, boxes: Floats, *, share: float) -> npt.NDArray[np.bool_]:
         """Decide for each rectangle of text what happened there.

@@ -50,13 +50,13 @@ def find_rows(found: Iterable[HiddenText]) -> list[HiddenText]:
         text = " ".join(" ".join(part.text for part in parts).split())
         if parts[0].kind != PRINTED and sum(letter.isalpha() for letter in text) < rules.least_letters:
             continue
-        is_order = reads_as_order(text)
+        is_order = reads_as_injection(text)
         rows.append(replace(parts[0], text=_excerpt(text), box=_around(parts), is_order=is_order))
     rows.sort(key=lambda row: not row.is_order)
     return sorted(rows[: rules.most_rows], key=lambda row: (row.page, row.kind, row.box))
 
 
-def find_printed_orders(pages: Sequence[tuple[int, Sequence[Any]]]) -> list[HiddenText]:
+def find_printed_injections(pages: Sequence[tuple[int, Sequence[Any]]]) -> list[HiddenText]:
     """Find visible text that addresses a program.
 
     Args:
@@ -73,7 +73,9 @@ def find_printed_orders(pages: Sequence[tuple[int, Sequence[Any]]]) -> list[Hidd
         if not _has_injection(text, rules=screen.find_rules(_ORDERS[0], rule_words), may_be_spaced=may_be):
             continue
         blocks = [list(group) for _, group in groupby(spans, key=lambda span: span.block_ix)]
-        injected: list[Sequence[Any]] = [own for own in blocks if reads_as_order(" ".join(span.text for span in own))]
+        injected: list[Sequence[Any]] = [
+            own for own in blocks if reads_as_injection(" ".join(span.text for span in own))
+        ]
         # An order may run on from block to block.
         found += [_tell(own, page=page) for own in injected or [spans]]
     return found
@@ -84,7 +86,7 @@ def _tell(spans: Sequence[Any], *, page: int) -> HiddenText:
     return replace(parts[0], text=" ".join(part.text for part in parts), box=_around(parts))
 
 
-def reads_as_order(text: str) -> bool:
+def reads_as_injection(text: str) -> bool:
     """Whether a text speaks to a program that reads it, and not to a person; also where it is written to be missed."""
     plain = _unmask(text)
     small = plain.lower()

@@ -19,11 +19,11 @@ from taxkg_assets.extraction.pdf.model import Page, Source
 from taxkg_assets.extraction.pdf.navigation import Navigation
 from taxkg_assets.extraction.pdf.navigation_reader import NavigationReader
 from taxkg_assets.extraction.pdf.page_reader import read_page
-from taxkg_assets.extraction.pdf.prompt_injection import find_printed_orders, find_rows
+from taxkg_assets.extraction.pdf.prompt_injection import find_printed_injections, find_rows
 from taxkg_assets.extraction.pdf.sanitize import find_plain_text
 from taxkg_assets.extraction.pdf.tag_guard import find_danger
 from taxkg_assets.extraction.pdf.tags import TagPolicy
-from taxkg_assets.extraction.pdf.text_paging import open_portions
+from taxkg_assets.extraction.pdf.text_paging import open_text_parts
 from taxkg_assets.extraction.pdf.visibility import PRINTED, HiddenText
 
 # PyMuPDF carries no complete type annotations.
@@ -85,7 +85,7 @@ def read_source(
         if any(page.image_count for page in pages):
             raise StageError("open", "No page has text, only images.", "Run OCR on the file and add the result.")
         raise StageError("open", "The pages are blank: there is no text on any of them.", _REDOWNLOAD)
-    hidden += find_printed_orders([(page.page, page.spans) for page in pages])
+    hidden += find_printed_injections([(page.page, page.spans) for page in pages])
     rows = find_rows(sorted(hidden, key=lambda row: row.page))
     warnings += _hidden_warnings(rows)
     image_only = Source(document_id, pages).image_only_pages
@@ -136,7 +136,7 @@ def _read_text(
     """Read a text file's pages, portion by portion."""
     pages: list[Page] = []
     metadata: dict[str, str] = {}
-    for document, page_count in open_portions(data, open_text=lambda portion: _open(portion, is_text=True)):
+    for document, page_count in open_text_parts(data, open_text=lambda portion: _open(portion, is_text=True)):
         try:
             _check_page_count(len(pages) + page_count, max_pages=max_pages)
             metadata = metadata or _metadata(document)

@@ -92,7 +92,7 @@ def _clips_text(content: bytes) -> bool:
 
 def _has_plain_parts(page: Any) -> bool:
     """Decide whether neither fields, notes nor named parts can clip or replace a page's own text."""
-    inside = inside_of(page)
+    inside = low_level_page(page)
     if _MUPDF.pdf_first_annot(inside).m_internal or _MUPDF.pdf_first_widget(inside).m_internal:
         return False
     resources = _resources_of(inside)
@@ -107,7 +107,7 @@ def has_form_xobjects(page: Any) -> bool:
     Args:
         page: Open page of PyMuPDF.
     """
-    return bool(_kinds_of_parts(_resources_of(inside_of(page))) - {"Image"})
+    return bool(_kinds_of_parts(_resources_of(low_level_page(page))) - {"Image"})
 
 
 def _kinds_of_parts(resources: Any) -> set[str]:
@@ -122,7 +122,7 @@ def has_named_parts(page: Any) -> bool:
     Args:
         page: Open page of PyMuPDF.
     """
-    return bool(_MUPDF.pdf_dict_len(_MUPDF.pdf_dict_gets(_resources_of(inside_of(page)), "XObject")))
+    return bool(_MUPDF.pdf_dict_len(_MUPDF.pdf_dict_gets(_resources_of(low_level_page(page)), "XObject")))
 
 
 def has_drawn_letters(page: Any) -> bool:
@@ -131,7 +131,7 @@ def has_drawn_letters(page: Any) -> bool:
     Args:
         page: Open page of PyMuPDF.
     """
-    fonts = _MUPDF.pdf_dict_gets(_resources_of(inside_of(page)), "Font")
+    fonts = _MUPDF.pdf_dict_gets(_resources_of(low_level_page(page)), "Font")
     # Read without an object of Python for each: a page has many fonts.
     inside, font_of, value_of, name_of = (
         fonts.m_internal,
@@ -148,14 +148,14 @@ def has_soft_mask(page: Any) -> bool:
     Args:
         page: Open page of PyMuPDF.
     """
-    states = _MUPDF.pdf_dict_gets(_resources_of(inside_of(page)), "ExtGState")
+    states = _MUPDF.pdf_dict_gets(_resources_of(low_level_page(page)), "ExtGState")
     masks = (
         _MUPDF.pdf_dict_gets(_MUPDF.pdf_dict_get_val(states, ix), "SMask") for ix in range(_MUPDF.pdf_dict_len(states))
     )
     return any(_MUPDF.pdf_is_dict(mask) for mask in masks)
 
 
-def inside_of(page: Any) -> Any:
+def low_level_page(page: Any) -> Any:
     """Return a page as the PDF parser of MuPDF represents it.
 
     Args:
@@ -183,7 +183,7 @@ def has_other_words(page: Any) -> bool:
     Args:
         page: Open page of PyMuPDF.
     """
-    described = inside_of(page).obj()
+    described = low_level_page(page).obj()
     document = _MUPDF.pdf_get_bound_document(described)
     parents = _MUPDF.pdf_dict_getp(_MUPDF.pdf_trailer(document), "Root/StructTreeRoot/ParentTree")
     if not parents.m_internal:

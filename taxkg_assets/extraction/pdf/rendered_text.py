@@ -74,14 +74,14 @@ def are_printed(raws: Sequence[dict[str, Any]], on_page: Sequence[bool], *, seen
 
 
 def find_mismatches(
-    raws: Sequence[dict[str, Any]], on_page: Sequence[bool], *, said: Any, printed: Any
+    raws: Sequence[dict[str, Any]], on_page: Sequence[bool], *, text_page: Any, printed: Any
 ) -> dict[int, GlyphMismatch]:
-    """Find the spans of a page that print something else than they say.
+    """Find the spans of a page whose glyphs differ from their text.
 
     Args:
         raws: Spans as parsed.
         on_page: Whether each span is on the page.
-        said: Text page of all that the file says.
+        text_page: Text page of all text in the file.
         printed: Text page of the glyphs within their clips.
 
     Returns:
@@ -89,27 +89,27 @@ def find_mismatches(
     """
     if are_printed(raws, on_page, seen=printed.extractText()):
         return {}
-    spans = _spans(said.extractRAWDICT())
+    spans = _spans(text_page.extractRAWDICT())
     own, shown = _Letters(spans), _Letters(_spans(printed.extractRAWDICT()))
     found: dict[int, GlyphMismatch] = {}
     for ix, (raw, chars, is_on) in enumerate(zip(raws, spans, on_page, strict=True)):
-        if is_on and (mismatch := _compare(raw, chars, said=own, shown=shown)):
+        if is_on and (mismatch := _compare(raw, chars, text=own, glyphs=shown)):
             found[ix] = mismatch
     return found
 
 
 def _compare(
-    raw: dict[str, Any], chars: Sequence[dict[str, Any]], *, said: _Letters, shown: _Letters
+    raw: dict[str, Any], chars: Sequence[dict[str, Any]], *, text: _Letters, glyphs: _Letters
 ) -> GlyphMismatch | None:
-    places = shown.find_within(raw["bbox"])
-    glyphs = shown.read(places)
-    before, after = _count(said.read(said.find_within(raw["bbox"]))), _count(glyphs)
-    if before == after or any(letter == "\ufffd" or unicodedata.category(letter) in _UNKNOWN for letter in glyphs):
+    places = glyphs.find_within(raw["bbox"])
+    shown = glyphs.read(places)
+    before, after = _count(text.read(text.find_within(raw["bbox"]))), _count(shown)
+    if before == after or any(letter == "\ufffd" or unicodedata.category(letter) in _UNKNOWN for letter in shown):
         return None
-    printed = shown.take(places)
+    printed = glyphs.take(places)
     if not after <= before:
         return GlyphMismatch(printed, raw["text"], REPLACED)
-    left = Counter(glyphs)
+    left = Counter(shown)
     unseen = []
     for char in chars:
         left[char["c"]] -= 1

@@ -14,12 +14,12 @@ import polars as pl
 
 from taxkg_assets.extraction.pdf.model import Fill, Page, Rule, Source, Span, Widget
 from taxkg_assets.extraction.pdf.navigation import LinkArea, Navigation, Place
+from taxkg_assets.schemas.columns import CORNERS
 
-_CORNERS = ("x0_pt", "y0_pt", "x1_pt", "y1_pt")
 Placed = TypeVar("Placed", Span, Rule, Fill, Widget, LinkArea)
 
 
-def turn_upright(source: Source) -> Source:
+def derotate_pages(source: Source) -> Source:
     """Turn each page whose text runs upwards or downwards so that it runs from left to right.
 
     Args:
@@ -35,7 +35,7 @@ def turn_upright(source: Source) -> Source:
     return replace(source, pages=pages, navigation=_navigation_turned(source.navigation, turned))
 
 
-def turn_back(frames: Mapping[str, pl.DataFrame], *, shown: Source) -> dict[str, pl.DataFrame]:
+def restore_rotation(frames: Mapping[str, pl.DataFrame], *, shown: Source) -> dict[str, pl.DataFrame]:
     """Turn the rectangles of rotated pages back to the pages as they are shown; all other rows stay as they are.
 
     Args:
@@ -121,9 +121,9 @@ def _box_back(box: dict[str, float], page: Page | None) -> dict[str, float]:
     """Turn one rectangle back; whatever else its row holds stays."""
     if page is None:
         return box
-    x0, y0, x1, y1 = (box[corner] for corner in _CORNERS)
+    x0, y0, x1, y1 = (box[corner] for corner in CORNERS)
     if page.sideways > 0:
         back = (y0, page.height_pt - x1, y1, page.height_pt - x0)
     else:
         back = (page.width_pt - y1, x0, page.width_pt - y0, x1)
-    return {**box, **dict(zip(_CORNERS, back, strict=True))}
+    return {**box, **dict(zip(CORNERS, back, strict=True))}

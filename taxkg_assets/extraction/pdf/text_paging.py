@@ -20,7 +20,7 @@ _MUPDF: Any = pymupdf
 _AS_STORED: int = _MUPDF.TEXT_PRESERVE_LIGATURES | _MUPDF.TEXT_PRESERVE_WHITESPACE
 
 
-def open_portions(data: bytes, *, open_text: Callable[[bytes], Any]) -> Iterator[tuple[Any, int]]:
+def open_text_parts(data: bytes, *, open_text: Callable[[bytes], Any]) -> Iterator[tuple[Any, int]]:
     """Open the portions of a text in order.
 
     A portion that cannot be cut for certain takes in all the rest.

@@ -1,7 +1,7 @@
 """What of a page's text a person can see. Text that only a program would read is no content, and is reported.
 
-Whether text is lost on its ground, or is under what was painted later, is judged on the page as it is drawn: what the
-file says of colors and order can be made to lie.
+Whether text is lost on its background, or is under what was painted later, is judged on the page as it is drawn: what
+the file says of colors and order can be made to lie.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from taxkg_assets.extraction.pdf.content_stream import written_as
+from taxkg_assets.extraction.pdf.content_stream import with_content_stream
 from taxkg_assets.extraction.pdf.geometry import (
     Box,
     Floats,
     are_inside,
-    cut_in_parts,
     find_area,
     find_areas,
-    find_meetings,
+    find_intersections,
     find_shared_areas,
     holds,
+    split_rows,
 )
 from taxkg_assets.extraction.pdf.library import pymupdf
 from taxkg_assets.extraction.pdf.paint_log import read_paint_log, read_printed_text
@@ -46,7 +46,7 @@ TINY, OFF_PAGE, UNPAINTED, GROUND, COVERED, CLIPPED, REPLACED, PRINTED = (
     "tiny",
     "off page",
     "unpainted",
-    "like its ground",
+    "like its background",
     "covered",
     "clipped",
     "other glyphs",
@@ -74,7 +74,7 @@ class HiddenText:
 
 
 @dataclass(frozen=True, slots=True)
-class Cover:
+class Occluder:
     """A filled path or a broad line that may lie over text, or under it: place in the order of painting, rectangle."""
 
     order: int
@@ -83,31 +83,31 @@ class Cover:
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
+class Background:
     """What a page is painted with besides text.
 
     `painters`: operators that paint something by its name, `SLIT`, or `MASK` where something is painted through a mask.
-    `wordless`: the page's instructions without its text, if covers were counted among what these paint but text.
+    `wordless`: the page's instructions without its text, if occluders were counted among what these paint but text.
     `xobjects`: its form XObjects, if they are surely all else that prints text.
     """
 
     fills: Sequence[Any]
-    covers: Sequence[Cover]
+    occluders: Sequence[Occluder]
     has_pictures: bool
     painters: frozenset[str] = frozenset()
     wordless: bytes | None = None
     xobjects: FormXObjects | None = None
 
 
-class Sight:
+class VisibilityChecker:
     """Judges the spans of one open page; draws it only where a span gives reason to."""
 
-    def __init__(self, page: Any, *, width: float, height: float, ground: Ground) -> None:
-        self._page, self._ground = page, ground
-        self._fills, self._covers, self._has_images = ground.fills, ground.covers, ground.has_pictures
+    def __init__(self, page: Any, *, width: float, height: float, background: Background) -> None:
+        self._page, self._background = page, background
+        self._fills, self._occluders, self._has_images = background.fills, background.occluders, background.has_pictures
         self._width, self._height = width, height
         self._limits = load_hidden_text().limits
-        self._grounds: dict[int, list[Box]] = {}
+        self._backgrounds: dict[int, list[Box]] = {}
         self._boxes: Sequence[Box] = ()
         self._drawn = 0
 
@@ -145,9 +145,9 @@ class Sight:
         rare = np.flatnonzero((painted != usual) & is_text)
         shared = np.zeros(len(boxes))
         # Words of the usual color can be met by rare ones alone, so that each pair is inspected once.
-        for some in cut_in_parts(rare, len(boxes)):
+        for some in split_rows(rare, len(boxes)):
             may_meet = (painted[some][:, None] != painted) & is_text
-            ours, others, areas = find_meetings(boxes[some], boxes, may_meet)
+            ours, others, areas = find_intersections(boxes[some], boxes, may_meet)
             shared += np.bincount(others, areas * (painted[others] == usual), minlength=len(boxes))
             shared[some] = np.bincount(ours, areas, minlength=len(some))
         found: list[int] = np.flatnonzero(self._is_most(shared, boxes)).tolist()
@@ -170,8 +170,8 @@ class Sight:
             is_doubtful |= np.array([manner in lost for manner in manners])
         is_doubtful |= are_inside(boxes, self._pictures)
         for color in {kind[1] for kind in kinds}:
-            if grounds := self._grounds_of(color):
-                is_doubtful |= np.array([manner[1] == color for manner in manners]) & are_inside(boxes, grounds)
+            if backgrounds := self._backgrounds_of(color):
+                is_doubtful |= np.array([manner[1] == color for manner in manners]) & are_inside(boxes, backgrounds)
         found: list[int] = np.flatnonzero(is_doubtful).tolist()
         return found
 
@@ -207,24 +207,24 @@ class Sight:
         return bool(painted <= self._limits.scan_seen * hidden)
 
     def _may_be_lost(self, raw: dict[str, Any]) -> bool:
-        return any(holds(ground, raw["bbox"]) for ground in self._grounds_of(raw["color"])) or any(
+        return any(holds(background, raw["bbox"]) for background in self._backgrounds_of(raw["color"])) or any(
             holds(picture, raw["bbox"]) for picture in self._pictures
         )
 
-    def _grounds_of(self, color: int) -> list[Box]:
-        grounds = self._grounds.get(color)
-        if grounds is None:
-            grounds = self._grounds[color] = self._find_grounds(_brightness(color))
-        return grounds
+    def _backgrounds_of(self, color: int) -> list[Box]:
+        backgrounds = self._backgrounds.get(color)
+        if backgrounds is None:
+            backgrounds = self._backgrounds[color] = self._find_backgrounds(_brightness(color))
+        return backgrounds
 
-    def _find_grounds(self, light: float) -> list[Box]:
+    def _find_backgrounds(self, light: float) -> list[Box]:
         """Where text of a brightness may be lost: on shaded areas that are nearly as bright; if light, everywhere."""
         if light >= self._limits.light:
             return [_EVERYWHERE]
         near = self._limits.like_ground
         fills = [fill for fill in self._fills if abs(_brightness(fill.color) - light) < near]
-        covers = [cover.box for cover in self._covers if abs(_brightness(cover.color) - light) < near]
-        return [*((fill.x0, fill.y0, fill.x1, fill.y1) for fill in fills), *covers]
+        occluders = [occluder.box for occluder in self._occluders if abs(_brightness(occluder.color) - light) < near]
+        return [*((fill.x0, fill.y0, fill.x1, fill.y1) for fill in fills), *occluders]
 
     def _is_distinct(self, raw: dict[str, Any], shown: Box) -> bool:
         own, least = _brightness(raw["color"]), self._limits.contrast
@@ -241,7 +241,7 @@ class Sight:
     @cached_property
     def _is_patterned(self) -> bool:
         """Whether something is painted that does not tell where it ends, or a clip is as narrow as a slit."""
-        named = self._ground.painters
+        named = self._background.painters
         is_shaded = NAMED_PART in named and any(kind == "fill-shade" for kind, _ in self._drawn_log)
         return is_shaded or bool(named - {NAMED_PART})
 
@@ -251,7 +251,7 @@ class Sight:
 
     def _find_under(self, boxes: Floats) -> list[int]:
         """The rectangles over or under which something solid is."""
-        solid = [*self._pictures, *(cover.box for cover in self._covers)]
+        solid = [*self._pictures, *(occluder.box for occluder in self._occluders)]
         if not solid:
             return []
         found: list[int] = np.flatnonzero(self._are_mostly_shared(boxes, np.array(solid, dtype=float))).tolist()
@@ -260,7 +260,7 @@ class Sight:
     def _are_mostly_shared(self, boxes: Floats, others: Floats) -> npt.NDArray[np.bool_]:
         """Whether rectangles share most of their area with others, all of these together."""
         shared = np.zeros(len(boxes))
-        for some in cut_in_parts(others, len(boxes)):
+        for some in split_rows(others, len(boxes)):
             shared += find_shared_areas(boxes, some).sum(axis=0)
         return self._is_most(shared, boxes)
 
@@ -274,9 +274,9 @@ class Sight:
         share = self._limits.covered_share
         found: list[bool | None] = [False] * len(boxes)
         is_open = np.ones(len(boxes), dtype=bool)
-        if self._ground.xobjects is not None:
+        if self._background.xobjects is not None:
             # What is not covered after a word of an XObject is not covered after the last word there either.
-            is_written, is_over, _ = self._ground.xobjects.order.compare(boxes, share=share)
+            is_written, is_over, _ = self._background.xobjects.order.compare(boxes, share=share)
             is_open = ~is_written | is_over
         if is_open.any():
             _, is_over, by_picture = self._order.compare(boxes[is_open], share=share)
@@ -289,8 +289,8 @@ class Sight:
         pixels = self._draw(shown)
         if not pixels:
             return False
-        ground, least = Counter(pixels).most_common(1)[0][0], self._limits.contrast
-        differing = len(pixels) - _count_like(pixels, ground, most=least)
+        background, least = Counter(pixels).most_common(1)[0][0], self._limits.contrast
+        differing = len(pixels) - _count_like(pixels, background, most=least)
         return bool(differing >= self._limits.ink_share * len(pixels))
 
     @cached_property
@@ -304,10 +304,12 @@ class Sight:
         return found
 
     def _counts_covers(self, log: Sequence[tuple[str, Box]]) -> bool:
-        """Whether covers have the places in a log that they were counted with: it may lack what has no area."""
-        is_wordless = self._ground.wordless is not None
+        """Whether occluders have the places in a log that they were counted with: it may lack what has no area."""
+        is_wordless = self._background.wordless is not None
         kinds = [kind for kind, _ in log if not is_wordless or not kind.endswith("-text")]
-        return all(cover.order < len(kinds) and kinds[cover.order].endswith("-path") for cover in self._covers)
+        return all(
+            occluder.order < len(kinds) and kinds[occluder.order].endswith("-path") for occluder in self._occluders
+        )
 
     def read_printed_text(self, flags: int) -> str | None:
         """What the glyphs of the page print, in short; None where a turned page would be read otherwise."""
@@ -316,20 +318,20 @@ class Sight:
     @cached_property
     def _drawn_log(self) -> list[tuple[str, Box]]:
         """What was painted besides text, in order; where words can be left out that takes a fraction of the time."""
-        if self._ground.wordless is None:
+        if self._background.wordless is None:
             return [row for row in self._log if not row[0].endswith("-text")]
-        if self._ground.xobjects is not None:
-            return self._ground.xobjects.log
-        with written_as(self._page, self._ground.wordless):
+        if self._background.xobjects is not None:
+            return self._background.xobjects.log
+        with with_content_stream(self._page, self._background.wordless):
             found: list[tuple[str, Box]] = self._page.get_bboxlog()
         return found
 
     @cached_property
     def _order(self) -> PaintOrder:
-        if self._ground.wordless is None:
-            return PaintOrder.read(self._log, [(cover.order, cover.box) for cover in self._covers])
+        if self._background.wordless is None:
+            return PaintOrder.read(self._log, [(occluder.order, occluder.box) for occluder in self._occluders])
         drawn = [order for order, (kind, _) in enumerate(self._log) if not kind.endswith("-text")]
-        return PaintOrder.read(self._log, [(drawn[cover.order], cover.box) for cover in self._covers])
+        return PaintOrder.read(self._log, [(drawn[occluder.order], occluder.box) for occluder in self._occluders])
 
     @cached_property
     def _has_clear_images(self) -> bool:
@@ -358,7 +360,7 @@ class Sight:
 
     def _find_drawing(self, shown: Box) -> Any:
         """Find what has to be drawn to see a rectangle: for a word of an XObject the page without its own words."""
-        xobjects = self._ground.xobjects
+        xobjects = self._background.xobjects
         if xobjects is None or shown not in xobjects.boxes or self._boxes.count(shown) > 1:
             return self._drawing
         has_others = find_shared_areas(self._own_boxes, np.array([shown])).any()
@@ -367,7 +369,7 @@ class Sight:
     @cached_property
     def _own_boxes(self) -> Floats:
         """The rectangles of the page's own words, as far as its XObjects have words of their own."""
-        others = self._ground.xobjects.boxes if self._ground.xobjects is not None else frozenset()
+        others = self._background.xobjects.boxes if self._background.xobjects is not None else frozenset()
         return np.array([box for box in self._boxes if box not in others], dtype=float).reshape(-1, 4)
 
     @cached_property

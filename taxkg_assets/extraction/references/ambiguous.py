@@ -11,7 +11,7 @@ from typing import Any
 import dataframely as dy
 import polars as pl
 
-from taxkg_assets.prompts.contract import Block, Evidence, Judged, Proposer
+from taxkg_assets.prompts.contract import Block, Evidence, ProposalOutcome, Proposer
 from taxkg_assets.prompts.tasks import AMBIGUOUS_REFERENCES, Candidate, ReferenceItem, ReferenceProposal
 from taxkg_assets.rules.confidence import find_sure_threshold
 from taxkg_assets.schemas import Anchors, References, Sections
@@ -19,7 +19,7 @@ from taxkg_assets.schemas import Anchors, References, Sections
 Row = dict[str, Any]
 
 
-def settle_references(
+def resolve_ambiguous_references(
     references: dy.DataFrame[References],
     sections: dy.DataFrame[Sections],
     *,
@@ -79,7 +79,7 @@ def find_unsure_references(
 
 
 def apply_reference_proposals(
-    references: dy.DataFrame[References], judged: Iterable[Judged[ReferenceProposal]]
+    references: dy.DataFrame[References], judged: Iterable[ProposalOutcome[ReferenceProposal]]
 ) -> dy.DataFrame[References]:
     """Put a model's verified answers in the place of the rules' guesses; every other row stays as it is.
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from taxkg_assets.extraction.references.clauses import open_clause_screen
 from taxkg_assets.extraction.references.predicates import FINITE, PLACE, Predicate, read_predicates
-from taxkg_assets.rules.asking import matches_any
+from taxkg_assets.rules.anchored_search import matches_any
 from taxkg_assets.rules.confidence import read_confidence
 from taxkg_assets.rules.models.relations import load_relations
 

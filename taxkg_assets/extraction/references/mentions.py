@@ -126,7 +126,7 @@ def _rules_with_words(group: str) -> tuple[tuple[Rule, tuple[tuple[str, ...], ..
 
 def _telling_groups(rule: Rule) -> list[tuple[str, ...]]:
     least = load_references().telling_letters
-    return [words for words in rule.word_groups if min(map(len, words)) >= least]
+    return [words for words in rule.literal_groups if min(map(len, words)) >= least]
 
 
 def _shape_of(rule: Rule) -> re.Pattern[str] | None:
@@ -149,7 +149,7 @@ def _number(words: Iterable[str]) -> int:
 @cache
 def _cue_words() -> frozenset[str]:
     """Give the words without which a text points at none of the document's headings."""
-    words = [rule.needed_words for rule in load_rules("references", "section_cues")]
+    words = [rule.required_literals for rule in load_rules("references", "section_cues")]
     assert all(words), "a cue for headings matches without any word of its own"
     return frozenset(chain.from_iterable(words))
 

@@ -19,7 +19,7 @@ from taxkg_assets.extraction.references.clause_view import MentionInSentence, Re
 from taxkg_assets.extraction.references.clusters import Place, find_places
 from taxkg_assets.extraction.references.linked import LED_COLUMNS, LinkedTexts
 from taxkg_assets.extraction.references.mentions import Headings, Mention, context, find_mentions, find_rule_words
-from taxkg_assets.extraction.references.relations import find_relations, find_sentence_at
+from taxkg_assets.extraction.references.relations import classify_relations, find_sentence_at
 from taxkg_assets.extraction.structure.identity import Identity
 from taxkg_assets.rules.forms import split_forms
 from taxkg_assets.rules.sentences import find_sentences
@@ -192,7 +192,7 @@ def _frame(found: Sequence[_Pointed], linked: LinkedTexts) -> pl.DataFrame:
     """
     # The targets of one list share a question.
     mentioned = list({id(one.mentioned): one.mentioned for one in found}.values())
-    said_of = {id(one): said for one, said in zip(mentioned, find_relations(mentioned), strict=True)}
+    said_of = {id(one): said for one, said in zip(mentioned, classify_relations(mentioned), strict=True)}
     best: dict[tuple[str, int, str, str], tuple[_Pointed, Relation]] = {}
     for one in found:
         key = (one.section["element_id"], one.start, one.mention.kind, one.mention.target)

@@ -72,7 +72,7 @@ def find_sentence_at(sentences: list[tuple[int, int]], *, start: int, end: int) 
     return min(low, start), max(high, end)
 
 
-def find_relations(mentioned: Sequence[MentionInSentence]) -> list[Relation]:
+def classify_relations(mentioned: Sequence[MentionInSentence]) -> list[Relation]:
     """Decide what each sentence says about the mention in it.
 
     Args:

@@ -38,7 +38,7 @@ _IS_BOLD, _IS_ITALIC = attrgetter("is_bold"), attrgetter("is_italic")
 
 
 @dataclass(slots=True)
-class Flow:
+class DocumentState:
     """What carries over from page to page: the words seen, the leading, and whether a table of contents is open."""
 
     document_id: str
@@ -56,6 +56,25 @@ class Flow:
     has_heading_tags: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class PageMarks:
+    """What is known of a page before its lines are read.
+
+    Attributes:
+        left_edge_counts: Lines of the page by their left edge, rounded to points.
+        title_floor: Bottom of the title, in points; 0 where no rule ends it.
+        callout_icons: Lines that are icons.
+        separator_ys: Heights of the rules across a form's face, in points.
+        masthead_floor: Bottom of a form's masthead, in points; 0 where no rule ends it.
+    """
+
+    left_edge_counts: Counter[int]
+    title_floor: float
+    callout_icons: Sequence[Line]
+    separator_ys: Sequence[float] = ()
+    masthead_floor: float = 0.0
+
+
 def _ends_caption(paragraphs: Sequence[Paragraph]) -> bool:
     """Decide whether the last paragraph continues the numbered caption set right above it."""
     if len(paragraphs) < 2 or not matches("table_captions", paragraphs[-2].first.text):
@@ -69,13 +88,11 @@ class BlockMaker:
 
     is_face = False
 
-    def __init__(self, page: Page, flow: Flow) -> None:
+    def __init__(self, page: Page, state: DocumentState, marks: PageMarks) -> None:
         self.page = page
-        self.flow = flow
+        self.state = state
         self.is_pictured = is_picture(page)
-        self.icons: list[Line] = []
-        self.title_floor = 0.0
-        self.starts: Counter[int] = Counter()
+        self.marks = marks
         self.number: list[Line] = []
         # Once a section is open, large type is no title any more.
         self.has_begun = False
@@ -83,12 +100,12 @@ class BlockMaker:
 
     def add(self, lines: list[Line], role: str, confidence: float, *, column_ix: int, **marks: Any) -> Block:
         """Append one block of the given lines."""
-        text, pieces = join_lines(lines, words=self.flow.words)
+        text, pieces = join_lines(lines, words=self.state.words)
         ix = len(self.blocks)
         block = Block(
             page=self.page.page,
             element_ix=ix,
-            element_id=f"{self.flow.document_id}:p{self.page.page:04d}:e{ix:04d}",
+            element_id=f"{self.state.document_id}:p{self.page.page:04d}:e{ix:04d}",
             column_ix=column_ix,
             role=role,
             confidence=confidence,
@@ -99,7 +116,7 @@ class BlockMaker:
             is_bold=all(map(_IS_BOLD, lines)),
             is_italic=all(map(_IS_ITALIC, lines)),
             is_face=self.is_face,
-            is_in_contents=bool(self.flow.in_contents),
+            is_in_contents=bool(self.state.in_contents),
             is_pictured=self.is_pictured,
             **marks,
         )
@@ -108,7 +125,7 @@ class BlockMaker:
 
     def add_table(self, lines: list[Line], region_ix: int, column_ix: int) -> None:
         """Append the text of a table region, one block for each run of lines that the PDF stores together."""
-        table_id = f"{self.flow.document_id}:p{self.page.page:04d}:t{region_ix}"
+        table_id = f"{self.state.document_id}:p{self.page.page:04d}:t{region_ix}"
         caption = self.blocks[-1] if self.blocks else None
         if caption is not None and caption.role == "BodyText" and matches("captions", caption.text):
             caption.role, caption.table_id, caption.region_ix = "TableBlock", table_id, region_ix
@@ -136,7 +153,7 @@ class BlockMaker:
             return
         merged = merge_lines(lines)
         paragraphs = find_paragraphs(
-            merged, column_x0=x0, column_x1=x1, column_ix=column_ix, leading=self.flow.leading, is_cell=is_cell
+            merged, column_x0=x0, column_x1=x1, column_ix=column_ix, leading=self.state.leading, is_cell=is_cell
         )
         if below is not None:
             last = paragraphs[-1]
@@ -149,7 +166,7 @@ class BlockMaker:
             self._add_paragraph(paragraph)
 
     def _add_paragraph(self, paragraph: Paragraph) -> None:
-        page, flow = self.page, self.flow
+        page, state = self.page, self.state
         first = paragraph.first
         place: dict[str, Any] = {
             "column_ix": paragraph.column_ix,
@@ -160,7 +177,7 @@ class BlockMaker:
             return
         is_open = not self.has_begun and paragraph.level <= 1
         is_named = (is_open or self._is_late_title(paragraph)) and is_title(
-            paragraph, page, flow.style, title_floor=self.title_floor
+            paragraph, page, state.style, title_floor=self.marks.title_floor
         )
         if is_named or self._ends_title(paragraph):
             self.add(paragraph.lines, "DocTitle", LIKELY, **place)
@@ -169,13 +186,13 @@ class BlockMaker:
 
     def _add_by_role(self, paragraph: Paragraph, place: dict[str, Any]) -> None:
         """Append a paragraph of running text: a caption, a callout, a heading, a list item or plain text."""
-        if paragraph.is_caption and not self.flow.in_contents:
+        if paragraph.is_caption and not self.state.in_contents:
             self.add(paragraph.lines, "BodyText", LIKELY, **place)
         elif self._is_callout(paragraph):
             self.add(paragraph.lines, "Callout", SURE, **place)
         elif self._is_heading(paragraph) and self._opens(paragraph):
             self._add_heading(paragraph, place)
-        elif self.flow.in_contents:
+        elif self.state.in_contents:
             self.add(paragraph.lines, "ListBlock", LIKELY, **place)
         else:
             self._add_body(paragraph, place)
@@ -183,7 +200,7 @@ class BlockMaker:
     def _is_heading(self, paragraph: Paragraph) -> bool:
         """Decide whether a paragraph is a heading on its own line(s): the tags say so, else its type."""
         if paragraph.level < 0:
-            return is_heading(paragraph, self.page, self.flow.style)
+            return is_heading(paragraph, self.page, self.state.style)
         if paragraph.level == 0 or not any(map(str.isalpha, "".join(line.text for line in paragraph.lines))):
             return False
         lead, rest = split_lead(paragraph)
@@ -196,8 +213,8 @@ class BlockMaker:
         if len(paragraphs) > 1 and first.level > 0:
             first.lines += [line for paragraph in paragraphs[1:] for line in paragraph.lines]
             paragraphs = paragraphs[:1]
-        flow = self.flow
-        is_continued = bool(first.path) and first.path == flow.open_path
+        state = self.state
+        is_continued = bool(first.path) and first.path == state.open_path
         for paragraph in paragraphs:
             begun = len(self.blocks)
             if is_continued:
@@ -210,13 +227,13 @@ class BlockMaker:
                 block.level, block.path, block.source = paragraph.level, paragraph.path, source
                 block.is_under_title = paragraph.is_under_title
             is_continued = True
-        flow.open_path = first.path
+        state.open_path = first.path
 
     def _find_source(self, paragraph: Paragraph) -> str:
         """Decide whether the layout sees a tagged paragraph as one, too, and a heading as a heading."""
         if paragraph.level < 0:
             return "layout"
-        is_same = is_heading(paragraph, self.page, self.flow.style) == (paragraph.level > 0)
+        is_same = is_heading(paragraph, self.page, self.state.style) == (paragraph.level > 0)
         return "both" if is_same and self._is_one(paragraph) else "tags"
 
     def _is_one(self, paragraph: Paragraph) -> bool:
@@ -228,7 +245,7 @@ class BlockMaker:
             column_x0=paragraph.column_x0,
             column_x1=paragraph.column_x1,
             column_ix=paragraph.column_ix,
-            leading=self.flow.leading,
+            leading=self.state.leading,
         )
         return len(seen) == 1
 
@@ -239,7 +256,7 @@ class BlockMaker:
             self.number = []
             return False
         line = paragraph.first
-        large = line.is_bold and line.size >= thresholds().section_size_frac * self.flow.style.body(line.page)
+        large = line.is_bold and line.size >= thresholds().section_size_frac * self.state.style.body(line.page)
         if not large or paragraph.is_last or len(paragraph.lines) > 1 or not matches("ordinals", line.text):
             return False
         self.number = paragraph.lines
@@ -248,7 +265,7 @@ class BlockMaker:
     def _is_late_title(self, paragraph: Paragraph) -> bool:
         """Decide whether a tagged page names the document after its text: in its largest type, or as covers do."""
         line = paragraph.first
-        is_largest = line.size >= thresholds().late_title_frac * self.flow.style.title_size
+        is_largest = line.size >= thresholds().late_title_frac * self.state.style.title_size
         return bool(paragraph.path) and (is_largest or matches("titles", line.text))
 
     def _ends_title(self, paragraph: Paragraph) -> bool:
@@ -261,7 +278,7 @@ class BlockMaker:
         is_near = 0 < line.y0 - last.y0 < 2.2 * last.size and line.size <= last.size
         if is_near and matches("titles", line.text):
             return True
-        return is_near and line.size >= thresholds().section_size_frac * self.flow.style.body(1) + 2
+        return is_near and line.size >= thresholds().section_size_frac * self.state.style.body(1) + 2
 
     def _is_callout(self, paragraph: Paragraph) -> bool:
         """Decide whether an icon is to the left of a paragraph's first lines, or a label begins it."""
@@ -272,44 +289,44 @@ class BlockMaker:
         reach = thresholds().icon_reach_pt
         return any(
             icon.x1 <= first.x0 + 2 and first.x0 - icon.x1 < reach and icon.y0 < low and icon.y1 > first.y0 - 2
-            for icon in self.icons
+            for icon in self.marks.callout_icons
         )
 
     def _opens(self, paragraph: Paragraph) -> bool:
         """Decide whether a heading really opens a section: entries of a table of contents or an index do not."""
-        flow = self.flow
+        state = self.state
         text = " ".join(line.text for line in paragraph.lines)
-        larger = paragraph.first.size > 1.15 * flow.style.body(self.page.page)
-        if flow.in_contents == "index" and (len(text) < 4 or paragraph.first.size < flow.contents_size + 1):
+        larger = paragraph.first.size > 1.15 * state.style.body(self.page.page)
+        if state.in_contents == "index" and (len(text) < 4 or paragraph.first.size < state.contents_size + 1):
             return False
         if matches("index", text):
-            flow.in_contents = ""
+            state.in_contents = ""
             return True
-        if flow.in_contents and not larger:
+        if state.in_contents and not larger:
             return False
         return not matches("captions", text) or larger
 
     def _add_heading(self, paragraph: Paragraph, place: dict[str, Any]) -> None:
-        page, flow = self.page, self.flow
+        page, state = self.page, self.state
         first = paragraph.first
         text = " ".join(line.text for line in paragraph.lines)
         key = find_key(text)
         if key is not None and key.kind in ("box", "box_group"):
             role = "BoxHeader"
         else:
-            ratio = first.size / flow.style.body(page.page)
-            place["is_centered"] = is_centered(first, page, starts=self.starts)
+            ratio = first.size / state.style.body(page.page)
+            place["is_centered"] = is_centered(first, page, starts=self.marks.left_edge_counts)
             large = ratio >= thresholds().section_size_frac
             role = "SectionHeader" if large or place["is_centered"] else "SubsectionHeader"
         below = is_below_rule(first, page.rules, column_x0=paragraph.column_x0, column_x1=paragraph.column_x1)
-        flow.in_contents = ""
+        state.in_contents = ""
         heads_table = paragraph.heads_table and bool(paragraph.path)
         self.add(paragraph.lines, role, LIKELY, is_below_rule=below, heads_table=heads_table, **place)
         self.has_begun = True
         is_small = role == "SubsectionHeader"
-        flow.ruled_list = (page.page, paragraph.column_ix) if below and is_small else None
-        flow.contents_size = first.size
-        flow.in_contents = "contents" if matches("contents", text) else "index" if matches("index", text) else ""
+        state.ruled_list = (page.page, paragraph.column_ix) if below and is_small else None
+        state.contents_size = first.size
+        state.in_contents = "contents" if matches("contents", text) else "index" if matches("index", text) else ""
 
     def _add_body(self, paragraph: Paragraph, place: dict[str, Any]) -> None:
         """Append a paragraph or list item; a bold run-in heading becomes a block of its own."""
@@ -327,23 +344,23 @@ class BlockMaker:
             place = {**place, "is_indented": False}
         if rest:
             block = self.add(rest, "BodyText", REST, **place)
-            self.flow.open_lead = block if paragraph.is_last and not lead and block.is_bold else None
+            self.state.open_lead = block if paragraph.is_last and not lead and block.is_bold else None
 
     def _ends_ruled_list(self, paragraph: Paragraph) -> bool:
         """Decide whether a rule above a paragraph ends a list of names, such as terms, under a ruled heading."""
-        place, flow, first = (self.page.page, paragraph.column_ix), self.flow, paragraph.first
-        if flow.ruled_list != place:
+        place, state, first = (self.page.page, paragraph.column_ix), self.state, paragraph.first
+        if state.ruled_list != place:
             return False
         is_end = self.blocks[-1].role in ("BodyText", "ListBlock") and is_below_rule(
             first, self.page.rules, column_x0=paragraph.column_x0, column_x1=paragraph.column_x1
         )
         if is_end or matches("sentence_ends", paragraph.lines[-1].text):
-            flow.ruled_list = None
+            state.ruled_list = None
         return is_end
 
     def _close_lead(self, paragraph: Paragraph) -> tuple[list[Line], list[Line]] | None:
         """Take up a run-in heading that began in bold at the foot of the last column; gives what is left to place."""
-        begun, self.flow.open_lead = self.flow.open_lead, None
+        begun, self.state.open_lead = self.state.open_lead, None
         if begun is None or begun.is_pictured != self.is_pictured or not first_shown(paragraph.first).is_bold:
             return None
         if (begun.page, begun.column_ix) == (self.page.page, paragraph.column_ix) or matches("captions", begun.text):

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
-from typing import TypeVar
 
 import dataframely as dy
 import polars as pl
@@ -16,7 +16,7 @@ import polars as pl
 from taxkg_assets.extraction.authored.structure_tree import tags_heading
 from taxkg_assets.extraction.forms.box_order import find_face_columns
 from taxkg_assets.extraction.forms.face_cells import order_cell
-from taxkg_assets.extraction.forms.form_lines import find_walls
+from taxkg_assets.extraction.forms.form_lines import find_separator_ys
 from taxkg_assets.extraction.forms.stated_fields import StatedField
 from taxkg_assets.extraction.layout.columns import Column, find_columns
 from taxkg_assets.extraction.layout.lines import Line, merge_lines
@@ -31,24 +31,22 @@ from taxkg_assets.extraction.layout.roles import (
 )
 from taxkg_assets.extraction.layout.words import Words
 from taxkg_assets.extraction.pdf.model import Page, Source
-from taxkg_assets.extraction.structure.block_maker import SURE, BlockMaker, Flow
+from taxkg_assets.extraction.structure.block_maker import SURE, BlockMaker, DocumentState, PageMarks
 from taxkg_assets.extraction.structure.blocks import Block, build_boxes
 from taxkg_assets.extraction.structure.face_block_maker import FaceBlockMaker, letters_of
 from taxkg_assets.extraction.structure.identity import Identity
 from taxkg_assets.extraction.structure.line_assignment import (
     Parts,
+    assign_lines,
     claim_form_lines,
     find_masthead_floor,
     find_separators,
-    sort_lines,
     sort_text,
 )
 from taxkg_assets.extraction.structure.statutes import find_statute_blocks, is_statute
 from taxkg_assets.extraction.structure.tagged_page import add_units, find_units
 from taxkg_assets.rules.confidence import read_confidence
 from taxkg_assets.schemas import Elements, dtypes, validated
-
-MakerT = TypeVar("MakerT", bound=BlockMaker)
 
 
 def find_blocks(
@@ -78,22 +76,22 @@ def find_blocks(
     if is_statute(source, identity=identity, pages_lines=pages_lines):
         return find_statute_blocks(source, pages_lines=pages_lines)
     words = Words([line for lines in pages_lines for line in lines])
-    flow = Flow(source.document_id, text.style, find_leading(pages_lines), words)
-    flow.is_form = identity.doc_type == "form"
-    flow.has_heading_tags = any(tags_heading(page.tags) for page in source.pages)
-    flow.product_name = letters_of(identity.title.partition(" — ")[2])
+    state = DocumentState(source.document_id, text.style, find_leading(pages_lines), words)
+    state.is_form = identity.doc_type == "form"
+    state.has_heading_tags = any(tags_heading(page.tags) for page in source.pages)
+    state.product_name = letters_of(identity.title.partition(" — ")[2])
     blocks: list[Block] = []
     for page, lines in zip(source.pages, pages_lines, strict=True):
         boxes = face_boxes.get(page.page, ())
         own = stated.get(page.page, ())
-        blocks += _page_blocks(page, lines, flow, regions=regions.get(page.page, ()), boxes=boxes, stated=own)
+        blocks += _page_blocks(page, lines, state, regions=regions.get(page.page, ()), boxes=boxes, stated=own)
     return blocks
 
 
 def _page_blocks(
     page: Page,
     lines: list[Line],
-    flow: Flow,
+    state: DocumentState,
     *,
     regions: Sequence[TableRegion],
     boxes: Sequence[FaceBox],
@@ -101,54 +99,42 @@ def _page_blocks(
 ) -> list[Block]:
     """Find one page's blocks: furniture and tables are taken out, the rest is read by its tags or column by column."""
     if page.tags:
-        return _tagged_blocks(page, lines, flow, regions=regions)
-    parts = sort_lines(page, lines, flow.style, regions=regions, boxes=boxes)
+        return _tagged_blocks(page, lines, state, regions=regions)
+    parts = assign_lines(page, lines, state.style, regions=regions, boxes=boxes)
     has_boxes = len(boxes) >= 2
     is_face = is_face_page(page, box_count=len(boxes)) or any(one.key for one in stated)
-    may_have_lines = (is_face or flow.is_form) and not has_boxes
+    may_have_lines = (is_face or state.is_form) and not has_boxes
     has_lines = may_have_lines and claim_form_lines(page, parts, is_face=is_face, stated=stated)
     is_face = is_face or has_lines
-    walls = find_walls(page) if has_lines else []
+    separator_ys = find_separator_ys(page) if has_lines else []
+    marks = _find_marks(page, lines, state, icons=parts.callout_icons)
     if is_face:
-        maker: BlockMaker = _face_maker(page, flow, lines, walls=walls, has_boxes=has_boxes)
+        face_marks = _add_masthead(marks, page, lines, separator_ys)
+        maker: BlockMaker = FaceBlockMaker(page, state, face_marks, has_boxes=has_boxes)
     else:
-        maker = _text_maker(page, flow, lines)
-    maker.icons = parts.icons
-    separators = walls if is_face else find_separators(page, regions)
+        maker = BlockMaker(page, state, marks)
+    separators = separator_ys if is_face else find_separators(page, regions)
     if parts.box_keys:
         columns = find_face_columns(parts.items, separators=separators, box_keys=parts.box_keys)
     else:
         columns = find_columns(parts.items, separators=separators)
     for column in columns:
         _add_column(maker, column, parts, regions=regions)
-    for line in [*parts.icons, *parts.furniture, *merge_lines(parts.leaders)]:
+    for line in [*parts.callout_icons, *parts.furniture, *merge_lines(parts.leaders)]:
         maker.add([line], "PageArtifact", SURE, column_ix=-1)
     return maker.blocks
 
 
-def _measure(maker: MakerT, lines: Sequence[Line]) -> MakerT:
-    """Give a maker the left edges of its page's lines and the rule below the title."""
-    maker.starts = Counter(round(line.x0) for line in lines)
-    maker.title_floor = find_title_floor(maker.page, maker.flow.style, lines)
-    return maker
+def _find_marks(page: Page, lines: Sequence[Line], state: DocumentState, *, icons: Sequence[Line]) -> PageMarks:
+    left_edges = Counter(round(line.x0) for line in lines)
+    return PageMarks(left_edges, find_title_floor(page, state.style, lines), icons)
 
 
-def _text_maker(page: Page, flow: Flow, lines: Sequence[Line]) -> BlockMaker:
-    """Open a maker for a page of running text."""
-    return _measure(BlockMaker(page, flow), lines)
-
-
-def _face_maker(
-    page: Page, flow: Flow, lines: Sequence[Line], *, walls: list[float], has_boxes: bool
-) -> FaceBlockMaker:
-    """Open a maker for a page of a form's face, whose rules across the page are `walls`."""
-    maker = _measure(FaceBlockMaker(page, flow, has_boxes=has_boxes), lines)
-    maker.walls = walls
-    maker.masthead_floor = find_masthead_floor(page, lines, walls)
-    if maker.masthead_floor:
-        # A rule drawn in strokes ends a masthead as well as one in a piece.
-        maker.title_floor = min(maker.title_floor, maker.masthead_floor)
-    return maker
+def _add_masthead(marks: PageMarks, page: Page, lines: Sequence[Line], separator_ys: Sequence[float]) -> PageMarks:
+    """Add the rules across a form's face; one drawn in strokes ends a masthead as well as one in a piece."""
+    floor = find_masthead_floor(page, lines, separator_ys)
+    title_floor = min(marks.title_floor, floor) if floor else marks.title_floor
+    return replace(marks, title_floor=title_floor, separator_ys=separator_ys, masthead_floor=floor)
 
 
 def _add_column(maker: BlockMaker, column: Column, parts: Parts, *, regions: Sequence[TableRegion]) -> None:
@@ -174,14 +160,15 @@ def _add_column(maker: BlockMaker, column: Column, parts: Parts, *, regions: Seq
     maker.add_text(run, column.x0, column.x1, column.column_ix)
 
 
-def _tagged_blocks(page: Page, lines: list[Line], flow: Flow, *, regions: Sequence[TableRegion]) -> list[Block]:
+def _tagged_blocks(
+    page: Page, lines: list[Line], state: DocumentState, *, regions: Sequence[TableRegion]
+) -> list[Block]:
     """Find the blocks of a page by its structure tags."""
-    parts = sort_text(page, lines, flow.style)
-    maker = _text_maker(page, flow, lines)
-    maker.icons = parts.icons
+    parts = sort_text(page, lines, state.style)
+    maker = BlockMaker(page, state, _find_marks(page, lines, state, icons=parts.callout_icons))
     units = find_units(page, parts.loose, regions=regions)
     add_units(maker, page, units, regions=regions)
-    for line in [*parts.icons, *parts.furniture, *merge_lines(parts.leaders)]:
+    for line in [*parts.callout_icons, *parts.furniture, *merge_lines(parts.leaders)]:
         maker.add([line], "PageArtifact", SURE, column_ix=-1)
     return maker.blocks
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from taxkg_assets.extraction.forms.form_lines import FormLine
-from taxkg_assets.extraction.forms.margin_labels import SideLabel
+from taxkg_assets.extraction.forms.margin_labels import MarginLabel
 from taxkg_assets.extraction.keys import Key, find_key
 from taxkg_assets.extraction.layout.lines import Line
 from taxkg_assets.extraction.layout.paragraphs import Paragraph, first_shown, matches, thresholds
 from taxkg_assets.extraction.layout.roles import is_centered, is_heading, is_prose
 from taxkg_assets.extraction.layout.run_in_headings import split_lead
 from taxkg_assets.extraction.pdf.model import Page
-from taxkg_assets.extraction.structure.block_maker import LIKELY, REST, BlockMaker, Flow
+from taxkg_assets.extraction.structure.block_maker import LIKELY, REST, BlockMaker, DocumentState, PageMarks
 from taxkg_assets.extraction.structure.outline import matches_grammar
 
 
@@ -33,29 +33,27 @@ class FaceBlockMaker(BlockMaker):
 
     is_face = True
 
-    def __init__(self, page: Page, flow: Flow, *, has_boxes: bool) -> None:
-        super().__init__(page, flow)
+    def __init__(self, page: Page, state: DocumentState, marks: PageMarks, *, has_boxes: bool) -> None:
+        super().__init__(page, state, marks)
         self.has_boxes = has_boxes
-        self.walls: list[float] = []
-        self.lines_end: float | None = None
+        self.last_line_bottom: float | None = None
         self.line_x0 = 0.0
-        self.masthead_floor = 0.0
         self.is_below_legend = False
 
-    def add_unit(self, unit: FormLine | SideLabel, column_ix: int) -> None:
+    def add_unit(self, unit: FormLine | MarginLabel, column_ix: int) -> None:
         """Append a numbered line of a form, which heads itself, or a label in the margin with its remarks."""
         if isinstance(unit, FormLine):
             block = self.add(unit.lines, "FormField", LIKELY, column_ix=column_ix)
             block.named = Key(unit.kind, unit.key)
             block.is_part_of_line, block.heading = unit.is_part, unit.label or block.text
-            self.lines_end, self.line_x0 = block.bbox[3], unit.lines[0].x0
+            self.last_line_bottom, self.line_x0 = block.bbox[3], unit.lines[0].x0
             return
-        self.lines_end = None if unit.head else unit.y0 - 8
-        if unit.head:
-            label = self.add(unit.head, "SubsectionHeader", LIKELY, column_ix=column_ix)
+        self.last_line_bottom = None if unit.title else unit.y0 - 8
+        if unit.title:
+            label = self.add(unit.title, "SubsectionHeader", LIKELY, column_ix=column_ix)
             label.named = Key("part" if unit.key else "subsection" if unit.is_inner else "section", unit.key)
         edges = min(line.x0 for line in unit.lines), max(line.x1 for line in unit.lines)
-        self.add_text(unit.notes, *edges, column_ix)
+        self.add_text(unit.remarks, *edges, column_ix)
 
     def _add_by_role(self, paragraph: Paragraph, place: dict[str, Any]) -> None:
         """Append text of a form's face: its title, the head of a part, or a field's words."""
@@ -66,25 +64,25 @@ class FaceBlockMaker(BlockMaker):
             self.add(paragraph.lines, "DocTitle", LIKELY, **place)
             return
         key = find_key(" ".join(line.text for line in paragraph.lines)) if first_shown(line).is_bold else None
-        centered = is_centered(line, self.page, starts=self.starts) and line.size > 1.1 * self.flow.style.body(
-            line.page
-        )
+        centered = is_centered(
+            line, self.page, starts=self.marks.left_edge_counts
+        ) and line.size > 1.1 * self.state.style.body(line.page)
         if key is not None and key.kind == "part":
             self._add_part(paragraph, key, place)
             return
         is_later = not self.has_boxes and self.page.page > 1
-        if is_later and centered and is_heading(paragraph, self.page, self.flow.style):
+        if is_later and centered and is_heading(paragraph, self.page, self.state.style):
             self._add_heading(paragraph, place)
             return
         place["is_apart"] = self._is_apart(line)
-        place["is_outdented"] = self.lines_end is not None and line.x0 <= self.line_x0 + 2
+        place["is_outdented"] = self.last_line_bottom is not None and line.x0 <= self.line_x0 + 2
         if not self.has_boxes and self._is_callout(paragraph):
             self.add(paragraph.lines, "Callout", LIKELY, **place)
             return
         if not self.has_boxes and is_prose(paragraph):
             lead, _ = split_lead(paragraph)
             if lead and matches_grammar("standing", lead[0].text):
-                self.lines_end = None
+                self.last_line_bottom = None
                 self._add_body(paragraph, place)
             else:
                 self.add(paragraph.lines, "BodyText", REST, **place)
@@ -100,7 +98,7 @@ class FaceBlockMaker(BlockMaker):
         text = " ".join(line.text for line in lines)
         is_bold = all(line.is_bold for line in lines)
         was_legend, self.is_below_legend = self.is_below_legend, False
-        is_name = is_bold and letters_of(text) == self.flow.product_name
+        is_name = is_bold and letters_of(text) == self.state.product_name
         is_year = len(text) == 4 and text.isdigit() and self._is_large(lines[0])
         if is_name or is_year or (len(lines) == 1 and (matches("form_numbers", text) or matches("titles", text))):
             self.add(lines, "DocTitle", LIKELY, **place)
@@ -118,11 +116,11 @@ class FaceBlockMaker(BlockMaker):
         return True
 
     def _is_large(self, line: Line) -> bool:
-        return line.size >= thresholds().face_title_frac * self.flow.style.body(self.page.page)
+        return line.size >= thresholds().face_title_frac * self.state.style.body(self.page.page)
 
     def _add_part(self, paragraph: Paragraph, key: Key, place: dict[str, Any]) -> None:
         """Append the head of a part of a form; a remark in plain type that follows its name is a field's words."""
-        self.lines_end = None
+        self.last_line_bottom = None
         lead, rest = split_lead(paragraph)
         head = self.add(lead or paragraph.lines, "SubsectionHeader", LIKELY, **place)
         head.named = key
@@ -131,12 +129,12 @@ class FaceBlockMaker(BlockMaker):
 
     def _is_apart(self, line: Line) -> bool:
         """Decide whether a rule across the page parts some words from the numbered lines above them."""
-        end = self.lines_end
-        if end is None or line.x0 > min(self.starts) + 3:
+        end = self.last_line_bottom
+        if end is None or line.x0 > min(self.marks.left_edge_counts) + 3:
             return False
-        return any(end - 2 <= wall <= line.y0 + 2 for wall in self.walls)
+        return any(end - 2 <= separator_y <= line.y0 + 2 for separator_y in self.marks.separator_ys)
 
     def _is_in_masthead(self, line: Line) -> bool:
         """Decide whether bold words stand above the first rule across a face that names its publisher there."""
         is_named = line.is_bold or matches("form_numbers", line.text) or matches("titles", line.text)
-        return is_named and line.y1 <= self.masthead_floor and len(line.text) > 3
+        return is_named and line.y1 <= self.marks.masthead_floor and len(line.text) > 3

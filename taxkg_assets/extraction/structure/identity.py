@@ -17,9 +17,9 @@ from statistics import median
 from taxkg_assets.extraction.pdf.model import Page, Source, Span
 from taxkg_assets.rules.loader import Rule, find_rule, load_rules
 from taxkg_assets.rules.models.identity import Limits, load_identity
+from taxkg_assets.rules.months import MONTHS
 
 _PLACE = attrgetter("y1", "x0")
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _TYPE_LETTERS = {"form": "f", "filer_instructions": "i", "recipient_instructions": "i", "publication": "p"}
 _FORM_CODE = re.compile(r"[A-Z]{1,2}-\d+[A-Za-z]{0,3}|\d{3,4}[A-Z]?(?:-[A-Z]{1,5})?")
 _FILE_NAME = re.compile(r"^(?P<name>[fip]\d*[a-z0-9]+)--(?P<revision>(?:19|20)\d\d(?:-\d\d)?)")
@@ -36,7 +36,7 @@ class Identity:
     tax_year: int | None
     is_draft: bool
     title: str
-    produced_on: str
+    pdf_modified_on: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ def read_identity(source: Source) -> Identity:
         tax_year=tax_year,
         is_draft=is_draft,
         title=_build_title(source, lines, named=named, revision=revision),
-        produced_on=_find_day(source),
+        pdf_modified_on=_find_day(source),
     )
 
 
@@ -254,7 +254,7 @@ def _find_year(own: list[str], lines: list[_Line], *, limits: Limits) -> int | N
 
 
 def _month(text: str) -> int:
-    return int(text) if text.isdigit() else _MONTHS.index(text[:3].casefold()) + 1
+    return int(text) if text.isdigit() else MONTHS.index(text[:3].casefold()) + 1
 
 
 def _is_statute(source: Source, *, limits: Limits) -> bool:
@@ -312,7 +312,7 @@ def _build_title(source: Source, lines: list[_Line], *, named: _Designation | No
 def _revision_words(revision: str) -> str:
     if len(revision) == 4:
         return revision
-    names = find_rule("identity", "revisions", "revised_month_name").written
+    names = find_rule("identity", "revisions", "revised_month_name").source_pattern
     month = re.findall(r"[A-Z][a-z]+(?=[|)])", names)[int(revision[5:]) - 1]
     return f"Rev. {month} {revision[:4]}"
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from types import MappingProxyType
 
-from taxkg_assets.extraction.forms.face_cells import claim_cells
+from taxkg_assets.extraction.forms.face_cells import assign_to_cells
 from taxkg_assets.extraction.forms.form_lines import FormLine, cut_leader, split_brace
-from taxkg_assets.extraction.forms.margin_labels import SideLabel, limits
+from taxkg_assets.extraction.forms.margin_labels import MarginLabel, limits
 from taxkg_assets.extraction.forms.numbered_lines import read_form_lines
 from taxkg_assets.extraction.forms.stated_fields import StatedField
 from taxkg_assets.extraction.layout.columns import Item
@@ -55,17 +55,17 @@ class Parts:
 
     loose: list[Line] = field(default_factory=list)
     furniture: list[Line] = field(default_factory=list)
-    icons: list[Line] = field(default_factory=list)
+    callout_icons: list[Line] = field(default_factory=list)
     braces: list[Line] = field(default_factory=list)
     leaders: list[Line] = field(default_factory=list)
     inside: dict[int, list[Line]] = field(default_factory=dict)
-    units: dict[int, FormLine | SideLabel] = field(default_factory=dict)
+    units: dict[int, FormLine | MarginLabel] = field(default_factory=dict)
     items: list[Item] = field(default_factory=list)
     box_keys: dict[int, str] = field(default_factory=dict)
     cells: dict[int, list[Line]] = field(default_factory=dict)
 
 
-def sort_lines(
+def assign_lines(
     page: Page, lines: Sequence[Line], style: Style, *, regions: Sequence[TableRegion], boxes: Sequence[FaceBox]
 ) -> Parts:
     """Sort lines: what is in one claimed rectangle stays together, a table (0, 1, …) or a box (−2, −3, …).
@@ -87,7 +87,7 @@ def sort_lines(
     parts.items = [Item(line.x0, line.y0, line.x1, line.y1, line) for line in parts.loose]
     _share_cells(parts, claims)
     if any(isinstance(claim, FaceBox) for claim in claims.values()):
-        claim_cells(page, parts.items, cells=parts.cells)
+        assign_to_cells(page, parts.items, cells=parts.cells)
     for ix, enclosed in parts.inside.items():
         claim = claims[ix]
         # Two boxes in one cell: each begins where its own words do.
@@ -144,7 +144,7 @@ def sort_text(
     for line in lines:
         text = line.text
         if is_icon(text):
-            parts.icons.append(line)
+            parts.callout_icons.append(line)
         elif (is_furniture(line) and id(line) not in kept and not (is_face and matches("checkboxes", text))) or (
             id(line) in marks
         ):
@@ -237,21 +237,21 @@ def claim_form_lines(page: Page, parts: Parts, *, is_face: bool, stated: Sequenc
     parts.leaders += leaders
     parts.items = [item for item in parts.items if item.line is None]
     parts.items += [Item(line.x0, line.y0, line.x1, line.y1, line) for line in found.rest]
-    units: list[FormLine | SideLabel] = [*found.lines, *found.labels]
+    units: list[FormLine | MarginLabel] = [*found.lines, *found.labels]
     row = 0.0
     for ix, unit in enumerate(units):
         lines = unit.lines
         top = min(line.y0 for line in lines)
         # Fields of one row are read from left to right, though some may be set a hair higher.
         top = row = row if abs(top - row) < _ROW_PT else top
-        if isinstance(unit, SideLabel):
+        if isinstance(unit, MarginLabel):
             # It is read before the lines next to it, though it may be set a little lower.
             top -= limits().side_lift_sizes * lines[0].size
         # It has its place by where it begins, as rules next to it may part the lines.
         right, bottom = max(line.x1 for line in lines), lines[0].y1
         parts.units[_FIRST_UNIT - ix] = unit
         parts.items.append(Item(min(line.x0 for line in lines), top, right, bottom, None, _FIRST_UNIT - ix))
-    claim_cells(page, parts.items, cells=parts.cells, least=2)
+    assign_to_cells(page, parts.items, cells=parts.cells, least=2)
     return True
 
 
@@ -270,22 +270,24 @@ def find_separators(page: Page, regions: Sequence[TableRegion]) -> list[float]:
     return [y for y in heights if not any(region.y0 - 3 <= y <= region.y1 + 3 for region in regions)]
 
 
-def find_masthead_floor(page: Page, lines: Sequence[Line], walls: Sequence[float]) -> float:
+def find_masthead_floor(page: Page, lines: Sequence[Line], separator_ys: Sequence[float]) -> float:
     """Find the foot of a face's masthead: the first rule across the page below the publisher's name.
 
     Args:
         page: The page.
         lines: Its lines.
-        walls: Heights of lines across the page.
+        separator_ys: Heights of lines across the page.
 
     Returns:
         Height in points; 0 for none.
     """
     height = thresholds().masthead_frac * page.height_pt
     names = [
-        line.y1 for line in lines if walls and line.y1 < height and is_artifact_of(line, "publisher", "omb_number")
+        line.y1
+        for line in lines
+        if separator_ys and line.y1 < height and is_artifact_of(line, "publisher", "omb_number")
     ]
-    return min((wall for wall in walls if names and wall >= max(names)), default=0.0)
+    return min((separator_y for separator_y in separator_ys if names and separator_y >= max(names)), default=0.0)
 
 
 def _find_marks(page: Page, lines: Sequence[Line]) -> set[int]:

@@ -32,11 +32,11 @@ _LAST_NUMBER = re.compile(r"[.:-]?\d+[A-Za-z]?$")
 
 @dataclass(slots=True)
 class PlacedLine:
-    """One line of a code; `room_pt` is what it leaves of its column's width."""
+    """One line of a code; `trailing_space_pt` is what it leaves of its column's width."""
 
     line: Line
     is_indented: bool
-    room_pt: float
+    trailing_space_pt: float
     is_after_gap: bool = False
     opens_section: bool = False
     is_centered: bool = False
@@ -130,7 +130,7 @@ def _mark_sections(placed: Sequence[PlacedLine]) -> None:
         found: dict[int, str] = {}
         for ix, row in enumerate(placed):
             match = rule.pattern.match(row.line.text) if not row.is_indented else None
-            if match is not None and ix not in sure and is_after_whole(placed, ix):
+            if match is not None and ix not in sure and follows_complete_sentence(placed, ix):
                 found[ix] = f"sec_{match['number']}"
         is_used = len(set(found.values())) >= rule.extra["least"]
         for ix, name in found.items():
@@ -141,7 +141,7 @@ def _sure_key(row: PlacedLine) -> Key | None:
     return None if row.is_indented else find_statute_key(row.line.text)
 
 
-def is_after_whole(placed: Sequence[PlacedLine], at: int) -> bool:
+def follows_complete_sentence(placed: Sequence[PlacedLine], at: int) -> bool:
     """Decide whether a line follows a gap, a heading or a whole sentence: words do not continue into it.
 
     Args:
@@ -172,11 +172,11 @@ def begins_paragraph(placed: Sequence[PlacedLine], at: int, *, marks_are_flush: 
     if row.is_after_gap:
         return True
     if matches("lists", row.line.text):
-        has_room = before.room_pt > _first_word_pt(row.line)
+        has_room = before.trailing_space_pt > _first_word_pt(row.line)
         return row.is_indented or (_ends_clause(before.line.text) and (marks_are_flush or has_room))
     if before.is_indented and not row.is_indented and matches("sentence_ends", before.line.text):
         # Back at the margin although the line before had room for more: an item has ended.
-        return before.room_pt > _first_word_pt(row.line)
+        return before.trailing_space_pt > _first_word_pt(row.line)
     return row.is_indented and not _hangs_under(row.line, before)
 
 
@@ -184,7 +184,7 @@ def _hangs_under(line: Line, before: PlacedLine) -> bool:
     """Decide whether an indented line only continues a line of the same indent, or that of a list mark before it."""
     up = before.line
     is_below = up.page == line.page and up.base < line.base
-    if not is_below or matches("sentence_ends", up.text) or before.room_pt > _first_word_pt(line):
+    if not is_below or matches("sentence_ends", up.text) or before.trailing_space_pt > _first_word_pt(line):
         return False
     if before.is_indented and abs(line.x0 - up.x0) < _INDENT_PT / 2:
         return True

@@ -16,7 +16,7 @@ from taxkg_assets.extraction.structure.statute_lines import (
     are_marks_flush,
     begins_paragraph,
     find_placed_lines,
-    is_after_whole,
+    follows_complete_sentence,
 )
 from taxkg_assets.rules.loader import load_rules
 
@@ -71,7 +71,7 @@ def _cut_headings(placed: Sequence[PlacedLine]) -> list[PlacedLine]:
         head, rest = cut_line(row.line, run_on) if run_on is not None else ([], [])
         if head and rest:
             whole.append(PlacedLine(head[0], row.is_indented, 0.0, row.is_after_gap, row.opens_section))
-            whole.append(PlacedLine(rest[0], row.is_indented, row.room_pt, is_after_gap=True))
+            whole.append(PlacedLine(rest[0], row.is_indented, row.trailing_space_pt, is_after_gap=True))
         else:
             whole.append(row)
     return whole
@@ -166,7 +166,7 @@ def _heads_division(placed: Sequence[PlacedLine], at: int) -> bool:
     """Decide whether a line heads a division: after a whole sentence or a gap, or right before another heading."""
     if not _is_at_heading_place(placed[at]) or not is_division(placed[at].line.text):
         return False
-    if is_after_whole(placed, at):
+    if follows_complete_sentence(placed, at):
         return True
     return any(_opens(placed[after]) for after in range(at + 1, min(len(placed), at + 1 + _DIVISION_LINES)))
 

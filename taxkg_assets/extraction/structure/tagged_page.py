@@ -161,9 +161,9 @@ def add_units(maker: BlockMaker, page: Page, units: Sequence[TagUnit], *, region
     columns = Columns(page, [lines for parts in texts for lines in parts])
     captions = _find_captions(units)
     titles = _find_titles(units)
-    flow = maker.flow
-    body = flow.style.body(page.page)
-    has_headings = flow.has_heading_tags and _has_tagged_headings(units, body=body)
+    state = maker.state
+    body = state.style.body(page.page)
+    has_headings = state.has_heading_tags and _has_tagged_headings(units, body=body)
     for ix, (unit, parts) in enumerate(zip(units, segments, strict=True)):
         if unit.table_ix >= 0:
             for region_ix, lines in _share_lines(unit, regions).items():

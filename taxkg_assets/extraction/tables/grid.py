@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from taxkg_assets.extraction.layout.ruling import Line, Ruling
+from taxkg_assets.extraction.layout.ruling import RuledLine, Ruling
 from taxkg_assets.extraction.layout.text_runs import Run, find_lines, is_amount, is_numbered, is_year
 from taxkg_assets.extraction.pdf.model import Fill
 from taxkg_assets.rules.models.tables import load_tables
@@ -153,7 +153,7 @@ def find_slabs(drawing: Drawing) -> tuple[tuple[float, float], ...]:
     return tuple(pairwise(edges))
 
 
-def _sum_lengths(lines: Iterable[Line], *, low: float, high: float) -> list[tuple[float, float]]:
+def _sum_lengths(lines: Iterable[RuledLine], *, low: float, high: float) -> list[tuple[float, float]]:
     """Sum the lengths of lines that are next to each other, clipped to a range."""
     groups: list[list[tuple[float, float, float]]] = []
     for line in lines:

@@ -256,13 +256,13 @@ def find_kind(
         return guardrail.PASSAGES, {}
     intent = ranking.route.intent
     if find_level(intent) == "document" and not wants_summary(intent):
-        known = sum(weight > 0 for weight in ranking.wanted.values()) / max(1, len(ranking.wanted))
+        known = sum(weight > 0 for weight in ranking.query_term_idf.values()) / max(1, len(ranking.query_term_idf))
         most = max(float(result.via["coverage"]) for result in results)
         return guardrail.DOCUMENTS, {"coverage": known * most}
     evidence = find_evidence(searcher, question, ranking, results=results)
     signals = guardrail.find_signals(evidence, documents=len(searcher.facts.documents))
     if quote_cell(ranking, results[0]):
-        coverage = score_overlap(ranking.wanted, frozenset(find_terms(ranking.cell)))
+        coverage = score_overlap(ranking.query_term_idf, frozenset(find_terms(ranking.cell)))
         return guardrail.CELL, {"evidence": signals["evidence"], "coverage": coverage}
     return guardrail.PASSAGES, signals
 
@@ -305,6 +305,6 @@ def find_evidence(
     all_terms = searcher.passages.columns["terms"]
     rows = [all_terms[found.row].split(" ") for found in ranking.candidates[:deepest]]
     terms = [_find_distinct_terms(f"{row.heading_path} {row.text}") for row in results[:deepest]]
-    return guardrail.find_evidence(
+    return guardrail.compute_features(
         question, ranking, results=results, facts=searcher.facts, catalog=searcher.catalog, terms=terms, rows=rows
     )

@@ -11,7 +11,7 @@ from taxkg_assets.retrieval.encoding.lexical import find_terms
 from taxkg_assets.retrieval.query.router import covers_key
 from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.retrieval.results import Ranking, Result
-from taxkg_assets.rules.asking import matches_any
+from taxkg_assets.rules.anchored_search import matches_any
 from taxkg_assets.rules.forms import split_forms
 from taxkg_assets.rules.loader import load_rules
 from taxkg_assets.rules.models.answers import load_answers
@@ -45,7 +45,7 @@ def find_named_box(searcher: Searcher, question: str, ranking: Ranking) -> Named
     route = ranking.route
     if searcher.open_boxes is None or route.keys or not asks_for_box(question):
         return None
-    wanted = frozenset(ranking.wanted) - _frame_words(question, route.forms)
+    wanted = frozenset(ranking.query_term_idf) - _frame_words(question, route.forms)
     rows = searcher.open_boxes().select("form", "revision", "document_id", "box_key", "label").rows(named=True)
     newest: dict[tuple[str, str], Mapping[str, Any]] = {}
     for row in sorted(rows, key=lambda row: (row["revision"], row["document_id"])):

@@ -15,7 +15,7 @@ from taxkg_assets.retrieval.query.router import Route, covers_key
 from taxkg_assets.retrieval.ranking.rerank import score_overlap
 from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.retrieval.results import Candidate, Ranking, Result
-from taxkg_assets.rules.asking import matches_any
+from taxkg_assets.rules.anchored_search import matches_any
 from taxkg_assets.rules.forms import split_forms
 from taxkg_assets.rules.loader import load_rules
 from taxkg_assets.rules.models.answers import load_answers
@@ -52,7 +52,7 @@ def answer_changes(
     if searcher.open_changes is None or not asks_for_changes(question, ranking.route):
         return [], []
     frame = _frame_words(question, ranking.route)
-    wanted = {term: weight for term, weight in ranking.wanted.items() if term not in frame}
+    wanted = {term: weight for term, weight in ranking.query_term_idf.items() if term not in frame}
     rows = find_changes(searcher.open_changes(), ranking.route, wanted=wanted, document=document)
     shown = rows[: load_answers().most_changes]
     places = [_find_rows(searcher, row) for row in shown]
@@ -98,7 +98,7 @@ def find_changes(
             newest[row["irs_name"]] = max(newest[row["irs_name"]], row["to_revision"])
         found = [row for row in found if row["to_revision"] == newest[row["irs_name"]]]
     if route.keys:
-        found = [row for row in found if any(covers_key(row[name], route.keys) for name in ("key", "from_key"))]
+        found = [row for row in found if any(covers_key(row[name], route.keys) for name in ("key", "previous_key"))]
     scored = [(score_overlap(dict(wanted), _terms_of(row)), row) for row in found if not _is_printed_everywhere(row)]
     best = max((score for score, _ in scored), default=0.0)
     kept = [(score, row) for score, row in scored if not best or score >= load_answers().change_share * best]

@@ -10,7 +10,7 @@ from taxkg_assets.retrieval.index.facts import PassageFacts
 from taxkg_assets.retrieval.index.lines import find_mark
 from taxkg_assets.retrieval.query.router import Route, covers_key, find_kind
 from taxkg_assets.retrieval.results import Result
-from taxkg_assets.rules.asking import matches_any
+from taxkg_assets.rules.anchored_search import matches_any
 from taxkg_assets.rules.loader import load_rules
 from taxkg_assets.rules.models.answers import load_answers
 from taxkg_assets.rules.sentences import find_sentences

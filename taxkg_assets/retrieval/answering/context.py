@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from taxkg_assets.retrieval.index.lines import Line, Stretch
-from taxkg_assets.rules.asking import matches_any
+from taxkg_assets.rules.anchored_search import matches_any
 from taxkg_assets.rules.models.answers import load_answers
 
 Spot = tuple[int, int]

@@ -17,7 +17,7 @@ from taxkg_assets.retrieval.index.lines import open_stretches
 from taxkg_assets.retrieval.ranking.rerank import score_overlap
 from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.retrieval.results import Ranking, Result
-from taxkg_assets.rules.asking import matches_any
+from taxkg_assets.rules.anchored_search import matches_any
 from taxkg_assets.rules.models.answers import load_answers
 from taxkg_assets.rules.sentences import find_sentences as find_sentence_ranges
 
@@ -47,7 +47,7 @@ def excerpt_answer(searcher: Searcher, question: str, ranking: Ranking, *, resul
         shown,
         searcher.passages,
         route=ranking.route,
-        wanted=frozenset(ranking.wanted),
+        wanted=frozenset(ranking.query_term_idf),
         others=find_other_editions(shown, ranking.route, searcher.facts),
     )
     statements = [own for own in found if not own.is_foreign] or found
@@ -69,7 +69,7 @@ def excerpt_answer(searcher: Searcher, question: str, ranking: Ranking, *, resul
             facts=searcher.passages,
         )
     first = list(dict.fromkeys(first))
-    order = rank_statements(statements, worth, openings=first, wanted=ranking.wanted)
+    order = rank_statements(statements, worth, openings=first, wanted=ranking.query_term_idf)
     drafts = choose_units(statements, worth, order=order, openings=first)
     quoted = [(draft, results[draft.passage]) for draft in drafts]
     editions = name_editions(quoted, searcher.facts, is_compared=is_compared)
@@ -158,7 +158,9 @@ def list_documents(searcher: Searcher, question: str, ranking: Ranking, *, resul
             continue
         title = result.heading_path.split(" > ")[0]
         pieces: list[Piece] = []
-        found = find_statements([result], searcher.passages, route=ranking.route, wanted=frozenset(ranking.wanted))
+        found = find_statements(
+            [result], searcher.passages, route=ranking.route, wanted=frozenset(ranking.query_term_idf)
+        )
         if found:
             worth = score_statements(found, encoder=searcher.encoder, ranking=ranking)
             best = max(worth, key=lambda place: (worth[place], -place))
@@ -222,7 +224,7 @@ def _quote_row(ranking: Ranking, result: Result, facts: PassageFacts) -> list[Un
 
 def _covers_question(ranking: Ranking) -> bool:
     """Return whether a cell with its headers covers enough of the question to be the whole answer."""
-    share = score_overlap(ranking.wanted, frozenset(find_terms(ranking.cell)))
+    share = score_overlap(ranking.query_term_idf, frozenset(find_terms(ranking.cell)))
     return bool(share >= load_answers().cell_share)
 
 

@@ -41,7 +41,7 @@ def score_relevance(evidence: Mapping[str, float], *, documents: int) -> float:
     """Grade the likelihood that passages answer the question.
 
     Args:
-        evidence: Features from `find_evidence`.
+        evidence: Features from `compute_features`.
         documents: Number of documents that were searched.
 
     Returns:
@@ -54,7 +54,7 @@ def score_confidence(evidence: Mapping[str, float], *, documents: int) -> float:
     """Compute the probability that an answer made of passages contains what is needed.
 
     Args:
-        evidence: Features from `find_evidence`.
+        evidence: Features from `compute_features`.
         documents: Number of documents that were searched; among many, more are similar and wrong.
 
     Returns:
@@ -69,7 +69,7 @@ def find_signals(evidence: Mapping[str, float], *, documents: int) -> dict[str, 
     """Compute the inputs of the probability: the sum of the evidence, the lead of the first passage, and the size.
 
     Args:
-        evidence: Features from `find_evidence`.
+        evidence: Features from `compute_features`.
         documents: Number of documents that were searched.
 
     Returns:
@@ -86,7 +86,7 @@ def sum_evidence(evidence: Mapping[str, float]) -> float:
     """Return the weighted sum of the features, as log odds that the documents contain an answer.
 
     Args:
-        evidence: Features from `find_evidence`.
+        evidence: Features from `compute_features`.
     """
     weights = load_guardrail().weights
     return float(weights["bias"] + sum(weights[name] * value for name, value in evidence.items()))
@@ -143,7 +143,7 @@ def _logit(probability: float) -> float:
     return math.log(probability / (1.0 - probability))
 
 
-def find_evidence(
+def compute_features(
     question: str,
     ranking: Ranking,
     *,
@@ -184,9 +184,11 @@ def find_evidence(
         "missing_year": float(_lacks_years(route, facts, results[: depth["years"]], terms)),
         "missing_edition": float(_lacks_edition(route, facts)),
         "foreign_place": float(bool(route.places) and not set(route.places) & set(facts.places)),
-        "foreign_country": float(_is_abroad(question, frozenset(ranking.wanted), rows[: depth["mentions"]])),
+        "foreign_country": float(_is_abroad(question, frozenset(ranking.query_term_idf), rows[: depth["mentions"]])),
         "advice": float(any(rule.pattern.search(question) for rule in load_rules("guardrail", "advice"))),
-        "own_papers": float(any(rule.pattern.search(question) for rule in load_rules("guardrail", "own_papers"))),
+        "needs_private_data": float(
+            any(rule.pattern.search(question) for rule in load_rules("guardrail", "needs_private_data"))
+        ),
         "single_fact": float(_asks_fact(question) and not is_table),
         "retrievers": _score_retrievers(ranking),
         "mean_cosine": sum(row.cosine for row in ranking.candidates[: depth["mean"]]) / depth["mean"],
@@ -194,7 +196,7 @@ def find_evidence(
         **_part_score(ranking),
         "max_term_overlap": _score_most_words(ranking, rows[: depth["words"]]),
         "cohesion": _score_cohesion(rows[: depth["cohesion"]], ranking),
-        "scattered": _score_scattered(ranking.candidates[: depth["scattered"]], facts),
+        "document_spread": _score_document_spread(ranking.candidates[: depth["document_spread"]], facts),
         "length": min(1.0, len(question.split()) / full["length"]),
     }
 
@@ -205,7 +207,7 @@ def _score_most_words(ranking: Ranking, rows: Sequence[Sequence[str]]) -> float:
     A short question whose words occur together in a row proves little, but all that it can; words that are far apart in
     a row do not belong to one subject.
     """
-    full, wanted = load_guardrail().full, frozenset(ranking.wanted)
+    full, wanted = load_guardrail().full, frozenset(ranking.query_term_idf)
     most = max(len(wanted.intersection(row)) for row in rows)
     least = full["full_overlap"] if any(_occur_together(wanted, row) for row in rows) else 0.0
     return min(1.0, max(float(least), most / float(full["max_term_overlap"])))
@@ -228,13 +230,13 @@ def _score_cohesion(rows: Sequence[Sequence[str]], ranking: Ranking) -> float:
 
     The passages around an answer are on one subject; those that only share words with the question are on many.
     """
-    others = [frozenset(row) - ranking.wanted.keys() for row in rows]
+    others = [frozenset(row) - ranking.query_term_idf.keys() for row in rows]
     shares = [len(one & other) / max(1, min(len(one), len(other))) for one, other in combinations(others, 2)]
     mean = sum(shares) / len(shares) if shares else 1.0
     return min(1.0, mean / float(load_guardrail().full["cohesion"]))
 
 
-def _score_scattered(candidates: Sequence[Candidate], facts: DocumentFacts) -> float:
+def _score_document_spread(candidates: Sequence[Candidate], facts: DocumentFacts) -> float:
     """Return 0 where the first candidates are of one document, 1 where each is of another."""
     documents = {int(facts.number_of[candidate.row]) for candidate in candidates}
     return (len(documents) - 1) / max(1, len(candidates) - 1)
@@ -266,8 +268,8 @@ def _part_score(ranking: Ranking) -> dict[str, float]:
     """
     own = load_guardrail()
     weights, features = load_ranking().weights, ranking.features
-    named = float(sum(weights[name] * features[name][0] for name in own.named if name in features))
-    parts = {"named": named, "fit": ranking.candidates[0].score - named}
+    named = float(sum(weights[name] * features[name][0] for name in own.filter_features if name in features))
+    parts = {"rank_score_from_filters": named, "rank_score_residual": ranking.candidates[0].score - named}
     return {name: min(1.0, max(0.0, value / own.full[name])) for name, value in parts.items()}
 
 

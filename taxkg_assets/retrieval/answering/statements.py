@@ -18,7 +18,7 @@ from taxkg_assets.retrieval.index.lines import CELLS, Line, Stretch, open_stretc
 from taxkg_assets.retrieval.query.router import Route, covers_key, find_kind, find_listed_codes
 from taxkg_assets.retrieval.ranking.rerank import OTHER_FORM, score_form
 from taxkg_assets.retrieval.results import Result
-from taxkg_assets.rules.asking import matches_any
+from taxkg_assets.rules.anchored_search import matches_any
 from taxkg_assets.rules.loader import load_rules
 from taxkg_assets.rules.models.answers import load_answers
 

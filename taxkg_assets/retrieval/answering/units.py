@@ -28,7 +28,7 @@ from taxkg_assets.retrieval.answering.table_rows import find_captions, find_head
 from taxkg_assets.retrieval.encoding.lexical import find_terms
 from taxkg_assets.retrieval.index.lines import Line, Stretch
 from taxkg_assets.retrieval.results import Box
-from taxkg_assets.rules.asking import matches_any
+from taxkg_assets.rules.anchored_search import matches_any
 from taxkg_assets.rules.models.answers import load_answers
 
 Role = Literal["label", "lead_in", "sentence", "item", "row", "cell", "note"]

@@ -34,7 +34,7 @@ def score_statements(statements: Sequence[Statement], *, encoder: Encoder, ranki
     order = choose_candidates(flags)
     vectors = encoder.encode_sentences([_shorten(statements[place].text) for place in order])
     flags["cosine"] = np.zeros(len(statements))
-    flags["cosine"][order] = encoder.scale.read(vectors @ ranking.meaning)
+    flags["cosine"][order] = encoder.scale.read(vectors @ ranking.query_vector)
     value = np.sum([weight * flags[name] for name, weight in limits.worth.items()], axis=0)
     return {place: float(value[place]) for place in order}
 
@@ -69,7 +69,7 @@ def find_signals(statements: Sequence[Statement], *, ranking: Ranking) -> dict[s
     Returns:
         Signals by name, each of shape (statements,) and from 0 to 1.
     """
-    wanted, limits = ranking.wanted, load_answers()
+    wanted, limits = ranking.query_term_idf, load_answers()
     scores = {candidate.row: candidate.score for candidate in ranking.candidates}
     top, reach = max(scores.values(), default=0.0), limits.liked_reach
 

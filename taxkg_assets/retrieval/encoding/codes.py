@@ -47,33 +47,35 @@ class VectorCodes:
         """Return the number of rows."""
         return len(self.octets)
 
-    def count_differences(self, meaning: Vectors) -> npt.NDArray[np.uint16]:
+    def count_differences(self, query_vector: Vectors) -> npt.NDArray[np.uint16]:
         """Count by row the dimensions in which it is on the other side of the mean.
 
         Args:
-            meaning: Vector of shape (dimension,), of any length.
+            query_vector: Vector of shape (dimension,), of any length.
 
         Returns:
             Counts of shape (rows,), from 0 to the dimension.
         """
         found = np.zeros(self.height, dtype=np.uint16)
-        unit = meaning / max(float(np.linalg.norm(meaning)), 1e-9)  # a mixture of vectors is shorter than they are
+        unit = query_vector / max(
+            float(np.linalg.norm(query_vector)), 1e-9
+        )  # a mixture of vectors is shorter than they are
         for word, own in zip(self.signs, _pack(unit[None] - self.center)[:, 0], strict=True):
             found += np.bitwise_count(word ^ own)
         return found
 
-    def compare(self, meaning: Vectors, rows: Ints) -> Vectors:
+    def compare(self, query_vector: Vectors, rows: Ints) -> Vectors:
         """Compute inner products of some rows with a vector, up to a factor common to all.
 
         Args:
-            meaning: Vector of shape (dimension,).
+            query_vector: Vector of shape (dimension,).
             rows: Row numbers.
 
         Returns:
             Products in the order of `rows`.
         """
         blocks = (rows[first : first + _BLOCK] for first in range(0, len(rows), _BLOCK))
-        found = [score_rows(np.take(self.octets, block, axis=0).astype(np.float32), meaning) for block in blocks]
+        found = [score_rows(np.take(self.octets, block, axis=0).astype(np.float32), query_vector) for block in blocks]
         return np.concatenate(found) if found else np.zeros(0, dtype=np.float32)
 
 

@@ -210,7 +210,7 @@ class PassageFacts:
     @cached_property
     def is_example(self) -> Floats:
         """Return 1 for rows that contain an example."""
-        pattern = find_rule("ranking", "examples", "example").written
+        pattern = find_rule("ranking", "examples", "example").source_pattern
         contains_example: Floats = (
             (self.rows["text"].str.contains(pattern) | self.rows["heading_path"].str.contains(pattern + r"\W*\d*\W*$"))
             .to_numpy()
@@ -231,7 +231,7 @@ class PassageFacts:
 
 
 def _listed_code() -> str:
-    return next(rule.written for rule in load_rules("router", "listed_codes"))
+    return next(rule.source_pattern for rule in load_rules("router", "listed_codes"))
 
 
 @dataclass(frozen=True)
@@ -273,7 +273,9 @@ class DocumentFacts:
         rows, owners = self.rows.filter(pl.Series(is_other[self.number_of])), self.number_of[is_other[self.number_of]]
         counts = np.maximum(np.bincount(owners, minlength=len(best)), 1)
         for rule in load_rules("router", "places") if rows.height else ():
-            named = rows["text"].str.contains(rule.written) | rows["heading_path"].str.contains(rule.written)
+            named = rows["text"].str.contains(rule.source_pattern) | rows["heading_path"].str.contains(
+                rule.source_pattern
+            )
             shares = np.bincount(owners, weights=named.to_numpy(), minlength=len(best)) / counts
             for number in np.flatnonzero(is_other).tolist():
                 if shares[number] >= max(least, best[number][1]):

@@ -160,7 +160,7 @@ def build_index(
     if unhealthy.height:
         raise ValueError(f"the lexical index misses {unhealthy.height} of the rows sampled; build the index again")
     counts = dict(pl.concat([rows["level"], units["level"]]).value_counts().sort("level").iter_rows())
-    made_with = f"{LAYOUT}{model_hash}{settings.shaping()}{known.hash_tokens()}"
+    made_with = f"{LAYOUT}{model_hash}{settings.table_settings()}{known.hash_tokens()}"
     manifest = pl.DataFrame(
         {
             "index_version": [_hash_rows(rows, units, known.catalogue, made_with=made_with)],
@@ -172,7 +172,7 @@ def build_index(
             "rows_by_level": [json.dumps(counts, sort_keys=True)],
             "self_check_recall": [recall],
             "input_versions": [json.dumps(dict(input_versions), sort_keys=True)],
-            "settings": [settings.shaping()],
+            "settings": [settings.table_settings()],
         },
         schema=schemas.Index.create_empty().schema,
     )

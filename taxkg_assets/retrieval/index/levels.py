@@ -93,12 +93,12 @@ class Level:
     Attributes:
         units: Rows from `build_units` of one level.
         vectors: Unit vectors of shape (units, dimension).
-        unit_of: Number of the unit of each passage; -1 for none.
+        unit_index: Number of the unit of each passage; -1 for none.
     """
 
     units: pl.DataFrame
     vectors: Vectors
-    unit_of: Ints
+    unit_index: Ints
 
     @cached_property
     def lexical(self) -> LexicalRetriever:
@@ -109,12 +109,14 @@ class Level:
         """Return the text of a unit: its summary, or a section's own."""
         return str(self.units.row(by_predicate=pl.col("chunk_id") == unit_id, named=True)["text"])
 
-    def rank(self, terms: Sequence[str], meaning: Vectors, *, rows: Ints, scores: Floats) -> list[tuple[int, float]]:
+    def rank(
+        self, terms: Sequence[str], query_vector: Vectors, *, rows: Ints, scores: Floats
+    ) -> list[tuple[int, float]]:
         """Rank the units that contain ranked passages.
 
         Args:
             terms: Terms of the question.
-            meaning: Vector of the question, shape (dimension,).
+            query_vector: Vector of the question, shape (dimension,).
             rows: Ranked passages, best first.
             scores: Their scores by the ranker.
 
@@ -122,7 +124,7 @@ class Level:
             Numbers of units with their scores, best first.
         """
         weights = load_levels().weights
-        owners = self.unit_of[rows]
+        owners = self.unit_index[rows]
         has_owner = owners >= 0
         count = self.units.height
         if not has_owner.any():
@@ -134,7 +136,7 @@ class Level:
         np.add.at(mass, owners, lift**2)
         total = weights.best * _against_best(best) + weights.mass * _against_best(np.sqrt(mass))
         if weights.vector:
-            total += weights.vector * _against_best(np.clip(self.vectors @ meaning, 0.0, None).astype(np.float64))
+            total += weights.vector * _against_best(np.clip(self.vectors @ query_vector, 0.0, None).astype(np.float64))
         if weights.lexical:
             total += weights.lexical * _against_best(self.lexical.score_rows(terms).astype(np.float64))
         total[best == 0.0] = 0.0
@@ -148,7 +150,7 @@ def _against_best(values: Floats) -> Floats:
 
 
 def open_level(
-    level: str, *, units: pl.DataFrame, vectors: Vectors, rows: pl.DataFrame, unit_of: Ints | None = None
+    level: str, *, units: pl.DataFrame, vectors: Vectors, rows: pl.DataFrame, unit_index: Ints | None = None
 ) -> Level:
     """Select the units of one level; passages before the first heading belong to no section.
 
@@ -157,14 +159,14 @@ def open_level(
         units: Units of all levels.
         vectors: Unit vectors of shape (units, dimension).
         rows: Passages of the index.
-        unit_of: Number of the unit of each passage; None to compute it.
+        unit_index: Number of the unit of each passage; None to compute it.
 
     Returns:
         The level.
     """
     keep = (units["level"] == level).to_numpy()
     own = units.filter(pl.Series(keep))
-    return Level(own, vectors[keep], find_units(own, chunk_ids=rows["chunk_id"]) if unit_of is None else unit_of)
+    return Level(own, vectors[keep], find_units(own, chunk_ids=rows["chunk_id"]) if unit_index is None else unit_index)
 
 
 def find_units(units: pl.DataFrame, *, chunk_ids: pl.Series) -> Ints:
@@ -181,7 +183,7 @@ def find_units(units: pl.DataFrame, *, chunk_ids: pl.Series) -> Ints:
     return np.array([number.get(chunk_id, -1) for chunk_id in chunk_ids], dtype=np.int64)
 
 
-def name_children(level: Level, number: int, *, ranked: Sequence[Any]) -> list[str]:
+def list_top_children(level: Level, number: int, *, ranked: Sequence[Any]) -> list[str]:
     """List the best passages of a unit, for drilling down.
 
     Args:
@@ -193,4 +195,4 @@ def name_children(level: Level, number: int, *, ranked: Sequence[Any]) -> list[s
         Chunk ids, best first.
     """
     most = load_levels().children
-    return [chunk_id for row, chunk_id in ranked if level.unit_of[row] == number][:most]
+    return [chunk_id for row, chunk_id in ranked if level.unit_index[row] == number][:most]

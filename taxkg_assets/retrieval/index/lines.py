@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from taxkg_assets.retrieval.index.facts import PassageFacts
-from taxkg_assets.rules.asking import matches_any
+from taxkg_assets.rules.anchored_search import matches_any
 from taxkg_assets.rules.loader import load_rules
 from taxkg_assets.rules.models.answers import load_answers
 from taxkg_assets.rules.sentences import find_sentences

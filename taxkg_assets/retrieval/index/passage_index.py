@@ -163,7 +163,7 @@ class SearchIndex:
 
     def ask(self, question: Question, *, scale: CosineScale) -> RetrieverScores:
         """Return both retrievers' scores of every row."""
-        by_vector = scale.read(self.vectors @ question.meaning)
+        by_vector = scale.read(self.vectors @ question.query_vector)
         return DenseScores(
             by_term=_score_terms(self.lexical, question, self.passages),
             by_vector=BestRows(by_vector, -1.0, self.passages),
@@ -185,8 +185,8 @@ class SearchIndex:
         if self.units is None or self.unit_vectors is None:
             return None
         units = self.units() if callable(self.units) else self.units
-        unit_of = self.known.units_of.get(level)
-        return open_level(level, units=units, vectors=self.unit_vectors, rows=self.rows, unit_of=unit_of)
+        unit_index = self.known.units_of.get(level)
+        return open_level(level, units=units, vectors=self.unit_vectors, rows=self.rows, unit_index=unit_index)
 
 
 @dataclass(frozen=True)
@@ -206,7 +206,7 @@ class RememberingIndex(SearchIndex):
 
     def ask(self, question: Question, *, scale: CosineScale) -> RetrieverScores:
         """Return both retrievers' scores of every row, computed once for each question."""
-        key = (question.terms, question.extra, question.extra_weight, question.meaning.tobytes(), scale)
+        key = (question.terms, question.extra, question.extra_weight, question.query_vector.tobytes(), scale)
         if key not in self.known_scores:
             self.known_scores[key] = super().ask(question, scale=scale)
             if len(self.known_scores) > _REMEMBERED:
@@ -259,7 +259,7 @@ class LanceIndex:
 
     def ask(self, question: Question, *, scale: CosineScale) -> RetrieverScores:
         """Return scores of every row by terms, and of the nearest rows by meaning."""
-        near = NearRows(self.codes, question.meaning, self.passages)
+        near = NearRows(self.codes, question.query_vector, self.passages)
         by_term, _ = run_in_parallel(lambda: _score_terms(self.lexical, question, self.passages), lambda: near.pool)
         return CodedScores(by_term=by_term, near=near, vectors=self.vectors, scale=scale)
 
@@ -273,10 +273,10 @@ class LanceIndex:
 
     def open_level(self, level: str) -> Level | None:
         """Return the units of a level; None where the index has none."""
-        units, unit_of = self.read_units(level), self.known.units_of.get(level)
-        if units is None or unit_of is None:
+        units, unit_index = self.read_units(level), self.known.units_of.get(level)
+        if units is None or unit_index is None:
             return None
-        return Level(units, np.zeros((units.height, 0), dtype=np.float32), unit_of)
+        return Level(units, np.zeros((units.height, 0), dtype=np.float32), unit_index)
 
 
 def _with_known(facts: Facts, known: Mapping[str, Any]) -> Facts:

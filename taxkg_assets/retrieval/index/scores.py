@@ -33,7 +33,7 @@ class Question:
     terms: tuple[str, ...]
     extra: tuple[str, ...]
     extra_weight: float
-    meaning: Vectors
+    query_vector: Vectors
 
 
 class RetrieverScores(Protocol):
@@ -101,7 +101,7 @@ class NearRows:
     """The rows nearest to a vector, about in order, by the codes of all rows."""
 
     codes: VectorCodes
-    meaning: Vectors
+    query_vector: Vectors
     facts: PassageFacts
 
     def find(self, rows: RowFilter, *, count: int) -> Ints:
@@ -110,19 +110,19 @@ class NearRows:
         passes = rows.mask(self.facts, among=pool)
         if passes.sum() < limits.compared / limits.thinned and len(pool) < self.codes.height:
             among = np.flatnonzero(rows.mask(self.facts))
-            found, near = _compare(self.codes, self.meaning, self._differences, among)
+            found, near = _compare(self.codes, self.query_vector, self._differences, among)
         else:
             found, near = pool[passes], near[passes]
         return found[find_top(near, count)]
 
     @cached_property
     def _differences(self) -> npt.NDArray[np.uint16]:
-        return self.codes.count_differences(self.meaning)
+        return self.codes.count_differences(self.query_vector)
 
     @cached_property
     def pool(self) -> tuple[Ints, Vectors]:
         """Return the nearest of all rows, and their similarity by their bytes."""
-        return _compare(self.codes, self.meaning, self._differences)
+        return _compare(self.codes, self.query_vector, self._differences)
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,7 @@ class CodedScores:
         """Return cosines of some rows."""
         missing = rows[np.isnan(self._cosines[rows])]
         if len(missing):
-            self._cosines[missing] = self.scale.read(score_rows(self.vectors[missing], self.near.meaning))
+            self._cosines[missing] = self.scale.read(score_rows(self.vectors[missing], self.near.query_vector))
         return self._cosines[rows]
 
     @cached_property
@@ -165,18 +165,18 @@ class CodedScores:
         return np.full(self.near.codes.height, np.nan, dtype=np.float32)
 
 
-def find_near(codes: VectorCodes, meaning: Vectors, *, count: int) -> Ints:
+def find_near(codes: VectorCodes, query_vector: Vectors, *, count: int) -> Ints:
     """Find candidates for the exact nearest-neighbor search by the compressed codes of the vectors.
 
     Args:
         codes: Codes of all rows.
-        meaning: Vector of the question, shape (dimension,).
+        query_vector: Vector of the question, shape (dimension,).
         count: Number of nearest rows that the exact search will return.
 
     Returns:
         Row numbers, best first by their codes; more than `count` if the index has more rows.
     """
-    rows, near = _compare(codes, meaning, codes.count_differences(meaning))
+    rows, near = _compare(codes, query_vector, codes.count_differences(query_vector))
     return rows[find_top(near, _reach(count))]
 
 
@@ -186,7 +186,7 @@ def _reach(count: int) -> int:
 
 
 def _compare(
-    codes: VectorCodes, meaning: Vectors, differences: npt.NDArray[np.uint16], among: Ints | None = None
+    codes: VectorCodes, query_vector: Vectors, differences: npt.NDArray[np.uint16], among: Ints | None = None
 ) -> tuple[Ints, Vectors]:
     """Return the nearest rows by their bits, in order of row, and their similarity by their bytes.
 
@@ -194,7 +194,7 @@ def _compare(
     """
     least = find_least(differences if among is None else differences[among], int(_limits().compared))
     rows = least if among is None else among[least]
-    return rows, codes.compare(meaning, rows)
+    return rows, codes.compare(query_vector, rows)
 
 
 def _limits() -> Codes:

@@ -13,7 +13,7 @@ from typing import Any
 import dataframely as dy
 import polars as pl
 
-from taxkg_assets.prompts.contract import Block, Judged, Proposer
+from taxkg_assets.prompts.contract import Block, ProposalOutcome, Proposer
 from taxkg_assets.prompts.tasks import SUMMARIES, SummaryItem, SummaryProposal
 from taxkg_assets.retrieval.index.facts import bare_wording
 from taxkg_assets.rules.models.levels import load_levels
@@ -131,7 +131,7 @@ def _item(item_id: str, rows: Sequence[Row], *, title: str, sentences: int) -> S
     return SummaryItem(item_id=item_id, blocks=blocks, title=title, sentences=sentences)
 
 
-def _row(judged: Judged[SummaryProposal], *, place: tuple[str, int]) -> dict[str, Any]:
+def _row(judged: ProposalOutcome[SummaryProposal], *, place: tuple[str, int]) -> dict[str, Any]:
     assert judged.proposal is not None
     claims = judged.proposal.sentences
     return {

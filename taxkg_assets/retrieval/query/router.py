@@ -10,8 +10,8 @@ from typing import Any
 from taxkg_assets.retrieval.encoding.lexical import find_terms, stem
 from taxkg_assets.rules.forms import form_pattern, split_forms
 from taxkg_assets.rules.loader import find_rule, load_rules
+from taxkg_assets.rules.months import MONTHS
 
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 QUESTION = "question_answering"
 _KEY = re.compile(r"(\d{1,2})([a-z]?)")
 _JOINED = re.compile(r"^(\d{4})([a-z])")
@@ -213,7 +213,7 @@ def _find_years(question: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
             if "month" in found:
                 revisions.append(f"{found['year']}-{int(found['month']):02d}")
             elif "name" in found:
-                revisions.append(f"{found['year']}-{_MONTHS.index(found['name'].lower()[:3]) + 1:02d}")
+                revisions.append(f"{found['year']}-{MONTHS.index(found['name'].lower()[:3]) + 1:02d}")
     return tuple(sorted(set(years))), tuple(dict.fromkeys(revisions))
 
 

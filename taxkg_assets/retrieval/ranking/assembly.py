@@ -8,16 +8,16 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from taxkg_assets.retrieval.index.index_context import IndexContext
-from taxkg_assets.retrieval.index.levels import Level, name_children
+from taxkg_assets.retrieval.index.levels import Level, list_top_children
 from taxkg_assets.retrieval.index.lines import add_lead_ins
 from taxkg_assets.retrieval.ranking import rerank
 from taxkg_assets.retrieval.ranking.windows import SHOWN, Window, Windows
 from taxkg_assets.retrieval.results import Box, Candidate, Ranking, Result
 from taxkg_assets.rules.models.ranking import load_ranking
+from taxkg_assets.schemas.columns import CORNERS
 
 _BLOCK = 32
 """Candidates whose vectors are read at once."""
-_CORNERS = ("x0_pt", "y0_pt", "x1_pt", "y1_pt")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,16 +74,22 @@ class Assembly:
         passages.prefetch(rows.tolist(), ("chunk_id",))
         ranked = [(row, passages.columns["chunk_id"][row]) for row in rows.tolist()]
         results: list[Result] = []
-        for number, score in level.rank(list(ranking.wanted), ranking.meaning, rows=rows, scores=scores)[:k]:
-            best = next(candidate for candidate in ranking.candidates if level.unit_of[candidate.row] == number)
-            window = Windows(passages, level="paragraph").grow(best.row)
+        for number, score in level.rank(list(ranking.query_term_idf), ranking.query_vector, rows=rows, scores=scores)[
+            :k
+        ]:
+            best = next(candidate for candidate in ranking.candidates if level.unit_index[candidate.row] == number)
+            window = Windows(passages, level="paragraph").expand_hit(best.row)
             assert window is not None
             unit = level.units.row(number, named=True)
             own = Window(f"{unit['text']}\n{window.text}".strip(), window.bboxes, window.chunk_ids)
             if unit["level"] == "section":
-                own = Windows(passages, level="section").grow(best.row) or own
+                own = Windows(passages, level="section").expand_hit(best.row) or own
             result = self._show(best, own, rank=len(results) + 1)
-            via = {**result.via, "unit": unit["chunk_id"], "drill_down": name_children(level, number, ranked=ranked)}
+            via = {
+                **result.via,
+                "unit": unit["chunk_id"],
+                "drill_down": list_top_children(level, number, ranked=ranked),
+            }
             results.append(result.model_copy(update={"score": round(score, 4), "via": via}))
         return results
 
@@ -125,7 +131,7 @@ class Assembly:
             revision=document["revision"],
             doc_type=document["doc_type"],
             page=int(facts.pages[row]),  # the hit's, as `node_id` is: the passage may begin on the page before
-            bboxes=[Box(page=box["page"], **{name[:2]: box[name] for name in _CORNERS}) for box in window.bboxes],
+            bboxes=[Box(page=box["page"], **{name[:2]: box[name] for name in CORNERS}) for box in window.bboxes],
             heading_path=cells["heading_path"],
             anchor_key=cells["anchor_key"],
             text=window.text,
@@ -136,11 +142,13 @@ class Assembly:
                 "lexical_rank": candidate.lexical_rank,
                 "vector_rank": candidate.vector_rank,
                 "rerank_score": round(candidate.score, 4),
-                "reranker": {"name": self.reranker, "lost": round(candidate.lost, 4)}
-                if self.reranker is not None and candidate.lost is not None
+                "reranker": {"name": self.reranker, "penalty": round(candidate.rerank_penalty, 4)}
+                if self.reranker is not None and candidate.rerank_penalty is not None
                 else None,
                 "cosine": round(candidate.cosine, 4),
-                "coverage": round(rerank.score_overlap(self.ranking.wanted, frozenset(cells["terms"].split(" "))), 4),
+                "coverage": round(
+                    rerank.score_overlap(self.ranking.query_term_idf, frozenset(cells["terms"].split(" "))), 4
+                ),
                 "route": self.ranking.route.describe(),
                 "edge": None,  # search follows no edge; the name is part of the contract of a result
                 "chunk_ids": list(window.chunk_ids),

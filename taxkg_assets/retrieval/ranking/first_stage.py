@@ -34,7 +34,7 @@ class FirstStage:
         rankings: Rankings to fuse, of all rows and of the preferred ones.
         documents: Features by name, each of shape (documents,).
         allowed: Filter that was given outright.
-        meaning: Vector of the question, shape (dimension,).
+        query_vector: Vector of the question, shape (dimension,).
         tokens: Tokens of the question with their vectors; None where they are not compared.
     """
 
@@ -43,7 +43,7 @@ class FirstStage:
     rankings: list[Ints]
     documents: dict[str, Floats]
     allowed: RowFilter
-    meaning: Vectors
+    query_vector: Vectors
     tokens: TokenVectors | None = None
 
     @property
@@ -65,7 +65,7 @@ class Expanded:
     """An expanded question: terms that were added to its own, and the vector of both."""
 
     extra: tuple[str, ...]
-    meaning: Vectors
+    query_vector: Vectors
 
 
 def expand_query(
@@ -88,16 +88,16 @@ def expand_query(
     hypothetical = generate_passage(query, vocabulary=lay_terms, proposer=proposer) if parts.hyde else None
     added = f"{lay_terms} {hypothetical.terms}" if hypothetical else lay_terms
     if lay_terms and share:
-        worded, meaning = run_in_parallel(
+        worded, query_vector = run_in_parallel(
             lambda: encoder.encode_query(f"{query} {lay_terms}"), lambda: encoder.encode_query(query)
         )
-        meaning = (1 - share) * meaning + share * worded
+        query_vector = (1 - share) * query_vector + share * worded
     else:
-        meaning = encoder.encode_query(query)
+        query_vector = encoder.encode_query(query)
     if hypothetical:
         share = load_llm().reading.hyde_share
-        meaning = (1 - share) * meaning + share * encoder.encode_query(hypothetical.passage)
-    return Expanded(tuple(term for term in lexical.find_terms(added) if term not in terms), meaning)
+        query_vector = (1 - share) * query_vector + share * encoder.encode_query(hypothetical.passage)
+    return Expanded(tuple(term for term in lexical.find_terms(added) if term not in terms), query_vector)
 
 
 def score_first_stage(
@@ -126,13 +126,13 @@ def score_first_stage(
     """
     limits = load_ranking().retrievers
     read = encoder.scale.read
-    question = Question(tuple(terms), expanded.extra, limits.expansion, expanded.meaning)
+    question = Question(tuple(terms), expanded.extra, limits.expansion, expanded.query_vector)
     scores = index_context.index.ask(question, scale=encoder.scale)
-    similarity = read(vector.score_rows(index_context.document_vectors, expanded.meaning)).astype(np.float64)
+    similarity = read(vector.score_rows(index_context.document_vectors, expanded.query_vector)).astype(np.float64)
     documents = index_context.documents.score_documents(route)
     preferred = _find_preferred(documents, route, allowed=allowed, index_context=index_context)
     documents["title"] = _score_titles([*terms, *expanded.extra], index_context.titled, count=len(similarity))
-    documents["about"] = np.clip((similarity - similarity.max() + 0.3) / 0.3, 0.0, 1.0)
+    documents["document_similarity"] = np.clip((similarity - similarity.max() + 0.3) / 0.3, 0.0, 1.0)
     retrievers = [(parts.lexical, scores.find_by_terms), (parts.vector, scores.find_by_meaning)]
     orders = [find(allowed, count=limits.depth) for _, find in retrievers]
     filters = [preferred]
@@ -141,7 +141,7 @@ def score_first_stage(
     rankings = [order for order, (is_on, _) in zip(orders, retrievers, strict=True) if is_on] + [
         find(one, count=limits.depth) for one in filters for is_on, find in retrievers if is_on
     ]
-    return FirstStage(scores, orders, rankings, documents, allowed, expanded.meaning)
+    return FirstStage(scores, orders, rankings, documents, allowed, expanded.query_vector)
 
 
 def match_forms(route: Route, index_context: IndexContext) -> Mask:

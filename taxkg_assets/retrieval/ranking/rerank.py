@@ -154,7 +154,7 @@ def _score_route(rows: Ints, route: Route, *, facts: PassageFacts) -> dict[str, 
     key = _score_each(list(zip(keys, texts, strict=True)), lambda own: _score_key(*own, route))
     sides, is_table = facts.side_number[rows], facts.is_table[rows]
     has_both = facts.has_both_sides[facts.form_number[rows]]  # a form with one reader is for the taxpayer
-    own_side, other_side = (
+    same_audience, opposite_audience = (
         np.array([route.certainty * (name == wanted) for name in facts.sides])[sides] * has_both
         for wanted in (route.perspective, _OTHER_SIDE.get(route.perspective))
     )
@@ -165,8 +165,8 @@ def _score_route(rows: Ints, route: Route, *, facts: PassageFacts) -> dict[str, 
         "other_key": _score_each(keys, lambda own: float(_is_other_key(own, route))),
         "key_opening": key * facts.opens_anchor[rows],
         "key_of_form": key * np.maximum(form, 0.0),
-        "own_side": own_side,
-        "other_side": other_side,
+        "same_audience": same_audience,
+        "opposite_audience": opposite_audience,
         "general": is_general * (route.certainty * (route.perspective == "filer")),
         "face": (sides == facts.find_side("face")) * (1.0 - is_table),
         "short": (np.asarray(facts.word_counts)[rows] <= short).astype(np.float64),

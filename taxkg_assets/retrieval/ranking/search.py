@@ -148,7 +148,7 @@ class Searcher:
         if self.parts.tokens and self.index.tokens is not None:
             first_stage = replace(first_stage, tokens=self.encoder.encode_tokens([query])[0])
         printed = find_printed_terms(query) if self.parts.lay_terms else {}
-        ranked = self._rerank(first_stage, route, wanted=wanted, terms=terms, printed=printed)
+        ranked = self._rank_by_features(first_stage, route, wanted=wanted, terms=terms, printed=printed)
         ranking = self._apply_reranker(query, ranked)
         if (
             self.parts.cells
@@ -251,7 +251,7 @@ class Searcher:
         )
         floor = float(lost.min())
         reranked = [
-            replace(found, score=found.score + float(lost[place]), lost=float(lost[place]))
+            replace(found, score=found.score + float(lost[place]), rerank_penalty=float(lost[place]))
             if place < depth
             else replace(found, score=found.score + floor)
             for place, found in enumerate(ranking.candidates)
@@ -275,7 +275,7 @@ class Searcher:
             documents, match_forms(route, self.index_context) if route is not None else None, tag=tag or None
         )
 
-    def _rerank(
+    def _rank_by_features(
         self,
         first_stage: FirstStage,
         route: Route,
@@ -287,7 +287,9 @@ class Searcher:
         """Rank the retrievers' candidates by features."""
         fused = fuse_rankings([ranking.tolist() for ranking in first_stage.rankings])
         if not fused:
-            return Ranking(route=route, candidates=(), wanted=wanted, features={}, meaning=first_stage.meaning)
+            return Ranking(
+                route=route, candidates=(), query_term_idf=wanted, features={}, query_vector=first_stage.query_vector
+            )
         rows = np.array(list(fused), dtype=np.int64)
         signals = self._gather(rows, first_stage, fused=fused)
         features: dict[str, Floats] = {}
@@ -319,7 +321,11 @@ class Searcher:
             for place, row in enumerate(rows.tolist())
         )
         return Ranking(
-            route=route, candidates=candidates, wanted=wanted, features=features, meaning=first_stage.meaning
+            route=route,
+            candidates=candidates,
+            query_term_idf=wanted,
+            features=features,
+            query_vector=first_stage.query_vector,
         )
 
     def _gather(self, rows: Ints, first_stage: FirstStage, *, fused: dict[int, float]) -> rerank.Signals:
@@ -331,14 +337,14 @@ class Searcher:
             fused=np.array([fused.get(row, 0.0) for row in rows.tolist()]) / top,
             by_document=first_stage.documents,
             document_number=self.facts.number_of[rows],
-            by_section=self._score_sections(rows, first_stage.meaning),
+            by_section=self._score_sections(rows, first_stage.query_vector),
             by_token=self._score_tokens(rows, first_stage.tokens),
         )
 
-    def _score_sections(self, rows: Ints, meaning: Vectors) -> Floats:
+    def _score_sections(self, rows: Ints, query_vector: Vectors) -> Floats:
         """Score the similarity of each row's section to the question: 1 for the nearest, falling with the distance."""
         anchors = self.passages.anchor_number[rows]
-        near = self.encoder.scale.read(score_rows(self.index.sections.read(anchors), meaning)).astype(np.float64)
+        near = self.encoder.scale.read(score_rows(self.index.sections.read(anchors), query_vector)).astype(np.float64)
         reach: float = load_ranking().section_reach
         return _stretch(near, reach)
 

@@ -49,7 +49,7 @@ class Windows:
     used: set[int] = field(default_factory=set)
     grown: int = 0
 
-    def grow(self, row: int) -> Window | None:
+    def expand_hit(self, row: int) -> Window | None:
         """Widen a hit; None if an earlier window already contains it.
 
         Args:

@@ -12,16 +12,17 @@ class Thresholds(Section):
 
     Attributes:
         least_initials: Words whose initials make an abbreviation.
-        akin_letters: Two words that begin with this many equal letters and end otherwise may be one.
-        own_name_letters: A box's name of one word names it in its own form's instructions if it is no shorter.
+        shared_prefix_letters: Two words that begin with this many equal letters and end otherwise may be one.
+        min_single_word_alias_letters: A box's name of one word names it in its own form's instructions if it has as
+            many letters.
         shared_words_frac: A heading of another document names the same field if it shares this many words with the
             label.
     """
 
     least_initials: int
     most_initials: int
-    akin_letters: int
-    own_name_letters: int
+    shared_prefix_letters: int
+    min_single_word_alias_letters: int
     shared_words_frac: float
 
 
@@ -29,7 +30,7 @@ class Aliases(Family):
     """Content of `rules/aliases.yaml`, without its lists of rules."""
 
     question_words: tuple[str, ...]
-    spelled_words: tuple[str, ...]
+    initialism_stopwords: tuple[str, ...]
     small_words: tuple[str, ...]
     thresholds: Thresholds
 

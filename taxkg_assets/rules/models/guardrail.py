@@ -38,7 +38,7 @@ class Guardrail(Family):
     confidence: dict[str, dict[str, float]]
     costs: dict[str, dict[str, float]]
     passages: dict[str, int]
-    named: tuple[str, ...]
+    filter_features: tuple[str, ...]
     full: dict[str, float]
     notices: Notices
 

@@ -1,6 +1,6 @@
 """Rule family `revisions`.
 
-What is a change between two revisions, and what kind of change? Read by taxkg_assets/graph/wording.py, passages.py
+What is a change between two revisions, and what kind of change? Read by taxkg_assets/graph/text_diff.py, passages.py
 and revisions.py.
 """
 

@@ -149,7 +149,7 @@ if table == "spans":
         if path.suffix in (".pdf", ".txt"):
             extract(path.read_bytes(), document_id=path.stem, is_text=path.suffix == ".txt")
 else:
-    PIPELINE[table].maker.make(Home(home=home))
+    PIPELINE[table].builder.make(Home(home=home))
 print(json.dumps(sorted(read)))
 """
 
@@ -166,8 +166,8 @@ def test_a_builder_reads_no_family_that_its_fingerprint_leaves_out(table: str, b
     loaded = set(json.loads(done.stdout.splitlines()[-1]))
     functions = (extract,) if table == "spans" else PIPELINE[table].functions
     known = read_code(*functions).families
-    maker = PIPELINE[table].maker
-    if maker is not None and "proposer" in maker.handles:
+    builder = PIPELINE[table].builder
+    if builder is not None and "proposer" in builder.resources:
         from taxkg_assets.llm.rule_proposer import RuleProposer
 
         known = known | read_code(RuleProposer).families

@@ -14,7 +14,7 @@ from shutil import copyfile
 import pytest
 
 from taxkg_assets.defs.home.store import HomeBusyError
-from taxkg_assets.defs.ingest.fetching import LOCK, RECORD, Line, fetch, watch_releases
+from taxkg_assets.defs.ingest.fetching import LOCK, RECORD, FetchResult, fetch, watch_releases
 from taxkg_assets.serving.build import SAMPLES
 from taxkg_assets.settings import Settings
 from taxkg_assets.sources.fetch import Known
@@ -37,7 +37,7 @@ def site(tmp_path: Path) -> Iterator[tuple[str, Path]]:
     server.server_close()
 
 
-def run(address: str, folder: Path, name: str, *, is_dry: bool = False) -> Line:
+def run(address: str, folder: Path, name: str, *, is_dry: bool = False) -> FetchResult:
     (line,) = fetch([name], folder=folder, settings=Settings(), base_url=address, is_dry=is_dry)
     return line
 
@@ -48,7 +48,7 @@ def test_a_document_is_named_after_its_revision_and_loaded_once(site: tuple[str,
     copyfile(SAMPLES / "sample-i1099div--2024-01.pdf", served / "i1099div.pdf")
     assert run(address, inbox, "i1099div", is_dry=True).status == DRY
     assert not inbox.exists()
-    assert run(address, inbox, "i1099div") == Line(
+    assert run(address, inbox, "i1099div") == FetchResult(
         f"{address}/pub/irs-pdf/i1099div.pdf", "new", "i1099div--2024-01.pdf"
     )
     assert run(address, inbox, "i1099div").status == "unchanged"

@@ -86,7 +86,7 @@ def test_unsure_references_are_settled_once_and_go_back_with_the_model(
 
     monkeypatch.setenv("TAXKG_LLM_BATCH", "24")
     estimator = open_estimator(home)
-    PIPELINE["references"].maker.make(home, proposer=estimator)
+    PIPELINE["references"].builder.make(home, proposer=estimator)
     assert [row.calls for row in estimator.estimates.values()] == [1]
     with loopback(_decide) as server:
         monkeypatch.setenv("TAXKG_LLM_URL", f"{server.url}/v1")

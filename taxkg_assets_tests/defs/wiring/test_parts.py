@@ -71,20 +71,20 @@ def test_made_in_parts_a_table_is_the_same(name: str, sample_home: Path, monkeyp
     step = PIPELINE[name].step
     assert step is not None
     assert step.parts is not None
-    states = {n: found for n in step.maker.reads if (found := home.store.state(n)) is not None}
+    states = {n: found for n in step.builder.reads if (found := home.store.state(n)) is not None}
     standing = home.store.state(name)
     assert standing is not None
     whole = home.store.read(name)
     made = list(standing.documents)
     assert len(made) > (1 if name == "chunks" else 0)
     asked: list[pl.DataFrame] = []
-    own = step.maker.build
+    own = step.builder.build
 
     def build(**arguments: Any) -> pl.DataFrame:
         asked.append(arguments["documents"])
         return own(**arguments)
 
-    counted = replace(step, maker=replace(step.maker, build=build))
+    counted = replace(step, builder=replace(step.builder, build=build))
     rows = counted.make(home, states, made_from="anything")
     assert rows.frame.sort(step.schema.primary_key()).equals(whole)
     assert rows.parts == standing.documents
@@ -109,15 +109,17 @@ def test_parts_that_look_at_other_documents_say_what_they_are_made_from(sample_h
     standing, whole = home.store.state("summaries"), home.store.read("summaries")
     assert standing is not None
     asked: list[list[tuple[str]]] = []
-    own, read_code = step.maker.build, step.read_code
+    own, read_code = step.builder.build, step.read_code
 
     def build(**arguments: Any) -> pl.DataFrame:
         asked.append(arguments["only"])
         return own(**arguments)
 
     def make(code: str = "") -> WholeTable:
-        states = {n: found for n in step.maker.reads if (found := home.store.state(n)) is not None}
-        counted = replace(step, maker=replace(step.maker, build=build), read_code=lambda home: code or read_code(home))
+        states = {n: found for n in step.builder.reads if (found := home.store.state(n)) is not None}
+        counted = replace(
+            step, builder=replace(step.builder, build=build), read_code=lambda home: code or read_code(home)
+        )
         return counted.make(home, states, made_from="anything")
 
     rows = make()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from taxkg_assets.extraction.layout.ruling import Line, merge_rules
+from taxkg_assets.extraction.layout.ruling import RuledLine, merge_rules
 from taxkg_assets.extraction.pdf.model import Rule
 
 
@@ -15,7 +15,7 @@ def test_sides_of_a_check_box_are_dropped() -> None:
     box = [Rule(100, 100, 110, 100), Rule(100, 110, 110, 110), Rule(100, 100, 100, 110), Rule(110, 100, 110, 110)]
     wall = Rule(50, 20, 50, 200)
     ruling = merge_rules([*box, wall])
-    assert (ruling.horizontals, ruling.verticals) == ((), (Line(50, 20, 200),))
+    assert (ruling.horizontals, ruling.verticals) == ((), (RuledLine(50, 20, 200),))
 
 
 def test_the_nearest_line_that_passes_a_point_is_found() -> None:
@@ -24,5 +24,5 @@ def test_the_nearest_line_that_passes_a_point_is_found() -> None:
     assert above is not None
     assert below is not None
     assert (above.at, below.at) == (10, 30)
-    assert ruling.right(10, 12) == Line(70, 0, 15)
+    assert ruling.right(10, 12) == RuledLine(70, 0, 15)
     assert ruling.left(60, 12) is None

@@ -7,7 +7,7 @@ from typing import Any
 import pymupdf
 import pytest
 
-from taxkg_assets.extraction.pdf.content_stream import find_unnumbered, find_wordless
+from taxkg_assets.extraction.pdf.content_stream import strip_mcids, strip_text_objects
 from taxkg_assets.extraction.pdf.drawings import read_drawings
 from taxkg_assets.extraction.pdf.reader import read_source
 from taxkg_assets_tests.extraction.pdf.test_render_fast_path import write_page
@@ -29,13 +29,13 @@ SHADE = "0.8 g 60 60 200 30 re f 0 g"
     ids=["a line and shading", "marked", "in hexadecimal", "a bracket within", "words like instructions"],
 )
 def test_text_is_left_out_and_all_drawings_stay(operators: str) -> None:
-    wordless = find_wordless(operators.encode())
+    wordless = strip_text_objects(operators.encode())
     assert wordless is not None
     assert b"Tf" not in wordless
     page = write_page(operators)
     drawn, alone = read_drawings(page), read_drawings(page, wordless)
     assert alone[:2] == drawn[:2]
-    assert [cover.box for cover in alone[2]] == [cover.box for cover in drawn[2]]
+    assert [occluder.box for occluder in alone[2]] == [occluder.box for occluder in drawn[2]]
     assert drawn[0] or drawn[1]
     assert b"Tf" in page.read_contents()
 
@@ -52,20 +52,20 @@ def test_text_is_left_out_and_all_drawings_stay(operators: str) -> None:
     ids=["a colour", "a clip to glyphs", "no end", "a comment", "a picture"],
 )
 def test_what_may_be_more_than_text_is_kept(operators: str) -> None:
-    assert find_wordless(operators.encode()) is None
+    assert strip_text_objects(operators.encode()) is None
 
 
 def test_a_long_text_object_without_end_takes_no_longer_than_its_length() -> None:
-    assert find_wordless(b"BT " + b"(a) <0A> [ 9 ] Tj " * 20_000) is None
+    assert strip_text_objects(b"BT " + b"(a) <0A> [ 9 ] Tj " * 20_000) is None
 
 
 def test_marks_lose_their_numbers_unless_a_text_holds_what_looks_like_one() -> None:
     marked = f"/P <</MCID 4>> BDC {say('Report the rent here.')} EMC".encode()
-    assert find_unnumbered(marked) == marked.replace(b"/MCID", b"/None")
+    assert strip_mcids(marked) == marked.replace(b"/MCID", b"/None")
     written = marked.replace(b"rent", b"/MCID")
-    assert find_unnumbered(written) == written
+    assert strip_mcids(written) == written
     escaped = marked.replace(b"rent", rb"and/or \) /MC 5/MCID")
-    assert find_unnumbered(escaped) == escaped
+    assert strip_mcids(escaped) == escaped
 
 
 def test_an_encrypted_file_that_needs_no_password_reads_like_a_plain_one() -> None:

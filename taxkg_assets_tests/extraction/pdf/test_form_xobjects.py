@@ -12,7 +12,7 @@ from taxkg_assets.extraction.pdf import visibility
 from taxkg_assets.extraction.pdf.form_xobjects import FormXObjects
 from taxkg_assets.extraction.pdf.model import Source
 from taxkg_assets.extraction.pdf.reader import read_source
-from taxkg_assets.extraction.pdf.visibility import Cover
+from taxkg_assets.extraction.pdf.visibility import Occluder
 
 OWN = "Enter the rent in box 3."
 WORDS = "Words of a notice that every reader of the page should see."
@@ -77,7 +77,7 @@ def test_white_words_on_a_dark_box_stay() -> None:
 
 @pytest.mark.parametrize(
     ("draw", "kind"),
-    [(_draw_covered, "covered"), (_draw_white, "like its ground"), (_draw_on_its_color, "like its ground")],
+    [(_draw_covered, "covered"), (_draw_white, "like its background"), (_draw_on_its_color, "like its background")],
 )
 def test_words_that_nobody_can_see_are_left_out(draw: Draw, kind: str) -> None:
     source = _read(_compose(draw))
@@ -119,6 +119,6 @@ def test_covers_are_counted_beside_the_words_of_xobjects() -> None:
     xobjects = FormXObjects(page, b"q /fzFrm0 Do Q 9 9 50 50 re f", clip=(0, 0, 612, 792), flags=0)
     kinds = [kind for kind, _ in xobjects.log]
     assert kinds == ["fill-text", "fill-path"]
-    placed = xobjects.place_covers([Cover(1, (9, 733, 59, 783), 0)])
-    assert placed == (Cover(0, (9, 733, 59, 783), 0),)
-    assert xobjects.place_covers([Cover(0, (9, 733, 59, 783), 0)]) is None
+    placed = xobjects.place_occluders([Occluder(1, (9, 733, 59, 783), 0)])
+    assert placed == (Occluder(0, (9, 733, 59, 783), 0),)
+    assert xobjects.place_occluders([Occluder(0, (9, 733, 59, 783), 0)]) is None

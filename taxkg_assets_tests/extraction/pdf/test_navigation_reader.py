@@ -14,7 +14,7 @@ import pytest
 from taxkg_assets.extraction.errors import StageError
 from taxkg_assets.extraction.pdf.navigation import Navigation
 from taxkg_assets.extraction.pdf.reader import read_source
-from taxkg_assets.extraction.pdf.rotation import turn_upright
+from taxkg_assets.extraction.pdf.rotation import derotate_pages
 from taxkg_assets.rules.loader import load_family
 from taxkg_assets_tests.extraction.navigation_pdfs import (
     EDITION,
@@ -70,7 +70,7 @@ def test_a_rotated_page_has_its_links_where_it_shows_them(turn: int) -> None:
     words = next(span for span in page.pages[0].spans if "Hives" in span.text)
     assert words.x0 - 1 <= (area.x0 + area.x1) / 2 <= words.x1 + 1
     assert words.y0 - 1 <= (area.y0 + area.y1) / 2 <= words.y1 + 1
-    upright = turn_upright(page)
+    upright = derotate_pages(page)
     assert len(upright.navigation.areas) == len(page.navigation.areas)
 
 

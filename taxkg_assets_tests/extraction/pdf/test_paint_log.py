@@ -7,7 +7,7 @@ from typing import Any
 import pymupdf
 
 from taxkg_assets.extraction.pdf.paint_log import read_paint_log, read_printed_text
-from taxkg_assets.extraction.pdf.visibility import Cover, Ground, Sight
+from taxkg_assets.extraction.pdf.visibility import Background, Occluder, VisibilityChecker
 from taxkg_assets_tests.extraction.pdf.test_visibility import say, write_operators
 
 _TEXT_AND_PICTURES = ("fill-text", "stroke-text", "ignore-text", "fill-image")
@@ -40,17 +40,19 @@ def test_the_printed_text_is_that_of_the_page() -> None:
     assert printed.split() == page.get_textpage(flags=flags).extractText().split()
 
 
-def _find_reasons(page: Any, covers: list[Cover]) -> list[str]:
-    ground = Ground((), covers, has_pictures=True)
+def _find_reasons(page: Any, occluders: list[Occluder]) -> list[str]:
+    background = Background((), occluders, has_pictures=True)
     raws = [
         span for block in page.get_text("dict")["blocks"] for line in block.get("lines", ()) for span in line["spans"]
     ]
-    return Sight(page, width=612, height=792, ground=ground).find_reasons(raws, [raw["bbox"] for raw in raws])
+    return VisibilityChecker(page, width=612, height=792, background=background).find_reasons(
+        raws, [raw["bbox"] for raw in raws]
+    )
 
 
 def test_covers_that_are_counted_otherwise_are_compared_by_the_log_of_the_parser() -> None:
     """A rectangle without area is painted and counted, and stands in no display list."""
     page = _write_page(f"60 20 500 0 re f {say('Boats')} 1 1 1 rg 60 472 500 40 re f")
     drawn = [path for path in page.get_cdrawings() if path["rect"][3] > path["rect"][1] + 9]
-    covers = [Cover(path["seqno"], path["rect"], 0xFFFFFF) for path in drawn]
-    assert _find_reasons(page, covers) == ["", "covered"]
+    occluders = [Occluder(path["seqno"], path["rect"], 0xFFFFFF) for path in drawn]
+    assert _find_reasons(page, occluders) == ["", "covered"]

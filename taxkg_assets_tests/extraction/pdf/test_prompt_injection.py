@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from taxkg_assets.extraction.pdf.prompt_injection import reads_as_order
+from taxkg_assets.extraction.pdf.prompt_injection import reads_as_injection
 from taxkg_assets_tests.extraction.pdf.test_visibility import ORDER
 
 
@@ -23,12 +23,12 @@ from taxkg_assets_tests.extraction.pdf.test_visibility import ORDER
     ids=["spaced", "spaced words", "no width", "soft hyphens", "tags", "Cyrillic", "wide", "everything"],
 )
 def test_an_order_that_is_written_to_be_missed_is_one(text: str) -> None:
-    assert reads_as_order(f"Enter the rent. {text}")
+    assert reads_as_injection(f"Enter the rent. {text}")
 
 
 def test_boxes_for_single_letters_order_nothing() -> None:
-    assert not reads_as_order("Enter code A B C D E F G H I J K L M N O P Q R S T in box 12; see the é above.")
+    assert not reads_as_injection("Enter code A B C D E F G H I J K L M N O P Q R S T in box 12; see the é above.")
 
 
 def test_tax_law_orders_no_program() -> None:
-    assert not reads_as_order("If you already filed, disregard the notice; see the instructions above for line 4.")
+    assert not reads_as_injection("If you already filed, disregard the notice; see the instructions above for line 4.")

@@ -9,7 +9,7 @@ import pytest
 
 from taxkg_assets.extraction.pdf import text_paging
 from taxkg_assets.extraction.pdf.reader import read_source
-from taxkg_assets.extraction.pdf.text_paging import open_portions
+from taxkg_assets.extraction.pdf.text_paging import open_text_parts
 
 LINES = [
     line
@@ -41,7 +41,7 @@ def _lines_of_page(page: Any) -> list[tuple[str, float]]:
 def test_portions_have_the_pages_of_the_whole(monkeypatch: pytest.MonkeyPatch, line_end: str) -> None:
     monkeypatch.setattr(text_paging, "_PORTION_LINES", 100)
     data = line_end.join(LINES).encode()
-    portions = list(open_portions(data, open_text=_open))
+    portions = list(open_text_parts(data, open_text=_open))
     assert len(portions) > 3
     found = [_lines_of_page(document[ix]) for document, count in portions for ix in range(count)]
     assert found == [_lines_of_page(page) for page in _open(data)]
@@ -65,4 +65,4 @@ def test_a_source_numbers_the_pages_of_all_portions(monkeypatch: pytest.MonkeyPa
 )
 def test_a_text_without_a_certain_cut_stays_whole(monkeypatch: pytest.MonkeyPatch, data: bytes) -> None:
     monkeypatch.setattr(text_paging, "_PORTION_LINES", 20)
-    assert len(list(open_portions(data, open_text=_open))) == 1
+    assert len(list(open_text_parts(data, open_text=_open))) == 1

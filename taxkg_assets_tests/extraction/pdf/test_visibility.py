@@ -144,10 +144,10 @@ def _through_a_mask(page: Any, text: str) -> None:
 
 
 HIDDEN: dict[str, tuple[str, Hide]] = {
-    "white": ("like its ground", lambda page, text: page.insert_text(HERE, text, color=(1, 1, 1))),
-    "nearly white": ("like its ground", lambda page, text: page.insert_text(HERE, text, color=(0.97, 0.97, 0.95))),
-    "word by word": ("like its ground", _white_words_one_by_one),
-    "own ground": ("like its ground", _on_a_ground_of_its_colour),
+    "white": ("like its background", lambda page, text: page.insert_text(HERE, text, color=(1, 1, 1))),
+    "nearly white": ("like its background", lambda page, text: page.insert_text(HERE, text, color=(0.97, 0.97, 0.95))),
+    "word by word": ("like its background", _white_words_one_by_one),
+    "own background": ("like its background", _on_a_ground_of_its_colour),
     "tiny": ("tiny", lambda page, text: page.insert_text(HERE, text, fontsize=2)),
     "beside the page": ("off page", lambda page, text: page.insert_text((700, 300), text)),
     "above the page": ("off page", lambda page, text: page.insert_text((72, -40), text)),
@@ -156,14 +156,14 @@ HIDDEN: dict[str, tuple[str, Hide]] = {
     "under a box": ("covered", _under_a_box),
     "under a picture": ("covered", _under_a_picture),
     "under a broad line": ("covered", _under_a_broad_line),
-    "own broad line": ("like its ground", _on_a_broad_line_of_its_colour),
+    "own broad line": ("like its background", _on_a_broad_line_of_its_colour),
     "under two halves": ("covered", _under_two_halves),
     "under tiles of a picture": ("covered", _under_tiles_of_a_picture),
     "under letters": ("covered", _under_letters),
     "through a mask": ("covered", _through_a_mask),
-    "own picture": ("like its ground", _on_a_picture_of_its_colour),
+    "own picture": ("like its background", _on_a_picture_of_its_colour),
     **{f"under {name}": ("covered", _under_paint(name)) for name in PAINTED},
-    **{f"on {name}": ("like its ground", _on_paint(name)) for name in PAINTED},
+    **{f"on {name}": ("like its background", _on_paint(name)) for name in PAINTED},
 }
 
 

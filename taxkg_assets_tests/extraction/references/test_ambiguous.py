@@ -10,7 +10,7 @@ import pytest
 
 from taxkg_assets.extraction.references.ambiguous import apply_reference_proposals, find_unsure_references
 from taxkg_assets.extraction.references.linked import LED_COLUMNS
-from taxkg_assets.prompts.contract import Evidence, Judged
+from taxkg_assets.prompts.contract import Evidence, ProposalOutcome
 from taxkg_assets.prompts.tasks import ReferenceProposal
 from taxkg_assets.schemas import Anchors, References, Sections
 
@@ -62,7 +62,7 @@ def _tables(
     return References.validate(frame), sections, anchors
 
 
-def _answer(item_id: str, **changes: Any) -> Judged[ReferenceProposal]:
+def _answer(item_id: str, **changes: Any) -> ProposalOutcome[ReferenceProposal]:
     given = {"target": "box_3", "quote": "from box 3", "by": "llm", **changes}
     start = _TEXT.index(given["quote"]) if given["quote"] in _TEXT else _SENTENCE[0]
     pointer = f"{_ID}:{start}-{start + len(given['quote'])}"
@@ -74,7 +74,7 @@ def _answer(item_id: str, **changes: Any) -> Judged[ReferenceProposal]:
         relation="includes",
         polarity="positive",
     )
-    return Judged(item_id=item_id, proposal=proposal, created_by=given["by"], model="m")
+    return ProposalOutcome(item_id=item_id, proposal=proposal, created_by=given["by"], model="m")
 
 
 def test_an_unsure_reference_is_asked_about_with_its_sentence_and_headings() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from taxkg_assets.extraction.references import amounts, relations
 from taxkg_assets.extraction.references.clause_view import MentionInSentence, Relation
-from taxkg_assets.extraction.references.relations import find_relations
+from taxkg_assets.extraction.references.relations import classify_relations
 from taxkg_assets.rules.loader import load_family
 from tools.rule_switch import every_rule
 
@@ -26,7 +26,7 @@ def _read(sentence: str, kind: str = "box", **more: object) -> Relation:
     """Ask about the `@` of a sentence, whose owner has an amount unless told otherwise."""
     at = sentence.index("@")
     asked = MentionInSentence(sentence.replace("@", "box 9"), kind, at, at + 5, **more)  # type: ignore[arg-type]
-    (said,) = find_relations([asked])
+    (said,) = classify_relations([asked])
     return said
 
 

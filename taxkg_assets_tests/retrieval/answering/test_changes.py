@@ -29,7 +29,7 @@ def change(ix: int, **columns: Any) -> dict[str, Any]:
         "change_ix": ix,
         "kind": "text changed",
         "key": "",
-        "from_key": "",
+        "previous_key": "",
         "heading_path": "Rent",
         "before": "Enter half of the rent.",
         "after": "Enter all of the rent.",

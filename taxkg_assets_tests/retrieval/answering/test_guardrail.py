@@ -56,8 +56,8 @@ def test_a_form_that_the_passages_mention_counts_less_against_an_answer(searcher
 
 def test_to_name_a_form_is_told_apart_from_what_the_words_say(searcher: Searcher) -> None:
     plain, named = (_find(searcher, f"harbour rent{form}") for form in ("", " of Form 2077-ZED"))
-    assert plain["named"] == 0.0 < named["named"]
-    assert named["fit"] == pytest.approx(plain["fit"], abs=0.2)
+    assert plain["rank_score_from_filters"] == 0.0 < named["rank_score_from_filters"]
+    assert named["rank_score_residual"] == pytest.approx(plain["rank_score_residual"], abs=0.2)
 
 
 def test_years_before_the_first_edition_are_missing(searcher: Searcher) -> None:
@@ -84,11 +84,11 @@ def test_a_short_question_full_overlap_says_all_it_can(searcher: Searcher) -> No
 
 def test_words_that_stand_far_apart_are_not_full_overlap(searcher: Searcher) -> None:
     ranking = searcher.rank("harbour rent")
-    first, second = ranking.wanted
+    first, second = ranking.query_term_idf
 
     def hold(row: list[str]) -> float:
         results = searcher.assemble(ranking, k=5)
-        return guardrail.find_evidence(
+        return guardrail.compute_features(
             "harbour rent",
             ranking,
             results=results,
@@ -103,7 +103,7 @@ def test_words_that_stand_far_apart_are_not_full_overlap(searcher: Searcher) -> 
 
 def test_first_passages_of_many_documents_are_scattered(searcher: Searcher) -> None:
     def count(candidates: tuple[Candidate, ...]) -> float:
-        return _find_of(searcher, replace(ranking, candidates=candidates))["scattered"]
+        return _find_of(searcher, replace(ranking, candidates=candidates))["document_spread"]
 
     ranking = searcher.rank("harbour rent in box 1a")
     by_document = {int(searcher.facts.number_of[found.row]): found for found in ranking.candidates}

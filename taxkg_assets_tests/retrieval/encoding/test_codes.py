@@ -30,10 +30,10 @@ def _facts(height: int) -> Any:
 
 
 def test_bytes_order_rows_as_vectors_do() -> None:
-    vectors, meaning = _draw(300, 70), _draw(1, 70, seed=1)[0]
+    vectors, query_vector = _draw(300, 70), _draw(1, 70, seed=1)[0]
     rows = np.array([5, 250, 0, 17])
-    found = build_codes(vectors).compare(meaning, rows)
-    assert np.corrcoef(found, vectors[rows] @ meaning)[0, 1] > 0.999
+    found = build_codes(vectors).compare(query_vector, rows)
+    assert np.corrcoef(found, vectors[rows] @ query_vector)[0, 1] > 0.999
 
 
 def test_a_row_differs_in_no_bit_from_itself() -> None:
@@ -57,10 +57,10 @@ def test_of_very_many_numbers_about_as_many_as_asked_for_are_found() -> None:
 def test_codes_find_the_nearest_rows_that_pass(kept: range, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scores, "_limits", lambda: Codes(compared=1_000, thinned=4, oversize=1.5))
     vectors = _draw(6_000, 64)
-    meaning = vectors[77] + 0.3 * vectors[1_200]
+    query_vector = vectors[77] + 0.3 * vectors[1_200]
     facts, documents = _facts(len(vectors)), np.isin(np.arange(10), list(kept))
-    found = NearRows(build_codes(vectors), meaning, facts).find(RowFilter(documents=documents), count=20)
-    exact = find_top(vectors @ meaning, 10, among=documents[facts.document_number])
+    found = NearRows(build_codes(vectors), query_vector, facts).find(RowFilter(documents=documents), count=20)
+    exact = find_top(vectors @ query_vector, 10, among=documents[facts.document_number])
     assert documents[facts.document_number[found]].all()
     assert len(set(exact.tolist()) & set(found.tolist())) >= 9
 

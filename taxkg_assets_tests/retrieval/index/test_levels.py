@@ -91,7 +91,9 @@ def test_no_document_is_named_for_a_topic_of_unknown_words(with_levels: Searcher
 
 
 def test_words_that_ask_for_documents_are_no_part_of_the_topic(with_levels: Searcher) -> None:
-    assert set(with_levels.rank("which documents discuss harbour rent").wanted) == set(find_terms("harbour rent"))
+    assert set(with_levels.rank("which documents discuss harbour rent").query_term_idf) == set(
+        find_terms("harbour rent")
+    )
     assert find_topic("which documents discuss the", "broad_discovery") == "which documents discuss the"
     assert find_topic("which documents discuss rent", "comparison") == "which documents discuss rent"
 

@@ -90,7 +90,7 @@ def test_every_state_is_a_place_and_no_two_share_a_name() -> None:
 def test_the_ranker_reads_place_patterns_as_the_router_does() -> None:
     for rule in load_rules("router", "places"):
         texts = [*rule.examples, *rule.counter_examples]
-        found = pl.Series(texts).str.contains(rule.written).to_list()
+        found = pl.Series(texts).str.contains(rule.source_pattern).to_list()
         assert found == [rule.pattern.search(text) is not None for text in texts], rule.id
 
 

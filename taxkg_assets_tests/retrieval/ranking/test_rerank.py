@@ -86,10 +86,11 @@ def test_feature_of_a_passage(changes: dict[str, Any], route: Route, feature: st
 
 
 @pytest.mark.parametrize(
-    ("others", "own_side", "other_side"), [((), 0.0, 0.0), (("filer",), 0.0, 0.8), (("filer", "publication"), 0.0, 0.8)]
+    ("others", "same_audience", "opposite_audience"),
+    [((), 0.0, 0.0), (("filer",), 0.0, 0.8), (("filer", "publication"), 0.0, 0.8)],
 )
 def test_the_reader_counts_only_for_a_form_with_two_readers(
-    others: tuple[str, ...], own_side: float, other_side: float
+    others: tuple[str, ...], same_audience: float, opposite_audience: float
 ) -> None:
     rows = [{**ROW, "perspective": "recipient"}, *({**ROW, "perspective": name} for name in others)]
     facts = PassageFacts(pl.DataFrame(rows))
@@ -104,7 +105,10 @@ def test_the_reader_counts_only_for_a_form_with_two_readers(
         facts=facts,
         lexical=build_lexical([["berth"]] * len(rows)),
     )
-    assert (found["own_side"].tolist(), found["other_side"].tolist()) == ([own_side], [other_side])
+    assert (found["same_audience"].tolist(), found["opposite_audience"].tolist()) == (
+        [same_audience],
+        [opposite_audience],
+    )
 
 
 def test_text_of_many_families_is_boilerplate() -> None:

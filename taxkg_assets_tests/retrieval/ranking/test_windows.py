@@ -42,7 +42,7 @@ def facts() -> PassageFacts:
 
 
 def _numbers(windows: Windows, row: int) -> list[str]:
-    window = windows.grow(row)
+    window = windows.expand_hit(row)
     assert window is not None
     return [line.split()[0] for line in window.text.splitlines()]
 
@@ -53,7 +53,7 @@ def test_what_was_found_elsewhere_under_the_heading_above_comes_along_with_its_h
 
 @pytest.mark.parametrize("opening", ["Berth {}\n", "4 Berth {} and its dues\n"])
 def test_a_heading_that_the_text_begins_with_is_printed_once(opening: str) -> None:
-    window = Windows(_make_facts(opening), ranked=[0, 7]).grow(0)
+    window = Windows(_make_facts(opening), ranked=[0, 7]).expand_hit(0)
     assert window is not None
     assert window.text.count("Berth 3") == 1
 
@@ -66,8 +66,8 @@ def test_neighbours_fill_up_to_their_own_limit(facts: PassageFacts) -> None:
 
 def test_no_paragraph_is_handed_over_twice(facts: PassageFacts) -> None:
     windows = Windows(facts, ranked=[0, 7])
-    windows.grow(0)
-    assert windows.grow(7) is None
+    windows.expand_hit(0)
+    assert windows.expand_hit(7) is None
 
 
 def test_a_paragraph_stands_alone_where_that_is_asked_for(facts: PassageFacts) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from taxkg_assets.rules.loader import Rule, load_rules, load_usable_rules
-from taxkg_assets.rules.needed_words import find_needed_words
+from taxkg_assets.rules.required_literals import find_required_literals
 
 RULES = [
     rule
@@ -46,7 +46,7 @@ TEXTS = sorted({text for rule in RULES for text in (*rule.examples, *rule.counte
     ],
 )
 def test_needed_words_of_a_pattern(pattern: str, words: tuple[str, ...]) -> None:
-    assert find_needed_words(pattern) == words
+    assert find_required_literals(pattern) == words
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)

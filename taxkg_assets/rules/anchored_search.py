@@ -8,13 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from functools import cache
-from importlib import import_module
 from typing import Any
 
 from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.regex_parser import parse_pattern
 
-# The parser of the standard library has no public name since Python 3.11.
-_PARSER: Any = import_module("re._parser")
 # Patterns that reach farther back from the end of a text gain nothing.
 _FAR_BACK = 60
 
@@ -37,10 +35,10 @@ def matches_any(name: str, group: str, text: str) -> bool:
 
 @cache
 def _searches(name: str, group: str) -> tuple[Search, ...]:
-    return tuple(find_search(rule.pattern) for rule in load_rules(name, group))
+    return tuple(compile_search(rule.pattern) for rule in load_rules(name, group))
 
 
-def find_search(pattern: re.Pattern[str]) -> Search:
+def compile_search(pattern: re.Pattern[str]) -> Search:
     """Select the fastest function that finds what `pattern.search` finds.
 
     Args:
@@ -50,7 +48,7 @@ def find_search(pattern: re.Pattern[str]) -> Search:
         `match` for patterns anchored at the beginning, a search of the last characters for short ones anchored at the
         end, else `search`.
     """
-    parsed = _PARSER.parse(pattern.pattern, pattern.flags)
+    parsed = parse_pattern(pattern.pattern, pattern.flags)
     if pattern.flags & re.MULTILINE:
         return pattern.search
     if _is_anchored(parsed, "AT_BEGINNING", place=0):

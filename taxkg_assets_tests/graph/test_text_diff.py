@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from taxkg_assets.graph.revisions import NATURES
-from taxkg_assets.graph.wording import find_changes, find_tokens, masked, name_nature, read_wording
+from taxkg_assets.graph.text_diff import find_changes, find_tokens, masked, name_nature, read_wording
 from taxkg_assets.rules.loader import load_rules
 
 

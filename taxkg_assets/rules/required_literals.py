@@ -6,11 +6,10 @@ To test for a few words is several times faster than to search for a pattern tha
 from __future__ import annotations
 
 from collections.abc import Iterable
-from importlib import import_module
 from typing import Any
 
-# The parser of the standard library has no public name since Python 3.11.
-_PARSER: Any = import_module("re._parser")
+from taxkg_assets.rules.regex_parser import parse_pattern
+
 # Largest number of spellings of one word: don't and don’t are two.
 _SPELLINGS = 4
 # A test for more words than this takes as long as the search that it saves.
@@ -19,7 +18,7 @@ _MANY_WORDS = 30
 _LEAST_LETTERS = 2
 
 
-def find_needed_words(pattern: str) -> tuple[str, ...]:
+def find_required_literals(pattern: str) -> tuple[str, ...]:
     """Find words of which every matching text contains at least one.
 
     Args:
@@ -28,10 +27,10 @@ def find_needed_words(pattern: str) -> tuple[str, ...]:
     Returns:
         Words in lower case; empty where no word is sure.
     """
-    return next(iter(find_word_groups(pattern)), ())
+    return next(iter(find_literal_groups(pattern)), ())
 
 
-def find_word_groups(pattern: str) -> tuple[tuple[str, ...], ...]:
+def find_literal_groups(pattern: str) -> tuple[tuple[str, ...], ...]:
     """Find groups of words of which every matching text contains one each.
 
     Args:
@@ -40,7 +39,7 @@ def find_word_groups(pattern: str) -> tuple[tuple[str, ...], ...]:
     Returns:
         Groups of lower-case words, the most selective first.
     """
-    groups = sorted(_groups(_PARSER.parse(pattern)), key=_selectivity, reverse=True)
+    groups = sorted(_groups(parse_pattern(pattern)), key=_selectivity, reverse=True)
     few = [group for ix, group in enumerate(groups) if ix == 0 or _is_worth(group)]
     # Where `no` is not, there is no `not` either.
     shortest = [tuple(sorted(word for word in g if not any(part in word for part in g - {word}))) for g in few]

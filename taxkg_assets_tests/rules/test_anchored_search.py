@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from taxkg_assets.rules.asking import find_search
+from taxkg_assets.rules.anchored_search import compile_search
 from taxkg_assets.rules.loader import load_family, load_rules
 
 TEXTS = ("Box 3", " Box 3", "a Box 3.", "no.", "see no.\n", "No. 4", "x" * 90 + " no.", "a\nBox 3", "")
@@ -28,7 +28,7 @@ TEXTS = ("Box 3", " Box 3", "a Box 3.", "no.", "see no.\n", "No. 4", "x" * 90 + 
 )
 def test_a_search_finds_the_same_as_one_through_the_whole_text(written: str) -> None:
     pattern = re.compile(written)
-    ask = find_search(pattern)
+    ask = compile_search(pattern)
     for text in TEXTS:
         found, expected = ask(text), pattern.search(text)
         assert (found and found.span()) == (expected and expected.span()), (written, text)
@@ -36,9 +36,9 @@ def test_a_search_finds_the_same_as_one_through_the_whole_text(written: str) -> 
 
 def test_a_pattern_that_stands_at_an_edge_is_asked_there() -> None:
     pattern = re.compile(r"(?:^Index$)|(?:^Contents$)")
-    assert find_search(pattern) == pattern.match
-    assert find_search(re.compile(r"\bno\.$")).__name__ == "search_end"
-    assert find_search(re.compile(r"\w+\.$")).__name__ == "search"
+    assert compile_search(pattern) == pattern.match
+    assert compile_search(re.compile(r"\bno\.$")).__name__ == "search_end"
+    assert compile_search(re.compile(r"\w+\.$")).__name__ == "search"
 
 
 @pytest.mark.parametrize("group", ["abbreviations", "ends_anyway", "labeled_letters"])
@@ -47,6 +47,6 @@ def test_the_rules_of_sentences_answer_the_same_either_way(group: str) -> None:
         example for row in load_family("sentences")[group] for example in row["examples"] + row["counter_examples"]
     ]
     for rule in load_rules("sentences", group):
-        ask = find_search(rule.pattern)
+        ask = compile_search(rule.pattern)
         for text in written:
             assert bool(ask(text)) == bool(rule.pattern.search(text)), (rule.id, text)

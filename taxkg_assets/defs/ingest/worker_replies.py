@@ -1,0 +1,112 @@
+"""Replies of a reading process, one type each, and their form on the pipe: one line of JSON.
+
+A refusal names its remedy where the cause is known, so that nobody has to conclude it from a message.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+from dataclasses import asdict, dataclass, replace
+
+MEMORY_REMEDY = "Check the file, or raise TAXKG_DOCUMENT_MEMORY_MB and build with --retry."
+TIME_REMEDY = "Check the file, or raise TAXKG_DOCUMENT_SECONDS and build with --retry."
+CRASH_REMEDY = "The parser crashed on the file: repair it with a PDF tool, and build again."
+ABORT_REMEDY = (
+    "Memory ran out, or the parser crashed: raise TAXKG_DOCUMENT_MEMORY_MB and build with --retry, or repair the file "
+    "with a PDF tool and build again."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """The process has started and takes documents."""
+
+
+@dataclass(frozen=True, slots=True)
+class Extracted:
+    """A document was read; its frames are in the folder of the job."""
+
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A document was refused.
+
+    Attributes:
+        stage: Stage that refused it.
+        reason: What is wrong, one sentence.
+        remedy: What to do about it, one sentence.
+        is_law_violation: Whether it was read but breaks a law of the tables.
+        seconds: Time that it took.
+    """
+
+    stage: str
+    reason: str
+    remedy: str
+    is_law_violation: bool = False
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Unwritable:
+    """The frames could not be written: a fault of the home, not of the document."""
+
+    errno: int | None
+    message: str
+    folder: str
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """The process gave no reply; it has to be replaced.
+
+    Attributes:
+        reason: Why, one sentence.
+        remedy: What to do about it, one sentence.
+    """
+
+    reason: str
+    remedy: str
+
+
+Reply = Ready | Extracted | Refused | Unwritable
+_KINDS: dict[str, type[Reply]] = {kind.__name__: kind for kind in (Ready, Extracted, Refused, Unwritable)}
+
+
+def encode_reply(reply: Reply, *, seconds: float = 0.0) -> str:
+    """Write a reply as one line.
+
+    Args:
+        reply: The reply.
+        seconds: Time that the document took.
+
+    Returns:
+        JSON without line breaks, and a line feed.
+    """
+    timed = reply if isinstance(reply, Ready) else replace(reply, seconds=seconds)
+    return json.dumps({"kind": type(reply).__name__, **asdict(timed)}) + "\n"
+
+
+def decode_reply(line: bytes) -> Reply:
+    """Read a line that `encode_reply` wrote.
+
+    Args:
+        line: One line of JSON.
+    """
+    values = json.loads(line)
+    return _KINDS[values.pop("kind")](**values)
+
+
+def find_remedy(exit_code: int) -> str:
+    """Find the remedy for a document at which its process ended.
+
+    Args:
+        exit_code: Exit status of the process; the negative number of the signal that ended it.
+
+    Returns:
+        One sentence. The kernel kills a process where memory runs out; a library that gets none aborts.
+    """
+    return {-signal.SIGKILL: MEMORY_REMEDY, -signal.SIGABRT: ABORT_REMEDY}.get(exit_code, CRASH_REMEDY)
