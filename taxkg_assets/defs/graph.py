@@ -42,7 +42,7 @@ from taxkg_assets.graph.integrity import (
 from taxkg_assets.graph.lines import build_lines, find_line_faults
 from taxkg_assets.graph.nodes import build_nodes
 from taxkg_assets.graph.registry import build_registry, find_invented_names, find_registry_faults
-from taxkg_assets.graph.revision_laws import find_revision_faults
+from taxkg_assets.graph.revision_checks import find_revision_faults
 from taxkg_assets.graph.revisions import build_revisions, find_consecutive
 from taxkg_assets.rules.floors import load_floors
 
@@ -70,7 +70,7 @@ edges = table(
     schemas.Edges,
     build_edges,
     group="graph",
-    own_laws=(find_unsupported_edges, find_misused_relations, find_unprovenanced_edges),
+    row_checks=(find_unsupported_edges, find_misused_relations, find_unprovenanced_edges),
     show=show_relations,
 )
 
@@ -105,7 +105,7 @@ revisions = table(
     schemas.Revisions,
     build_revisions,
     group="graph",
-    own_laws=(find_revision_faults,),
+    row_checks=(find_revision_faults,),
     publish=write_change_reports,
     show=show_changes,
     parts=Parts(("from_document_id", "to_document_id"), find_consecutive, argument="pairs"),

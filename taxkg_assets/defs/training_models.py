@@ -1,4 +1,4 @@
-"""Assets of the stage `training` that are models: the tuned encoder and the reranker, and the law that they keep."""
+"""Assets of the stage `training` that are models: the tuned encoder and the reranker, and their gates."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Document checks: each function returns the rows that fail one; `LAWS` at the end declares the severity of each.
+"""Document checks: each function returns the rows that fail one; `DOCUMENT_CHECKS` declares their severities.
 
 A failed *corrupt* check holds the document back before its tables are written; a failed *incomplete* check flags it in
 `document_quality`, and it is served. Accuracy floors are not here: they need labeled documents.
@@ -10,13 +10,13 @@ import dataframely as dy
 import numpy as np
 import polars as pl
 
-from taxkg_assets.extraction.box_laws import (
+from taxkg_assets.extraction.box_checks import (
     find_boxes_without_face,
     find_invented_boxes,
     find_unexplained_boxes,
 )
-from taxkg_assets.extraction.document_law import CORRUPT, INCOMPLETE, REPORT, DocumentLaw, column_law
-from taxkg_assets.extraction.page_laws import find_disputed_headings, find_distrusted_pages
+from taxkg_assets.extraction.document_check import CORRUPT, INCOMPLETE, REPORT, DocumentCheck, column_check
+from taxkg_assets.extraction.page_checks import find_disputed_headings, find_distrusted_pages
 from taxkg_assets.extraction.pdf.model import Source
 from taxkg_assets.extraction.structure.blocks import CONTENT_ROLES
 from taxkg_assets.schemas import Anchors, Documents, Elements, References, Sections, Spans
@@ -171,11 +171,13 @@ def find_false_evidence(references: dy.DataFrame[References], sections: dy.DataF
 
 _LOOK = "Check the pages; the rest of the document is not affected."
 
-LAWS: tuple[DocumentLaw, ...] = (
+DOCUMENT_CHECKS: tuple[DocumentCheck, ...] = (
     # Checked while the document is read: `_refuse` in extract.py says `broken`, and the worker says the rest.
-    DocumentLaw("spans_are_on_their_page", CORRUPT, "spans", "spans are outside their page", REPORT),
-    DocumentLaw("pages_are_read", CORRUPT, "elements", "pages contain text, but no element was read from them", REPORT),
-    DocumentLaw(
+    DocumentCheck("spans_are_on_their_page", CORRUPT, "spans", "spans are outside their page", REPORT),
+    DocumentCheck(
+        "pages_are_read", CORRUPT, "elements", "pages contain text, but no element was read from them", REPORT
+    ),
+    DocumentCheck(
         "headings_form_a_tree",
         CORRUPT,
         "anchors",
@@ -183,7 +185,7 @@ LAWS: tuple[DocumentLaw, ...] = (
         REPORT,
         find_orphan_anchors,
     ),
-    DocumentLaw(
+    DocumentCheck(
         "headings_are_distinct",
         CORRUPT,
         "anchors",
@@ -191,7 +193,7 @@ LAWS: tuple[DocumentLaw, ...] = (
         REPORT,
         find_duplicate_anchors,
     ),
-    DocumentLaw(
+    DocumentCheck(
         "elements_have_one_owner",
         CORRUPT,
         "sections",
@@ -199,7 +201,7 @@ LAWS: tuple[DocumentLaw, ...] = (
         REPORT,
         find_misowned_elements,
     ),
-    DocumentLaw(
+    DocumentCheck(
         "sections_have_headings",
         CORRUPT,
         "sections",
@@ -207,7 +209,7 @@ LAWS: tuple[DocumentLaw, ...] = (
         REPORT,
         find_strayed_sections,
     ),
-    DocumentLaw(
+    DocumentCheck(
         "pieces_cover_the_text",
         CORRUPT,
         "sections",
@@ -215,7 +217,7 @@ LAWS: tuple[DocumentLaw, ...] = (
         REPORT,
         find_broken_pieces,
     ),
-    DocumentLaw(
+    DocumentCheck(
         "evidence_is_verbatim",
         CORRUPT,
         "references",
@@ -224,7 +226,7 @@ LAWS: tuple[DocumentLaw, ...] = (
         find_false_evidence,
     ),
     # Checked on the published tables: the document is served, and its readers are notified.
-    DocumentLaw(
+    DocumentCheck(
         "boxes_are_explained",
         INCOMPLETE,
         "anchors",
@@ -233,7 +235,7 @@ LAWS: tuple[DocumentLaw, ...] = (
         find_unexplained_boxes,
         show=("form", "revision", "box_key"),
     ),
-    DocumentLaw(
+    DocumentCheck(
         "headings_name_printed_boxes",
         INCOMPLETE,
         "anchors",
@@ -242,7 +244,7 @@ LAWS: tuple[DocumentLaw, ...] = (
         find_invented_boxes,
         show=("form", "key", "heading"),
     ),
-    DocumentLaw(
+    DocumentCheck(
         "forms_show_their_boxes",
         INCOMPLETE,
         "faces",
@@ -251,7 +253,7 @@ LAWS: tuple[DocumentLaw, ...] = (
         find_boxes_without_face,
         show=("boxes",),
     ),
-    column_law(
+    column_check(
         "table_cells_have_headers",
         on="documents",
         where=pl.col("warnings").list.eval(pl.element().str.starts_with("Tables kept as text")).list.any(),
@@ -259,7 +261,7 @@ LAWS: tuple[DocumentLaw, ...] = (
         broken="tables are served as plain text, because the headers of some cells were not found",
         remedy="Read the table on the page. `taxkg explain` names it.",
     ),
-    column_law(
+    column_check(
         "no_prompt_injection",
         on="documents",
         where=pl.col("hidden_texts").list.eval(pl.element().struct.field("is_order")).list.any(),
@@ -267,7 +269,7 @@ LAWS: tuple[DocumentLaw, ...] = (
         broken="passages contain prompt injections or hidden text",
         remedy="Read them with `taxkg status`. Let no program follow them.",
     ),
-    column_law(
+    column_check(
         "totals_use_lines_once",
         on="formulas",
         where=pl.col("repeated_lines").list.len() > 0,
@@ -275,7 +277,7 @@ LAWS: tuple[DocumentLaw, ...] = (
         broken="totals use a line more than once, and the form does not state why",
         remedy="Compare the totals with the printed form. `taxkg form` names the lines.",
     ),
-    DocumentLaw(
+    DocumentCheck(
         "structure_tags_are_trusted",
         INCOMPLETE,
         "documents",
@@ -284,7 +286,7 @@ LAWS: tuple[DocumentLaw, ...] = (
         find_distrusted_pages,
         show=("page", "reason"),
     ),
-    DocumentLaw(
+    DocumentCheck(
         "tags_and_layout_agree",
         INCOMPLETE,
         "anchors",

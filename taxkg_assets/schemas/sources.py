@@ -6,7 +6,7 @@ import dataframely as dy
 import polars as pl
 
 from taxkg_assets.schemas.columns import corner_columns, key_column, one_of, strings_column, text_column
-from taxkg_assets.schemas.values import DOC_TYPES, LAW_OUTCOMES, LAW_STRENGTHS, PAGE_SOURCES
+from taxkg_assets.schemas.values import CHECK_OUTCOMES, CHECK_STRENGTHS, DOC_TYPES, PAGE_SOURCES
 
 
 class Documents(dy.Schema):
@@ -63,7 +63,7 @@ class Quarantine(dy.Schema):
     stage = text_column("step of reading that failed: open, spans, elements, …, or limits")
     reason = text_column("what was wrong, one sentence")
     remedy = text_column("what to do about it, one sentence")
-    is_law_violation = dy.Bool(
+    is_check_failure = dy.Bool(
         description="true if held back by a failed document check, false if the file could not be processed"
     )
     code_version = text_column("version of the extraction code and rules that refused it")
@@ -76,10 +76,10 @@ class DocumentQuality(dy.Schema):
     document_id = key_column("document")
     law = key_column("name of the document check")
     strength = dy.String(
-        regex=one_of(LAW_STRENGTHS),
+        regex=one_of(CHECK_STRENGTHS),
         description="severity: corrupt holds the document back, incomplete flags it",
     )
-    outcome = dy.String(regex=one_of(LAW_OUTCOMES), description=" | ".join(LAW_OUTCOMES))
+    outcome = dy.String(regex=one_of(CHECK_OUTCOMES), description=" | ".join(CHECK_OUTCOMES))
     rows = dy.Int32(min=0, description="rows that fail the check")
     message = text_column("what was found, one sentence; empty if the check passed")
     examples = strings_column("the first rows that fail the check")

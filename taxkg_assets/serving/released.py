@@ -85,7 +85,7 @@ class Released:
 
     @cached_property
     def flags(self) -> dict[str, list[Flag]]:
-        """What to doubt of each document that does not keep every law; releases of older homes do not say."""
+        """Quality flags of each document that failed a check; releases of older homes do not say."""
         version = json.loads(self.row["table_versions"]).get("document_quality")
         if version is None:
             return {}

@@ -84,7 +84,7 @@ def test_few_broken_documents_are_withheld_or_flagged_and_the_others_are_release
     assert result.is_done, result.errors
     assert [row["document_id"] for row in result.quarantine] == [f"pennies-{n:03}" for n in range(FEW)]
     assert {row["stage"] for row in result.quarantine} == {"references"}
-    assert all(row["is_law_violation"] and row["remedy"] for row in result.quarantine)
+    assert all(row["is_check_failure"] and row["remedy"] for row in result.quarantine)
     released = open_release(str(home))
     assert released.table("documents").height == ALL - FEW
     quality = released.table("document_quality")

@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from taxkg_assets.graph.revision_laws import find_revision_faults
+from taxkg_assets.graph.revision_checks import find_revision_faults
 from taxkg_assets.graph.revisions import find_consecutive
 from taxkg_assets.schemas import Documents, Revisions
 from taxkg_assets_tests.graph.corpora import document, frame_of

@@ -27,7 +27,7 @@ class _Attempt(threading.Thread, Generic[_Result]):
 
 
 def call_within(seconds: float, call: Callable[[], _Result]) -> _Result:
-    """Run a call in a thread and return its result; an exception of the call is raised again here.
+    """Return the result of a call that runs in its own thread; an exception of the call is raised again here.
 
     Args:
         seconds: Time limit in seconds.

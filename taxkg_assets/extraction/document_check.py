@@ -26,7 +26,7 @@ _CELL_CHARACTERS = 60
 
 
 @dataclass(frozen=True, slots=True)
-class DocumentLaw:
+class DocumentCheck:
     """One check: `broken` describes offending rows in the plural; `find` returns them, each with its `document_id`.
 
     The parameters of `find` name the tables that it reads. Without it, the check runs while a document is read.
@@ -66,9 +66,9 @@ class DocumentLaw:
         return f"{offending.height} {self.broken} ({render_examples(offending, self.show)[0]})."
 
 
-def column_law(
+def column_check(
     name: str, *, on: str, where: pl.Expr, broken: str, remedy: str, show: Iterable[str] = ()
-) -> DocumentLaw:
+) -> DocumentCheck:
     """Declare an incomplete check that a column of one table decides.
 
     Args:
@@ -86,14 +86,14 @@ def column_law(
     def find(**frames: pl.DataFrame) -> pl.DataFrame:
         return frames[on].filter(where).select("document_id", *show)
 
-    return DocumentLaw(name, INCOMPLETE, on, broken, remedy, find, show=tuple(show), tables=(on,))
+    return DocumentCheck(name, INCOMPLETE, on, broken, remedy, find, show=tuple(show), tables=(on,))
 
 
 def render_examples(offending: pl.DataFrame, show: Iterable[str] = ()) -> list[str]:
     """Render the first offending rows of a document in words.
 
     Args:
-        offending: Rows that break a law.
+        offending: Rows that fail the check.
         show: Columns to show; all but ids by default.
 
     Returns:
@@ -106,21 +106,21 @@ def render_examples(offending: pl.DataFrame, show: Iterable[str] = ()) -> list[s
     ]
 
 
-def find_broken_law(
-    frames: Mapping[str, pl.DataFrame], laws: Iterable[DocumentLaw]
-) -> tuple[DocumentLaw, pl.DataFrame] | None:
-    """Find the first corrupt law that the tables of a document break.
+def find_failed_check(
+    frames: Mapping[str, pl.DataFrame], checks: Iterable[DocumentCheck]
+) -> tuple[DocumentCheck, pl.DataFrame] | None:
+    """Find the first corrupt check that the tables of a document fail.
 
     Args:
         frames: Tables of the document by name.
-        laws: Laws in the order of their importance.
+        checks: Checks in the order of their importance.
 
     Returns:
-        The law and the offending rows; None if all are kept.
+        The check and the offending rows; None if all pass.
     """
-    for law in laws:
-        if law.strength == CORRUPT and law.find is not None:
-            offending = law.find_offending(frames)
+    for check in checks:
+        if check.strength == CORRUPT and check.find is not None:
+            offending = check.find_offending(frames)
             if offending.height:
-                return law, offending
+                return check, offending
     return None
