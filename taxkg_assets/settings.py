@@ -71,7 +71,7 @@ class Settings(BaseSettings):
         description="maximum share of documents that document checks may hold back; above it, the build is blocked",
     )
     withheld_least: int = Field(
-        default=5, ge=1, description="number of held-back documents below which the build is never blocked"
+        default=5, ge=1, description="number of documents held back below which the build is never blocked"
     )
     tables_in_memory_mb: int = Field(
         default=256, ge=1, description="maximum size of the rows that are written to a table in one commit, in MiB"
@@ -83,7 +83,7 @@ class Settings(BaseSettings):
     )
     table_engine: Literal["own", "pymupdf", "docling"] = Field(
         default="own",
-        description="table extraction: the built-in engine (own), the same with PyMuPDF where it finds no grid, or docling",
+        description="table extraction: built-in (own), built-in with PyMuPDF for tables without a grid, or docling",
     )
     chunker: Literal["auto", "structural", "semantic"] = Field(
         default="auto",

@@ -42,7 +42,7 @@ from taxkg_assets.graph.integrity import (
 from taxkg_assets.graph.lines import build_lines, find_line_faults
 from taxkg_assets.graph.nodes import build_nodes
 from taxkg_assets.graph.registry import build_registry, find_invented_names, find_registry_faults
-from taxkg_assets.graph.revision_checks import find_revision_faults
+from taxkg_assets.graph.revision_checks import find_invalid_changes
 from taxkg_assets.graph.revisions import build_revisions, find_consecutive
 from taxkg_assets.rules.floors import load_floors
 
@@ -105,7 +105,7 @@ revisions = table(
     schemas.Revisions,
     build_revisions,
     group="graph",
-    row_checks=(find_revision_faults,),
+    row_checks=(find_invalid_changes,),
     publish=write_change_reports,
     show=show_changes,
     parts=Parts(("from_document_id", "to_document_id"), find_consecutive, argument="pairs"),
@@ -241,7 +241,7 @@ def changes_match_documents(
     elements: dy.DataFrame[schemas.Elements],
 ) -> Verdict:
     """The text before and after each change is at its recorded location, its key exists, and the two texts differ."""
-    faults = find_revision_faults(
+    faults = find_invalid_changes(
         revisions, documents, sections=sections, anchors=anchors, tables=tables, faces=faces, elements=elements
     )
     substance = revisions.filter(~pl.col("is_routine"))

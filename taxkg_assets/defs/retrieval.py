@@ -39,7 +39,7 @@ from taxkg_assets.retrieval.index.index import (
     build_index,
     build_index_rows,
     find_row_terms,
-    find_unindexed_terms,
+    find_unretrievable_chunks,
     read_rows,
     score_self_check,
 )
@@ -279,7 +279,7 @@ def lexical_index_is_healthy(index: dy.DataFrame[schemas.Index], home: Home) -> 
     """Each sampled chunk is found again by its own rarest term."""
     path = index["path"].item()
     rows = read_rows(open_index(home.store, path), ["chunk_id", "document_id", "page", "text", "terms"])
-    return Verdict(find_unindexed_terms(open_lexical(home.store, path), rows), rows.height)
+    return Verdict(find_unretrievable_chunks(open_lexical(home.store, path), rows), rows.height)
 
 
 def build_release_of_exports(

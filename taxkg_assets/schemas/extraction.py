@@ -8,13 +8,13 @@ import polars as pl
 from taxkg_assets.schemas.columns import (
     bbox_column,
     corner_columns,
+    extraction_source_column,
     fraction_column,
     key_column,
     one_of,
     page_column,
     placed_boxes_column,
     points_column,
-    reading_source_column,
     strings_column,
     text_column,
 )
@@ -112,7 +112,7 @@ class Anchors(dy.Schema):
     repeat_ix = dy.Int32(min=0, description="number of earlier anchors equal in form, key, parent, heading and page")
     element_id = text_column("element that prints the heading")
     confidence = fraction_column("confidence that this is a heading of this kind")
-    source = reading_source_column()
+    source = extraction_source_column()
     bbox = bbox_column()
     publisher_id = text_column("the publisher's own number of the section, the same over editions", nullable=True)
     official_url = text_column("the section on the publisher's web page", nullable=True)
@@ -174,7 +174,7 @@ class Sections(dy.Schema):
     role = dy.String(regex=one_of(ROLES), description="role of the element where it begins")
     table_id = text_column("table that this row captions or replaces, if any", nullable=True)
     text = text_column("text with lines joined and hyphenation undone; without a run-in heading's own words")
-    source = reading_source_column()
+    source = extraction_source_column()
     element_ids = strings_column("all elements joined into this one, in order")
     pieces = dy.List(
         dy.Struct({"start": dy.Int32(), "end": dy.Int32(), "page": dy.Int32(), **corner_columns()}),

@@ -14,7 +14,7 @@ import polars as pl
 from taxkg_assets.defs.home.access import HomeFolder
 from taxkg_assets.defs.home.index_files import has_catalogue, has_index_files, open_catalogue, open_search_index
 from taxkg_assets.defs.home.indexes import open_index
-from taxkg_assets.defs.home.models import open_encoder, open_encoder_of
+from taxkg_assets.defs.home.models import open_encoder, open_encoder_by_hash
 from taxkg_assets.defs.home.question_models import open_question_encoder, why_not_exported
 from taxkg_assets.defs.home.rerankers import open_served_reranker
 from taxkg_assets.defs.home.store import Store
@@ -153,7 +153,7 @@ class Released:
         if exported is not None:
             return exported
         _log.warning("questions are encoded with torch, which takes seconds: %s", why_not_exported(self.store, hashed))
-        encoder = open_encoder_of(home, hashed)
+        encoder = open_encoder_by_hash(home, hashed)
         if encoder is None:
             own = open_encoder(home)
             raise NotReleasedError(

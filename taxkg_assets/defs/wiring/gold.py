@@ -20,7 +20,7 @@ class GoldError(Exception):
     """A folder of labels in the setting does not exist, or a query set in it cannot be read."""
 
 
-def gold_folders(home: Home) -> list[Path]:
+def label_folders(home: Home) -> list[Path]:
     """Return the bundled folder of labels, if present, then the folders in TAXKG_GOLD.
 
     Args:
@@ -42,7 +42,7 @@ def open_labels(home: Home) -> Labels:
     Args:
         home: Home with the settings.
     """
-    return _read_labels(tuple((folder, _fingerprint(folder)) for folder in gold_folders(home)))
+    return _read_labels(tuple((folder, _fingerprint(folder)) for folder in label_folders(home)))
 
 
 @cache
@@ -69,7 +69,7 @@ def open_query_sets(home: Home) -> dict[str, list[dict[str, Any]]]:
         GoldError: A folder does not exist, or a query set is not JSON Lines.
     """
     sets: dict[str, list[dict[str, Any]]] = {}
-    for folder in gold_folders(home):
+    for folder in label_folders(home):
         path = folder / "queries.jsonl"
         if path.exists():
             lines = path.read_text(encoding="utf8").splitlines()
@@ -87,7 +87,7 @@ def gold_fingerprint(home: Home) -> str:
     Args:
         home: Home with the settings.
     """
-    return digest(*(f"{f.name}:{_fingerprint(f)}" for f in gold_folders(home)))
+    return digest(*(f"{f.name}:{_fingerprint(f)}" for f in label_folders(home)))
 
 
 def _fingerprint(folder: Path) -> str:

@@ -33,7 +33,7 @@ from taxkg_assets.llm.exchange import (
     read_wait,
     say_in_one_line,
 )
-from taxkg_assets.llm.providers.deadline import call_within
+from taxkg_assets.llm.providers.deadline import call_with_timeout
 
 _STOPS = {"tool_use": COMPLETE, "end_turn": COMPLETE, "stop_sequence": COMPLETE, "max_tokens": TRUNCATED}
 _THROTTLES = {"ThrottlingException", "TooManyRequestsException", "ServiceQuotaExceededException"}
@@ -121,7 +121,7 @@ class BedrockProvider:
     def _converse(self, request: Request, *, lessons: frozenset[str]) -> Reply:
         arguments = render_arguments(request, prefix=self._prefix, lessons=lessons)
         try:
-            response = call_within(self._seconds, lambda: self._client.converse(**arguments))
+            response = call_with_timeout(self._seconds, lambda: self._client.converse(**arguments))
         except TimeoutError as late:
             raise OutageError(f"{request.model}: {late}") from late
         except _BROKEN as error:

@@ -26,7 +26,7 @@ class _Attempt(threading.Thread, Generic[_Result]):
             self.error = error
 
 
-def call_within(seconds: float, call: Callable[[], _Result]) -> _Result:
+def call_with_timeout(seconds: float, call: Callable[[], _Result]) -> _Result:
     """Return the result of a call that runs in its own thread; an exception of the call is raised again here.
 
     Args:

@@ -26,7 +26,7 @@ from taxkg_assets.llm.exchange import (
     read_wait,
     say_in_one_line,
 )
-from taxkg_assets.llm.providers.deadline import call_within
+from taxkg_assets.llm.providers.deadline import call_with_timeout
 
 _STOPS = {"stop": COMPLETE, "length": TRUNCATED, "content_filter": REFUSED}
 _PATH = "/chat/completions"
@@ -84,7 +84,7 @@ class OpenAIProvider:
         """Return status, text and seconds to wait; a response slower than the limit is an outage."""
         late = f"no whole answer from {self._shown} in {self._seconds:g} s (TAXKG_LLM_SECONDS)"
         try:
-            return call_within(self._seconds, lambda: self._exchange(body))
+            return call_with_timeout(self._seconds, lambda: self._exchange(body))
         except (TimeoutError, httpx.TimeoutException) as error:
             raise OutageError(late) from error
         except httpx.HTTPError as broken:
