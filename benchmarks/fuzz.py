@@ -68,7 +68,7 @@ def outcome_of(outcome: Outcome) -> str:
         return "memory limit" if "memory" in outcome.reason else "time limit" if "longer" in outcome.reason else "crash"
     if outcome.stage == "extract":
         return "defect"
-    return "law" if outcome.is_law_violation else "refused"
+    return "law" if outcome.is_check_failure else "refused"
 
 
 def run(

@@ -9,10 +9,11 @@ import inspect
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args, get_origin
 
 import typer
 from pydantic import SecretStr
+from pydantic.fields import FieldInfo
 
 import taxkg_assets.definitions as definitions
 from taxkg_assets.defs.home.contracts import schema_of
@@ -38,12 +39,12 @@ def write_tables() -> str:
         schema = schema_of(name)
         keys = schema.primary_key()
         lines += [f"## {name}", "", " ".join(str(inspect.getdoc(schema)).split()), ""]
-        above = ", ".join(f"`{n}`" for n in (*PIPELINE[name].upstream, *PIPELINE[name].optional)) or "the sources"
+        above = ", ".join(f"`{n}`" for n in (*PIPELINE[name].upstream, *PIPELINE[name].optional)) or "none"
         gates = ", ".join(f"`{g}`" for g in PIPELINE.gates(name)) or "none"
         lines += [
-            f"Group {groups[name]}; made from {above}; gates: {gates}.",
+            f"Group {groups[name]}; upstream tables: {above}; gates: {gates}.",
             "",
-            "| column | type | is |",
+            "| column | type | description |",
             "|---|---|---|",
         ]
         for column, kind in schema.columns().items():
@@ -58,7 +59,14 @@ def write_commands() -> str:
     lines = ["# Commands", "", WRITTEN, ""]
     commands: dict[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
     for name, command in sorted(commands.items()):
-        lines += [f"## taxkg {name}", "", " ".join(str(command.help).split()), "", "| option | does |", "|---|---|"]
+        lines += [
+            f"## taxkg {name}",
+            "",
+            " ".join(str(command.help).split()),
+            "",
+            "| option | description |",
+            "|---|---|",
+        ]
         lines += [f"| {shown} | {_cell(said)} |" for shown, said in _parameters(command)]
         lines.append("")
         if command.epilog:
@@ -78,12 +86,29 @@ def _parameters(command: Any) -> Iterator[tuple[str, str]]:
 
 def write_settings() -> str:
     """Every setting with its environment variable, default and meaning."""
-    lines = ["# Settings", "", WRITTEN, "", "| variable | default | is |", "|---|---|---|"]
+    lines = ["# Settings", "", WRITTEN, "", "| variable | default | values | description |", "|---|---|---|---|"]
     for name, field in Settings.model_fields.items():
         default = field.default.get_secret_value() if isinstance(field.default, SecretStr) else field.default
         shown = "" if default == "" else f"`{default}`"
-        lines.append(f"| `TAXKG_{name.upper()}` | {shown} | {_cell(field.description or '')} |")
+        values = _cell(_allowed_values(field))
+        lines.append(f"| `TAXKG_{name.upper()}` | {shown} | {values} | {_cell(field.description or '')} |")
     return "\n".join([*lines, ""])
+
+
+def _allowed_values(field: FieldInfo) -> str:
+    """The values that a setting may have: those of its type, and its bounds."""
+    if get_origin(field.annotation) is Literal:
+        return ", ".join(f"`{value}`" for value in get_args(field.annotation))
+    if field.annotation is bool:
+        return "`true`, `false`"
+    bounds = {
+        name: getattr(each, name)
+        for each in field.metadata
+        for name in ("ge", "gt", "le", "lt")
+        if getattr(each, name, None) is not None
+    }
+    words = {"ge": "at least", "gt": "above", "le": "at most", "lt": "below"}
+    return ", ".join(f"{words[name]} {bound:,}" for name, bound in bounds.items())
 
 
 def write_rule_evidence() -> str:
@@ -94,23 +119,24 @@ def write_rule_evidence() -> str:
     unmeasured = {key for key in undecided if key not in measured}
     lines = ["# Evidence of the rules", "", WRITTEN, ""]
     lines += [
-        f"A rule is on if it fires in at least {policy.reach} documents of a library (a rule for questions: in",
-        f"{policy.reach} questions) and matches, or decided, at least {policy.labeled} labeled rows. A rule below this",
-        "bar is off if a measurement shows no gain. A measurement on fewer rows than the bar decides nothing: such a",
-        "rule is on, and its examples and tests are all that supports it. The loader (`taxkg_assets/rules/support.py`)",
-        "decides from the counts in `support.csv` and the gains in `gains.csv` beside the rules. A new rule is on",
-        "until it is counted.",
+        f"A rule is enabled if it fires in at least {policy.reach} documents (a rule for questions: in",
+        f"{policy.reach} questions) and matches, or decides, at least {policy.labeled} labeled rows. A rule below this",
+        "bar is disabled if a measurement shows no gain. A measurement on fewer rows than the bar is inconclusive: the",
+        "rule stays enabled, backed only by its examples and tests. The loader (`taxkg_assets/rules/support.py`)",
+        "decides from the counts in `support.csv` and the gains in `gains.csv` next to the rules. A new rule is",
+        "enabled until it is counted.",
         "",
         "- Counts: `python -m tools.rule_evidence --home HOME --gold FOLDER`. Labeled rows are labels of `data` and",
         "  of `FOLDER`, and the references that a person checked (`rules/confidence.yaml`). A question with a known",
         "  passage, or known to have none, is a labeled row of rules for questions. Matches that a reader found right",
         "  (`data/rule_reviews.csv`) count as labeled rows, too.",
-        "- Gains: `python -m benchmarks rule_gain` switches each rule below the bar off by itself, and reads or",
-        "  answers again where it fires. A gain is what is right only with the rule, less what is right only without",
-        "  it. The second figure is the gain that remains when one family of documents is left out: the least over all",
-        "  families. Where it is 0 or less, one family alone shows the gain; the rule is kept so that no figure falls.",
+        "- Gains: `python -m benchmarks rule_gain` disables each rule below the bar on its own, and repeats the",
+        "  reading or answering where it fires. The gain is the number of cases that are correct only with the rule,",
+        "  minus those that are correct only without it. The second figure is the leave-one-family-out gain: the",
+        "  minimum over all form families. If it is 0 or less, one family alone shows the gain; the rule is kept so",
+        "  that no figure falls.",
         "  What a person read of a rule (`matches read`) counts where it is more rows than the measurement has.",
-        f"- Unmeasured: a gain on fewer than {policy.labeled} rows, or on none. These rules are on without evidence.",
+        f"- Unmeasured: a gain on fewer than {policy.labeled} rows, or on none. They are enabled without evidence.",
         "",
         f"{len(rows)} rules are counted. {len(undecided)} are below the bar and not exempt: "
         f"{len(undecided) - len(off) - len(unmeasured)} are on with a measured gain, {len(off)} are off, and "

@@ -150,7 +150,7 @@ def read_tool(result: Any) -> Any:
 def summarize(answer: Any) -> str:
     """The gist of a tool's answer: a box's label, a cell's value, an answer's first words, or silence."""
     rows: Sequence[Any] = answer if isinstance(answer, list) else [answer]
-    keys = ("revision", "box_key", "label", "title", "row", "column", "value", "mode", "abstained", "answer")
+    keys = ("revision", "box_key", "label", "title", "row", "column", "value", "outcome", "abstained", "answer")
     gist = {name: rows[0][name] for name in keys if name in rows[0]} if rows else {}
     return json.dumps(shorten(gist), ensure_ascii=False)
 

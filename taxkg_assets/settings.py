@@ -46,71 +46,87 @@ class Settings(BaseSettings):
         description="folder of tables, index, models, reports, Dagster's records; or `s3://BUCKET/FOLDER`",
     )
     work: str = Field(
-        default="data/work", description="folder for what an `s3://` home keeps here: Dagster's records, extractions"
+        default="data/work",
+        description="local working folder of an `s3://` home: Dagster's run storage, cached extractions",
     )
-    gold: str = Field(default="", description="more folders with labeled documents, joined by the path separator")
+    gold: str = Field(
+        default="", description="additional folders of evaluation labels, separated by `:` (on Windows `;`)"
+    )
     workers: int = Field(default=2, ge=1, description="processes that read documents in parallel")
     engine: Literal["local", "spark"] = Field(
-        default="local", description="engine that reads documents: processes of this machine, or a Spark cluster"
+        default="local", description="where documents are read: worker processes of this machine, or a Spark cluster"
     )
     spark_master: str = Field(
-        default="", description="address of the cluster's master; empty for the session that runs already"
+        default="", description="address of the Spark master; empty to use the active Spark session"
     )
     document_seconds: float = Field(
-        default=300.0, gt=0, le=MOST_SECONDS, description="wall-clock limit for reading one document"
+        default=300.0, gt=0, le=MOST_SECONDS, description="wall-clock limit for reading one document, in seconds"
     )
     document_memory_mb: int = Field(default=3000, ge=256, description="memory limit for reading one document, in MiB")
     max_pages: int = Field(default=10_000, ge=1, description="a document with more pages is quarantined")
     withheld_share: float = Field(
-        default=0.1, ge=0, le=1, description="share of documents; if laws withhold more of them, the corpus is blocked"
+        default=0.1,
+        ge=0,
+        le=1,
+        description="maximum share of documents that document checks may hold back; above it, the build is blocked",
     )
     withheld_least: int = Field(
-        default=5, ge=1, description="documents; if laws withhold fewer than these, the corpus is never blocked"
+        default=5, ge=1, description="number of documents held back below which the build is never blocked"
     )
-    tables_in_memory_mb: int = Field(default=256, ge=1, description="rows written to a table in one commit, in MiB")
+    tables_in_memory_mb: int = Field(
+        default=256, ge=1, description="maximum size of the rows that are written to a table in one commit, in MiB"
+    )
     step_process_rows: int = Field(
         default=20_000,
         ge=0,
-        description="rows that a step reads; one that reads more runs in a process of its own, which gives its memory "
-        "back",
+        description="steps that read more rows than this run in a separate process, so that their memory is released",
     )
     table_engine: Literal["own", "pymupdf", "docling"] = Field(
-        default="own", description="table-extraction engine: the built-in one, checked against PyMuPDF's, or docling"
+        default="own",
+        description="table extraction: built-in (own), built-in with PyMuPDF for tables without a grid, or docling",
     )
     chunker: Literal["auto", "structural", "semantic"] = Field(
         default="auto",
-        description="chunking strategy: structural, semantic, or the one that a document's layout allows",
+        description="chunking: by layout (structural), by meaning (semantic), or auto, which decides for each document",
     )
     context: Literal["structured", "three_tier"] = Field(
-        default="structured", description="context that precedes a chunk when it is embedded: its place, or three tiers"
+        default="structured",
+        description="context prepended to a chunk before embedding: document, form, revision and headings, or three "
+        "tiers",
     )
-    model: str = Field(default="", description="path or hub name of the encoder; empty for the packaged MiniLM")
+    model: str = Field(
+        default="", description="path of the encoder, or its name on Hugging Face; empty for the packaged MiniLM"
+    )
     model_runtime: Literal["torch", "onnx", "onnx_int8"] = Field(
         default="torch",
-        description="what embeds passages: torch, or ONNX Runtime, whole or in 8 bits",
+        description="runtime that embeds passages: PyTorch, ONNX Runtime, or ONNX Runtime with 8-bit weights",
     )
 
     index_memory_rows: int = Field(
         default=1_000_000,
         ge=0,
-        description="passages up to which an index on a disk is searched exactly, in memory; beyond it, and "
-        "for a home in a bucket, LanceDB stores the passages, and files next to it find the candidates",
+        description="largest local index, in passages, that is loaded into memory and searched exactly; larger ones,"
+        " and any in a bucket, are stored in LanceDB and searched by quantized vectors",
     )
     tiers: Annotated[dict[str, Annotated[int, Field(ge=1, le=3)]], *_JSON_OBJECT] = Field(
-        default={}, description="JSON object: document, IRS name or type to tier 1 to 3; overrides the rules"
+        default={},
+        description="JSON object that maps a document id, an IRS name or a document type to a review tier, 1 to 3; "
+        "overrides the rules",
     )
-    train_pairs: int = Field(default=8000, ge=32, description="pairs that an encoder learns from, at most")
-    train_epochs: float = Field(default=1.0, gt=0, description="times that training sees every pair")
+    train_pairs: int = Field(default=8000, ge=32, description="maximum number of training pairs of the encoder")
+    train_epochs: float = Field(default=1.0, gt=0, description="training epochs")
     train_loss: Literal["mnrl", "gist", "gist_relative", "margin"] = Field(
         default="gist",
-        description="loss of the encoder: in-batch negatives, without false negatives, or a margin loss",
+        description="training loss of the encoder: multiple negatives ranking (mnrl), GISTEmbed, which masks false "
+        "negatives by a guide model (gist, gist_relative), or a margin loss",
     )
-    train_seed: int = Field(default=0, ge=0, lt=2**32, description="seed of training")
+    train_seed: int = Field(default=0, ge=0, lt=2**32, description="random seed of training")
     reranker: str = Field(
         default="late",
-        description="reranker of the best passages: late, cross (trained), none, or a hub's cross-encoder by name",
+        description="late (late interaction, trained), cross (trained cross-encoder), none, or the name of a cross-"
+        "encoder on Hugging Face",
     )
-    reranker_depth: int = Field(default=20, ge=1, le=100, description="passages that are reranked")
+    reranker_depth: int = Field(default=20, ge=1, le=100, description="number of passages that are reranked")
 
     watch: str = Field(
         default="", description="names of IRS products, joined by commas, that the daily schedule fetches"
@@ -120,7 +136,8 @@ class Settings(BaseSettings):
     )
     automation: bool = Field(
         default=False,
-        description="sensors and schedules, but `weekly_training`, start turned on unless they were switched in the UI",
+        description="start sensors and schedules enabled, except `weekly_training`; a switch in the UI takes "
+        "precedence",
     )
     alert_webhook: SecretStr = Field(
         default=SecretStr(""), description="webhook for failed gates, failed runs and quarantined documents"
@@ -130,62 +147,80 @@ class Settings(BaseSettings):
         default=7.0,
         ge=0,
         le=MOST_DAYS,
-        description="age in days from which versions that no kept release reads are deleted",
+        description="delete versions of tables and of the index that are older than this many days, unless a "
+        "retained release needs them",
     )
 
-    guardrail: bool = Field(default=True, description="grade answers, and abstain where no passage answers")
-    answer_relevance: float = Field(default=8.0, ge=0, le=10, description="relevance from which a question is answered")
-    guidance_relevance: float = Field(default=7.0, ge=0, le=10, description="relevance from which guidance is given")
+    guardrail: bool = Field(
+        default=True, description="grade the relevance of each answer, and abstain if no passage answers the question"
+    )
+    answer_relevance: float = Field(
+        default=8.0, ge=0, le=10, description="minimum relevance, on a scale of 0 to 10, for an answer"
+    )
+    guidance_relevance: float = Field(
+        default=7.0, ge=0, le=10, description="minimum relevance, on a scale of 0 to 10, for general guidance"
+    )
 
     llm_provider: Literal["rules", "replay", "bedrock", "openai"] = Field(
         default="rules",
-        description="source of proposals: rules, recorded calls only, Bedrock, or an OpenAI-compatible server",
+        description="source of proposals: rules, recorded calls only (replay), Amazon Bedrock, or an OpenAI-"
+        "compatible server",
     )
-    llm_model: str = Field(default="", description="model id; further ones after commas are used when it fails")
+    llm_model: str = Field(
+        default="", description="model id, or several separated by commas; the later ones are fallbacks"
+    )
     llm_models: Annotated[dict[str, str], *_JSON_OBJECT] = Field(
-        default={}, description="JSON object: task to model ids, for tasks of their own"
+        default={}, description="JSON object that maps a task to its model ids; overrides TAXKG_LLM_MODEL for that task"
     )
     llm_url: str = Field(default="", description="base URL of an OpenAI-compatible server, or another Bedrock endpoint")
-    llm_key: SecretStr = Field(default=SecretStr(""), description="key of an OpenAI-compatible server")
+    llm_key: SecretStr = Field(default=SecretStr(""), description="API key of an OpenAI-compatible server")
     llm_region: str = Field(default="", description="AWS region of Bedrock; empty for the account's default")
     llm_cross_region: str = Field(default="", description="prefix of Bedrock inference profiles: us, eu, apac, global")
-    llm_seconds: float = Field(default=120.0, gt=0, le=MOST_SECONDS, description="time limit of one call of a model")
-    llm_attempts: int = Field(default=5, ge=1, description="attempts of one call when a model is busy or fails")
-    llm_concurrency: int = Field(default=4, ge=1, description="calls of a model in parallel")
-    llm_batch: int = Field(default=24, ge=1, le=30, description="items in one call of a model")
+    llm_seconds: float = Field(
+        default=120.0, gt=0, le=MOST_SECONDS, description="timeout of one model call, in seconds"
+    )
+    llm_attempts: int = Field(default=5, ge=1, description="maximum attempts of one call when a model is busy or fails")
+    llm_concurrency: int = Field(default=4, ge=1, description="maximum number of concurrent model calls")
+    llm_batch: int = Field(default=24, ge=1, le=30, description="maximum number of items in one model call")
     llm_budget_usd: float = Field(
-        default=0.0, ge=0, description="US dollars that one run may spend on models; 0 = unlimited"
+        default=0.0, ge=0, description="spending limit on models per run, in US dollars; 0 = unlimited"
     )
-    llm_budget_tokens: int = Field(
-        default=0, ge=0, description="tokens that one run may spend on models; 0 = unlimited"
-    )
+    llm_budget_tokens: int = Field(default=0, ge=0, description="token limit per run; 0 = unlimited")
     llm_budget_seconds: float = Field(
-        default=0.0, ge=0, description="seconds that one run may spend on models; 0 = unlimited"
+        default=0.0, ge=0, description="time limit for model calls per run, in seconds; 0 = unlimited"
     )
-    llm_answers: bool = Field(default=True, description="let the model, where one is set, write answers")
+    llm_answers: bool = Field(default=True, description="let the model write answers, if a model is set")
     llm_answer_seconds: float = Field(
-        default=20.0, gt=0, le=MOST_SECONDS, description="time limit of a call while a reader waits"
+        default=20.0, gt=0, le=MOST_SECONDS, description="timeout of a model call while a user waits, in seconds"
     )
     llm_hyde: bool = Field(
-        default=False, description="search also with a hypothetical passage that the model writes (HyDE)"
+        default=False, description="also search with a hypothetical passage written by the model (HyDE)"
     )
-    llm_grading: bool = Field(default=False, description="blend the model's relevance grade into that of an answer")
-    llm_prices: str = Field(default="", description="YAML file with prices that override rules/prices.yaml")
-    api_key: SecretStr = Field(default=SecretStr(""), description="key that every request to the API must send")
+    llm_grading: bool = Field(
+        default=False,
+        description="let the model also grade the relevance of an answer, averaged with the grade of the guardrail",
+    )
+    llm_prices: str = Field(default="", description="YAML price list that overrides rules/prices.yaml")
+    api_key: SecretStr = Field(default=SecretStr(""), description="API key required on every request")
     api_hosts: str = Field(
         default="", description="host names, joined by commas, that the servers accept besides loopback"
     )
     api_origins: str = Field(default="", description="web origins, joined by commas, whose pages may call the servers")
-    api_body_kb: int = Field(default=64, ge=1, description="largest body of a request, in KiB")
-    api_draft_kb: int = Field(default=1024, ge=1, description="largest body with a draft to be checked, in KiB")
+    api_body_kb: int = Field(default=64, ge=1, description="maximum size of a request body, in KiB")
+    api_draft_kb: int = Field(default=1024, ge=1, description="maximum size of an uploaded draft, in KiB")
     api_draft_seconds: float = Field(
-        default=60.0, gt=0, le=MOST_SECONDS, description="time for one draft; statements after it are left unchecked"
+        default=60.0,
+        gt=0,
+        le=MOST_SECONDS,
+        description="time limit for checking one draft, in seconds; the remaining statements are reported as unchecked",
     )
     api_waiting: int = Field(
-        default=64, ge=1, description="requests that may wait for an answer; further ones are rejected"
+        default=64, ge=1, description="maximum number of queued requests; further ones get HTTP 503"
     )
-    api_cached: int = Field(default=1024, ge=0, description="answers kept in memory until the next release")
-    query_log: bool = Field(default=False, description="record the questions to the API and their results")
+    api_cached: int = Field(
+        default=1024, ge=0, description="number of answers kept in the cache until the next release"
+    )
+    query_log: bool = Field(default=False, description="record the questions that the API receives, with their results")
 
     def __init__(self, **values: Any) -> None:
         try:

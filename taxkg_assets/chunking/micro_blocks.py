@@ -18,7 +18,7 @@ class MicroBlock:
     Attributes:
         element_id: Element that contains it.
         start: First character in the element's text, 0-based.
-        end: One past the last character.
+        end: Exclusive end offset.
         text: The characters from `start` to `end`.
         pieces: Rectangles of its lines: `page`, `x0_pt`, `y0_pt`, `x1_pt`, `y1_pt`, `start`, `end`.
         role: Role of the element; `BodyText` for the later sentences of a list item.

@@ -320,7 +320,7 @@ metrics = table(
 
 @gate(on="eval_report", measures=True)
 def retrieval_floors(eval_report: dy.DataFrame[schemas.EvalReport]) -> Verdict:
-    """The whole pipeline keeps the retrieval floors on every query set that resolves on this corpus."""
+    """The whole pipeline reaches the retrieval floors on every query set whose gold passages are in this home."""
     floors = load_floors("eval_report")
     faults = find_retrieval_faults(eval_report, floors, system="full")
     figures = eval_report.filter(pl.col("slice") == "all", pl.col("system") == "full")
@@ -331,5 +331,5 @@ def retrieval_floors(eval_report: dy.DataFrame[schemas.EvalReport]) -> Verdict:
     }
     bound = [row for row in figures.iter_rows(named=True) if any(floor.binds(row["query_set"]) for floor in floors)]
     count = sum(row["n"] for row in bound if row["metric"] == floors[0].metric)
-    note = "" if count else "not measured: no query set written for this corpus; name one in TAXKG_GOLD"
+    note = "" if count else "not measured: no query set was written for these documents; name one in TAXKG_GOLD"
     return Verdict(faults, count, note=note, figures=shown, is_measured=bool(count), floors=floors)

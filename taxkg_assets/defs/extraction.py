@@ -109,7 +109,7 @@ for _table in READ_TABLES:
 def extraction(context: dg.AssetExecutionContext) -> Iterator[dg.Output[DocumentBatches]]:
     """Read the new and the changed documents of the partitions, and commit the rows of all their tables.
 
-    A document whose bytes and reader are unchanged is not read again; what cannot be read, or breaks a law, goes to
+    A document whose bytes and reader are unchanged is not read again; what cannot be read, or fails a check, goes to
     `quarantine`, and its old rows stay.
     """
     home: Home = context.resources.home
@@ -139,7 +139,7 @@ def measured(score: LabeledScore, *, on: str, checked: int, unsure: pl.DataFrame
     Args:
         score: The measurement.
         on: Table whose floors apply.
-        checked: Rows that structural laws have checked.
+        checked: Rows that structural conditions were evaluated on.
         unsure: Rows with a low confidence, which are counted and listed for review.
 
     Returns:
@@ -189,7 +189,7 @@ def every_page_has_text(
 
 @gate(on="anchors")
 def anchors_form_trees(anchors: dy.DataFrame[schemas.Anchors]) -> Verdict:
-    """Every parent exists in its document and none is its own ancestor; real repeats are numbered."""
+    """Every parent heading exists in its document, none is its own ancestor, and repeated headings are numbered."""
     columns = ["anchor_id", "document_id"]
     faults = [find_orphan_anchors(anchors).select(columns), find_duplicate_anchors(anchors).select(columns)]
     return Verdict(pl.concat(faults), anchors.height)

@@ -42,7 +42,7 @@ from taxkg_assets.graph.integrity import (
 from taxkg_assets.graph.lines import build_lines, find_line_faults
 from taxkg_assets.graph.nodes import build_nodes
 from taxkg_assets.graph.registry import build_registry, find_invented_names, find_registry_faults
-from taxkg_assets.graph.revision_laws import find_revision_faults
+from taxkg_assets.graph.revision_checks import find_invalid_changes
 from taxkg_assets.graph.revisions import build_revisions, find_consecutive
 from taxkg_assets.rules.floors import load_floors
 
@@ -70,7 +70,7 @@ edges = table(
     schemas.Edges,
     build_edges,
     group="graph",
-    own_laws=(find_unsupported_edges, find_misused_relations, find_unprovenanced_edges),
+    row_checks=(find_unsupported_edges, find_misused_relations, find_unprovenanced_edges),
     show=show_relations,
 )
 
@@ -105,7 +105,7 @@ revisions = table(
     schemas.Revisions,
     build_revisions,
     group="graph",
-    own_laws=(find_revision_faults,),
+    row_checks=(find_invalid_changes,),
     publish=write_change_reports,
     show=show_changes,
     parts=Parts(("from_document_id", "to_document_id"), find_consecutive, argument="pairs"),
@@ -114,7 +114,7 @@ revisions = table(
 
 @gate(on="registry", reads=("faces",))
 def registry_equals_faces(registry: dy.DataFrame[schemas.Registry], faces: dy.DataFrame[schemas.Faces]) -> Verdict:
-    """Keys are unique in a form revision, a label is empty only where the face prints none, rows equal the faces."""
+    """Keys are unique within a form revision, a label is empty only if the face prints none, and rows match `faces`."""
     return Verdict(find_registry_faults(registry, faces), registry.height)
 
 
@@ -122,7 +122,7 @@ def registry_equals_faces(registry: dy.DataFrame[schemas.Registry], faces: dy.Da
 def abbreviations_are_printed(
     registry: dy.DataFrame[schemas.Registry], sections: dy.DataFrame[schemas.Sections]
 ) -> Verdict:
-    """Every abbreviation among the aliases is printed in a document of the library."""
+    """Every abbreviation among the aliases is printed in a document of the home."""
     return Verdict(find_invented_names(registry, sections), int(registry["aliases"].list.len().sum()))
 
 
@@ -156,7 +156,7 @@ def formulas_name_lines_of_their_form(
 
 @gate(on="flows", reads=("lines",))
 def flows_join_lines(flows: dy.DataFrame[schemas.Flows], lines: dy.DataFrame[schemas.Lines]) -> Verdict:
-    """Both ends of every resolved flow are lines, none is its own end, and every open one has a reason."""
+    """Both ends of every resolved flow are lines, no flow ends where it begins, and an unresolved one has a reason."""
     figures = dict(flows.group_by("agreement").len().sort("agreement").iter_rows())
     return Verdict(find_flow_faults(flows, lines), flows.height, figures=figures)
 
@@ -168,20 +168,20 @@ def nodes_form_trees(nodes: dy.DataFrame[schemas.Nodes]) -> Verdict:
 
 
 @gate(on="nodes")
-def every_node_has_a_place(nodes: dy.DataFrame[schemas.Nodes]) -> Verdict:
+def every_node_has_a_location(nodes: dy.DataFrame[schemas.Nodes]) -> Verdict:
     """Every node but an external one has a page and a rectangle."""
     return Verdict(find_unplaced_nodes(nodes), nodes.height)
 
 
 @gate(on="edges", reads=("nodes",))
-def no_edge_dangles(edges: dy.DataFrame[schemas.Edges], nodes: dy.DataFrame[schemas.Nodes]) -> Verdict:
+def no_dangling_edges(edges: dy.DataFrame[schemas.Edges], nodes: dy.DataFrame[schemas.Nodes]) -> Verdict:
     """Both ends of every edge are nodes."""
     return Verdict(find_dangling_edges(edges, nodes), edges.height)
 
 
 @gate(on="edges")
-def parents_make_no_circle(edges: dy.DataFrame[schemas.Edges]) -> Verdict:
-    """`parent_of` has no circle and gives no node a second parent."""
+def parent_of_is_acyclic(edges: dy.DataFrame[schemas.Edges]) -> Verdict:
+    """`parent_of` has no cycle and gives no node a second parent."""
     return Verdict(find_parent_cycles(edges), edges.height)
 
 
@@ -198,10 +198,10 @@ def edges_carry_evidence(
 
 @gate(on="edges", reads=("nodes",))
 def nodes_are_connected(edges: dy.DataFrame[schemas.Edges], nodes: dy.DataFrame[schemas.Nodes]) -> Verdict:
-    """At least 95 % of the nodes hang on their document, in a piece of the graph that relates things to each other.
+    """At least 95 % of the nodes are connected to their document node, without edges `follows`.
 
-    `follows` ties nothing here. The figures tell also how many nodes are tied beyond their own document, and how many
-    headings, paragraphs and tables have a relation of their own.
+    Also shows the share of nodes that are linked to other documents, and the shares of headings, paragraphs and tables
+    that have a relation.
     """
     more = {"tied_beyond_document_share": score_outreach(nodes, edges), **score_related(nodes, edges)}
     verdict = _against_floor("connected_share", score_connected(nodes, edges), checked=nodes.height)
@@ -209,29 +209,29 @@ def nodes_are_connected(edges: dy.DataFrame[schemas.Edges], nodes: dy.DataFrame[
 
 
 @gate(on="edges", reads=("nodes",))
-def relations_keep_their_meaning(edges: dy.DataFrame[schemas.Edges], nodes: dy.DataFrame[schemas.Nodes]) -> Verdict:
-    """Polarity, ends and origin of every edge fit its relation."""
+def relations_are_consistent(edges: dy.DataFrame[schemas.Edges], nodes: dy.DataFrame[schemas.Nodes]) -> Verdict:
+    """Polarity, kinds of nodes, and `created_by` of every edge fit its relation."""
     shares = count_relations(edges).group_by("relation").agg(pl.col("edges").sum()).sort("relation")
     figures = {f"{name} share": count / max(edges.height, 1) for name, count in shares.iter_rows()}
     return Verdict(find_misused_relations(edges, nodes), edges.height, figures=figures)
 
 
 @gate(on="edges", reads=("sections", "nodes"))
-def edges_tell_where_they_come_from(
+def edges_have_provenance(
     edges: dy.DataFrame[schemas.Edges], sections: dy.DataFrame[schemas.Sections], nodes: dy.DataFrame[schemas.Nodes]
 ) -> Verdict:
-    """Every edge names its rule, and a sentence's edge a place of the speaker's own document."""
+    """Every edge names its rule, and the evidence of an edge from a sentence is in the document of that sentence."""
     return Verdict(find_unprovenanced_edges(edges, sections, nodes=nodes), edges.height)
 
 
 @gate(on="edges", reads=("references",))
 def references_resolve(edges: dy.DataFrame[schemas.Edges], references: dy.DataFrame[schemas.References]) -> Verdict:
-    """References that reach no node stay below the floor's share."""
+    """The share of references that lead to no node stays below the floor."""
     return _against_floor("unresolved_share", score_unresolved(references, edges), checked=references.height)
 
 
 @gate(on="revisions", reads=("documents", "sections", "anchors", "tables", "faces", "elements"))
-def changes_stand_in_both_documents(
+def changes_match_documents(
     revisions: dy.DataFrame[schemas.Revisions],
     documents: dy.DataFrame[schemas.Documents],
     sections: dy.DataFrame[schemas.Sections],
@@ -240,8 +240,8 @@ def changes_stand_in_both_documents(
     faces: dy.DataFrame[schemas.Faces],
     elements: dy.DataFrame[schemas.Elements],
 ) -> Verdict:
-    """Both wordings of a change are printed where its evidence points, its key exists, and something did change."""
-    faults = find_revision_faults(
+    """The text before and after each change is at its recorded location, its key exists, and the two texts differ."""
+    faults = find_invalid_changes(
         revisions, documents, sections=sections, anchors=anchors, tables=tables, faces=faces, elements=elements
     )
     substance = revisions.filter(~pl.col("is_routine"))

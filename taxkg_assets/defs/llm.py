@@ -71,6 +71,6 @@ llm_calls = table(
 
 
 @gate(on="llm_calls")
-def calls_are_as_they_were_made(llm_calls: dy.DataFrame[schemas.LlmCalls]) -> Verdict:
-    """Every recorded call is kept under the hash of its content; shows calls, tokens and cost so far."""
+def recorded_calls_are_unaltered(llm_calls: dy.DataFrame[schemas.LlmCalls]) -> Verdict:
+    """The content of every recorded call still has the hash that is its key; shows calls, tokens and cost so far."""
     return Verdict(find_altered_calls(llm_calls), llm_calls.height, figures=summarize_calls(llm_calls))

@@ -1,4 +1,4 @@
-"""The asset `document_quality`, and one check a law: passed, or warned with the documents named; it never blocks.
+"""The asset `document_quality`, and an asset check for each document check: it passes or warns, and never blocks.
 
 What blocks is the gate `few_documents_withheld` on `documents`.
 """
@@ -17,52 +17,52 @@ from taxkg_assets.defs.wiring.resources import Home
 from taxkg_assets.defs.wiring.table_asset import table
 from taxkg_assets.defs.wiring.verdicts import OFFENDING_ROWS, table_metadata
 from taxkg_assets.evaluation.quality_plot import count_outcomes, render_quality_plot, render_quality_table
-from taxkg_assets.extraction.document_law import CORRUPT, DocumentLaw
-from taxkg_assets.extraction.document_quality import ALL_LAWS, build_document_quality
+from taxkg_assets.extraction.document_check import CORRUPT, DocumentCheck
+from taxkg_assets.extraction.document_quality import ALL_CHECKS, build_document_quality
 
 DOUBTS = ("document_id", "law", "outcome", "message", "remedy")
 """Columns of `document_quality` that are shown."""
 
 
 def show_quality(store: Store) -> Mapping[str, Any]:
-    """The laws with their counts as a table and a plot, and the documents to check."""
+    """The checks with their counts as a table and a plot, and the documents that failed one."""
     quality = schemas.DocumentQuality.cast(store.read("document_quality"))
     counts = count_outcomes(quality)
     picture = base64.b64encode(render_quality_plot(counts)).decode()
     return {
-        "laws": dg.MetadataValue.md(render_quality_table(counts)),
-        "plot": dg.MetadataValue.md(f"![documents by law and outcome](data:image/png;base64,{picture})"),
+        "checks": dg.MetadataValue.md(render_quality_table(counts)),
+        "plot": dg.MetadataValue.md(f"![documents by check and outcome](data:image/png;base64,{picture})"),
         "documents to check": table_metadata(find_doubts(quality)),
     }
 
 
 def find_doubts(quality: pl.DataFrame) -> pl.DataFrame:
-    """The laws that documents do not keep, with message and remedy."""
+    """The checks that documents failed, with message and remedy."""
     return quality.filter(pl.col("outcome") != "passed").select(DOUBTS)
 
 
 document_quality = table(schemas.DocumentQuality, build_document_quality, group="quality", show=show_quality)
 
 
-def quality_check(law: DocumentLaw) -> dg.AssetChecksDefinition:
-    """Make the check of a law: it passes, or warns and names the documents."""
-    effect = "is withheld" if law.strength == CORRUPT else "is served with a flag"
-    finder = law.find if law.find is not None and not law.tables else build_document_quality
+def quality_check(check: DocumentCheck) -> dg.AssetChecksDefinition:
+    """Make the asset check of a document check: it passes, or warns and names the documents."""
+    effect = "is held back" if check.strength == CORRUPT else "is served with a flag"
+    finder = check.find if check.find is not None and not check.tables else build_document_quality
 
     @dg.asset_check(
         asset=dg.AssetKey("document_quality"),
-        name=law.name,
-        description=f"{law.title.capitalize()}; a document that breaks this ({law.broken}) {effect}.",
+        name=check.name,
+        description=f"{check.title.capitalize()}. A document that fails this check ({check.broken}) {effect}.",
         blocking=False,
-        metadata={"dagster/code_references": code_references(law=finder)},
+        metadata={"dagster/code_references": code_references(check=finder)},
         required_resource_keys={"home"},
     )
-    def check(context: dg.AssetCheckExecutionContext) -> dg.AssetCheckResult:
+    def evaluate(context: dg.AssetCheckExecutionContext) -> dg.AssetCheckResult:
         home: Home = context.resources.home
-        rows = home.store.read("document_quality").filter(pl.col("law") == law.name)
+        rows = home.store.read("document_quality").filter(pl.col("law") == check.name)
         doubts = rows.filter(pl.col("outcome") != "passed")
         names = doubts["document_id"].to_list()
-        shown: dict[str, Any] = {"documents": rows.height, "not kept by": len(names)}
+        shown: dict[str, Any] = {"documents": rows.height, "failed by": len(names)}
         if names:
             shown |= {
                 "note": f"{doubts['outcome'].to_list()[0]}: {', '.join(names[:OFFENDING_ROWS])}",
@@ -70,7 +70,7 @@ def quality_check(law: DocumentLaw) -> dg.AssetChecksDefinition:
             }
         return dg.AssetCheckResult(passed=not names, severity=dg.AssetCheckSeverity.WARN, metadata=shown)
 
-    return check
+    return evaluate
 
 
-quality_checks = [quality_check(law) for law in ALL_LAWS]
+quality_checks = [quality_check(check) for check in ALL_CHECKS]

@@ -39,7 +39,7 @@ from taxkg_assets.retrieval.index.index import (
     build_index,
     build_index_rows,
     find_row_terms,
-    find_unindexed_terms,
+    find_unretrievable_chunks,
     read_rows,
     score_self_check,
 )
@@ -261,7 +261,7 @@ def index_holds_every_accepted_chunk(
 
 @gate(on="index", opens=INDEXED)
 def index_agrees_with_brute_force(index: dy.DataFrame[schemas.Index], home: Home) -> Verdict:
-    """The codes of the vectors find what brute force finds (recall@10, a hit counts by its distance)."""
+    """Quantized search finds what exact search finds (recall@10; ties by distance count as hits)."""
     path = index["path"].item()
     vectors = stack_vectors(read_rows(open_index(home.store, path), ["vector"])["vector"])
     recall = score_self_check(open_codes(home.store, path), vectors)
@@ -279,7 +279,7 @@ def lexical_index_is_healthy(index: dy.DataFrame[schemas.Index], home: Home) -> 
     """Each sampled chunk is found again by its own rarest term."""
     path = index["path"].item()
     rows = read_rows(open_index(home.store, path), ["chunk_id", "document_id", "page", "text", "terms"])
-    return Verdict(find_unindexed_terms(open_lexical(home.store, path), rows), rows.height)
+    return Verdict(find_unretrievable_chunks(open_lexical(home.store, path), rows), rows.height)
 
 
 def build_release_of_exports(
@@ -298,7 +298,7 @@ def build_release_of_exports(
 
 @gate(on="index", opens=INDEXED)
 def index_files_are_as_written(index: dy.DataFrame[schemas.Index], home: Home) -> Verdict:
-    """The files that readers open the index from have the digests that were noted when they were written."""
+    """The files of the index have the digests that were recorded when they were written."""
     damaged = find_damaged_files(home.store, index["path"].item())
     rows = pl.DataFrame({"file": damaged}, schema={"file": pl.String})
     return Verdict(rows, index["row_count"].item())

@@ -12,9 +12,9 @@ from taxkg_assets.sources.quarantine import find_withheld
 
 @gate(on="documents", reads=("quarantine",))
 def few_documents_withheld(documents: pl.DataFrame, quarantine: pl.DataFrame, home: Home) -> Verdict:
-    """Laws withhold at most a share of the documents (setting `withheld_share`); unreadable files do not count.
+    """Document checks hold back at most a share of the documents (TAXKG_WITHHELD_SHARE); unreadable files do not count.
 
-    Fewer than `withheld_least` documents never block. Shows hidden text, which was left out, and suspected prompt
+    Fewer than TAXKG_WITHHELD_LEAST documents never block. Shows hidden text, which was left out, and suspected prompt
     injections.
     """
     settings = home.settings
@@ -24,7 +24,7 @@ def few_documents_withheld(documents: pl.DataFrame, quarantine: pl.DataFrame, ho
     hidden = find_hidden_texts(documents)
     figures = {
         "in quarantine": quarantine.height,
-        "withheld by laws": withheld.height,
+        "held back by document checks": withheld.height,
         "documents with hidden text": hidden["document_id"].n_unique(),
         "suspected prompt injections": hidden.filter("is_order")["document_id"].n_unique(),
     }
@@ -32,7 +32,7 @@ def few_documents_withheld(documents: pl.DataFrame, quarantine: pl.DataFrame, ho
     return Verdict(
         withheld,
         documents.height + quarantine.height,
-        note=f"withheld: {names}" if names else "",
+        note=f"held back: {names}" if names else "",
         figures=figures,
         is_passed=not is_blocked,
         tables={"hidden text and suspected prompt injections": hidden},

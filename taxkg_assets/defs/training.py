@@ -111,7 +111,7 @@ hard_negatives = table(
 
 @gate(on="pairs")
 def pairs_are_valid(pairs: dy.DataFrame[schemas.Pairs]) -> Verdict:
-    """The judge finds enough of a stratified sample valid: the passage answers the query."""
+    """Enough pairs of a stratified sample are judged valid: the passage answers the query."""
     return _judged("valid_share", score_valid(pairs), pairs, by="kind", verdict="is_valid_pair")
 
 
@@ -147,20 +147,21 @@ def no_family_is_on_both_sides(pairs: dy.DataFrame[schemas.Pairs]) -> Verdict:
 
 @gate(on="hard_negatives")
 def negatives_are_wrong(hard_negatives: dy.DataFrame[schemas.HardNegatives]) -> Verdict:
-    """The judge finds few false negatives in a stratified sample."""
+    """Few hard negatives of a stratified sample are judged to answer the query."""
     share = score_false(hard_negatives)
     return _judged("false_negative_share", share, hard_negatives, by="source", verdict="is_false_negative")
 
 
 @gate(on="hard_negatives", reads=("pairs", "chunks", "edges", "nodes"))
-def negatives_lie_far(
+def negatives_are_unrelated(
     hard_negatives: dy.DataFrame[schemas.HardNegatives],
     pairs: dy.DataFrame[schemas.Pairs],
     chunks: dy.DataFrame[schemas.Chunks],
     edges: dy.DataFrame[schemas.Edges],
     nodes: dy.DataFrame[schemas.Nodes],
 ) -> Verdict:
-    """No search result is close to the pair's passage in the graph; no structural negative is related to it."""
+    """Hard negatives found by search are not close to the positive passage in the graph, and structural ones have no
+    edge to it."""
     faults = find_near_negatives(hard_negatives, pairs, chunks, distances=read_distances(edges, nodes))
     return Verdict(faults, hard_negatives.height)
 

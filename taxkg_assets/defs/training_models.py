@@ -1,4 +1,4 @@
-"""Assets of the stage `training` that are models: the tuned encoder and the reranker, and the law that they keep."""
+"""Assets of the stage `training` that are models: the tuned encoder and the reranker, and their gates."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -236,14 +236,14 @@ def _lost(home: Home, name: str) -> list[str]:
 
 
 @gate(on="model", reads=("pairs", "hard_negatives"))
-def the_chosen_encoder_beats_its_base(
+def encoder_beats_its_base(
     model: dy.DataFrame[schemas.Model],
     pairs: dy.DataFrame[schemas.Pairs],
     hard_negatives: dy.DataFrame[schemas.HardNegatives],
     home: Home,
 ) -> Verdict:
-    """An encoder is in use only if its gain is above 0 with its interval, its folder holds what was measured, and what
-    is there, with some development questions once more, answers them no worse than the home's own base does."""
+    """A trained encoder is in use only if the confidence interval of its gain is above 0, its files are the ones that
+    were evaluated, and an evaluation of them on sampled development questions is no worse than the base."""
     verdict = _judge(model, home)
     chosen = model.filter(pl.col("is_chosen"))
     if chosen.is_empty() or not verdict.offending.is_empty():
@@ -257,15 +257,16 @@ def the_chosen_encoder_beats_its_base(
         verdict,
         offending=chosen.select(verdict.offending.columns).filter(is_another or own - base < MIN_KIND_GAIN),
         figures={**verdict.figures, f"{len(sampled)} repeated: base": base, "the chosen encoder": own},
-        note=f"tuned from another base than the home has: run `taxkg train`. {verdict.note}"
+        note=f"trained from a different base than TAXKG_MODEL: run `taxkg train`. {verdict.note}"
         if is_another
         else verdict.note,
     )
 
 
 @gate(on="reranker")
-def the_chosen_reranker_beats_doing_without(reranker: dy.DataFrame[schemas.Reranker], home: Home) -> Verdict:
-    """A reranker is in use only if its gain is above 0 with its interval, and its folder holds what was measured."""
+def reranker_beats_no_reranking(reranker: dy.DataFrame[schemas.Reranker], home: Home) -> Verdict:
+    """A trained reranker is in use only if the confidence interval of its gain is above 0 and its files are the ones
+    that were evaluated."""
     return _judge(reranker, home)
 
 
@@ -285,7 +286,7 @@ def _judge(models: pl.DataFrame, home: Home) -> Verdict:
     return Verdict(
         chosen.filter(pl.col("name").is_in(offending)).select("name", "gain", "gain_low", "path"),
         models.height,
-        note=f"{note} (no kind of question may lose more than {-MIN_KIND_GAIN})",
+        note=f"{note} (no question type may lose more than {-MIN_KIND_GAIN})",
         figures=figures,
     )
 

@@ -13,6 +13,7 @@ from typing import Any
 import dataframely as dy
 import polars as pl
 
+from taxkg_assets.evaluation.labels import LabelError
 from taxkg_assets.evaluation.matching import find_words, squash
 from taxkg_assets.rules.floors import LOCATED
 from taxkg_assets.rules.forms import find_perspective, split_forms
@@ -86,7 +87,7 @@ def build_eval_queries(
         kept, not resolved, with a note on the reason.
 
     Raises:
-        ValueError: An id occurs twice in a set, or a row lacks a field of the format.
+        LabelError: An id occurs twice in a set, or a row lacks a field of the format.
     """
     corpus = _Corpus(documents, sections, anchors)
     rows = [
@@ -103,9 +104,10 @@ def _check(name: str, rows: Sequence[Row]) -> Sequence[Row]:
     for row in rows:
         missing = {"id", "query", "type", "gold"} - row.keys()
         if missing:
-            raise ValueError(f"query set {name}: row {row.get('id', len(seen) + 1)} lacks {', '.join(sorted(missing))}")
+            lacking = ", ".join(sorted(missing))
+            raise LabelError(f"query set {name}: row {row.get('id', len(seen) + 1)} lacks {lacking}. Correct the file.")
         if str(row["id"]) in seen:
-            raise ValueError(f"query set {name}: id {row['id']} occurs twice")
+            raise LabelError(f"query set {name}: id {row['id']} occurs twice. Correct the file.")
         seen.add(str(row["id"]))
     return rows
 

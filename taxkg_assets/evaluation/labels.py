@@ -16,6 +16,10 @@ Row = Mapping[str, Any]
 LABEL_FILES = ("anchors", "boxes", "ownership", "references", "references_scope", "roles", "tables")
 
 
+class LabelError(ValueError):
+    """A file of labels or labeled questions does not have its format; the message names file and row."""
+
+
 @dataclass(frozen=True, slots=True)
 class AnchorLabel:
     """One heading as printed; `is_parent_open` where a fair reader could place it elsewhere."""
@@ -130,7 +134,7 @@ def read_label_file(name: str, text: str) -> list[dict[str, Any]]:
         Rows of the file.
 
     Raises:
-        ValueError: A line is not JSON; the message names file and line.
+        LabelError: A line is not JSON; the message names file and line.
     """
     if name == "boxes":
         return [{"document": document, **box} for document, boxes in json.loads(text).items() for box in boxes]
@@ -141,7 +145,7 @@ def read_label_file(name: str, text: str) -> list[dict[str, Any]]:
         try:
             rows.append(json.loads(line))
         except json.JSONDecodeError as error:
-            raise ValueError(f"label file {name}, line {number}: {error.msg}") from error
+            raise LabelError(f"label file {name}, line {number} is not JSON: {error.msg}. Correct the file.") from error
     return rows
 
 
@@ -155,7 +159,7 @@ def read_labels(folders: Mapping[str, Mapping[str, Sequence[Row]]]) -> Labels:
         Typed labels.
 
     Raises:
-        ValueError: A row lacks a field; the message names folder, file, row and field.
+        LabelError: A row lacks a field; the message names folder, file, row and field.
     """
     return Labels(
         anchors=_merge(folders, "anchors", _read_anchor),
@@ -189,7 +193,7 @@ def _read_rows(rows: Sequence[Row], read: Callable[[Row], T], *, place: str) -> 
         try:
             yield read(row)
         except KeyError as error:
-            raise ValueError(f"{place}: row {number} lacks the field {error.args[0]}") from error
+            raise LabelError(f"{place}: row {number} lacks the field {error.args[0]}. Correct the file.") from error
 
 
 def _read_anchor(row: Row) -> AnchorLabel:

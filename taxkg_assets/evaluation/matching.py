@@ -82,13 +82,13 @@ def find_words(text: str | None) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1024)
 def fold_text(text: str) -> FoldedText:
-    """Normalize a text once, however many quotes are searched for in it.
+    """Normalize a text for the search for quotes, once for all quotes.
 
     Args:
         text: Any text.
 
     Returns:
-        Its letters and words.
+        Case-folded letters and digits without gaps (`squash`), normalized words in order, and their vocabulary.
     """
     words = find_words(text)
     return FoldedText(letters=squash(text), words=words, vocabulary=frozenset(words))

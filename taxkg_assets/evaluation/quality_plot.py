@@ -1,4 +1,4 @@
-"""Number of documents that keep each law about documents: as a table, and as a picture."""
+"""Number of documents that pass each document check: as a table, and as a picture."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import io
 import dataframely as dy
 import polars as pl
 
-from taxkg_assets.schemas import LAW_OUTCOMES, DocumentQuality
+from taxkg_assets.schemas import CHECK_OUTCOMES, DocumentQuality
 
 _COLORS = {"passed": "#2a9d5c", "flagged": "#d98b1e", "withheld": "#c0392b"}
 
@@ -16,12 +16,12 @@ def count_outcomes(quality: dy.DataFrame[DocumentQuality]) -> pl.DataFrame:
     """Count the documents of each outcome.
 
     Args:
-        quality: Outcome of each law for each document.
+        quality: Outcome of each check for each document.
 
     Returns:
-        `law`, `strength` and a column for each of `LAW_OUTCOMES`, one row per law.
+        `law`, `strength` and a column for each of `CHECK_OUTCOMES`, one row per check.
     """
-    counted = [(pl.col("outcome") == outcome).sum().alias(outcome) for outcome in LAW_OUTCOMES]
+    counted = [(pl.col("outcome") == outcome).sum().alias(outcome) for outcome in CHECK_OUTCOMES]
     return quality.group_by("law", "strength").agg(counted).sort("strength", "law")
 
 
@@ -32,17 +32,17 @@ def render_quality_table(counts: pl.DataFrame) -> str:
         counts: Counts from `count_outcomes`.
 
     Returns:
-        A table with one row per law.
+        A table with one row per check.
     """
-    lines = ["| law | strength | passed | flagged | withheld |", "|---|---|--:|--:|--:|"]
+    lines = ["| check | severity | passed | flagged | withheld |", "|---|---|--:|--:|--:|"]
     for row in counts.iter_rows(named=True):
-        cells = (row["law"].replace("_", " "), row["strength"], *(str(row[outcome]) for outcome in LAW_OUTCOMES))
+        cells = (row["law"].replace("_", " "), row["strength"], *(str(row[outcome]) for outcome in CHECK_OUTCOMES))
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
 def render_quality_plot(counts: pl.DataFrame) -> bytes:
-    """Draw one bar per law with the documents that break it; its label has the number that keep it.
+    """Draw one bar per check with the documents that fail it; its label has the number that pass.
 
     Args:
         counts: Counts from `count_outcomes`.
@@ -58,13 +58,13 @@ def render_quality_plot(counts: pl.DataFrame) -> bytes:
     axes = figure.add_subplot()
     names = [f"{row['law'].replace('_', ' ')} ({row['passed']} pass)" for row in counts.iter_rows(named=True)]
     left = [0] * counts.height
-    for outcome in LAW_OUTCOMES[1:]:
+    for outcome in CHECK_OUTCOMES[1:]:
         widths = counts[outcome].to_list()
         axes.barh(names, widths, left=left, color=_COLORS[outcome], label=outcome)
         left = [before + width for before, width in zip(left, widths, strict=True)]
     axes.set_xlim(0, max(5, *left) * 1.05 if left else 5)
     axes.invert_yaxis()
-    axes.set_xlabel("documents that do not keep the law")
+    axes.set_xlabel("documents that fail the check")
     axes.legend(loc="lower right", frameon=False)
     out = io.BytesIO()
     figure.savefig(out, format="png", metadata={"Software": None})

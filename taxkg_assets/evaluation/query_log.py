@@ -13,6 +13,7 @@ from taxkg_assets.schemas import Feedback, QueryLog
 
 SHOWN = 20
 """Questions listed under one heading of the report."""
+_ABSTAINED = ("abstention", "silence")
 
 
 def build_query_log(entries: Iterable[Mapping[str, Any]]) -> dy.DataFrame[QueryLog]:
@@ -43,9 +44,9 @@ def summarize_usage(query_log: dy.DataFrame[QueryLog], feedback: dy.DataFrame[Fe
     return {
         "questions": query_log.height,
         "questions for an answer": questions.height,
-        "answered": questions.filter(pl.col("mode") == "answer").height,
-        "general guidance": questions.filter(pl.col("mode") == "general").height,
-        "silent": questions.filter(pl.col("mode") == "silence").height,
+        "answered": questions.filter(pl.col("outcome") == "answer").height,
+        "general guidance": questions.filter(pl.col("outcome").is_in(("guidance", "general"))).height,
+        "abstained": questions.filter(pl.col("outcome").is_in(_ABSTAINED)).height,
         "latency p50 (ms)": _quantile(query_log["latency_ms"], 0.5),
         "latency p95 (ms)": _quantile(query_log["latency_ms"], 0.95),
         "judged": rated.height,
@@ -63,7 +64,7 @@ def render_usage(query_log: dy.DataFrame[QueryLog], feedback: dy.DataFrame[Feedb
     Returns:
         Markdown with all texts escaped.
     """
-    silent = query_log.filter(pl.col("mode") == "silence")
+    silent = query_log.filter(pl.col("outcome").is_in(_ABSTAINED))
     unhelpful = query_log.join(feedback.filter(~pl.col("is_helpful")), on="entry_id")
     documents = query_log.select(document=pl.col("documents").list.first()).drop_nulls()
     parts = [

@@ -1,4 +1,4 @@
-"""Which laws each document keeps: what was withheld, what is served with a flag, and what to do about it."""
+"""Results of the document checks: what was held back, what is served with a flag, and what to do about it."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Any
 import dataframely as dy
 import polars as pl
 
-from taxkg_assets.extraction.document_law import CORRUPT, DocumentLaw, render_examples
-from taxkg_assets.extraction.invariants import LAWS
+from taxkg_assets.extraction.document_check import CORRUPT, REPORT, DocumentCheck, render_examples
+from taxkg_assets.extraction.invariants import DOCUMENT_CHECKS
 from taxkg_assets.schemas import Anchors, DocumentQuality, Documents, Elements, Faces, Fields, Formulas, Quarantine
 
-SCHEMA_LAW = DocumentLaw(
-    "tables_keep_their_schemas", CORRUPT, "", "rows break the schema of their table", "Report it with the file."
+SCHEMA_CHECK = DocumentCheck(
+    "tables_keep_their_schemas", CORRUPT, "", "rows do not fit the schema of their table", REPORT
 )
-FILE_LAW = DocumentLaw("files_can_be_read", CORRUPT, "", "file could not be read", "Replace the file.")
-ALL_LAWS = (FILE_LAW, SCHEMA_LAW, *LAWS)
-"""The laws about documents, those of a file that cannot be read or breaks a schema among them."""
+FILE_CHECK = DocumentCheck("files_can_be_read", CORRUPT, "", "file could not be read", "Replace the file.")
+ALL_CHECKS = (FILE_CHECK, SCHEMA_CHECK, *DOCUMENT_CHECKS)
+"""All document checks, including those of a file that cannot be read and of rows that do not fit their schema."""
 
 
 def build_document_quality(
@@ -29,12 +29,12 @@ def build_document_quality(
     fields: dy.DataFrame[Fields],
     formulas: dy.DataFrame[Formulas],
 ) -> dy.DataFrame[DocumentQuality]:
-    """Record for each document and law whether it is kept.
+    """Record for each document and check whether it passed.
 
     Args:
         documents: Documents.
-        quarantine: Withheld documents. A withheld document is judged by its reason, and its older rows, which are still
-            served, by the other laws.
+        quarantine: Documents that could not be read or were held back. A document that was held back has the outcome of
+            that check; its older rows, which are still served, have those of the other checks.
         elements: Printed elements.
         anchors: Headings.
         faces: Boxes of forms.
@@ -42,7 +42,7 @@ def build_document_quality(
         formulas: How lines are computed.
 
     Returns:
-        One row per document and law. A document without any rows has one row, for the law that it broke.
+        One row per document and check. A document without any rows has one row, for the check that it failed.
     """
     frames = {
         "documents": documents,
@@ -56,22 +56,26 @@ def build_document_quality(
     rows = list(_withheld_rows(withheld))
     named = {(row["document_id"], row["law"]) for row in rows}
     served = documents["document_id"].to_list()
-    for law in ALL_LAWS:
-        offending = _by_document(law, frames)
+    for check in ALL_CHECKS:
+        offending = _by_document(check, frames)
         for document_id in served:
-            if (document_id, law.name) not in named:
-                rows.append(_judge(law, document_id, offending.get(document_id)))
+            if (document_id, check.name) not in named:
+                rows.append(_judge(check, document_id, offending.get(document_id)))
     frame = pl.DataFrame(rows, schema=DocumentQuality.create_empty().schema)
     return DocumentQuality.validate(frame.sort("document_id", "law"))
 
 
-def find_law(stage: str, reason: str) -> DocumentLaw:
-    """Find the law that a refusal names, by its stage and its words; the schemas' where no law says so."""
-    return next((law for law in LAWS if law.on == stage and law.broken in reason), SCHEMA_LAW)
+def find_check(stage: str, reason: str) -> DocumentCheck:
+    """Find the check that a reason in `quarantine` names, by stage and words; the check of schemas if none does."""
+    return next((check for check in DOCUMENT_CHECKS if check.on == stage and check.broken in reason), SCHEMA_CHECK)
 
 
 def find_flags(quality: pl.DataFrame) -> dict[str, list[dict[str, str]]]:
-    """What to doubt of each document: law, message and remedy of each that is not kept."""
+    """Return the quality flags of each document: name, message and remedy of each failed check.
+
+    Args:
+        quality: Rows of `document_quality`.
+    """
     flags: dict[str, list[dict[str, str]]] = {}
     for row in quality.filter(pl.col("outcome") != "passed").iter_rows(named=True):
         flags.setdefault(row["document_id"], []).append({name: row[name] for name in ("law", "message", "remedy")})
@@ -80,10 +84,10 @@ def find_flags(quality: pl.DataFrame) -> dict[str, list[dict[str, str]]]:
 
 def _withheld_rows(withheld: Mapping[str, Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
     for document_id, refused in withheld.items():
-        law = find_law(refused["stage"], refused["reason"]) if refused["is_law_violation"] else FILE_LAW
+        check = find_check(refused["stage"], refused["reason"]) if refused["is_check_failure"] else FILE_CHECK
         yield {
             "document_id": document_id,
-            "law": law.name,
+            "law": check.name,
             "strength": CORRUPT,
             "outcome": "withheld",
             "rows": 1,
@@ -93,23 +97,23 @@ def _withheld_rows(withheld: Mapping[str, Mapping[str, Any]]) -> Iterator[dict[s
         }
 
 
-def _by_document(law: DocumentLaw, frames: Mapping[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
-    """The offending rows of an incomplete law by document; a corrupt one was checked before the rows were published."""
-    if law.strength == CORRUPT:
+def _by_document(check: DocumentCheck, frames: Mapping[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
+    """The offending rows of an incomplete check by document; a corrupt one ran before the rows were published."""
+    if check.strength == CORRUPT:
         return {}
-    offending = law.find_offending(frames)
+    offending = check.find_offending(frames)
     return {str(key): rows for (key,), rows in offending.group_by("document_id", maintain_order=True)}
 
 
-def _judge(law: DocumentLaw, document_id: str, offending: pl.DataFrame | None) -> dict[str, Any]:
+def _judge(check: DocumentCheck, document_id: str, offending: pl.DataFrame | None) -> dict[str, Any]:
     is_kept = offending is None
     return {
         "document_id": document_id,
-        "law": law.name,
-        "strength": law.strength,
+        "law": check.name,
+        "strength": check.strength,
         "outcome": "passed" if is_kept else "flagged",
         "rows": 0 if offending is None else offending.height,
-        "message": "" if offending is None else law.describe(offending.height),
-        "examples": [] if offending is None else render_examples(offending, law.show),
-        "remedy": "" if is_kept else law.remedy,
+        "message": "" if offending is None else check.describe(offending.height),
+        "examples": [] if offending is None else render_examples(offending, check.show),
+        "remedy": "" if is_kept else check.remedy,
     }

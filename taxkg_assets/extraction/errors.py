@@ -6,16 +6,16 @@ from __future__ import annotations
 class StageError(Exception):
     """A document cannot pass a stage; it goes to `quarantine`, the rest of the corpus continues.
 
-    `is_law_violation` distinguishes a document that was read but breaks a law of the tables from one that could not be
+    `is_check_failure` distinguishes a document that was read but fails a document check from one that could not be
     read.
     """
 
-    def __init__(self, stage: str, reason: str, remedy: str, *, is_law_violation: bool = False) -> None:
+    def __init__(self, stage: str, reason: str, remedy: str, *, is_check_failure: bool = False) -> None:
         super().__init__(stage, reason, remedy)
         self.stage = stage
         self.reason = reason
         self.remedy = remedy
-        self.is_law_violation = is_law_violation
+        self.is_check_failure = is_check_failure
 
     def __str__(self) -> str:
         return f"{self.stage}: {self.reason} {self.remedy}"

@@ -23,6 +23,7 @@ from taxkg_assets.extraction.forms.fields import build_fields
 from taxkg_assets.extraction.forms.form_lines import holds_form_lines
 from taxkg_assets.extraction.forms.stated_fields import StatedField, find_stated_fields
 from taxkg_assets.extraction.invariants import (
+    DOCUMENT_CHECKS,
     find_broken_pieces,
     find_duplicate_anchors,
     find_misowned_elements,
@@ -71,12 +72,12 @@ class Extraction:
     page_sources: tuple[PageSource, ...] = ()
 
 
-def _refuse(stage: str, what: str, offending: pl.DataFrame) -> None:
-    """Withhold a document that breaks a law of its tables, before anything of it is written."""
+def _refuse(name: str, offending: pl.DataFrame) -> None:
+    """Hold back a document that fails a check of its tables, before anything of it is written."""
     if offending.height:
         first = ", ".join(f"{k}={str(v)[:60]}" for k, v in offending.row(0, named=True).items())
-        remedy = "The document keeps its old rows, if any; report it with the file."
-        raise StageError(stage, f"{offending.height} {what} ({first}).", remedy, is_law_violation=True)
+        check = next(check for check in DOCUMENT_CHECKS if check.name == name)
+        raise StageError(check.on, f"{offending.height} {check.broken} ({first}).", check.remedy, is_check_failure=True)
 
 
 @contextmanager
@@ -147,20 +148,20 @@ def _keep_tables(
     return tables, misread
 
 
-def _check_laws(
+def _check_tables(
     source: Source,
     *,
     elements: dy.DataFrame[Elements],
     anchors: dy.DataFrame[Anchors],
     sections: dy.DataFrame[Sections],
 ) -> None:
-    """Refuse a document whose tables break a law."""
-    _refuse("elements", "pages hold text of which no element was made", find_unread_pages(elements, source))
-    _refuse("anchors", "headings have no place in the tree", find_orphan_anchors(anchors))
-    _refuse("anchors", "headings cannot be distinguished", find_duplicate_anchors(anchors))
-    _refuse("sections", "elements have no owner or several", find_misowned_elements(elements, sections))
-    _refuse("sections", "rows hang on no heading of the document", find_strayed_sections(sections, anchors))
-    _refuse("sections", "rows do not map to rectangles from end to end", find_broken_pieces(sections))
+    """Refuse a document whose tables fail a check."""
+    _refuse("pages_are_read", find_unread_pages(elements, source))
+    _refuse("headings_form_a_tree", find_orphan_anchors(anchors))
+    _refuse("headings_are_distinct", find_duplicate_anchors(anchors))
+    _refuse("elements_have_one_owner", find_misowned_elements(elements, sections))
+    _refuse("sections_have_headings", find_strayed_sections(sections, anchors))
+    _refuse("pieces_cover_the_text", find_broken_pieces(sections))
 
 
 def _find_official(source: Source, identity: Identity) -> Addresses:
@@ -191,13 +192,13 @@ class _Reading:
 
 
 def _build_frames(reading: _Reading, *, page_url: str | None) -> tuple[dict[str, pl.DataFrame], Sequence[str]]:
-    """Build all tables of a document, which obey the laws; also return why links were left out."""
+    """Build all tables of a document, which pass the checks; also return why links were left out."""
     source, shown, document_id = reading.source, reading.shown, reading.document_id
     anchors = build_anchors(reading.blocks, identity=reading.identity, document_id=document_id)
     sections = build_sections(reading.blocks, anchors, reading.tables, document_id=document_id)
     spans, elements = build_spans(shown), build_elements(reading.blocks, document_id=document_id)
-    _refuse("spans", "spans lie outside their page", find_off_page_spans(spans, shown))
-    _check_laws(source, elements=elements, anchors=anchors, sections=sections)
+    _refuse("spans_are_on_their_page", find_off_page_spans(spans, shown))
+    _check_tables(source, elements=elements, anchors=anchors, sections=sections)
     places = find_named_places(source.navigation)
     found_links, reasons = find_links(source, places=places)
     finder = TargetFinder(anchors, sections=sections, elements=elements)
@@ -246,7 +247,7 @@ def extract(
         Tables by name, with the identity of the document and what to know about its quality.
 
     Raises:
-        StageError: The document cannot be read or breaks a law; with stage, reason and remedy.
+        StageError: The document cannot be read or fails a check; with stage, reason and remedy.
     """
     policy = TagTrust() if use_tags else None
     shown = read_source(data, document_id=document_id, is_text=is_text, max_pages=max_pages, policy=policy)

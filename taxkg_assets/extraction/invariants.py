@@ -1,7 +1,7 @@
-"""Laws about documents: each function gives the rows that break one; `LAWS` at the end declares how strong each is.
+"""Document checks: each function returns the rows that fail one; `DOCUMENT_CHECKS` declares their severities.
 
-A broken *corrupt* law withholds the document before its tables are written; a broken *incomplete* law flags it in
-`document_quality`, and it is served. Floors of accuracy are not here: they need labeled documents.
+A failed *corrupt* check holds the document back before its tables are written; a failed *incomplete* check flags it in
+`document_quality`, and it is served. Accuracy floors are not here: they need labeled documents.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ import dataframely as dy
 import numpy as np
 import polars as pl
 
-from taxkg_assets.extraction.box_laws import (
+from taxkg_assets.extraction.box_checks import (
     find_boxes_without_face,
     find_invented_boxes,
     find_unexplained_boxes,
 )
-from taxkg_assets.extraction.document_law import CORRUPT, INCOMPLETE, DocumentLaw, column_law
-from taxkg_assets.extraction.page_laws import find_disputed_headings, find_distrusted_pages
+from taxkg_assets.extraction.document_check import CORRUPT, INCOMPLETE, REPORT, DocumentCheck, column_check
+from taxkg_assets.extraction.page_checks import find_disputed_headings, find_distrusted_pages
 from taxkg_assets.extraction.pdf.model import Source
 from taxkg_assets.extraction.structure.blocks import CONTENT_ROLES
 from taxkg_assets.schemas import Anchors, Documents, Elements, References, Sections, Spans
@@ -169,62 +169,73 @@ def find_false_evidence(references: dy.DataFrame[References], sections: dy.DataF
     )
 
 
-_REPORT = "Report it with the file; until then the document keeps its old rows, if any."
 _LOOK = "Check the pages; the rest of the document is not affected."
 
-LAWS: tuple[DocumentLaw, ...] = (
+DOCUMENT_CHECKS: tuple[DocumentCheck, ...] = (
     # Checked while the document is read: `_refuse` in extract.py says `broken`, and the worker says the rest.
-    DocumentLaw("spans_lie_on_their_page", CORRUPT, "spans", "spans lie outside their page", _REPORT),
-    DocumentLaw("pages_are_read", CORRUPT, "elements", "pages hold text of which no element was made", _REPORT),
-    DocumentLaw(
-        "headings_form_a_tree", CORRUPT, "anchors", "headings have no place in the tree", _REPORT, find_orphan_anchors
+    DocumentCheck("spans_are_on_their_page", CORRUPT, "spans", "spans are outside their page", REPORT),
+    DocumentCheck(
+        "pages_are_read", CORRUPT, "elements", "pages contain text, but no element was read from them", REPORT
     ),
-    DocumentLaw(
-        "headings_are_distinct", CORRUPT, "anchors", "headings cannot be distinguished", _REPORT, find_duplicate_anchors
+    DocumentCheck(
+        "headings_form_a_tree",
+        CORRUPT,
+        "anchors",
+        "headings have a missing or circular parent",
+        REPORT,
+        find_orphan_anchors,
     ),
-    DocumentLaw(
+    DocumentCheck(
+        "headings_are_distinct",
+        CORRUPT,
+        "anchors",
+        "headings are duplicates of another one",
+        REPORT,
+        find_duplicate_anchors,
+    ),
+    DocumentCheck(
         "elements_have_one_owner",
         CORRUPT,
         "sections",
-        "elements have no owner or several",
-        _REPORT,
+        "elements belong to no heading, or to several",
+        REPORT,
         find_misowned_elements,
     ),
-    DocumentLaw(
-        "sections_hang_on_headings",
+    DocumentCheck(
+        "sections_have_headings",
         CORRUPT,
         "sections",
-        "rows hang on no heading of the document",
-        _REPORT,
+        "sections refer to a heading that does not exist in the document",
+        REPORT,
         find_strayed_sections,
     ),
-    DocumentLaw(
+    DocumentCheck(
         "pieces_cover_the_text",
         CORRUPT,
         "sections",
-        "rows do not map to rectangles from end to end",
-        _REPORT,
+        "sections have text that is not mapped to rectangles",
+        REPORT,
         find_broken_pieces,
     ),
-    DocumentLaw(
+    DocumentCheck(
         "evidence_is_verbatim",
         CORRUPT,
         "references",
-        "references do not quote the text that they point at",
-        _REPORT,
+        "references have evidence that differs from the text at its offsets",
+        REPORT,
         find_false_evidence,
     ),
     # Checked on the published tables: the document is served, and its readers are notified.
-    DocumentLaw(
+    DocumentCheck(
         "boxes_are_explained",
         INCOMPLETE,
         "anchors",
         "boxes of the form have no heading in these instructions",
-        "Look for the box in the document itself; `taxkg box` shows what was found of it.",
+        "Look for the box in the document itself. `taxkg box` shows what was found of it.",
         find_unexplained_boxes,
         show=("form", "revision", "box_key"),
     ),
-    DocumentLaw(
+    DocumentCheck(
         "headings_name_printed_boxes",
         INCOMPLETE,
         "anchors",
@@ -233,56 +244,56 @@ LAWS: tuple[DocumentLaw, ...] = (
         find_invented_boxes,
         show=("form", "key", "heading"),
     ),
-    DocumentLaw(
+    DocumentCheck(
         "forms_show_their_boxes",
         INCOMPLETE,
         "faces",
-        "headings mention boxes of this form, and no box was found on its pages",
+        "headings mention boxes of this form, but no box was found on its pages",
         _LOOK,
         find_boxes_without_face,
         show=("boxes",),
     ),
-    column_law(
+    column_check(
         "table_cells_have_headers",
         on="documents",
         where=pl.col("warnings").list.eval(pl.element().str.starts_with("Tables kept as text")).list.any(),
         show=("warnings",),
-        broken="tables are served as plain text, as the headers of some cells were not found",
-        remedy="Read the table on the page; `taxkg explain` names it.",
+        broken="tables are served as plain text, because the headers of some cells were not found",
+        remedy="Read the table on the page. `taxkg explain` names it.",
     ),
-    column_law(
-        "text_gives_no_orders",
+    column_check(
+        "no_prompt_injection",
         on="documents",
         where=pl.col("hidden_texts").list.eval(pl.element().struct.field("is_order")).list.any(),
         show=(),
         broken="passages contain prompt injections or hidden text",
-        remedy="Read them with `taxkg status`; no program should follow them.",
+        remedy="Read them with `taxkg status`. Let no program follow them.",
     ),
-    column_law(
+    column_check(
         "totals_use_lines_once",
         on="formulas",
         where=pl.col("repeated_lines").list.len() > 0,
         show=("key", "repeated_lines"),
         broken="totals use a line more than once, and the form does not state why",
-        remedy="Compare the totals with the printed form; `taxkg form` names the lines.",
+        remedy="Compare the totals with the printed form. `taxkg form` names the lines.",
     ),
-    DocumentLaw(
+    DocumentCheck(
         "structure_tags_are_trusted",
         INCOMPLETE,
         "documents",
-        "pages were read by their layout, as their structure tags contradict them",
+        "pages were read by their layout, because their structure tags contradict it",
         "Compare headings and paragraphs of these pages with the printed page.",
         find_distrusted_pages,
         show=("page", "reason"),
     ),
-    DocumentLaw(
+    DocumentCheck(
         "tags_and_layout_agree",
         INCOMPLETE,
         "anchors",
-        "headings are seen by the structure tags or by the layout only",
+        "headings were found only in the structure tags, or only by the layout",
         "Compare the headings of the document with its printed pages.",
         find_disputed_headings,
         show=("page", "heading"),
     ),
 )
-"""All laws about documents, the strongest first."""
+"""All document checks, the most severe first."""

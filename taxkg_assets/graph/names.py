@@ -106,15 +106,16 @@ def _find_abbreviations(text: str) -> Iterator[tuple[str, str]]:
                 yield " ".join(words), match["short"]
 
 
-def find_names(face: Mapping[str, Any], usage: Usage) -> list[str]:
-    """List the other names of a box in a fixed order: written out, as in headings and sentences, abbreviated.
+def find_aliases(face: Mapping[str, Any], usage: Usage) -> list[str]:
+    """List the aliases of a box.
 
     Args:
         face: Row of `faces`.
         usage: Names in the instructions.
 
     Returns:
-        Names without the label itself, each once.
+        Aliases without the label itself, each once, in this order: the label with abbreviations expanded, names from
+        headings, names from sentences (the most frequent first), abbreviations.
     """
     label = face["label"]
     names = [expand(label)]

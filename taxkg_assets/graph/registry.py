@@ -12,7 +12,7 @@ import dataframely as dy
 import polars as pl
 
 from taxkg_assets import schemas
-from taxkg_assets.graph.names import expand, find_abbreviations, find_names, find_usage, fold_name, keep_unambiguous
+from taxkg_assets.graph.names import expand, find_abbreviations, find_aliases, find_usage, fold_name, keep_unambiguous
 from taxkg_assets.rules.forms import split_forms
 
 _KEY = re.compile(r"^box_(\d*)([a-z]*)$")
@@ -57,7 +57,7 @@ def build_registry(
             "box_key": face["box_key"],
             "canonical_id": "/".join((face["form"], face["revision"], face["box_key"])),
             "label": face["label"],
-            "aliases": find_names(face, usage),
+            "aliases": find_aliases(face, usage),
             "group_id": _find_group(face, groups, letters),
             "source": f"{face['document_id']}:p{face['page']}",
             "history": history.get((face["document_id"], face["box_key"]), []),

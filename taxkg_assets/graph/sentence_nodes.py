@@ -73,8 +73,8 @@ def find_pieces(pieces: list[Mapping[str, Any]], *, start: int, end: int) -> lis
 
     Args:
         pieces: Lines with `start` and `end`.
-        start: First character of the range, 0-based.
-        end: One past the last character.
+        start: 0-based offset of the range.
+        end: Exclusive end offset.
 
     Returns:
         Lines in their order.
@@ -107,7 +107,7 @@ class EvidenceNodes:
         Args:
             element_id: Element of the range.
             start: First character, 0-based.
-            end: One past the last character.
+            end: Exclusive end offset.
 
         Raises:
             KeyError: The element is unknown.

@@ -51,9 +51,9 @@ class Change:
 
     Attributes:
         before_start: First character in the older text, 0-based.
-        before_end: One past the last character in the older text.
+        before_end: Exclusive end offset in the older text.
         after_start: First character in the newer text, 0-based.
-        after_end: One past the last character in the newer text.
+        after_end: Exclusive end offset in the newer text.
         nature: What the change is about.
     """
 

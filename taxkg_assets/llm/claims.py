@@ -164,8 +164,8 @@ _KEPT_FAMILIES = ("force", "extent", "failing", "share", "time")
 """What a sentence may not leave out: `may`, `should`, `need not`, `some`, `fails to`, `half`, `before`."""
 
 
-def find_contrasts(text: str) -> Words:
-    """Return which of `taxable` or `exempt`, `deductible` or not, and similar contrasts a text states.
+def find_contrast_terms(text: str) -> Words:
+    """Return the terms of contrasts that a text states, e.g. `taxable` or `exempt` (rules/claims.yaml, `contrasts`).
 
     Args:
         text: The text.

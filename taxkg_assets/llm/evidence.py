@@ -45,7 +45,7 @@ def point(element_id: str, start: int, end: int) -> str:
     Args:
         element_id: The element.
         start: First character, 0-based.
-        end: One past the last character.
+        end: Exclusive end offset.
     """
     return f"{element_id}:{start}-{end}"
 
@@ -56,7 +56,7 @@ def cite(block: Block, start: int, end: int) -> Evidence:
     Args:
         block: The block.
         start: First character, 0-based.
-        end: One past the last character.
+        end: Exclusive end offset.
     """
     place = point(block.element_id, block.start + start, block.start + end)
     return Evidence(pointer=place, quote=block.text[start:end])

@@ -118,8 +118,8 @@ class ModelProposer:
         self._warned.add(task.name)
         (reason, _), models = useless.most_common(1)[0], ", ".join(self._call_policy.models_of(task.name))
         _log.warning(
-            "%s: %d of %d proposals of %s are of no use (%s): the rules decide. Name another model in llm_model.",
-            *(task.name, useless.total(), len(rows), models, reason),
+            "%s: %d of %d %s proposals were rejected (%s); rules are used instead. Try another TAXKG_LLM_MODEL.",
+            *(models, useless.total(), len(rows), task.name, reason),
         )
 
     def _side_by_side(self, work: Callable[[Any], _Result], batches: Sequence[Any]) -> list[_Result]:
@@ -276,7 +276,8 @@ class ModelProposer:
                 if attempt == self._call_policy.attempts:
                     tries = "once" if attempt == 1 else f"{attempt} times"
                     kept = "Answers so far are kept: run again when it answers."
-                    raise type(error)(f"{end_sentence(str(error))} Tried {tries} (llm_attempts). {kept}") from error
+                    tried = f"Tried {tries} (TAXKG_LLM_ATTEMPTS)."
+                    raise type(error)(f"{end_sentence(str(error))} {tried} {kept}") from error
                 self.budget.note(failure="retried")
                 wanted = error.wait_seconds if error.wait_seconds is not None else 2.0 ** (attempt - 1)
                 self._sleep(min(self._call_policy.longest_wait_seconds, wanted))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from taxkg_assets.llm.claims import find_contrasts, find_measures
+from taxkg_assets.llm.claims import find_contrast_terms, find_measures
 from taxkg_assets.llm.normalization import find_content, find_figures, find_keys, find_stems, spell_alike
 from taxkg_assets.rules.loader import load_rules
 from taxkg_assets.rules.models.llm import load_llm
@@ -28,7 +28,7 @@ def find_question_flaw(question: str, source: str) -> str:
         return "a figure that is not in the source"
     if not find_measures(wording) <= find_measures(source):
         return "a figure that is not in the source"
-    if not find_contrasts(_stated(wording)) <= find_contrasts(source):
+    if not find_contrast_terms(_stated(wording)) <= find_contrast_terms(source):
         return "says what the source does not say"
     shared = find_stems(wording) & find_stems(source)
     lay = {rule.id for rule in load_rules("lay_terms") if _is_meant(rule.extra["terms"], source)}

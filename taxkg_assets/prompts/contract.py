@@ -30,7 +30,7 @@ class Block(Strict):
         element_id: Element that contains the text.
         text: Text of the block.
         role: Role of the element; empty where the task does not need it.
-        start: First character of `text` in the element's whole text; pointers count from the element's beginning.
+        start: 0-based offset of `text` in the element's whole text; pointers count from the element's beginning.
     """
 
     element_id: str

@@ -19,7 +19,7 @@ _LEAST_LETTERS = 2
 
 
 def find_required_literals(pattern: str) -> tuple[str, ...]:
-    """Find words of which every matching text contains at least one.
+    """Find lowercase literals of which every match contains at least one.
 
     Args:
         pattern: Regular expression.

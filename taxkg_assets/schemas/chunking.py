@@ -28,7 +28,7 @@ class Chunks(dy.Schema):
     form = text_column("form the text is about: the anchor's, else the document's; may be empty")
     perspective = dy.String(regex=one_of(PERSPECTIVES), description=" | ".join(PERSPECTIVES))
     node_ids = strings_column("nodes whose text the chunk holds, in order")
-    parent_id = text_column("node that replaces it where more context is wanted", nullable=True)
+    parent_id = text_column("larger node that a search returns in its place for context", nullable=True)
     level = dy.String(regex=one_of(CHUNK_LEVELS), description=" | ".join(CHUNK_LEVELS))
     text = text_column("verbatim text")
     context = text_column("context prefix: document, form, revision, perspective, heading path")
@@ -39,9 +39,11 @@ class Chunks(dy.Schema):
     quality = fraction_column("quality score of the chunker")
     reason = text_column("why it is not accepted, or who decided that it is; empty for structural units")
     tags = strings_column("subjects of a unit that was cut by meaning")
-    entities = strings_column("boxes, forms, laws, amounts, dates that such a unit names")
+    entities = strings_column("boxes, forms, statutes, amounts, dates that such a unit names")
     boundary_confidence = fraction_column("confidence of the boundary that it begins at; 1 for structural units")
-    refinements = dy.Int32(min=0, description="cycles of refinement that its document went through; 2 were forced")
+    refinements = dy.Int32(
+        min=0, description="rounds of refinement of its document; a second one follows if few chunks were accepted"
+    )
     created_by = dy.String(regex=one_of(CREATED_BY), description=" | ".join(CREATED_BY))
 
 

@@ -92,8 +92,8 @@ def placed_boxes_column(description: str) -> dy.List:
     return dy.List(dy.Struct({"page": dy.Int32(), **corner_columns()}), description=description)
 
 
-def reading_source_column() -> dy.String:
-    """Return the column that says what a row was read from."""
+def extraction_source_column() -> dy.String:
+    """Return the column `source`: structure tags, layout, or both."""
     text = "source of the row: the publisher's structure tags, the page layout, or both in agreement"
     return dy.String(regex=one_of(READING_SOURCES), description=text)
 

@@ -47,7 +47,7 @@ class EvalReport(dy.Schema):
     query_set = key_column("query set")
     slice = key_column("all, or a query type")
     metric = key_column("recall@5, mrr, …")
-    value = dy.Float64(nullable=True, description="mean over the questions of the slice; null where none counts")
+    value = dy.Float64(nullable=True, description="mean over the scored questions of the slice; null if there are none")
     low = dy.Float64(nullable=True, description="lower end of the 95 % bootstrap interval, clustered by document")
     high = dy.Float64(nullable=True, description="upper end")
     n = dy.Int32(min=0, description="questions behind the figure")
@@ -67,5 +67,8 @@ class Metrics(dy.Schema):
     note = text_column("what to know about it; may be empty")
     began_at = dy.Datetime(time_unit="us", time_zone="UTC", nullable=True, description="when the work began")
     ended_at = dy.Datetime(
-        time_unit="us", time_zone="UTC", nullable=True, description="its beginning and the time spent on it"
+        time_unit="us",
+        time_zone="UTC",
+        nullable=True,
+        description="when the work ended: `began_at` plus the time spent",
     )

@@ -8,13 +8,13 @@ import polars as pl
 from taxkg_assets.schemas.columns import (
     bbox_column,
     corner_columns,
+    extraction_source_column,
     fraction_column,
     key_column,
     one_of,
     page_column,
     placed_boxes_column,
     points_column,
-    reading_source_column,
     strings_column,
     text_column,
 )
@@ -112,7 +112,7 @@ class Anchors(dy.Schema):
     repeat_ix = dy.Int32(min=0, description="number of earlier anchors equal in form, key, parent, heading and page")
     element_id = text_column("element that prints the heading")
     confidence = fraction_column("confidence that this is a heading of this kind")
-    source = reading_source_column()
+    source = extraction_source_column()
     bbox = bbox_column()
     publisher_id = text_column("the publisher's own number of the section, the same over editions", nullable=True)
     official_url = text_column("the section on the publisher's web page", nullable=True)
@@ -174,7 +174,7 @@ class Sections(dy.Schema):
     role = dy.String(regex=one_of(ROLES), description="role of the element where it begins")
     table_id = text_column("table that this row captions or replaces, if any", nullable=True)
     text = text_column("text with lines joined and hyphenation undone; without a run-in heading's own words")
-    source = reading_source_column()
+    source = extraction_source_column()
     element_ids = strings_column("all elements joined into this one, in order")
     pieces = dy.List(
         dy.Struct({"start": dy.Int32(), "end": dy.Int32(), "page": dy.Int32(), **corner_columns()}),
@@ -191,8 +191,8 @@ class Links(dy.Schema):
     link_ix = dy.Int32(primary_key=True, min=0, description="order on the page")
     bboxes = placed_boxes_column("its rectangles: one in each line that it runs over")
     element_id = text_column("content element, or heading, that prints it; null where none does", nullable=True)
-    start = dy.Int32(min=0, nullable=True, description="first character of its words in `sections.text`")
-    end = dy.Int32(min=1, nullable=True, description="one past the last character")
+    start = dy.Int32(min=0, nullable=True, description="0-based offset of its words in `sections.text`")
+    end = dy.Int32(min=1, nullable=True, description="exclusive end offset")
     text = text_column("the words that its rectangles cover")
     kind = dy.String(regex=one_of(LINK_KINDS), description=" | ".join(LINK_KINDS))
     term = text_column(
@@ -220,10 +220,12 @@ class References(dy.Schema):
     page = page_column("page of the evidence")
     element_id = key_column("content element of `sections` that contains the reference")
     anchor_id = text_column("innermost anchor that owns the element", nullable=True)
-    start = dy.Int32(primary_key=True, min=0, description="first character of the evidence in `sections.text`")
-    end = dy.Int32(min=1, description="one past the last character")
-    mention_start = dy.Int32(primary_key=True, min=0, description="first character of the mention itself")
-    mention_end = dy.Int32(min=1, description="one past the mention's last character")
+    start = dy.Int32(primary_key=True, min=0, description="0-based offset of the evidence in `sections.text`")
+    end = dy.Int32(min=1, description="exclusive end offset")
+    mention_start = dy.Int32(
+        primary_key=True, min=0, description="0-based offset of the mention itself in `sections.text`"
+    )
+    mention_end = dy.Int32(min=1, description="exclusive end offset of the mention")
     kind = dy.String(primary_key=True, regex=one_of(REFERENCE_KINDS), description=" | ".join(REFERENCE_KINDS))
     target = key_column("normalized target: box_1b, Pub. 550, Form 1099-R, IRC 1202, a heading as printed, …")
     target_form = text_column("form that the target box or line is on; empty for the own form", nullable=True)

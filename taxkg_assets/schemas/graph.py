@@ -95,8 +95,8 @@ class Formulas(dy.Schema):
     )
     problem = text_column("why it is unparsed; empty where it is parsed")
     evidence = text_column("words that state it, a slice of the line's label")
-    start = dy.Int32(min=0, description="first character of the evidence in the label")
-    end = dy.Int32(min=1, description="one past the last character")
+    start = dy.Int32(min=0, description="0-based offset of the evidence in the label")
+    end = dy.Int32(min=1, description="exclusive end offset")
     page = page_column()
     bbox = bbox_column("the line's first field")
 
@@ -133,15 +133,16 @@ class Flows(dy.Schema):
     document_id = text_column("document that states it")
     element_id = text_column("passage that states it; null for a line's label", nullable=True)
     evidence = text_column("words that state it, a slice of the passage or the label")
-    start = dy.Int32(min=0, description="first character of the evidence")
-    end = dy.Int32(min=1, description="one past the last character")
+    start = dy.Int32(min=0, description="0-based offset of the evidence in its text")
+    end = dy.Int32(min=1, description="exclusive end offset")
     page = page_column()
     bbox = bbox_column("the printed line where the evidence begins, or the line's first field")
     rule_id = text_column("rule that read it")
 
 
 class Nodes(dy.Schema):
-    """One document, anchor, paragraph, sentence of a dense one, table, concept of an index, or external thing."""
+    """One document, anchor, paragraph, sentence (of dense paragraphs only), table, concept of an index, or external
+    thing."""
 
     node_id = key_column(
         "document_id, anchor_id, element_id, table_id, `<element_id>:s<start>`, `concept:<term>/<subterm>` or "
@@ -167,8 +168,10 @@ class Edges(dy.Schema):
     source_id = key_column("node that refers")
     target_id = key_column("node referred to")
     relation = dy.String(primary_key=True, regex=one_of(EDGE_RELATIONS), description=" | ".join(EDGE_RELATIONS))
-    start = dy.Int32(primary_key=True, min=0, description="first character of the evidence; 0 for structural edges")
-    end = dy.Int32(min=0, description="one past the last character; 0 for structural edges")
+    start = dy.Int32(
+        primary_key=True, min=0, description="0-based offset of the evidence in its text; 0 for structural edges"
+    )
+    end = dy.Int32(min=0, description="exclusive end offset; 0 for structural edges")
     element_id = text_column("content element that holds the evidence; null for structural edges", nullable=True)
     polarity = dy.String(regex=one_of(POLARITIES), description="negative where the text negates or forbids")
     confidence = fraction_column("confidence of the relation")

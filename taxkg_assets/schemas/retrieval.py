@@ -38,7 +38,7 @@ class Index(dy.Schema):
     dimension = dy.Int32(min=1, description="length of the vectors")
     row_count = dy.Int32(min=0, description="rows of the index")
     rows_by_level = text_column("JSON object: rows per level")
-    self_check_recall = fraction_column("recall@10 against brute force; a hit is at most as far as the k-th exact one")
+    self_check_recall = fraction_column("recall@10 against exact search (ties by distance count as hits)")
     input_versions = text_column("JSON object: table name to content hash")
     settings = text_column("JSON object: settings that shaped the index")
 

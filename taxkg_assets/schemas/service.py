@@ -15,7 +15,7 @@ class QueryLog(dy.Schema):
     question = text_column("the question as received")
     filters = text_column("JSON object: explicit filters")
     route = text_column("JSON object: what was inferred from the question")
-    mode = text_column("answer, general or silence; empty for a search")
+    outcome = text_column("answer, guidance or abstention (in older rows general, silence); empty for a search")
     confidence = dy.Float64(
         nullable=True,
         min=0.0,

@@ -1,4 +1,4 @@
-"""Tables of the sources: documents, quarantine, results of the laws about documents."""
+"""Tables of the sources: documents, quarantine, results of the document checks."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import dataframely as dy
 import polars as pl
 
 from taxkg_assets.schemas.columns import corner_columns, key_column, one_of, strings_column, text_column
-from taxkg_assets.schemas.values import DOC_TYPES, LAW_OUTCOMES, LAW_STRENGTHS, PAGE_SOURCES
+from taxkg_assets.schemas.values import CHECK_OUTCOMES, CHECK_STRENGTHS, DOC_TYPES, PAGE_SOURCES
 
 
 class Documents(dy.Schema):
-    """One PDF (or .txt statute) that was admitted: it opened, it was read, and its tables keep the laws."""
+    """One successfully processed document (PDF or .txt statute): it was read, and its tables pass the checks."""
 
     document_id = key_column("file name without extension; `<irs name>--<revision>` for fetched files")
     irs_name = text_column("the IRS's own file stem, e.g. f1099div; empty where there is none")
@@ -60,37 +60,39 @@ class Quarantine(dy.Schema):
     document_id = key_column("file name without extension")
     sha256 = text_column("SHA-256 of the offending bytes; a digest of the reason where the file stays out unread")
     source_uri = text_column("where the bytes came from")
-    stage = text_column("stage that refused: open, spans, elements, …, or limits")
+    stage = text_column("step of reading that failed: open, spans, elements, …, or limits")
     reason = text_column("what was wrong, one sentence")
     remedy = text_column("what to do about it, one sentence")
-    is_law_violation = dy.Bool(description="withheld because it breaks a law, as opposed to an unreadable file")
+    is_check_failure = dy.Bool(
+        description="true if held back by a failed document check, false if the file could not be processed"
+    )
     code_version = text_column("version of the extraction code and rules that refused it")
     first_seen_at = dy.Datetime(time_unit="us", time_zone="UTC", description="when these bytes were first refused")
 
 
 class DocumentQuality(dy.Schema):
-    """One document and one law about documents: kept, broken but served with a flag, or broken and withheld."""
+    """The result of one document check for one document: passed, failed with a flag, or failed and held back."""
 
     document_id = key_column("document")
-    law = key_column("name of the law")
+    law = key_column("name of the document check")
     strength = dy.String(
-        regex=one_of(LAW_STRENGTHS),
-        description="what a broken law does: corrupt withholds the document, incomplete flags it",
+        regex=one_of(CHECK_STRENGTHS),
+        description="severity: corrupt holds the document back, incomplete flags it",
     )
-    outcome = dy.String(regex=one_of(LAW_OUTCOMES), description=" | ".join(LAW_OUTCOMES))
-    rows = dy.Int32(min=0, description="rows that break the law")
-    message = text_column("what was found, one sentence; empty where the law was kept")
-    examples = strings_column("the first rows that break the law")
-    remedy = text_column("what to do about it, one sentence; empty where the law was kept")
+    outcome = dy.String(regex=one_of(CHECK_OUTCOMES), description=" | ".join(CHECK_OUTCOMES))
+    rows = dy.Int32(min=0, description="rows that fail the check")
+    message = text_column("what was found, one sentence; empty if the check passed")
+    examples = strings_column("the first rows that fail the check")
+    remedy = text_column("what to do about it, one sentence; empty if the check passed")
 
     @dy.rule()
     def a_kept_law_has_no_rows(cls) -> pl.Expr:
-        """Require offending rows exactly where the law was broken."""
+        """Require offending rows exactly where the check failed."""
         return (pl.col("outcome") == "passed") == (pl.col("rows") == 0)
 
     @dy.rule()
     def only_a_corrupt_document_is_withheld(cls) -> pl.Expr:
-        """Require that a broken law withholds a document exactly where its strength is `corrupt`."""
+        """Require that a failed check holds a document back exactly where its severity is `corrupt`."""
         return (pl.col("outcome") == "passed") | (
             (pl.col("outcome") == "withheld") == (pl.col("strength") == "corrupt")
         )

@@ -97,7 +97,7 @@ class Model(dy.Schema):
     settings = text_column("JSON object: settings of the training")
     pairs = dy.Int32(min=1, description="pairs it was trained on")
     steps = dy.Int32(min=0, description="training steps, to the end or to early stopping")
-    alpha = fraction_column("weight of the tuned parameters in the interpolation with the base")
+    alpha = fraction_column("weight of the tuned parameters when interpolated with the base model (1 = fully tuned)")
     dev_questions = dy.Int32(min=1, description="development questions")
     base_score = fraction_column("nDCG@10 of the base on the development questions")
     candidate_score = fraction_column("nDCG@10 of this model on the same questions")

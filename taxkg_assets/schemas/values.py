@@ -15,8 +15,8 @@ ROLES = (
     "FormField",
     "PageArtifact",
 )
-LAW_STRENGTHS = ("corrupt", "incomplete")
-LAW_OUTCOMES = ("passed", "flagged", "withheld")
+CHECK_STRENGTHS = ("corrupt", "incomplete")
+CHECK_OUTCOMES = ("passed", "flagged", "withheld")
 DOC_TYPES = ("form", "filer_instructions", "recipient_instructions", "publication", "statute", "other")
 PERSPECTIVES = ("face", "filer", "recipient", "publication", "statute", "other")
 READING_SOURCES = ("tags", "layout", "both")

@@ -70,7 +70,7 @@ def reply_answer(found: Answer, *, k: int) -> AnswerReply:
     return AnswerReply(
         answer=found.answer,
         abstained=found.abstained,
-        mode=found.mode,
+        outcome=found.outcome,
         confidence=found.confidence,
         sources=[SourceReply(**_source(row, SHORT)) for row in rows],
         cautions=_cautions(found.quality),

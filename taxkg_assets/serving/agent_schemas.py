@@ -23,7 +23,7 @@ class AnswerReply(BaseModel):
 
     answer: str | None = Field(description="the answer; null if it abstains")
     abstained: bool = Field(description="whether the library does not answer the question")
-    mode: str = Field(description="answer, general (guidance only) or silence")
+    outcome: str = Field(description="answer, guidance (general guidance only) or abstention")
     confidence: float = Field(description="estimated chance that the answer contains what is needed, 0 to 1")
     sources: list[SourceReply] = Field(description="cited passages; the nearest ones if it abstains")
     cautions: list[str] = Field(description="quality flags of the cited documents")

@@ -86,10 +86,10 @@ def build(
         roots: Folders and files to scan; empty for all recorded ones, or the bundled samples in a new home.
         select: Assets to materialize; the gates of everything upstream run first.
         retry: Whether documents in quarantine are read again.
-        log_level: Least level of Dagster's messages that are shown.
+        log_level: Minimum level of the Dagster messages that are shown.
 
     Returns:
-        What was built, what the gates found, and what is withheld or flagged.
+        What was built, results of the gates, and documents that are quarantined or flagged.
 
     Raises:
         SourceError: A source cannot be read.
@@ -210,7 +210,7 @@ def run_selection(
         store: Tables of the home, locked for `work`.
         selection: Assets to materialize.
         result: Result that is extended.
-        log_level: Least level of Dagster's messages that are shown.
+        log_level: Minimum level of the Dagster messages that are shown.
         work: Name of the lock: a build or a training.
     """
     from taxkg_assets import definitions

@@ -51,16 +51,29 @@ def compare(tables: Readable, name: str, older: str = "", newer: str = "") -> tu
         RevisionNotFoundError: There is no such product or revision; the message lists them.
     """
     documents = tables.read("documents")
-    before, after = find_two(documents, name, older=older, newer=newer)
+    before, after = resolve_revision_pair(documents, name, older=older, newer=newer)
     ids = (before["document_id"], after["document_id"])
     rows = find_revision_changes(before, after, frames={n: tables.read_documents(n, ids) for n in COMPARED})
     return rows, build_change_report(rows, before=before, after=after)
 
 
-def find_two(
+def resolve_revision_pair(
     documents: pl.DataFrame, name: str, *, older: str = "", newer: str = ""
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Find the two documents that are meant."""
+    """Find the two documents to compare.
+
+    Args:
+        documents: Rows of `documents`.
+        name: IRS name of a product, or a form.
+        older: Older revision, or a document; empty, like `newer`, for the two newest final revisions.
+        newer: Newer revision, or a document.
+
+    Returns:
+        Rows of the older and of the newer document.
+
+    Raises:
+        RevisionNotFoundError: Only one revision is given, or one is unknown, ambiguous, or the same as the other.
+    """
     if bool(older) != bool(newer):
         raise RevisionNotFoundError("Give both revisions, or none for the two newest ones.")
     products = _find_products(documents, name)

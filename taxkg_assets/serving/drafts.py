@@ -32,7 +32,7 @@ class DraftFile:
     Attributes:
         name: Name of the draft.
         text: Its text; offsets of findings count its characters.
-        starts: First character of each paragraph of a PDF.
+        starts: 0-based offset of each paragraph of a PDF.
         pieces: Ranges of the paragraph's characters with their rectangles.
     """
 
@@ -46,7 +46,7 @@ class DraftFile:
 
         Args:
             start: First character.
-            end: One past the last character.
+            end: Exclusive end offset.
         """
         if not self.starts:
             return []
@@ -61,7 +61,7 @@ def find_rectangles(pieces: Any, start: int, end: int) -> list[Rectangle]:
     Args:
         pieces: Ranges of the paragraph's text with their rectangles, as in `sections`.
         start: First character.
-        end: One past the last character.
+        end: Exclusive end offset.
     """
     return [
         Rectangle(page=own["page"], x0=own["x0_pt"], y0=own["y0_pt"], x1=own["x1_pt"], y1=own["y1_pt"])

@@ -44,6 +44,7 @@ EXPECTED = BAD_USAGE | {
     "taxkg_assets.serving.released.NotReleasedError",
     "taxkg_assets.serving.batch.BatchError",
     "taxkg_assets.defs.wiring.gold.GoldError",
+    "taxkg_assets.evaluation.labels.LabelError",
     "taxkg_assets.defs.ingest.engine.EngineError",
     "taxkg_assets.defs.home.models.ModelError",
     "taxkg_assets.defs.home.storage.StorageError",

@@ -107,6 +107,7 @@ def evaluate_gold(home: str, gold: Path) -> tuple[pl.DataFrame, str]:
 
     Raises:
         BatchError: The file is not JSON Lines.
+        LabelError: A row lacks a field, or an id occurs twice.
     """
     released = open_release(home)
     try:

@@ -187,7 +187,7 @@ def create_app(service: Service, *, hosts: Iterable[str] = ()) -> FastAPI:
 
     app = FastAPI(
         title="taxkg",
-        description="Cited passages and answers from tax forms, their instructions and sectioned tax law.",
+        description="Cited passages and answers from tax forms, their instructions and codified tax law.",
         version="1",
         lifespan=lifespan,
         docs_url=None,

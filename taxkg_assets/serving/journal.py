@@ -78,7 +78,7 @@ class Journal:
             "question": question,
             "filters": json.dumps({name: value for name, value in filters.items() if value is not None}),
             "route": json.dumps(results[0].via["route"] if results else {}),
-            "mode": "" if answer is None else answer.mode,
+            "outcome": "" if answer is None else answer.outcome,
             "confidence": None if answer is None else answer.confidence,
             "documents": list(dict.fromkeys(row.document for row in results)),
             "release_ix": release_ix,

@@ -14,7 +14,7 @@ import polars as pl
 from taxkg_assets.defs.home.access import HomeFolder
 from taxkg_assets.defs.home.index_files import has_catalogue, has_index_files, open_catalogue, open_search_index
 from taxkg_assets.defs.home.indexes import open_index
-from taxkg_assets.defs.home.models import open_encoder, open_encoder_of
+from taxkg_assets.defs.home.models import open_encoder, open_encoder_by_hash
 from taxkg_assets.defs.home.question_models import open_question_encoder, why_not_exported
 from taxkg_assets.defs.home.rerankers import open_served_reranker
 from taxkg_assets.defs.home.store import Store
@@ -77,7 +77,7 @@ class Released:
 
     @cached_property
     def flags(self) -> dict[str, list[Flag]]:
-        """What to doubt of each document that does not keep every law; releases of older homes do not say."""
+        """Quality flags of each document that failed a check; releases of older homes do not say."""
         version = json.loads(self.row["table_versions"]).get("document_quality")
         if version is None:
             return {}
@@ -145,7 +145,7 @@ class Released:
         if exported is not None:
             return exported
         _log.warning("questions are encoded with torch, which takes seconds: %s", why_not_exported(self.store, hashed))
-        encoder = open_encoder_of(home, hashed)
+        encoder = open_encoder_by_hash(home, hashed)
         if encoder is None:
             own = open_encoder(home)
             raise NotReleasedError(

@@ -63,7 +63,7 @@ def _built_tables(result: BuildResult, *, out: Console, is_whole: bool) -> None:
 def _gates(result: BuildResult, *, out: Console, is_whole: bool) -> None:
     counted = [gate for gate in result.gates if not (gate.table == "document_quality" and gate.word == "passed")]
     shown = [gate for gate in counted if is_whole or gate.word not in ("passed", "not measured")]
-    gates = Table("gate on", "law", "", "rows", "offending", "figures", title="Gates", title_justify="left")
+    gates = Table("gate on", "check", "", "rows", "offending", "figures", title="Gates", title_justify="left")
     for gate in shown:
         figures = {k: v for k, v in gate.figures.items() if k not in HIDDEN_FIGURES and not isinstance(v, list)}
         gates.add_row(

@@ -60,7 +60,7 @@ class PageNotFoundError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class PageContent:
-    """What the tables of a home say of one page, in reading order."""
+    """What was extracted from one page, in reading order."""
 
     document_id: str
     page: int
@@ -68,12 +68,16 @@ class PageContent:
     tables: list[dict[str, Any]]
     owners: dict[str, str]
 
-    def lines(self) -> Iterator[str]:
-        """One line for each element."""
-        return (self.line(row) for row in self.elements)
+    def describe_elements(self) -> Iterator[str]:
+        """Return one line of text for each element, in reading order."""
+        return (self.describe(row) for row in self.elements)
 
-    def line(self, row: Row) -> str:
-        """Place and column of an element, role, confidence, and the heading that owns it."""
+    def describe(self, row: Row) -> str:
+        """Return the tag, the role with its confidence, and the owning heading of an element.
+
+        Args:
+            row: Row of `elements`.
+        """
         owner = self.owners.get(row["element_id"], "")
         return f"{_tag(row)}  {row['role']} {row['role_confidence']:.2f}{'  < ' + owner if owner else ''}"
 
@@ -307,7 +311,7 @@ def _draw_panel(canvas: Any, content: PageContent, *, x: float) -> None:
     for row in content.listed:
         y += LINE_PT
         canvas.insert_text(
-            (x, y), _fitted(content.line(row), width), fontsize=PANEL_FONT_PT, color=ROLE_COLORS[row["role"]]
+            (x, y), _fitted(content.describe(row), width), fontsize=PANEL_FONT_PT, color=ROLE_COLORS[row["role"]]
         )
 
 

@@ -67,7 +67,7 @@ def list_flagged(store: Store) -> list[dict[str, Any]]:
         store: Tables of the home.
 
     Returns:
-        One row per document and law that it breaks, with message and remedy.
+        One row per document and check that it failed, with message and remedy.
     """
     quality = store.read_or_empty("document_quality").filter(pl.col("outcome") == "flagged")
     return quality.select("document_id", "law", "rows", "message", "examples", "remedy").to_dicts()

@@ -59,7 +59,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 INSTRUCTIONS = (
-    "Tax forms, their instructions and sectioned tax law, cited to document, revision, page and rectangle. Choose: "
+    "Tax forms, their instructions and codified tax law, cited to document, revision, page and rectangle. Choose: "
     "`ask` for a question in words; `box` or `line` for what a numbered field is; `trace` for where an amount goes; "
     "`table` for a figure by its headers; `diff` for what changed between years; `documents` for what there is; "
     "`search`, then `passage`, to read sources; `evidence` for the picture of a page. Cite what you use. Where "

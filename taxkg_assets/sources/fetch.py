@@ -243,7 +243,8 @@ class Fetcher:
                 if seen > self.limits.most_bytes:
                     _forget(partial)
                     raise FetchError(
-                        f"{url}: more than {self.limits.most_bytes // 2**20} MB. If that is right, raise most_bytes."
+                        f"{url}: more than {self.limits.most_bytes // 2**20} MB. If you want this file, "
+                        "download it yourself and put it into a source folder."
                     )
                 out.write(piece)
                 if self._is_overdue():
@@ -300,7 +301,10 @@ class Fetcher:
             raise FetchError(f"{url}: not one of the allowed hosts ({', '.join(sorted(self._hosts))}).")
         given = urlsplit(self.base_url)
         if parts.port not in ({given.port} if host == given.hostname else {None, 443}):
-            raise FetchError(f"{url}: this port of {host} is not allowed.")
+            raise FetchError(
+                f"{url}: port {parts.port} of {host} is not allowed. If you set --base-url, give it the port of your "
+                "server."
+            )
 
     def _resolve(self, url: str) -> str:
         """Return the address to connect to; a listed name must resolve to public addresses only."""

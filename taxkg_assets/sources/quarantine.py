@@ -30,19 +30,19 @@ def build_quarantine(refusals: Sequence[Mapping[str, Any]]) -> dy.DataFrame[Quar
 def find_withheld(
     documents: pl.DataFrame, quarantine: pl.DataFrame, *, share: float, least: int
 ) -> tuple[pl.DataFrame, bool]:
-    """List the documents that broken laws withhold, and decide whether they are too many.
+    """List the documents that failed checks hold back, and decide whether they are too many.
 
     Files that cannot be read do not count.
 
     Args:
         documents: Admitted documents.
-        quarantine: Refused documents; those with `is_law_violation` are withheld.
+        quarantine: Refused documents; those with `is_check_failure` are withheld.
         share: Share of all documents, 0 to 1; more than these stop the corpus.
         least: Number of documents; fewer than these never stop the corpus.
 
     Returns:
         `document_id`, `stage`, `reason` and `remedy`, one row per document; and whether they stop the corpus.
     """
-    withheld = quarantine.filter("is_law_violation").select("document_id", "stage", "reason", "remedy")
+    withheld = quarantine.filter("is_check_failure").select("document_id", "stage", "reason", "remedy")
     total = pl.concat([documents["document_id"], quarantine["document_id"]]).n_unique()
     return withheld, withheld.height >= least and withheld.height > share * total

@@ -82,8 +82,8 @@ class EncoderTrainer:
             weight.requires_grad = int(layer[1]) >= frozen if layer else "embeddings." not in name
         if not any(weight.requires_grad for weight in weights.values()):
             raise ValueError(
-                f"Keeping the lowest {self.settings.frozen_layers} layers as they are leaves nothing of this model to "
-                "train: it has embeddings only. Train with frozen_layers=0, or choose another model (TAXKG_MODEL)."
+                "The model has no layers that can be trained: it consists of embeddings, which stay frozen. "
+                "Choose a deeper model with TAXKG_MODEL."
             )
 
     def encode(self, texts: Sequence[str], is_query: bool) -> Vectors:

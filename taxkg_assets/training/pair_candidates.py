@@ -16,7 +16,7 @@ from taxkg_assets.rules.sentences import find_sentence_parts
 from taxkg_assets.schemas import PLAIN_RELATIONS, Edges, Registry, ScenarioQueries
 from taxkg_assets.training.corpus import Corpus, Node, squeeze, strip_key
 from taxkg_assets.training.naming import name_document, name_place
-from taxkg_assets.training.phrasing import Wording, agree, is_subject
+from taxkg_assets.training.phrasing import CorpusVocabulary, agree, is_subject
 
 Row = Mapping[str, Any]
 _WHOLE_DOCUMENTS = ("references_form", "references_publication")
@@ -70,7 +70,7 @@ def find_cross_references(corpus: Corpus, edges: dy.DataFrame[Edges]) -> Iterato
             yield _from_edge("cross_reference", _sentence(row["evidence"]), choices, row=row)
 
 
-def find_semantic(corpus: Corpus, edges: dy.DataFrame[Edges], *, wording: Wording) -> Iterator[PairCandidate]:
+def find_semantic(corpus: Corpus, edges: dy.DataFrame[Edges], *, wording: CorpusVocabulary) -> Iterator[PairCandidate]:
     """Yield a question for each semantic relation, with the passage that states it and its polarity.
 
     Args:
@@ -102,7 +102,7 @@ def find_semantic(corpus: Corpus, edges: dy.DataFrame[Edges], *, wording: Wordin
 
 
 def find_same_fields(
-    corpus: Corpus, edges: dy.DataFrame[Edges], *, registry: dy.DataFrame[Registry], wording: Wording
+    corpus: Corpus, edges: dy.DataFrame[Edges], *, registry: dy.DataFrame[Registry], wording: CorpusVocabulary
 ) -> Iterator[PairCandidate]:
     """Yield what one perspective (filer, recipient) says of a field, with the passages of the other perspective.
 
@@ -124,7 +124,7 @@ def find_same_fields(
             elif choices:
                 form = name_document(corpus, speaker.document_id or "")
                 for name in (corpus.anchor_label(source), *aliases.get(speaker.canonical_id or "", ())):
-                    if not name.isupper() or wording.knows(name):
+                    if not name.isupper() or wording.contains(name):
                         yield _from_edge("same_field", f"{form} {name}", choices[:1], row=changed)
 
 

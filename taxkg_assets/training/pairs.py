@@ -31,7 +31,7 @@ from taxkg_assets.training.families import find_families, find_splits
 from taxkg_assets.training.judge import judge_pairs
 from taxkg_assets.training.leakage import find_overlaps, normalize
 from taxkg_assets.training.pair_candidates import PairCandidate
-from taxkg_assets.training.phrasing import Wording
+from taxkg_assets.training.phrasing import CorpusVocabulary
 from taxkg_assets.training.retrievers import Retrievers
 from taxkg_assets.training.table_questions import find_table_questions
 
@@ -107,7 +107,7 @@ def build_pairs(
 def _find_graph_candidates(
     corpus: Corpus, edges: dy.DataFrame[Edges], registry: dy.DataFrame[Registry]
 ) -> Iterator[PairCandidate]:
-    wording = Wording(corpus)
+    wording = CorpusVocabulary(corpus)
     yield from pair_candidates.find_hierarchical(corpus)
     yield from pair_candidates.find_cross_references(corpus, edges)
     yield from pair_candidates.find_same_fields(corpus, edges, registry=registry, wording=wording)

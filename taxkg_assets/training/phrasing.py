@@ -16,17 +16,17 @@ _TITLED = r"[A-Z][a-z'’]+(?:-[A-Z]?[a-z]+)?(?![\w’'])(?! (?:\d|[A-Z]\b|[A-Z]
 _NAME = re.compile(rf"\b{_TITLED}(?: {_TITLED})*")
 
 
-class Wording:
+class CorpusVocabulary:
     """The corpus's vocabulary, and which of its words are written in lower case."""
 
     def __init__(self, corpus: Corpus) -> None:
         self._words = frozenset(word for p in corpus.passages.values() for word in _WORD.findall(p.text))
 
-    def knows(self, word: str) -> bool:
-        """Return whether documents use a word exactly as written, e.g. an abbreviation.
+    def contains(self, word: str) -> bool:
+        """Return whether `word` occurs in the corpus with exactly this capitalization.
 
         Args:
-            word: The word.
+            word: A word, e.g. an abbreviation.
         """
         return word in self._words
 

@@ -12,7 +12,7 @@ from taxkg_assets.rules.models.scenarios import load_scenarios
 from taxkg_assets.rules.sentences import find_sentence_parts
 from taxkg_assets.training.corpus import Corpus, Passage, squeeze
 from taxkg_assets.training.naming import name_form
-from taxkg_assets.training.phrasing import Wording, add_article, agree, find_head, is_subject
+from taxkg_assets.training.phrasing import CorpusVocabulary, add_article, agree, find_head, is_subject
 
 _WORD = re.compile(r"[a-z]{4,}|tax")
 _STOP = "\N{ONE DOT LEADER}"
@@ -29,7 +29,7 @@ class Question:
     evidence: str
 
 
-def find_questions(corpus: Corpus, passage: Passage, *, wording: Wording) -> Iterator[Question]:
+def find_questions(corpus: Corpus, passage: Passage, *, wording: CorpusVocabulary) -> Iterator[Question]:
     """Yield all questions that the rules make of a passage; a search decides later which are kept.
 
     Args:
@@ -91,7 +91,7 @@ def put_plainly(text: str) -> str:
     return text
 
 
-def _names(passage: Passage, heading: str, *, wording: Wording) -> dict[str, str]:
+def _names(passage: Passage, heading: str, *, wording: CorpusVocabulary) -> dict[str, str]:
     subject = turn_to_first_person(wording.soften(heading))
     return {
         "subject": subject if is_subject(heading) else "",
@@ -122,7 +122,7 @@ def _hide_stops(sentence: str) -> str:
     return sentence
 
 
-def _groups(rule: Rule, groups: Mapping[str, str], *, wording: Wording) -> dict[str, str]:
+def _groups(rule: Rule, groups: Mapping[str, str], *, wording: CorpusVocabulary) -> dict[str, str]:
     """Return what a heading names, in running text, a gerund as its verb; empty where the verb is unknown."""
     found = {name: turn_to_first_person(wording.soften(value)) for name, value in groups.items()}
     if "gerund" in found:

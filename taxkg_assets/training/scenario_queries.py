@@ -19,7 +19,7 @@ from taxkg_assets.schemas import REGISTERS, Chunks, Documents, Edges, EvalQuerie
 from taxkg_assets.training.corpus import Corpus, Passage, read_corpus
 from taxkg_assets.training.families import find_families
 from taxkg_assets.training.leakage import find_overlaps, normalize
-from taxkg_assets.training.phrasing import Wording
+from taxkg_assets.training.phrasing import CorpusVocabulary
 from taxkg_assets.training.questions import find_questions
 from taxkg_assets.training.retrievers import Floats, Retrievers, find_rank, score_passages
 
@@ -139,7 +139,7 @@ def _propose(corpus: Corpus, proposer: Proposer) -> Iterator[QuestionCandidate]:
 
 def _make(corpus: Corpus) -> Iterator[QuestionCandidate]:
     """Yield the rules' questions: one passage per group of near-duplicates, a limited number per passage and rule."""
-    wording, limits = Wording(corpus), load_scenarios().limits
+    wording, limits = CorpusVocabulary(corpus), load_scenarios().limits
     drawn: list[QuestionCandidate] = []
     newest = {group: chunk_ids[-1] for group, chunk_ids in corpus.near_duplicates.items()}
     for passage in corpus.passages.values():

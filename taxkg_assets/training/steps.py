@@ -176,7 +176,7 @@ def run_steps(
             written = time.monotonic()
     if not history.best:
         checkpoint.path.unlink(missing_ok=True)
-        raise ValueError(f"Training diverged: scores {history.scores}. Train with a lower rate or another seed.")
+        raise ValueError(f"Training diverged: scores {history.scores}. Try another TAXKG_TRAIN_SEED.")
     _save(parts, history, checkpoint)
     return history
 
@@ -265,6 +265,6 @@ def _read_state(state: Path) -> dict[str, Any] | None:
         with suppress(EOFError, OSError, RuntimeError):  # cut off, or damaged within
             saved = torch.load(state, weights_only=True)
     if not isinstance(saved, dict) or "history" not in saved:
-        _LOG.warning("The state %s can't be read: training starts from scratch.", state.name)
+        _LOG.warning("The checkpoint %s cannot be read: training restarts from scratch.", state)
         return None
     return saved

@@ -26,7 +26,7 @@ class Statement:
     Attributes:
         text: Its words without markup.
         start: First character in the draft.
-        end: One past the last character.
+        end: Exclusive end offset.
         headings: Headings above it.
         lead_in: Sentence that opens its list; empty for none.
     """
@@ -45,7 +45,7 @@ class Quotation:
     Attributes:
         text: The words without their marks.
         start: First character in the draft.
-        end: One past the last character.
+        end: Exclusive end offset.
         around: Sentence that quotes.
     """
 

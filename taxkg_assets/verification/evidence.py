@@ -29,7 +29,7 @@ class Passage:
         kind: sentence, pair of sentences, label or cell.
         text: Its words.
         start: First character in the paragraph's text.
-        end: One past the last character.
+        end: Exclusive end offset.
         lead_in: Sentence that opens its list; empty for none.
         before: Sentence before it in the paragraph; empty for none.
         headings: Headings above it, the document's title first.

@@ -25,11 +25,11 @@ class Mentioned(Protocol):
 
     @property
     def start(self) -> int:
-        """First character of the mention."""
+        """0-based offset of the mention in the text."""
 
     @property
     def end(self) -> int:
-        """One past its last character."""
+        """Exclusive end offset of the mention."""
 
 
 @dataclass(frozen=True, slots=True)

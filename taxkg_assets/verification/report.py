@@ -114,7 +114,7 @@ def summarize(report: Report) -> str:
     """
     faults = sum(finding.is_fault for finding in report.findings)
     checked = len(report.findings)
-    outcome = "nothing has to be changed" if not faults else f"{faults} must be changed"
+    outcome = "no changes needed" if not faults else f"{faults} must be changed"
     words = [f"{checked} statements and quotations checked, {outcome}."]
     if report.skipped:
         words.append(f"{report.skipped} sentences name no form, box, line, amount, date or rule and were not checked.")

@@ -32,7 +32,7 @@ class Value:
         bound: `up` for more than or at least, `down` for less than or at most; empty for none.
         text: As written.
         start: First character in the text.
-        end: One past the last character.
+        end: Exclusive end offset.
     """
 
     kind: str

@@ -47,7 +47,7 @@ def test_damaged_hostile_disputed_and_closed_sources_cost_no_sound_document(
     assert served.isdisjoint(refused)
     quality = released.table("document_quality")
     assert set(quality.filter(outcome="withheld")["document_id"]) == refused.keys()
-    assert quality.filter(outcome="flagged").select("document_id", "law").rows() == [("orders", "text_gives_no_orders")]
+    assert quality.filter(outcome="flagged").select("document_id", "law").rows() == [("orders", "no_prompt_injection")]
 
 
 def close(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -84,7 +84,7 @@ def test_few_broken_documents_are_withheld_or_flagged_and_the_others_are_release
     assert result.is_done, result.errors
     assert [row["document_id"] for row in result.quarantine] == [f"pennies-{n:03}" for n in range(FEW)]
     assert {row["stage"] for row in result.quarantine} == {"references"}
-    assert all(row["is_law_violation"] and row["remedy"] for row in result.quarantine)
+    assert all(row["is_check_failure"] and row["remedy"] for row in result.quarantine)
     released = open_release(str(home))
     assert released.table("documents").height == ALL - FEW
     quality = released.table("document_quality")
@@ -92,10 +92,10 @@ def test_few_broken_documents_are_withheld_or_flagged_and_the_others_are_release
     assert withheld.select("law", "strength").unique().rows() == [("evidence_is_verbatim", "corrupt")]
     flagged = quality.filter(outcome="flagged")
     assert flagged["document_id"].to_list() == [f"pennies-{n:03}" for n in range(ALL - ORDERS, ALL)]
-    assert set(flagged["law"]) == {"text_gives_no_orders"}
+    assert set(flagged["law"]) == {"no_prompt_injection"}
     assert len(result.flagged) == len(list_flagged(Store(home))) == ORDERS
     words = {gate.check: gate.word for gate in result.gates if gate.word not in ("passed", "not measured")}
-    assert words == {"evidence_is_verbatim": "warned", "text_gives_no_orders": "warned"}
+    assert words == {"evidence_is_verbatim": "warned", "no_prompt_injection": "warned"}
 
 
 def test_answers_that_rest_on_a_flagged_document_say_so(few: tuple[Path, BuildResult]) -> None:
@@ -103,7 +103,7 @@ def test_answers_that_rest_on_a_flagged_document_say_so(few: tuple[Path, BuildRe
     doubted, sound = (
         released.searcher.search("who pays pennies", k=1, document=f"pennies-{n:03}") for n in (ALL - 1, ALL // 2)
     )
-    assert [flag.law for flag in doubted[0].quality] == ["text_gives_no_orders"]
+    assert [flag.law for flag in doubted[0].quality] == ["no_prompt_injection"]
     assert doubted[0].quality[0].remedy
     assert sound[0].quality == []
     assert released.flags_of(f"pennies-{ALL - 1:03}")[0]["document"] == f"pennies-{ALL - 1:03}"

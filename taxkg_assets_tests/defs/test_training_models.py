@@ -63,7 +63,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
 
 
 def _judge(home: Home) -> tuple[bool, str]:
-    verdict, _ = PIPELINE["model"].gates["the_chosen_encoder_beats_its_base"](home)
+    verdict, _ = PIPELINE["model"].gates["encoder_beats_its_base"](home)
     return verdict.passed, verdict.note
 
 

@@ -12,25 +12,31 @@ import pytest
 
 from taxkg_assets import schemas
 from taxkg_assets.extraction import extract
-from taxkg_assets.extraction.document_law import (
+from taxkg_assets.extraction.document_check import (
     CORRUPT,
     INCOMPLETE,
-    DocumentLaw,
-    column_law,
-    find_broken_law,
+    DocumentCheck,
+    column_check,
+    find_failed_check,
     render_examples,
 )
-from taxkg_assets.extraction.document_quality import ALL_LAWS, FILE_LAW, SCHEMA_LAW, build_document_quality, find_law
-from taxkg_assets.extraction.invariants import LAWS
+from taxkg_assets.extraction.document_quality import (
+    ALL_CHECKS,
+    FILE_CHECK,
+    SCHEMA_CHECK,
+    build_document_quality,
+    find_check,
+)
+from taxkg_assets.extraction.invariants import DOCUMENT_CHECKS
 
 GOOD = {"warnings": [], "hidden_texts": [], "image_only_pages": [], "page_sources": []}
 
 
-def refusal(document_id: str, *, stage: str, reason: str, is_law_violation: bool = True) -> dict[str, Any]:
+def refusal(document_id: str, *, stage: str, reason: str, is_check_failure: bool = True) -> dict[str, Any]:
     """One row of `quarantine`."""
     text = dict.fromkeys(("sha256", "source_uri", "code_version"), "")
     when = {"first_seen_at": datetime(2031, 1, 1, tzinfo=UTC)}
-    said = {"stage": stage, "reason": reason, "remedy": "Look.", "is_law_violation": is_law_violation}
+    said = {"stage": stage, "reason": reason, "remedy": "Look.", "is_check_failure": is_check_failure}
     return {"document_id": document_id, **text, **said, **when}
 
 
@@ -57,25 +63,25 @@ def doubts(quality: pl.DataFrame) -> list[tuple[str, str, str]]:
 
 def test_a_document_has_one_row_for_each_law() -> None:
     quality = judge([{"document_id": "a"}, {"document_id": "b"}])
-    assert quality.height == 2 * len(ALL_LAWS)
+    assert quality.height == 2 * len(ALL_CHECKS)
     assert doubts(quality) == []
     assert set(quality["rows"]) == {0}
 
 
 def test_a_withheld_document_without_rows_has_the_law_that_it_broke() -> None:
-    law = next(law for law in LAWS if law.name == "elements_have_one_owner")
+    check = next(check for check in DOCUMENT_CHECKS if check.name == "elements_have_one_owner")
     refused = [
-        refusal("x", stage=law.on, reason=f"4 {law.broken} (element_id=e1)."),
-        refusal("y", stage="open", reason="The file is encrypted.", is_law_violation=False),
-        refusal("z", stage="spans", reason="Spans: 3 rows broke the rule.", is_law_violation=True),
+        refusal("x", stage=check.on, reason=f"4 {check.broken} (element_id=e1)."),
+        refusal("y", stage="open", reason="The file is encrypted.", is_check_failure=False),
+        refusal("z", stage="spans", reason="Spans: 3 rows broke the rule.", is_check_failure=True),
     ]
     quality = judge([{"document_id": "z"}], refused)
     assert doubts(quality) == [
         ("x", "elements_have_one_owner", "withheld"),
-        ("y", FILE_LAW.name, "withheld"),
-        ("z", SCHEMA_LAW.name, "withheld"),
+        ("y", FILE_CHECK.name, "withheld"),
+        ("z", SCHEMA_CHECK.name, "withheld"),
     ]
-    assert quality.filter(document_id="z").height == len(ALL_LAWS), "its old rows are judged by the other laws"
+    assert quality.filter(document_id="z").height == len(ALL_CHECKS), "its old rows are judged by the other laws"
     assert set(quality.filter(document_id="x")["remedy"]) == {"Look."}
 
 
@@ -90,7 +96,7 @@ def test_an_incomplete_document_is_flagged_with_examples_and_remedy() -> None:
     quality = judge(rows)
     assert doubts(quality) == [
         ("misread", "table_cells_have_headers", "flagged"),
-        ("orders", "text_gives_no_orders", "flagged"),
+        ("orders", "no_prompt_injection", "flagged"),
     ]
     (flagged,) = quality.filter(document_id="misread", outcome="flagged").to_dicts()
     assert flagged["rows"] == 1
@@ -116,50 +122,54 @@ def test_a_box_without_an_explanation_flags_the_instructions() -> None:
         elements=schemas.Elements.sample(overrides=[line]),
     )
     assert ("i9", "boxes_are_explained", "flagged") in doubts(quality)
-    (row,) = quality.filter(document_id="i9", law="boxes_are_explained").to_dicts()
+    (row,) = quality.filter(document_id="i9", check="boxes_are_explained").to_dicts()
     assert row["examples"] == ["form 9999-X, revision 2031-01, box_key box_1"]
 
 
 def test_what_extract_refuses_is_declared_as_a_corrupt_law() -> None:
-    """Each `_refuse` of extract.py says the words of one law."""
+    """Each `_refuse` of extract.py names a check of severity `corrupt`, which the reason in `quarantine` names."""
     tree = ast.parse(Path(str(extract.__file__)).read_text(encoding="utf8"))
-    said = [
-        tuple(argument.value for argument in node.args[:2] if isinstance(argument, ast.Constant))
+    named = [
+        str(node.args[0].value)
         for node in ast.walk(tree)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "_refuse"
+        if isinstance(node.args[0], ast.Constant)
     ]
-    assert said
-    for stage, words in said:
-        law = find_law(str(stage), f"3 {words} (a=b).")
-        assert (law.on, law.broken, law.strength) == (stage, words, CORRUPT)
+    checks = {check.name: check for check in DOCUMENT_CHECKS}
+    assert named
+    for name in named:
+        assert checks[name].strength == CORRUPT
+        assert find_check(checks[name].on, f"3 {checks[name].broken} (a=b).") is checks[name]
 
 
 def test_every_law_says_what_it_is() -> None:
-    assert len({law.name for law in ALL_LAWS}) == len(ALL_LAWS)
-    for law in ALL_LAWS:
-        assert law.broken, law
-        assert law.remedy, law
-        assert law.strength == CORRUPT or law.find is not None
+    assert len({check.name for check in ALL_CHECKS}) == len(ALL_CHECKS)
+    for check in ALL_CHECKS:
+        assert check.broken, check
+        assert check.remedy, check
+        assert check.strength == CORRUPT or check.find is not None
 
 
-@pytest.mark.parametrize("law", [law for law in LAWS if law.find is not None], ids=lambda law: law.name)
-def test_the_rows_of_a_law_name_their_document_and_the_columns_of_its_examples(law: DocumentLaw) -> None:
-    frames = {name: getattr(schemas, name.capitalize()).create_empty() for name in law.reads}
-    offending = law.find_offending(frames)
-    assert {"document_id", *law.show} <= set(offending.columns)
+@pytest.mark.parametrize(
+    "law", [check for check in DOCUMENT_CHECKS if check.find is not None], ids=lambda check: check.name
+)
+def test_the_rows_of_a_law_name_their_document_and_the_columns_of_its_examples(check: DocumentCheck) -> None:
+    frames = {name: getattr(schemas, name.capitalize()).create_empty() for name in check.reads}
+    offending = check.find_offending(frames)
+    assert {"document_id", *check.show} <= set(offending.columns)
 
 
 def test_a_column_of_a_table_is_a_law_in_one_statement() -> None:
-    law = column_law(
+    check = column_check(
         "pages_are_trusted", on="pages", where=pl.col("trust") < 0.5, broken="pages are doubtful", remedy="Look.",
         show=("page",),
     )  # fmt: skip
     pages = pl.DataFrame({"document_id": ["a", "a", "b"], "page": [1, 2, 1], "trust": [0.2, 0.4, 0.9]})
-    offending = law.find_offending({"pages": pages})
-    assert (law.strength, law.reads) == (INCOMPLETE, ("pages",))
+    offending = check.find_offending({"pages": pages})
+    assert (check.strength, check.reads) == (INCOMPLETE, ("pages",))
     assert offending["document_id"].to_list() == ["a", "a"]
-    assert render_examples(offending, law.show) == ["page 1", "page 2"]
-    assert law.describe(2) == "Pages are doubtful: 2."
+    assert render_examples(offending, check.show) == ["page 1", "page 2"]
+    assert check.describe(2) == "Pages are doubtful: 2."
 
 
 def test_only_a_corrupt_law_withholds() -> None:
@@ -168,8 +178,10 @@ def test_only_a_corrupt_law_withholds() -> None:
     def find(pages: pl.DataFrame) -> pl.DataFrame:
         return pages
 
-    laws = [DocumentLaw("l", strength, "pages", "pages are odd", "Look.", find) for strength in (INCOMPLETE, CORRUPT)]
-    assert find_broken_law(frames, laws[:1]) is None
-    found = find_broken_law(frames, laws)
+    checks = [
+        DocumentCheck("l", strength, "pages", "pages are odd", "Look.", find) for strength in (INCOMPLETE, CORRUPT)
+    ]
+    assert find_failed_check(frames, checks[:1]) is None
+    found = find_failed_check(frames, checks)
     assert found is not None
-    assert found[0] is laws[1]
+    assert found[0] is checks[1]

@@ -6,7 +6,7 @@ import dataframely as dy
 import polars as pl
 import pytest
 
-from taxkg_assets.extraction.box_laws import find_boxes_without_face, find_invented_boxes, find_unanchored_boxes
+from taxkg_assets.extraction.box_checks import find_boxes_without_face, find_invented_boxes, find_unanchored_boxes
 from taxkg_assets.schemas import Anchors, Documents, Elements, Faces, Fields
 
 _FACE = {"document_id": "f9", "form": "9999-X", "revision": "2031-01"}

@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from taxkg_assets.graph.revision_laws import find_revision_faults
+from taxkg_assets.graph.revision_checks import find_invalid_changes
 from taxkg_assets.graph.revisions import find_consecutive
 from taxkg_assets.schemas import Documents, Revisions
 from taxkg_assets_tests.graph.corpora import document, frame_of
@@ -140,7 +140,7 @@ def test_an_address_in_the_margin_is_told_once_where_the_margin_is_new() -> None
     (row,) = changes_between(before, after)
     assert (row["kind"], row["after"], row["is_routine"]) == ("text added", "www.irs.gov/Boats", False)
     revisions, frames = revisions_of(before, after)
-    assert find_revision_faults(revisions, **frames).is_empty()
+    assert find_invalid_changes(revisions, **frames).is_empty()
 
 
 @pytest.mark.parametrize(
@@ -181,7 +181,7 @@ def test_the_table_keeps_its_laws_and_is_the_same_when_built_again() -> None:
     again, _ = corpus()
     assert kinds(revisions.to_dicts()) == [("text changed", "wording"), ("text changed", "amounts")]
     assert revisions.equals(again)
-    assert find_revision_faults(revisions, **frames).is_empty()
+    assert find_invalid_changes(revisions, **frames).is_empty()
 
 
 @pytest.mark.parametrize(
@@ -199,13 +199,13 @@ def test_the_table_keeps_its_laws_and_is_the_same_when_built_again() -> None:
 def test_a_change_that_is_not_printed_is_a_fault(changed: dict[str, pl.Expr], fault: str) -> None:
     revisions, frames = corpus()
     broken = Revisions.cast(revisions.head(1).with_columns(**changed))
-    assert any(found.startswith(fault) for found in find_revision_faults(broken, **frames)["fault"])
+    assert any(found.startswith(fault) for found in find_invalid_changes(broken, **frames)["fault"])
 
 
 def test_a_draft_in_the_table_is_a_fault() -> None:
     revisions, frames = corpus()
     frames["documents"] = Documents.cast(frames["documents"].with_columns(is_draft=pl.lit(True)))
-    assert set(find_revision_faults(revisions, **frames)["fault"]) == {"a draft counts as a revision"}
+    assert set(find_invalid_changes(revisions, **frames)["fault"]) == {"a draft counts as a revision"}
 
 
 def test_a_section_whose_text_two_sections_take_over_was_split() -> None:

@@ -84,7 +84,7 @@ def test_a_model_of_no_use_is_told_once_for_a_task(caplog: pytest.LogCaptureFixt
     for _ in range(2):
         asked.propose(PAIR_JUDGING, questions(3))
     (line,) = caplog.messages
-    assert line.startswith("pair_judging: 3 of 3 proposals of m are of no use (malformed: no JSON at character 0)")
+    assert line.startswith("m: 3 of 3 pair_judging proposals were rejected (malformed: no JSON at character 0)")
 
 
 def test_only_unreadable_items_are_asked_again_in_smaller_batches() -> None:
@@ -146,7 +146,7 @@ def test_who_has_tried_long_enough_says_how_often_and_what_to_do() -> None:
     with pytest.raises(ThrottledError) as raised:
         proposer(Scripted(busy), attempts=3).propose(PAIR_JUDGING, questions(1))
     kept = "Answers so far are kept: run again when it answers."
-    assert str(raised.value) == f"m: too many requests. Tried 3 times (llm_attempts). {kept}"
+    assert str(raised.value) == f"m: too many requests. Tried 3 times (TAXKG_LLM_ATTEMPTS). {kept}"
 
 
 def test_the_second_model_answers_where_the_first_is_gone_or_unreadable() -> None:

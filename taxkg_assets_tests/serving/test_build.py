@@ -58,7 +58,7 @@ def test_bad_files_are_quarantined_with_a_remedy_and_the_rest_is_built(tmp_path:
     assert all(row["stage"] and row["reason"].endswith(".") and row["remedy"].endswith(".") for row in rows.values())
     assert rows["greedy"]["stage"] == "limits"
     assert {rows[name]["stage"] for name in cut} == {"open"}
-    assert not any(row["is_law_violation"] for row in rows.values()), "unreadable, not unlawful"
+    assert not any(row["is_check_failure"] for row in rows.values()), "unreadable, not unlawful"
     documents = Store(home).read("documents")
     read = set(documents["document_id"])
     assert read >= {"repaired", FORM, "in? 'quoted'"}

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from taxkg_assets.defs.home.store import Store
 from taxkg_assets.schemas import Documents
 from taxkg_assets.serving.cli import app
-from taxkg_assets.serving.diff import RevisionNotFoundError, find_two
+from taxkg_assets.serving.diff import RevisionNotFoundError, resolve_revision_pair
 from taxkg_assets.serving.diff_files import admit_files
 from taxkg_assets.settings import Settings
 from taxkg_assets_tests.graph.corpora import document, frame_of
@@ -28,7 +28,7 @@ ROWS = [
 
 
 def two(name: str, older: str = "", newer: str = "") -> tuple[str, str]:
-    before, after = find_two(pl.DataFrame(frame_of(Documents, ROWS)), name, older=older, newer=newer)
+    before, after = resolve_revision_pair(pl.DataFrame(frame_of(Documents, ROWS)), name, older=older, newer=newer)
     return before["document_id"], after["document_id"]
 
 

@@ -39,7 +39,7 @@ def test_back_leads_to_the_question_before(open_page: Any) -> None:
     _ask(page, QUESTION)
     page.get_by_role("heading", name="Answer").wait_for()
     _ask(page, NONSENSE)
-    page.get_by_role("heading", name="Not covered by these documents").wait_for()
+    page.get_by_role("heading", name="No reliable answer found").wait_for()
     page.go_back()
     page.get_by_role("heading", name="Answer").wait_for()
     assert page.get_by_label("Question").input_value() == QUESTION
@@ -62,7 +62,7 @@ def test_a_late_reply_does_not_replace_a_newer_one(open_page: Any) -> None:
     with page.expect_request("**/v1/ask"):
         _ask(page, QUESTION)
     _ask(page, NONSENSE)
-    page.get_by_role("heading", name="Not covered by these documents").wait_for()
+    page.get_by_role("heading", name="No reliable answer found").wait_for()
     waiting.pop().continue_()
     page.wait_for_timeout(2500)
     assert page.get_by_role("heading", name="Answer", exact=True).count() == 0
@@ -83,7 +83,7 @@ def test_a_form_and_a_year_keep_the_answer(open_page: Any) -> None:
 
 def test_silence_does_not_look_like_an_answer(open_page: Any) -> None:
     page = open_page(f"/?q={NONSENSE}")
-    page.get_by_role("heading", name="Not covered by these documents").wait_for()
+    page.get_by_role("heading", name="No reliable answer found").wait_for()
     assert page.locator("meter").count() == 0
     assert not page.locator(".passage").first.is_visible(), "the nearest passages are folded away"
 

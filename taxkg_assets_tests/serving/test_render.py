@@ -63,7 +63,7 @@ def test_an_abstention_names_the_words_that_were_searched_for() -> None:
         answer=None,
         confidence=0.1,
         abstained=True,
-        mode="silence",
+        outcome="abstention",
         results=[],
         corrections={"[bold]harbro": "harbor"},
     )

@@ -12,15 +12,15 @@ from taxkg_assets.schemas import Documents
 from taxkg_assets.sources.quarantine import build_quarantine, find_withheld
 
 
-def _refusal(document_id: str, *, is_law_violation: bool = True) -> dict[str, Any]:
+def _refusal(document_id: str, *, is_check_failure: bool = True) -> dict[str, Any]:
     return {
         "document_id": document_id,
         "sha256": "0" * 64,
         "source_uri": f"memory/{document_id}",
-        "stage": "sections" if is_law_violation else "open",
-        "reason": "An element has two owners." if is_law_violation else "The file is encrypted.",
+        "stage": "sections" if is_check_failure else "open",
+        "reason": "An element has two owners." if is_check_failure else "The file is encrypted.",
         "remedy": "Look at the page.",
-        "is_law_violation": is_law_violation,
+        "is_check_failure": is_check_failure,
         "code_version": "1",
         "first_seen_at": datetime(2031, 1, 1, tzinfo=UTC),
     }
@@ -44,7 +44,7 @@ def _refusal(document_id: str, *, is_law_violation: bool = True) -> dict[str, An
 def test_too_many_documents_withheld_by_laws_block(total: int, withheld: int, unreadable: int, blocks: bool) -> None:
     names = [f"d{ix:03}" for ix in range(total)]
     refused = names[: withheld + unreadable]
-    quarantine = build_quarantine([_refusal(name, is_law_violation=ix < withheld) for ix, name in enumerate(refused)])
+    quarantine = build_quarantine([_refusal(name, is_check_failure=ix < withheld) for ix, name in enumerate(refused)])
     documents = Documents.sample(overrides=[{"document_id": name} for name in names[len(refused) :]])
     found, is_blocked = find_withheld(documents, quarantine, share=0.1, least=5)
     assert found["document_id"].to_list() == names[:withheld]
@@ -63,4 +63,4 @@ def test_rows_leave_sorted_and_once_per_document() -> None:
     assert build_quarantine([_refusal("b"), _refusal("a")])["document_id"].to_list() == ["a", "b"]
     assert build_quarantine([]).is_empty()
     with pytest.raises(ValidationError, match="primary_key"):
-        build_quarantine([_refusal("a"), _refusal("a", is_law_violation=False)])
+        build_quarantine([_refusal("a"), _refusal("a", is_check_failure=False)])

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from taxkg_assets.training.phrasing import Wording, add_article, agree, is_subject
+from taxkg_assets.training.phrasing import CorpusVocabulary, add_article, agree, is_subject
 from taxkg_assets.training.questions import find_questions, put_plainly, turn_to_first_person
 from taxkg_assets_tests.training import small
 
@@ -30,10 +30,10 @@ def test_lay_questions_use_everyday_words() -> None:
 
 
 def test_a_heading_is_softened_but_for_names_and_abbreviations() -> None:
-    wording = Wording(small.corpus())
+    wording = CorpusVocabulary(small.corpus())
     assert wording.soften("Rent of Lots") == "rent of lots"
     assert wording.soften("Rent of Roth IRA Lots") == "rent of Roth IRA lots"
-    assert not wording.knows("ROL")
+    assert not wording.contains("ROL")
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def _ask_about(text: str) -> dict[str, str]:
     passage = next(p for p in corpus.passages.values() if p.anchor_id)
     asked = replace(passage, text=text)
     corpus = replace(corpus, passages={**corpus.passages, asked.chunk_id: asked})
-    found = find_questions(corpus, asked, wording=Wording(corpus))
+    found = find_questions(corpus, asked, wording=CorpusVocabulary(corpus))
     return {f"{q.rule_id} {q.register}": q.text for q in found}
 
 

@@ -100,7 +100,10 @@ class S3Storage:
             listed = [{"Key": one} for one in keys[first : first + MOST_AT_ONCE]]
             left = client.delete_objects(Bucket=self.bucket, Delete={"Objects": listed}).get("Errors", [])
             if left:
-                raise StorageError(f"{left[0]['Key']} in {self.uri} cannot be removed: {left[0]['Message']}.")
+                raise StorageError(
+                    f"{left[0]['Key']} in {self.uri} cannot be deleted: {left[0]['Message']}. Check that the "
+                    "credentials allow s3:DeleteObject, and run the command again."
+                )
 
     def children(self, name: str) -> list[str]:
         return sorted({path.split("/", 1)[0] for path in self.walk(name)})

@@ -14,7 +14,7 @@ from typing import Any
 import polars as pl
 
 from taxkg_assets.defs.home.access import AnyHome
-from taxkg_assets.defs.home.models import open_encoder_of
+from taxkg_assets.defs.home.models import open_encoder_by_hash
 from taxkg_assets.defs.home.question_models import CARD, SMALL_ARITHMETIC, export_name, has_export
 from taxkg_assets.defs.home.rerankers import read_reranker, reranker_export, scorer_model
 from taxkg_assets.defs.home.store import Store
@@ -51,7 +51,7 @@ def export_served(home: AnyHome) -> None:
 def _export_encoder(home: AnyHome, hashed: str, folder: Path) -> ExportCard:
     from taxkg_assets.retrieval.encoding.export import export_encoder  # loads torch, which most runs do not need
 
-    encoder = open_encoder_of(home, hashed)
+    encoder = open_encoder_by_hash(home, hashed)
     if encoder is None:
         raise ExportError(f"the encoder {hashed} of the index is missing on this machine")
     small = hashed.endswith(SMALL_ARITHMETIC)
@@ -77,6 +77,10 @@ def _export(store: Store, hashed: str, export: Callable[[Path], ExportCard]) -> 
         card: dict[str, Any] = asdict(export(building))
     except ExportError as failed:
         card = {"reason": str(failed)}
-        _log.warning("questions are encoded with torch, which takes seconds to start: %s", failed)
+        _log.warning(
+            "The model %s cannot be exported to ONNX (%s). Servers load it with torch instead: the first question "
+            "takes a few seconds longer.",
+            *(hashed, failed),
+        )
     (building / CARD).write_text(json.dumps(card, indent=1, sort_keys=True) + "\n", encoding="utf8")
     store.storage.publish_folder(building, name)

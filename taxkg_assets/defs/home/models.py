@@ -119,15 +119,18 @@ def is_tuned(home: AnyHome) -> bool:
     return model_hash(home) != base_hash(home)
 
 
-def open_encoder_of(home: AnyHome, hashed: str) -> SentenceEncoder | None:
-    """Open the encoder that an index was made with, whether it is in use today or not.
+def open_encoder_by_hash(home: AnyHome, hashed: str) -> SentenceEncoder | None:
+    """Open the encoder that an index was built with.
+
+    It is searched for in the encoder in use, in TAXKG_MODEL, and in the folder of models of the home, from which a
+    home in a bucket downloads it.
 
     Args:
         home: The home.
         hashed: Hash of the encoder, as the index records it.
 
     Returns:
-        The encoder; None if this machine does not have it.
+        The encoder; None if none of them has this hash.
     """
     storage = home.store.storage
     # A kept model is named by the beginning of its hash, so that no other is fetched from a bucket.

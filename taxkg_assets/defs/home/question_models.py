@@ -80,17 +80,17 @@ def has_export(store: Store, hashed: str) -> bool:
 
 
 def open_question_encoder(home: AnyHome, hashed: str) -> ExportedEncoder | None:
-    """Open the exported encoder for the questions of an index.
+    """Open the ONNX export of an encoder, single-threaded, to encode questions.
 
     Args:
         home: The home.
         hashed: Hash of the encoder of the index.
 
     Returns:
-        The encoder; None if it has no export.
+        The encoder; None if it was not exported.
 
     Raises:
-        ExportDamagedError: A file has another digest than recorded.
+        ExportDamagedError: The SHA-256 of a file differs from the recorded one.
     """
     model = open_export(home.store, hashed, threads=1)
     return None if model is None else ExportedEncoder(model, model_hash=hashed)

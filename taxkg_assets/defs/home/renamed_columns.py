@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 RENAMED_COLUMNS: Mapping[str, Mapping[str, str]] = {
     "documents": {"produced_on": "pdf_modified_on"},
-    "quarantine": {"is_law": "is_law_violation"},
+    "quarantine": {"is_law": "is_check_failure"},
     "revisions": {"from_key": "previous_key"},
     "scenario_queries": {"also": "other_positive_ids", "overlaps": "repeated_eval_query"},
     "pairs": {
@@ -24,7 +24,7 @@ RENAMED_COLUMNS: Mapping[str, Mapping[str, str]] = {
     },
     "model": {"own_score": "candidate_score"},
     "reranker": {"own_score": "candidate_score"},
-    "query_log": {"asked_at": "received_at"},
+    "query_log": {"asked_at": "received_at", "mode": "outcome"},
 }
 """Current column name by earlier name, by table."""
 

@@ -382,7 +382,10 @@ class Store:
     def _state_after_write(self, name: str) -> TableState:
         state = self.state(name)
         if state is None:
-            raise TableNotFoundError(f"{name} vanished from {self.uri} while it was written.")
+            raise TableNotFoundError(
+                f"Table {name} was deleted from {self.uri} while it was written. Change nothing in a home while a "
+                "build runs, and run the build again."
+            )
         return state
 
     # -------------------------------------------------------------------------------------- cache of readings

@@ -403,7 +403,7 @@ def _quarantine_row(outcome: Outcome, job: Job, first_seen: datetime) -> dict[st
         "stage": outcome.stage,
         "reason": outcome.reason,
         "remedy": outcome.remedy,
-        "is_law_violation": outcome.is_law_violation,
+        "is_check_failure": outcome.is_check_failure,
         "code_version": job.code_version,
         "first_seen_at": first_seen,
     }

@@ -65,7 +65,7 @@ class Outcome:
     stage: str = ""
     reason: str = ""
     remedy: str = ""
-    is_law_violation: bool = False
+    is_check_failure: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,7 +236,7 @@ def _to_outcome(job: Job, reply: Reply | Lost, *, seconds: float) -> Outcome:
                 stage=reply.stage,
                 reason=reply.reason,
                 remedy=reply.remedy,
-                is_law_violation=reply.is_law_violation,
+                is_check_failure=reply.is_check_failure,
             )
         case Lost():
             return Outcome(job.document_id, False, seconds, "limits", reply.reason, reply.remedy)

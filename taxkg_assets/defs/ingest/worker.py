@@ -34,10 +34,10 @@ from taxkg_assets.defs.ingest.worker_replies import (
     Unwritable,
     encode_reply,
 )
-from taxkg_assets.extraction.document_law import find_broken_law
+from taxkg_assets.extraction.document_check import REPORT, find_failed_check
 from taxkg_assets.extraction.errors import StageError
 from taxkg_assets.extraction.extract import extract
-from taxkg_assets.extraction.invariants import LAWS
+from taxkg_assets.extraction.invariants import DOCUMENT_CHECKS
 from taxkg_assets.sources.documents import build_documents, find_tier
 from taxkg_assets.sources.scan import printable
 
@@ -46,8 +46,7 @@ NEAR_LIMIT_FRAC = 0.7
 _begun = {"peak": 0, "resident": 0, "left": 0}
 _STATUS = Path("/proc/self/status")
 _PEAK_SWITCH = Path("/proc/self/clear_refs")
-DEFECT_REMEDY = "The document keeps its old rows, if any; report it with the file."
-LAW_REMEDY = "The document breaks a law of the tables; its old rows stay. Report it with the file."
+DEFECT_REMEDY = REPORT
 
 
 def limit_memory(memory_mb: int) -> None:
@@ -92,13 +91,13 @@ def read_document(job: dict[str, Any]) -> Reply:
             reason = "Reading the document took more memory than allowed."
             return _refusal("limits", reason, MEMORY_REMEDY)
         if isinstance(defect, StageError):
-            return _refusal(defect.stage, defect.reason, defect.remedy, is_law_violation=defect.is_law_violation)
+            return _refusal(defect.stage, defect.reason, defect.remedy, is_check_failure=defect.is_check_failure)
         # A defect of the extraction on one document must not stop the others.
         reason = f"Reading failed with {type(defect).__name__}: {defect} ({_place(defect)})."
         return _refusal("extract", " ".join(reason.split())[:500], DEFECT_REMEDY)
-    if broken := find_broken_law(read.frames, LAWS):
-        law, offending = broken
-        return _refusal(law.on, law.refuse(offending), law.remedy, is_law_violation=True)
+    if broken := find_failed_check(read.frames, DOCUMENT_CHECKS):
+        check, offending = broken
+        return _refusal(check.on, check.refuse(offending), check.remedy, is_check_failure=True)
     facts = {key: job[key] for key in ("document_id", "sha256", "source_uri", "source_root", "code_version")}
     admission = {
         **asdict(read.identity),
@@ -159,7 +158,7 @@ def _save(frames: dict[str, pl.DataFrame], folder: Path) -> Extracted | Refused:
             checked = enforce_contract(schema_of(name), frame)
         except ContractError as broken:
             shutil.rmtree(temporary)
-            return _refusal(name, " ".join(str(broken).split())[:500], LAW_REMEDY, is_law_violation=True)
+            return _refusal(name, " ".join(str(broken).split())[:500], REPORT, is_check_failure=True)
         checked.write_ipc(temporary / f"{name}.arrow")
         contents[name] = frame_digest(checked)
     (temporary / "contents.json").write_text(json.dumps(contents), encoding="utf8")
@@ -168,9 +167,9 @@ def _save(frames: dict[str, pl.DataFrame], folder: Path) -> Extracted | Refused:
     return Extracted()
 
 
-def _refusal(stage: str, reason: str, remedy: str, *, is_law_violation: bool = False) -> Refused:
+def _refusal(stage: str, reason: str, remedy: str, *, is_check_failure: bool = False) -> Refused:
     # The message of a parser may contain text of the file.
-    return Refused(stage, printable(reason), remedy, is_law_violation)
+    return Refused(stage, printable(reason), remedy, is_check_failure)
 
 
 def main() -> None:

@@ -38,14 +38,14 @@ class Refused:
         stage: Stage that refused it.
         reason: What is wrong, one sentence.
         remedy: What to do about it, one sentence.
-        is_law_violation: Whether it was read but breaks a law of the tables.
+        is_check_failure: Whether it was read but fails a document check.
         seconds: Time that it took.
     """
 
     stage: str
     reason: str
     remedy: str
-    is_law_violation: bool = False
+    is_check_failure: bool = False
     seconds: float = 0.0
 
 

@@ -1,1 +1,1 @@
-"""How builders become assets and laws become gates. Nothing here knows a stage."""
+"""How builders become assets and conditions become gates. Nothing here knows a stage."""

@@ -1,4 +1,4 @@
-"""`gate`: a law that blocks everything downstream of a table; and whether the gates of some tables have passed.
+"""`gate`: a condition that blocks everything downstream of a table; and whether the gates of some tables have passed.
 
 A gate is a blocking asset check around one pure function that returns the offending rows.
 """
@@ -121,7 +121,7 @@ def find_current_result(
 ) -> Mapping[str, dg.MetadataValue] | None:
     """What the UI shows of a gate that has passed on these very versions of its tables, by this code and these labels.
 
-    It would say the same again. A law with access to the home reads more than tables and is evaluated every time.
+    It would say the same again. A condition with access to the home reads more than tables and is evaluated every time.
     """
     latest = instance.event_log_storage.get_latest_asset_check_execution_by_key([key]).get(key)
     record = _evaluated(instance, key, latest)
@@ -135,25 +135,25 @@ def find_current_result(
 
 @dataclass(frozen=True, slots=True)
 class _Gate:
-    """A law with the table that it blocks, further tables that it reads, and the names of its parameters."""
+    """A condition with the table that it blocks, further tables that it reads, and the names of its parameters."""
 
     on: str
     reads: tuple[str, ...]
-    law: Callable[..., pl.DataFrame | Verdict]
+    condition: Callable[..., pl.DataFrame | Verdict]
     parameters: tuple[str, ...]
 
     def read_versions(self, store: Store) -> dict[str, int]:
         return {n: store.version(n) for n in sorted({self.on, *self.reads, *self.parameters} - {"home"})}
 
     def evaluate(self, home: Home, read: dict[tuple[str, int], Any] | None = None) -> tuple[Verdict, dict[str, int]]:
-        """Apply the law to the current tables; `read` keeps frames for the next gate on the same versions."""
+        """Apply the condition to the current tables; `read` keeps frames for the next gate on the same versions."""
         versions, read = self.read_versions(home.store), {} if read is None else read
         names = [n for n in self.parameters if n != "home"]
         for n in names:
             if (n, versions[n]) not in read:
                 read[n, versions[n]] = home.store.read(n, version=versions[n])
         frames = {n: read[n, versions[n]] for n in names}
-        found = self.law(**frames, **({"home": home} if "home" in self.parameters else {}))
+        found = self.condition(**frames, **({"home": home} if "home" in self.parameters else {}))
         checked = frames[self.on].height if self.on in frames else 0
         return found if isinstance(found, Verdict) else Verdict(found, checked), versions
 
@@ -168,39 +168,41 @@ def gate(
 
     Args:
         on: Table that is blocked for everything downstream when the check fails.
-        reads: Further tables that the law reads.
-        opens: Tables that are as large as what the law reads through the home. Their rows count toward the limit above
-            which a gate runs in its own process.
-        measures: Whether the law measures on labels or questions that a home may lack. It passes without them, and a
-            second check, which never blocks, then warns that nothing was measured.
+        reads: Further tables that the condition reads.
+        opens: Tables that are as large as what the condition reads through the home. Their rows count toward the limit
+            above which a gate runs in its own process.
+        measures: Whether the condition measures on labels or questions that a home may lack. It passes without them,
+            and a second check, which never blocks, then warns that nothing was measured.
 
     Returns:
         Decorator that turns the function into the definition of the check.
     """
 
-    def bind(law: Callable[..., pl.DataFrame | Verdict]) -> dg.AssetChecksDefinition:
-        parameters = list(inspect.signature(law).parameters)
+    def bind(condition: Callable[..., pl.DataFrame | Verdict]) -> dg.AssetChecksDefinition:
+        parameters = list(inspect.signature(condition).parameters)
 
-        gated = _Gate(on, tuple(reads), law, tuple(parameters))
+        gated = _Gate(on, tuple(reads), condition, tuple(parameters))
 
         def code(home: Home) -> str:
-            return digest(code_fingerprint(law), gold_fingerprint(home))
+            return digest(code_fingerprint(condition), gold_fingerprint(home))
 
         inspected = {on, *parameters, *opens} - {"home"}
-        PIPELINE.add_gate(on, law.__name__, gated.evaluate, code=code, reads=inspected)
+        PIPELINE.add_gate(on, condition.__name__, gated.evaluate, code=code, reads=inspected)
 
         def evaluate(context: dg.AssetCheckExecutionContext) -> tuple[bool, Mapping[str, Any]]:
             home: Home = context.resources.home
             by, versions = code(home), gated.read_versions(home.store)
             begin_gates()
             if "home" not in parameters:
-                key = dg.AssetCheckKey(dg.AssetKey(on), law.__name__)
+                key = dg.AssetCheckKey(dg.AssetKey(on), condition.__name__)
                 if found := find_current_result(context.instance, key, versions=versions, by=by):
                     return True, found
-            if early := take_verdict(on, law.__name__, versions=versions):
+            if early := take_verdict(on, condition.__name__, versions=versions):
                 passed, metadata = _summarize(early, versions)
             elif reads_much(home, inspected):
-                passed, metadata = run_in_process(f"the gate {law.__name__}", _evaluate, home.home, on, law.__name__)
+                passed, metadata = run_in_process(
+                    f"the gate {condition.__name__}", _evaluate, home.home, on, condition.__name__
+                )
             else:
                 passed, metadata = _summarize(*gated.evaluate(home))
             return passed, metadata | {GATED_BY: by}
@@ -217,13 +219,13 @@ def _make_checks(
     measures: bool,
 ) -> dg.AssetChecksDefinition:
     """Make the blocking check of a gate, and in the same step the one that warns where nothing was measured."""
-    table, name = dg.AssetKey(gated.on), gated.law.__name__
+    table, name = dg.AssetKey(gated.on), gated.condition.__name__
     spec = dg.AssetCheckSpec(
         name,
         asset=table,
-        description=inspect.getdoc(gated.law),
+        description=inspect.getdoc(gated.condition),
         blocking=True,
-        metadata={"dagster/code_references": code_references(gate=gated.law)},
+        metadata={"dagster/code_references": code_references(gate=gated.condition)},
         additional_deps=[dg.AssetKey(n) for n in gated.reads],
     )
     second = dg.AssetCheckSpec(
@@ -255,7 +257,7 @@ def _make_checks(
 
 
 def _is_measured(metadata: Mapping[str, Any]) -> bool:
-    """Whether a gate had something to measure; its metadata come from the law, or from an earlier evaluation."""
+    """Whether a gate had something to measure; its metadata come from the condition, or from an earlier evaluation."""
     found = metadata.get(MEASURED, True)
     return bool(found.value if isinstance(found, dg.MetadataValue) else found)
 

@@ -17,11 +17,18 @@ BUNDLED = PROJECT / "data" / "eval"
 
 
 class GoldError(Exception):
-    """A folder of labels in the setting does not exist."""
+    """A folder of labels in the setting does not exist, or a query set in it cannot be read."""
 
 
-def gold_folders(home: Home) -> list[Path]:
-    """The bundled folder, then those of the setting."""
+def label_folders(home: Home) -> list[Path]:
+    """Return the bundled folder of labels, if present, then the folders in TAXKG_GOLD.
+
+    Args:
+        home: Home with the settings.
+
+    Raises:
+        GoldError: TAXKG_GOLD names a path that is not a folder.
+    """
     named = [Path(part).resolve() for part in home.settings.gold.split(os.pathsep) if part]
     for folder in named:
         if not folder.is_dir():
@@ -35,7 +42,7 @@ def open_labels(home: Home) -> Labels:
     Args:
         home: Home with the settings.
     """
-    return _read_labels(tuple((folder, _fingerprint(folder)) for folder in gold_folders(home)))
+    return _read_labels(tuple((folder, _fingerprint(folder)) for folder in label_folders(home)))
 
 
 @cache
@@ -57,14 +64,20 @@ def open_query_sets(home: Home) -> dict[str, list[dict[str, Any]]]:
 
     Args:
         home: Home with the settings.
+
+    Raises:
+        GoldError: A folder does not exist, or a query set is not JSON Lines.
     """
     sets: dict[str, list[dict[str, Any]]] = {}
-    for folder in gold_folders(home):
+    for folder in label_folders(home):
         path = folder / "queries.jsonl"
         if path.exists():
             lines = path.read_text(encoding="utf8").splitlines()
             name = "bundled" if folder == BUNDLED else f"{folder.parent.name}/{folder.name}"
-            sets[name] = [json.loads(line) for line in lines if line.strip()]
+            try:
+                sets[name] = [json.loads(line) for line in lines if line.strip()]
+            except json.JSONDecodeError as broken:
+                raise GoldError(f"{path} is not JSON Lines ({broken}). Correct the file.") from broken
     return sets
 
 
@@ -74,7 +87,7 @@ def gold_fingerprint(home: Home) -> str:
     Args:
         home: Home with the settings.
     """
-    return digest(*(f"{f.name}:{_fingerprint(f)}" for f in gold_folders(home)))
+    return digest(*(f"{f.name}:{_fingerprint(f)}" for f in label_folders(home)))
 
 
 def _fingerprint(folder: Path) -> str:

@@ -113,7 +113,7 @@ def table(
     after: Sequence[str] = (),
     optional: Sequence[str] = (),
     code: Sequence[Callable[..., Any]] = (),
-    own_laws: Sequence[Callable[..., pl.DataFrame]] = (),
+    row_checks: Sequence[Callable[..., pl.DataFrame]] = (),
     publish: Callable[[Home, pl.DataFrame], None] | None = None,
     keep: Callable[[Home], None] | None = None,
     prepare: Callable[[Home], None] | None = None,
@@ -133,7 +133,7 @@ def table(
         after: Further upstream tables, read by a handle.
         optional: Tables that a handle reads where they exist; nothing waits for them.
         code: Further functions and classes whose code decides the rows, such as what resources open.
-        own_laws: Functions of the table and its upstream that return invalid rows; these are dropped and counted.
+        row_checks: Functions of the table and its upstream that return invalid rows; these are dropped and counted.
         publish: Writes further outputs for the finished rows, such as a report.
         keep: Stores in the home's cache what later steps would compute again. It decides no rows, so its code makes no
             table stale.
@@ -141,7 +141,7 @@ def table(
             begins once the inputs are written, before their gates have passed.
         show: What the UI shows besides rows.
         parts: How the table is made in parts, so that only parts of changed documents are made again.
-        dealt: Upstream table whose rows may be divided among processes; not with `parts`, `own_laws` or `publish`.
+        dealt: Upstream table whose rows may be divided among processes; not with `parts`, `row_checks` or `publish`.
         can_be_dealt: Whether several processes are worth their memory; one process makes the table where they are not.
 
     Returns:
@@ -152,11 +152,11 @@ def table(
     read = tuple(p for p in parameters if p not in {"settings", *opened, parts.argument if parts else ""})
     upstream = tuple(dict.fromkeys((*read, *after)))
     has_settings = "settings" in parameters
-    functions: tuple[Callable[..., Any], ...] = (build, *code, *own_laws, *([publish] if publish else []))
+    functions: tuple[Callable[..., Any], ...] = (build, *code, *row_checks, *([publish] if publish else []))
 
     read_code = partial(_digest_code, schema, functions, has_settings=has_settings, resources=fingerprint)
     builder = TableBuilder(build, read, opened, has_settings)
-    step = TableStep(name, schema, builder, own_laws, publish, parts, read_code, dealt, can_be_dealt, keep, prepare)
+    step = TableStep(name, schema, builder, row_checks, publish, parts, read_code, dealt, can_be_dealt, keep, prepare)
     record = TableRecord(
         name,
         upstream,

@@ -1,4 +1,4 @@
-"""The step that makes one table: reads what it is made from, builds its rows, drops unlawful ones, writes them."""
+"""The step that makes one table: reads what it is made from, builds its rows, drops invalid ones, writes them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class TableStep:
     name: str
     schema: type[dy.Schema]
     builder: TableBuilder
-    laws: Sequence[Callable[..., pl.DataFrame]]
+    checks: Sequence[Callable[..., pl.DataFrame]]
     publish: Callable[[Home, pl.DataFrame], None] | None
     parts: Parts | None
     read_code: Callable[[Home], str]
@@ -74,8 +74,8 @@ class TableStep:
             if self.parts is not None and self.parts.argument:
                 more[self.parts.argument] = wanted
             built = self.builder.build(**frames, **more)
-            rows, notes = drop_unlawful(
-                built, frames | {self.name: built}, laws=self.laws, key=self.schema.primary_key()
+            rows, notes = drop_invalid_rows(
+                built, frames | {self.name: built}, checks=self.checks, key=self.schema.primary_key()
             )
             if self.parts is not None and state is not None and kept:
                 standing = home.store.read(self.name, version=state.version)
@@ -179,25 +179,25 @@ def _make_share(
         return step.make(Home(home=home_name), states, made_from=made_from, share=(share[0], share[1])).frame
 
 
-def drop_unlawful(
+def drop_invalid_rows(
     built: pl.DataFrame,
     frames: Mapping[str, pl.DataFrame],
     *,
-    laws: Sequence[Callable[..., pl.DataFrame]],
+    checks: Sequence[Callable[..., pl.DataFrame]],
     key: Sequence[str],
 ) -> tuple[pl.DataFrame, dict[str, Any]]:
-    """Drop the rows of a derived table that break a law of their own: one odd row never costs the reader the others.
+    """Drop the rows of a derived table that fail a row check: one odd row never costs the reader the others.
 
-    Returns: the rows that are kept, and what the UI shows of the others: their number, by law, and the first ones.
+    Returns: the rows that are kept, and what the UI shows of the others: their number, by check, and the first ones.
     """
     kept, notes = built, dict[str, Any]()
-    for law in laws:
-        offending = law(**{name: frames[name] for name in inspect.signature(law).parameters})
+    for check in checks:
+        offending = check(**{name: frames[name] for name in inspect.signature(check).parameters})
         if offending.is_empty():
             continue
         columns = [name for name in key if name in offending.columns]
         kept = kept.join(offending, on=columns, how="anti")
-        title = law.__name__.removeprefix("find_").replace("_", " ")
+        title = check.__name__.removeprefix("find_").replace("_", " ")
         notes[f"rows dropped: {title}"] = built.join(offending, on=columns, how="semi").height
         notes[f"first rows dropped: {title}"] = table_metadata(offending.head(OFFENDING_ROWS))
     return kept, notes

@@ -44,7 +44,7 @@ def build_fields(
     Returns:
         One row per (page, field_ix); a face with boxes and no form fields at all has one row per box.
     """
-    print_ = _Print(anchors, faces)
+    print_ = _PrintedForm(anchors, faces)
     rows: list[dict[str, Any]] = []
     counts: dict[int, int] = defaultdict(int)
     for one in stated:
@@ -59,7 +59,7 @@ def build_fields(
     return schemas.validated(frame, schemas.Fields)
 
 
-class _Print:
+class _PrintedForm:
     """What a form prints: its numbered lines, boxes and columns by page and key, with their headings."""
 
     def __init__(self, anchors: pl.DataFrame, faces: Mapping[int, Sequence[FaceBox]]) -> None:
@@ -98,7 +98,11 @@ class _Print:
         return max(adjacent, key=lambda row: (row["bbox"]["x0_pt"], row["bbox"]["y0_pt"]), default=None)
 
     def find_box(self, one: StatedField) -> FaceBox | None:
-        """Find the box that holds a field."""
+        """Return the smallest face box that contains the center of a field, or None.
+
+        Args:
+            one: The field.
+        """
         place = one.field
         x, y = (place.x0 + place.x1) / 2, (place.y0 + place.y1) / 2
         enclosing = [b for b in self.faces.get(place.page, ()) if b.x0 <= x <= b.x1 and b.y0 <= y <= b.y1]
@@ -112,7 +116,7 @@ class _Print:
                 yield row
 
 
-def _row_of(one: StatedField, print_: _Print, *, field_ix: int, is_trusted: bool) -> dict[str, Any]:
+def _row_of(one: StatedField, print_: _PrintedForm, *, field_ix: int, is_trusted: bool) -> dict[str, Any]:
     place, page = one.field, one.field.page
     key, source = (one.key, "template") if place.is_from_template and is_trusted else (one.key, "layout")
     anchor = print_.find(page, key, y=place.y1) if key else None

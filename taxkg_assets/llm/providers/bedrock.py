@@ -33,7 +33,7 @@ from taxkg_assets.llm.exchange import (
     read_wait,
     say_in_one_line,
 )
-from taxkg_assets.llm.providers.deadline import call_within
+from taxkg_assets.llm.providers.deadline import call_with_timeout
 
 _STOPS = {"tool_use": COMPLETE, "end_turn": COMPLETE, "stop_sequence": COMPLETE, "max_tokens": TRUNCATED}
 _THROTTLES = {"ThrottlingException", "TooManyRequestsException", "ServiceQuotaExceededException"}
@@ -92,7 +92,7 @@ class BedrockProvider:
         try:
             self._client = boto3.client("bedrock-runtime", config=config, **place)
         except (BotoCoreError, ValueError) as error:
-            raise AccessError(f"Bedrock: {error} Set llm_region, and check llm_url.") from error
+            raise AccessError(f"Bedrock: {error} Set TAXKG_LLM_REGION, and check TAXKG_LLM_URL.") from error
         self._lessons: dict[str, frozenset[str]] = {}
         self._lock = threading.Lock()
 
@@ -121,14 +121,14 @@ class BedrockProvider:
     def _converse(self, request: Request, *, lessons: frozenset[str]) -> Reply:
         arguments = render_arguments(request, prefix=self._prefix, lessons=lessons)
         try:
-            response = call_within(self._seconds, lambda: self._client.converse(**arguments))
+            response = call_with_timeout(self._seconds, lambda: self._client.converse(**arguments))
         except TimeoutError as late:
             raise OutageError(f"{request.model}: {late}") from late
         except _BROKEN as error:
             raise OutageError(f"{request.model}: no answer from Bedrock: {say_in_one_line(error)}") from error
         except BotoCoreError as error:
             said = say_in_one_line(error)
-            raise AccessError(f"{request.model}: {said} Check the AWS credentials and llm_region.") from error
+            raise AccessError(f"{request.model}: {said} Check the AWS credentials and TAXKG_LLM_REGION.") from error
         try:
             return _read(response, request=request)
         except (KeyError, TypeError, AttributeError) as broken:
@@ -195,7 +195,7 @@ def _explained(error: ClientError, *, model: str) -> Exception:
         return ThrottledError(f"{model}: {code}: {message}", wait_seconds=wait)
     if code in _OUTAGES or status >= 500:
         return OutageError(f"{model}: {code}: {message}", wait_seconds=wait)
-    remedy = "Check the model id, its access in this account, and llm_region."
+    remedy = "Check the model id, its access in this account, and TAXKG_LLM_REGION."
     if "on-demand throughput" in message:
-        remedy = "Set llm_cross_region to the prefix of an inference profile (us, eu, apac or global)."
+        remedy = "Set TAXKG_LLM_CROSS_REGION to the prefix of an inference profile (us, eu, apac or global)."
     return AccessError(f"{model}: {code}: {message} {remedy}")

@@ -10,7 +10,7 @@ _Result = TypeVar("_Result")
 
 
 class _Attempt(threading.Thread, Generic[_Result]):
-    """One call in a thread of its own, abandoned after the time limit."""
+    """One call in a separate thread, abandoned after the time limit."""
 
     def __init__(self, call: Callable[[], _Result]) -> None:
         super().__init__(daemon=True)
@@ -26,15 +26,15 @@ class _Attempt(threading.Thread, Generic[_Result]):
             self.error = error
 
 
-def call_within(seconds: float, call: Callable[[], _Result]) -> _Result:
-    """Return the result of a call.
+def call_with_timeout(seconds: float, call: Callable[[], _Result]) -> _Result:
+    """Return the result of a call that runs in its own thread; an exception of the call is raised again here.
 
     Args:
-        seconds: Time limit.
-        call: The call.
+        seconds: Time limit in seconds.
+        call: Function without arguments.
 
     Raises:
-        TimeoutError: The call takes longer.
+        TimeoutError: The call takes longer. Its thread is abandoned, not stopped.
     """
     attempt = _Attempt(call)
     attempt.start()
@@ -42,5 +42,5 @@ def call_within(seconds: float, call: Callable[[], _Result]) -> _Result:
     if attempt.error is not None:
         raise attempt.error
     if not attempt.results:
-        raise TimeoutError(f"no whole answer in {seconds:g} s (llm_seconds)")
+        raise TimeoutError(f"no whole answer in {seconds:g} s (TAXKG_LLM_SECONDS)")
     return attempt.results[0]

@@ -26,7 +26,7 @@ from taxkg_assets.llm.exchange import (
     read_wait,
     say_in_one_line,
 )
-from taxkg_assets.llm.providers.deadline import call_within
+from taxkg_assets.llm.providers.deadline import call_with_timeout
 
 _STOPS = {"stop": COMPLETE, "length": TRUNCATED, "content_filter": REFUSED}
 _PATH = "/chat/completions"
@@ -82,14 +82,14 @@ class OpenAIProvider:
 
     def _post(self, body: dict[str, Any]) -> tuple[int, str, float | None]:
         """Return status, text and seconds to wait; a response slower than the limit is an outage."""
-        late = f"no whole answer from {self._shown} in {self._seconds:g} s (llm_seconds)"
+        late = f"no whole answer from {self._shown} in {self._seconds:g} s (TAXKG_LLM_SECONDS)"
         try:
-            return call_within(self._seconds, lambda: self._exchange(body))
+            return call_with_timeout(self._seconds, lambda: self._exchange(body))
         except (TimeoutError, httpx.TimeoutException) as error:
             raise OutageError(late) from error
         except httpx.HTTPError as broken:
             said = say_in_one_line(broken) or f"{type(broken).__name__}."
-            raise OutageError(f"no connection to {self._shown}: {said} Check llm_url.") from broken
+            raise OutageError(f"no connection to {self._shown}: {said} Check TAXKG_LLM_URL.") from broken
 
     def _exchange(self, body: dict[str, Any]) -> tuple[int, str, float | None]:
         deadline = time.monotonic() + self._seconds
@@ -199,9 +199,11 @@ def _read(status: int, text: str, wait: float | None, *, request: Request) -> Re
     if status >= 500 or status == 408:
         raise OutageError(f"{model}: the endpoint failed with status {status}: {_message(text)}", wait_seconds=wait)
     if status in (401, 403):
-        raise AccessError(f"{model}: no access (status {status}): {_message(text)} Check llm_key and llm_url.")
+        remedy = "Check TAXKG_LLM_KEY and TAXKG_LLM_URL."
+        raise AccessError(f"{model}: no access (status {status}): {_message(text)} {remedy}")
     if status == 404:
-        raise AccessError(f"{model}: not found (status 404): {_message(text)} Check llm_model and llm_url.")
+        remedy = "Check TAXKG_LLM_MODEL and TAXKG_LLM_URL."
+        raise AccessError(f"{model}: not found (status 404): {_message(text)} {remedy}")
     if status >= 300:
         raise AccessError(f"{model}: the endpoint refuses the request (status {status}): {_message(text)}")
     try:

@@ -21,5 +21,5 @@ class ReplayProvider:
         """
         raise AccessError(
             f"{request.task}: a call of {request.model} is not recorded in llm_calls, and the provider is `replay`: "
-            "set llm_provider to a model's, or to `rules`."
+            "set TAXKG_LLM_PROVIDER to a model's, or to `rules`."
         )

@@ -41,7 +41,7 @@ class Answer(BaseModel):
     answer: str | None
     confidence: float
     abstained: bool
-    mode: str
+    outcome: str
     results: list[Result]
     created_by: Literal["rule", "llm"] = "rule"
     model: str = ""
@@ -106,7 +106,7 @@ def ask(
         answer=text,
         confidence=round(guardrail.read_confidence(relevance), 4),
         abstained=not results or mode == guardrail.SILENCE,
-        mode=mode if results else guardrail.SILENCE,
+        outcome=mode if results else guardrail.SILENCE,
         results=results,
         created_by="llm" if worded else "rule",
         model=worded.model if worded else "",

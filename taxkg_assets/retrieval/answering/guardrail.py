@@ -16,7 +16,7 @@ from taxkg_assets.rules.loader import load_rules
 from taxkg_assets.rules.models.guardrail import load_guardrail
 from taxkg_assets.rules.models.ranking import load_ranking
 
-ANSWER, GENERAL, SILENCE = "answer", "general", "silence"
+ANSWER, GENERAL, SILENCE = "answer", "guidance", "abstention"
 
 PASSAGES, CELL, CHANGES, DOCUMENTS, SUMMARY = "passages", "cell", "changes", "documents", "summary"
 """Kinds of answers: made of passages, a table cell, changes, a list of documents, a document's summary."""

@@ -98,17 +98,18 @@ def build_codes(vectors: Vectors) -> VectorCodes:
     return VectorCodes(center, signs, octets)
 
 
-def find_least(differences: npt.NDArray[np.uint16], count: int) -> Ints:
-    """Find the places of the least numbers: as many as requested, and those equal to the last of them.
+def smallest_indices(differences: npt.NDArray[np.uint16], count: int) -> Ints:
+    """Find the indices of the smallest Hamming distances, with all that equal the largest of them.
 
-    For very many numbers the last one is estimated from a sample, so that there are about as many as requested.
+    Exact up to `_STRIDE` times `count` distances. Beyond that, the largest one is estimated from every `_STRIDE`-th
+    distance, so that the result has about `count` indices, possibly fewer.
 
     Args:
-        differences: Numbers of shape (rows,).
-        count: Number of places.
+        differences: Distances of shape (rows,).
+        count: Number of indices.
 
     Returns:
-        Places in ascending order.
+        Indices in ascending order.
     """
     if len(differences) <= count:
         return np.arange(len(differences))

@@ -191,15 +191,15 @@ def _padded(tokens: Sequence[int]) -> int:
     return -(-len(tokens) // LENGTH_STEP) * LENGTH_STEP
 
 
-def find_batches(ids: Sequence[list[int]], *, rows: int) -> list[Batch]:
-    """Group tokenized texts of one padded length, shortest first.
+def batch_by_padded_length(ids: Sequence[list[int]], *, rows: int) -> list[Batch]:
+    """Group tokenized texts whose lengths round up to the same multiple of `LENGTH_STEP`.
 
     Args:
-        ids: Tokens of each text.
-        rows: Texts in a batch.
+        ids: Token ids of each text.
+        rows: Maximum number of texts in a batch.
 
     Returns:
-        Places in `ids`.
+        Batches of indices into `ids`, the shortest texts first.
     """
     by_length: dict[int, list[int]] = {}
     for row, own in enumerate(ids):
@@ -234,7 +234,7 @@ def encode_by_length(
         Vectors of shape (texts, dimension), in the order of `ids`.
     """
     vectors: Vectors = np.zeros((len(ids), dimension), dtype=np.float32)
-    batches = find_batches(ids, rows=rows)
+    batches = batch_by_padded_length(ids, rows=rows)
     done = 0
 
     def encode(batch: Batch) -> Vectors:
@@ -293,11 +293,28 @@ class SentenceEncoder:
         return vector
 
     def encode_questions(self, texts: Sequence[str], *, progress: Progress | None = None) -> Vectors:
-        """Encode many questions, shortest first, in batches of one padded length."""
+        """Encode many questions, in batches of one padded length.
+
+        Args:
+            texts: Questions.
+            progress: Called with the number of encoded texts.
+
+        Returns:
+            Vectors of shape (texts, dimension), in the order of `texts`.
+        """
         return self._encode([self._prompt("query") + text for text in texts], progress)
 
     def encode_sentences(self, texts: Sequence[str]) -> Vectors:
-        """Encode a few short texts in one batch as they are: for a comparison among themselves, not for storage."""
+        """Encode a few short texts in one padded batch, without a prompt, to compare them with each other.
+
+        The vectors differ in the last bits from those of `encode_passages`: do not store them.
+
+        Args:
+            texts: At least one text.
+
+        Returns:
+            Vectors of shape (texts, dimension).
+        """
         ids = self._token_ids(texts)
         return self._forward(ids, max(map(len, ids)), rows=len(ids))
 
@@ -306,7 +323,14 @@ class SentenceEncoder:
         return [own[1:-1] for own in self._token_ids(texts)]
 
     def encode_tokens(self, texts: Sequence[str]) -> list[TokenVectors]:
-        """Encode the tokens of texts, in batches of one padded length."""
+        """Encode the tokens of texts, in batches of one padded length.
+
+        Args:
+            texts: Texts.
+
+        Returns:
+            Vectors of the tokens of each text.
+        """
         return self._encode_rows(self._token_ids(texts), rows=self.rows)
 
     def encode_lone_tokens(self, tokens: Sequence[int]) -> Vectors:
@@ -323,7 +347,7 @@ class SentenceEncoder:
             raw = self._run(features, model)["token_embeddings"].float().numpy()
             return [make_token_vectors(ids[row], own) for row, own in zip(batch, raw[: len(batch)], strict=True)]
 
-        batches = find_batches(ids, rows=rows)
+        batches = batch_by_padded_length(ids, rows=rows)
         # One thread for a batch: sums of several threads differ in the last digits with their number.
         with _one_thread() if self.has_own_threads or len(batches) == 1 else _batch_threads() as map_batches:
             encoded = map_batches(encode, batches)

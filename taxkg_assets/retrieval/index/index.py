@@ -156,7 +156,7 @@ def build_index(
         if (of_level := units.filter(pl.col("level") == level)).height:
             _write_table(connection, level, of_level)
     recall = score_self_check(known.codes, stack_vectors(rows["vector"]))
-    unhealthy = find_unindexed_terms(known.lexical, rows)
+    unhealthy = find_unretrievable_chunks(known.lexical, rows)
     if unhealthy.height:
         raise ValueError(f"the lexical index misses {unhealthy.height} of the rows sampled; build the index again")
     counts = dict(pl.concat([rows["level"], units["level"]]).value_counts().sort("level").iter_rows())
@@ -298,15 +298,15 @@ def score_self_check(codes: VectorCodes, vectors: Vectors) -> float:
     return hits / wanted if wanted else 1.0
 
 
-def find_unindexed_terms(lexical: LexicalRetriever, rows: pl.DataFrame) -> pl.DataFrame:
-    """Find sampled chunks that the postings do not return for their own rarest term.
+def find_unretrievable_chunks(lexical: LexicalRetriever, rows: pl.DataFrame) -> pl.DataFrame:
+    """Find sampled chunks that score 0 for their own rarest term.
 
     Args:
         lexical: Postings.
-        rows: Rows of the index with `terms`.
+        rows: Rows of the index with `terms`. At most about `CHECK_SAMPLE` of them are checked, at regular distances.
 
     Returns:
-        `chunk_id`, `document_id`, `page` and `text`.
+        `chunk_id`, `document_id`, `page` and `text` of the chunks that the lexical index does not find.
     """
     lost: list[str] = []
     split = rows["terms"].str.split(" ")

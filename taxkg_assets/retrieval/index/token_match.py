@@ -68,7 +68,14 @@ class TokenIndex:
         return scores
 
     def compare(self, question: TokenVectors) -> Vectors:
-        """Return the cosine of each token of the passages to each of a question, shape (tokens, question's tokens)."""
+        """Return the cosine similarity of every token of the index with every token of a question.
+
+        Args:
+            question: Vectors of the question's tokens.
+
+        Returns:
+            Similarities of shape (tokens of the index, tokens of the question).
+        """
         near: Vectors = self.vectors @ question.vectors.T
         return near
 

@@ -13,13 +13,12 @@ from taxkg_assets.rules.models.ranking import load_ranking
 
 
 def requests_table_cell(query: str, ranking: Ranking, *, index_context: IndexContext) -> bool:
-    """Return whether a table is among the first candidates, and the question may request a figure of it.
+    """Return whether a table is among the top candidates, and the question could ask for a value in it.
 
-    A question that names a box and requests no figure wants an explanation, which a number in a table is not. Neither
-    does a table cell answer a yes-or-no question.
+    False for yes-or-no questions, and for questions that name a box and do not ask for an amount.
 
     Args:
-        query: Words of the user.
+        query: The user's question.
         ranking: Ranking of the question.
         index_context: Context of the index.
     """
@@ -34,7 +33,7 @@ def promote_table_cell(query: str, ranking: Ranking, *, tables: TableCatalogue, 
     """Move the unit that prints the requested cell to the top, where headers identify it beyond doubt.
 
     Args:
-        query: Words of the user.
+        query: The user's question.
         ranking: Ranking of the question.
         tables: Tables of the corpus.
         index_context: Context of the index.

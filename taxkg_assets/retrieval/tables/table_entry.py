@@ -83,7 +83,7 @@ class TableEntry:
 
     @cached_property
     def title_facets(self) -> Mapping[str, frozenset[str]]:
-        """Return the facet values that the title names."""
+        """Return the attribute values that the title names, by attribute, e.g. {`filing_status`: {`single`}}."""
         return find_facets(self.row["title"])
 
     @cached_property
@@ -161,7 +161,13 @@ class TableEntry:
         return {path: _column_header(path) for path in {cell["col_path"] for cell in self.cells}}
 
     def row_header(self, cell: Mapping[str, Any]) -> Header:
-        """Return the header of a cell's row, as seen from the cell."""
+        """Return the parsed header of the row of a cell.
+
+        It depends on `row_path`, so that cells of one row can have different headers below a spanning header.
+
+        Args:
+            cell: Cell of the table.
+        """
         key = (cell["row_ix"], cell["row_path"])
         if key not in self._row_headers:
             self._row_headers[key] = _row_header(cell, self.by_row[cell["row_ix"]])

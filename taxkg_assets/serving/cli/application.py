@@ -80,11 +80,11 @@ def home_of(option: str, *, is_new: bool = False) -> str:
 
     Args:
         option: Value of `--home`; empty where it is not given.
-        is_new: Whether the command makes the home where there is none.
+        is_new: Whether the command creates the home if it does not exist.
 
     Raises:
         SettingError: A setting is invalid, whether or not the option is given.
-        HomeMissingError: There is no such folder, and the command makes none.
+        HomeMissingError: The local folder does not exist, and `is_new` is false.
     """
     settings = Settings()
     home = option or settings.home

@@ -247,7 +247,7 @@ def show(
         size = {"width_px": picture.width_px, "height_px": picture.height_px}
         print_json({"picture": str(path), **size, "elements": content.elements, "owners": content.owners})
     else:
-        for line in content.lines():
+        for line in content.describe_elements():
             out.print(line, markup=False, highlight=False)
         out.print(f"Written to {path}.", markup=False, highlight=False)
     if is_opened:

@@ -9,7 +9,7 @@ const SLOW_MS = 3000;
 const HEADINGS = {
   answer: "Answer",
   general: "General guidance, not a direct answer",
-  silence: "Not covered by these documents",
+  silence: "No reliable answer found",
 };
 
 const citedNumbers = answer => [...(answer ?? "").matchAll(/\[(\d+)\]/g)].map(match => Number(match[1]));
@@ -34,13 +34,13 @@ const explain = (row, question) => {
   const { via } = row;
   const route = via.route ?? {};
   const reasons = [];
-  if (row.anchor_key && route.keys?.includes(row.anchor_key)) reasons.push(`it is the text under ${keyName(row.anchor_key).toLowerCase()}, which the question names`);
-  if (route.forms?.includes(row.form)) reasons.push(`it is about ${formName(row.form)}, which the question names`);
-  if (route.years?.some(year => row.revision.startsWith(`${year}`))) reasons.push("it is of the year that the question names");
+  if (row.anchor_key && route.keys?.includes(row.anchor_key)) reasons.push(`it is the text under ${keyName(row.anchor_key).toLowerCase()}, which you asked about`);
+  if (route.forms?.includes(row.form)) reasons.push(`it is about ${formName(row.form)}, which you asked about`);
+  if (route.years?.some(year => row.revision.startsWith(`${year}`))) reasons.push("it is for the year in your question");
   const shared = sharedWords(question, `${row.heading_path} ${row.text}`);
   if (shared.length) reasons.push(`it has the ${shared.length === 1 ? "word" : "words"} ${shared.slice(0, 5).map(word => `“${word}”`).join(", ")}`);
   if (via.vector_rank && via.vector_rank <= CLOSE_IN_MEANING) reasons.push("its meaning is close to the question’s");
-  if (!reasons.length) return "It is next to a better match.";
+  if (!reasons.length) return "Shown as context for a better match.";
   const last = reasons.pop();
   return `Why this passage: ${reasons.length ? `${reasons.join(", ")}, and ${last}` : last}.`;
 };
@@ -72,7 +72,7 @@ const copyButton = row => {
 };
 
 const flagBadges = quality => (quality ?? []).map(flag =>
-  el("span", { class: "badge flag", title: `${flag.message} ${flag.remedy}` }, `⚑ not kept: ${words(flag.law)}`));
+  el("span", { class: "badge flag", title: `${flag.message} ${flag.remedy}` }, `⚑ failed check: ${words(flag.law)}`));
 
 const passageCard = (row, { known, question, onShow }) => {
   const body = el("div", { class: "text clamped" }, textBlock(row.text));
@@ -145,7 +145,7 @@ const confidenceMeter = confidence => {
 };
 
 const answerCard = (found, onCite) => {
-  const mode = found.abstained || !found.answer ? "silence" : found.mode === "answer" ? "answer" : "general";
+  const mode = found.abstained || !found.answer ? "silence" : found.outcome === "answer" ? "answer" : "general";
   const style = { answer: "answer", general: "answer guidance", silence: "answer silence" }[mode];
   const title = el("h1", { tabindex: -1 }, HEADINGS[mode]);
   const card = el("section", { class: `card ${style}`, "aria-label": "Answer" },
@@ -208,7 +208,7 @@ export const showAsk = async (view, params, { signal, retry }) => {
     : null;
   fill(view, el("div", { class: `split${isSilent ? " single" : ""}` }, el("div", {}, answerCard(found, cite), !isSilent && understood(found), scope, list), side));
   document.title = `${params.q} – taxkg`;
-  announce(isSilent ? "Not covered by these documents" : "Answer ready");
+  announce(isSilent ? HEADINGS.silence : "Answer ready");
   const first = citedNumbers(found.answer)[0] ?? 1;
   if (found.results.length && !isNarrow() && !isSilent) showRow(found.results[first - 1] ?? found.results[0]);
 };

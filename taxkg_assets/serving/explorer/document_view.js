@@ -75,7 +75,7 @@ const factsOf = (found, known) => {
       older && link({ view: "changes", name: found.product, older, newer: found.document }, `Changes since ${nameOf(older)}`),
       found.pdf_url && el("a", { href: found.pdf_url, rel: "noreferrer", target: "_blank" }, "Official PDF ↗"),
       found.page_url && el("a", { href: found.page_url, rel: "noreferrer", target: "_blank" }, "Official page ↗")),
-    found.quality.map(flag => el("p", { class: "flagged" }, el("b", {}, `⚑ Not kept: ${words(flag.law)}. `), `${flag.message} ${flag.remedy}`)),
+    found.quality.map(flag => el("p", { class: "flagged" }, el("b", {}, `⚑ Quality check failed: ${words(flag.law)}. `), `${flag.message} ${flag.remedy}`)),
     others.length > 0 && el("p", { class: "note chips" }, "Other revisions: ", others.map(name => link({ view: "document", document: name }, nameOf(name)))),
   ];
 };

@@ -62,7 +62,7 @@ const sideOf = (reader, side) => el("section", { class: "reader" },
     ? [side.passages.map(own => el("div", { class: "text" }, textBlock(own.text))),
       el("p", { class: "note" }, placeLink({ document: side.document, page: side.passages[0].page, boxes: side.passages.flatMap(own => own.bboxes ?? []) },
         `${side.document}, page ${side.passages[0].page}`))]
-    : el("p", { class: "soft" }, "No text for this reader."));
+    : el("p", { class: "soft" }, "No instructions for this audience."));
 
 const factRow = (name, value) => value && (!Array.isArray(value) || value.length) ? [el("dt", {}, name), el("dd", {}, value)] : [];
 

@@ -151,7 +151,7 @@ const stepList = (steps, depth, level = 1) => el("ol", { class: "steps" }, steps
 
 const listOf = (title, steps, depth, isOpen) => el("details", { class: "card", open: isOpen },
   el("summary", {}, `${title} (${steps.length})`),
-  steps.length ? stepList(steps, depth) : el("p", { class: "soft" }, "Nothing in this library states it."));
+  steps.length ? stepList(steps, depth) : el("p", { class: "soft" }, "No document in the library says so."));
 
 const showPanel = (panel, graph, depth) => ({
   onNode: (id, element) => {

@@ -86,7 +86,7 @@ const showReport = (place, report) => {
     card.focus({ preventScroll: true });
   };
   const faults = report.findings.filter(finding => finding.is_fault).length;
-  const outcome = faults ? `${faults} must be changed` : "nothing has to be changed";
+  const outcome = faults ? `${faults} to change` : "no changes needed";
   fill(place,
     el("h2", { tabindex: -1 }, "Report"),
     el("p", {}, `${plural(report.findings.length, "finding")}, ${outcome}.`,

@@ -13,7 +13,7 @@ from deltalake.exceptions import CommitFailedError
 
 from taxkg_assets.defs.home import lease
 from taxkg_assets.defs.home.bucket import S3Storage
-from taxkg_assets.defs.home.models import base_hash, is_tuned, open_encoder, open_encoder_of
+from taxkg_assets.defs.home.models import base_hash, is_tuned, open_encoder, open_encoder_by_hash
 from taxkg_assets.defs.home.storage import HomeBusyError, LocalStorage, Storage, StorageError, safe_name
 from taxkg_assets.defs.home.store import Store
 from taxkg_assets.defs.training_models import keep_model
@@ -187,5 +187,5 @@ def test_a_trained_model_lies_in_the_bucket_and_is_opened_on_any_machine(
         hashes.add(opened.model_hash)
         assert (opened.model_name, opened.scale) == (name, CosineScale(0.8, 0.2))
         assert is_tuned(Home(home=HOME))
-        assert open_encoder_of(Home(home=HOME), opened.model_hash) is opened
+        assert open_encoder_by_hash(Home(home=HOME), opened.model_hash) is opened
     assert [one.split("-")[0] for one in hashes] == [row["sha256"][:16]]

@@ -138,7 +138,7 @@ def test_two_processes_spend_one_budget(tmp_path: Path) -> None:
     other = Journal(Store(tmp_path))  # all that two processes share is the file
     for number in range(10):
         other.record(_call(str(number), input_tokens=1000, output_tokens=100))
-    with pytest.raises(BudgetError, match="llm_budget_tokens"), budget.admit(request):
+    with pytest.raises(BudgetError, match="TAXKG_LLM_BUDGET_TOKENS"), budget.admit(request):
         pytest.fail("the budget is spent")
     with open_budget(store, settings, spender=BudgetScope.READER).admit(request):
         pass  # readers have their own

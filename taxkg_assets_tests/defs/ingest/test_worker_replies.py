@@ -23,7 +23,7 @@ from taxkg_assets.defs.ingest.worker_replies import (
     "reply",
     [
         Extracted(),
-        Refused("spans", "Two lines\nof text.", "Look.", is_law_violation=True),
+        Refused("spans", "Two lines\nof text.", "Look.", is_check_failure=True),
         Unwritable(28, "No space left on device", "/home"),
     ],
 )

@@ -266,7 +266,7 @@ def test_a_wait_is_told_as_seconds_or_as_a_date_to_come(header: str, seconds: fl
     ("told", "error", "message"),
     [
         ({"code": 429, "message": "slow\ndown"}, ThrottledError, "too many requests: slow down"),
-        ({"code": "401", "message": "no"}, AccessError, "llm_key"),
+        ({"code": "401", "message": "no"}, AccessError, "TAXKG_LLM_KEY"),
         ({"code": "model_overloaded"}, OutageError, "status 502"),
         ("it broke", OutageError, "status 502: it broke"),
     ],
@@ -384,5 +384,5 @@ def test_a_model_behind_a_profile_says_which_setting_helps() -> None:
         400,
         {"x-amzn-errortype": "ValidationException"},
     )
-    with loopback(lambda sent, number: refusal) as server, pytest.raises(AccessError, match="llm_cross_region"):
+    with loopback(lambda sent, number: refusal) as server, pytest.raises(AccessError, match="TAXKG_LLM_CROSS_REGION"):
         _proposer(PROTOCOLS["bedrock"], server.url, MemoryLog()).propose(PAIR_JUDGING, questions(1))

@@ -174,14 +174,14 @@ def test_a_cell_comes_with_its_row(searcher: Searcher) -> None:
 
 def test_silence_keeps_the_ranking(searcher: Searcher) -> None:
     found = ask(searcher, "which code of Form 1042-S applies to the 1987 lottery", settings=Settings())
-    assert (found.answer, found.abstained, found.mode) == (None, True, "silence")
+    assert (found.answer, found.abstained, found.outcome) == (None, True, "abstention")
     assert found.results
 
 
 def test_guidance_says_that_it_is_general(searcher: Searcher) -> None:
     settings = Settings(answer_relevance=10.0, guidance_relevance=0.0)
     found = ask(searcher, "box 1a of the 2077-ZED", settings=settings)
-    assert found.mode == "general"
+    assert found.outcome == "guidance"
     assert found.answer is not None
     assert "potentially related" in found.answer
 
@@ -194,5 +194,5 @@ def test_another_tax_authority_is_named(searcher: Searcher) -> None:
 
 def test_modes_follow_the_thresholds() -> None:
     graded = [find_mode(grade, answer_at=8, guide_at=7) for grade in (8.0, 7.9, 7.0, 6.9)]
-    assert graded == ["answer", "general", "general", "silence"]
+    assert graded == ["answer", "guidance", "guidance", "abstention"]
     assert find_mode(0.0, answer_at=8, guide_at=7, is_on=False) == "answer"

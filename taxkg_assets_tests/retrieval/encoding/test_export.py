@@ -15,7 +15,7 @@ from taxkg_assets.defs.home.models import (
     is_tuned,
     model_hash,
     open_encoder,
-    open_encoder_of,
+    open_encoder_by_hash,
     open_untrained,
     weights_hash,
 )
@@ -126,6 +126,6 @@ def test_an_encoder_of_further_parts_is_not_exported_and_the_reason_is_kept(
     assert open_question_encoder(home, hashed) is None
     assert "Dense" in str(why_not_exported(home.store, hashed))
     assert lost_exports(home) == [], "what cannot be exported is not tried by every build"
-    encoder = open_encoder_of(home, hashed)
+    encoder = open_encoder_by_hash(home, hashed)
     assert encoder is not None
     assert encoder.encode_query(TEXTS[0]).shape == (16,)

@@ -19,7 +19,7 @@ from taxkg_assets.retrieval.index.index import (
     SearchIndex,
     build_index,
     build_index_rows,
-    find_unindexed_terms,
+    find_unretrievable_chunks,
     read_index,
     score_self_check,
 )
@@ -71,13 +71,13 @@ def test_self_checks_see_an_index_that_holds_something_else(index_rows: pl.DataF
     vectors, empty = stack_vectors(index_rows["vector"]), build_units(index_rows.clear(), summaries=pl.DataFrame())
     known = build_known(index_rows.drop("vector"), vectors, units=empty.drop("vector"))
     assert score_self_check(known.codes, vectors) == 1.0
-    assert find_unindexed_terms(known.lexical, index_rows).is_empty()
+    assert find_unretrievable_chunks(known.lexical, index_rows).is_empty()
     others = np.random.default_rng(7).standard_normal((200, 8)).astype(np.float32)
     assert score_self_check(build_codes(others[::-1]), others) < 0.99
     assert score_self_check(build_codes(vectors[1:]), vectors) == 0.0
-    assert find_unindexed_terms(build_lexical(["word"] for _ in range(index_rows.height)), index_rows).height > 0
+    assert find_unretrievable_chunks(build_lexical(["word"] for _ in range(index_rows.height)), index_rows).height > 0
     fewer = index_rows.head(3)
-    assert find_unindexed_terms(build_lexical(own.split(" ") for own in fewer["terms"]), index_rows).height > 0
+    assert find_unretrievable_chunks(build_lexical(own.split(" ") for own in fewer["terms"]), index_rows).height > 0
 
 
 def test_the_rows_of_a_long_table_do_not_fail_the_check() -> None:

@@ -53,7 +53,7 @@ def test_a_question_for_documents_is_answered_with_documents(with_levels: Search
 def test_asked_which_documents_there_are_an_answer_names_those_that_speak_of_it(with_levels: Searcher) -> None:
     found = ask(with_levels, "which documents mention shipyard repair fees?", settings=Settings())
     assert found.answer is not None
-    assert (found.level, found.mode) == ("document", "answer")
+    assert (found.level, found.outcome) == ("document", "answer")
     assert 0.5 < found.confidence < 1.0
     (line,) = found.answer.splitlines()
     title, _, said = line.removesuffix(" [1]").partition(": ")

@@ -1,4 +1,4 @@
-"""Laws about how pages were read: structure tags are trusted, and the layout of the page agrees with them."""
+"""Document checks on how pages were read: structure tags are trusted, and the layout of the page agrees with them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import dataframely as dy
 import polars as pl
 
 from taxkg_assets.extraction.authored.trust import SILENT
-from taxkg_assets.rules.models.document_laws import load_document_laws
+from taxkg_assets.rules.models.document_checks import load_document_checks
 from taxkg_assets.schemas import Anchors, Documents
 
 _NOT_OWN_LINE = ("runin", "line", "column")
@@ -23,7 +23,7 @@ def find_distrusted_pages(documents: dy.DataFrame[Documents]) -> pl.DataFrame:
     Returns:
         One row per page with `document_id`, `page` and `reason`.
     """
-    limits = load_document_laws().structure_tags_are_trusted
+    limits = load_document_checks().structure_tags_are_trusted
     pages = find_read_pages(documents).filter(~pl.col("reason").is_in(SILENT))
     tagged = pages.filter((pl.col("source") == "tags") | (pl.col("reason") != ""))
     is_distrusted = pl.col("reason") != ""
@@ -45,7 +45,7 @@ def find_disputed_headings(anchors: dy.DataFrame[Anchors], documents: dy.DataFra
     Returns:
         One row per heading on a page that was read by its tags, with `document_id`, `page` and `heading`.
     """
-    limits = load_document_laws().tags_and_layout_agree
+    limits = load_document_checks().tags_and_layout_agree
     tagged = find_read_pages(documents).filter(pl.col("source") == "tags")
     on_tagged = anchors.filter(~pl.col("kind").is_in(_NOT_OWN_LINE)).join(
         tagged, on=["document_id", "page"], how="semi"

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from taxkg_assets.extraction.authored.trust import TOO_LITTLE_TEXT
-from taxkg_assets.extraction.page_laws import find_disputed_headings, find_distrusted_pages
+from taxkg_assets.extraction.page_checks import find_disputed_headings, find_distrusted_pages
 from taxkg_assets.extraction.page_sources import PageSource, find_page_sources
 from taxkg_assets.extraction.pdf.model import Page, Source
 from taxkg_assets.extraction.pdf.tags import Tag
@@ -90,7 +90,7 @@ def test_headings_that_one_reading_sees_flag_a_document_where_they_are_many(
 
 
 def test_few_headings_judge_no_document() -> None:
-    least = load_family("document_laws")["tags_and_layout_agree"]["least_headings"]
+    least = load_family("document_checks")["tags_and_layout_agree"]["least_headings"]
     assert find_disputed_headings(_anchors(*["tags"] * (least - 1)), _documents(_read(1))).is_empty()
     assert find_disputed_headings(_anchors(*["tags"] * least), _documents(_read(1))).height == least
 

@@ -1,4 +1,4 @@
-"""Rule family `document_laws`: limits of the laws about how pages were read; read by extraction/page_laws.py."""
+"""Rule family `document_checks`: limits of the checks on how pages were read; read by extraction/page_checks.py."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ class TagsAndLayoutAgree(Section):
     least_headings: int
 
 
-class DocumentLaws(Family):
-    """Content of `rules/document_laws.yaml`, without its lists of rules."""
+class DocumentChecks(Family):
+    """Content of `rules/document_checks.yaml`, without its lists of rules."""
 
     structure_tags_are_trusted: StructureTagsAreTrusted
     tags_and_layout_agree: TagsAndLayoutAgree
 
 
 @cache
-def load_document_laws() -> DocumentLaws:
-    """Return the rules of `document_laws`, read once per process."""
-    return load_model("document_laws", DocumentLaws)
+def load_document_checks() -> DocumentChecks:
+    """Return the rules of `document_checks`, read once per process."""
+    return load_model("document_checks", DocumentChecks)

@@ -1,4 +1,4 @@
-"""Laws about boxes: what a form's face prints, its instructions explain, and nothing else is explained."""
+"""Document checks on boxes: instructions explain every box that the form prints, and no other box."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a law about documents is: its strength, its words where it is broken, and what finds the rows that break it."""
+"""A document check: its severity, its message where it fails, and the function that returns the offending rows."""
 
 from __future__ import annotations
 
@@ -11,19 +11,25 @@ import polars as pl
 
 Strength = Literal["corrupt", "incomplete"]
 CORRUPT: Strength = "corrupt"
-"""The document is withheld: its old rows stay, and `quarantine` says why."""
+"""The document is held back: its old rows stay, and `quarantine` gives the reason."""
 INCOMPLETE: Strength = "incomplete"
 """The document is served and flagged in `document_quality`."""
+
+REPORT = (
+    "This is a defect of taxkg: report the id and the sha256 of the document (`taxkg status --json`). "
+    "Until it is fixed, the document keeps its old rows, if any."
+)
+"""Remedy where the document is at no fault."""
 
 EXAMPLES = 3
 _CELL_CHARACTERS = 60
 
 
 @dataclass(frozen=True, slots=True)
-class DocumentLaw:
-    """One law: `broken` says in the plural what offending rows do; `find` returns them, each with its `document_id`.
+class DocumentCheck:
+    """One check: `broken` describes offending rows in the plural; `find` returns them, each with its `document_id`.
 
-    The parameters of `find` name the tables that it reads. Without one, the law is checked while a document is read.
+    The parameters of `find` name the tables that it reads. Without it, the check runs while a document is read.
     """
 
     name: str
@@ -37,7 +43,7 @@ class DocumentLaw:
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """The tables that the law reads."""
+        """The tables that the check reads."""
         return self.tables or (() if self.find is None else tuple(inspect.signature(self.find).parameters))
 
     @property
@@ -46,27 +52,27 @@ class DocumentLaw:
         return self.name.replace("_", " ")
 
     def find_offending(self, frames: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
-        """The rows of these tables that break the law."""
+        """The rows of these tables that fail the check."""
         if self.find is None:
             raise ValueError(f"{self.name} is checked while a document is read, and not on tables.")
         return self.find(**{name: frames[name] for name in self.reads})
 
     def describe(self, count: int) -> str:
-        """What to doubt of a document, with the number of its rows that break the law."""
+        """The quality warning of a document, with the number of its offending rows."""
         return f"{self.broken[:1].upper()}{self.broken[1:]}: {count}."
 
     def refuse(self, offending: pl.DataFrame) -> str:
-        """Why a document is withheld, in the words that `_refuse` of extract.py uses."""
+        """The reason that a document is held back, in the words that `_refuse` of extract.py uses."""
         return f"{offending.height} {self.broken} ({render_examples(offending, self.show)[0]})."
 
 
-def column_law(
+def column_check(
     name: str, *, on: str, where: pl.Expr, broken: str, remedy: str, show: Iterable[str] = ()
-) -> DocumentLaw:
-    """Declare an incomplete law that a column of one table decides.
+) -> DocumentCheck:
+    """Declare an incomplete check that a column of one table decides.
 
     Args:
-        name: Name of the law.
+        name: Name of the check.
         on: Table, which needs a `document_id`.
         where: Expression that is true for rows to flag.
         broken: What is wrong, for the message.
@@ -74,20 +80,20 @@ def column_law(
         show: Columns of the examples.
 
     Returns:
-        The law.
+        The check.
     """
 
     def find(**frames: pl.DataFrame) -> pl.DataFrame:
         return frames[on].filter(where).select("document_id", *show)
 
-    return DocumentLaw(name, INCOMPLETE, on, broken, remedy, find, show=tuple(show), tables=(on,))
+    return DocumentCheck(name, INCOMPLETE, on, broken, remedy, find, show=tuple(show), tables=(on,))
 
 
 def render_examples(offending: pl.DataFrame, show: Iterable[str] = ()) -> list[str]:
     """Render the first offending rows of a document in words.
 
     Args:
-        offending: Rows that break a law.
+        offending: Rows that fail the check.
         show: Columns to show; all but ids by default.
 
     Returns:
@@ -100,21 +106,21 @@ def render_examples(offending: pl.DataFrame, show: Iterable[str] = ()) -> list[s
     ]
 
 
-def find_broken_law(
-    frames: Mapping[str, pl.DataFrame], laws: Iterable[DocumentLaw]
-) -> tuple[DocumentLaw, pl.DataFrame] | None:
-    """Find the first corrupt law that the tables of a document break.
+def find_failed_check(
+    frames: Mapping[str, pl.DataFrame], checks: Iterable[DocumentCheck]
+) -> tuple[DocumentCheck, pl.DataFrame] | None:
+    """Find the first corrupt check that the tables of a document fail.
 
     Args:
         frames: Tables of the document by name.
-        laws: Laws in the order of their importance.
+        checks: Checks in the order of their importance.
 
     Returns:
-        The law and the offending rows; None if all are kept.
+        The check and the offending rows; None if all pass.
     """
-    for law in laws:
-        if law.strength == CORRUPT and law.find is not None:
-            offending = law.find_offending(frames)
+    for check in checks:
+        if check.strength == CORRUPT and check.find is not None:
+            offending = check.find_offending(frames)
             if offending.height:
-                return law, offending
+                return check, offending
     return None

@@ -16,7 +16,7 @@ from taxkg_assets.schemas import Anchors, Documents, Elements, Faces, Revisions,
 _POINTER = re.compile(r"^(?P<source>.+):(?P<start>\d+)-(?P<end>\d+)$")
 
 
-def find_revision_faults(
+def find_invalid_changes(
     revisions: dy.DataFrame[Revisions],
     documents: dy.DataFrame[Documents],
     *,
@@ -26,7 +26,7 @@ def find_revision_faults(
     faces: dy.DataFrame[Faces],
     elements: dy.DataFrame[Elements],
 ) -> pl.DataFrame:
-    """Find changes whose wording, key or evidence is not in the documents, and changes of nothing.
+    """Find changes whose wording, key or evidence is not in the documents, or whose two wordings are equal.
 
     Args:
         revisions: Changes to check.
