@@ -41,12 +41,29 @@ def find_box(released: Released, form: str, key: str) -> list[dict[str, Any]]:
     if mine.is_empty():
         known = list_names(registry["form"].unique().sort(), wanted=form)
         raise BoxNotFoundError(f"The release has no form {form!r} with boxes. Forms: {known}.")
-    box_key = "box_" + re.sub(r"^box[\s_]*", "", key.strip().lower())
-    rows = mine.filter(pl.col("box_key") == box_key).sort("revision", "document_id", descending=True)
+    rows = match_key(mine, re.sub(r"^box[\s_]*", "", key.strip().lower()))
     if rows.is_empty():
         keys = ", ".join(k.removeprefix("box_") for k in mine["box_key"].unique(maintain_order=True))
         raise BoxNotFoundError(f"Form {form} has no box {key!r}. Boxes: {keys}.")
     return [_with_passages(row, released) for row in rows.iter_rows(named=True)]
+
+
+def match_key(boxes: pl.DataFrame, number: str) -> pl.DataFrame:
+    """Find the boxes of a number; where a face divides it into fields (12a to 12d), the first of these.
+
+    Args:
+        boxes: Rows of `registry` of one form.
+        number: Number of the box, e.g. 12 or 2e.
+
+    Returns:
+        At most one row per document, newest revision first.
+    """
+    exact = boxes.filter(pl.col("box_key") == f"box_{number}")
+    divided = boxes.filter(
+        (pl.col("group_id") == number) & ~pl.col("document_id").is_in(exact["document_id"].implode())
+    ).sort("box_key")
+    first = divided.unique("document_id", keep="first", maintain_order=True)
+    return pl.concat([exact, first]).sort("revision", "document_id", descending=True)
 
 
 def list_named_boxes(released: Released, words: Sequence[str]) -> list[dict[str, Any]]:
