@@ -44,7 +44,9 @@ LOOK_SECONDS = 1.0
 RETRY_SECONDS = 5.0
 """How soon it looks again after a release that could not be opened: opening one is work."""
 
-UNREADABLE = "The newest release cannot be read: this one is served on, and it is tried again; the log says more."
+UNREADABLE = (
+    "The newest release cannot be read. The server keeps serving this one and tries again; its log has the cause."
+)
 """What anybody may know of it: the reason names paths."""
 
 WARM_UP = "How are ordinary dividends reported?"

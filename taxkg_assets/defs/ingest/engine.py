@@ -53,6 +53,6 @@ def open_engine(settings: Settings) -> Engine:
         from taxkg_assets.defs.ingest.spark import SparkEngine
     except ImportError as missing:
         raise EngineError(
-            "TAXKG_ENGINE=spark needs pyspark and Java: pip install taxkg[spark], or unset it."
+            "TAXKG_ENGINE=spark needs pyspark and Java: pip install '.[spark]' in the checkout, or unset it."
         ) from missing
     return SparkEngine(settings.spark_master)
