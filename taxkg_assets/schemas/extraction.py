@@ -152,7 +152,7 @@ class Fields(dy.Schema):
     column = text_column("letter of its column in a table, without brackets; may be empty")
     row = text_column("row of its table where rows are counted: 3, ii; may be empty")
     label = text_column(
-        "words printed for its line, box or column, or its accessible description if the print is fragmented; may be empty"
+        "words printed for its line, box or column, or its accessible description if these are in pieces; may be empty"
     )
     spoken = text_column("the accessible description of the field, as stored; may be empty")
     formula = text_column("how the amount is figured, as stated; empty where it is not")

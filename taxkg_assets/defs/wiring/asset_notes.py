@@ -65,7 +65,7 @@ NOTES: Mapping[str, Note] = {
         'SELECT kind, relation, count(*) AS mentions FROM "references" GROUP BY kind, relation ORDER BY mentions DESC',
     ),
     "document_quality": Note(
-        "A flagged document is served, and every answer from it shows the flag; one with the outcome `withheld` is not.",
+        "A flagged document is served, and every answer from it shows it; one with the outcome `withheld` is not.",
         "SELECT law, outcome, count(*) AS documents FROM document_quality GROUP BY law, outcome ORDER BY law",
     ),
     "registry": Note(
