@@ -15,13 +15,16 @@ from taxkg_assets.defs.ingest.intake import find_unpublished, scan_sources
 from taxkg_assets.defs.wiring.alerts import Alert, default_status, send
 from taxkg_assets.defs.wiring.registry import PIPELINE
 from taxkg_assets.defs.wiring.resources import WORK_TAG, Home
-from taxkg_assets.defs.wiring.table_asset import DOCUMENT_PARTITIONS, TRAINING_GROUPS
+from taxkg_assets.defs.wiring.table_asset import DOCUMENT_PARTITIONS, GROUPS, TRAINING_GROUPS
 from taxkg_assets.sources.scan import SourceError, seen_sha256
 
 SENSOR_SECONDS = 10
 SETTLE_SECONDS = 3.0
 INTAKE = ("documents", "quarantine")
-BUILT = dg.AssetSelection.all() - dg.AssetSelection.groups(*TRAINING_GROUPS)
+TRAINED = dg.AssetSelection.groups(*(GROUPS[stage] for stage in TRAINING_GROUPS))
+"""What a training makes."""
+
+BUILT = dg.AssetSelection.all() - TRAINED
 """What a build makes; training is selected by name."""
 
 
@@ -78,7 +81,7 @@ everything = dg.define_asset_job(
 
 training = dg.define_asset_job(
     "train",
-    selection=dg.AssetSelection.groups(*TRAINING_GROUPS),
+    selection=TRAINED,
     tags={WORK_TAG: TRAINING_WORK},
     description="Pairs, negatives and models from the current graph; new documents do not wait for it.",
 )

@@ -152,7 +152,7 @@ def _item(row: Mapping[str, Any]) -> Item:
     path = row["heading_path"].split(" > ") if row["heading_path"] else []
     is_heading = row["kind"].split()[0] not in ("text", "row", "moved") and row["perspective"] != "face"
     return Item(
-        group=_group(row),
+        group=find_group(row),
         what=_what(row),
         name=" → ".join(name for name in (name_key(row["previous_key"]), name_key(row["key"])) if name),
         path=" › ".join(path[:-1] if is_heading else path),
@@ -175,7 +175,15 @@ def _is_reserved(label: str) -> bool:
     return find_rule("revisions", "reserved", "no_use").pattern.search(label) is not None
 
 
-def _group(row: Mapping[str, Any]) -> str:
+def find_group(row: Mapping[str, Any]) -> str:
+    """Decide which group of `GROUPS` a change belongs to.
+
+    Args:
+        row: Row of `revisions`.
+
+    Returns:
+        Name of the group.
+    """
     if row["is_routine"]:
         return "Routine"
     subject = row["kind"].split()[0]

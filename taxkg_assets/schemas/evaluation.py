@@ -30,12 +30,12 @@ class EvalRuns(dy.Schema):
     """One ranked result of one system for one question."""
 
     system = key_column("bm25, dense, hybrid, full, …")
-    query_set = key_column("query set")
+    query_set = key_column("set of questions that was evaluated")
     query_id = key_column("question")
     rank = dy.Int32(primary_key=True, min=0, description="1-based rank; 0 holds an abstention without results")
     document_id = text_column("document", nullable=True)
-    page = page_column("page", nullable=True)
-    chunk_id = text_column("chunk", nullable=True)
+    page = page_column("1-based PDF page where the passage begins", nullable=True)
+    chunk_id = text_column("chunk that was ranked", nullable=True)
     text = text_column("text that a language model would be handed")
     score = dy.Float64(nullable=True, description="score of the system")
     is_abstained = dy.Bool(description="the system abstained")
@@ -45,8 +45,8 @@ class EvalRuns(dy.Schema):
 class EvalReport(dy.Schema):
     """One figure of the evaluation with its interval."""
 
-    system = key_column("system")
-    query_set = key_column("query set")
+    system = key_column("bm25, dense, hybrid, full, …")
+    query_set = key_column("set of questions that was evaluated")
     slice = key_column("all, or a query type")
     metric = key_column("recall@5, mrr, …")
     value = dy.Float64(nullable=True, description="mean over the scored questions of the slice; null if there are none")

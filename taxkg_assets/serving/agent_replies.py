@@ -34,6 +34,8 @@ from taxkg_assets.serving.agent_schemas import (
     TraceReply,
     TraceStepReply,
 )
+from taxkg_assets.serving.filters import FilterError
+from taxkg_assets.serving.known_names import list_names
 from taxkg_assets.serving.library import DocumentEntry, FormField
 from taxkg_assets.serving.trace import name_line
 
@@ -125,7 +127,10 @@ def reply_box(rows: Sequence[Row], *, revision: str) -> BoxReply:
 
     Args:
         rows: The box in each revision, newest first.
-        revision: Revision, its year, or document; the newest if empty or unknown.
+        revision: Revision, its year, or document; the newest if empty.
+
+    Raises:
+        FilterError: There is no such revision; the message lists those that there are.
     """
     row = choose_revision(rows, revision)
     return BoxReply(
@@ -151,7 +156,10 @@ def reply_line(rows: Sequence[Row], *, revision: str) -> LineReply:
 
     Args:
         rows: The line in each revision, newest first.
-        revision: Revision, its year, or document; the newest if empty or unknown.
+        revision: Revision, its year, or document; the newest if empty.
+
+    Raises:
+        FilterError: There is no such revision; the message lists those that there are.
     """
     row = choose_revision(rows, revision)
     return LineReply(
@@ -216,7 +224,7 @@ def reply_changes(rows: Sequence[Row], *, k: int) -> ChangesReply:
         rows: Rows of `revisions`.
         k: Most changes to return.
     """
-    names = ("kind", "key", "heading_path", "nature", "is_routine")
+    names = ("group", "kind", "key", "heading_path", "nature", "is_routine")
     changes = [
         ChangeReply(
             **{name: row[name] for name in names},
@@ -277,14 +285,21 @@ def reply_fields(fields: Iterable[FormField], *, k: int) -> FieldsReply:
 
 
 def choose_revision(rows: Sequence[Row], revision: str) -> Row:
-    """Return the row of a revision; the newest where none is named so.
+    """Return the row of a revision; the newest one if empty.
 
     Args:
         rows: Rows with `revision` and `document_id`, newest first.
         revision: Revision, its year, or document; may be empty.
+
+    Raises:
+        FilterError: There is no such revision: another year's box would be taken for the one of the year.
     """
-    named = (row for row in rows if row["document_id"] == revision or str(row["revision"]).startswith(revision))
-    return next(named, rows[0])
+    for row in rows:
+        if row["document_id"] == revision or str(row["revision"]).startswith(revision):
+            return row
+    raise FilterError(
+        f"{rows[0]['form']} has no revision {revision!r} with this field. Revisions: {list_names(_revisions(rows))}."
+    )
 
 
 def write_formula(formula: Row | None) -> str:

@@ -160,6 +160,7 @@ class CellsReply(BaseModel):
 class ChangeReply(BaseModel):
     """One change between two revisions."""
 
+    group: str = Field(description="Boxes, Lines and codes, Amounts, Dates, Instructions or Routine; in this order")
     kind: str = Field(description="box added, removed, renamed or renumbered; text changed; …")
     key: str = Field(description="box, line or code that it falls under; empty for prose")
     heading_path: str = Field(description="headings above it, joined with ' > '")

@@ -11,6 +11,7 @@ import polars as pl
 from taxkg_assets.graph.coverage import READERS, find_aligned
 from taxkg_assets.graph.lookup import find_boxes, find_named_forms, order_of_key
 from taxkg_assets.schemas import Documents, Edges, Nodes, Registry
+from taxkg_assets.serving.known_names import list_names
 from taxkg_assets.serving.released import Released
 
 ALIGNED = ("same_field", "same_field_other_revision", "part_of_group")
@@ -38,14 +39,31 @@ def find_box(released: Released, form: str, key: str) -> list[dict[str, Any]]:
     wanted = _bare(form)
     mine = registry.filter(pl.col("form").map_elements(lambda own: _bare(own) == wanted, return_dtype=pl.Boolean))
     if mine.is_empty():
-        known = ", ".join(registry["form"].unique().sort()) or "none"
-        raise BoxNotFoundError(f"No form {form!r} with boxes in this corpus. Forms: {known}.")
-    box_key = "box_" + re.sub(r"^box[\s_]*", "", key.strip().lower())
-    rows = mine.filter(pl.col("box_key") == box_key).sort("revision", "document_id", descending=True)
+        known = list_names(registry["form"].unique().sort(), wanted=form)
+        raise BoxNotFoundError(f"The release has no form {form!r} with boxes. Forms: {known}.")
+    rows = match_key(mine, re.sub(r"^box[\s_]*", "", key.strip().lower()))
     if rows.is_empty():
         keys = ", ".join(k.removeprefix("box_") for k in mine["box_key"].unique(maintain_order=True))
         raise BoxNotFoundError(f"Form {form} has no box {key!r}. Boxes: {keys}.")
     return [_with_passages(row, released) for row in rows.iter_rows(named=True)]
+
+
+def match_key(boxes: pl.DataFrame, number: str) -> pl.DataFrame:
+    """Find the boxes of a number; where a face divides it into fields (12a to 12d), the first of these.
+
+    Args:
+        boxes: Rows of `registry` of one form.
+        number: Number of the box, e.g. 12 or 2e.
+
+    Returns:
+        At most one row per document, newest revision first.
+    """
+    exact = boxes.filter(pl.col("box_key") == f"box_{number}")
+    divided = boxes.filter(
+        (pl.col("group_id") == number) & ~pl.col("document_id").is_in(exact["document_id"].implode())
+    ).sort("box_key")
+    first = divided.unique("document_id", keep="first", maintain_order=True)
+    return pl.concat([exact, first]).sort("revision", "document_id", descending=True)
 
 
 def list_named_boxes(released: Released, words: Sequence[str]) -> list[dict[str, Any]]:
@@ -68,8 +86,8 @@ def list_named_boxes(released: Released, words: Sequence[str]) -> list[dict[str,
     if rows.is_empty():
         if len(words) == 2:
             return find_box(released, *words)
-        known = ", ".join(registry["form"].unique().sort()) or "none"
-        raise BoxNotFoundError(f"No box is called {name!r} in this corpus. Forms with boxes: {known}.")
+        known = list_names(registry["form"].unique().sort(), wanted=name)
+        raise BoxNotFoundError(f"The release has no box named {name!r}. Forms with boxes: {known}.")
     return [_with_passages(row, released) for row in rows.iter_rows(named=True)]
 
 
@@ -88,8 +106,8 @@ def list_boxes(released: Released, form: str) -> list[dict[str, Any]]:
     """
     rows = list_boxes_of_forms(released, [form])
     if not rows:
-        known = ", ".join(released.table("registry")["form"].unique().sort()) or "none"
-        raise BoxNotFoundError(f"No form {form!r} with boxes in this corpus. Forms: {known}.")
+        known = list_names(released.table("registry")["form"].unique().sort(), wanted=form)
+        raise BoxNotFoundError(f"The release has no form {form!r} with boxes. Forms: {known}.")
     return rows
 
 

@@ -102,7 +102,7 @@ def build(
     started = time.monotonic()
     with store.exclusive():
         if unknown := sorted(set(select) - set(PIPELINE)):
-            raise SelectionError(f"No asset named {', '.join(unknown)}. There are: {', '.join(PIPELINE)}.")
+            raise SelectionError(f"No asset named {', '.join(unknown)}. Assets: {', '.join(PIPELINE)}.")
         if missing := sorted(name for name in PIPELINE.ancestors(select) - made_with(select) if not store.exists(name)):
             raise SelectionError(
                 f"{', '.join(select)} cannot be built alone: {', '.join(missing)} are not built in {store.uri}. "

@@ -14,6 +14,7 @@ from rich.text import Text
 
 from taxkg_assets.graph.change_report import ADDED, GROUPS, REMOVED, ChangeReport, Item, build_change_report
 from taxkg_assets.graph.revisions import find_consecutive, find_revision_changes
+from taxkg_assets.serving.known_names import list_names
 
 COMPARED = ("sections", "anchors", "tables", "faces", "elements")
 _STYLES = {REMOVED: "red strike", ADDED: "green"}
@@ -75,7 +76,7 @@ def resolve_revision_pair(
         RevisionNotFoundError: Only one revision is given, or one is unknown, ambiguous, or the same as the other.
     """
     if bool(older) != bool(newer):
-        raise RevisionNotFoundError("Give both revisions, or none for the two newest ones.")
+        raise RevisionNotFoundError("Give two revisions, or none to compare the two newest.")
     products = _find_products(documents, name)
     found = []
     for product in products:
@@ -95,13 +96,15 @@ def resolve_revision_pair(
         if before["document_id"] == after["document_id"]:
             others = _revisions_of(documents, before["irs_name"])
             same = f"{older!r} and {newer!r} are the same document, {before['document_id']}"
-            raise RevisionNotFoundError(f"{same}: name two. There are: {others}.")
+            raise RevisionNotFoundError(f"{same}. Name two of these: {others}.")
         return before, after
     listed = "; ".join(f"{product}: {_revisions_of(documents, product)}" for product in products)
     wanted = f"with the revisions {older} and {newer}" if older else "with two final revisions"
     if found:
-        raise RevisionNotFoundError(f"{name!r} may mean any of {', '.join(products)}: give one of these names.")
-    raise RevisionNotFoundError(f"No document of {name!r} {wanted}. There are: {listed}.")
+        raise RevisionNotFoundError(
+            f"{name!r} matches several documents: {', '.join(products)}. Use one of these names."
+        )
+    raise RevisionNotFoundError(f"{name!r} has no document {wanted}. Revisions: {listed}.")
 
 
 def _find_products(documents: pl.DataFrame, name: str) -> list[str]:
@@ -114,8 +117,8 @@ def _find_products(documents: pl.DataFrame, name: str) -> list[str]:
         )
         products = names.filter(fits)
     if products.is_empty():
-        known = ", ".join(names["irs_name"].unique().sort()) or "none"
-        raise RevisionNotFoundError(f"No document of {name!r} in this corpus. There are: {known}.")
+        known = list_names(names["irs_name"].unique().sort(), wanted=name)
+        raise RevisionNotFoundError(f"The library has no document of {name!r}. Names: {known}.")
     return products["irs_name"].unique().sort().to_list()
 
 

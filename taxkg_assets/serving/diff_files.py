@@ -64,8 +64,8 @@ def admit_files(
         frames = _read(Path(name), settings=settings)
         row = frames["documents"].row(0, named=True)
         if row["irs_name"] != product.strip().lower() and not _names_form(product, row["form"]):
-            said = row["irs_name"] or "no product that is known"
-            raise RevisionNotFoundError(f"{name} is {said}, not {product!r}: name the product that both files are.")
+            found = f"is {row['irs_name']}" if row["irs_name"] else "has no form number that could be read"
+            raise RevisionNotFoundError(f"{name} {found}, so it cannot be compared with {product!r}.")
         names.append(row["document_id"])
         read.append(frames)
     if not read:
@@ -99,5 +99,7 @@ def _read(path: Path, *, settings: Settings) -> dict[str, pl.DataFrame]:
         limits = Limits(settings.document_seconds, settings.document_memory_mb)
         (outcome,) = read_documents([job], workers=1, limits=limits, on_done=lambda _: None)
         if not outcome.is_read:
-            raise RevisionNotFoundError(f"{path} was not read ({outcome.stage}): {outcome.reason} {outcome.remedy}")
+            raise RevisionNotFoundError(
+                f"{path} could not be read ({outcome.stage}): {outcome.reason} {outcome.remedy}"
+            )
         return {name: pl.read_ipc(Path(job.folder) / f"{name}.arrow") for name in ("documents", *COMPARED)}

@@ -83,7 +83,7 @@ def read_file(path: Path) -> DraftFile:
         DraftError: It is too large, no text, or a PDF that cannot be read.
     """
     if not path.is_file():
-        raise DraftError(f"{path} is not a file: name a text, Markdown or PDF file.")
+        raise DraftError(f"{path} is not a file. Name a text, Markdown or PDF file.")
     with path.open("rb") as opened:
         return read_bytes(opened.read(load_verification().limits.draft_bytes + 1), name=path.name)
 
@@ -103,7 +103,7 @@ def read_bytes(data: bytes, *, name: str) -> DraftFile:
     """
     most = load_verification().limits.draft_bytes
     if len(data) > most:
-        raise DraftError(f"{name} has more than {most / 1e6:g} MB: split it and check the parts.")
+        raise DraftError(f"{name} is larger than {most / 1e6:g} MB. Split it, and check the parts.")
     if data.startswith(_PDF):
         return _read_pdf(data, name=name)
     try:
@@ -131,7 +131,7 @@ def read_text(text: str, *, name: str) -> DraftFile:
     if controls > _MOST_CONTROLS * len(text):
         raise DraftError(f"{name} is a binary file: save it as UTF-8 text, Markdown or PDF.")
     if not text.strip():
-        raise DraftError(f"{name} holds no text.")
+        raise DraftError(f"{name} contains no text.")
     clean = "".join(letter if letter >= " " or letter in "\t\n" else " " for letter in text)
     return DraftFile(name, clean.replace("\x7f", " "))
 

@@ -87,10 +87,10 @@ def explained(error: Exception) -> str | None:
         )
     if said := find_storage_fault(error):
         remedy = "Free space or correct the permissions, and run the same command again: committed data is kept."
-        return escape(f"The disk refused to write or read: {said}. {remedy}")
+        return escape(f"The disk cannot be written or read: {said}. {remedy}")
     if isinstance(error, OSError):
         return escape(
-            f"{error.strerror or error}: {error.filename or ''} - check the path, its rights and the free space."
+            f"{error.strerror or error}: {error.filename or ''}. Check the path, its permissions and the free space."
         )
     return None
 

@@ -25,7 +25,7 @@ def find_node(released: Released, node_id: str) -> dict[str, Any]:
     """The row of a node of the release; `EvidenceNotFoundError` if there is none."""
     rows = released.table("nodes").filter(pl.col("node_id") == node_id).to_dicts()
     if not rows:
-        raise EvidenceNotFoundError(f"No node {node_id!r} in the release: take `node_id` from a search result.")
+        raise EvidenceNotFoundError(f"The release has no node {node_id!r}. Take `node_id` from a search result.")
     return rows[0]
 
 

@@ -73,12 +73,14 @@ def _find_node(name: str, nodes: pl.DataFrame, *, released: Released) -> str:
     boxes = find_boxes(name, registry, documents=documents)
     if boxes.is_empty():
         raise NodeNotFoundError(
-            f"Neither a node nor a box is called {name!r}. Nodes are named as in the table `nodes`: a document's id, "
-            "a heading's (`taxkg search --json` gives `node_id`), `<document>#face-box_1a` for a box on a form."
+            f"The release has no node and no box named {name!r}. Nodes are named as in the table `nodes`: by document "
+            "id, by `node_id` (`taxkg search --json` prints it), or `DOCUMENT#face-box_1a` for a box on a form."
         )
     forms = boxes["form"].unique().sort()
     if len(forms) > 1:
-        raise NodeNotFoundError(f"{name!r} is a box of {', '.join(forms)}: name the form too, e.g. {forms[0]} {name}.")
+        raise NodeNotFoundError(
+            f"Several forms have a box {name!r}: {', '.join(forms)}. Name the form too, e.g. {forms[0]} {name}."
+        )
     row = boxes.row(0, named=True)
     return face_node_id(row["document_id"], row["box_key"])
 

@@ -1,14 +1,13 @@
-"""Filters that a reader gives outright: what nothing in the corpus answers to is refused, not silently empty."""
+"""Filters that a reader sets: one that no document of the release matches is refused, not silently empty."""
 
 from __future__ import annotations
 
-import polars as pl
-
+from taxkg_assets.serving.known_names import list_names
 from taxkg_assets.serving.released import Released
 
 
 class FilterError(Exception):
-    """A filter that nothing in the corpus answers to; the message lists what there is."""
+    """A filter that no document of the release matches; the message lists what there is."""
 
 
 def check_filters(
@@ -33,18 +32,16 @@ def check_filters(
     """
     documents = released.table("documents")
     if document and document not in documents["document_id"]:
-        near = [name for name in documents["document_id"] if document.lower() in name.lower()]
-        raise FilterError(
-            f"No document {document!r} in the release. Documents: {', '.join(near or documents['document_id'])}."
-        )
+        known = list_names(documents["document_id"], wanted=document)
+        raise FilterError(f"The release has no document {document!r}. Documents: {known}.")
     known_years = {int(y) for y in documents["tax_year"].drop_nulls()} | {
         int(r[:4]) for r in documents["revision"] if r[:4].isdigit()
     }
     if year and year not in known_years:
-        raise FilterError(f"Nothing of {year} in the release. Years: {', '.join(map(str, sorted(known_years)))}.")
+        raise FilterError(f"The release has no document of {year}. Years: {', '.join(map(str, sorted(known_years)))}.")
     if form and not released.searcher.knows_form(form):
-        forms = documents.filter(pl.col("form") != "")["form"].unique().sort()
-        raise FilterError(f"No form {form!r} in the release. Forms: {', '.join(forms)}.")
+        known = list_names(documents["form"].unique().sort(), wanted=form)
+        raise FilterError(f"The release has no document about {form!r}. Forms: {known}.")
     if tag and not released.searcher.passages.find_tagged(tag).any():
-        known = ", ".join(released.searcher.passages.count_tags()[:12]) or "none, as no document was cut by meaning"
-        raise FilterError(f"No passage has the tag {tag!r} or names such an entity. Frequent tags: {known}.")
+        known = ", ".join(released.searcher.passages.count_tags()[:12]) or "none; no document was chunked semantically"
+        raise FilterError(f"No passage has the tag or entity {tag!r}. Frequent tags: {known}.")

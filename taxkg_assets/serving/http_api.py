@@ -66,7 +66,7 @@ LEVELS = {"auto": "auto", "summary": "section", "detailed": "paragraph"}
 
 def _check_letters(words: object) -> object:
     if isinstance(words, str) and any("\ud800" <= letter <= "\udfff" for letter in words):
-        raise ValueError("a single surrogate is not a character")
+        raise ValueError("not valid Unicode (an unpaired surrogate)")
     return words
 
 
@@ -258,7 +258,7 @@ def _add_errors(app: FastAPI) -> None:
 
     async def out_of_reach(_: Request, error: Exception) -> JSONResponse:
         _log.error("a table of the release cannot be read: %s", error)
-        return refuse(503, "The home cannot be read now: try again later; the server's log says more.")
+        return refuse(503, "The home cannot be read now. Try again later; the server's log has the cause.")
 
     async def invalid(_: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
@@ -325,7 +325,7 @@ def _add_questions(app: FastAPI, service: Service) -> None:
     )
     def feedback(given: FeedbackRequest) -> None:
         if service.journal is None:
-            raise HTTPException(409, "No log of questions is kept: start the server with TAXKG_QUERY_LOG=true.")
+            raise HTTPException(409, "This server keeps no query log. Start it with TAXKG_QUERY_LOG=true.")
         service.journal.note_feedback(given.query_id, is_helpful=given.is_helpful, comment=given.comment)
 
 

@@ -11,6 +11,7 @@ import polars as pl
 from pydantic import BaseModel, Field
 
 from taxkg_assets.retrieval.results import Box, Flag
+from taxkg_assets.serving.known_names import list_names
 from taxkg_assets.serving.released import Released
 from taxkg_assets.serving.show import PageNotFoundError, draw_sheet, opened_page
 
@@ -338,9 +339,8 @@ def _document(released: Released, document: str, *, page: int | None = None) -> 
     documents = released.table("documents")
     rows = documents.filter(pl.col("document_id") == document).to_dicts()
     if not rows:
-        near = [name for name in documents["document_id"] if document.lower() in name.lower()]
-        known = ", ".join(near[:20] or documents["document_id"][:20])
-        raise PageNotFoundError(f"No document {document!r} in the release. Documents: {known}.")
+        known = list_names(documents["document_id"], wanted=document)
+        raise PageNotFoundError(f"The release has no document {document!r}. Documents: {known}.")
     if page is not None and not 1 <= page <= rows[0]["page_count"]:
         raise PageNotFoundError(f"{document} has no page {page}: its pages are 1 to {rows[0]['page_count']}.")
     return rows[0]

@@ -11,6 +11,7 @@ import polars as pl
 from taxkg_assets.graph.line_nodes import node_of
 from taxkg_assets.rules.forms import form_pattern
 from taxkg_assets.schemas.columns import CORNERS
+from taxkg_assets.serving.known_names import list_names
 from taxkg_assets.serving.line_explanations import find_explanations
 from taxkg_assets.serving.released import Released
 
@@ -48,7 +49,7 @@ def find_lines(released: Released, words: Sequence[str]) -> list[dict[str, Any]]
     mine = lines.filter(pl.col("form") == form)
     keys = ", ".join(mine.sort("revision", "line_ix")["key"].str.replace("^[a-z]+_", "").unique(maintain_order=True))
     if match is None or not match["key"]:
-        raise LineNotFoundError(f"{' '.join(words)!r} names no line of {form}. Its lines: {keys}.")
+        raise LineNotFoundError(f"{form} has no line {' '.join(words)!r}. Lines: {keys}.")
     named = pl.col("key").str.replace("^[a-z]+_", "").str.to_lowercase() == match["key"].lower()
     if match["kind"]:
         named &= pl.col("kind") == match["kind"].lower()
@@ -56,7 +57,7 @@ def find_lines(released: Released, words: Sequence[str]) -> list[dict[str, Any]]
         named &= pl.col("part").is_in(_spell_part(match["part"]))
     rows = mine.filter(named).sort("revision", "document_id", "line_ix", descending=[True, True, False])
     if rows.is_empty():
-        raise LineNotFoundError(f"{form} has no line {match['key']!r}. Its lines: {keys}.")
+        raise LineNotFoundError(f"{form} has no line {match['key']!r}. Lines: {keys}.")
     found = _with_fields(rows, released)
     explained = find_explanations(found, released)
     return [{**row, "explanations": explained.get(node_of(row), [])} for row in found]
@@ -80,7 +81,7 @@ def find_form(released: Released, words: Sequence[str], *, revision: str = "") -
     form, rest = _read_form(words, lines)
     rest = re.sub(r"(?i)^form\b|\bform$", "", rest.strip()).strip()
     if rest and (revision or not _REVISION.match(rest)):
-        raise LineNotFoundError(f"{rest!r} is no part of the name of {form}. Give a revision with `--revision`.")
+        raise LineNotFoundError(f"{rest!r} is not part of the name {form}. Choose a revision with `--revision`.")
     revision = revision or rest
     mine = lines.filter(pl.col("form") == form).join(
         released.table("documents").select("document_id", "is_draft"), on="document_id"
@@ -132,7 +133,7 @@ def _spell_part(part: str) -> list[str]:
 
 def _lines_of(released: Released) -> pl.DataFrame:
     if not released.holds("lines"):
-        raise LineNotFoundError("The release was made by a version without lines. Run `taxkg build`.")
+        raise LineNotFoundError("An older version of taxkg made this release, without lines. Run `taxkg build`.")
     return released.table("lines")
 
 
@@ -160,8 +161,9 @@ def _read_form(words: Sequence[str], lines: pl.DataFrame) -> tuple[str, str]:
     if len(named) == 1:
         return named[0]
     if named:
-        raise LineNotFoundError(f"{query!r} names several forms: {', '.join(form for form, _ in named)}.")
-    raise LineNotFoundError(f"{query!r} names no form with lines in this release. Forms: {', '.join(forms) or 'none'}.")
+        several = ", ".join(form for form, _ in named)
+        raise LineNotFoundError(f"{query!r} matches several forms: {several}. Name one of them.")
+    raise LineNotFoundError(f"No form with lines in this release matches {query!r}. Forms: {list_names(forms)}.")
 
 
 def _read_formulas(released: Released, rows: pl.DataFrame) -> dict[tuple[str, str, str], dict[str, Any]]:

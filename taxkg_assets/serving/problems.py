@@ -25,7 +25,7 @@ CODES = {
 
 MEANINGS = {
     401: "The server has a key and the request does not.",
-    403: "The request comes from a page of another origin.",
+    403: "The request comes from a web page of another origin.",
     408: "The body did not arrive in time.",
     413: "The body is too long.",
     421: "The server does not answer to this host name.",
@@ -55,8 +55,11 @@ def describe_invalid(errors: Iterable[Mapping[str, Any]]) -> str:
     """
     sentences = []
     for error in errors:
+        if error.get("type") == "json_invalid":
+            sentences.append(f"The body is not valid JSON (character {error['loc'][-1]})")
+            continue
         place = ".".join(str(part) for part in error["loc"] if part not in ("body", "query", "path"))
-        said = "must not be blank (it must match the pattern \\S)" if error["msg"] == BLANK else error["msg"]
+        said = "must not be blank" if error["msg"] == BLANK else error["msg"]
         sentences.append(f"{place}: {said}" if place else str(said))
     return "; ".join(sentences) + "."
 

@@ -43,9 +43,11 @@ def withdraw(home: str) -> None:
         old = Release.cast(store.read_or_empty("release"))
         new = roll_back(old)
         if state is None or new.equals(old):
-            raise NotReleasedError(f"{store.uri} has no earlier release to go back to.")
+            raise NotReleasedError(f"{store.uri} has no earlier release to roll back to.")
         if not has_index(store, str(_current(new)["index_path"])):
-            raise NotReleasedError("The index of the earlier release is no longer kept: build from older documents.")
+            raise NotReleasedError(
+                "The index of the previous release was deleted by retention, so that release cannot be served again."
+            )
         store.write("release", new, inputs=state.inputs)
 
 

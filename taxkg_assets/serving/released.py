@@ -157,9 +157,9 @@ class Released:
         if encoder is None:
             own = open_encoder(home)
             raise NotReleasedError(
-                f"The release was made with the encoder {self.row['model_name']} ({hashed}), this "
-                f"machine and its settings give {own.model_name} ({own.model_hash}): run `taxkg build`, "
-                "or set TAXKG_MODEL and TAXKG_MODEL_RUNTIME back."
+                f"The release was made with the encoder {self.row['model_name']} ({hashed}), but the settings here "
+                f"choose {own.model_name} ({own.model_hash}). To keep the release, set TAXKG_MODEL and "
+                "TAXKG_MODEL_RUNTIME back; to use the other encoder, run `taxkg build`."
             )
         return encoder
 
@@ -188,5 +188,5 @@ def open_release(home: str) -> Released:
     store = Store(home)
     row = find_current(store.read_as_written("release")) if store.exists("release") else None
     if row is None:
-        raise NotReleasedError(f"{store.uri} has no release yet: run `taxkg build` and check its gates.")
+        raise NotReleasedError(f"{store.uri} has no release yet. Run `taxkg build`, and check that its gates pass.")
     return Released(store, row)

@@ -36,16 +36,20 @@ def build_result(result: BuildResult, *, out: Console, is_whole: bool = False) -
     _gates(result, out=out, is_whole=is_whole)
     for gate in result.gates:
         if not gate.is_passed:
-            out.print(f"[bold red]{gate.table}: {gate.check}[/] found")
+            out.print(f"[bold red]{gate.table}: {gate.check}[/] failed on")
             offending_rows(gate.figures, out=out)
     for error in result.errors:
         out.print(f"[bold red]failed[/] {escape(error)}", highlight=False, soft_wrap=True)
     for closed in result.closed:
-        out.print(f"[bold red]left as it was[/] {escape(closed)}", highlight=False, soft_wrap=True)
+        out.print(f"[bold red]not scanned[/] {escape(closed)}", highlight=False, soft_wrap=True)
     quarantine(result.quarantine, out=out)
     flagged(result.flagged, out=out)
-    word = "[green]Built" if result.is_done else "[bold red]Stopped: nothing downstream of the failure was touched"
-    out.print(f"{word}[/] in {result.seconds:.1f} s.")
+    if result.is_done:
+        out.print(f"[green]Built[/] in {result.seconds:.1f} s.")
+    else:
+        out.print(
+            f"[bold red]Stopped[/] after {result.seconds:.1f} s. Tables downstream of the failure were not changed."
+        )
 
 
 def _built_tables(result: BuildResult, *, out: Console, is_whole: bool) -> None:
@@ -83,7 +87,7 @@ def _gates(result: BuildResult, *, out: Console, is_whole: bool) -> None:
 
 
 def offending_rows(figures: Mapping[str, Any], *, out: Console) -> None:
-    """The first rows that a gate refuses, or its note where a figure alone decides."""
+    """Print the first rows on which a gate failed, or its note where only a figure decides."""
     rows = figures.get("first offending rows", [])
     if not rows:
         out.print(escape(str(figures.get("note", ""))), highlight=False)
@@ -95,7 +99,7 @@ def offending_rows(figures: Mapping[str, Any], *, out: Console) -> None:
 
 
 def quarantine(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
-    """Documents that had to stay out, with stage, reason and remedy."""
+    """Print documents that could not be processed, with stage, reason and remedy."""
     if not rows:
         return
     shown = Table("document", "stage", "reason", "remedy", title="Quarantine", title_justify="left")
@@ -113,7 +117,7 @@ def flagged(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
     """
     if not rows:
         return
-    shown = Table("document", "law", "found", "such as", title="Served, to be doubted", title_justify="left")
+    shown = Table("document", "check", "result", "example", title="Served with a flag", title_justify="left")
     for row in rows[:MOST_FLAGGED]:
         law, example = row["law"].replace("_", " "), next(iter(row["examples"]), "")
         shown.add_row(escape(row["document_id"]), law, escape(row["message"]), escape(example))
@@ -157,10 +161,10 @@ def hidden_texts(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
     """
     if not rows:
         return
-    shown = Table("document", "page", "kind", "", "text", title="Left out: hidden text and prompt injections")
+    shown = Table("document", "page", "kind", "", "text", title="Removed: hidden text and prompt injections")
     for row in rows:
         words = " ".join(row["text"].split())[:60]
-        order = "[red]an order" if row["is_order"] else ""
+        order = "[red]prompt injection" if row["is_order"] else ""
         shown.add_row(escape(row["document_id"]), str(row["page"]), row["kind"], order, escape(words))
     out.print(shown)
 
@@ -206,7 +210,7 @@ def estimates(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
         out: Console.
     """
     if not rows:
-        out.print("No language model is set: rules answer, and nothing is spent.")
+        out.print("No language model is set. Rules do its tasks, at no cost.")
         return
     shown = Table(
         "table", "task", "model", "items", "calls", "recorded", "tokens in", "tokens out, at most", "USD, at most"
@@ -228,7 +232,7 @@ def waiting(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
         out: Console.
     """
     if not rows:
-        out.print("Nothing waits for review.")
+        out.print("No chunk waits for review.")
         return
     shown = Table("tier", "chunk", "page", "status", "quality", "reason", "text")
     for row in rows:
@@ -308,7 +312,7 @@ def freed(rows: Sequence[ReclaimedFiles], *, is_dry: bool, out: Console) -> None
     for row in rows:
         if row.files:
             out.print(f"{row.table:<14}{row.files:>6} files {row.bytes / 1e6:>10.1f} MB", highlight=False)
-    word = "may be deleted" if is_dry else "deleted"
+    word = "would be deleted" if is_dry else "deleted"
     out.print(f"{sum(r.files for r in rows)} files {word}, {sum(r.bytes for r in rows) / 1e6:.1f} MB.", highlight=False)
 
 
@@ -331,4 +335,4 @@ def models(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
     if rows:
         out.print(shown)
     else:
-        out.print("No model was trained: too few pairs, or no form family to measure on.", highlight=False)
+        out.print("No model was trained: there are too few pairs, or no form family to measure on.", highlight=False)

@@ -25,19 +25,19 @@ def passages(results: Sequence[Result], *, out: Console) -> None:
         out: Console.
     """
     if not results:
-        out.print("Nothing in the corpus fits.")
+        out.print("No passage matches.")
     for result in results:
         out.print(
             f"[bold cyan]\\[{result.rank}][/] {_place(result)}  [dim]score {result.score:.3f}[/]", highlight=False
         )
-        doubts([flag.model_dump() for flag in result.quality], out=out)
+        cautions([flag.model_dump() for flag in result.quality], out=out)
         out.print(Padding(Text(result.text), (0, 0, 1, 4)))
 
 
-def doubts(flags: Sequence[Mapping[str, str]], *, out: Console) -> None:
-    """What is to be doubted of a document that something rests on."""
+def cautions(flags: Sequence[Mapping[str, str]], *, out: Console) -> None:
+    """Print the quality flags of the documents that a result depends on."""
     for flag in flags:
-        out.print(f"    [yellow]doubtful[/] {escape(flag['document'])}: {escape(flag['message'])}", highlight=False)
+        out.print(f"    [yellow]caution[/] {escape(flag['document'])}: {escape(flag['message'])}", highlight=False)
 
 
 def answer(question: str, found: Answer, *, out: Console) -> None:
@@ -52,7 +52,7 @@ def answer(question: str, found: Answer, *, out: Console) -> None:
     if found.answer is None:
         for word, other in found.corrections.items():
             out.print(escape(f"Searched for “{other}” instead of “{word}”."), highlight=False)
-        out.print("[yellow]No answer:[/] nothing in the corpus is close enough to this question.")
+        out.print("[yellow]No answer:[/] no passage answers this question reliably.")
         if found.results:
             out.print(f"[dim]Nearest: {_place(found.results[0])}[/]", highlight=False)
         return
@@ -64,7 +64,7 @@ def answer(question: str, found: Answer, *, out: Console) -> None:
         corners = next((box for box in result.bboxes if box.page == result.page), None)
         where = f" at ({corners.x0:.0f}, {corners.y0:.0f})-({corners.x1:.0f}, {corners.y1:.0f}) pt" if corners else ""
         out.print(f"[bold cyan]\\[{result.rank}][/] {_place(result)}[dim]{where}[/]", highlight=False)
-    doubts([flag.model_dump() for flag in found.quality], out=out)
+    cautions([flag.model_dump() for flag in found.quality], out=out)
 
 
 def _place(result: Result) -> str:
@@ -92,7 +92,7 @@ def boxes(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
             place = f"{passage['perspective']}, {passage['document_id']} p. {passage['page']}"
             out.print(f"  [cyan]{escape(place)}[/]", highlight=False)
             out.print(Padding(Text(passage["text"]), (0, 0, 0, 4)))
-        doubts(row["quality"], out=out)
+        cautions(row["quality"], out=out)
         out.print()
 
 
@@ -126,7 +126,7 @@ def cells(question: str, rows: Sequence[Mapping[str, Any]], *, out: Console) -> 
     """
     out.print(Text(question, style="bold"))
     if not rows:
-        out.print("[yellow]Nothing matches:[/] no table has a row and a column that say what the question says.")
+        out.print("[yellow]No match:[/] no table has a row and a column with the words of the question.")
     for row in rows:
         corners = row["bboxes"][0]
         where = f"at ({corners['x0']:.0f}, {corners['y0']:.0f})-({corners['x1']:.0f}, {corners['y1']:.0f}) pt"

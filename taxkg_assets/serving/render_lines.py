@@ -146,11 +146,13 @@ def trace(traced: Mapping[str, Any], *, out: Console) -> None:
     """
     if not traced["document_id"]:
         name = escape(name_line(traced))
-        out.print(f"The library contains no line {name}; this is what its documents state about it.", highlight=False)
+        out.print(
+            f"The library does not contain {name}. These are the statements of its documents about it.", highlight=False
+        )
     for title, steps in (("goes to", traced["into"]), ("comes from", traced["out_of"])):
         tree = Tree(f"[bold]{escape(name_line(traced))}[/] {title}")
         _grow(tree, steps)
-        out.print(tree if steps else f"{escape(name_line(traced))} {title}: nothing is stated", highlight=False)
+        out.print(tree if steps else f"{escape(name_line(traced))} {title}: no document states it", highlight=False)
 
 
 def _grow(tree: Tree, steps: Sequence[Mapping[str, Any]]) -> None:

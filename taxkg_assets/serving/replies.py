@@ -162,6 +162,7 @@ class CellRow(_Row):
 class ChangeRow(_Row):
     """One change between two revisions."""
 
+    group: str = Field(description="Boxes, Lines and codes, Amounts, Dates, Instructions or Routine; in this order")
     kind: str = Field(description="box added, removed, renamed or renumbered; text changed; …")
     key: str = Field(description="box, line or code that it falls under; empty for prose")
     previous_key: str = Field(description="its key in the older revision if it was renumbered")

@@ -64,14 +64,14 @@ class RequestLimits:
                 with anyio.fail_after(BODY_SECONDS):
                     body = await self._read_body(receive, most=most)
             except TimeoutError:
-                refusal = _refused(408, f"The body must be here within {BODY_SECONDS:g} seconds.")
+                refusal = _refused(408, f"The request body did not arrive within {BODY_SECONDS:g} seconds.")
             except _BodyTooLongError:
                 refusal = _too_long(most)
             except ClientDisconnect:
                 return
         is_counted = scope["path"] not in UNCOUNTED_PATHS
         if refusal is None and is_counted and self._waiting >= self._most_waiting:
-            refusal = _refused(503, "Too many requests are waiting: try again.")
+            refusal = _refused(503, "Too many requests are waiting. Try again.")
             refusal.headers["Retry-After"] = "1"
         if refusal is not None:
             await refusal(scope, receive, send)
@@ -116,13 +116,13 @@ class RequestLimits:
         netloc = headers.get("host", "")
         host = _hostname(netloc)
         if host not in self._hosts:
-            return _refused(421, f"This server does not answer to the name {host!r}: add it to TAXKG_API_HOSTS.")
+            return _refused(421, f"This server does not answer to the host name {host!r}. Add it to TAXKG_API_HOSTS.")
         origin = headers.get("origin")
         if origin and origin not in self._origins and _netloc(origin) != netloc:
-            return _refused(403, f"Pages of {origin} may not call this server: add the origin to TAXKG_API_ORIGINS.")
+            return _refused(403, f"Pages of {origin} may not call this server. Add the origin to TAXKG_API_ORIGINS.")
         is_open = path in OPEN_PATHS or path.startswith(OPEN_FOLDER)
         if self._key and not is_open and not self._is_known(headers):
-            return _refused(401, "A key is needed: send it as X-API-Key, or as a bearer token.")
+            return _refused(401, "This server requires a key. Send it in the header X-API-Key, or as a bearer token.")
         length = headers.get("content-length", "0")
         if not length.isdecimal() or int(length) > most:
             return _too_long(most)
@@ -141,7 +141,7 @@ class PostOnly:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and scope["method"] != "POST":
-            refusal = _refused(405, "The tools are called by POST; there is no stream to listen to.")
+            refusal = _refused(405, "Call the tools by POST; this server offers no event stream.")
             refusal.headers["Allow"] = "POST"
             await refusal(scope, receive, send)
         else:
@@ -198,7 +198,7 @@ def _netloc(origin: str) -> str | None:
 
 
 def _too_long(most: int) -> JSONResponse:
-    return _refused(413, f"The body may have {most} bytes at most.")
+    return _refused(413, f"The request body exceeds the limit of {most} bytes.")
 
 
 def _refused(status: int, detail: str) -> JSONResponse:

@@ -46,11 +46,11 @@ def decide(store: Store, chunk_ids: Sequence[str], *, decision: str, reason: str
     """
     known = {row["chunk_id"]: row for row in _read_chunks(store).iter_rows(named=True)}
     if unknown := [c for c in chunk_ids if c not in known]:
-        raise NotWaitingError(f"There is no chunk {', '.join(unknown)}: see `taxkg review list`.")
+        raise NotWaitingError(f"No chunk has the id {', '.join(unknown)}. `taxkg review list` lists the ids.")
     if printed := [c for c in chunk_ids if known[c]["created_by"] == "structural"]:
         raise NotWaitingError(
-            f"{', '.join(printed)}: chunked by layout, without a judgment to accept or reject. "
-            "`taxkg review list` shows what is open."
+            f"{', '.join(printed)}: only chunks of the semantic chunker can be accepted or rejected. "
+            "`taxkg review list` lists those that wait."
         )
     decided = [
         {

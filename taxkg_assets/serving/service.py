@@ -16,6 +16,7 @@ from typing import Any, TypeVar, cast
 
 from cachetools import LRUCache
 
+from taxkg_assets.graph.change_report import GROUPS, find_group
 from taxkg_assets.retrieval.answering.answer import Answer, ask
 from taxkg_assets.retrieval.results import Result
 from taxkg_assets.serving.boxes import find_box, list_boxes
@@ -211,7 +212,7 @@ class Service:
     def list_changes(
         self, name: str, older: str = "", newer: str = "", *, routine: bool = False, key: str = ""
     ) -> list[dict[str, Any]]:
-        """List what changed between two revisions, routine changes last.
+        """List what changed between two revisions: boxes first, then lines, amounts, dates, instructions, routine.
 
         Args:
             name: Form or file stem, e.g. 1099-NEC.
@@ -220,17 +221,21 @@ class Service:
             routine: Whether to list changes that need no action.
             key: Only changes of this box, line or code; all if empty.
 
+        Returns:
+            Rows of `revisions` with `group`, the name of their group in a change report.
+
         Raises:
             RevisionNotFoundError: There is no such form or revision; the message lists what there is.
         """
         wanted = key.strip().lower().replace(" ", "_")
         rows = [
-            row
+            {**row, "group": find_group(row)}
             for row in self.compare(name, older, newer)
             if (routine or not row["is_routine"])
             and (not wanted or row["key"].lower() in (wanted, f"box_{wanted}", f"line_{wanted}"))
         ]
-        return sorted(rows, key=lambda row: bool(row["is_routine"]))
+        order = [group for group, _ in GROUPS]
+        return sorted(rows, key=lambda row: order.index(row["group"]))
 
     def read_node(self, node_id: str) -> dict[str, Any]:
         """Read a node in full with its relations.

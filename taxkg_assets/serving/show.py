@@ -19,6 +19,7 @@ import polars as pl
 
 from taxkg_assets.defs.home.store import Store
 from taxkg_assets.schemas import ROLES
+from taxkg_assets.serving.known_names import list_names
 from taxkg_assets.serving.mupdf import MUPDF
 
 Color = tuple[float, float, float]
@@ -159,19 +160,14 @@ def draw_page(store: Store, content: PageContent, *, zoom: float = 2.0) -> Pictu
 def find_document(store: Store, document_id: str) -> dict[str, Any]:
     """The row of a document; `PageNotFoundError` names those that are like it."""
     if not store.exists("documents"):
-        raise PageNotFoundError(f"Nothing is built in {store.uri}: run `taxkg build` first, or name another --home.")
+        raise PageNotFoundError(f"Nothing is built in {store.uri}. Run `taxkg build` first, or name another --home.")
     documents = store.read("documents")
     rows = documents.filter(pl.col("document_id") == document_id).to_dicts()
     if not rows:
-        near = _near(document_id, documents["document_id"].to_list())
-        raise PageNotFoundError(f"No document {document_id!r} in {store.uri}. {near}")
+        stem = document_id.lower().removesuffix(".pdf").removesuffix(".txt")
+        known = list_names(documents["document_id"], wanted=stem)
+        raise PageNotFoundError(f"No document {document_id!r} in {store.uri}. Documents: {known}.")
     return rows[0]
-
-
-def _near(document_id: str, known: Sequence[str]) -> str:
-    stem = document_id.lower().removesuffix(".pdf").removesuffix(".txt")
-    like = [name for name in known if stem and stem in name.lower()]
-    return f"Documents: {', '.join(like or known) or 'none; run `taxkg build` first'}."
 
 
 def _owners(store: Store, document_id: str, elements: Sequence[Row]) -> dict[str, str]:
@@ -243,10 +239,10 @@ def _open_source(document: Row) -> Any:
     """The document's file, opened, if it still holds the bytes that were read; `PageNotFoundError` otherwise."""
     path = Path(document["source_uri"])
     if not path.is_file():
-        raise PageNotFoundError(f"{path} is gone: put the file back, or build again with `taxkg build --corpus`.")
+        raise PageNotFoundError(f"{path} is gone. Put the file back, or build again with `taxkg build --corpus`.")
     data = path.read_bytes()
     if hashlib.sha256(data).hexdigest() != document["sha256"]:
-        raise PageNotFoundError(f"{path} has changed since it was read: run `taxkg build`, then look again.")
+        raise PageNotFoundError(f"{path} has changed since it was read. Run `taxkg build`, and try again.")
     from taxkg_assets.extraction.pdf.document import BoundedDocument  # loads PyMuPDF
 
     return BoundedDocument(stream=data, filetype="txt" if path.suffix.lower() == ".txt" else "pdf")

@@ -56,14 +56,14 @@ def drop(home: str, source: Path) -> list[str]:
         named = next((root for root in manifest["roots"] if root in (str(source), str(source.resolve()))), None)
         if named is None:
             listed = ", ".join(manifest["roots"]) or "none"
-            raise MissingSourceError(f"{source} is no recorded source of {store.home}. There are: {listed}.")
+            raise MissingSourceError(f"{source} is not a recorded source of {store.home}. Sources: {listed}.")
         if named == str(inbox_of(Home(home=home).settings)):
-            raise SourceError(f"{named} is the inbox, which is always a source: remove the files from it instead.")
+            raise SourceError(f"{named} is the inbox, which is always a source. Remove the files from it instead.")
         others = {root: find_source_files(root) for root in existing_roots(manifest["roots"]) if str(root) != named}
         dropped = drop_source(manifest, named, others=others)
         if not dropped["files"]:
             raise SourceError(
-                f"{named} is the only source with documents: record another one first with `taxkg build --corpus`, "
+                f"{named} is the only source with documents. Record another one first with `taxkg build --corpus`, "
                 "or delete the home."
             )
         store.write_manifest(dropped)

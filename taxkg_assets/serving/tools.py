@@ -74,6 +74,9 @@ EXPECTED = (
     PageNotFoundError,
     RevisionNotFoundError,
 )
+EVIDENCE_ZOOM = 1.5
+"""Pixels per point of a page's picture: fine print is legible, and an agent pays by the pixel."""
+
 READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 
 Question = Annotated[str, Field(min_length=1, max_length=MOST_CHARACTERS, description="the question, in plain words")]
@@ -237,7 +240,7 @@ def _add_document_tools(server: MCPServer[Any], service: Service) -> None:
         words: Annotated[
             str, Field(max_length=200, description="words of the title, form, year or id; empty for all")
         ] = "",
-        k: RowCount = 50,
+        k: RowCount = 25,
     ) -> DocumentsReply:
         """List the documents that can be searched, with form, revision and official address."""
         return reply_documents(list_documents(service.current), words=words, k=k)
@@ -251,7 +254,7 @@ def _add_document_tools(server: MCPServer[Any], service: Service) -> None:
         ] = None,
     ) -> Image:
         """Show the page of a passage as a picture with the passage marked."""
-        return Image(data=service.draw_evidence(node_id, page=page), format="png")
+        return Image(data=service.draw_evidence(node_id, page=page, zoom=EVIDENCE_ZOOM), format="png")
 
 
 def _explained(work: Callable[P, T]) -> Callable[P, Any]:

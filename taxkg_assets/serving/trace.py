@@ -45,13 +45,15 @@ def trace(released: Released, words: Sequence[str], *, revision: str = "", depth
         LineNotFoundError: There is no such line in the library nor in a statement, or the release has no flows.
     """
     if not released.holds("flows"):
-        raise LineNotFoundError("The release was made by a version without flows. Run `taxkg build`.")
+        raise LineNotFoundError("An older version of taxkg made this release, without flows. Run `taxkg build`.")
     year = pl.col("document_id").str.extract(_YEAR).fill_null("")
     order = [~pl.col("is_same_year"), pl.col("problem") != "", year, pl.col("flow_id")]
     flows = released.table("flows").sort(order, descending=[False, False, True, False])
     query, code = _split_code(" ".join(words))
     if code and "source_code" not in flows.columns:
-        raise LineNotFoundError("The release was made by a version without codes of flows. Run `taxkg build`.")
+        raise LineNotFoundError(
+            "An older version of taxkg made this release, without codes of flows. Run `taxkg build`."
+        )
     line = _choose_line(released, flows, query, code, revision)
     labels = {
         (row["document_id"], row["part"], row["key"]): row["label"]
@@ -85,8 +87,8 @@ def _choose_line(released: Released, flows: pl.DataFrame, query: str, code: str,
         if any(form_pattern(form).search(query) for form in released.table("lines")["form"].unique()):
             raise
     raise LineNotFoundError(
-        f"The library does not contain the form of {query!r}, and none of its documents states where this amount goes "
-        f"or comes from. Add the form and its instructions with `taxkg build --corpus FOLDER`."
+        f"The library does not contain the form of {query!r}, and no document in it states where this amount comes "
+        "from or goes. Add the form and its instructions with `taxkg build --corpus FOLDER`."
     )
 
 

@@ -53,13 +53,13 @@ def create_verify_router(service: Service) -> APIRouter:
 
 def _read(request: VerifyRequest) -> DraftFile:
     if bool(request.text) == bool(request.pdf):
-        raise DraftError("Give either the text of a draft or a PDF.")
+        raise DraftError("Send either `text` or `pdf`.")
     if request.text:
         if any("\ud800" <= letter <= "\udfff" for letter in request.text):
-            raise DraftError("The text holds half a pair of surrogates.")
+            raise DraftError("The text is not valid Unicode: it contains an unpaired surrogate.")
         return read_text(request.text, name=request.name)
     try:
         data = base64.b64decode(request.pdf, validate=True)
     except binascii.Error as error:
-        raise DraftError("The PDF is not in Base64.") from error
+        raise DraftError("`pdf` is not valid Base64.") from error
     return read_bytes(data, name=request.name)

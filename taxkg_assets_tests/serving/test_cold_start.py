@@ -82,7 +82,7 @@ def test_a_cold_question_says_what_to_doubt(sample_home: Path, command: str) -> 
     store.write("release", release.with_columns(table_versions=pl.lit(json.dumps(served))), inputs="")
     loaded, shown = _loaded([command, "How are ordinary dividends reported?", "--home", str(sample_home)])
     words = " ".join(shown.split())
-    assert "doubtful sample-" in words
+    assert "caution sample-" in words
     assert ": A heading is unread." in words
     assert loaded & FORBIDDEN == set()
 

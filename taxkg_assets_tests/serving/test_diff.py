@@ -53,11 +53,11 @@ def test_two_documents_are_found_by_name_and_revision(asked: tuple[str, ...], fo
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        (("f77",), "There are: f9, i9"),
-        (("9",), "may mean any of f9, i9"),
-        (("f9", "2030", "2040"), r"There are: f9: 2030, 2031, 2031__build20311206, 2032-draft1\."),
-        (("f9", "2030"), "Give both revisions"),
-        (("f9", "2030", "f9--2030"), "the same document, f9--2030: name two. There are: 2030, 2031"),
+        (("f77",), "Names: f9, i9"),
+        (("9",), "matches several documents: f9, i9"),
+        (("f9", "2030", "2040"), r"Revisions: f9: 2030, 2031, 2031__build20311206, 2032-draft1\."),
+        (("f9", "2030"), "Give two revisions"),
+        (("f9", "2030", "f9--2030"), "the same document, f9--2030. Name two of these: 2030, 2031"),
     ],
 )
 def test_what_is_not_there_is_answered_with_what_is(asked: tuple[str, ...], message: str) -> None:
@@ -92,7 +92,7 @@ def test_a_file_outside_the_home_stands_for_a_revision(built_samples: Path, tmp_
     assert told[0] == told[1] != []
 
 
-@pytest.mark.parametrize(("content", "message"), [(None, "does not exist"), (b"no PDF", "was not read")])
+@pytest.mark.parametrize(("content", "message"), [(None, "does not exist"), (b"no PDF", "could not be read")])
 def test_a_file_that_cannot_be_read_is_refused_with_the_remedy(
     built_samples: Path, tmp_path: Path, content: bytes | None, message: str
 ) -> None:

@@ -172,7 +172,7 @@ def test_a_slow_server_is_waited_for_and_a_failing_one_retried(open_page: Any) -
     page.get_by_label("Question").fill("What is reported in box 1a?")
     page.get_by_role("button", name="Ask", exact=True).click()
     page.get_by_text("Still searching").wait_for()
-    busy = {"detail": "Too many requests are waiting: try again.", "code": "not_available"}
+    busy = {"detail": "Too many requests are waiting. Try again.", "code": "not_available"}
     waiting.pop().fulfill(status=503, json=busy)
     page.get_by_role("alert").get_by_text("Too many requests").wait_for()
     page.unroute("**/v1/ask")
@@ -222,7 +222,7 @@ def test_no_serious_fault_for_assistive_technology(open_page: Any, view: str, sc
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_an_error_leads_to_the_documents_and_is_accessible(open_page: Any, scheme: str) -> None:
     page = open_page("/?view=document&document=nowhere", is_quiet=False, scheme=scheme)
-    page.get_by_role("alert").get_by_text("No document 'nowhere'").wait_for()
+    page.get_by_role("alert").get_by_text("no document 'nowhere'").wait_for()
     assert find_serious_faults(page) == []
     page.get_by_role("link", name="See the documents").click()
     page.get_by_role("heading", name="Documents").wait_for()

@@ -12,6 +12,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from taxkg_assets.defs.home.store import Store
+from taxkg_assets.graph.change_report import GROUPS
 from taxkg_assets.serving.evaluate import report_usage
 from taxkg_assets.serving.http_api import create_app
 from taxkg_assets.serving.release import withdraw
@@ -68,14 +69,14 @@ def test_asked_twice_is_answered_from_memory(client: TestClient, service: Servic
 @pytest.mark.parametrize(
     ("path", "body", "status", "reason"),
     [
-        ("/v1/ask", {"question": " "}, 422, "pattern"),
+        ("/v1/ask", {"question": " "}, 422, "must not be blank"),
         ("/v1/ask", {"question": "x" * 5000}, 422, "at most"),
         ("/v1/ask", {"question": "x", "k": 0}, 422, "greater"),
         ("/v1/ask", {"question": "x", "sql": "drop"}, 422, "Extra"),
         ("/v1/search", {"question": "x", "document": "nothing"}, 404, "Documents:"),
         ("/v1/search", {"question": "x", "form": "9999-ZZ"}, 404, "Forms:"),
         ("/v1/search", {"question": "x", "year": 1950}, 404, "Years:"),
-        ("/v1/ask", {"question": "x" * 100_000}, 413, "at most"),
+        ("/v1/ask", {"question": "x" * 100_000}, 413, "exceeds the limit"),
     ],
 )
 def test_a_bad_request_is_refused_with_its_reason(
@@ -99,6 +100,11 @@ def test_every_error_has_the_same_form(client: TestClient) -> None:
         assert reply.status_code >= 400
         assert set(reply.json()) == {"detail", "code"}
         assert isinstance(reply.json()["detail"], str)
+
+
+def test_a_body_that_is_not_json_is_named_as_such(client: TestClient) -> None:
+    reply = client.post("/v1/ask", content="{not json", headers={"content-type": "application/json"})
+    assert reply.json() == {"detail": "The body is not valid JSON (character 1).", "code": "invalid"}
 
 
 def test_the_description_names_every_field_parameter_and_error(client: TestClient) -> None:
@@ -127,6 +133,9 @@ def test_changes_are_limited_to_a_box_and_a_number(client: TestClient) -> None:
     routine = [row["is_routine"] for row in rows]
     assert routine == sorted(routine), "routine changes come last"
     key = next(row["key"] for row in rows if row["key"])
+    order = [group for group, _ in GROUPS]
+    assert [row["group"] for row in rows] == sorted((row["group"] for row in rows), key=order.index)
+    assert rows[0]["group"] == "Boxes"
     mine = client.get("/v1/diff", params={"name": "f1099div", "key": key}).json()
     assert {row["key"] for row in mine} == {key}
     assert len(client.get("/v1/diff?name=f1099div&k=2").json()) == 2

@@ -75,10 +75,10 @@ def test_a_line_is_named_as_people_name_it(words: str, form: str, parts: set[str
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("Schedule D (Form 2041) 7", "names no form"),
-        ("Schedule K-1 7", "names several forms"),
+        ("Schedule D (Form 2041) 7", "No form with lines"),
+        ("Schedule K-1 7", "matches several forms"),
         ("2060 99", "has no line"),
-        ("2060 berths of all kinds", "names no line"),
+        ("2060 berths of all kinds", "has no line .2060 berths of all kinds."),
     ],
 )
 def test_the_line_of_another_form_is_never_given(words: str, said: str) -> None:
@@ -87,7 +87,7 @@ def test_the_line_of_another_form_is_never_given(words: str, said: str) -> None:
 
 
 def test_a_release_of_an_older_version_is_refused_in_one_line() -> None:
-    with pytest.raises(LineNotFoundError, match="version without lines"):
+    with pytest.raises(LineNotFoundError, match="without lines"):
         find_lines(Released(has_lines=False), ["2060", "7"])  # type: ignore[arg-type]
 
 

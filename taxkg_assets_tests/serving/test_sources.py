@@ -52,7 +52,7 @@ def test_a_folder_that_is_gone_can_be_dropped(home: Home, tmp_path: Path) -> Non
 
 
 def test_the_only_source_and_an_unknown_one_are_refused(home: Home, tmp_path: Path) -> None:
-    with pytest.raises(MissingSourceError, match="no recorded source"):
+    with pytest.raises(MissingSourceError, match="not a recorded source"):
         drop(home.home, tmp_path / "three")
     drop(home.home, tmp_path / "one")
     with pytest.raises(SourceError, match="the only source"):

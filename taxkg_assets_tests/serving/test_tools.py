@@ -154,9 +154,11 @@ def test_one_revision_of_a_box_or_line_is_returned_and_the_others_named(service:
         ("ask", {"question": ""}, "question: String should have at least 1 character."),
         ("ask", {"question": "x", "k": 99}, "k: Input should be less than or equal to 50."),
         ("search", {}, "question: Field required."),
-        ("evidence", {"node_id": "nothing"}, "take `node_id` from a search result."),
-        ("passage", {"node_id": "nothing"}, "No node 'nothing'"),
-        ("diff", {"name": "f0"}, "There are: "),
+        ("evidence", {"node_id": "nothing"}, "Take `node_id` from a search result."),
+        ("passage", {"node_id": "nothing"}, "no node 'nothing'"),
+        ("diff", {"name": "f0"}, "Names: "),
+        ("box", {"form": "1099-DIV", "key": "2e", "revision": "1999"}, "Revisions: 2026-01, 2024-01."),
+        ("line", {"form": "1099-DIV", "key": "2e", "revision": "1999"}, "no revision '1999'"),
     ],
 )
 def test_what_is_wrong_is_one_sentence(service: Service, tool: str, arguments: dict[str, object], said: str) -> None:

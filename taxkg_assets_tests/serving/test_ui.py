@@ -22,6 +22,7 @@ import taxkg_assets.definitions  # noqa: F401 - registers the tables and their g
 from taxkg_assets.defs.extraction import READ_TABLES
 from taxkg_assets.defs.home.contracts import schema_of
 from taxkg_assets.defs.home.store import Store
+from taxkg_assets.defs.wiring.asset_pages import stage_of
 from taxkg_assets.defs.wiring.document_rows import PREVIEW_ROWS
 from taxkg_assets.defs.wiring.registry import PIPELINE
 from taxkg_assets.defs.wiring.resources import PACKAGE, PROJECT
@@ -176,7 +177,8 @@ def test_every_table_is_described_from_its_schema_in_the_group_of_its_stage(show
     assert shown.keys() == set(PIPELINE)
     for name, node in shown.items():
         schema = schema_of(name)
-        assert WITHIN.get(node["groupName"], node["groupName"]) in STAGES
+        stage = stage_of(node["groupName"])
+        assert WITHIN.get(stage, stage) in STAGES
         assert node["description"].startswith(" ".join(str(inspect.getdoc(schema)).split()))
         columns = entries(node["metadataEntries"])["dagster/column_schema"]["schema"]["columns"]
         assert [c["name"] for c in columns] == list(schema.columns())
@@ -191,8 +193,8 @@ def test_an_asset_is_one_step_from_its_code(shown: dict[str, Any]) -> None:
         assert builder[links["builder"]["lineNumber"] - 1].startswith("def build_"), name
         wiring, line = Path(links["wiring"]["filePath"]), links["wiring"]["lineNumber"]
         assert wiring.parent == PACKAGE / "defs"
-        group = node["groupName"]
-        assert wiring.stem.split("_")[0] in {WITHIN.get(group, group), "extraction", "quality"}
+        stage = stage_of(node["groupName"])
+        assert wiring.stem.split("_")[0] in {WITHIN.get(stage, stage), "extraction", "quality"}
         wired = "".join(wiring.read_text().splitlines()[line - 1 : line + 4])
         assert name in wired or schema_of(name).__name__ in wired
 

@@ -138,10 +138,10 @@ def test_time_and_number_are_limited(checker: Checker) -> None:
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        (b"x" * 2_000_001, "more than 2 MB"),
+        (b"x" * 2_000_001, "larger than 2 MB"),
         (b"\xff\xfe\x00\x01", "neither UTF-8 text nor a PDF"),
         (b"\x00\x01\x02\x03 text", "binary"),
-        (b"  \n", "holds no text"),
+        (b"  \n", "contains no text"),
         (b"%PDF-1.7 broken", "cannot be read as a PDF"),
     ],
 )

@@ -6,6 +6,7 @@ when all stages are wired, so pages are completed afterwards.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
 
@@ -30,10 +31,13 @@ OWNERS: Mapping[str, str] = {
     "training": "team:training",
     "reranking": "team:training",
 }
-"""Owner of the tables of each group."""
+"""Owner of the tables of each stage."""
 
 FRESHNESS = dg.FreshnessPolicy.time_window(warn_window=timedelta(days=100), fail_window=timedelta(days=400))
 """The IRS revises most products once a year: a library in which nothing changed for 400 days lacks a year."""
+
+_CLAUSES = re.compile(r" (?=(?:FROM|WHERE|GROUP BY|ORDER BY|HAVING|LIMIT|(?:LEFT |CROSS )?JOIN)\b)")
+"""Blanks before the clauses of an example: the page of a table cuts long lines."""
 
 DATED = frozenset({"documents", "release"})
 """Tables that say how old the library is; the age of those between them follows."""
@@ -50,21 +54,30 @@ def with_pages(assets: Iterable[dg.AssetsDefinition]) -> list[dg.AssetsDefinitio
 
 def _complete(spec: dg.AssetSpec) -> dg.AssetSpec:
     name = spec.key.to_user_string()
-    group = spec.group_name or ""
+    stage = stage_of(spec.group_name or "")
     return spec.replace_attributes(
-        owners=[OWNERS[group]],
-        tags={**spec.tags, **_find_tags(spec, group=group)},
+        owners=[OWNERS[stage]],
+        tags={**spec.tags, **_find_tags(spec, stage=stage)},
         description=describe_table(PIPELINE[name]),
         metadata={**spec.metadata, "dagster/table_name": name},
         freshness_policy=FRESHNESS if name in DATED else None,
     )
 
 
-def _find_tags(spec: dg.AssetSpec, *, group: str) -> dict[str, str]:
+def stage_of(group: str) -> str:
+    """Return the stage of a group of the UI.
+
+    Args:
+        group: Name of the group, e.g. `search/retrieval`.
+    """
+    return group.rpartition("/")[2]
+
+
+def _find_tags(spec: dg.AssetSpec, *, stage: str) -> dict[str, str]:
     """Return the tags that assets can be filtered by."""
     return {
-        "taxkg/stage": group,
-        "taxkg/made-by": "train" if group in TRAINING_GROUPS else "build",
+        "taxkg/stage": stage,
+        "taxkg/made-by": "train" if stage in TRAINING_GROUPS else "build",
         "taxkg/partitioned": "by-document" if spec.partitions_def is not None else "no",
     }
 
@@ -85,6 +98,6 @@ def describe_table(record: TableRecord) -> str:
             " ".join((schema.__doc__ or "").split()),
             f"**Key** {key}\n\n**Made from** {above}\n\n**Gates** {gates}",
             f"**Caveats** {note.caveat}",
-            f"**Example**\n```sql\n{note.query}\n```",
+            f"**Example**\n```sql\n{_CLAUSES.sub(chr(10), note.query)}\n```",
         ]
     )

@@ -30,7 +30,9 @@ app = typer.Typer(
 out = Terminal(width=None if sys.stdout.isatty() else 140)
 err = Terminal(stderr=True)
 
-HomeOption = Annotated[str, typer.Option("--home", help="Home folder (default: TAXKG_HOME, or data/store).")]
+HomeOption = Annotated[
+    str, typer.Option("--home", help="Home: a folder, or s3://BUCKET/FOLDER (default: TAXKG_HOME, else data/store).")
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 
 FAILED, USAGE, QUARANTINED = 1, 2, 3
@@ -90,7 +92,7 @@ def home_of(option: str, *, is_new: bool = False) -> str:
     home = option or settings.home
     if not (is_new or "://" in home or Path(home).is_dir()):
         raise HomeMissingError(
-            f"There is no home at {home}. Check the path, or make one: `taxkg build --home {home} --corpus FOLDER`."
+            f"There is no home at {home}. Check the path, or create one: `taxkg build --home {home} --corpus FOLDER`."
         )
     return home
 

@@ -45,22 +45,25 @@ class Sources(StrEnum):
 @command(epilog=examples("taxkg build --corpus forms/", "taxkg build --home library --select edges"))
 def build(
     corpus: Annotated[
-        list[Path] | None, typer.Option("--corpus", help="Folder or file to build from; recorded for later builds.")
+        list[Path] | None,
+        typer.Option("--corpus", help="Folder or file of documents; recorded for later builds. Repeatable."),
     ] = None,
     home: HomeOption = "",
     select: Annotated[
-        list[str] | None, typer.Option("--select", help="Only this asset, after the gates of all its ancestors.")
+        list[str] | None,
+        typer.Option("--select", help="Build only this asset; the gates of its ancestors must pass. Repeatable."),
     ] = None,
     retry: Annotated[bool, typer.Option("--retry", help="Try quarantined documents again.")] = False,
     estimate: Annotated[
-        bool, typer.Option("--estimate", help="Only estimate the calls of language models and their cost.")
+        bool,
+        typer.Option("--estimate", help="Estimate the calls of language models and their cost, and build nothing."),
     ] = False,
     verbose: Annotated[
         bool, typer.Option("--verbose", help="Show Dagster's own log, and every gate and table at the end.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Materialize the asset graph with its gates. A second run does only what changed."""
+    """Build all tables, the index and the release, and run the gates. A later build does only what changed."""
     from taxkg_assets.serving import render
     from taxkg_assets.serving.build import build as run_build
     from taxkg_assets.serving.progress_bars import ProgressBars
@@ -96,11 +99,13 @@ def build(
 @command(epilog=examples("taxkg fetch 1099 w2", "taxkg fetch f1040 i1040 --year 2023 --to forms/"))
 def fetch(
     names: Annotated[list[str], typer.Argument(help="IRS file names (f1099div, i1099div) or families (1099, w2).")],
-    year: Annotated[list[int] | None, typer.Option("--year", help="Prior revisions of these years.")] = None,
+    year: Annotated[
+        list[int] | None, typer.Option("--year", help="Revision of this year instead of the current one. Repeatable.")
+    ] = None,
     to: Annotated[Path | None, typer.Option("--to", help="Folder to fetch into (default: <home>/inbox).")] = None,
-    is_draft: Annotated[bool, typer.Option("--draft", help="The early release draft.")] = False,
+    is_draft: Annotated[bool, typer.Option("--draft", help="Fetch the early release draft.")] = False,
     is_dry: Annotated[bool, typer.Option("--dry-run", help="Print the requests without sending them.")] = False,
-    base_url: Annotated[str, typer.Option("--base-url", help="Another server with the same paths.")] = "",
+    base_url: Annotated[str, typer.Option("--base-url", help="Server to fetch from, with the paths of the IRS.")] = "",
     home: HomeOption = "",
     as_json: JsonOption = False,
 ) -> None:
@@ -137,7 +142,10 @@ def train(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Train encoder and reranker on the graph. A model is used if it beats its base. Resumes when interrupted."""
+    """Train the encoder and the reranker on the graph. A model that does not beat its base is not used.
+
+    An interrupted training resumes.
+    """
     from taxkg_assets.serving import render
     from taxkg_assets.serving.progress_bars import ProgressBars
     from taxkg_assets.serving.train import read_models
@@ -188,7 +196,7 @@ def status(home: HomeOption = "", as_json: JsonOption = False) -> None:
 
 @command(epilog=examples("taxkg sources list", "taxkg sources drop forms/old"))
 def sources(
-    action: Annotated[Sources, typer.Argument(help="Action.")],
+    action: Annotated[Sources, typer.Argument(help="list or drop.")],
     source: Annotated[Path | None, typer.Argument(help="Folder or file to drop.")] = None,
     home: HomeOption = "",
     as_json: JsonOption = False,
@@ -202,7 +210,7 @@ def sources(
         print_json(rows) if as_json else render.sources(rows, out=out)
         return
     if source is None:
-        raise typer.BadParameter("name the folder or file as `taxkg sources list` shows it")
+        raise typer.BadParameter("Name the folder or file as `taxkg sources list` prints it.")
     leaving = drop(home_of(home), source)
     if as_json:
         print_json({"leaving": leaving})
@@ -214,7 +222,9 @@ def sources(
 def vacuum(
     keep_days: Annotated[
         float | None,
-        typer.Option("--keep-days", min=0, max=MOST_DAYS, help="Keep versions younger than this (default: 7 days)."),
+        typer.Option(
+            "--keep-days", min=0, max=MOST_DAYS, help="Keep versions younger than this many days (default: 7)."
+        ),
     ] = None,
     is_dry: Annotated[bool, typer.Option("--dry-run", help="Print what would be deleted, and delete nothing.")] = False,
     home: HomeOption = "",

@@ -19,7 +19,7 @@ def line(
     home: HomeOption = "",
     as_json: JsonOption = False,
 ) -> None:
-    """Look up a line, box or column of a form in each revision: label, section, past, fields."""
+    """Look up a line, box or column of a form in each revision: label, formula, flows, instructions, fields."""
     from taxkg_assets.serving import render_lines
     from taxkg_assets.serving.lines import find_lines
     from taxkg_assets.serving.released import open_release
@@ -35,11 +35,13 @@ def line(
 def form(
     words: Annotated[list[str], typer.Argument(help="Form or schedule: 8960, Schedule D.")],
     revision: Annotated[str, typer.Option("--revision", help="Revision or document (default: the newest).")] = "",
-    csv: Annotated[Path | None, typer.Option("--csv", help="Write name, key, label, rectangle of each field.")] = None,
+    csv: Annotated[
+        Path | None, typer.Option("--csv", help="Write name, key, label and rectangle of each field to this file.")
+    ] = None,
     home: HomeOption = "",
     as_json: JsonOption = False,
 ) -> None:
-    """List all numbered fields of a form in the order it prints them; export what is to be filled in."""
+    """List the numbered fields of a form in printed order, or export all fields as CSV."""
     from taxkg_assets.defs.home.store import atomic_write
     from taxkg_assets.serving import render_lines
     from taxkg_assets.serving.lines import find_form, list_fields
@@ -49,7 +51,7 @@ def form(
     if csv is not None:
         fields = list_fields(rows)
         atomic_write(csv, fields.write_csv().encode())
-        err.print(f"{fields.height} fields written to {csv}.", markup=False)
+        err.print(f"Wrote {fields.height} fields to {csv}.", markup=False)
     if as_json:
         print_json(rows)
     elif csv is None:
@@ -59,11 +61,11 @@ def form(
 @command(epilog=examples("taxkg trace 1099-DIV 1a", "taxkg trace 1099-DIV 1a --svg trace.svg"))
 def trace(
     words: Annotated[list[str], typer.Argument(help="Form and key: 1099-DIV 1a, W-2 12 code W.")],
-    svg: Annotated[Path | None, typer.Option("--svg", help="Draw the trace into a file.")] = None,
+    svg: Annotated[Path | None, typer.Option("--svg", help="Draw the trace into this SVG file.")] = None,
     home: HomeOption = "",
     as_json: JsonOption = False,
 ) -> None:
-    """Follow an amount from line to line, across documents, to the return and back, each step with its evidence."""
+    """Follow an amount across documents: where it comes from and where it goes, each step with its evidence."""
     from taxkg_assets.defs.home.store import atomic_write
     from taxkg_assets.serving import render_lines
     from taxkg_assets.serving.released import open_release

@@ -42,7 +42,7 @@ class Level(StrEnum):
     )
 )
 def search(
-    question: Annotated[str, typer.Argument(help="What to look for.")] = "",
+    question: Annotated[str, typer.Argument(help="Question or key words.")] = "",
     k: Annotated[int, typer.Option("-k", min=1, max=50, help="Number of passages.")] = 5,
     form: Annotated[str, typer.Option("--form", help="Only this form, e.g. 1099-DIV.")] = "",
     year: Annotated[int | None, typer.Option("--year", help="Only this tax year or revision year.")] = None,
@@ -72,7 +72,7 @@ def search(
         def line(query_id: str, text: str) -> dict[str, Any]:
             return search_line(searcher, query_id, text, filters=filters)
 
-        err.print(f"{run_batch(queries, output, line=line)} questions answered, results in {output}.")
+        err.print(f"Wrote the results of {run_batch(queries, output, line=line)} questions to {output}.")
         return
     with answering():
         results = released.searcher.search(question, k=k, **filters)
@@ -106,7 +106,7 @@ def ask(
     if queries is not None and output is not None:
         searcher = released.searcher
         count = run_batch(queries, output, line=lambda i, q: run_line(searcher, i, q, settings=settings))
-        err.print(f"{count} questions answered, results in {output}.")
+        err.print(f"Wrote the answers to {count} questions to {output}.")
         return
     with answering():
         answer = answer_question(released.searcher, question, settings=settings, k=k)
@@ -118,7 +118,9 @@ def ask(
 
 @command(epilog=examples("taxkg box 1099-DIV 1a", "taxkg box W-2"))
 def box(
-    words: Annotated[list[str], typer.Argument(help="Form and key (1099-DIV 1a), a name (QD), or a form.")],
+    words: Annotated[
+        list[str], typer.Argument(help="Form and key (1099-DIV 1a), a form (1099-DIV), or the name of a box.")
+    ],
     home: HomeOption = "",
     as_json: JsonOption = False,
 ) -> None:
@@ -152,7 +154,7 @@ def table(
     from taxkg_assets.serving.tables import TableLookup
 
     if not question.strip():
-        raise typer.BadParameter("the question is empty")
+        raise typer.BadParameter("The question is empty.")
     rows = TableLookup(open_release(home_of(home))).find(question, k=k, document=document or None)
     if as_json:
         print_json(rows)
@@ -162,7 +164,7 @@ def table(
 
 @command(epilog=examples("taxkg explain 1099-DIV 2e", "taxkg explain 1099-DIV 2e --html neighborhood.html"))
 def explain(
-    words: Annotated[list[str], typer.Argument(help="Node, e.g. f1099div--2024-01#face-box_1a, or a box in words.")],
+    words: Annotated[list[str], typer.Argument(help="Node id, or form and box: 1099-DIV 2e.")],
     html: Annotated[Path | None, typer.Option("--html", help="Write the node's neighborhood as HTML.")] = None,
     picture: Annotated[Path | None, typer.Option("--picture", help="Write the node's neighborhood as PNG.")] = None,
     home: HomeOption = "",
@@ -194,8 +196,8 @@ def explain(
     )
 )
 def diff(
-    name: Annotated[str, typer.Argument(help="Product or form, e.g. f1099nec or 1099-NEC.")],
-    older: Annotated[str, typer.Argument(help="Older revision, document or PDF, e.g. 2020.")] = "",
+    name: Annotated[str, typer.Argument(help="Form or IRS file name, e.g. 1099-NEC or f1099nec.")],
+    older: Annotated[str, typer.Argument(help="Older revision, document id or PDF, e.g. 2020.")] = "",
     newer: Annotated[str, typer.Argument(help="Newer one (default: the two newest).")] = "",
     markdown: Annotated[Path | None, typer.Option("--markdown", help="Write the report as Markdown.")] = None,
     html: Annotated[Path | None, typer.Option("--html", help="Write the report as an HTML page.")] = None,
@@ -234,7 +236,7 @@ def show(
     home: HomeOption = "",
     as_json: JsonOption = False,
 ) -> None:
-    """Draw a page with its roles, columns, reading order, table cells and owners."""
+    """Draw a page as it was read: roles, columns, reading order, table cells and owning headings."""
     from taxkg_assets.defs.home.store import Store, atomic_write
     from taxkg_assets.serving.show import draw_page, find_page
 
@@ -260,7 +262,7 @@ def export(
     home: HomeOption = "",
     as_json: JsonOption = False,
 ) -> None:
-    """Export the released graph: GraphML for graph programs, Parquet for everything else."""
+    """Export the released graph as GraphML and as Parquet."""
     from taxkg_assets.serving.explain import export_graph
     from taxkg_assets.serving.released import open_release
 
@@ -284,8 +286,8 @@ def check_question(question: str, queries: Path | None, output: Path | None) -> 
         typer.BadParameter: Anything else was given, or the file does not exist.
     """
     if bool(question.strip()) == (queries is not None):
-        raise typer.BadParameter("give a question, or --queries FILE with --out RUN")
+        raise typer.BadParameter("Give a question, or --queries FILE with --out RUN.")
     if (queries is None) != (output is None):
-        raise typer.BadParameter("--queries and --out must be given together")
+        raise typer.BadParameter("Give --queries and --out together.")
     if queries is not None and not queries.is_file():
-        raise typer.BadParameter(f"{queries} is not a file")
+        raise typer.BadParameter(f"{queries} is not a file.")

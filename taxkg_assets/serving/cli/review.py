@@ -24,11 +24,13 @@ class Review(StrEnum):
 
 @command(name="eval", epilog=examples("taxkg eval", "taxkg eval --gold questions.jsonl"))
 def evaluate(
-    gold: Annotated[Path | None, typer.Option("--gold", help="Another file of gold questions.")] = None,
+    gold: Annotated[
+        Path | None, typer.Option("--gold", help="Measure on this file of questions with gold passages (JSON Lines).")
+    ] = None,
     answers: Annotated[
-        bool, typer.Option("--answers", help="Ask this home's questions and measure the answers.")
+        bool, typer.Option("--answers", help="Answer the questions of this home and measure the answers.")
     ] = False,
-    usage: Annotated[bool, typer.Option("--usage", help="Report on the query log of this home's servers.")] = False,
+    usage: Annotated[bool, typer.Option("--usage", help="Summarize the query log of this home's servers.")] = False,
     home: HomeOption = "",
     as_json: JsonOption = False,
 ) -> None:
@@ -44,7 +46,7 @@ def evaluate(
             out.print(text, markup=False, highlight=False)
         return
     if gold is not None and not gold.is_file():
-        raise typer.BadParameter(f"{gold} is not a file")
+        raise typer.BadParameter(f"{gold} is not a file.")
     if gold is not None:
         report, path = evaluate_gold(home_of(home), gold)
     else:
@@ -57,15 +59,15 @@ def evaluate(
 
 @command(epilog=examples("taxkg review list", 'taxkg review reject CHUNK --reason "two boxes in one"'))
 def review(
-    action: Annotated[Review, typer.Argument(help="Action.")],
-    chunks: Annotated[list[str] | None, typer.Argument(help="Chunks to accept or reject.")] = None,
+    action: Annotated[Review, typer.Argument(help="list, accept or reject.")],
+    chunks: Annotated[list[str] | None, typer.Argument(help="Ids of chunks to accept or reject.")] = None,
     reason: Annotated[str, typer.Option("--reason", help="Reason for the decision.")] = "",
     home: HomeOption = "",
     as_json: JsonOption = False,
 ) -> None:
     """List the chunks that need review, or accept or reject chunks. The next build applies the decisions.
 
-    An accepted chunk of the semantic chunker can be rejected too: structural chunks then replace it.
+    Accepted chunks of the semantic chunker can be rejected too: chunks by layout then replace them.
     """
     from taxkg_assets.defs.home.store import Store
     from taxkg_assets.serving import render
@@ -77,10 +79,10 @@ def review(
         print_json(rows) if as_json else render.waiting(rows, out=out)
         return
     if not chunks:
-        raise typer.BadParameter("name the chunks as `taxkg review list` shows them")
+        raise typer.BadParameter("Name the chunks as `taxkg review list` prints them.")
     count = decide(store, chunks, decision=f"{action.value}ed", reason=reason)
     print_json({"decided": count}) if as_json else out.print(
-        f"{count} decisions recorded. Run `taxkg build` to apply them."
+        f"Recorded {count} decisions. Run `taxkg build` to apply them."
     )
 
 

@@ -27,7 +27,7 @@ def serve(
     port: Annotated[int, typer.Option("--port", help="Port to listen on.")] = 8000,
     host: Annotated[str, typer.Option("--host", help="Address to listen on.")] = "127.0.0.1",
 ) -> None:
-    """Serve the HTTP API, the web explorer and the tools for agents (/mcp) over the released corpus."""
+    """Serve the HTTP API, the web explorer (/), the API reference (/docs) and the MCP tools (/mcp)."""
     import uvicorn
 
     from taxkg_assets.serving.http_api import create_app
@@ -35,7 +35,9 @@ def serve(
 
     settings = Settings()
     if host not in LOOPBACK and not settings.api_key.get_secret_value():
-        raise typer.BadParameter(f"{host} is reachable by others: set TAXKG_API_KEY first, or listen on 127.0.0.1")
+        raise typer.BadParameter(
+            f"{host} can be reached from other machines. Set TAXKG_API_KEY first, or listen on 127.0.0.1."
+        )
     place = home_of(home)
     listening = _listen(host, port)
     err.print(f"Opening the release of {place} …", highlight=False)
@@ -51,8 +53,8 @@ def _listen(host: str, port: int) -> socket.socket:
         return socket.create_server((host, port), family=family, backlog=2048)
     except OSError as error:
         err.print(
-            f"[bold red]taxkg:[/] Port {port} of {host} cannot be opened ({error.strerror}): another program may "
-            "use it. Choose another with --port.",
+            f"[bold red]taxkg:[/] Port {port} of {host} cannot be opened ({error.strerror}). Choose another one with "
+            "--port.",
             highlight=False,
             soft_wrap=True,
         )
@@ -77,10 +79,10 @@ def ui(
     port: Annotated[int, typer.Option("--port", help="Port of the web server.")] = 3000,
     host: Annotated[str, typer.Option("--host", help="Address to listen on.")] = "127.0.0.1",
     has_daemon: Annotated[
-        bool, typer.Option("--daemon/--no-daemon", help="Run the daemon too, or rely on one that `taxkg daemon` runs.")
+        bool, typer.Option("--daemon/--no-daemon", help="Run the daemon too, or rely on a running `taxkg daemon`.")
     ] = True,
 ) -> None:
-    """Open the Dagster UI on this home, with the daemon that runs sensors, automation and backfills."""
+    """Serve the Dagster UI of this home, with the daemon that runs sensors, schedules and backfills."""
     from taxkg_assets.serving.daemon import WORKSPACE, prepare_home
 
     store = prepare_home(home_of(home, is_new=True))

@@ -18,11 +18,13 @@ def verify(
     draft: Annotated[Path, typer.Argument(help="Draft to check: text, Markdown or PDF.")],
     html: Annotated[Path | None, typer.Option("--html", help="Write the report as an HTML page.")] = None,
     markdown: Annotated[Path | None, typer.Option("--markdown", help="Write the report as Markdown.")] = None,
-    is_strict: Annotated[bool, typer.Option("--strict", help="Fail on statements that are not found, too.")] = False,
+    is_strict: Annotated[
+        bool, typer.Option("--strict", help="Exit status 1 also for statements that are not found or unclear.")
+    ] = False,
     home: HomeOption = "",
     as_json: JsonOption = False,
 ) -> None:
-    """Check the quotations and statements of a draft against the library. Exit status 1: something must be changed."""
+    """Check the quotations and statements of a draft against the library. Exit status 1: the draft needs a change."""
     from taxkg_assets.defs.home.store import atomic_write
     from taxkg_assets.serving import render_verify
     from taxkg_assets.serving.drafts import read_file

@@ -1,6 +1,6 @@
 // What changed between two revisions of a document, side by side, word by word.
 import { getDocuments, getJson } from "./api.js";
-import { el, fill, keyName, link, placeLink, plural, words } from "./dom.js";
+import { el, fill, keyName, link, placeLink, plural, revisionName, words } from "./dom.js";
 
 const marked = (text, ranges, tag) => {
   const parts = [];
@@ -21,7 +21,7 @@ const sideOf = ({ revision, document, text, ranges, places, tag }) => el("div", 
 
 const changeCard = row => el("article", { class: "card" },
   el("div", { class: "where" },
-    el("b", {}, row.key ? keyName(row.key) : row.heading_path.split(" > ").at(-1) || "Without a heading"),
+    el("b", {}, row.key ? keyName(row.key) : row.heading_path.split(" > ").at(-1) || "Text without a heading"),
     el("span", { class: "badge" }, words(row.kind)), el("span", { class: "badge" }, words(row.nature)),
     row.previous_key && el("span", {}, `was ${keyName(row.previous_key)}`)),
   el("p", { class: "path" }, row.heading_path.replaceAll(" > ", " › ")),
@@ -37,11 +37,16 @@ const productsOf = documents => {
 
 const PAGE = 40;
 
-// Long comparisons are drawn in portions: a booklet can have a thousand changes.
+// Long comparisons are drawn in portions: a booklet can have a thousand changes. Rows come sorted by group.
 const showPortion = (target, rows) => {
-  const next = rows.slice(target.childElementCount, target.childElementCount + PAGE);
-  target.append(...next.map(changeCard));
-  return rows.length - target.childElementCount;
+  const shown = target.querySelectorAll("article").length;
+  for (const [place, row] of rows.slice(shown, shown + PAGE).entries()) {
+    if (row.group !== rows[shown + place - 1]?.group) {
+      target.append(el("h2", { class: "group" }, `${row.group} (${rows.filter(own => own.group === row.group).length})`));
+    }
+    target.append(changeCard(row));
+  }
+  return rows.length - shown - PAGE;
 };
 
 export const showChanges = async (view, params, { signal, navigate }) => {
@@ -52,7 +57,7 @@ export const showChanges = async (view, params, { signal, navigate }) => {
     return;
   }
   const [product, rows] = products.find(([name]) => name === params.name) ?? products[0];
-  const option = (row, selected) => el("option", { value: row.document, selected }, `${row.revision || row.document}${row.is_draft ? " (draft)" : ""}`);
+  const option = (row, selected) => el("option", { value: row.document, selected }, revisionName(row));
   const older = params.older ?? rows[1].document, newer = params.newer ?? rows[0].document;
   const go = changes => navigate({ view: "changes", name: product, older, newer, routine: params.routine, ...changes });
   const results = el("div", {}, el("p", { class: "soft" }, "Comparing …"));

@@ -1,6 +1,6 @@
 // Two fields next to each other: of two years of one form, or of two forms, with the words that differ.
 import { getDocuments, getJson } from "./api.js";
-import { el, fieldId, fill, formName, keyName, link, placeLink } from "./dom.js";
+import { el, fieldId, fill, formName, keyName, link, placeLink, revisionName } from "./dom.js";
 import { READER_NAMES, formulaParts } from "./line_card.js";
 import { readRevisions, textOf } from "./line_data.js";
 import { diffWords, isSameText, showAfter, showBefore } from "./worddiff.js";
@@ -28,7 +28,7 @@ const chooser = (side, name, forms, go) => el("fieldset", {},
   el("legend", {}, name),
   el("label", {}, "Form and revision", el("select", { onchange: event => go({ [side.name]: event.target.value, [`${side.name}Field`]: side.chosen }) },
     forms.map(form => el("optgroup", { label: formName(form.form) }, form.revisions.map(own =>
-      el("option", { value: own.document, selected: own.document === side.document }, `${formName(form.form)}, ${own.revision || own.document}`)))))),
+      el("option", { value: own.document, selected: own.document === side.document }, `${formName(form.form)}, ${revisionName(own)}`)))))),
   el("label", {}, "Field", el("select", { onchange: event => go({ [`${side.name}Field`]: event.target.value }) },
     side.fields.map(([id, field]) => el("option", { value: id, selected: id === side.chosen }, `${keyName(field.key)}${field.part ? ` (Part ${field.part})` : ""} ${field.label}`.slice(0, 70))))));
 

@@ -1,6 +1,6 @@
 // One document: its outline, its index, the text and tables of a page next to the page's picture.
 import { documentPath, getDocuments, getJson } from "./api.js";
-import { el, fill, isNarrow, link, plural, readBoxes, words } from "./dom.js";
+import { el, fill, isNarrow, link, plural, readBoxes, revisionName, words } from "./dom.js";
 import { createPageViewer } from "./page_viewer.js";
 import { cellTable, textBlock } from "./text.js";
 
@@ -14,7 +14,7 @@ const pageText = (content, mark) => [
 
 const outlineOf = (found, page) => {
   if (!found.outline.length) return el("p", { class: "soft" }, "No headings were found.");
-  const current = found.outline.findLast(heading => heading.page <= page);
+  const current = found.outline.find(heading => heading.page === page) ?? found.outline.findLast(heading => heading.page < page);
   return el("ol", { class: "outline", tabindex: 0, "aria-label": "Outline" }, found.outline.map(heading => {
     const row = el("li", { "aria-current": heading === current ? "true" : null },
       link({ view: "document", document: found.document, page: heading.page }, heading.text),
@@ -61,7 +61,7 @@ const lazyPart = ({ name, title, isOpen, load, onToggle, signal }) => {
 
 const factsOf = (found, known) => {
   const others = found.revisions.filter(name => name !== found.document);
-  const nameOf = name => `${known.get(name)?.revision || name}${known.get(name)?.is_draft ? " (draft)" : ""}`;
+  const nameOf = name => revisionName(known.get(name) ?? { document: name });
   const older = found.revisions[found.revisions.indexOf(found.document) + 1];
   return [
     el("p", { class: "where" },
@@ -100,7 +100,7 @@ export const showDocument = async (view, params, { signal, navigate, replace }) 
     const terms = await getJson(`${documentPath(found.document)}/index`, own);
     return terms.length ? indexOf(found, terms) : [el("p", { class: "soft" }, "This document prints no index with links.")];
   });
-  fill(view, el("div", { class: `split${params.box ? " page-first" : ""}` },
+  fill(view, el("div", { class: `split${params.box || params.page ? " page-first" : ""}` },
     el("div", {},
       el("h1", { tabindex: -1 }, found.title || found.document),
       factsOf(found, known),
@@ -112,7 +112,7 @@ export const showDocument = async (view, params, { signal, navigate, replace }) 
         },
       },
       el("label", {}, "Ask this document", el("input", { name: "asked", required: true, maxlength: 2000, size: 28 })),
-      el("button", { type: "submit", class: "quiet" }, "Ask it")),
+      el("button", { type: "submit", class: "quiet" }, "Ask")),
       part("text", `Text and tables of page ${page}`, async own => pageText(await getJson(documentPath(found.document, page), own), mark).flat()),
       index,
       el("section", { class: "card" }, el("h2", {}, "Outline"), outlineOf(found, page))),

@@ -65,5 +65,11 @@ export const placeLink = ({ document, page, boxes = [] }, ...children) => {
 // A field in an address: its part and its key.
 export const fieldId = ({ part, key, column }) => `${part ?? ""}|${key}|${column ?? ""}`;
 
+// A revision as lists name it; a further file of one revision by its date.
+export const revisionName = ({ document, revision, is_draft: isDraft }) => {
+  const made = /__build(\d{4})(\d\d)(\d\d)$/.exec(document ?? "");
+  return [revision || document, made && `(file of ${made.slice(1).join("-")})`, isDraft && "(draft)"].filter(Boolean).join(" ");
+};
+
 // "Form 1099-DIV" but "Schedule D (Form 1040)".
 export const formName = form => /^(Schedule|Form|Pub|Pub\.|Instructions)/.test(form) ? form : `Form ${form}`;

@@ -1,6 +1,6 @@
 // Forms with their revisions, and one form whose fields can be clicked.
 import { getDocuments, getJson, postJson } from "./api.js";
-import { el, fieldId, fill, formName, isNarrow, keyName, link, placeLink, plural } from "./dom.js";
+import { el, fieldId, fill, formName, isNarrow, keyName, link, placeLink, plural, revisionName } from "./dom.js";
 import { lineDetail } from "./line_card.js";
 import { createPageViewer } from "./page_viewer.js";
 import { textBlock } from "./text.js";
@@ -34,7 +34,7 @@ const formTile = form => el("section", { class: "card" },
   el("h2", {}, link({ view: "form", document: form.revisions[0].document }, form.form)),
   el("p", { class: "soft" }, form.revisions[0].title.split(" — ")[1] ?? ""),
   el("p", { class: "chips" }, form.revisions.map(own =>
-    link({ view: "form", document: own.document }, own.revision || own.document, own.is_draft && " (draft)"))));
+    link({ view: "form", document: own.document }, revisionName(own)))));
 
 // The same number printed in several columns, rows or copies is one entry of the list.
 const entriesOf = fields => {
@@ -52,8 +52,11 @@ const findEntry = (entries, id) => entries.find(entry => entry.id === id)
   ?? entries.find(entry => id && entry.key && entry.id.startsWith(id.endsWith("|") ? id : `${id}|`));
 
 // A section often repeats its part: "Part I Investment Income".
-const placeOf = field => field.section.startsWith("Part ") || !field.part
-  ? field.section : [`Part ${field.part}`, field.section].filter(Boolean).join(" – ");
+const placeOf = field => {
+  if (!field.part) return field.section;
+  const own = field.section.startsWith(`Part ${field.part} `) ? field.section.slice(`Part ${field.part} `.length) : field.section;
+  return own.startsWith("Part ") ? own : [`Part ${field.part}`, own].filter(Boolean).join(" – ");
+};
 
 const nameOf = field => [field.key ? keyName(field.key) : "", field.column && `(${field.column})`].filter(Boolean).join(" ");
 
@@ -108,12 +111,12 @@ const toolbar = (found, known, navigate, params) => {
   const revisions = el("select", {
     onchange: event => navigate({ view: "form", document: event.target.value, field: params.field }),
   }, found.revisions.map(name => el("option", { value: name, selected: name === found.document },
-    `${known.get(name)?.revision || name}${known.get(name)?.is_draft ? " (draft)" : ""}`)));
+    revisionName(known.get(name) ?? { document: name }))));
   const older = found.revisions[found.revisions.indexOf(found.document) + 1];
   return el("p", { class: "actions" },
     found.revisions.length > 1 && el("label", { class: "inline" }, "Revision", revisions),
     link({ view: "document", document: found.document }, "Outline and pages"),
-    older && link({ view: "changes", name: found.product, older, newer: found.document }, `Changes since ${known.get(older)?.revision || older}`),
+    older && link({ view: "changes", name: found.product, older, newer: found.document }, `Changes since ${revisionName(known.get(older) ?? { document: older })}`),
     found.pdf_url && el("a", { href: found.pdf_url, rel: "noreferrer", target: "_blank" }, "Official PDF ↗"));
 };
 

@@ -1,6 +1,6 @@
 // The start page and the list of documents.
 import { getDocuments, getLibrary } from "./api.js";
-import { el, fill, link, plural, words } from "./dom.js";
+import { el, fill, link, plural, revisionName, words } from "./dom.js";
 
 const ROWS_SHOWN = 100;
 
@@ -9,12 +9,12 @@ export const showStart = async view => {
   fill(view,
     el("h1", { tabindex: -1 }, "Ask tax forms and their instructions"),
     el("p", {}, "Answers are quoted from the documents below, with the form, the revision and the place on the page. " +
-      "Where the documents do not answer, this page says so. It is not tax advice."),
+      "Where the documents do not answer a question, taxkg says so. It gives no tax advice."),
     el("h2", {}, "Try"),
     el("ul", { class: "examples" }, held.examples.map(question =>
       el("li", {}, el("a", { class: "button quiet small", href: `?${new URLSearchParams({ q: question })}`, "data-route": true }, question)))),
     el("h2", {}, "What is here"),
-    el("div", { class: "tiles" },
+    el("div", { class: "tiles start" },
       el("section", { class: "card" }, el("h3", {}, link({ view: "documents" }, plural(held.documents, "document"))),
         el("p", { class: "soft" }, `${held.products} forms, instructions and publications in all their revisions; ${plural(held.pages, "page")}.`)),
       el("section", { class: "card" }, el("h3", {}, link({ view: "forms" }, plural(held.fillable, "form"))),
@@ -25,15 +25,15 @@ export const showStart = async view => {
         el("p", { class: "soft" }, "Where the amount of a box or line comes from and where it goes, each step with its evidence.")),
       el("section", { class: "card" }, el("h3", {}, link({ view: "compare" }, "Compare two fields")),
         el("p", { class: "soft" }, "Two years of one box, or boxes of two forms, next to each other.")),
-      el("section", { class: "card" }, el("h3", {}, held.flagged ? link({ view: "documents", filter: "flagged" }, `${plural(held.flagged, "document")} with quality warnings`) : "No document has a quality warning"),
-        el("p", { class: "soft" }, "Every document passes quality checks when it is read. What a check finds is shown next to each answer."))));
+      el("section", { class: "card" }, el("h3", {}, held.flagged ? link({ view: "documents", filter: "flagged" }, `${plural(held.flagged, "document")} with a flag`) : "No document has a flag"),
+        el("p", { class: "soft" }, "Each document is checked when it is read. A failed check is a flag, here and next to each answer."))));
   document.title = "taxkg";
 };
 
 const documentRow = row => el("tr", {},
   el("td", {}, link({ view: "document", document: row.document }, row.title || row.document),
     row.is_draft && [" ", el("span", { class: "badge flag" }, "draft")]),
-  el("td", {}, row.form), el("td", {}, row.revision), el("td", {}, words(row.doc_type)), el("td", {}, `${row.pages}`),
+  el("td", {}, row.form), el("td", {}, revisionName({ ...row, is_draft: false })), el("td", {}, words(row.doc_type)), el("td", {}, `${row.pages}`),
   el("td", {}, row.flags ? el("span", { class: "badge flag" }, `⚑ ${row.flags}`) : ""));
 
 export const showDocuments = async (view, params, { replace }) => {
@@ -63,7 +63,7 @@ export const showDocuments = async (view, params, { replace }) => {
   fill(view,
     el("h1", { tabindex: -1 }, "Documents"),
     el("label", {}, "Filter", field), count,
-    el("div", { class: "card scroll", tabindex: 0, role: "region", "aria-label": "Documents" }, el("table", { class: "list" },
+    el("div", { class: "card scroll", tabindex: 0, role: "region", "aria-label": "Documents" }, el("table", { class: "list documents" },
       el("thead", {}, el("tr", {}, ["Title", "Form", "Revision", "Kind", "Pages", "Flags"].map(name => el("th", { scope: "col" }, name)))), body)),
     el("p", { class: "actions" }, more));
   filter(params.filter ?? "");

@@ -1,5 +1,5 @@
 // One field in full: label, text for each reader, formula, flows, history.
-import { el, fieldId, formName, keyName, link, placeLink, words } from "./dom.js";
+import { el, fieldId, formName, keyName, link, placeLink, revisionName, words } from "./dom.js";
 import { isSameText, diffWords, showBoth } from "./worddiff.js";
 import { readRevisions, textOf } from "./line_data.js";
 import { textBlock } from "./text.js";
@@ -95,7 +95,7 @@ const compared = (title, before, after) => {
   return el("div", {}, el("h4", {}, title), el("p", { class: "text" }, showBoth(diffWords(before, after))));
 };
 
-const nameOf = row => `${row.revision || row.document_id}${row.isDraft ? " (draft)" : ""}`;
+const nameOf = row => revisionName({ document: row.document_id, revision: row.revision, is_draft: row.isDraft });
 
 // Each revision against the one before it; revisions without a difference share a line.
 export const historyOf = revisions => {

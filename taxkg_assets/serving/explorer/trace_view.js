@@ -153,6 +153,11 @@ const listOf = (title, steps, depth, isOpen) => el("details", { class: "card", o
   el("summary", {}, `${title} (${steps.length})`),
   steps.length ? stepList(steps, depth) : el("p", { class: "soft" }, "No document in the library says so."));
 
+const COLORS = { agreed: "Green: both ends state it.", contradicted: "Red, dashed: the other end names another line." };
+
+const legendOf = graph => Object.entries(COLORS)
+  .filter(([agreement]) => graph.edges.some(edge => edge.statement.agreement === agreement)).map(([, text]) => ` ${text}`).join("");
+
 const showPanel = (panel, graph, depth) => ({
   onNode: (id, element) => {
     const node = graph.nodes.get(id);
@@ -206,7 +211,7 @@ export const showTrace = async (view, params, { signal, navigate }) => {
   const drawing = drawGraph(graph, actions);
   const frame = el("div", { class: "graph-frame", tabindex: 0, role: "region", "aria-label": "Graph" }, drawing);
   fill(result,
-    el("p", {}, `${plural(graph.nodes.size, "line")}, ${plural(graph.edges.length, "statement")}. Choose a line or an arrow for its evidence. Sources are at the left.`),
+    el("p", {}, `${plural(graph.nodes.size, "line")}, ${plural(graph.edges.length, "statement")}. Choose a line or an arrow for its evidence. Sources are at the left.${legendOf(graph)}`),
     frame, panel,
     listOf("Where the amount goes", traced.into, depth, true),
     listOf("Where the amount comes from", traced.out_of, depth, true));
