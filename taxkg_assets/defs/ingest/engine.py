@@ -22,7 +22,13 @@ class Engine(Protocol):
     """Reads documents side by side."""
 
     def read(self, jobs: Sequence[Job], *, limits: Limits, on_done: Callable[[Outcome], None]) -> list[Outcome]:
-        """Read all jobs in the given order (largest files first); outcomes come in the order of the jobs."""
+        """Read all jobs in the given order (largest files first); outcomes come in the order of the jobs.
+
+        Args:
+            jobs: Documents to read.
+            limits: Limits of time and memory for each document.
+            on_done: Called with the outcome of each document.
+        """
 
 
 @dataclass(frozen=True, slots=True)
