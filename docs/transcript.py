@@ -93,8 +93,8 @@ def write_transcript(address: str, home: str) -> str:
         "<!-- Written by docs/transcript.py; do not edit. -->",
         "",
         "A home built from the bundled samples (`taxkg build`), asked over HTTP (`taxkg serve`) and by the official",
-        "client of the Model Context Protocol. Answers are cut: lists end in …; rectangles and the words of passages",
-        "are left out.",
+        "client of the Model Context Protocol. Responses are abridged: lists end in …; rectangles and the text of",
+        "passages are omitted.",
         "",
     ]
     for call in CALLS:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from taxkg_assets.rules.support import Key, load_policy, load_support
+from tools.rule_evidence import list_rules
 
 ROOT = Path(__file__).resolve().parents[1]
 GAINS = ROOT / "taxkg_assets" / "rules" / "gains.csv"
@@ -67,14 +68,14 @@ def list_undecided() -> list[Key]:
     """List the rules that a measurement decides on: those below the bar, exempt lists aside.
 
     Returns:
-        Family, group and id of each rule, in the order of the counts.
+        Family, group and id of each rule, in the order of the counts; counts of rules that are gone do not matter.
     """
-    policy = load_policy()
+    policy, known = load_policy(), {(family, group, rule.id) for family, group, rule in list_rules()}
     exempt = {name for row in policy.exempt for name in row.lists}
     return [
         (family, group, rule)
         for (family, group, rule), support in load_support().items()
-        if f"{family}.{group}" not in exempt and policy.is_below(support)
+        if f"{family}.{group}" not in exempt and policy.is_below(support) and (family, group, rule) in known
     ]
 
 

@@ -122,7 +122,7 @@ def _resolve(name: str, row: Row, corpus: _Corpus) -> dict[str, Any]:
         near_miss, _ = _locate_all(row.get("near_miss_locator") or [], row, corpus)
         note = "; ".join(failed)
     elif away and (gold or len(away) == len({passage["document"] for passage in near_miss})):
-        note = f"not in the corpus: {', '.join(away)}"
+        note = f"not in this home: {', '.join(away)}"
     return {
         "query_set": name,
         "query_id": str(row["id"]),

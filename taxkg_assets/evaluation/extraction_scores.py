@@ -84,7 +84,7 @@ class LabeledScore:
     def describe(self) -> str:
         """Return the main figure in words, as a gate shows it."""
         if self.score is None:
-            return f"{self.metric}: not measured (no labeled row is of a document in the corpus)"
+            return f"{self.metric}: not measured (no label is for a document of this home)"
         return f"{self.metric} {self.score:.4f} on {self.n_rows} labeled rows"
 
 

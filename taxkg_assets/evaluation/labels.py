@@ -114,7 +114,11 @@ class Labels:
     tables: tuple[CellLabel, ...] = ()
 
     def within(self, document_ids: Collection[str]) -> Labels:
-        """Return the labels of some documents only."""
+        """Return the labels of some documents only.
+
+        Args:
+            document_ids: Documents whose labels stay.
+        """
         return Labels(
             **{
                 field.name: tuple(row for row in getattr(self, field.name) if row.document_id in document_ids)

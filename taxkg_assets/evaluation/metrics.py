@@ -329,7 +329,11 @@ def _retrieval_figures(eval_report: dy.DataFrame[EvalReport]) -> list[dict[str, 
     )
     return [
         {"metric": row["metric"], "slice": row["query_set"], "value": row["value"], "unit": "share"}
-        | {"k": SHOWN, "n": row["n"], "note": "" if row["n"] else "not measured: no question resolves on this corpus"}
+        | {
+            "k": SHOWN,
+            "n": row["n"],
+            "note": "" if row["n"] else "not measured: no question has its gold passages in this home",
+        }
         for row in shown.iter_rows(named=True)
     ]
 

@@ -88,7 +88,7 @@ def _count_questions(eval_queries: dy.DataFrame[EvalQueries], query_set: str) ->
     silent = scored.filter(pl.col("type") == "unanswerable").height
     return (
         f"{mine.height} questions, of which {scored.height} are scored ({silent} of them have no answer here) and "
-        f"{mine.height - scored.height} are left out because this corpus lacks their gold."
+        f"{mine.height - scored.height} are left out because this home lacks their gold passages."
     )
 
 

@@ -52,17 +52,29 @@ class DocumentCheck:
         return self.name.replace("_", " ")
 
     def find_offending(self, frames: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
-        """The rows of these tables that fail the check."""
+        """The rows of these tables that fail the check.
+
+        Args:
+            frames: Tables by name.
+        """
         if self.find is None:
             raise ValueError(f"{self.name} is checked while a document is read, and not on tables.")
         return self.find(**{name: frames[name] for name in self.reads})
 
     def describe(self, count: int) -> str:
-        """The quality warning of a document, with the number of its offending rows."""
+        """The quality warning of a document, with the number of its offending rows.
+
+        Args:
+            count: Number of offending rows.
+        """
         return f"{self.broken[:1].upper()}{self.broken[1:]}: {count}."
 
     def refuse(self, offending: pl.DataFrame) -> str:
-        """The reason that a document is held back, in the words that `_refuse` of extract.py uses."""
+        """The reason that a document is held back, in the words that `_refuse` of extract.py uses.
+
+        Args:
+            offending: Offending rows.
+        """
         return f"{offending.height} {self.broken} ({render_examples(offending, self.show)[0]})."
 
 

@@ -31,7 +31,7 @@ GROUPS = (
     ("Lines and codes", "Lines of schedules and worksheets, and codes entered in boxes."),
     ("Amounts", "Limits, rates and thresholds that systems hold as parameters."),
     ("Dates", "Deadlines and periods."),
-    ("Instructions", "Text that changes what has to be reported, or how."),
+    ("Instructions", "Text that changes what must be reported, or how."),
     ("Routine", "Years rolled on, editing, page numbers: nothing to act on."),
 )
 

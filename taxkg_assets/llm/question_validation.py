@@ -29,7 +29,7 @@ def find_question_flaw(question: str, source: str) -> str:
     if not find_measures(wording) <= find_measures(source):
         return "a figure that is not in the source"
     if not find_contrast_terms(_stated(wording)) <= find_contrast_terms(source):
-        return "says what the source does not say"
+        return "states something that the source does not state"
     shared = find_stems(wording) & find_stems(source)
     lay = {rule.id for rule in load_rules("lay_terms") if _is_meant(rule.extra["terms"], source)}
     shared |= {rule.id for rule in load_rules("lay_terms") if rule.id in lay and rule.pattern.search(wording)}

@@ -7,20 +7,14 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
+from taxkg_assets.bounding_box import BoundingBox
 from taxkg_assets.retrieval.encoding.arrays import Floats
 from taxkg_assets.retrieval.encoding.encoder import Vectors
 from taxkg_assets.retrieval.query.router import Route
 
 
-class Box(BaseModel):
+class Box(BoundingBox):
     """A rectangle on a page, in points from the top left."""
-
-    model_config = ConfigDict(frozen=True)
-    page: int
-    x0: float
-    y0: float
-    x1: float
-    y1: float
 
 
 class Flag(BaseModel):

@@ -19,8 +19,10 @@ class EvalQueries(dy.Schema):
     type = dy.String(regex=one_of(QUERY_TYPES), description=" | ".join(QUERY_TYPES))
     gold = dy.List(dy.Struct({**_PASSAGE, "grade": dy.Int32()}), description="passages that answer it")
     near_miss = dy.List(dy.Struct({**_PASSAGE, "why": dy.String()}), description="tempting wrong passages")
-    coverage = dy.Float64(nullable=True, min=0.0, max=1.0, description="share of grade ≥ 2 passages required")
-    is_resolved = dy.Bool(description="every gold passage is in this corpus; only such rows are scored")
+    coverage = dy.Float64(
+        nullable=True, min=0.0, max=1.0, description="minimum share of passages of grade 2 or 3 to retrieve"
+    )
+    is_resolved = dy.Bool(description="every gold passage is in this home; only such rows are scored")
     note = text_column("why a question is not resolved")
 
 

@@ -109,7 +109,7 @@ class Anchors(dy.Schema):
     perspective = dy.String(
         regex=one_of(PERSPECTIVES), description="audience that the text around the anchor addresses"
     )
-    repeat_ix = dy.Int32(min=0, description="number of earlier anchors equal in form, key, parent, heading and page")
+    repeat_ix = dy.Int32(min=0, description="0-based counter of anchors with the same form, key, parent, heading, page")
     element_id = text_column("element that prints the heading")
     confidence = fraction_column("confidence that this is a heading of this kind")
     source = extraction_source_column()
@@ -145,14 +145,14 @@ class Fields(dy.Schema):
         "full name of the form field: the path of its names; the box's key where the face has no form fields"
     )
     kind = dy.String(regex=one_of(FIELD_KINDS), description=" | ".join(FIELD_KINDS))
-    copy = text_column("copy of the form that holds it: A, B, 1, …; empty where there are no copies")
+    copy = text_column("copy of the form that contains it: A, B, 1, …; empty where there are no copies")
     part = text_column("part of the form: I, II, …; empty where the form has none")
     section = text_column("heading above its line, as printed; may be empty")
     key = text_column("box_1b, line_8b, step_4b; empty for fields without a number, such as a name")
     column = text_column("letter of its column in a table, without brackets; may be empty")
     row = text_column("row of its table where rows are counted: 3, ii; may be empty")
     label = text_column(
-        "words printed for its line, box or column; its spoken words where the print is in pieces; may be empty"
+        "words printed for its line, box or column, or its accessible description if these are in pieces; may be empty"
     )
     spoken = text_column("the accessible description of the field, as stored; may be empty")
     formula = text_column("how the amount is figured, as stated; empty where it is not")
@@ -237,7 +237,9 @@ class References(dy.Schema):
     rule_id = text_column("rule that decided the relation")
     created_by = dy.String(regex=one_of(CREATED_BY), description=" | ".join(CREATED_BY))
     resolved_by = dy.String(
-        nullable=True, regex=one_of(("link",)), description="link: the publisher's link says where it leads"
+        nullable=True,
+        regex=one_of(("link",)),
+        description="link: the publisher's link gives the target",
     )
     target_anchor_id = text_column("heading that the link leads to", nullable=True)
     target_element_id = text_column("element that the link leads to", nullable=True)

@@ -123,7 +123,9 @@ class Flows(dy.Schema):
     target_column = text_column("letter of the column meant; may be empty")
     target_code = text_column("code of the entry in the box that is meant; may be empty")
     target_line = text_column("canonical id of the line; null where not resolved", nullable=True)
-    is_same_year = dy.Bool(description="both ends are revisions of the statement's year, not the nearest ones")
+    is_same_year = dy.Bool(
+        description="both ends were resolved in the year of the statement; else the nearest revision"
+    )
     problem = text_column("why an end is not resolved; empty where both are")
     agreement = dy.String(
         regex=one_of(FLOW_AGREEMENTS),

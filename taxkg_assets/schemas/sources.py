@@ -58,7 +58,7 @@ class Quarantine(dy.Schema):
     """A document that could not be processed: rows of its last valid version stay in the other tables."""
 
     document_id = key_column("file name without extension")
-    sha256 = text_column("SHA-256 of the offending bytes; a digest of the reason where the file stays out unread")
+    sha256 = text_column("SHA-256 of the offending bytes; if it was rejected unread, of the reason")
     source_uri = text_column("where the bytes came from")
     stage = text_column("step of reading that failed: open, spans, elements, …, or limits")
     reason = text_column("what was wrong, one sentence")

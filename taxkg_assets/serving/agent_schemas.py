@@ -54,7 +54,7 @@ class RelationReply(BaseModel):
 class FullPassageReply(BaseModel):
     """A passage in full."""
 
-    document: str = Field(description="document id; empty for a thing outside the library")
+    document: str = Field(description="document id; empty for an external node")
     page: int | None = Field(description="page of the PDF, from 1")
     heading_path: str = Field(description="headings above it, joined with ' > '")
     perspective: str = Field(description="reader that it is written for: filer, recipient, …")
@@ -107,11 +107,11 @@ class LineReply(BaseModel):
     kind: str = Field(description="box, line, column or step")
     section: str = Field(description="heading above it; may be empty")
     label: str = Field(description="words printed for it")
-    formula: str = Field(description="how it is computed, as read from its label; empty if the label does not say")
+    formula: str = Field(description="how it is computed, as read from its label; empty if the label does not state it")
     used_in: list[str] = Field(description="lines of the form that are computed from it")
     comes_from: list[FlowReply] = Field(description="where its amount comes from")
     goes_to: list[FlowReply] = Field(description="where its amount goes")
-    texts: list[BoxTextReply] = Field(description="what instructions say of it; of a box, see `box`")
+    texts: list[BoxTextReply] = Field(description="what the instructions say about it; for a box, see the tool `box`")
     page: int = Field(description="page of the PDF, from 1")
     rectangle: list[float] = Field(description="x0, y0, x1, y1 of its first field, in points")
     revisions: list[str] = Field(description="all revisions with this line, newest first")
@@ -142,7 +142,7 @@ class CellReply(BaseModel):
     title: str = Field(description="title of the table")
     row: str = Field(description="headers of its row, joined with ' > '")
     column: str = Field(description="headers of its column, joined with ' > '")
-    value: str = Field(description="what the cell says")
+    value: str = Field(description="text of the cell")
     document: str = Field(description="document id")
     form: str = Field(description="form or publication; may be empty")
     revision: str = Field(description="revision; may be empty")

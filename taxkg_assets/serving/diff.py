@@ -30,10 +30,19 @@ class Readable(Protocol):
     """What holds tables: the home as it is, or a release of it."""
 
     def read(self, name: str) -> pl.DataFrame:
-        """A whole table."""
+        """A whole table.
+
+        Args:
+            name: Name of the table, e.g. `sections`.
+        """
 
     def read_documents(self, name: str, document_ids: Collection[str]) -> pl.DataFrame:
-        """The rows of some documents."""
+        """The rows of some documents.
+
+        Args:
+            name: Name of the table, e.g. `sections`.
+            document_ids: Documents whose rows are read.
+        """
 
 
 def compare(tables: Readable, name: str, older: str = "", newer: str = "") -> tuple[list[dict[str, Any]], ChangeReport]:

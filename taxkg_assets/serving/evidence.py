@@ -83,7 +83,7 @@ def draw_evidence(released: Released, node_id: str, *, page: int | None = None, 
     boxes = [box for box in node["bboxes"] or () if box["page"] == number]
     if number is None or not boxes:
         places = ", ".join(str(p) for p in sorted({box["page"] for box in node["bboxes"] or ()}))
-        known = f"it is on page {places}" if places else "it is no part of a document of the corpus"
+        known = f"it is on page {places}" if places else "it is not part of a document in the home"
         raise EvidenceNotFoundError(f"{node_id} has no place on page {number or '-'}: {known}.")
     document = released.table("documents").row(by_predicate=pl.col("document_id") == node["document_id"], named=True)
     with opened_page(document, number) as sheet:

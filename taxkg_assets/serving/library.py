@@ -116,7 +116,7 @@ class FormField(BaseModel):
     row: str
     name: str = Field(description="full name of the form field in the file")
     kind: str
-    spoken: str = Field(description="what a screen reader says of the field")
+    spoken: str = Field(description="accessible description of the field, as a screen reader reads it")
     formula: str = Field(description="how the amount is figured, as stated; may be empty")
     bbox: Box
 

@@ -46,7 +46,8 @@ def withdraw(home: str) -> None:
             raise NotReleasedError(f"{store.uri} has no earlier release to roll back to.")
         if not has_index(store, str(_current(new)["index_path"])):
             raise NotReleasedError(
-                "The index of the previous release was deleted by retention, so that release cannot be served again."
+                "Cannot roll back: the index of the previous release was deleted. Rebuild from the earlier documents "
+                "with `taxkg build`."
             )
         store.write("release", new, inputs=state.inputs)
 

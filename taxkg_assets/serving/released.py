@@ -45,25 +45,46 @@ class Released:
     _frames: dict[str, pl.DataFrame] = field(default_factory=dict, repr=False)
 
     def table(self, name: str) -> pl.DataFrame:
-        """A table in the version of the release; read once."""
+        """A table in the version of the release; read once.
+
+        Args:
+            name: Name of the table, e.g. `sections`.
+        """
         if name not in self._frames:
             self._frames[name] = self.store.read(name, version=json.loads(self.row["table_versions"])[name])
         return self._frames[name]
 
     def holds(self, name: str) -> bool:
-        """Whether the release pins a table; those made by an older version pin fewer."""
+        """Whether the release pins a table; those made by an older version pin fewer.
+
+        Args:
+            name: Name of the table, e.g. `sections`.
+        """
         return name in json.loads(self.row["table_versions"])
 
     def read(self, name: str) -> pl.DataFrame:
-        """As `table`: a release can be compared in like a store."""
+        """As `table`: a release can be compared in like a store.
+
+        Args:
+            name: Name of the table, e.g. `sections`.
+        """
         return self.table(name)
 
     def read_documents(self, name: str, document_ids: Collection[str]) -> pl.DataFrame:
-        """The rows of some documents in the version of the release."""
+        """The rows of some documents in the version of the release.
+
+        Args:
+            name: Name of the table, e.g. `sections`.
+            document_ids: Documents whose rows are read.
+        """
         return self.store.read_documents(name, document_ids, version=json.loads(self.row["table_versions"])[name])
 
     def read_sections(self, element_ids: Collection[str]) -> pl.DataFrame:
-        """Some paragraphs with the places of their lines, in the version of the release."""
+        """Some paragraphs with the places of their lines, in the version of the release.
+
+        Args:
+            element_ids: Elements whose rows are read.
+        """
         return self.store.read_elements(
             "sections", element_ids, version=json.loads(self.row["table_versions"])["sections"]
         )

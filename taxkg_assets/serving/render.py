@@ -36,7 +36,7 @@ def build_result(result: BuildResult, *, out: Console, is_whole: bool = False) -
     _gates(result, out=out, is_whole=is_whole)
     for gate in result.gates:
         if not gate.is_passed:
-            out.print(f"[bold red]{gate.table}: {gate.check}[/] failed on")
+            out.print(f"[bold red]Failed:[/] the check {gate.check} on {gate.table}. Offending rows:")
             offending_rows(gate.figures, out=out)
     for error in result.errors:
         out.print(f"[bold red]failed[/] {escape(error)}", highlight=False, soft_wrap=True)
@@ -109,7 +109,7 @@ def quarantine(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
 
 
 def flagged(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
-    """Print documents that are served with a flag: law, what was found, what to do.
+    """Print documents that are served with a flag: failed check, result, example.
 
     Args:
         rows: Flags.

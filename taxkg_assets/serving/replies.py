@@ -105,7 +105,9 @@ class LineRow(_Row):
     history: list[str] = Field(default=[], description="its names in older revisions, the next older first")
     page: int = Field(description="page of the PDF, from 1")
     bbox: Corners | None = Field(default=None, description="its first field, or where it is printed")
-    formula: FormulaRow | None = Field(default=None, description="how it is computed; null if its label does not say")
+    formula: FormulaRow | None = Field(
+        default=None, description="how it is computed; null if its label does not state it"
+    )
     flows_in: list[FlowRow] = Field(default=[], description="statements of where its amount comes from")
     flows_out: list[FlowRow] = Field(default=[], description="statements of where its amount goes")
     used_in: list[str] = Field(default=[], description="lines of the same document that are computed from it")
@@ -150,7 +152,7 @@ class CellRow(_Row):
     title: str = Field(description="title of the table")
     row: str = Field(description="headers of its row, joined with ' > '")
     column: str = Field(description="headers of its column, joined with ' > '")
-    value: str = Field(description="what the cell says")
+    value: str = Field(description="text of the cell")
     row_values: list[dict[str, Any]] = Field(description="all cells of its row, each with `column` and `value`")
     bboxes: list[Box] = Field(description="rectangle of the cell")
     node_id: str = Field(description="id of the table")
@@ -193,7 +195,7 @@ class NodeDetail(_Row):
     """A node of the graph in full."""
 
     node_id: str = Field(description="its id")
-    document_id: str | None = Field(description="document; null for a thing outside the library")
+    document_id: str | None = Field(description="document; null for an external node")
     level: str = Field(description="document, anchor, paragraph, sentence, table or external")
     perspective: str | None = Field(default=None, description="reader that it is written for")
     parent_id: str | None = Field(default=None, description="node above it")

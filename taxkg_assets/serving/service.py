@@ -45,7 +45,9 @@ LOOK_SECONDS = 1.0
 RETRY_SECONDS = 5.0
 """How soon it looks again after a release that could not be opened: opening one is work."""
 
-UNREADABLE = "The newest release cannot be read: this one is served on, and it is tried again; the log says more."
+UNREADABLE = (
+    "The newest release cannot be read. The server keeps serving this one and tries again; its log has the cause."
+)
 """What anybody may know of it: the reason names paths."""
 
 WARM_UP = "How are ordinary dividends reported?"
@@ -108,7 +110,14 @@ class Service:
         return bool(self._problem)
 
     def search(self, question: str, *, k: int, level: str, **filters: Any) -> list[Result]:
-        """Ranked passages; `filters` are form, year and document."""
+        """Ranked passages; `filters` are form, year and document.
+
+        Args:
+            question: The user's question.
+            k: Maximum number of results.
+            level: Size of a passage: auto, document, page, section or paragraph.
+            filters: `form`, `year` and `document`, each None if it does not restrict the search.
+        """
         released = self.current
         check_filters(released, **filters)
 
@@ -118,7 +127,14 @@ class Service:
         return self._remembered(released, "search", [question, k, level, filters], work)
 
     def ask(self, question: str, *, k: int, level: str = "auto", **filters: Any) -> Answer:
-        """An answer with citations, guidance, or silence; `filters` are form, year and document."""
+        """An answer with citations, guidance, or silence; `filters` are form, year and document.
+
+        Args:
+            question: The user's question.
+            k: Maximum number of results.
+            level: Size of a passage: auto, document, page, section or paragraph.
+            filters: `form`, `year` and `document`, each None if it does not restrict the search.
+        """
         released = self.current
         check_filters(released, **filters)
 
@@ -132,7 +148,13 @@ class Service:
         return self._remembered(released, "ask", [question, k, level, filters], work, is_kept=self._is_final)
 
     def find_cells(self, question: str, *, k: int = 3, document: str | None = None) -> list[dict[str, Any]]:
-        """Cells of tables by their row and column headers; none where nothing fits."""
+        """Cells of tables by their row and column headers; none where nothing fits.
+
+        Args:
+            question: The user's question.
+            k: Maximum number of results.
+            document: Only this document.
+        """
         released = self.current
         check_filters(released, document=document)
         lookup = self._tables_of(released)
@@ -148,7 +170,12 @@ class Service:
             return self._tables
 
     def find_box(self, form: str, key: str) -> list[dict[str, Any]]:
-        """Registry rows of a box with what the corpus says of it; `BoxNotFoundError` lists what there is."""
+        """Registry rows of a box with what the corpus says of it; `BoxNotFoundError` lists what there is.
+
+        Args:
+            form: Form, e.g. 1099-DIV.
+            key: Box, e.g. 2e.
+        """
         released = self.current
         return self._remembered(released, "box", [form, key], lambda: find_box(released, form, key))
 
@@ -193,13 +220,23 @@ class Service:
         return self._remembered(released, "trace", arguments, lambda: trace(released, [form, key], revision=revision))
 
     def compare(self, name: str, older: str = "", newer: str = "") -> list[dict[str, Any]]:
-        """What changed between two revisions; `RevisionNotFoundError` lists what there is."""
+        """What changed between two revisions; `RevisionNotFoundError` lists what there is.
+
+        Args:
+            name: Form, or IRS name of a product.
+            older: Older revision; empty for the two newest ones.
+            newer: Newer revision.
+        """
         released = self.current
         arguments = [name, older, newer]
         return self._remembered(released, "diff", arguments, lambda: compare(released, *arguments)[0])
 
     def verify(self, draft: DraftFile) -> Report:
-        """The statements and quotations of a draft with their verdicts; what time does not allow is left unchecked."""
+        """The statements and quotations of a draft with their verdicts; what time does not allow is left unchecked.
+
+        Args:
+            draft: Text or PDF to check.
+        """
         released = self.current
         with self._lock:
             if self._checker is None or self._checker.released is not released:
@@ -247,7 +284,13 @@ class Service:
         return read_node(self.current, node_id)
 
     def draw_evidence(self, node_id: str, *, page: int | None = None, zoom: float = 2.0) -> bytes:
-        """The page of a node as a PNG with its rectangles marked."""
+        """The page of a node as a PNG with its rectangles marked.
+
+        Args:
+            node_id: Id of the node.
+            page: 1-based page; the first one of the node by default.
+            zoom: Scale of the picture; 1 is 72 pixels per inch.
+        """
         return draw_evidence(self.current, node_id, page=page, zoom=zoom)
 
     def describe(self) -> dict[str, Any]:

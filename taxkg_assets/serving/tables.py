@@ -27,6 +27,11 @@ class TableLookup:
         """Return the cells that answer a question, best first; none where no cell does.
 
         Each has the columns of every result row, and `title`, `row`, `column`, `value` and `row_values`.
+
+        Args:
+            question: The user's question.
+            k: Maximum number of cells.
+            document: Only this document.
         """
         question = tidy_query(question)
         ranking = self._searcher.rank(question, document=document)

@@ -155,7 +155,7 @@ class Checker:
                 if supports(row, least_score=least):
                     revision = self._documents[name]["revision"]
                     differences = decision.differences if decision.verdict is Verdict.contradicted else ()
-                    reason = f"So says the revision {revision}, not the one that the draft names."
+                    reason = f"Stated in revision {revision}, not in the one that the draft cites."
                     return Decision(Verdict.other_year, row, differences), reason
         if decision.verdict is Verdict.contradicted or not claim.keys:
             return None
@@ -165,7 +165,9 @@ class Checker:
                 for row in self._compare(claim, [name]):
                     if supports(row, least_score=least):
                         title = self._documents[name]["title"]
-                        return Decision(Verdict.other_form, row), f"So says {title}, not the form that the draft names."
+                        return Decision(
+                            Verdict.other_form, row
+                        ), f"Stated in {title}, not in the form that the draft cites."
         return None
 
     def _search(self, claim: Claim) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ SHOWN_CHARACTERS = 400
 class CheckReply(BaseModel):
     """What was found in a text."""
 
-    is_fine: bool = Field(description="whether nothing has to be changed")
+    is_fine: bool = Field(description="whether no changes are needed")
     counts: dict[str, int] = Field(description="number of statements and quotations for each verdict")
     skipped: int = Field(description="sentences that name no form, box, line, amount, date or rule: not checked")
     unchecked: int = Field(description="statements beyond the limits of a call: not checked")

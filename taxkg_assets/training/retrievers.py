@@ -25,7 +25,11 @@ class Retrievers(Protocol):
         """Unit-length vectors, one row per passage."""
 
     def encode(self, texts: Sequence[str]) -> Floats:
-        """Return unit-length vectors, one row per text."""
+        """Return unit-length vectors, one row per text.
+
+        Args:
+            texts: Texts.
+        """
 
     def score_lexical(self, text: str) -> Floats:
         """Return the BM25 score of every passage."""

@@ -6,6 +6,8 @@ from enum import StrEnum
 
 from pydantic import BaseModel, ConfigDict, Field, computed_field
 
+from taxkg_assets.bounding_box import BoundingBox
+
 
 class Verdict(StrEnum):
     """What the library says of a statement or a quotation."""
@@ -37,15 +39,8 @@ FAULTS = frozenset({Verdict.contradicted, Verdict.other_year, Verdict.other_form
 """Verdicts that say that something is wrong."""
 
 
-class Rectangle(BaseModel):
+class Rectangle(BoundingBox):
     """A rectangle on a page, in points from the top left."""
-
-    model_config = ConfigDict(frozen=True)
-    page: int
-    x0: float
-    y0: float
-    x1: float
-    y1: float
 
 
 class Evidence(BaseModel):

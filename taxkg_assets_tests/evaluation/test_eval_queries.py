@@ -93,7 +93,7 @@ def test_a_document_that_is_away_is_named() -> None:
         question("c", type="unanswerable"),
     )
     assert rows["is_resolved"].to_list() == [False, False, True]
-    assert rows["note"].to_list() == ["not in the corpus: gone--2020"] * 2 + [""]
+    assert rows["note"].to_list() == ["not in this home: gone--2020"] * 2 + [""]
 
 
 def test_rows_that_break_the_format_are_refused() -> None:

@@ -151,7 +151,7 @@ def test_every_law_says_what_it_is() -> None:
 
 
 @pytest.mark.parametrize(
-    "law", [check for check in DOCUMENT_CHECKS if check.find is not None], ids=lambda check: check.name
+    "check", [check for check in DOCUMENT_CHECKS if check.find is not None], ids=lambda check: check.name
 )
 def test_the_rows_of_a_law_name_their_document_and_the_columns_of_its_examples(check: DocumentCheck) -> None:
     frames = {name: getattr(schemas, name.capitalize()).create_empty() for name in check.reads}

@@ -75,7 +75,11 @@ class Journal:
         self._tail = Tail(self._path)
 
     def find(self, call_id: str) -> Call | None:
-        """The call of this content, if anybody has ever made it in this home."""
+        """The call of this content, if anybody has ever made it in this home.
+
+        Args:
+            call_id: Hash of the content of the call.
+        """
         with self._lock:
             if self._known is None:
                 table = self._store.read_or_empty("llm_calls").iter_rows(named=True)
@@ -86,7 +90,11 @@ class Journal:
             return self._known.get(call_id)
 
     def record(self, call: Call) -> None:
-        """Append a call as one line and flush it to the disk."""
+        """Append a call as one line and flush it to the disk.
+
+        Args:
+            call: The call, with request and reply.
+        """
         row = {**asdict(call), "called_at": call.called_at.isoformat(), SPENDER: self._spender}
         line = json.dumps(row, ensure_ascii=False)
         with self._lock:
@@ -108,7 +116,11 @@ class Journal:
         return [call for call in calls if call is not None]
 
     def forget(self, recorded: set[str]) -> None:
-        """Drop from the file the calls that the table holds."""
+        """Drop from the file the calls that the table holds.
+
+        Args:
+            recorded: Ids of the calls in the table `llm_calls`.
+        """
         if not self._path.exists():
             return
         with self._lock, self._path.open("rb+") as file:

@@ -209,7 +209,7 @@ def _path_of(module: str) -> Path | None:
 def _read_module(name: str) -> _Module:
     path = _path_of(name)
     if path is None:
-        raise LookupError(f"{name} is no module of {NAME}.")
+        raise LookupError(f"{name} is not a module of {NAME}.")
     tree = _drop_words(ast.parse(path.read_bytes()))
     nodes = list(ast.walk(tree))
     aliases = _aliases(nodes)

@@ -33,7 +33,11 @@ class KeptTokens:
     store: Store
 
     def read(self, model_hash: str) -> TokenMemory:
-        """Tokens by text; none where nothing is kept of this encoder, or the file is damaged: they are found again."""
+        """Tokens by text; none where nothing is kept of this encoder, or the file is damaged: they are found again.
+
+        Args:
+            model_hash: Hash of the encoder.
+        """
         path = self._path(model_hash)
         if not path.is_file():
             return TokenMemory()

@@ -43,7 +43,11 @@ class Lease:
 
     @contextmanager
     def hold(self, *, wait_s: float) -> Iterator[None]:
-        """Take the lease, keep it alive, give it back."""
+        """Take the lease, keep it alive, give it back.
+
+        Args:
+            wait_s: Longest wait for another holder, in seconds.
+        """
         self._take(wait_s)
         beating = threading.Thread(target=self._beat, name="lease", daemon=True)
         beating.start()
@@ -60,7 +64,11 @@ class Lease:
 
     @classmethod
     def check(cls, uri: str) -> None:
-        """Raise `HomeBusyError` if this process had the lease of a home and has lost it."""
+        """Raise `HomeBusyError` if this process had the lease of a home and has lost it.
+
+        Args:
+            uri: Address of the home.
+        """
         lease = cls._standing.get(uri)
         if lease is not None and (lease._is_lost or time.monotonic() - lease._renewed_at > SURE_SECONDS):
             raise HomeBusyError(

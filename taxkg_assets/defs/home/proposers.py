@@ -178,7 +178,7 @@ def _checked(settings: Settings) -> Settings:
     """The settings, if they name models and an address; an error with the remedy otherwise."""
     if unknown := sorted(settings.llm_models.keys() - TASKS.keys()):
         raise ProposerSettingError(
-            f"TAXKG_LLM_MODELS names no such task: {', '.join(unknown)}. There are: {', '.join(TASKS)}."
+            f"TAXKG_LLM_MODELS names unknown tasks: {', '.join(unknown)}. Tasks: {', '.join(TASKS)}."
         )
     if not models_of(settings)[""] and settings.llm_models.keys() != TASKS.keys():
         raise ProposerSettingError(f"TAXKG_LLM_MODEL is empty: name the model of the provider {settings.llm_provider}.")
@@ -200,7 +200,7 @@ def _own_prices(path: str) -> dict[str, Price]:
     except (OSError, yaml.YAMLError, re.error, KeyError, TypeError, ValueError, AttributeError) as broken:
         said = " ".join(str(broken).split())
         raise ProposerSettingError(
-            f"{path} (TAXKG_LLM_PRICES) is no price list: {said}. "
+            f"{path} (TAXKG_LLM_PRICES) is not a price list: {said}. "
             "Write lines like `my-model: {input_usd: 1, output_usd: 2}`, both for a million tokens."
         ) from broken
 

@@ -38,23 +38,41 @@ class QuestionVectors:
     store: Store
 
     def read(self, model_hash: str) -> dict[str, Vectors]:
-        """Vectors of questions by their text; none where nothing is kept of this encoder."""
+        """Vectors of questions by their text; none where nothing is kept of this encoder.
+
+        Args:
+            model_hash: Hash of the encoder.
+        """
         kept = _read(self._path(model_hash, VECTORS))
         return {} if kept is None else dict(zip(kept["question"], kept["vector"].to_numpy(), strict=True))
 
     def keep(self, model_hash: str, vectors: Mapping[str, Vectors]) -> None:
-        """Keep vectors with those that are kept already; two processes may do so at a time."""
+        """Keep vectors with those that are kept already; two processes may do so at a time.
+
+        Args:
+            model_hash: Hash of the encoder.
+            vectors: Vectors by text of the question, each of shape (dimension,).
+        """
         if vectors:
             vector = pl.Series(np.stack(list(vectors.values())))
             _add(self._path(model_hash, VECTORS), pl.DataFrame({"question": list(vectors), "vector": vector}))
 
     def read_tokens(self, model_hash: str) -> dict[str, TokenVectors]:
-        """Tokens of questions with their vectors, by the text; none where nothing is kept of this encoder."""
+        """Tokens of questions with their vectors, by the text; none where nothing is kept of this encoder.
+
+        Args:
+            model_hash: Hash of the encoder.
+        """
         kept = _read(self._path(model_hash, TOKENS))
         return {} if kept is None else {row["question"]: _read_token_row(row) for row in kept.iter_rows(named=True)}
 
     def keep_tokens(self, model_hash: str, tokens: Mapping[str, TokenVectors]) -> None:
-        """Keep tokens with those that are kept already; two processes may do so at a time."""
+        """Keep tokens with those that are kept already; two processes may do so at a time.
+
+        Args:
+            model_hash: Hash of the encoder.
+            tokens: Tokens with their vectors by text of the question.
+        """
         rows = [
             {
                 "question": question,

@@ -66,37 +66,79 @@ class Storage(Protocol):
     """Names are relative, with `/` between their parts; a name that leads out of the storage is an error."""
 
     def uri_of(self, name: str) -> str:
-        """What engines and people call the thing of this name."""
+        """What engines and people call the thing of this name.
+
+        Args:
+            name: Path of a file or folder, relative to the home.
+        """
 
     def options(self) -> dict[str, str]:
         """What an engine needs to open a `uri_of`: address, region, keys. Never to be logged or stored."""
 
     def read(self, name: str) -> bytes | None:
-        """The bytes of a name; None where there is nothing."""
+        """The bytes of a name; None where there is nothing.
+
+        Args:
+            name: Path of a file or folder, relative to the home.
+        """
 
     def look(self, name: str) -> Seen | None:
-        """Size and age of a file; None where there is none."""
+        """Size and age of a file; None where there is none.
+
+        Args:
+            name: Path of a file or folder, relative to the home.
+        """
 
     def write(self, name: str, data: bytes) -> None:
-        """Put bytes under a name; readers see the old ones or the new ones."""
+        """Put bytes under a name; readers see the old ones or the new ones.
+
+        Args:
+            name: Path of a file or folder, relative to the home.
+            data: Content of the file.
+        """
 
     def remove(self, name: str) -> None:
-        """Take away a name and everything below it."""
+        """Take away a name and everything below it.
+
+        Args:
+            name: Path of a file or folder, relative to the home.
+        """
 
     def children(self, name: str) -> list[str]:
-        """Names directly below a name, without their prefix, sorted."""
+        """Names directly below a name, without their prefix, sorted.
+
+        Args:
+            name: Path of a file or folder, relative to the home.
+        """
 
     def walk(self, name: str) -> Iterator[str]:
-        """Every file below a name, as a path from there."""
+        """Every file below a name, as a path from there.
+
+        Args:
+            name: Path of a file or folder, relative to the home.
+        """
 
     def publish_folder(self, folder: Path, name: str) -> None:
-        """Move a folder of this machine to a name, in place of what is there."""
+        """Move a folder of this machine to a name, in place of what is there.
+
+        Args:
+            folder: Local folder; its files are moved.
+            name: Path of a file or folder, relative to the home.
+        """
 
     def local_copy(self, name: str) -> Path:
-        """A folder of this machine with the files below a name, whose content must never change."""
+        """A folder of this machine with the files below a name, whose content must never change.
+
+        Args:
+            name: Path of a file or folder, relative to the home.
+        """
 
     def lease(self, *, wait_s: float) -> AbstractContextManager[None]:
-        """Lock the storage for one writer among all machines; `HomeBusyError` when that takes longer than `wait_s`."""
+        """Lock the storage for one writer among all machines; `HomeBusyError` when that takes longer than `wait_s`.
+
+        Args:
+            wait_s: Longest wait for another writer, in seconds.
+        """
 
     def check_lease(self) -> None:
         """Raise `HomeBusyError` if the lease was lost: another build may be writing by now."""

@@ -135,7 +135,11 @@ class Store:
         return path
 
     def table_uri(self, name: str) -> str:
-        """Folder or address of a table."""
+        """Folder or address of a table.
+
+        Args:
+            name: Name of the table, e.g. `sections`.
+        """
         return self.storage.uri_of(f"tables/{name}")
 
     @contextmanager
@@ -168,16 +172,29 @@ class Store:
                     _locked.discard(key)
 
     def record_active_run(self, run_id: str, *, work: str = BUILD) -> None:
-        """Write down which run works on the home; what is still there when the home is free died in the middle."""
+        """Write down which run works on the home; what is still there when the home is free died in the middle.
+
+        Args:
+            run_id: Id of the Dagster run.
+            work: Kind of work: a build, or a training.
+        """
         atomic_write(self._note(work), run_id.encode())
 
     def active_run(self, *, work: str = BUILD) -> str:
-        """The run that works on the home, or died there; empty where the last one came to its end."""
+        """The run that works on the home, or died there; empty where the last one came to its end.
+
+        Args:
+            work: Kind of work: a build, or a training.
+        """
         path = self._note(work)
         return path.read_text(encoding="utf8") if path.exists() else ""
 
     def clear_active_run(self, *, work: str = BUILD) -> None:
-        """The noted run has come to its end."""
+        """The noted run has come to its end.
+
+        Args:
+            work: Kind of work: a build, or a training.
+        """
         self._note(work).unlink(missing_ok=True)
 
     def _note(self, work: str) -> Path:
@@ -186,11 +203,20 @@ class Store:
     # ------------------------------------------------------------------------------------------------ reading
 
     def exists(self, name: str) -> bool:
-        """Whether the table has a first commit."""
+        """Whether the table has a first commit.
+
+        Args:
+            name: Name of the table, e.g. `sections`.
+        """
         return DeltaTable.is_deltatable(self.table_uri(name), self._options())
 
     def open_table(self, name: str, *, version: int | None = None) -> DeltaTable | None:
-        """The table as the engine has it; None before its first commit."""
+        """The table as the engine has it; None before its first commit.
+
+        Args:
+            name: Name of the table, e.g. `sections`.
+            version: Version to read; the newest by default.
+        """
         try:
             return DeltaTable(self.table_uri(name), version=version, storage_options=self._options())
         except TableNotFoundError:
@@ -203,7 +229,11 @@ class Store:
         return self.storage.options() or None
 
     def state(self, name: str) -> TableState | None:
-        """What the newest commit says; None before the first one. A foreign commit has no digests of ours."""
+        """What the newest commit says; None before the first one. A foreign commit has no digests of ours.
+
+        Args:
+            name: Name of the table, e.g. `sections`.
+        """
         table = self.open_table(name)
         if table is None:
             return None
@@ -216,7 +246,12 @@ class Store:
         )
 
     def read(self, name: str, *, version: int | None = None) -> pl.DataFrame:
-        """All rows of a table, sorted by primary key; `TableNotFoundError` before its first commit."""
+        """All rows of a table, sorted by primary key; `TableNotFoundError` before its first commit.
+
+        Args:
+            name: Name of the table, e.g. `sections`.
+            version: Version to read; the newest by default.
+        """
         schema = schema_of(name)
         try:
             frame = pl.read_delta(self.table_uri(name), version=version, storage_options=self._options())
@@ -226,7 +261,12 @@ class Store:
         return frame.select([c for c in schema.columns() if c in frame.columns]).sort(schema.primary_key())
 
     def read_as_written(self, name: str, *, version: int | None = None) -> pl.DataFrame:
-        """All rows of a table in no promised order, without its schema."""
+        """All rows of a table in no promised order, without its schema.
+
+        Args:
+            name: Name of the table, e.g. `sections`.
+            version: Version to read; the newest by default.
+        """
         table = self.open_table(name, version=version)
         if table is None:
             raise self._not_built(name)
@@ -237,25 +277,45 @@ class Store:
         )
 
     def read_documents(self, name: str, document_ids: Collection[str], *, version: int | None = None) -> pl.DataFrame:
-        """The rows of some documents, sorted by primary key; the rest of the table is not read."""
+        """The rows of some documents, sorted by primary key; the rest of the table is not read.
+
+        Args:
+            name: Name of the table, e.g. `sections`.
+            document_ids: Documents whose rows are read.
+            version: Version to read; the newest by default.
+        """
         if not self.exists(name):
             raise self._not_built(name)
         rows = self.scan(name, version=version).filter(pl.col("document_id").is_in(list(document_ids)))
         return rows.collect().sort(schema_of(name).primary_key())
 
     def read_elements(self, name: str, element_ids: Collection[str], *, version: int | None = None) -> pl.DataFrame:
-        """The rows of some elements; the rest of the table is not read."""
+        """The rows of some elements; the rest of the table is not read.
+
+        Args:
+            name: Name of the table, e.g. `sections`.
+            element_ids: Elements whose rows are read.
+            version: Version to read; the newest by default.
+        """
         return self.scan(name, version=version).filter(pl.col("element_id").is_in(list(element_ids))).collect()
 
     def version(self, name: str) -> int:
-        """Number of the newest commit; -1 before the first one."""
+        """Number of the newest commit; -1 before the first one.
+
+        Args:
+            name: Name of the table, e.g. `sections`.
+        """
         if isinstance(self.storage, LocalStorage):
             return newest_commit(Path(self.table_uri(name)))
         table = self.open_table(name)
         return -1 if table is None else table.version()
 
     def count(self, name: str) -> int:
-        """Rows of a table; a version never changes, so its rows are counted once."""
+        """Rows of a table; a version never changes, so its rows are counted once.
+
+        Args:
+            name: Name of the table, e.g. `sections`.
+        """
         table = self.open_table(name)
         own = self.table_uri(name)  # a copied home has the identities and versions of its original
         key = (own, "", "") if table is None else (own, str(table.metadata().id), str(table.version()))
@@ -264,16 +324,30 @@ class Store:
         return _counted[key]
 
     def head(self, name: str, rows: int) -> pl.DataFrame:
-        """A few rows of a table, in no promised order."""
+        """A few rows of a table, in no promised order.
+
+        Args:
+            name: Name of the table, e.g. `sections`.
+            rows: Number of rows.
+        """
         return self.scan(name).head(rows).collect()
 
     def scan(self, name: str, *, version: int | None = None) -> pl.LazyFrame:
-        """Scan a table lazily; columns have the names of its present schema."""
+        """Scan a table lazily; columns have the names of its present schema.
+
+        Args:
+            name: Name of the table, e.g. `sections`.
+            version: Version to read; the newest by default.
+        """
         rows = pl.scan_delta(self.table_uri(name), version=version, storage_options=self._options())
         return rows.rename(RENAMED_COLUMNS.get(name, {}), strict=False)
 
     def read_or_empty(self, name: str) -> pl.DataFrame:
-        """All rows of a table, or none before its first commit."""
+        """All rows of a table, or none before its first commit.
+
+        Args:
+            name: Name of the table, e.g. `sections`.
+        """
         return self.read(name) if self.exists(name) else empty_frame(schema_of(name))
 
     # ------------------------------------------------------------------------------------------------ writing
@@ -320,7 +394,12 @@ class Store:
         return self._state_after_write(name)
 
     def append(self, name: str, frame: pl.DataFrame) -> None:
-        """Add validated rows to a table that only grows, in one commit; one whose answer was lost is not repeated."""
+        """Add validated rows to a table that only grows, in one commit; one whose answer was lost is not repeated.
+
+        Args:
+            name: Name of the table, e.g. `sections`.
+            frame: Validated rows.
+        """
         frame = enforce_contract(schema_of(name), frame)
         token = uuid.uuid4().hex
         for attempt in COMMIT_RETRY.copy():
@@ -391,11 +470,21 @@ class Store:
     # -------------------------------------------------------------------------------------- cache of readings
 
     def reading_folder(self, document_id: str, *, reading: str) -> Path:
-        """Where the frames of one reading (bytes and code version) of a document are cached."""
+        """Where the frames of one reading (bytes and code version) of a document are cached.
+
+        Args:
+            document_id: The document.
+            reading: Digest of the bytes of the document and the version of the code that reads it.
+        """
         return self.home / "cache" / "extract" / digest(document_id) / reading
 
     def forget_other_readings(self, folder: Path, *, keep: str) -> None:
-        """Drop the cached readings of one document but the one that its row names."""
+        """Drop the cached readings of one document but the one that its row names.
+
+        Args:
+            folder: Folder of the current reading, from `reading_folder`.
+            keep: Name of the reading that stays.
+        """
         for reading in folder.iterdir():
             if reading.name != keep:
                 shutil.rmtree(reading, ignore_errors=True)
@@ -416,5 +505,9 @@ class Store:
             yield
 
     def write_manifest(self, manifest: Mapping[str, Any]) -> None:
-        """Record the sources."""
+        """Record the sources.
+
+        Args:
+            manifest: Recorded sources.
+        """
         self.storage.write(SOURCE_MANIFEST, json.dumps(manifest, indent=1, sort_keys=True).encode())

@@ -22,7 +22,13 @@ class Engine(Protocol):
     """Reads documents side by side."""
 
     def read(self, jobs: Sequence[Job], *, limits: Limits, on_done: Callable[[Outcome], None]) -> list[Outcome]:
-        """Read all jobs in the given order (largest files first); outcomes come in the order of the jobs."""
+        """Read all jobs in the given order (largest files first); outcomes come in the order of the jobs.
+
+        Args:
+            jobs: Documents to read.
+            limits: Limits of time and memory for each document.
+            on_done: Called with the outcome of each document.
+        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +59,6 @@ def open_engine(settings: Settings) -> Engine:
         from taxkg_assets.defs.ingest.spark import SparkEngine
     except ImportError as missing:
         raise EngineError(
-            "TAXKG_ENGINE=spark needs pyspark and Java: pip install taxkg[spark], or unset it."
+            "TAXKG_ENGINE=spark needs pyspark and Java: pip install '.[spark]' in the checkout, or unset it."
         ) from missing
     return SparkEngine(settings.spark_master)

@@ -18,7 +18,7 @@ from taxkg_assets.sources.scan import find_duplicate_files, printable, sha256_of
 MIB = 1024 * 1024
 BACK_REMEDY = "Put it back, or remove it and build again."
 READ_REMEDY = "Let the user of this process read it, or remove it."
-LINK_REMEDY = "Put the file itself there, or name its folder with `taxkg build --corpus`."
+LINK_REMEDY = "Put the file itself there, or pass its folder to `taxkg build --corpus FOLDER`."
 SIZE_REMEDY = "Check the file, or raise TAXKG_DOCUMENT_MEMORY_MB."
 RIVAL_REMEDY = "Rename one of them, or remove the one that is not meant."
 DUPLICATE_REMEDY = "Remove one of the two files."

@@ -1,6 +1,6 @@
 """Replies of a reading process, one type each, and their form on the pipe: one line of JSON.
 
-A refusal names its remedy where the cause is known, so that nobody has to conclude it from a message.
+A refusal names its remedy where the cause is known; it is not concluded from the words of a message.
 """
 
 from __future__ import annotations
@@ -95,6 +95,9 @@ def decode_reply(line: bytes) -> Reply:
 
     Args:
         line: One line of JSON.
+
+    Returns:
+        The reply.
     """
     values = json.loads(line)
     return _KINDS[values.pop("kind")](**values)

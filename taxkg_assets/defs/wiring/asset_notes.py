@@ -65,7 +65,7 @@ NOTES: Mapping[str, Note] = {
         'SELECT kind, relation, count(*) AS mentions FROM "references" GROUP BY kind, relation ORDER BY mentions DESC',
     ),
     "document_quality": Note(
-        "A flagged document is served; a withheld one is not. Every answer from a flagged document says so.",
+        "A flagged document is served, and every answer from it shows it; one with the outcome `withheld` is not.",
         "SELECT law, outcome, count(*) AS documents FROM document_quality GROUP BY law, outcome ORDER BY law",
     ),
     "registry": Note(
@@ -81,7 +81,7 @@ NOTES: Mapping[str, Note] = {
         "SELECT operation, count(*) AS lines FROM formulas GROUP BY operation ORDER BY lines DESC",
     ),
     "flows": Note(
-        "An end that is not in the library keeps the words of the statement, and `problem` says why it is open.",
+        "An end that is not in this home keeps the words of the statement, and `problem` gives the reason.",
         "SELECT source_form, source_key, target_form, target_key FROM flows WHERE problem = ''",
     ),
     "nodes": Note(

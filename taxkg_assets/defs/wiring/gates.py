@@ -63,7 +63,7 @@ def find_ungated(instance: dg.DagsterInstance, store: Store, names: Iterable[str
         if record is None:
             reason = "has not been run"
         elif record.status == AssetCheckExecutionRecordStatus.PLANNED or record.event is None:
-            reason = "was due in a run that has not come to it"
+            reason = "is planned in a run that has not reached it"
         elif record.status != AssetCheckExecutionRecordStatus.SUCCEEDED:
             reason = "has failed"
         elif stored is not None and _evaluated_at(record) < stored.storage_id:

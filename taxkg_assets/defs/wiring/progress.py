@@ -14,13 +14,27 @@ class Listener(Protocol):
         """`done` of `total` units of a running stage are done."""
 
     def start(self, stage: str, total: int) -> None:
-        """A stage begins; `total` is 0 if it is unknown."""
+        """A stage begins; `total` is 0 if it is unknown.
+
+        Args:
+            stage: Name of the stage.
+            total: Number of units of work; 0 if unknown.
+        """
 
     def advance(self, stage: str, count: int = 1) -> None:
-        """`count` more units are done."""
+        """`count` more units are done.
+
+        Args:
+            stage: Name of the stage.
+            count: Number of further units that are done.
+        """
 
     def finish(self, stage: str) -> None:
-        """The stage is over, done or failed."""
+        """The stage is over, done or failed.
+
+        Args:
+            stage: Name of the stage.
+        """
 
 
 _listeners: list[Listener] = []

@@ -71,13 +71,25 @@ class Pipeline:
         self._records: dict[str, TableRecord] = {}
 
     def add(self, record: TableRecord) -> None:
-        """Take up a table."""
+        """Take up a table.
+
+        Args:
+            record: Table with its builder and upstream tables.
+        """
         self._records[record.name] = record
 
     def add_gate(
         self, table: str, name: str, runner: GateRunner, *, code: Callable[[Home], str], reads: Iterable[str] = ()
     ) -> None:
-        """Take up a blocking gate of a table that is known already."""
+        """Take up a blocking gate of a table that is known already.
+
+        Args:
+            table: Table that the gate blocks.
+            name: Name of a table or, for `add_gate`, of the gate.
+            runner: Function that evaluates the gate.
+            code: Fingerprint of the code of the gate and of the labels.
+            reads: Further tables that the gate reads.
+        """
         self[table].gated |= {table, *reads}
         self[table].gates[name] = runner
         self[table].gate_code[name] = code
@@ -99,15 +111,27 @@ class Pipeline:
         return self._records.values()
 
     def upstream(self, name: str) -> tuple[str, ...]:
-        """The tables that a table is made from; none for a table of elsewhere."""
+        """The tables that a table is made from; none for a table of elsewhere.
+
+        Args:
+            name: Name of a table or, for `add_gate`, of the gate.
+        """
         return self._records[name].upstream if name in self._records else ()
 
     def gates(self, name: str) -> tuple[str, ...]:
-        """The blocking gates of a table."""
+        """The blocking gates of a table.
+
+        Args:
+            name: Name of a table or, for `add_gate`, of the gate.
+        """
         return tuple(self._records[name].gates) if name in self._records else ()
 
     def ancestors(self, names: Iterable[str]) -> set[str]:
-        """The tables that these are made from, and so on up; with the tables themselves."""
+        """The tables that these are made from, and so on up; with the tables themselves.
+
+        Args:
+            names: Names of tables.
+        """
         seen: set[str] = set()
         waiting = list(names)
         while waiting:

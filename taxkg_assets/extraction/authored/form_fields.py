@@ -109,5 +109,5 @@ def _find_fault(fields: list[FormField]) -> str:
         return f"The template describes {len(spoken)} of {len(joined)} fields."
     most = Counter(spoken).most_common(1)
     if most and len(spoken) > least.alike_least and most[0][1] > least.alike_frac * len(spoken):
-        return "The template says the same of most fields."
+        return "The template gives the same text for most fields."
     return ""

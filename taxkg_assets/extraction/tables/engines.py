@@ -26,7 +26,7 @@ from taxkg_assets.extraction.tables.tables import find_tables, find_title, find_
 from taxkg_assets.extraction.tables.tagged import read_tagged_page
 from taxkg_assets.rules.models.tables import load_tables
 
-DOCLING_REMEDY = "Install it with `pip install taxkg[docling]`, or set TAXKG_TABLE_ENGINE=own."
+DOCLING_REMEDY = "Install it with `pip install '.[docling]'` in the checkout, or set TAXKG_TABLE_ENGINE=own."
 MODELS_REMEDY = "Fetch its models with `docling-tools models download`, or set TAXKG_TABLE_ENGINE=own."
 
 

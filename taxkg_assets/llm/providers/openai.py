@@ -110,7 +110,9 @@ class OpenAIProvider:
 
 def _find_address(url: str) -> httpx.URL:
     """Return the URL of completions; a query, such as Azure's version of the API, stays behind the path."""
-    wrong = f"TAXKG_LLM_URL is no web address: {url!r}. Name the server's, e.g. http://localhost:11434/v1 for Ollama."
+    wrong = (
+        f"TAXKG_LLM_URL is not a web address: {url!r}. Name the server's, e.g. http://localhost:11434/v1 for Ollama."
+    )
     try:
         found, port = httpx.URL(url.strip()), urlsplit(url.strip()).port  # each takes what the other one refuses
     except (httpx.InvalidURL, ValueError) as invalid:
@@ -219,7 +221,7 @@ def _read(status: int, text: str, wait: float | None, *, request: Request) -> Re
             output_tokens=count_tokens(counts.get("completion_tokens"), text=answer),
         )
     except (ValueError, RecursionError, KeyError, IndexError, TypeError, AttributeError) as broken:
-        raise OutageError(f"{model}: what came back is no chat completion: {say_in_one_line(text)}") from broken
+        raise OutageError(f"{model}: the response is not a chat completion: {say_in_one_line(text)}") from broken
 
 
 def _join_parts(content: Any) -> str:

@@ -177,13 +177,25 @@ class Encoder(Protocol):
         """
 
     def find_tokens(self, texts: Sequence[str]) -> list[list[int]]:
-        """Return the tokens of each text as far as the encoder reads it, without the special ones at both ends."""
+        """Return the tokens of each text as far as the encoder reads it, without the special ones at both ends.
+
+        Args:
+            texts: Texts.
+        """
 
     def encode_tokens(self, texts: Sequence[str]) -> list[TokenVectors]:
-        """Return the tokens of each text with a vector for each; these depend on the text alone."""
+        """Return the tokens of each text with a vector for each; these depend on the text alone.
+
+        Args:
+            texts: Texts.
+        """
 
     def encode_lone_tokens(self, tokens: Sequence[int]) -> Vectors:
-        """Return the vector of each token in a text of its own, shape (tokens, dimension)."""
+        """Return the vector of each token in a text of its own, shape (tokens, dimension).
+
+        Args:
+            tokens: Token ids.
+        """
 
 
 def _padded(tokens: Sequence[int]) -> int:
@@ -280,11 +292,20 @@ class SentenceEncoder:
         return int(self.model.get_embedding_dimension())
 
     def encode_passages(self, texts: Sequence[str], *, progress: Progress | None = None) -> Vectors:
-        """Encode passages, shortest first, in batches of one padded length."""
+        """Encode passages, shortest first, in batches of one padded length.
+
+        Args:
+            texts: Texts.
+            progress: Called with the number of encoded texts.
+        """
         return self._encode([self._prompt("document", "passage") + text for text in texts], progress)
 
     def encode_query(self, text: str) -> Vectors:
-        """Encode one question, on one thread: so few words take longer to distribute than to multiply."""
+        """Encode one question, on one thread: so few words take longer to distribute than to multiply.
+
+        Args:
+            text: The question.
+        """
         ids = self._token_ids([self._prompt("query") + text])
         with _one_thread():
             vector: Vectors = self._forward(
@@ -319,7 +340,11 @@ class SentenceEncoder:
         return self._forward(ids, max(map(len, ids)), rows=len(ids))
 
     def find_tokens(self, texts: Sequence[str]) -> list[list[int]]:
-        """Return the tokens of each text without the special ones."""
+        """Return the tokens of each text without the special ones.
+
+        Args:
+            texts: Texts.
+        """
         return [own[1:-1] for own in self._token_ids(texts)]
 
     def encode_tokens(self, texts: Sequence[str]) -> list[TokenVectors]:
@@ -334,7 +359,11 @@ class SentenceEncoder:
         return self._encode_rows(self._token_ids(texts), rows=self.rows)
 
     def encode_lone_tokens(self, tokens: Sequence[int]) -> Vectors:
-        """Encode each token between the special ones at both ends of every text."""
+        """Encode each token between the special ones at both ends of every text.
+
+        Args:
+            tokens: Token ids.
+        """
         (ends,) = self._token_ids([""])
         found = self._encode_rows([[ends[0], token, ends[-1]] for token in tokens], rows=max(self.rows, SHORT_ROWS))
         return np.concatenate([np.zeros((0, self.dimension), np.float32), *(one.vectors for one in found)])

@@ -148,7 +148,11 @@ class Vocabulary:
         return {term: number for number, term in enumerate(self.terms.to_list())}
 
     def find(self, term: str) -> int | None:
-        """Return the number of a term; None for an unknown one."""
+        """Return the number of a term; None for an unknown one.
+
+        Args:
+            term: A search term, as `find_terms` returns it.
+        """
         return self._numbers.get(term)
 
     def idf(self, term: str, *, row_count: int) -> float:

@@ -23,7 +23,12 @@ class PassageScorer(Protocol):
     """Scores how well passages answer a question; higher is better."""
 
     def score(self, question: str, passages: Sequence[str]) -> Floats:
-        """Return the score of each passage, shape (passages,)."""
+        """Return the score of each passage, shape (passages,).
+
+        Args:
+            question: The question.
+            passages: Texts of the passages.
+        """
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,7 +49,12 @@ class PassageFacts:
         return CellColumns(self.rows)
 
     def prefetch(self, rows: Sequence[int], names: Sequence[str]) -> None:
-        """Load some cells that will be read one by one; here they are in memory."""
+        """Load some cells that will be read one by one; here they are in memory.
+
+        Args:
+            rows: Row numbers.
+            names: Names of columns.
+        """
 
     @cached_property
     def row_of_chunk(self) -> Mapping[str, int]:
@@ -117,7 +122,11 @@ class PassageFacts:
         return np.array([not both.isdisjoint(split_forms(form)) for form in self.forms], dtype=np.bool_)
 
     def find_side(self, name: str) -> int:
-        """Return the number of a perspective; -1 for one that no passage has."""
+        """Return the number of a perspective; -1 for one that no passage has.
+
+        Args:
+            name: A perspective, e.g. `filer`.
+        """
         return self.sides.index(name) if name in self.sides else -1
 
     @cached_property
@@ -127,7 +136,11 @@ class PassageFacts:
         return dict(prints.select("row", pl.col("node_ids").list.first()).iter_rows())
 
     def find_table(self, table_id: str) -> list[int]:
-        """Return the rows that print a table, in order."""
+        """Return the rows that print a table, in order.
+
+        Args:
+            table_id: Id of a table.
+        """
         return self._rows_of_table.get(table_id, [])
 
     @cached_property

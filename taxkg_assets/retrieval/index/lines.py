@@ -104,23 +104,38 @@ class Stretch:
         return bool(last + 1 < len(documents) and documents[last + 1] == documents[last])
 
     def heading(self, row: int) -> str:
-        """Return the heading above a row."""
+        """Return the heading above a row.
+
+        Args:
+            row: Row number in the stretch.
+        """
         path: str = self.facts.columns["heading_path"][row]
         return path.rpartition(" > ")[2]
 
     def denial(self, row: int) -> str:
-        """Return the nearest heading above that of a row that excludes: what is under it is an exclusion too."""
+        """Return the nearest heading above that of a row that excludes: what is under it is an exclusion too.
+
+        Args:
+            row: Row number in the stretch.
+        """
         above = self.facts.columns["heading_path"][row].split(" > ")[1:-1]
         return next((own for own in reversed(above) if matches_any("answers", "denials", own)), "")
 
     def chunk(self, line: Line) -> str:
-        """Return the id of the passage that contains a line."""
+        """Return the id of the passage that contains a line.
+
+        Args:
+            line: A line of the stretch.
+        """
         return str(self.facts.columns["chunk_id"][line.row])
 
     def node(self, line: Line) -> str:
         """Return the element that a line prints; empty where it is unknown.
 
         A passage prints one element in each line, and a heading before them.
+
+        Args:
+            line: A line of the stretch.
         """
         nodes: Sequence[str] = self.facts.columns["node_ids"][line.row]
         own = self.of_row[line.row]
@@ -132,13 +147,21 @@ class Stretch:
         return nodes[place] if place is not None and len(own) == len(nodes) else ""
 
     def items_of(self, line: Line) -> list[Line]:
-        """Return the items of the list that an item belongs to, in reading order, without those below them."""
+        """Return the items of the list that an item belongs to, in reading order, without those below them.
+
+        Args:
+            line: A line of the stretch.
+        """
         return [
             own for own in self.lines if own.mark == line.mark and own.leads == line.leads and self._near(own, line)
         ]
 
     def hanging_on(self, place: int) -> list[Line]:
-        """Return the items that a line leads in."""
+        """Return the items that a line leads in.
+
+        Args:
+            place: Index of the line that leads in a list.
+        """
         return [own for own in self.lines if own.leads and own.leads[-1] == place]
 
     def _near(self, one: Line, other: Line) -> bool:

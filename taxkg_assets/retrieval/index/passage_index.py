@@ -54,7 +54,12 @@ class PassageIndex(Protocol):
         """Return the mean direction of each document's passages, shape (documents, dimension)."""
 
     def ask(self, question: Question, *, scale: CosineScale) -> RetrieverScores:
-        """Return both retrievers' scores of a question."""
+        """Return both retrievers' scores of a question.
+
+        Args:
+            question: The question with its terms and vector.
+            scale: Scale that maps cosines of this encoder to those of its base.
+        """
 
     @property
     def lexical(self) -> LexicalRetriever:
@@ -65,17 +70,29 @@ class PassageIndex(Protocol):
         """Return the tokens of the passages; None where the index has none."""
 
     def read_vectors(self, rows: Sequence[int] | Ints) -> Vectors:
-        """Return the vectors of some rows, shape (rows, dimension)."""
+        """Return the vectors of some rows, shape (rows, dimension).
+
+        Args:
+            rows: Row numbers of the index.
+        """
 
     @property
     def sections(self) -> Sections:
         """Return the mean directions of sections."""
 
     def find_node(self, node_id: str) -> int | None:
-        """Return the first row that contains a node or that an anchor owns; None for an unknown one."""
+        """Return the first row that contains a node or that an anchor owns; None for an unknown one.
+
+        Args:
+            node_id: Id of a node or anchor.
+        """
 
     def open_level(self, level: str) -> Level | None:
-        """Return the units of a level; None where the index has none."""
+        """Return the units of a level; None where the index has none.
+
+        Args:
+            level: Level: document, page, section or paragraph.
+        """
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,13 @@ class RowFilter:
     def narrow(
         self, *, documents: Mask | None = None, forms: Mask | None = None, perspective: str | None = None
     ) -> RowFilter:
-        """Return the filter for rows that pass this one and a further one."""
+        """Return the filter for rows that pass this one and a further one.
+
+        Args:
+            documents: Mask over documents.
+            forms: Mask over forms.
+            perspective: Perspective that rows must have.
+        """
         return replace(
             self,
             documents=_both(self.documents, documents),
@@ -46,7 +52,12 @@ class RowFilter:
         )
 
     def mask(self, facts: PassageFacts, *, among: npt.NDArray[np.int64] | None = None) -> Mask:
-        """Return whether each row passes, or each of some rows."""
+        """Return whether each row passes, or each of some rows.
+
+        Args:
+            facts: Columns of the passages.
+            among: Row numbers; all rows by default.
+        """
         rows: Any = slice(None) if among is None else among
         keep = np.ones(len(facts.document_number) if among is None else len(among), dtype=np.bool_)
         if self.documents is not None:

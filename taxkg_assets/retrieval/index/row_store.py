@@ -70,7 +70,12 @@ class LanceRows:
         return int(self.passages.count_rows())
 
     def read(self, rows: Sequence[int], columns: Sequence[str]) -> pl.DataFrame:
-        """Return some cells, one row for each number, in the given order; LanceDB is read once, if at all."""
+        """Return some cells, one row for each number, in the given order; LanceDB is read once, if at all.
+
+        Args:
+            rows: Row numbers.
+            columns: Names of columns.
+        """
         near = [name for name in columns if name in self.mapped.columns]
         others = [name for name in columns if name not in near]
         parts = [self.mapped.select(near)[list(rows)]] if near else []
@@ -80,12 +85,20 @@ class LanceRows:
         return pl.concat(parts, how="horizontal")
 
     def find_node(self, node_id: str) -> int | None:
-        """Return the first row that contains a node or that an anchor owns; None for an unknown one."""
+        """Return the first row that contains a node or that an anchor owns; None for an unknown one.
+
+        Args:
+            node_id: Id of a node or anchor.
+        """
         wanted = _quoted(node_id)
         return self._find_first(f"anchor_id = {wanted} OR array_has(node_ids, {wanted})")
 
     def find_chunk(self, chunk_id: str) -> int | None:
-        """Return the row of a chunk; None for an unknown one."""
+        """Return the row of a chunk; None for an unknown one.
+
+        Args:
+            chunk_id: Id of a chunk.
+        """
         return self._find_first(f"chunk_id = {_quoted(chunk_id)}")
 
     def _find_first(self, where: str) -> int | None:

@@ -40,16 +40,34 @@ class RetrieverScores(Protocol):
     """The scores of one question."""
 
     def find_by_terms(self, rows: RowFilter, *, count: int) -> Ints:
-        """Return the rows with the best scores above 0, best first, ties by row."""
+        """Return the rows with the best scores above 0, best first, ties by row.
+
+        Args:
+            rows: Filter of rows, or row numbers.
+            count: Maximum number of rows.
+        """
 
     def find_by_meaning(self, rows: RowFilter, *, count: int) -> Ints:
-        """Return the rows with the highest cosines, best first, ties by row."""
+        """Return the rows with the highest cosines, best first, ties by row.
+
+        Args:
+            rows: Filter of rows, or row numbers.
+            count: Maximum number of rows.
+        """
 
     def score_terms(self, rows: Ints) -> Scores:
-        """Return BM25 of some rows."""
+        """Return BM25 of some rows.
+
+        Args:
+            rows: Filter of rows, or row numbers.
+        """
 
     def score_meaning(self, rows: Ints) -> Vectors:
-        """Return cosines of some rows, on the scale of the encoder's base."""
+        """Return cosines of some rows, on the scale of the encoder's base.
+
+        Args:
+            rows: Filter of rows, or row numbers.
+        """
 
 
 @dataclass(frozen=True)

@@ -127,7 +127,11 @@ class TableEntry:
         return frozenset(path for path in self.headers if continues_rule(leaf_of(path)))
 
     def nearby_words(self, cell: Mapping[str, Any]) -> frozenset[str]:
-        """Return the words of the other cells of a cell's row."""
+        """Return the words of the other cells of a cell's row.
+
+        Args:
+            cell: Cell of the table.
+        """
         key = (cell["row_ix"], cell["col_ix"])
         if key not in self._nearby_words:
             others = (find_words(other["text"]) for other in self.by_row[cell["row_ix"]] if other is not cell)
@@ -198,7 +202,12 @@ class TableCatalogue:
     scored: dict[Hashable, Any] = field(default_factory=dict, init=False, compare=False)
 
     def remember(self, key: Hashable, compute: Callable[[], Value]) -> Value:
-        """Return the result for a key, computed once; results are dropped after some hundred others."""
+        """Return the result for a key, computed once; results are dropped after some hundred others.
+
+        Args:
+            key: Key of the result.
+            compute: Function that computes the result.
+        """
         known: Value | None = self.scored.get(key)
         if known is None:
             if len(self.scored) >= _REMEMBERED:

@@ -230,7 +230,7 @@ def vacuum(
     home: HomeOption = "",
     as_json: JsonOption = False,
 ) -> None:
-    """Delete old versions of tables and of the index that no kept release reads."""
+    """Delete old versions of tables and of the index that no retained release references."""
     from taxkg_assets.defs.retention import run_retention
     from taxkg_assets.defs.wiring.resources import Home
     from taxkg_assets.serving import render

@@ -25,8 +25,8 @@ export const showStart = async view => {
         el("p", { class: "soft" }, "Where the amount of a box or line comes from and where it goes, each step with its evidence.")),
       el("section", { class: "card" }, el("h3", {}, link({ view: "compare" }, "Compare two fields")),
         el("p", { class: "soft" }, "Two years of one box, or boxes of two forms, next to each other.")),
-      el("section", { class: "card" }, el("h3", {}, held.flagged ? link({ view: "documents", filter: "flagged" }, `${plural(held.flagged, "document")} with quality warnings`) : "No document has a quality warning"),
-        el("p", { class: "soft" }, "Every document passes quality checks when it is read. What a check finds is shown next to each answer."))));
+      el("section", { class: "card" }, el("h3", {}, held.flagged ? link({ view: "documents", filter: "flagged" }, `${plural(held.flagged, "document")} with a flag`) : "No document has a flag"),
+        el("p", { class: "soft" }, "Each document is checked when it is read. A failed check is a flag, here and next to each answer."))));
   document.title = "taxkg";
 };
 

@@ -22,7 +22,7 @@ def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, **settings: str) -> H
         ({"provider": "openai", "url": "http://x"}, "TAXKG_LLM_MODEL is empty"),
         ({"provider": "openai", "model": "m"}, "TAXKG_LLM_URL is empty"),
         ({"provider": "bedrock", "model": "m", "models": '{"poetry": "m"}'}, "no such task: poetry"),
-        ({"provider": "replay", "model": "m", "prices": "nowhere.yaml"}, "no price list"),
+        ({"provider": "replay", "model": "m", "prices": "nowhere.yaml"}, "not a price list"),
     ],
 )
 def test_a_wrong_setting_is_one_sentence(
@@ -48,7 +48,7 @@ def test_prices_that_are_none_are_said_in_one_line(
 ) -> None:
     path = tmp_path / "prices.yaml"
     path.write_text(prices, encoding="utf8")
-    with pytest.raises(ProposerSettingError, match="is no price list") as raised:
+    with pytest.raises(ProposerSettingError, match="is not a price list") as raised:
         open_proposer(_home(tmp_path, monkeypatch, provider="replay", model="m", prices=str(path)))
     assert "\n" not in str(raised.value)
 

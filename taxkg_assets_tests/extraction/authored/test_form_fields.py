@@ -65,4 +65,4 @@ def test_a_template_that_says_the_same_of_all_fields_is_not_believed() -> None:
     for ix in range(12):
         form.add((300, 100 + 14 * ix, 380, 112 + 14 * ix), "1. Boats.")
     found = find_form_fields(_read(form.save()))
-    assert (found.is_trusted, found.reason) == (False, "The template says the same of most fields.")
+    assert (found.is_trusted, found.reason) == (False, "The template gives the same text for most fields.")

@@ -329,7 +329,7 @@ def test_a_query_stays_behind_the_path(path: str, asked: str) -> None:
     "url", ["http://[bad", "localhost:11434/v1", "ftp://host/v1", "http://", "http://h:99999/v1", "http://a\nb/"]
 )
 def test_an_address_that_is_none_is_said_at_once(url: str) -> None:
-    with pytest.raises(AccessError, match="TAXKG_LLM_URL is no web address"):
+    with pytest.raises(AccessError, match="TAXKG_LLM_URL is not a web address"):
         OpenAIProvider(url=url, key="", seconds=SECONDS)
 
 

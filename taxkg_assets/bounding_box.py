@@ -1,0 +1,24 @@
+"""A rectangle on a page, as replies and reports write it."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict
+
+
+class BoundingBox(BaseModel):
+    """A rectangle on a page.
+
+    Attributes:
+        page: Page of the PDF, from 1.
+        x0: Left edge, in points from the left of the page.
+        y0: Upper edge, in points from the top of the page.
+        x1: Right edge.
+        y1: Lower edge.
+    """
+
+    model_config = ConfigDict(frozen=True)
+    page: int
+    x0: float
+    y0: float
+    x1: float
+    y1: float
