@@ -139,9 +139,10 @@ def _measure(keys: Sequence[Key], released: Released, folders: Sequence[Path]) -
     others = [key for key in keys if key not in (*for_questions, *for_graph) and key[0] not in UNMEASURED]
     for key in for_graph:
         yield _to_gain(key, "labeled flows and formulas", *_measure_graph(key, released))
-    documents = _Documents(released, folders) if others else None
-    for key in others if documents is not None else ():
-        yield _to_gain(key, "labels, tags", *documents.measure(key))
+    if others:
+        documents = _Documents(released, folders)
+        for key in others:
+            yield _to_gain(key, "labels, tags", *documents.measure(key))
     for key, n, gains in measure_questions(for_questions, released, folders, without=without_rules):
         yield _to_gain(key, "questions", n, gains)
 
