@@ -158,7 +158,7 @@ class Settings(BaseSettings):
         default=20.0, gt=0, le=MOST_SECONDS, description="time limit of a call while a reader waits"
     )
     llm_hyde: bool = Field(default=False, description="search with a passage that the model imagines, too")
-    llm_grading: bool = Field(default=False, description="the model has a second opinion of an answer's relevance")
+    llm_grading: bool = Field(default=False, description="a language model grades the relevance of answers too")
     llm_prices: str = Field(default="", description="YAML file with prices that go before rules/prices.yaml")
     api_key: SecretStr = Field(default=SecretStr(""), description="key that every request of the API has to bring")
     api_hosts: str = Field(
