@@ -19,8 +19,8 @@ const typeOf = schema => {
 const limitsOf = schema => {
   const own = schema?.anyOf?.find(option => option.type !== "null") ?? schema ?? {};
   const limits = [];
-  if (own.minimum !== undefined) limits.push(`from ${own.minimum}`);
-  if (own.maximum !== undefined) limits.push(`to ${own.maximum}`);
+  const range = [own.minimum !== undefined && `from ${own.minimum}`, own.maximum !== undefined && `to ${own.maximum}`].filter(Boolean);
+  if (range.length) limits.push(range.join(" "));
   if (own.maxLength !== undefined) limits.push(`${own.maxLength} characters at most`);
   if (schema?.default !== undefined && schema.default !== null) limits.push(`default ${JSON.stringify(schema.default)}`);
   return limits.join(", ");
@@ -64,7 +64,7 @@ const operation = (path, method, own, models) => {
   if (own.parameters?.length) {
     parts.push(el("h3", {}, "Parameters"), fieldTable(own.parameters.map(one => ({ ...one, required: one.required }))));
   }
-  parts.push(el("h3", {}, "Example"), el("pre", { class: "scroll", tabindex: 0 }, el("code", {}, commandOf(path, method, own))));
+  parts.push(el("h3", {}, "Example"), el("pre", {}, el("code", {}, commandOf(path, method, own))));
   if (body?.$ref) parts.push(el("h3", {}, `Body: ${nameOf(body.$ref)}`), modelTable(models[nameOf(body.$ref)]));
   if (reply) {
     parts.push(el("h3", {}, "Reply"), el("p", {}, typeOf(reply)));
