@@ -22,7 +22,15 @@ from taxkg_assets.serving.verify import Checker
 from taxkg_assets.verification.verdicts import FAULTS, Verdict
 
 STATEMENTS = Path(__file__).resolve().parents[1] / "data" / "verify_eval" / "statements.jsonl"
-SPLITS = ("development", "held_out", "second_development", "second_held_out", "check")
+SPLITS = (
+    "development",
+    "held_out",
+    "second_development",
+    "second_held_out",
+    "check",
+    "third_development",
+    "third_held_out",
+)
 SAMPLES = "samples"
 PASSED = frozenset({Verdict.supported, Verdict.verbatim})
 SEED, QUOTATIONS, WORDS = 11, 40, (9, 28)

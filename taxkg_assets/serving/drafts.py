@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import codecs
 import hashlib
+import re
 import tempfile
 from bisect import bisect_right
 from collections.abc import Mapping
@@ -17,7 +19,9 @@ from taxkg_assets.settings import Settings
 from taxkg_assets.verification.verdicts import Rectangle
 
 _PDF = b"%PDF-"
+_WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _BETWEEN = "\n\n"
+_LONE_RETURN = re.compile(r"\r(?!\n)")
 _MOST_CONTROLS = 0.02
 
 
@@ -106,8 +110,9 @@ def read_bytes(data: bytes, *, name: str) -> DraftFile:
         raise DraftError(f"{name} is larger than {most / 1e6:g} MB. Split it, and check the parts.")
     if data.startswith(_PDF):
         return _read_pdf(data, name=name)
+    encoding = "utf-16" if data.startswith(_WIDE) else "utf-8-sig"
     try:
-        text = data.decode("utf-8-sig")
+        text = data.decode(encoding)
     except UnicodeDecodeError as broken:
         remedy = "save it as UTF-8 text, Markdown or PDF"
         raise DraftError(f"{name} is neither UTF-8 text nor a PDF: {remedy}.") from broken
@@ -132,6 +137,7 @@ def read_text(text: str, *, name: str) -> DraftFile:
         raise DraftError(f"{name} is a binary file: save it as UTF-8 text, Markdown or PDF.")
     if not text.strip():
         raise DraftError(f"{name} contains no text.")
+    text = _LONE_RETURN.sub("\n", text)
     clean = "".join(letter if letter >= " " or letter in "\t\n" else " " for letter in text)
     return DraftFile(name, clean.replace("\x7f", " "))
 
@@ -163,6 +169,8 @@ def _read_pdf(data: bytes, *, name: str) -> DraftFile:
             raise DraftError(f"{name} cannot be read as a PDF: {outcome.reason} {outcome.remedy}")
         sections = pl.read_ipc(Path(job.folder) / "sections.arrow")
     rows = sections.sort("paragraph_ix").select("text", "pieces").rows()
+    if not any(text.strip() for text, _ in rows):
+        raise DraftError(f"{name} holds no text: it may be a scan; add a text layer by OCR first.")
     starts, place = [], 0
     for text, _ in rows:
         starts.append(place)

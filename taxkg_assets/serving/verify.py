@@ -16,6 +16,7 @@ from taxkg_assets.retrieval.encoding.lexical import find_terms
 from taxkg_assets.rules.models.verification import load_verification
 from taxkg_assets.serving.drafts import DraftFile, find_rectangles
 from taxkg_assets.serving.released import Released
+from taxkg_assets.serving.word_vectors import WordEncoder
 from taxkg_assets.verification.claims import Claim, read_claim
 from taxkg_assets.verification.comparison import Comparison, compare, compare_nearest
 from taxkg_assets.verification.decision import Decision, decide, supports
@@ -45,6 +46,9 @@ OTHER_REVISIONS = 6
 FOUND_PASSAGES = 8
 """Passages of the search whose documents are looked through for a statement."""
 
+REMEMBERED = 20_000
+"""Texts whose mentions are remembered; headings come with each of their passages."""
+
 LIKELY_QUOTATION = 0.6
 """Similarity from which a passage is shown as what a quotation may have meant, 0 to 1."""
 
@@ -58,9 +62,10 @@ class Checker:
         self._language = Language(
             find_terms=find_terms,
             read_weight=searcher.index.lexical.idf,
-            find_mentions=lambda text: find_mentions(text, headings=NO_HEADINGS),
+            find_mentions=lru_cache(maxsize=REMEMBERED)(lambda text: find_mentions(text, headings=NO_HEADINGS)),
             unknown_weight=math.log(2 + 2 * searcher.index.height),
             encode=searcher.encoder.encode_sentences,
+            read_vectors=WordEncoder(searcher.encoder).read,
         )
         self._documents = {row["document_id"]: row for row in released.table("documents").iter_rows(named=True)}
         self._reader = PassageReader(self._language, list_forms(self._documents.values()))
@@ -130,9 +135,9 @@ class Checker:
             compared=list_compared(decision),
         )
 
-    def _compare(self, claim: Claim, document_ids: Iterable[str]) -> list[Comparison]:
+    def _compare(self, claim: Claim, document_ids: Iterable[str], *, is_aligned: bool = True) -> list[Comparison]:
         passages = [passage for name in document_ids for passage in self._shortlist_of(name).find(claim)]
-        return compare_nearest(claim, passages, reader=self._reader, language=self._language)
+        return compare_nearest(claim, passages, reader=self._reader, is_aligned=is_aligned)
 
     def _abstain_for_year(self, claim: Claim, found: Documents) -> tuple[Decision, str]:
         """No document of the year: nothing is decided, and the nearest revision that says so is shown."""
@@ -151,7 +156,7 @@ class Checker:
         """Find the statement in another revision or form, where the documents that it names do not support it."""
         least = load_verification().thresholds.elsewhere
         for name in others[:OTHER_REVISIONS]:
-            for row in self._compare(claim, [name]):
+            for row in self._compare(claim, [name], is_aligned=False):
                 if supports(row, least_score=least):
                     revision = self._documents[name]["revision"]
                     differences = decision.differences if decision.verdict is Verdict.contradicted else ()
@@ -162,7 +167,7 @@ class Checker:
         known = {*own, *others}
         for name in self._search(claim):
             if name not in known:
-                for row in self._compare(claim, [name]):
+                for row in self._compare(claim, [name], is_aligned=False):
                     if supports(row, least_score=least):
                         title = self._documents[name]["title"]
                         return Decision(

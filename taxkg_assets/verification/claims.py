@@ -18,6 +18,7 @@ from taxkg_assets.verification.wording import Wording, Words, find_words, read_w
 
 _TITLE = re.compile(r"^(?:General )?Instructions for |^Forms? |\s*\([^()]*\)$")
 _PUBLISHED = "publication"
+_STEP = "step"
 _KEYED = frozenset({"box", "line"})
 _RULES = frozenset({"irc_section", "regulation", "notice_or_ruling", "statute_section"})
 _FORMS = frozenset({"form", _PUBLISHED})
@@ -69,7 +70,8 @@ class Claim:
         return tuple(value for value in self.values if value.kind in KEY_KINDS)
 
 
-KEY_KINDS = frozenset({"box", "line", "code", "column", "part"})
+KEY_KINDS = frozenset({"box", "line", "code", "column", "part", "step"})
+_LISTED = re.compile(r"(?P<through>through|to|-)?\s*(?P<number>\d{1,2})(?:\((?P<letter>[a-z])\))?")
 
 
 def name_form(target: str) -> tuple[str, ...]:
@@ -149,9 +151,20 @@ def _find_keys(text: str, mentions: Sequence[Mentioned]) -> list[Value]:
         kind = rule.extra["kind"]
         if kind != "form":
             for match in rule.pattern.finditer(text):
-                key = f"{kind}_{match['item']}".casefold()
-                found.append(Value(kind, key, "", "", "", match[0], *match.span()))
+                items = _list_steps(match["item"]) if kind == _STEP else [match["item"].casefold()]
+                found += [Value(kind, f"{kind}_{item}", "", "", "", match[0], *match.span()) for item in items]
     return found
+
+
+def _list_steps(printed: str) -> list[str]:
+    """Return the single steps of a list: `2 through 4` is 2, 3 and 4."""
+    found: list[str] = []
+    for match in _LISTED.finditer(printed):
+        number = int(match["number"])
+        first = int(re.sub(r"\D", "", found[-1])) + 1 if found and match["through"] else number
+        found += [str(between) for between in range(first, number)]
+        found.append(f"{number}{match['letter'] or ''}")
+    return list(dict.fromkeys(found))
 
 
 def _find_rules(text: str, mentions: Sequence[Mentioned]) -> list[Value]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -30,8 +31,10 @@ from taxkg_assets.verification.values import Value, fold
 from taxkg_assets.verification.wording import Wording, Words, match_word
 
 _LEAST_CLAUSE = 1.5
-_ALWAYS = 3
+_ALWAYS, _MOST = 3, 16  # passages that are compared at least, and at most
 _POINTER_LOSS = 0.3
+_RAREST = 8.0  # inverse document frequency from which a missing word counts fully
+_MANY = 3  # values that a passage states, from which more count no more
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,7 @@ class Comparison:
         is_of_others: Whether the passage or the claim names some alone, and the other does not.
         is_pointer: Whether the passage only says where to read on.
         shared_weight: Weight of the claim's words that the passage has.
+        nearness: Cosine of each stem that the passage lacks to its nearest word, over what the stem needs.
         doubts: Why the passage may say something else although it has the claim's words.
     """
 
@@ -86,6 +90,7 @@ class Comparison:
     is_of_others: bool = False
     is_pointer: bool = False
     shared_weight: float = 0.0
+    nearness: Mapping[str, float] = field(default_factory=dict)
     doubts: frozenset[str] = frozenset()
 
     @property
@@ -93,6 +98,19 @@ class Comparison:
         """Return coverage and similarity blended, 0 to 1."""
         blend = load_verification().thresholds.blend
         return (1 - blend) * self.coverage + blend * self.similarity
+
+    @property
+    def probability(self) -> float:
+        """Return how likely a passage without a contrary value, word or polarity supports the claim, 0 to 1."""
+        weights = load_verification().support
+        total = (
+            weights.intercept
+            + weights.own_coverage * self.own_coverage
+            + weights.similarity * self.similarity
+            + weights.missing * min(self.missing_weight, _RAREST) / _RAREST
+            + weights.values * min(len(self.matched), _MANY) / _MANY
+        )
+        return 1.0 / (1.0 + math.exp(-total))
 
     @property
     def order(self) -> float:
@@ -189,16 +207,17 @@ def _find_doubts(
     claim: Claim, text: str, wording: Wording, *, coverage: float, reader: PassageReader
 ) -> frozenset[str]:
     """Find the doubts about a passage that has enough words of a claim to support it."""
-    if coverage < load_verification().thresholds.coverage:
+    if coverage < load_verification().thresholds.least_own:
         return frozenset()
     return find_doubts(claim, text, wording, language=reader.language)
 
 
 def _is_of_other_year(claim: Claim, values: Sequence[Value]) -> bool:
-    """Return whether a passage names other years than a claim that names one."""
+    """Return whether a passage names other years than a claim that names one, which does not lie between them."""
     named = {value.figure for value in values if value.kind == "year"}
     own = {value.figure for value in claim.values if value.kind == "year"} | {str(claim.subject.year)}
-    return claim.subject.year is not None and bool(named) and not named & own
+    is_within = bool(named) and claim.subject.year is not None and min(named) < str(claim.subject.year) < max(named)
+    return claim.subject.year is not None and bool(named) and not named & own and not is_within
 
 
 def _is_under_denial(claim: Claim, passage: Passage, wording: Wording) -> bool:
@@ -213,7 +232,7 @@ def _is_under_denial(claim: Claim, passage: Passage, wording: Wording) -> bool:
 
 
 def compare_nearest(
-    claim: Claim, passages: Sequence[Passage], *, reader: PassageReader, language: Language
+    claim: Claim, passages: Sequence[Passage], *, reader: PassageReader, is_aligned: bool = True
 ) -> list[Comparison]:
     """Compare a claim with the passages that can decide on it, and with the nearest ones in any case.
 
@@ -221,21 +240,36 @@ def compare_nearest(
         claim: The claim.
         passages: Passages of the documents that it is about.
         reader: Reads their words and values.
-        language: Functions that read words.
+        is_aligned: Whether the claim is also read in the words of the nearest passages.
 
     Returns:
         Comparisons, best score first.
     """
     bounds = load_verification().thresholds
     least = (min(bounds.score, bounds.contradiction) - bounds.blend) / (1 - bounds.blend)
+    always = bounds.aligned_passages if is_aligned else _ALWAYS
     rated = []
     for number, passage in enumerate(passages):
         wording, place = reader.words_of(passage)
         rated.append((-score_coverage(claim, wording.words, place), number))
     rated.sort()
-    chosen = [number for place, (score, number) in enumerate(rated) if -score >= least or place < _ALWAYS]
+    chosen = [number for place, (score, number) in enumerate(rated[:_MOST]) if -score >= least or place < always]
     found = [compare(claim, passages[number], reader=reader) for number in chosen]
-    return add_similarity(claim, found, language=language)
+    rows = add_similarity(claim, found, language=reader.language)
+    if not is_aligned:
+        return rows
+    nearest = [_align(claim, row, reader=reader) for row in rows[: bounds.aligned_passages]]
+    return sorted([*nearest, *rows[bounds.aligned_passages :]], key=lambda row: -row.order)
+
+
+def _align(claim: Claim, row: Comparison, *, reader: PassageReader) -> Comparison:
+    """Return the comparison of a claim in the words of the passage."""
+    wording, place = reader.words_of(row.passage)
+    aligned = reader.aligner.align(claim, row.passage, own=wording.words, place=place)
+    if aligned.claim is claim:
+        return row
+    found = compare(aligned.claim, row.passage, reader=reader)
+    return replace(found, similarity=row.similarity, nearness=aligned.nearness)
 
 
 def add_similarity(claim: Claim, found: Sequence[Comparison], *, language: Language) -> list[Comparison]:

@@ -39,7 +39,7 @@ def supports(row: Comparison, *, least_score: float | None = None) -> bool:
 
     Args:
         row: The comparison.
-        least_score: Score that it must reach; the rules' own where it is not given.
+        least_score: Score that it must reach besides; None for none.
     """
     bounds = load_verification().thresholds
     return (
@@ -51,13 +51,12 @@ def supports(row: Comparison, *, least_score: float | None = None) -> bool:
         and not row.is_of_other_year
         and not row.is_under_denial
         and not row.doubts
-        and row.asserted >= bounds.asserted
-        and row.coverage >= bounds.coverage
-        and row.score >= (bounds.score if least_score is None else least_score)
-        and row.own_coverage >= bounds.own_coverage
-        and row.clause_coverage >= bounds.clause_coverage
-        and row.missing_weight < bounds.telling_weight
         and row.agreement >= bounds.agreement
+        and row.own_coverage >= bounds.least_own
+        and row.clause_coverage >= bounds.clause_coverage
+        and row.asserted >= bounds.asserted
+        and row.score >= (least_score or 0.0)
+        and row.probability >= bounds.support
     )
 
 

@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from taxkg_assets.rules.loader import find_rule, load_rules
-from taxkg_assets.verification.claims import Claim
+from taxkg_assets.rules.sentences import find_sentences
+from taxkg_assets.verification.claims import KEY_KINDS, Claim, find_keys_and_forms
 from taxkg_assets.verification.contexts import is_scattered, pairs_keys_otherwise
 from taxkg_assets.verification.language import Language
-from taxkg_assets.verification.pointers import is_contrast
+from taxkg_assets.verification.pointers import is_contrast, is_past
 from taxkg_assets.verification.values import Value, find_values, fold
 from taxkg_assets.verification.wording import Wording, Words, find_words, match_word
 
@@ -30,12 +31,14 @@ def find_doubts(claim: Claim, text: str, wording: Wording, *, language: Language
         language: Functions that read words.
 
     Returns:
-        Names of the reasons: `order`, `contrast`, `lack`, `case`, `failure`, `only`, `prefix`, `time`, `keys`,
-        `condition`, `scattered`.
+        Names of the reasons: `order`, `sequence`, `universal`, `contrast`, `lack`, `case`, `failure`, `only`, `prefix`,
+        `time`, `past`, `one`, `keys`, `condition`, `scattered`.
     """
     text = fold(text)
     found = {
         "order": is_swapped(claim, text, language=language),
+        "sequence": _lacks_sequence(claim.text, text),
+        "universal": _lacks_universal(claim.text, text),
         "contrast": _is_contrasted(claim.wording, wording) or _is_contrasted(wording, claim.wording),
         "lack": _lacks_otherwise(claim, text, wording, language=language),
         "case": is_of_other_case(claim, text, language=language),
@@ -43,6 +46,8 @@ def find_doubts(claim: Claim, text: str, wording: Wording, *, language: Language
         "only": _says_only(claim.text) and not _says_only(text),
         "prefix": _has_prefix_alone(claim.text, text) or _has_prefix_alone(text, claim.text),
         "time": _counts_from_another_time(claim.text, text),
+        "past": is_past(text) and not is_past(claim.text),
+        "one": _is_of_one(text) and not _is_of_one(claim.text),
         "keys": pairs_keys_otherwise(claim, text, language=language),
         "condition": _holds_in_one_case(claim.wording, text, wording),
         "scattered": is_scattered(claim, text, language=language),
@@ -126,6 +131,27 @@ def _holds_in_one_case(one: Wording, text: str, other: Wording) -> bool:
     return is_case and not any(own.is_condition for own in one.clauses)
 
 
+def _lacks_sequence(claim: str, text: str) -> bool:
+    """Return whether a claim orders two things in time, and a passage has no word that does so."""
+    for order in ("before", "after"):
+        is_ordered = find_rule("verification", "orders", order).pattern.search(claim) is not None
+        if is_ordered and find_rule("verification", "sequences", order).pattern.search(text) is None:
+            return True
+    return False
+
+
+def _lacks_universal(claim: str, text: str) -> bool:
+    """Return whether a claim speaks of each thing, and a passage of a single one or of some."""
+    each = find_rule("verification", "universals", "each").pattern
+    single = find_rule("verification", "universals", "single").pattern
+    is_of_each = each.search(claim) is not None and each.search(text) is None
+    return is_of_each and single.search(text) is not None and single.search(claim) is None
+
+
+def _is_of_one(text: str) -> bool:
+    return find_rule("verification", "numbers", "only_one").pattern.search(text) is not None
+
+
 def _says_only(text: str) -> bool:
     return find_rule("verification", "exclusives", "marker").pattern.search(text) is not None
 
@@ -185,6 +211,22 @@ def is_of_other_case(claim: Claim, text: str, *, language: Language) -> bool:
     """
     values = [own for own in find_values(text) if own.kind in _OF_CASES]
     parts = list(_split_cases(text, first=min((own.start for own in values), default=0)))
+    if _belongs_elsewhere(claim, values, parts, text=text, language=language):
+        return True
+    # A key belongs to its sentence.
+    keys = [own for own in find_keys_and_forms(text, language=language) if own.kind in KEY_KINDS]
+    return _belongs_elsewhere(claim, keys, find_sentences(text), text=text, language=language)
+
+
+def _belongs_elsewhere(
+    claim: Claim,
+    values: Sequence[Value],
+    parts: Sequence[tuple[int, int]],
+    *,
+    text: str,
+    language: Language,
+) -> bool:
+    """Return whether words of a claim are only in parts of a text that state another value than the claim does."""
     for value in claim.values:
         same = [own for own in values if value.equals(own)]
         rivals = [own for own in values if value.competes(own) and not any(own.equals(mine) for mine in claim.values)]

@@ -14,7 +14,7 @@ _ITEM = re.compile(r"^\s*(?:[-*+•▪◦]|\d{1,3}[.)]|[a-z][.)])\s+")
 _QUOTE_LINE = re.compile(r"^\s{0,3}>\s?")
 _TABLE_RULE = re.compile(r"^\s*\|?\s*:?-{3,}")
 _FENCE = re.compile(r"^\s{0,3}(?:```|~~~)")
-_QUOTED = re.compile(r"“(?P<curly>[^“”]{8,2000}?)”|(?<![\w\"])\"(?P<plain>[^\"\n]{8,2000}?)\"(?!\w)")
+_QUOTED = re.compile(r"“(?P<curly>[^“”]{8,2000}?)”|(?<![\w\"])\"(?P<plain>[^\"]{8,2000}?)\"(?!\w)")
 _MARKUP = re.compile(r"\*\*|__|`|!?\[(?P<text>[^\]]*)\]\([^)]*\)|(?<!\w)\*(?=\w)|(?<=\w)\*(?!\w)")
 _WORD = re.compile(r"\w+")
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from taxkg_assets.rules.sentences import find_sentences
-from taxkg_assets.verification.pointers import is_contrast, is_index, is_pointer
+from taxkg_assets.verification.pointers import is_contrast, is_index, is_past, is_pointer
 
 _BULLET = re.compile(r"^\s*(?:[•▪◦–—*-]|\d{1,2}[.)]|[a-zA-Z][.)]|\([a-zA-Z0-9]{1,3}\))\s*")
 _RANGE = re.compile(r"(?P<kind>box|line|step)(?:e?s)?_(?P<items>.+)")
@@ -67,6 +67,11 @@ class Passage:
         opened = self.lead_in.rstrip(" :.")
         words = f"{opened} {_BULLET.sub('', self.text)}" if opened else self.text
         return f"{self.label}. {words}" if self.label else words
+
+    @property
+    def place(self) -> str:
+        """Return what it is printed under: the nearest heading, the label, and the sentence before."""
+        return " . ".join(part for part in (*self.headings[-1:], self.label, self.before) if part)
 
     @property
     def context(self) -> str:
@@ -152,7 +157,7 @@ def _split(
             bboxes=tuple(row["bboxes"] or ()),
         )
         yield own
-        if before and not (is_pointer(before) or is_pointer(words) or is_contrast(words)):
+        if before and not (is_pointer(before) or is_pointer(words) or is_contrast(words) or is_past(words)):
             yield replace(own, kind="pair", text=text[last_start:end], start=last_start, before="")
         before, last_start = words, start
 

@@ -33,6 +33,19 @@ class Mentioned(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class WordVectors:
+    """The words of a text in their order, each with its vector in this text.
+
+    Attributes:
+        words: Words and marks as written.
+        vectors: Unit vectors, shape (words, dimension).
+    """
+
+    words: tuple[str, ...]
+    vectors: Vectors
+
+
+@dataclass(frozen=True, slots=True)
 class Language:
     """Functions that read words, handed in by the caller, since stages do not import each other.
 
@@ -42,6 +55,7 @@ class Language:
         unknown_weight: Weight of a word that no document has.
         find_mentions: Places where a text names forms, boxes, lines or rules.
         encode: Embeddings of texts, shape (texts, dimension), of length one; None compares words alone.
+        read_vectors: Words of a text with their vectors; None aligns no words.
     """
 
     find_terms: Callable[[str], Sequence[str]]
@@ -49,3 +63,4 @@ class Language:
     find_mentions: Callable[[str], Sequence[Mentioned]]
     unknown_weight: float = 10.0
     encode: Callable[[Sequence[str]], Any] | None = None
+    read_vectors: Callable[[str], WordVectors] | None = None

@@ -35,6 +35,18 @@ def is_contrast(text: str) -> bool:
     return find_rule("verification", "pointers", "contrast").pattern.search(fold(text)) is not None
 
 
+def is_past(text: str) -> bool:
+    """Return whether a text says what held before.
+
+    Args:
+        text: Words of a passage.
+
+    Source:
+        rules/verification.yaml, `times`.
+    """
+    return find_rule("verification", "times", "past").pattern.search(fold(text)) is not None
+
+
 def find_asides(text: str) -> Sequence[tuple[int, int]]:
     """Find where a passage says where to read on.
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
+from taxkg_assets.verification.alignment import Aligner
 from taxkg_assets.verification.claims import find_keys_and_forms
 from taxkg_assets.verification.evidence import Passage
 from taxkg_assets.verification.language import Language
@@ -11,6 +13,8 @@ from taxkg_assets.verification.values import Value, find_values
 from taxkg_assets.verification.wording import Wording, Words, find_words, read_wording
 
 _MOST_KEPT = 50_000
+_LETTERED = re.compile(r"\(([a-z])\)\s")
+_NUMBERED = re.compile(r"(?:step|line)_\d+")
 
 
 class PassageReader:
@@ -19,6 +23,7 @@ class PassageReader:
     def __init__(self, language: Language, forms: Mapping[str, Sequence[str]]) -> None:
         """Take the functions that read words, and the short names of each document's forms."""
         self.language = language
+        self.aligner = Aligner(language)
         self._forms = forms
         self._wordings: dict[tuple[str, str, int], tuple[Wording, Words]] = {}
 
@@ -59,6 +64,14 @@ class PassageReader:
             passage: The passage.
         """
         text = " . ".join((*passage.headings, passage.label))
-        keys = [Value(key.split("_")[0], key, "", "", "", "", 0, 0) for key in sorted(passage.keys)]
+        named = sorted(passage.keys | _find_lettered(passage))
+        keys = [Value(key.split("_")[0], key, "", "", "", "", 0, 0) for key in named]
         forms = [Value("form", name, "", "", "", "", 0, 0) for name in self._forms.get(passage.document_id, ())]
         return [*find_values(text), *find_keys_and_forms(text, language=self.language), *keys, *forms]
+
+
+def _find_lettered(passage: Passage) -> frozenset[str]:
+    """Return the key of an item that is printed with its letter alone: `(b) Fee` below step 3 is step 3b."""
+    letter = _LETTERED.match(passage.text)
+    numbered = [key for key in passage.keys if _NUMBERED.fullmatch(key)]
+    return frozenset({f"{numbered[0]}{letter[1]}"}) if letter and len(numbered) == 1 else frozenset()

@@ -12,7 +12,7 @@ from taxkg_assets.verification.pointers import find_asides
 from taxkg_assets.verification.reader import PassageReader
 from taxkg_assets.verification.values import Value, fold
 
-_LIST = re.compile(r"(?i)(?:[\s,(]|and|or|through|to|-|boxe?s?|lines?|columns?|codes?|\d{1,2}[a-z]?)*")
+_LIST = re.compile(r"(?i)(?:[\s,(]|and|or|through|to|-|boxe?s?|lines?|columns?|codes?|steps?|\d{1,2}[a-z]?)*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +85,9 @@ def _names_box(passage: Passage, own: Sequence[Value], place: Sequence[Value]) -
 
 
 def _find_in_place(value: Value, place: Sequence[Value], said: Sequence[Value]) -> Value | None:
-    """Find a value in the place of a passage; of several keys in a heading, the passage itself says which it means."""
+    """Find a value in the place of a passage; of several keys or forms in a heading, the passage itself says which."""
     same = next((other for other in place if value.equals(other)), None)
-    if same is None or value.kind not in KEY_KINDS:
+    if same is None or value.kind not in KEY_KINDS | {"form"}:
         return same
     is_list = len({other.figure for other in place if other.kind == value.kind}) > 1
     named = {other.figure for other in said if other.kind == value.kind}

@@ -158,15 +158,20 @@ def _split_clauses(text: str) -> list[str]:
 def _join_relatives(parts: Sequence[str]) -> list[str]:
     """Join a relative clause without a denial of its own to the clause that it belongs to: one polarity holds both."""
     relative = find_rule("verification", "relatives", "which_one").pattern
-    denials = load_rules("verification", "denials")
     joined: list[str] = []
     for part in parts:
-        is_own = any(rule.pattern.search(part) for rule in denials)
-        if joined and not is_own and relative.match(part):
+        if joined and relative.match(part) and not _denies_first(part):
             joined[-1] = f"{joined[-1]} {part.strip()}"
         else:
             joined.append(part)
     return joined
+
+
+def _denies_first(part: str) -> bool:
+    """Return whether a relative clause denies its own verb; a later one is that of the main clause."""
+    verb = find_rule("verification", "predicates", "verb").pattern.search(part)
+    found = [match for rule in load_rules("verification", "denials") if (match := rule.pattern.search(part))]
+    return any(verb is None or match.start() <= verb.end() + 1 for match in found)
 
 
 @cache
@@ -189,6 +194,16 @@ def find_opposites() -> Mapping[str, frozenset[str]]:
         found.setdefault(one, set()).add(other)
         found.setdefault(other, set()).add(one)
     return {word: frozenset(others) for word, others in found.items()}
+
+
+@cache
+def find_rivals() -> Mapping[str, frozenset[str]]:
+    """Return the words that a word rules out: its contraries, and the others of a row such as `weekly, monthly`."""
+    found: dict[str, frozenset[str]] = dict(find_opposites())
+    for row in load_verification().rows:
+        for word in row:
+            found[word] = found.get(word, frozenset()) | (frozenset(row) - {word})
+    return found
 
 
 def read_weights(words: Iterable[str], *, language: Language) -> dict[str, float]:

@@ -21,6 +21,7 @@ from taxkg_assets.serving.service import Service
 from taxkg_assets.serving.tools import create_tools
 from taxkg_assets.serving.verify import Checker
 from taxkg_assets.settings import Settings
+from taxkg_assets.verification.draft import read_draft
 from taxkg_assets.verification.verdicts import Finding, Report, Verdict
 from taxkg_assets_tests.serving.homes import run_cli
 
@@ -139,7 +140,7 @@ def test_time_and_number_are_limited(checker: Checker) -> None:
     ("data", "words"),
     [
         (b"x" * 2_000_001, "larger than 2 MB"),
-        (b"\xff\xfe\x00\x01", "neither UTF-8 text nor a PDF"),
+        (b"caf\xe9 costs $5", "neither UTF-8 text nor a PDF"),
         (b"\x00\x01\x02\x03 text", "binary"),
         (b"  \n", "contains no text"),
         (b"%PDF-1.7 broken", "cannot be read as a PDF"),
@@ -148,6 +149,23 @@ def test_time_and_number_are_limited(checker: Checker) -> None:
 def test_a_file_that_is_no_draft_is_refused_with_a_remedy(data: bytes, words: str) -> None:
     with pytest.raises(DraftError, match=words):
         read_bytes(data, name="draft")
+
+
+def test_a_pdf_without_text_is_refused_instead_of_found_fine() -> None:
+    library: Any = pymupdf
+    document = library.open()
+    document.new_page().draw_rect(library.Rect(72, 72, 520, 300))
+    with pytest.raises(DraftError, match="OCR"):
+        read_bytes(bytes(document.tobytes()), name="scan.pdf")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
+def test_any_encoding_and_line_ends_give_the_same_statements(newline: str, encoding: str) -> None:
+    text = newline.join(["# Fées", "", "Pay $5.", "Pay $7", "", "- by May 1"])
+    draft = read_draft(read_bytes(text.encode(encoding), name="memo.md").text)
+    assert [own.text for own in draft.statements] == ["Pay $5.", "Pay $7", "by May 1"]
+    assert {own.headings for own in draft.statements} == {("Fées",)}
 
 
 def test_a_folder_is_no_draft(tmp_path: Path) -> None:

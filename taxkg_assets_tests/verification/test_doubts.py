@@ -88,7 +88,7 @@ ANCHORED = "You can use a barge that has a valid anchor for the harbor credit."
     ],
 )
 def test_the_statement_is_supported_and_its_reversal_is_not(true: str, wrong: str, passage: str) -> None:
-    assert _verdict(true, passage) is Verdict.supported
+    assert _verdict(true, *passage.split(" | ")) is Verdict.supported
     assert _verdict(wrong, passage) is not Verdict.supported
 
 
@@ -118,3 +118,38 @@ def test_a_nearer_passage_that_denies_a_part_makes_it_unclear() -> None:
     denial = "If the barge has a valid anchor, you can't use it for the harbor credit."
     assert _verdict(text, general) is Verdict.supported
     assert _verdict(text, general, denial) is not Verdict.supported
+
+
+@pytest.mark.parametrize(
+    ("true", "false", "passage"),
+    [
+        (
+            "On Form 9999, the anchor fee is due in winter.",
+            "On Form 9999, the harbor toll is paid on the quay card.",
+            "The anchor fee is due in winter. | Previously, the harbor toll was paid on the quay card.",
+        ),
+        (
+            "On Form 9999, report the harbor toll on only one card.",
+            "On Form 9999, report the harbor toll on each card.",
+            "Report the harbor toll on only one card.",
+        ),
+        (
+            "On Form 9999, the harbor toll of a barge that has sailed is reported.",
+            "On Form 9999, the harbor toll of a barge is reported before it has sailed.",
+            "Report the harbor toll of a barge that has sailed.",
+        ),
+        (
+            "On Form 9999, box 2 and box 8 mean a toll on a barge.",
+            "On Form 9999, box 2 and box 9 mean a toll on a barge.",
+            "An amount in box 2 and box 8 is a toll on a barge. An amount in box 2 and box 9 is rent.",
+        ),
+        (
+            "On Form 9999, the harbor toll is paid in Step 3(b).",
+            "On Form 9999, the harbor toll is paid in Step 3(c).",
+            "The harbor toll is paid in Step 3(b).",
+        ),
+    ],
+)
+def test_a_statement_is_bound_to_its_time_number_order_and_key(true: str, false: str, passage: str) -> None:
+    assert _verdict(true, *passage.split(" | ")) is Verdict.supported
+    assert _verdict(false, *passage.split(" | ")) is not Verdict.supported

@@ -53,6 +53,14 @@ def test_quotations_are_found_in_marks_and_blocks() -> None:
     assert first.around.startswith("It says")
 
 
+@pytest.mark.parametrize("marks", ['""', "“”"])
+def test_a_quotation_may_go_on_in_the_next_line_but_not_in_the_next_paragraph(marks: str) -> None:
+    left, right = marks
+    (found,) = read_draft(f"It says {left}pay the whole fee\nby the end{right} of May.").quotations
+    assert found.text == "pay the whole fee\nby the end"
+    assert read_draft(f"A {left}fee is due at once.\n\nPay it by the end{right} of May.").quotations == ()
+
+
 def test_a_quoted_block_is_introduced_by_the_sentence_before_it() -> None:
     draft = read_draft("Form 9999 (2031) says:\n\n> Pay the fee in full\n")
     assert draft.quotations[0].around == "Form 9999 (2031) says:"

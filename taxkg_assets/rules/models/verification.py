@@ -31,44 +31,70 @@ class Thresholds(Section):
     """Bounds between the verdicts.
 
     Attributes:
-        coverage: Weighted share, 0 to 1, of a statement's words in the passage that supports it.
-        own_coverage: The same, in the passage itself, without its headings.
-        clause_coverage: Least share, 0 to 1, of one clause of the statement.
+        own_coverage: Weighted share, 0 to 1, of a statement's words in a passage that contradicts it.
+        least_own: The same, in a passage that supports it.
+        clause_coverage: Least share, 0 to 1, of one clause of the statement in a passage that supports it or its place.
+        asserted: Share, 0 to 1, of a statement's words in what a passage asserts, without its conditions.
+        support: Probability, 0 to 1, from which a passage supports.
         blend: Weight, 0 to 1, of the encoder's similarity next to the coverage.
-        score: Blended score, 0 to 1, of a passage that supports.
+        score: Blended score, 0 to 1, of a passage that is near.
         missing_weight: Inverse document frequency from which a word must not be missing.
-        telling_weight: The same, for a passage that supports.
         agreement: Share, 0 to 1, of aligned words of the same polarity in a passage that supports.
         disagreement: Share up to which the polarity counts as opposite.
         contradiction: Blended score from which a difference contradicts.
         denial: Blended score from which the opposite polarity contradicts.
-        asserted: Share, 0 to 1, of a statement's words in what a passage asserts, without its conditions.
         evidence: Weight of shared words from which a differing value contradicts.
         near_best: Blended score, 0 to 1, that a contradicting passage may lack to the best one.
         value_bonus: What a passage that states all values of a statement gains, 0 to 1, where passages are ordered.
         elsewhere: Blended score of a passage of another year or form.
         context: Weight, 0 to 1, of a word found only in headings or in the sentence before.
+        alike: Cosine, 0 to 1, from which two words, each in its sentence, say the same, however common.
+        rarer: What is taken off `alike` for each unit of a word's rarity (inverse document frequency).
+        unlike: Cosine up to which two words say different things, however rare.
+        aligned_passages: Passages, best first, in whose words a statement is read.
         shortlist: Passages of a document that are compared word by word.
     """
 
-    coverage: float
     own_coverage: float
+    least_own: float
     clause_coverage: float
+    asserted: float
+    support: float
     blend: float
     score: float
     missing_weight: float
-    telling_weight: float
     agreement: float
     disagreement: float
     contradiction: float
     denial: float
-    asserted: float
     evidence: float
     near_best: float
     value_bonus: float
     elsewhere: float
     context: float
+    alike: float
+    rarer: float
+    unlike: float
+    aligned_passages: int
     shortlist: int
+
+
+class Support(Section):
+    """Weights of a logistic regression: how likely a passage supports a statement that it does not contradict.
+
+    Attributes:
+        intercept: Added always.
+        own_coverage: Of the weighted share of the statement's words in the passage itself, 0 to 1.
+        similarity: Of the cosine of both embeddings.
+        missing: Of the rarity of the rarest missing word, 0 to 1.
+        values: Of the number of values that the passage states, 0 to 1.
+    """
+
+    intercept: float
+    own_coverage: float
+    similarity: float
+    missing: float
+    values: float
 
 
 class Verification(Family):
@@ -76,11 +102,14 @@ class Verification(Family):
 
     limits: Limits
     thresholds: Thresholds
+    support: Support
     scaffold_words: tuple[str, ...]
     addressees: tuple[str, ...]
     light_weight: float
     light_words: tuple[str, ...]
     opposites: tuple[tuple[str, ...], ...]
+    rows: tuple[tuple[str, ...], ...]
+    quantifiers: tuple[str, ...]
     senses: tuple[str, ...]
     alike: tuple[tuple[str, ...], ...]
 

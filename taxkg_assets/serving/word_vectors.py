@@ -1,0 +1,63 @@
+"""The words of a text with the vectors that an encoder gives them in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+
+import numpy as np
+
+from taxkg_assets.retrieval.encoding.encoder import Encoder, Vectors
+from taxkg_assets.verification.language import WordVectors
+
+_WORD = re.compile(r"\w+|[^\w\s]")
+
+
+class WordEncoder:
+    """Reads the words of texts: the vector of a word is the mean of those of its tokens."""
+
+    def __init__(self, encoder: Encoder) -> None:
+        """Take the encoder.
+
+        Args:
+            encoder: Encoder of the release.
+        """
+        self._encoder = encoder
+        self._tokens_of = lru_cache(maxsize=50_000)(self._find_tokens)
+
+    def read(self, text: str) -> WordVectors:
+        """Return the words of a text with their vectors, as far as the encoder reads it.
+
+        Args:
+            text: Any text.
+
+        Returns:
+            Words and marks; none where the encoder cuts the text otherwise than into words.
+        """
+        (found,) = self._encoder.encode_tokens([text])
+        words, sums = [], []
+        for word, first, last in self._place(text, found.tokens.tolist()):
+            words.append(word)
+            sums.append(found.vectors[first:last].sum(axis=0))
+        if not words:
+            return WordVectors((), np.zeros((0, found.vectors.shape[1]), np.float32))
+        vectors: Vectors = np.stack(sums)
+        unit: Vectors = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+        return WordVectors(tuple(words), unit)
+
+    def _place(self, text: str, tokens: Sequence[int]) -> Iterator[tuple[str, int, int]]:
+        """Find the tokens of each word; words that the encoder reads otherwise in a text end it."""
+        place = 0
+        for match in _WORD.finditer(text):
+            own = self._tokens_of(match[0])
+            end = place + len(own)
+            if tuple(tokens[place:end]) != own:
+                return
+            if own:
+                yield match[0], place, end
+            place = end
+
+    def _find_tokens(self, word: str) -> tuple[int, ...]:
+        (tokens,) = self._encoder.find_tokens([word])
+        return tuple(tokens)

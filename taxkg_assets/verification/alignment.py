@@ -1,0 +1,127 @@
+"""A claim in the words of a passage: each word that the passage lacks becomes the one that says the same there.
+
+Words are compared by the vectors that the encoder gives them in their sentence, so that `bought` is near `acquired`
+where both are about the same thing. A word that the library itself uses often has to be nearer than a rare one: who
+uses both `buyer` and `seller` means two things. Figures, keys and denials are not aligned; they have to agree
+(`stated.py`, `polarity.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from taxkg_assets.rules.models.verification import load_verification
+from taxkg_assets.verification.claims import Claim
+from taxkg_assets.verification.evidence import Passage
+from taxkg_assets.verification.language import Language, WordVectors
+from taxkg_assets.verification.values import fold
+from taxkg_assets.verification.wording import Wording, Words, find_rivals, find_words, match_word, read_weights
+
+_MOST_KEPT = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Alignment:
+    """What the words of a claim are in a passage.
+
+    Attributes:
+        claim: The claim in the words of the passage, as far as these say the same.
+        nearness: Cosine of each stem that the passage lacks to its nearest word, over what the stem needs.
+    """
+
+    claim: Claim
+    nearness: Mapping[str, float]
+
+
+class Aligner:
+    """Aligns claims with passages; the words of a text are encoded once."""
+
+    def __init__(self, language: Language) -> None:
+        """Take the functions that read words.
+
+        Args:
+            language: Functions that read words; without `read_vectors` nothing is aligned.
+        """
+        self._language = language
+        self._kept: dict[str, WordVectors] = {}
+
+    def align(self, claim: Claim, passage: Passage, *, own: Words, place: Words) -> Alignment:
+        """Return a claim in the words of a passage.
+
+        Args:
+            claim: The claim.
+            passage: The passage.
+            own: Stems of the passage.
+            place: Stems of its place.
+        """
+        lacking = frozenset(stem for stem in claim.weights if not match_word(stem, own))
+        if not lacking or self._language.read_vectors is None:
+            return Alignment(claim, {})
+        needed = self._find_needed(lacking)
+        nearest = self._find_nearest(claim, f"{passage.label}. {passage.spoken}", lacking)
+        there = {stem: word for stem, (word, cosine) in nearest.items() if cosine >= needed[stem]}
+        said = {stem: find_words(word, language=self._language) - place for stem, word in there.items()}
+        nearness = {stem: cosine / needed[stem] for stem, (_, cosine) in nearest.items()}
+        return Alignment(_rewrite(claim, said), nearness)
+
+    def _find_needed(self, stems: Words) -> dict[str, float]:
+        """Return the cosine from which a stem is said by another word: the less, the rarer it is in the library."""
+        bounds = load_verification().thresholds
+        rarity = read_weights(stems, language=self._language)
+        return {
+            stem: float(np.clip(bounds.alike - bounds.rarer * weight, bounds.unlike, bounds.alike))
+            for stem, weight in rarity.items()
+        }
+
+    def _find_nearest(self, claim: Claim, text: str, stems: Words) -> dict[str, tuple[str, float]]:
+        """Find the nearest word of a text for some stems of a claim; a rival is none."""
+        mine, there = self._read(claim.plain), self._read(text)
+        if not mine.words or not there.words:
+            return {}
+        found: dict[str, tuple[str, float]] = {}
+        for word, row in zip(mine.words, mine.vectors @ there.vectors.T, strict=True):
+            own = find_words(word, language=self._language) & stems
+            if not own:
+                continue
+            nearest = int(row.argmax())
+            for stem in own:
+                if _may_say(there.words[nearest], word) and row[nearest] > found.get(stem, ("", 0.0))[1]:
+                    found[stem] = there.words[nearest], float(row[nearest])
+        return found
+
+    def _read(self, text: str) -> WordVectors:
+        """Return the words of a text with their vectors, without figures and marks."""
+        if text not in self._kept:
+            if len(self._kept) >= _MOST_KEPT:
+                self._kept.clear()
+            assert self._language.read_vectors is not None
+            read = self._language.read_vectors(fold(text))
+            kept = [number for number, word in enumerate(read.words) if any(letter.isalpha() for letter in word)]
+            self._kept[text] = WordVectors(tuple(read.words[number].casefold() for number in kept), read.vectors[kept])
+        return self._kept[text]
+
+
+def _may_say(other: str, word: str) -> bool:
+    """Return whether a word can stand for another one: no rival of it, and both or none say how many."""
+    counting = load_verification().quantifiers
+    return other not in find_rivals().get(word, ()) and (other in counting) == (word in counting)
+
+
+def _rewrite(claim: Claim, said: Mapping[str, Words]) -> Claim:
+    """Return a claim with other stems; one that a word without content says, as `inside` by `in`, is left out."""
+
+    def rewrite(words: Words) -> Words:
+        return frozenset[str]().union(*(said.get(word, frozenset({word})) for word in words))
+
+    clauses = tuple(
+        replace(own, words=rewrite(own.words), heads=rewrite(own.heads), reach=rewrite(own.reach))
+        for own in claim.wording.clauses
+    )
+    weights: dict[str, float] = {}
+    for stem, weight in claim.weights.items():
+        for other in said.get(stem, frozenset({stem})):
+            weights[other] = max(weight, weights.get(other, 0.0))
+    return replace(claim, wording=Wording(clauses, rewrite(claim.wording.words)), weights=weights)
