@@ -36,8 +36,8 @@ class Question:
     def key(self) -> tuple[Hashable, ...]:
         """Return all its parts as a key of a cache."""
         facets = frozenset(self.facets.items())
-        asked = (self.forms, self.names_place, self.wants_share)
-        return self.words, self.lay_words, self.numbers, facets, self.years, asked
+        scope = (self.forms, self.names_place, self.wants_share)
+        return self.words, self.lay_words, self.numbers, facets, self.years, scope
 
 
 @cache
