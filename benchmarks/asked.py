@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from benchmarks.results import open_home, write_results
-from taxkg_assets.evaluation.answer_metrics import Reply, find_outcomes, score_answers, score_calibration_error
+from taxkg_assets.evaluation.answer_metrics import (
+    Reply,
+    find_outcomes,
+    prints_cell,
+    score_answers,
+    score_calibration_error,
+)
 from taxkg_assets.evaluation.sealed_quotes import open_question
 from taxkg_assets.retrieval.answering.answer import ask
 from taxkg_assets.retrieval.ranking.search import Searcher
@@ -23,11 +29,16 @@ FOLDER = Path(__file__).resolve().parents[1] / "data" / "library_eval"
 
 @dataclass(frozen=True, slots=True)
 class Half:
-    """Figures of one half of the families; `skipped` are the reasons of the questions left out."""
+    """Figures of one half of the families.
+
+    `skipped` are the reasons of the questions left out; `cells` says of each question for a cell whether the answer
+    prints it with the words of its row and column.
+    """
 
     figures: list[dict[str, Any]]
     calibration_error: float | None
     skipped: list[str]
+    cells: dict[str, bool] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +55,9 @@ class Report:
             error = "none" if half.calibration_error is None else f"{half.calibration_error:.3f}"
             lines += [f"| {name} | all | calibration_error | {error} | | |"]
             lines += [f"| {name} | all | skipped | {len(half.skipped)} | | |"]
+            if half.cells:
+                share = sum(half.cells.values()) / len(half.cells)
+                lines += [f"| {name} | cells | value with its row and column | {share:.3f} | | {len(half.cells)} |"]
         return write_results(self, "\n".join(lines) + "\n", folder=folder, name="asked")
 
 
@@ -80,7 +94,20 @@ def _score_half(half: str, searcher: Searcher, texts: dict[str, list[tuple[int, 
     replies = {question["id"]: _reply(searcher, question["query"], settings=settings) for question in asked}
     figures = score_answers(asked, replies, families={question["id"]: find_family(question) for question in asked})
     error = score_calibration_error(find_outcomes(asked, replies))
-    return Half(figures.rows(named=True), error, skipped)
+    return Half(figures.rows(named=True), error, skipped, _ask_cells(half, searcher, texts, settings=settings))
+
+
+def _ask_cells(
+    half: str, searcher: Searcher, texts: dict[str, list[tuple[int, str]]], *, settings: Settings
+) -> dict[str, bool]:
+    """Return by question for a cell whether the answer prints it; a question without its document is left out."""
+    lines = (FOLDER / f"table_{half}.jsonl").read_text(encoding="utf8").splitlines()
+    rows = [row for row in map(json.loads, lines) if row["document"] in texts]
+    replies = {row["id"]: _reply(searcher, row["query"], settings=settings) for row in rows}
+    return {
+        row["id"]: prints_cell(replies[row["id"]].text or "", row=row["row"], column=row["column"], value=row["value"])
+        for row in rows
+    }
 
 
 def _reply(searcher: Searcher, query: str, *, settings: Settings) -> Reply:

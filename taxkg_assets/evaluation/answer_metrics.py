@@ -84,6 +84,25 @@ def score_answer(query: Mapping[str, Any], reply: Reply) -> dict[str, float]:
     return scores
 
 
+def prints_cell(text: str, *, row: str, column: str, value: str) -> bool:
+    """Return whether one line of an answer prints a value together with the words of its row and its column.
+
+    Args:
+        text: Answer as the user receives it.
+        row: Words of the row's header.
+        column: Words of the column's header.
+        value: Text of the cell, or its figure.
+    """
+    wanted = [frozenset(map(_bare, find_words(part))) for part in (row, column, value)]
+    lines = (frozenset(map(_bare, find_words(_CITATION.sub(" ", line)))) for line in text.splitlines())
+    return any(all(part <= line for part in wanted) for line in lines)
+
+
+def _bare(word: str) -> str:
+    """Return a word without the signs of its unit and of a footnote, and without zero cents."""
+    return word.strip("$*%").removesuffix(".00")
+
+
 def _score_off_point(words: Sequence[str], quotes: Sequence[str]) -> float:
     """Return the share of words in no run of `RUN` words that a gold quote also has."""
     runs = {run for quote in quotes for run in _find_runs(find_words(quote))}

@@ -10,6 +10,7 @@ from taxkg_assets.evaluation.answer_metrics import (
     Reply,
     find_calibration_floor,
     find_outcomes,
+    prints_cell,
     score_answer,
     score_answers,
     score_calibration_error,
@@ -34,6 +35,21 @@ def test_an_answer_with_one_of_two_passages_has_a_needed_one_and_not_all() -> No
     scores = score_answer(question(BARN, STALL), reply(f"{BARN} [1]"))
     assert (scores["contains_needed"], scores["contains_all"]) == (1.0, 0.0)
     assert score_answer(question(BARN, STALL), reply(f"{STALL} [2]\n{BARN} [1]"))["contains_all"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("line", "is_printed"),
+    [
+        ("Fees | 20 feet | Large berths: $1,300.00* [1]", True),
+        ("20 feet; Small: 900; Large: 1,300 [2]", True),
+        ("Large berths: $1,300 [1]", False),
+        ("20 feet: $1,300 [1]", False),
+        ("20 feet | Large: $11,300 [1]", False),
+        ("20 feet [1]\nLarge: $1,300 [1]", False),
+    ],
+)
+def test_a_cell_is_printed_with_its_row_and_column_in_one_line(line: str, is_printed: bool) -> None:
+    assert prints_cell(line, row="20 feet", column="large", value="$1,300") == is_printed
 
 
 def test_an_exclusion_is_not_the_inclusion_it_resembles() -> None:

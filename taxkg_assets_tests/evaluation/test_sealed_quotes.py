@@ -48,4 +48,7 @@ def test_no_document_family_is_in_both_halves_and_no_quote_is_kept() -> None:
         assert rows
         assert not any("quote" in passage for row in rows for passage in row["gold"])
         halves[half] = {passage["document"].split("--")[0].lstrip("fi") for row in rows for passage in row["gold"]}
+        cells = [json.loads(line) for line in (FOLDER / f"table_{half}.jsonl").read_text(encoding="utf8").splitlines()]
+        assert all(row["row"] and row["column"] and row["value"] for row in cells)
+        halves[half] |= {row["document"].split("--")[0].lstrip("fi") for row in cells}
     assert halves["development"].isdisjoint(halves["check"])

@@ -8,16 +8,11 @@ from taxkg_assets.retrieval.answering.code_list import list_codes
 from taxkg_assets.retrieval.answering.editions import find_other_editions, name_editions
 from taxkg_assets.retrieval.answering.sides import COMPARISON, find_sides
 from taxkg_assets.retrieval.answering.statements import Statement, find_statements
-from taxkg_assets.retrieval.answering.table_rows import find_headers, find_row, read_row
+from taxkg_assets.retrieval.answering.table_cells import covers_question, quote_cell, quote_row, quote_table_cells
 from taxkg_assets.retrieval.answering.units import Draft, Piece, Unit, draft_unit, finish_unit, merge_drafts
 from taxkg_assets.retrieval.answering.worth import find_figures, find_openings, rank_statements, score_statements
-from taxkg_assets.retrieval.encoding.lexical import find_terms
-from taxkg_assets.retrieval.index.facts import PassageFacts
-from taxkg_assets.retrieval.index.lines import open_stretches
-from taxkg_assets.retrieval.ranking.rerank import score_overlap
 from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.retrieval.results import Ranking, Result
-from taxkg_assets.rules.anchored_search import matches_any
 from taxkg_assets.rules.models.answers import load_answers
 from taxkg_assets.rules.sentences import find_sentences as find_sentence_ranges
 
@@ -38,11 +33,13 @@ def excerpt_answer(searcher: Searcher, question: str, ranking: Ranking, *, resul
     """
     cell = quote_cell(ranking, results[0])
     if cell:
-        cell += _quote_row(ranking, results[0], searcher.passages)
-    if cell and ranking.route.wants_amount and _covers_question(ranking):
+        cell += quote_row(ranking.cell, results[0], searcher.passages)
+    if cell and ranking.route.wants_amount and covers_question(ranking):
         return cell
     limits = load_answers()
     shown = results[: limits.passages]
+    if not cell:
+        cell = quote_table_cells(searcher, question, ranking, results=shown)
     found = find_statements(
         shown,
         searcher.passages,
@@ -189,43 +186,6 @@ def quote_summary(searcher: Searcher, question: str, ranking: Ranking, *, result
         for start, end in find_sentence_ranges(summary)
     ]
     return units or excerpt_answer(searcher, question, ranking, results=results)
-
-
-def quote_cell(ranking: Ranking, result: Result) -> list[Unit]:
-    """Quote the cell that leads the ranking; a question for a figure gets no other value.
-
-    Args:
-        ranking: Ranking of the question.
-        result: First passage, which prints the cell.
-
-    Returns:
-        One unit, or none where no such cell leads.
-    """
-    value = ranking.cell.rpartition(": ")[2]
-    prints_figure = matches_any("answers", "values", value)
-    if not ranking.cell or (ranking.route.wants_amount and not prints_figure):
-        return []
-    piece = Piece(role="cell", text=ranking.cell, chunk_id=result.chunk_id, node_id=result.node_id)
-    return [Unit(rank=1, label=result.heading_path.rpartition(" > ")[2], pieces=[piece])]
-
-
-def _quote_row(ranking: Ranking, result: Result, facts: PassageFacts) -> list[Unit]:
-    """Return the row of the cell, each value with its column header: its other values show which one was read."""
-    hit = facts.row_of_chunk[result.chunk_id]
-    stretch = open_stretches([hit], facts)[hit]
-    lines = stretch.of_row[hit]
-    row = find_row(lines, ranking.cell) if facts.is_table[hit] else None
-    if row is None:
-        return []
-    headers = [header.rpartition(" > ")[2] for header in find_headers(lines, row) or ()]
-    piece = Piece(role="row", text=read_row(headers, row.text), chunk_id=result.chunk_id, node_id=stretch.node(row))
-    return [Unit(rank=1, label=result.heading_path.rpartition(" > ")[2], pieces=[piece])]
-
-
-def _covers_question(ranking: Ranking) -> bool:
-    """Return whether a cell with its headers covers enough of the question to be the whole answer."""
-    share = score_overlap(ranking.query_term_idf, frozenset(find_terms(ranking.cell)))
-    return bool(share >= load_answers().cell_share)
 
 
 def _quote_whole(result: Result) -> Unit:

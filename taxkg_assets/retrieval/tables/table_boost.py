@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from taxkg_assets.retrieval.index.index_context import IndexContext
+from taxkg_assets.retrieval.query.router import Route
 from taxkg_assets.retrieval.results import Ranking
 from taxkg_assets.retrieval.tables.table_entry import TableCatalogue
 from taxkg_assets.retrieval.tables.table_lookup import find_cells, find_unit, score_tables
@@ -22,11 +23,21 @@ def requests_table_cell(query: str, ranking: Ranking, *, index_context: IndexCon
         ranking: Ranking of the question.
         index_context: Context of the index.
     """
-    is_closed = any(rule.pattern.search(query) for rule in load_rules("ranking", "yes_or_no"))
-    if (ranking.route.keys or is_closed) and not ranking.route.wants_amount:
+    if not may_request_cell(query, ranking.route):
         return False
     leaders = ranking.candidates[: load_ranking().cells.candidates]
     return any(index_context.passages.is_table[candidate.row] for candidate in leaders)
+
+
+def may_request_cell(query: str, route: Route) -> bool:
+    """Return whether a question may request a figure of a table: not an explanation of a box, not a yes or no.
+
+    Args:
+        query: Words of the user.
+        route: Route of the question.
+    """
+    is_closed = any(rule.pattern.search(query) for rule in load_rules("ranking", "yes_or_no"))
+    return route.wants_amount or not (route.keys or is_closed)
 
 
 def promote_table_cell(query: str, ranking: Ranking, *, tables: TableCatalogue, index_context: IndexContext) -> Ranking:

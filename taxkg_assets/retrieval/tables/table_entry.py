@@ -216,6 +216,11 @@ class TableCatalogue:
         return known
 
     @cached_property
+    def by_id(self) -> dict[str, TableEntry]:
+        """Return the tables by their ids."""
+        return {entry.row["table_id"]: entry for entry in self.entries}
+
+    @cached_property
     def rarity(self) -> dict[str, float]:
         """Return the rarity of each word, from 0.25 for one in all tables to 1 for one in a single table."""
         counts = Counter(word for entry in self.entries for word in entry.words)

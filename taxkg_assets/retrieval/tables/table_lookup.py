@@ -80,6 +80,27 @@ def find_cells(
     return [match for match in matches[:k] if match.score >= limits.least_score]
 
 
+def find_table_cells(
+    question: str, catalogue: TableCatalogue, *, tables: Sequence[str], forms: Iterable[str] = ()
+) -> list[list[CellMatch]]:
+    """Find the cells of given tables that a question requests.
+
+    Args:
+        question: Words of the user.
+        catalogue: Tables of the corpus.
+        tables: Ids of the tables.
+        forms: Forms that the question names.
+
+    Returns:
+        For each table its best matches; those whose headers fit as well as the best one's follow it, of other rows.
+    """
+    parsed = replace(_with_sections(read_question(question), catalogue.rarity), forms=frozenset(forms))
+    entries = (catalogue.by_id[table_id] for table_id in tables if table_id in catalogue.by_id)
+    found = [_match_table(entry, _score_cells(parsed, entry, catalogue), prior=None) for entry in entries]
+    within = load_table_lookup().weights.alike_within
+    return [[own for own in matches if own.score >= matches[0].score - within] for matches in found if matches]
+
+
 def _with_sections(parsed: Question, known: Mapping[str, float]) -> Question:
     """Read a bare number as the section of the code that some table names: users write "the 1202 exclusion"."""
     bare = [n for n in parsed.numbers if not (n.is_money or n.is_percent) and n.value >= 100 and n.value % 1 == 0]

@@ -30,12 +30,14 @@ class Question:
     years: tuple[int, ...]
     forms: frozenset[str] = frozenset()
     names_place: bool = False
+    wants_share: bool = False
 
     @property
     def key(self) -> tuple[Hashable, ...]:
         """Return all its parts as a key of a cache."""
         facets = frozenset(self.facets.items())
-        return self.words, self.lay_words, self.numbers, facets, self.years, self.forms, self.names_place
+        scope = (self.forms, self.names_place, self.wants_share)
+        return self.words, self.lay_words, self.numbers, facets, self.years, scope
 
 
 @cache
@@ -115,12 +117,23 @@ def read_question(question: str) -> Question:
         if match[0].strip().isdigit() and len(match["whole"]) == 4 and 1990 <= number.value <= 2060:
             years.append(int(number.value))
         else:
-            numbers.append(replace(number, nouns=_nouns(_with_digits(text), *match.span())))
+            digits = _with_digits(text)
+            beyond = _find_side(digits[: match.start()])
+            numbers.append(replace(number, nouns=_nouns(digits, *match.span()), beyond=beyond))
     if years:
         # "tax year 2031" is covered by the number.
         words -= frozenset({stem("year")})
     lay = find_words(find_lay_terms(question))
-    return Question(words, lay - words, tuple(numbers), facets, tuple(years))
+    wants_share = any(
+        rule.pattern.search(question) for rule in load_rules("table_lookup", "shares") if "is_printed" not in rule.extra
+    )
+    return Question(words, lay - words, tuple(numbers), facets, tuple(years), wants_share=wants_share)
+
+
+def _find_side(before: str) -> int:
+    """Return 1 where the words before a number mean what is over it, -1 for what is under it, else 0."""
+    found = (rule for rule in load_rules("table_lookup", "comparatives") if rule.pattern.search(before))
+    return next((int(rule.extra["side"]) for rule in found), 0)
 
 
 def _take_sums(text: str, numbers: list[Number]) -> str:

@@ -9,6 +9,9 @@ from functools import lru_cache
 
 from taxkg_assets.rules.loader import find_rule, load_rules
 
+MOST_COUNTED = 150
+"""Largest bare number that is taken for a count, not for an amount."""
+
 
 @dataclass(frozen=True, slots=True)
 class Range:
@@ -36,18 +39,32 @@ class Range:
         """Return whether a number is in the range and measures the same thing."""
         if number.is_percent != self.is_percent or (number.is_money and self.is_percent):
             return False
+        if number.beyond and not self.is_single:  # what is over 20 is in "more than 20", not in "10 to 20"
+            step = float(number.is_count)  # over 59 is 60 and above
+            if number.beyond > 0:
+                return self.low - step <= number.value < self.high
+            return self.low < number.value <= self.high + step
         above = number.value > self.low or (self.has_low and number.value == self.low)
         return above and (number.value < self.high or (self.has_high and number.value == self.high))
 
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A number of a question with the words around it and their distances: they name what it counts."""
+    """A number of a question with the words around it and their distances: they name what it counts.
+
+    `beyond` is 1 for "over 20", -1 for "under 20", else 0.
+    """
 
     value: float
     is_percent: bool = False
     is_money: bool = False
     nouns: tuple[tuple[str, float], ...] = ()
+    beyond: int = 0
+
+    @property
+    def is_count(self) -> bool:
+        """Return whether it counts something: years, persons, miles."""
+        return not (self.is_percent or self.is_money or self.value % 1) and self.value <= MOST_COUNTED
 
 
 def read_amount(text: str) -> float | None:

@@ -9,6 +9,7 @@ from typing import Any
 from taxkg_assets.retrieval.tables.table_entry import Header, TableEntry
 from taxkg_assets.retrieval.tables.table_question import Question, find_words
 from taxkg_assets.retrieval.tables.table_ranges import Number, Range
+from taxkg_assets.rules.loader import load_rules
 from taxkg_assets.rules.models.table_lookup import load_table_lookup
 
 
@@ -85,6 +86,8 @@ def score_cell(
     if question.forms:
         total += weights.form
         got += weights.form * _form_share(question.forms, entry)
+    if question.wants_share and not _is_share(cell):
+        against += weights.other_unit
     own = (row.own - entry.common_words) | column.own
     unasked = sum(rarity.get(word, 0.0) for word in own - question.words - question.lay_words)
     if cell["col_path"] in entry.continued:
@@ -93,6 +96,13 @@ def score_cell(
     if said < weights.least_words * spoken:
         score *= said / (weights.least_words * spoken)
     return CellWeights(score, against, unasked / (1 + sum(rarity.get(word, 0.0) for word in own)))
+
+
+def _is_share(cell: Mapping[str, Any]) -> bool:
+    """Return whether a cell is a share: by its own words, or by those over it."""
+    return any(
+        rule.pattern.search(f"{cell['col_path']} {cell['text']}") for rule in load_rules("table_lookup", "shares")
+    )
 
 
 def _find_word(word: str, entry: TableEntry, cell: Mapping[str, Any], *, row: Header, column: Header) -> float:
@@ -151,6 +161,8 @@ def _fit(number: Number, found: Range, nouns: frozenset[str]) -> float:
     weights = load_table_lookup().weights
     if not found.holds(number):
         return 0.0
+    if number.beyond and found.is_single:  # a column for 10 is not for what is over 10, unless nothing else is
+        return float(weights.bound)
     shared = sum(1 / (1 + distance) for noun, distance in number.nouns if noun in nouns)
     if shared:
         missing = 1 - shared / sum(1 / (1 + distance) for _, distance in number.nouns)

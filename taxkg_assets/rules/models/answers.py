@@ -19,6 +19,22 @@ class Codes(Section):
     note: str
 
 
+class Tables(Section):
+    """Cells of the tables among the first passages.
+
+    Attributes:
+        least_score: Least fit of the headers of a cell, up to 1.
+        most: Largest number of tables.
+        cells: Largest number of cells of one table, whose headers fit alike.
+        row_words: Largest number of words of a row that is quoted with its cell.
+    """
+
+    least_score: float
+    most: int
+    cells: int
+    row_words: int
+
+
 class Gains(Section):
     """What a statement gains after others.
 
@@ -59,6 +75,7 @@ class Answers(Family):
     most_changes: int
     weighty_changes: tuple[str, ...]
     cell_share: float
+    tables: Tables
     codes: Codes
     label_share: float
     change_share: float

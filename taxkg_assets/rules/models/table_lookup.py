@@ -20,11 +20,13 @@ class Weights(Section):
         prior: Of the search's own ranking of tables.
         other_place: A federal document, requested about a state or city.
         unmet_number: A number of the question that is nowhere.
+        other_unit: A cell that is no share where the question asks for one.
         other_count: A header that counts the same thing and comes to another number.
         alike: For each other value of the table that fits as well ….
         continuation: A column that continues with the rule of the one before.
         unasked_number: A row or column chosen by number that the question does not give.
         noun_missing: A number whose noun is another than the header's.
+        bound: A single number, requested for what is over or under it.
         count_as_money: A small bare number and a bracket of dollars.
         noun_share: … or counts only in part what the header counts.
         least_words: Below this share of its words a question is not about the cell, whatever its numbers.
@@ -46,6 +48,7 @@ class Weights(Section):
     contradiction: float
     other_place: float
     unmet_number: float
+    other_unit: float
     other_count: float
     alike: float
     alike_within: float
@@ -55,6 +58,7 @@ class Weights(Section):
     unasked_word: float
     noun_missing: float
     noun_unknown: float
+    bound: float
     count_as_money: float
     noun_share: float
     least_words: float

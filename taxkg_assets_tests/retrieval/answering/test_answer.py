@@ -13,10 +13,12 @@ from taxkg_assets.retrieval.answering.answer import ask
 from taxkg_assets.retrieval.answering.excerpt import excerpt_answer
 from taxkg_assets.retrieval.answering.guardrail import find_mode
 from taxkg_assets.retrieval.answering.statements import find_statements
+from taxkg_assets.retrieval.answering.table_cells import quote_table_cells
 from taxkg_assets.retrieval.index.facts import PassageFacts
 from taxkg_assets.retrieval.index.index_context import IndexContext
 from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.retrieval.tables.table_boost import requests_table_cell
+from taxkg_assets.retrieval.tables.table_entry import TableCatalogue, build_table_catalogue
 from taxkg_assets.settings import Settings
 
 OPEN = Settings(guardrail=False)
@@ -170,6 +172,41 @@ def test_a_cell_comes_with_its_row(searcher: Searcher) -> None:
     assert [unit.pieces[0].role for unit in units[:2]] == ["cell", "row"]
     assert all(value in units[1].text for value in ("small", "30 cents", "90 cents"))
     assert "40 cents" not in units[1].text
+
+
+def list_tables(table_id: str) -> TableCatalogue:
+    """Two rows and two columns, as the extraction gives them."""
+    cells = [
+        {"row_ix": row, "col_ix": column, "row_path": size, "col_path": unit, "text": text}
+        for row, size, values in ((0, "small", ("30 cents", "90 cents")), (1, "large", ("40 cents", "80 cents")))
+        for column, (unit, text) in enumerate(zip(("A foot", "A yard"), values, strict=True), 1)
+    ]
+    return build_table_catalogue([{"table_id": table_id, "document_id": "z", "title": "Duties", "cells": cells}])
+
+
+@pytest.mark.parametrize(
+    ("question", "values"),
+    [
+        ("when is the berth duty due for a large yard", [["80 cents"]]),
+        ("is the berth duty for a large yard due", []),
+        ("which duty is due where tall poppies grow", []),
+    ],
+)
+def test_the_cell_of_a_table_among_the_passages_is_quoted(
+    searcher: Searcher, question: str, values: list[list[str]]
+) -> None:
+    rows = ("Berth | A foot | A yard", "small | 30 cents | 90 cents", "large | 40 cents | 80 cents")
+    first = searcher.index.rows["node_ids"].list.first()
+    facts = searcher.index.rows.with_columns(text=pl.lit("\n".join(["Duties", *rows])), level=pl.lit("table"))
+    tabled = Searcher(
+        index=replace(searcher.index, rows=facts), encoder=searcher.encoder, open_tables=lambda: list_tables(first[0])
+    )
+    ranking = replace(tabled.rank(question), cell="")
+    result = next(row for row in tabled.assemble(ranking, k=9) if row.node_id == first[0])
+    units = quote_table_cells(tabled, question, ranking, results=[result])
+    assert [
+        [piece.text.rpartition(": ")[2] for piece in unit.pieces if piece.role == "cell"] for unit in units
+    ] == values
 
 
 def test_silence_keeps_the_ranking(searcher: Searcher) -> None:

@@ -15,7 +15,7 @@ from taxkg_assets.extraction.pdf.reader import read_source
 from taxkg_assets.extraction.tables.tables import build_tables
 from taxkg_assets.retrieval.index.facts import PassageFacts
 from taxkg_assets.retrieval.tables.table_entry import TableCatalogue, TableContext, build_table_catalogue
-from taxkg_assets.retrieval.tables.table_lookup import CellMatch, find_cells, find_unit
+from taxkg_assets.retrieval.tables.table_lookup import CellMatch, find_cells, find_table_cells, find_unit
 from taxkg_assets_tests.extraction import table_pdfs
 
 SAMPLES = Path(__file__).parents[3] / "data" / "samples"
@@ -234,6 +234,35 @@ def test_what_was_found_out_of_a_question_is_not_taken_for_another() -> None:
         fresh = find_cells(question, replace(_catalogue()), **how)
         assert find_cells(question, known, **how) == fresh
         assert find_cells(question, known, **how) == fresh
+
+
+@pytest.mark.parametrize(
+    ("question", "value"),
+    [
+        ("sea cover cost for 1 month, age over 59", "1.75"),
+        ("sea cover cost for 1 month, age under 30", "$0.04"),
+        ("sea cover cost for 1 month, age 44", "0.11"),
+    ],
+)
+def test_what_is_over_a_bound_is_not_in_the_range_below_it(question: str, value: str) -> None:
+    (found,) = find_table_cells(question, _catalogue(), tables=["age:1", "unknown"])
+    assert [match.value for match in found] == [value]
+
+
+@pytest.mark.parametrize(
+    ("question", "values"),
+    [
+        ("what percent of duty for a sloop", {"4%"}),
+        ("what duty amount for a sloop over 20%", {"$9"}),
+        ("what duty rate", {"4%", "6%"}),
+    ],
+)
+def test_a_share_is_found_for_a_share_and_all_cells_that_fit_alike(question: str, values: set[str]) -> None:
+    boats = _table(
+        "boats:1", "Duty", ["Boat", "Duty amount", "Of the hull"], [["Sloop", "$9", "4%"], ["Ketch", "$8", "6%"]]
+    )
+    (found,) = find_table_cells(question, build_table_catalogue([boats]), tables=["boats:1"])
+    assert {match.value for match in found} == values
 
 
 def test_the_unit_of_a_cell_prints_its_row() -> None:
