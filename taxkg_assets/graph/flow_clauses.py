@@ -77,23 +77,32 @@ class _Before:
         """Return what the next sentence knows; one without places changes nothing."""
         if not (self.sources or self.targets or self.shown or self.is_computed):
             return replace(self, fronted=None, is_first=is_first)
-        shown = [] if self.is_computed or (self.targets and not self.shown) else self.shown
+        is_named = bool(self.shown) and not self.is_computed
+        shown = [*([] if self.targets else self.named), *self.shown] if is_named else []
         return _Before(named=shown, moved_to=self.targets, last=self.last, is_first=is_first, is_own=self.is_own)
 
 
-def read_clauses(text: str, *, under: str) -> list[FlowStatement]:
+@dataclass(slots=True)
+class Said:
+    """Places that the passages so far, under one heading, name as showing an amount."""
+
+    named: list[Place] = field(default_factory=list)
+
+
+def read_clauses(text: str, *, under: str, said: Said | None = None) -> list[FlowStatement]:
     """Return the statements of the clauses of a passage that go from one form to another.
 
     Args:
         text: The passage.
         under: What its heading explains: `boxes` (of a form that the reader received), `given` (boxes that the reader
             fills in for somebody else), `lines` (that the reader fills in), or empty.
+        said: What the passages before it named; changed to what this one names.
 
     Returns:
         Statements; None as an end means the line or box of the heading.
     """
     found: list[FlowStatement] = []
-    before = _Before()
+    before = _Before(named=said.named if said else [])
     schedules: dict[str, tuple[str, ...]] = {}
     for start, end in find_sentences(text):
         sentence = text[start:end]
@@ -104,6 +113,8 @@ def read_clauses(text: str, *, under: str) -> list[FlowStatement]:
             places = [_name_parent(each, schedules) for each in places]
             found += _read_sentence(mask(sentence, places), places, before, start, under)
             before.last = places[-1]
+    if said is not None:
+        said.named = [each for each in before.begin(is_first=False).named if each.forms]
     return found
 
 
@@ -153,6 +164,7 @@ def _read_clause(clause: str, places: list[Place], before: _Before, under: str, 
             for group in _group(found, at)
             for pair in _pair(clause, group, before, under, verb=verb, at=at, is_share=is_share)
         ]
+        pairs += _pair_shares(found)
     elif verb == "shown":
         pairs = _pair_shown(clause, found, before, under)
     elif verb == "equal" and under == "lines" and not matches_any("flows", "clause_elsewhere", clause):
@@ -327,6 +339,18 @@ def _pair(
     return [(source, target.place) for source in sources for target in targets]
 
 
+def _pair_shares(found: list[FoundPlace]) -> list[Pair]:
+    """Return the pairs of `on Schedule K, line 6a, and in box 6a of Schedule K-1`: partners share the total."""
+    return [
+        (total.place, share.place)
+        for total, share in pairwise(each for each in found if each.role)
+        if (total.role, share.role, share.place.kind) == ("target", "target", "box")
+        and len(total.place.keys) == 1
+        and _WHOLE.match("".join(total.place.forms))
+        and "".join(share.place.forms).startswith(_PARTNER)
+    ]
+
+
 def _find_object(subject: str, words: str, verb: str) -> str:
     """Return what a clause without a source moves: an amount named before, the heading's, or empty for another."""
     if verb == "moved":
@@ -343,6 +367,9 @@ def _find_origins(means: str, before: _Before, under: str) -> list[Place | None]
         under == "lines" and (means == "own" or (means == "first" and (before.is_first or before.is_own)))
     )
     here: list[Place | None] = [*(before.sources or before.targets)]
+    if means == "this":
+        here = here or [*before.named]
+        is_own = is_own or under == "lines"
     return here or ([None] if is_own else [*before.named])
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from taxkg_assets.graph.flow_clauses import read_clauses
+from taxkg_assets.graph.flow_clauses import Said, read_clauses
 from taxkg_assets.graph.flow_ends import About, End, Lines, year_of
 from taxkg_assets.graph.flow_lists import find_listed_form, introduces_sources, read_source_item
 from taxkg_assets.graph.flow_rows import list_rows, names_other
@@ -43,6 +43,7 @@ class _Before:
     lead_in: Place | None = None
     has_sources: bool = False
     listed_form: tuple[str, ...] = ()
+    said: Said = field(default_factory=Said)
     column_forms: tuple[str, ...] = ()
     amounts: dict[str, NamedAmounts] = field(default_factory=lambda: defaultdict(NamedAmounts))
     placed: list[tuple[Row, About, PlacedAmount]] = field(default_factory=list)
@@ -138,9 +139,12 @@ def _read_passage(row: Row, before: _Before, *, under: str) -> list[FlowStatemen
     """Read a passage, with what the passages before it under the same heading introduce."""
     statements = read_passage(row["text"], under="" if under == "given" else under)
     known = {_ends_in(row["text"], each) for each in statements}
-    statements += [each for each in read_clauses(row["text"], under=under) if _ends_in(row["text"], each) not in known]
     is_same = before.anchor_id == row["anchor_id"]
     is_listed = _LISTED.match(row["text"]) is not None
+    if is_listed or not is_same:
+        before.said = Said()
+    clauses = read_clauses(row["text"], under=under, said=before.said)
+    statements += [each for each in clauses if _ends_in(row["text"], each) not in known]
     if not is_listed:
         before.has_sources = under == "lines" and introduces_sources(row["text"])
         before.listed_form = find_listed_form(row["text"]) if before.has_sources else ()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import polars as pl
 import pytest
 
-from taxkg_assets.graph.flow_clauses import read_clauses
+from taxkg_assets.graph.flow_clauses import Said, read_clauses
 from taxkg_assets.graph.flow_lists import find_listed_form, introduces_sources, read_source_item
 from taxkg_assets.graph.flow_statements import read_heading, read_label
 from taxkg_assets.graph.places import FACE, Place, find_places
+from taxkg_assets.graph.schedule_scopes import find_line_keys
 
 OWN = "own"
 Ends = list[tuple[str, str]]
@@ -282,6 +284,21 @@ def test_a_list_that_leaves_something_out_introduces_no_sources(text: str) -> No
             [("Schedule M-1:9", OWN)],
         ),
         ("These payments should be shown in box 5 of Form 2099.", "lines", [("2099:5", OWN)]),
+        (
+            "This is what the port owes. Enter this income or loss on Schedule K, line 1.",
+            "lines",
+            [(OWN, "Schedule K:1")],
+        ),
+        (
+            "Report these tolls on Schedule K, line 18c, and in box 18 of Schedule K-1 using code C.",
+            "",
+            [("Schedule K:18c", "Schedule K-1:18")],
+        ),
+        (
+            "A port must report dues in box 1 of Form W-7, and you must report these dues on Form 2040, line 1a.",
+            "",
+            [("W-7:1", "2040:1a")],
+        ),
         ("List the dues from line 8 of Part 1 of Schedule R in line 9.", "", [("Schedule R:8", ":9")]),
     ],
 )
@@ -310,3 +327,18 @@ def test_items_are_on_the_form_that_their_introduction_names() -> None:
     (read,) = read_source_item("2. Mooring (line 4). Check the box.", forms=forms)
     assert (_name(read.source), read.target) == ("Schedule P (Form 2040):4", None)
     assert read_source_item("2. Mooring (line 4).", forms=()) == []
+
+
+def test_a_passage_moves_the_amount_that_the_passage_before_it_names() -> None:
+    said = Said()
+    first = "Dues should be shown in box 10 of your Form W-7. Tolls should be shown in box 13 of Form 2065."
+    assert read_clauses(first, under="", said=said) == []
+    read = read_clauses("Enter the amount of these dues on Form 2441, line 12.", under="", said=said)
+    assert [_name(each.source) for each in read] == ["W-7:10", "2065:13"]
+    assert read_clauses("Enter the amount of these dues on Form 2441, line 12.", under="", said=said) == []
+
+
+def test_a_heading_with_a_code_names_its_line() -> None:
+    row = {"anchor_id": "a", "kind": "runin", "key": "code_C", "parent_anchor_id": None}
+    anchors = pl.DataFrame([{**row, "heading": "Code C. Line 14c. Harbor Dues"}])
+    assert find_line_keys(anchors) == {"a": "line_14c"}
