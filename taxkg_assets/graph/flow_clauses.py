@@ -22,14 +22,21 @@ _AFTER_PREPOSITION = re.compile(r"\b(?:from|on|in|to) $")
 _JOINT = re.compile(r";|\b(?:and|or)\b")
 _OPEN = re.compile(r"\([^()]*$")
 _EXAMPLE = re.compile(r"\((?:for example|such as|generally),? $")
-_INSIDE = re.compile(r"\((?:(?:the (?:total )?amounts? )?(?:from|in|on) (?:all |your |the )*)?$")
+_INSIDE = re.compile(
+    r"\((?:(?:the (?:total )?amounts? |as )?(?:(?:shown|reported) )?(?:from|in|on) (?:all |your |the )*)?$"
+)
 _PARTNER = ("Schedule K-1",)
 _WHOLE = re.compile(r"Schedule K(?: |$)")
+_SHOWS = re.compile(r"^,? (?:(?:will|should|may|generally) )*(?:shows?|contains?)\b")
+_FRONTED = re.compile(r"^\W*(?:\d+\. )?On (?:your |the )?⟨(\d+)_*⟩,? $")
+_NEXT_OBJECT = re.compile(r"^(?:,? columns? \(?\w\)?)?,? (?:the|any|all|your|each|only|this)\b")
+_NAMING = ("named", "shown", "sum")
+"""Verbs of clauses that name an amount which a later sentence may move."""
 Pair = tuple[Place | None, Place | None]
 
 
 @dataclass(slots=True)
-class _Found:
+class FoundPlace:
     """A place of a clause with what it is there: source, target, amount (either), aside, or empty."""
 
     place: Place
@@ -41,38 +48,73 @@ class _Found:
 
 @dataclass(slots=True)
 class _Before:
-    """What earlier clauses of a sentence named, and the last place of the sentence before it."""
+    """What earlier clauses of a sentence named, and what the sentences before it did.
+
+    Attributes:
+        sources: Places whose amounts the sentence named.
+        targets: Places that it moved an amount to.
+        fronted: Place that begins it: `On line 5b, include ...`.
+        is_computed: Whether its amount is the result of arithmetic.
+        named: Places that show the amount that the sentence before it is about.
+        moved_to: Places that the sentence before it moved an amount to.
+        last: Last place of the sentence before it.
+        is_first: Whether it is the first one of its passage.
+        is_own: Whether it, or the one before it, moved the amount of the heading.
+    """
 
     sources: list[Place] = field(default_factory=list)
     targets: list[Place] = field(default_factory=list)
+    fronted: Place | None = None
     is_computed: bool = False
+    shown: list[Place] = field(default_factory=list)
+    named: list[Place] = field(default_factory=list)
+    moved_to: list[Place] = field(default_factory=list)
     last: Place | None = None
     is_first: bool = True
+    is_own: bool = False
+
+    def begin(self, *, is_first: bool) -> _Before:
+        """Return what the next sentence knows; one without places changes nothing."""
+        if not (self.sources or self.targets or self.shown or self.is_computed):
+            return replace(self, fronted=None, is_first=is_first)
+        is_named = bool(self.shown) and not self.is_computed
+        shown = [*([] if self.targets else self.named), *self.shown] if is_named else []
+        return _Before(named=shown, moved_to=self.targets, last=self.last, is_first=is_first, is_own=self.is_own)
 
 
-def read_clauses(text: str, *, under: str) -> list[FlowStatement]:
+@dataclass(slots=True)
+class Said:
+    """Places that the passages so far, under one heading, name as showing an amount."""
+
+    named: list[Place] = field(default_factory=list)
+
+
+def read_clauses(text: str, *, under: str, said: Said | None = None) -> list[FlowStatement]:
     """Return the statements of the clauses of a passage that go from one form to another.
 
     Args:
         text: The passage.
         under: What its heading explains: `boxes` (of a form that the reader received), `given` (boxes that the reader
             fills in for somebody else), `lines` (that the reader fills in), or empty.
+        said: What the passages before it named; changed to what this one names.
 
     Returns:
         Statements; None as an end means the line or box of the heading.
     """
     found: list[FlowStatement] = []
-    before = _Before()
+    before = _Before(named=said.named if said else [])
     schedules: dict[str, tuple[str, ...]] = {}
     for start, end in find_sentences(text):
         sentence = text[start:end]
         places = find_places(sentence) if "line" in sentence or "box" in sentence else []
         if not sentence.startswith("Instead"):
-            before = _Before(last=before.last, is_first=not start)
+            before = before.begin(is_first=not start)
         if places and (under == "given" or not matches_any("flows", "clause_others", sentence)):
             places = [_name_parent(each, schedules) for each in places]
             found += _read_sentence(mask(sentence, places), places, before, start, under)
             before.last = places[-1]
+    if said is not None:
+        said.named = [each for each in before.begin(is_first=False).named if each.forms]
     return found
 
 
@@ -110,7 +152,7 @@ def _split(masked: str) -> list[tuple[int, int]]:
 
 def _read_clause(clause: str, places: list[Place], before: _Before, under: str, *, verb: str, at: int) -> list[Pair]:
     """Return the pairs of ends that a clause joins, and remember its places for the next one."""
-    found = _find_roles(clause, places)
+    found = find_roles(clause, places)
     is_share = verb == "move" and matches_any("flows", "clause_shares", clause[at:])
     _settle(found, verb=verb, at=at, is_share=is_share)
     sources = [each.place for each in found if each.role in ("source", "aside")]
@@ -122,18 +164,37 @@ def _read_clause(clause: str, places: list[Place], before: _Before, under: str, 
             for group in _group(found, at)
             for pair in _pair(clause, group, before, under, verb=verb, at=at, is_share=is_share)
         ]
-    elif verb == "shown" and under == "lines" and not (before.last and before.last.forms):
-        is_box = any(each.place.kind == "box" for each in found)
-        pairs = [(each.place, None) for each in found] if is_box else []
+        pairs += _pair_shares(found)
+    elif verb == "shown":
+        pairs = _pair_shown(clause, found, before, under)
     elif verb == "equal" and under == "lines" and not matches_any("flows", "clause_elsewhere", clause):
         pairs = [(source, None) for source in sources]
     if verb == "condition":
         sources = [each.place for each in found if each.role]
         before.is_computed = before.is_computed or (bool(found) and not sources)
+    if verb == "sum":
+        sources = [each.place for each in found if each.role]
+        before.is_computed = before.is_computed or not all(each.forms for each in sources)
+    if verb in _NAMING:
+        before.shown = [*before.shown, *sources]
+    fronted = _FRONTED.match(clause)
+    before.fronted = places[int(fronted[1])] if fronted else before.fronted
     before.is_computed = before.is_computed or verb == "compute"
     before.sources = sources or before.sources
     before.targets = targets or before.targets
+    before.is_own = any(source is None for source, _ in pairs) if pairs else before.is_own
     return pairs
+
+
+def _pair_shown(clause: str, found: list[FoundPlace], before: _Before, under: str) -> list[Pair]:
+    """Return the pairs of `This amount should be shown in ...`: what was moved before, else the heading's amount."""
+    shown = [each.place for each in found if each.role == "source"]
+    if targets := [each for each in before.moved_to if each.forms]:
+        return [(source, target) for source in shown if source.forms for target in targets]
+    is_own = any(each.kind == "box" for each in shown) or "this line" in clause
+    if under != "lines" or not is_own or (before.last and before.last.forms and "this line" not in clause):
+        return []
+    return [(source, None) for source in shown]
 
 
 def _find_verb(clause: str) -> tuple[str, int]:
@@ -153,9 +214,14 @@ def _find_verb(clause: str) -> tuple[str, int]:
     return best[2], best[1]
 
 
-def _find_roles(clause: str, places: list[Place]) -> list[_Found]:
-    """Return the places of a clause with their roles; a place without a form of its own is on the form before it."""
-    found: list[_Found] = []
+def find_roles(clause: str, places: list[Place]) -> list[FoundPlace]:
+    """Return the places of a clause with their roles; a place without a form of its own is on the form before it.
+
+    Args:
+        clause: Clause with its places masked.
+        places: Places of the sentence.
+    """
+    found: list[FoundPlace] = []
     end = 0
     for match in _WORD.finditer(clause):
         left = clause[end : match.start()]
@@ -169,12 +235,12 @@ def _find_roles(clause: str, places: list[Place]) -> list[_Found]:
             place = replace(place, forms=previous.place.forms, label="")
         if clause.count("“", 0, match.start()) > clause.count("”", 0, match.start()):
             role = ""
-        found.append(_Found(place, match.start(), role, is_joined, left))
+        found.append(FoundPlace(place, match.start(), role, is_joined, left))
         end = match.end()
     return found
 
 
-def _find_role(left: str, right: str, previous: _Found | None, *, is_joined: bool) -> str:
+def _find_role(left: str, right: str, previous: FoundPlace | None, *, is_joined: bool) -> str:
     """Return the role of a place between two texts; it may continue the previous place."""
     if _EXAMPLE.search(left) and previous is not None:
         return previous.role
@@ -183,6 +249,8 @@ def _find_role(left: str, right: str, previous: _Found | None, *, is_joined: boo
             return "source"
         is_aside = _INSIDE.search(left) and right.startswith((")", ", code", " ("))
         return "aside" if is_aside and (previous is None or left.strip() != "(") else ""
+    if _SHOWS.match(right):
+        return "source"
     if right.startswith((" amount", "’s amount")) and not _AFTER_PREPOSITION.search(left):
         return "source"
     if is_joined and previous is not None:
@@ -199,7 +267,7 @@ def _find_role(left: str, right: str, previous: _Found | None, *, is_joined: boo
     return ""
 
 
-def _settle(found: list[_Found], *, verb: str, at: int, is_share: bool) -> None:
+def _settle(found: list[FoundPlace], *, verb: str, at: int, is_share: bool) -> None:
     """Decide what an amount on a place is, and a place in parentheses: a source where a target follows.
 
     Shares of partners go to boxes.
@@ -210,7 +278,10 @@ def _settle(found: list[_Found], *, verb: str, at: int, is_share: bool) -> None:
                 each.role = "target"
                 each.place = each.place if each.place.forms else replace(each.place, forms=_PARTNER)
     has_target = False
-    follower: _Found | None = None
+    follower: FoundPlace | None = None
+    if verb in ("shown", "named"):
+        for each in found:
+            each.role = "source" if each.role in ("target", "amount") else each.role
     for each in reversed(found):
         if each.role == "amount":
             is_followed = follower is not None and follower.is_joined and follower.role == "target"
@@ -223,9 +294,9 @@ def _settle(found: list[_Found], *, verb: str, at: int, is_share: bool) -> None:
         follower = each
 
 
-def _group(found: list[_Found], at: int) -> list[list[_Found]]:
+def _group(found: list[FoundPlace], at: int) -> list[list[FoundPlace]]:
     """Divide the places of a clause: `the dues from A on B and the tax from C on D` moves two amounts."""
-    groups: list[list[_Found]] = [[]]
+    groups: list[list[FoundPlace]] = [[]]
     for each in found:
         if each.role not in ("source", "target") or (each.role == "target" and each.start < at - 1):
             continue
@@ -245,11 +316,13 @@ def _group(found: list[_Found], at: int) -> list[list[_Found]]:
 
 
 def _pair(
-    clause: str, group: list[_Found], before: _Before, under: str, *, verb: str, at: int, is_share: bool
+    clause: str, group: list[FoundPlace], before: _Before, under: str, *, verb: str, at: int, is_share: bool
 ) -> list[Pair]:
     """Return the pairs of ends of one amount that a clause moves."""
     sources: list[Place | None] = [each.place for each in group if each.role == "source"]
     targets = [each for each in group if each.role == "target"]
+    if sources and not targets and before.fronted is not None:
+        return [(source, before.fronted) for source in sources]
     if under == "given" and targets:
         return [*((source, None) for source in sources), *((None, target.place) for target in targets)]
     if sources and not targets:
@@ -259,8 +332,23 @@ def _pair(
         if is_share:
             return [(_find_whole(before), each.place) for each in targets]
         means = _find_object(clause[:at], clause[at : targets[0].start], verb)
+        if means == "elided":
+            is_followed = _NEXT_OBJECT.match(clause[clause.index("⟩", targets[-1].start) + 1 :])
+            return [] if is_followed else [(source, each.place) for source in before.sources for each in targets]
         sources = _find_origins(means, before, under) if targets[0] is group[0] else []
     return [(source, target.place) for source in sources for target in targets]
+
+
+def _pair_shares(found: list[FoundPlace]) -> list[Pair]:
+    """Return the pairs of `on Schedule K, line 6a, and in box 6a of Schedule K-1`: partners share the total."""
+    return [
+        (total.place, share.place)
+        for total, share in pairwise(each for each in found if each.role)
+        if (total.role, share.role, share.place.kind) == ("target", "target", "box")
+        and len(total.place.keys) == 1
+        and _WHOLE.match("".join(total.place.forms))
+        and "".join(share.place.forms).startswith(_PARTNER)
+    ]
 
 
 def _find_object(subject: str, words: str, verb: str) -> str:
@@ -275,8 +363,14 @@ def _find_origins(means: str, before: _Before, under: str) -> list[Place | None]
     """Return where an amount without a source comes from: None is the line or box of the heading."""
     if not means or before.is_computed:
         return []
-    is_own = under == "boxes" or (under == "lines" and (means == "own" or (means == "first" and before.is_first)))
-    return [*(before.sources or before.targets)] or ([None] if is_own else [])
+    is_own = under == "boxes" or (
+        under == "lines" and (means == "own" or (means == "first" and (before.is_first or before.is_own)))
+    )
+    here: list[Place | None] = [*(before.sources or before.targets)]
+    if means == "this":
+        here = here or [*before.named]
+        is_own = is_own or under == "lines"
+    return here or ([None] if is_own else [*before.named])
 
 
 def _find_whole(before: _Before) -> Place | None:

@@ -190,10 +190,22 @@ class Lines:
         Args:
             form: Form as the library names it.
         """
+        kinds = self._kinds_of(form)
+        return "line" in kinds and "box" not in kinds
+
+    def has_boxes(self, form: str) -> bool:
+        """Decide whether a form of the library numbers boxes.
+
+        Args:
+            form: Form as the library names it.
+        """
+        return "box" in self._kinds_of(form)
+
+    def _kinds_of(self, form: str) -> set[str]:
         if form not in self._kinds:
             papers = self._revisions.get(form, ())
             self._kinds[form] = {row["kind"] for paper in papers for row in self._rows[paper["document_id"]]}
-        return "line" in self._kinds[form] and "box" not in self._kinds[form]
+        return self._kinds[form]
 
     def year_of(self, document_id: str) -> int | None:
         """Return the year of a document with lines; None where it has none, or the document is not known.

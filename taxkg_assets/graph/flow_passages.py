@@ -10,18 +10,17 @@ from typing import Any
 
 import polars as pl
 
-from taxkg_assets.graph.flow_clauses import read_clauses
+from taxkg_assets.graph.flow_clauses import Said, read_clauses
 from taxkg_assets.graph.flow_ends import About, End, Lines, year_of
+from taxkg_assets.graph.flow_lists import find_listed_form, introduces_sources, read_source_item
 from taxkg_assets.graph.flow_rows import list_rows, names_other
 from taxkg_assets.graph.flow_statements import (
     FlowStatement,
-    introduces_sources,
     read_code,
     read_heading,
     read_item,
     read_lead_in,
     read_passage,
-    read_source_item,
 )
 from taxkg_assets.graph.named_amounts import NamedAmounts, PlacedAmount, read_placed_amounts
 from taxkg_assets.graph.places import Place, name_forms
@@ -43,6 +42,8 @@ class _Before:
     anchor_id: str = ""
     lead_in: Place | None = None
     has_sources: bool = False
+    listed_form: tuple[str, ...] = ()
+    said: Said = field(default_factory=Said)
     column_forms: tuple[str, ...] = ()
     amounts: dict[str, NamedAmounts] = field(default_factory=lambda: defaultdict(NamedAmounts))
     placed: list[tuple[Row, About, PlacedAmount]] = field(default_factory=list)
@@ -70,7 +71,7 @@ def read_passages(
         heading = row["heading"] or ""
         if heading.startswith("Example"):
             continue
-        row["key"] = row["key"] or line_keys.get(row["anchor_id"])
+        row["key"] = line_keys.get(row["anchor_id"]) or row["key"]
         about, under, own = _find_subject(
             row, papers[row["document_id"]], heading, known, scope=scopes.get(row["anchor_id"], "")
         )
@@ -84,6 +85,8 @@ def read_passages(
             statement = _share_of_line(_place_on_form_of_filers(statement, heading), own)
             if not about.form or known.has_only_lines(about.form):
                 statement = place_on_form_before(statement, row["text"], find_heading_form(heading, known))
+            if not about.form and any(each and not each.forms for each in (statement.source, statement.target)):
+                continue
             if statement.rule_id.startswith("clause") and not _has_ends(statement, own, about, known, under=under):
                 continue
             yield from list_rows(statement, own, about, known=known, stated=_place_of(row, statement), text=row["text"])
@@ -123,7 +126,7 @@ def _select_passages(sections: pl.DataFrame) -> pl.DataFrame:
     names = text.str.contains(r"(?i)\b(?:lines?|box(?:es)?|columns?)\b")
     verbs = text.str.contains("(?i)enter|include|report|carry|transfer|show")
     leads = text.str.contains(
-        r"(?i)\b(?:enter|include|report|add)\b.*\b(?:follows|following|from|of|on)\b[^.:]{0,40}[.:]$"
+        r"(?i)\b(?:enter|include|report|add)\b.*\b(?:follows|following|from|of|on)\b[^.:]{0,80}[.:]$"
     )
     return sections.filter(
         (names & (verbs | text.str.contains(_LISTED.pattern)))
@@ -136,13 +139,18 @@ def _read_passage(row: Row, before: _Before, *, under: str) -> list[FlowStatemen
     """Read a passage, with what the passages before it under the same heading introduce."""
     statements = read_passage(row["text"], under="" if under == "given" else under)
     known = {_ends_in(row["text"], each) for each in statements}
-    statements += [each for each in read_clauses(row["text"], under=under) if _ends_in(row["text"], each) not in known]
     is_same = before.anchor_id == row["anchor_id"]
     is_listed = _LISTED.match(row["text"]) is not None
+    if is_listed or not is_same:
+        before.said = Said()
+    clauses = read_clauses(row["text"], under=under, said=before.said)
+    statements += [each for each in clauses if _ends_in(row["text"], each) not in known]
     if not is_listed:
         before.has_sources = under == "lines" and introduces_sources(row["text"])
+        before.listed_form = find_listed_form(row["text"]) if before.has_sources else ()
     elif is_same and before.has_sources and under == "lines":
-        statements += [each for each in read_source_item(row["text"]) if _ends_in(row["text"], each) not in known]
+        items = read_source_item(row["text"], forms=before.listed_form)
+        statements += [each for each in items if _ends_in(row["text"], each) not in known]
     if not row["text"].startswith("•"):
         before.lead_in = read_lead_in(row["text"])
     elif is_same and before.lead_in is not None:
@@ -167,8 +175,9 @@ def _has_ends(statement: FlowStatement, own: End | None, about: About, known: Li
         return bool(own and own.form) and is_other
     if source.kind == target.kind == "box" and source.forms[:1] in ((), target.forms[:1]):
         return False
+    has_boxes = under == "boxes" or known.has_boxes(about.form)
     is_lost = any(each.kind == "box" and not each.forms for each in (source, target))
-    return bool(about.form or (source.forms and target.forms)) and not (is_lost and under != "boxes")
+    return bool(about.form or (source.forms and target.forms)) and not (is_lost and not has_boxes)
 
 
 def _share_of_line(statement: FlowStatement, own: End | None) -> FlowStatement:

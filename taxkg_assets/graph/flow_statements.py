@@ -112,30 +112,6 @@ def _read_operands(label: str) -> Iterator[FlowStatement]:
                     yield FlowStatement("computed_from", named, None, start + place.start, start + place.end, rule_id)
 
 
-def introduces_sources(text: str) -> bool:
-    """Decide whether a passage introduces a list of places whose amounts go to the line of its heading.
-
-    Args:
-        text: The passage.
-
-    Returns:
-        False for lists that leave something out, or take a part of it.
-    """
-    return matches_any("flows", "source_lead_ins", text) and not matches_any("flows", "source_bars", text)
-
-
-def read_source_item(item: str) -> list[FlowStatement]:
-    """Return the statements of an item of such a list.
-
-    Args:
-        item: The item.
-    """
-    if matches_any("flows", "source_bars", item):
-        return []
-    lowered = _ITEM.sub(lambda match: f"{match[1]}{match[2].lower()}", item)
-    return [each for each in _read(lowered, 0, "source_items") if each.source is not None and each.source.forms]
-
-
 def _read_forms(text: str, offset: int) -> Iterator[FlowStatement]:
     """Read the forms that an amount is reported on where the sentence names no line of them."""
     for rule in load_rules("flows", "forms"):

@@ -46,16 +46,16 @@ def _keys(prefix: str) -> str:
 
 
 def _part(prefix: str) -> str:
-    return rf"(?:Part (?P<{prefix}part>[IVX]+),? (?:Section [A-Z\d],? )?)?"
+    return rf"(?:Part (?P<{prefix}part>[IVX]+|\d),? (?:Section [A-Z\d],? )?)?"
 
 
 _AFTER = (
     rf"(?:column \((?P<a_first>[a-z])\) of )?{_document('a_')}{_TITLE}(?:,? page \d)?"
-    rf"(?:,? ?Part (?P<a_part>[IVX]+),?)?(?:,? Section [A-Z\d],?)?,? {_keys('a_')}"
+    rf"(?:,? ?Section [A-Z\d])?(?:,? ?Part (?P<a_part>[IVX]+|\d),?)?(?:,? Section [A-Z\d],?)?,? {_keys('a_')}"
 )
 _OTHER = r"(?!,? (?:Part [IVX]+,? )?(?:lines?|box(?:es)?) \d)"
 _BEFORE = (
-    rf"{_part('b_')}{_keys('b_')},?(?: on page \d)? (?:of|on|from|in) "
+    rf"{_part('b_')}{_keys('b_')},?(?: on page \d| of Part (?P<b_within>[IVX]+|\d))? (?:of|on|from|in) "
     rf"(?>{_document('b_')}|(?P<b_that>that (?:form|schedule))\b){_OTHER}"
 )
 _FACE = (
@@ -132,7 +132,7 @@ def _read_places(text: str, pattern: re.Pattern[str]) -> Iterator[Place]:
         label = groups["quoted"] or groups["words"] or ""
         document = groups["l_doc"] if not prefix else groups.get(f"{prefix}doc")
         if groups["b_that"]:
-            document = _find_last_document(text[: match.start()])
+            document = find_last_document(text[: match.start()])
             if not document:
                 continue
         if groups["return"] or prefix in ("f_", "g_"):
@@ -141,15 +141,19 @@ def _read_places(text: str, pattern: re.Pattern[str]) -> Iterator[Place]:
             forms = name_forms(document or "")
         kind = "box" if prefix and groups[f"{prefix}kind"].startswith("box") else "line"
         keys = tuple(_list_keys(groups[f"{prefix}keys"] if prefix else ""))
-        part = groups.get(f"{prefix}part") or groups.get(f"{prefix}inner") or ""
+        part = groups.get(f"{prefix}part") or groups.get(f"{prefix}inner") or groups.get(f"{prefix}within") or ""
         column = (groups[f"{prefix}column"] or groups["a_first"] or "") if prefix else ""
         code = (groups[f"{prefix}code"] or "") if prefix else ""
         year = groups.get(f"{prefix or 'l_'}year")
         yield Place(forms, keys, kind, part, column, label.strip(), *match.span(), code, int(year) if year else None)
 
 
-def _find_last_document(text: str) -> str:
-    """Return the form or schedule that a text names last; empty where it names none."""
+def find_last_document(text: str) -> str:
+    """Return the form or schedule that a text names last; empty where it names none.
+
+    Args:
+        text: A sentence, or its beginning.
+    """
     named = [match[0] for match in re.finditer(rf"{_SCHEDULE}|{_FORMS}", text)]
     return named[-1] if named else ""
 
@@ -184,7 +188,7 @@ def name_forms(words: str) -> tuple[str, ...]:
     schedule = re.search(_SCHEDULE, words)
     if schedule is None:
         return tuple(dict.fromkeys(re.findall(_ID, words)))
-    name = schedule[0]
+    name = schedule[0].replace("Schedules ", "Schedule ", 1)
     outside = re.findall(_ID, words[: schedule.start()] + words[schedule.end() :])
     if "(" in name:
         inside = {re.sub(r"\D+", "", form): form for form in reversed(re.findall(_ID, name))}

@@ -13,6 +13,7 @@ from taxkg_assets.rules.anchored_search import matches_any
 from taxkg_assets.rules.loader import load_rules
 
 _LINE_AND_COLUMN = re.compile(r"Line (\d{1,2}[a-z]{0,2}),? [Cc]olumns? \([a-z]\)")
+_CODE_AND_LINE = re.compile(r"Codes? [A-Z]{1,2}\.? Line (\d{1,2}[a-z]{0,2})\b")
 _FIRST_LINE = re.compile(r"lines?_(\d{1,2})")
 _NEAR = 3
 WORKSHEET = "worksheet"
@@ -90,14 +91,14 @@ def find_line_keys(anchors: pl.DataFrame) -> dict[str, str]:
         anchors: Headings; their ids sort in the order of the document.
 
     Returns:
-        Key of the line by anchor_id; headings with a key of their own, and those below none, are left out.
+        Key of the line by anchor_id; headings whose own key is the line's, and those below none, are left out.
     """
     keys: dict[str, str] = {}
     found: dict[str, str] = {}
     columns = ("anchor_id", "kind", "key", "heading", "parent_anchor_id")
     for row in anchors.select(columns).sort("anchor_id").iter_rows(named=True):
-        own = row["key"] or _read_key(row["heading"])
-        if own and not row["key"]:
+        own = _read_key(row["heading"]) or row["key"] or ""
+        if own != (row["key"] or ""):
             found[row["anchor_id"]] = own
         if not own and not _read_scope(row):
             own = keys.get(row["parent_anchor_id"] or "", "")
@@ -114,8 +115,8 @@ def _read_number(row: Mapping[str, Any]) -> int:
 
 
 def _read_key(heading: str) -> str:
-    """Return the key of the one line that a heading names together with a column; empty for other headings."""
-    match = _LINE_AND_COLUMN.match(heading)
+    """Return the key of the one line that a heading names with a column, or after a code; empty for other headings."""
+    match = _LINE_AND_COLUMN.match(heading) or _CODE_AND_LINE.match(heading)
     return f"line_{match[1]}" if match else ""
 
 

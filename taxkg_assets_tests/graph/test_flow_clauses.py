@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import polars as pl
 import pytest
 
-from taxkg_assets.graph.flow_clauses import read_clauses
-from taxkg_assets.graph.flow_statements import introduces_sources, read_heading, read_label, read_source_item
+from taxkg_assets.graph.flow_clauses import Said, read_clauses
+from taxkg_assets.graph.flow_lists import find_listed_form, introduces_sources, read_source_item
+from taxkg_assets.graph.flow_statements import read_heading, read_label
 from taxkg_assets.graph.places import FACE, Place, find_places
+from taxkg_assets.graph.schedule_scopes import find_line_keys
 
 OWN = "own"
 Ends = list[tuple[str, str]]
@@ -163,7 +166,7 @@ def test_this_amount_will_be_shown_where_it_comes_from() -> None:
     text = "Enter your dues. This amount will be reported either on line 3k of Form 2040, or in Form W-7, box 12."
     assert _read(text, "lines") == [("2040:3k", OWN), ("W-7:12", OWN)]
     other = "Include your dues on Form 2040, line 2a. This amount should be shown in box 12 of Form W-7."
-    assert _read(other, "lines") == []
+    assert _read(other, "lines") == [("W-7:12", "2040:2a")]
 
 
 def test_what_is_said_instead_is_about_the_same_amount() -> None:
@@ -231,10 +234,111 @@ def test_a_label_takes_the_lines_of_other_forms_that_it_adds() -> None:
 
 def test_items_of_a_list_come_to_the_line_that_introduces_it() -> None:
     assert introduces_sources("Enter the total of the following amounts.")
-    (read,) = read_source_item("• Schedule K-1 (Form 2065), Share of Income, Dues, etc., box 15 (code AZ); and")
+    (read,) = read_source_item(
+        "• Schedule K-1 (Form 2065), Share of Income, Dues, etc., box 15 (code AZ); and", forms=()
+    )
     assert (_name(read.source), read.target) == ("Schedule K-1 (Form 2065):15", None)
 
 
 @pytest.mark.parametrize("text", ["Do not include the following.", "Enter the smaller of the following."])
 def test_a_list_that_leaves_something_out_introduces_no_sources(text: str) -> None:
     assert not introduces_sources(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "under", "ends"),
+    [
+        (
+            "The dues left over are shown on line 13 of Form 2062. Use them next year. "
+            "Enter that amount on line 10 of your Form 2062 for the next year.",
+            "",
+            [("2062:13", "2062:10")],
+        ),
+        (
+            "Attach your copy if box 4 shows dues withheld. Include the amount withheld in the total on line 25 of "
+            "Form 2040.",
+            "",
+            [(":4", "2040:25")],
+        ),
+        (
+            "Total your dues reported on Form 2099, box 8, and Form 2098, box 11. Add them to all other dues. "
+            "Report the total on Form 2040, line 2a.",
+            "",
+            [("2099:8", "2040:2a"), ("2098:11", "2040:2a")],
+        ),
+        (
+            "Combine the amounts on line 7 of your Schedule P (Form 2040) and enter the sum on Form 2040, line 12.",
+            "",
+            [("Schedule P (Form 2040):7", "2040:12")],
+        ),
+        ("On line 5b, include the dues from box 2 of Form 2042.", "lines", [("2042:2", ":5b")]),
+        (
+            "Include the dues withheld (as shown in box 2 of Form W-7) on Form 2040, line 25a.",
+            "",
+            [("W-7:2", "2040:25a")],
+        ),
+        ("The amount for this line is shown on Form 2684, Section B, Part II, line 39.", "lines", [("2684:39", OWN)]),
+        (
+            "Generally, this is the same as the amount entered on Schedule M-1, line 9.",
+            "lines",
+            [("Schedule M-1:9", OWN)],
+        ),
+        ("These payments should be shown in box 5 of Form 2099.", "lines", [("2099:5", OWN)]),
+        (
+            "This is what the port owes. Enter this income or loss on Schedule K, line 1.",
+            "lines",
+            [(OWN, "Schedule K:1")],
+        ),
+        (
+            "Report these tolls on Schedule K, line 18c, and in box 18 of Schedule K-1 using code C.",
+            "",
+            [("Schedule K:18c", "Schedule K-1:18")],
+        ),
+        (
+            "A port must report dues in box 1 of Form W-7, and you must report these dues on Form 2040, line 1a.",
+            "",
+            [("W-7:1", "2040:1a")],
+        ),
+        ("List the dues from line 8 of Part 1 of Schedule R in line 9.", "", [("Schedule R:8", ":9")]),
+    ],
+)
+def test_a_later_sentence_moves_the_amount_that_an_earlier_one_names(text: str, under: str, ends: Ends) -> None:
+    assert _read(text, under) == ends
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Subtract the amount shown on Form 2098, box 2, from your dues. Enter the total on Form 2040, line 8z.",
+        "The dues are shown in box 4 of Form 2099. Enter on Form 2040, line 5, the actual toll.",
+        "If the dues on Form 2040, line 9, are more than your costs, enter on line 5, column A, the actual toll.",
+        "These dues are reported on Form 2040, line 9.",
+        "Enter the dues, included on lines 2 through 6 of Schedule R, that belong to a barge.",
+    ],
+)
+def test_an_amount_that_no_sentence_before_names_goes_nowhere(text: str) -> None:
+    assert _read(text, "lines") == []
+
+
+def test_items_are_on_the_form_that_their_introduction_names() -> None:
+    lead_in = "Include the following costs (from Schedule P (Form 2040)) that apply."
+    assert introduces_sources(lead_in)
+    forms = find_listed_form(lead_in)
+    (read,) = read_source_item("2. Mooring (line 4). Check the box.", forms=forms)
+    assert (_name(read.source), read.target) == ("Schedule P (Form 2040):4", None)
+    assert read_source_item("2. Mooring (line 4).", forms=()) == []
+
+
+def test_a_passage_moves_the_amount_that_the_passage_before_it_names() -> None:
+    said = Said()
+    first = "Dues should be shown in box 10 of your Form W-7. Tolls should be shown in box 13 of Form 2065."
+    assert read_clauses(first, under="", said=said) == []
+    read = read_clauses("Enter the amount of these dues on Form 2441, line 12.", under="", said=said)
+    assert [_name(each.source) for each in read] == ["W-7:10", "2065:13"]
+    assert read_clauses("Enter the amount of these dues on Form 2441, line 12.", under="", said=said) == []
+
+
+def test_a_heading_with_a_code_names_its_line() -> None:
+    row = {"anchor_id": "a", "kind": "runin", "key": "code_C", "parent_anchor_id": None}
+    anchors = pl.DataFrame([{**row, "heading": "Code C. Line 14c. Harbor Dues"}])
+    assert find_line_keys(anchors) == {"a": "line_14c"}

@@ -1,0 +1,61 @@
+"""Lists of places whose amounts go to the line that introduces them: `Enter the total of the following amounts.`"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from taxkg_assets.graph.flow_clauses import find_roles
+from taxkg_assets.graph.flow_statements import FlowStatement
+from taxkg_assets.graph.places import find_last_document, find_places, mask, name_forms
+from taxkg_assets.rules.asking import matches_any
+from taxkg_assets.rules.sentences import find_sentences
+
+_ITEM = re.compile(r"^(\W*(?:\(?(?:\d{1,2}|[a-z])[.)] )?)(Lines?|Box(?:es)?)(?= \d)")
+_ALONE = re.compile(r"^\W*(?:\(?(?:\d{1,2}|[a-z])[.)] ?)?$|^[^.;:]{0,120}, $")
+_MARKER = 4
+"""Most characters of the marker of an item, which may look like a sentence of its own: `12.`"""
+
+
+def introduces_sources(text: str) -> bool:
+    """Decide whether a passage introduces a list of places whose amounts go to the line of its heading.
+
+    Args:
+        text: The passage.
+
+    Returns:
+        False for lists that leave something out, or take a part of it.
+    """
+    last = text[find_sentences(text)[-1][0] :]
+    return matches_any("flows", "source_lead_ins", last) and not matches_any("flows", "source_bars", last)
+
+
+def find_listed_form(text: str) -> tuple[str, ...]:
+    """Return the form or schedule on which the items of a list are, where its introduction names it; else none.
+
+    Args:
+        text: The introduction.
+    """
+    return name_forms(find_last_document(text[find_sentences(text)[-1][0] :]))
+
+
+def read_source_item(item: str, *, forms: tuple[str, ...]) -> list[FlowStatement]:
+    """Return the statements of an item of such a list.
+
+    Args:
+        item: The item.
+        forms: Forms of places that name none.
+    """
+    lowered = _ITEM.sub(lambda match: f"{match[1]}{match[2].lower()}", item)
+    end = next((end for start, end in find_sentences(lowered) if end - start > _MARKER), len(lowered))
+    first = lowered[:end]
+    if matches_any("flows", "source_bars", first):
+        return []
+    places = find_places(first)
+    found = []
+    for each in find_roles(mask(first, places), places):
+        is_first = not found and not each.role and _ALONE.match(each.left)
+        place = each.place if each.place.forms else replace(each.place, forms=forms)
+        if place.forms and (is_first or each.role in ("source", "aside", "amount")):
+            found.append(FlowStatement("from_form", place, None, 0, end, "list_item"))
+    return found
