@@ -154,7 +154,8 @@ def _stub_texts(grid: Grid, header_count: int, parts: Sequence[Part]) -> dict[tu
                 own = {i: join_text(grid.rows[i].cells.get(column, ())) for i in rows}
                 shared = [text for text in own.values() if text]
                 for i in rows:
-                    texts[i, column] = own[i] or (shared[0] if len(shared) == 1 else "")
+                    name = grid.rows[i].shared_name if column == 0 else ""
+                    texts[i, column] = own[i] or name or (shared[0] if len(shared) == 1 else "")
     return texts
 
 

@@ -52,7 +52,7 @@ class Row:
     """One row of a table: its runs by column.
 
     groups: the runs of each cell, where tags tell the cells. is_full: the row has a cell in every column, so that each
-    group's column is that of its cell.
+    group's column is that of its cell. shared_name: the name of a row above, which drawn lines enclose with this one.
     """
 
     y0: float
@@ -60,6 +60,7 @@ class Row:
     cells: dict[int, list[Run]]
     groups: tuple[list[Run], ...] = ()
     is_full: bool = False
+    shared_name: str = ""
 
     @property
     def runs(self) -> list[Run]:

@@ -85,6 +85,10 @@ def _count_stubs(grid: Grid, paths: Sequence[str], first: int, last: int) -> int
     bold = [_is_bold_column(grid, column) for column in range(first, last + 1)]
     while count < most and all(bold[: count + 1]) and not bold[-1]:
         count += 1
+    if first == 0 and most > 1 and any(row.shared_name for row in grid.rows):
+        # Rows of one name differ in the next column, whatever it holds.
+        filled = {column for row in grid.rows for column in row.cells} - {0}
+        return max(count, min(min(filled, default=0) + 1, most))
     while count < min(2, most) and (
         not _distinguishes(grid, first, count) or _is_shared(grid, first + count - 1, first + most)
     ):

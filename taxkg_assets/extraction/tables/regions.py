@@ -18,8 +18,8 @@ from taxkg_assets.extraction.layout.text_runs import (
 )
 from taxkg_assets.extraction.pdf.model import Fill, Page
 from taxkg_assets.extraction.tables.grid import Box, Drawing, find_slabs
+from taxkg_assets.extraction.tables.printed_worksheets import find_worksheet_boxes
 from taxkg_assets.extraction.tables.unruled import find_leaders, find_open_boxes
-from taxkg_assets.extraction.tables.worksheets import find_worksheet_boxes
 from taxkg_assets.rules.models.tables import load_tables
 
 

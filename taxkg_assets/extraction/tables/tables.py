@@ -24,9 +24,11 @@ from taxkg_assets.extraction.tables.headers import (
     is_worksheet,
 )
 from taxkg_assets.extraction.tables.parts import find_parts
+from taxkg_assets.extraction.tables.printed_worksheets import find_worksheet_rows
 from taxkg_assets.extraction.tables.regions import find_drawings
 from taxkg_assets.extraction.tables.repeated_headers import spread_over_repeats
-from taxkg_assets.extraction.tables.worksheets import are_worksheet_rows, find_worksheet_rows, read_worksheet
+from taxkg_assets.extraction.tables.spread_names import join_spread_names
+from taxkg_assets.extraction.tables.worksheets import are_worksheet_rows, read_worksheet
 from taxkg_assets.rules.models.tables import load_tables
 
 
@@ -183,6 +185,7 @@ def find_caption(runs: Sequence[Run], box: Box) -> str:
 
 def _read_grid(page: Page, grid: Grid, header_count: int, *, carried: Sequence[str] = ()) -> FoundTable | None:
     """Find the header paths and cells of a grid; `carried` are the paths of one that continues without headers."""
+    grid = join_spread_names(grid, header_count)
     drawing = grid.drawing
     found = find_header_blocks(grid, header_count)
     blocks = spread_over_repeats(found, column_count=len(grid.columns))

@@ -15,7 +15,7 @@ from taxkg_assets.extraction.layout.ruling import Ruling
 from taxkg_assets.extraction.layout.text_runs import Run
 from taxkg_assets.extraction.pdf.model import Page
 from taxkg_assets.extraction.tables.grid import Box, Drawing, Grid, Row, find_slabs, has_plain_names
-from taxkg_assets.extraction.tables.worksheets import CellRow, hull_of
+from taxkg_assets.extraction.tables.row_cells import CellRow, hull_of
 from taxkg_assets.rules.models.tables import load_tables
 
 

@@ -19,9 +19,11 @@ from taxkg_assets.extraction.layout.text_runs import find_runs, split_leaders
 from taxkg_assets.extraction.pdf.model import Page, Span
 from taxkg_assets.extraction.tables.cells import NOTE_COLUMN, Cell, FoundTable
 from taxkg_assets.extraction.tables.grid import Box
+from taxkg_assets.extraction.tables.row_cells import CellRow, RowCell, hull_of
 from taxkg_assets.extraction.tables.tables import find_caption, find_tables, read_grid
 from taxkg_assets.extraction.tables.tag_grid import build_grid
-from taxkg_assets.extraction.tables.worksheets import CellRow, RowCell, are_worksheet_rows, hull_of, read_worksheet
+from taxkg_assets.extraction.tables.worksheet_parts import find_inner_tables
+from taxkg_assets.extraction.tables.worksheets import are_worksheet_rows, read_worksheet
 from taxkg_assets.rules.models.tables import load_tables
 
 _NO_RULING = Ruling((), ())
@@ -45,14 +47,14 @@ def read_tagged_page(
         Tables in tag order.
     """
     tagged = find_tagged_tables(page, furniture=furniture, headed=headed)
-    # Worksheets are read by their tags alone: a page with no other table needs no second reading.
-    drawn = find_tables(page, is_face=False) if any(table.region.kind != "worksheet" for table in tagged) else []
+    # Worksheets and what is in them are read by their tags alone: a page with no other table needs no second reading.
+    drawn = find_tables(page, is_face=False) if any(table.region.kind == "ruled" for table in tagged) else []
     return [table for found in tagged for table in _choose(found, drawn)]
 
 
 def _choose(table: FoundTable, drawn: Sequence[FoundTable]) -> list[FoundTable]:
     """Choose between a tagged table and the layout's reading of the same cells, which may be several tables."""
-    if table.region.kind == "worksheet":
+    if table.region.kind != "ruled":
         return [table]
     others = [other for other in drawn if _overlaps(table.region, other.region)]
     own = Counter(cell.text for cell in table.cells)
@@ -108,7 +110,9 @@ def find_tagged_tables(
         body = rows[lead:]
         if not _has_columns(body):
             continue
+        inner: list[FoundTable] = []
         if are_worksheet_rows(body):
+            body, inner = _take_inner(page, body, ruling)
             table: FoundTable | None = read_worksheet(page.page, body)
         else:
             grid = build_grid(page, body, ruling)
@@ -118,8 +122,26 @@ def find_tagged_tables(
             continue
         box = hull_of([run for row in rows for cell in row for run in cell.runs])
         caption = find_caption(runs_of_page, box)
+        # Lines go to the first region that holds them: the tables inside a worksheet come before it.
+        for one in inner:
+            title = ", ".join(part for part in (caption, one.title) if part)
+            tables.append(replace(one, title=title, region=replace(one.region, kind="inner", tag_ix=table_ix)))
         tables.append(_complete(table, rows[:lead], caption=caption, box=box, tag_ix=table_ix, path=path))
     return tables
+
+
+def _take_inner(page: Page, rows: Sequence[CellRow], ruling: Ruling) -> tuple[list[CellRow], list[FoundTable]]:
+    """Read the tables with headers inside a worksheet; also return the rows that are left."""
+    left = list(rows)
+    tables: list[FoundTable] = []
+    for inside in find_inner_tables(rows):
+        own = [rows[ix] for ix in inside]
+        grid = build_grid(page, own, ruling)
+        table = read_grid(page, grid, 1) if grid is not None else None
+        if table is not None:
+            tables.append(replace(table, has_header_tags=False))
+            left = [row for row in left if not any(row is other for other in own)]
+    return left, tables
 
 
 def _join_wrapped_names(rows: Sequence[CellRow]) -> list[CellRow]:

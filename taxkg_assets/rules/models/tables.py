@@ -156,6 +156,8 @@ class Tagged(Section):
     words. Where `filled_frac` of these rows have words of `filled_letters` letters or more in `filled_cells` cells
     next to the number, it is a table with numbered rows. `header_slack`: how much lower the
     layout's score of headers may be where no cell is tagged as a header. `title_chars`: a longer leading row is a note.
+    `group_words`: a bold name of more words names no lines of a worksheet. `inner_rows`: rows of amounts that a table
+    inside a worksheet has at least.
     """
 
     agreement_frac: float
@@ -168,6 +170,8 @@ class Tagged(Section):
     filled_letters: int
     filled_cells: int
     title_chars: int
+    group_words: int
+    inner_rows: int
 
 
 class Tables(Family):

@@ -1,0 +1,53 @@
+"""Rows of cells, as tags tell them or as print shows them, before it is known what kind of table they make."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from taxkg_assets.extraction.layout.text_runs import Run, is_line_number, join_text
+from taxkg_assets.extraction.pdf.model import Span
+from taxkg_assets.extraction.tables.grid import Box
+
+
+@dataclass(slots=True)
+class RowCell:
+    """One cell of a row with its runs; `number`: its place among the cells of its row. `spans`: where tags tell it."""
+
+    number: int
+    is_header: bool
+    spans: list[Span] = field(default_factory=list)
+    runs: list[Run] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        return join_text(self.runs)
+
+    @property
+    def is_bold(self) -> bool:
+        return all(run.is_bold for run in self.runs)
+
+    @property
+    def is_numbered(self) -> bool:
+        """Whether the cell holds the number of a worksheet line and nothing else."""
+        return len(self.runs) <= 2 and is_line_number(self.text)
+
+
+CellRow = list[RowCell]
+
+
+def hull_of(runs: Sequence[Run]) -> Box:
+    """Compute the rectangle around runs.
+
+    Args:
+        runs: At least one run.
+
+    Returns:
+        Rectangle in points.
+    """
+    return Box(
+        min(run.x0 for run in runs),
+        min(run.y0 for run in runs),
+        max(run.x1 for run in runs),
+        max(run.y1 for run in runs),
+    )

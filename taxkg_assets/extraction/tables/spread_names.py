@@ -1,0 +1,80 @@
+"""Names of rows that are set over several rows of figures: drawn lines enclose them, and their words go on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+from taxkg_assets.extraction.layout.text_runs import Run, is_amount, is_note, join_text
+from taxkg_assets.extraction.tables.grid import Grid, Row
+from taxkg_assets.rules.asking import matches_any
+
+
+def join_spread_names(grid: Grid, header_count: int) -> Grid:
+    """Join the name that is set over the first rows between two drawn lines, and let it name all rows between them.
+
+    Args:
+        grid: Grid of the table.
+        header_count: Number of header rows.
+
+    Returns:
+        The grid, with such a name in its first row alone, and noted in the rows below it that fill the same columns.
+    """
+    center = sum(grid.columns[0]) / 2
+    body = range(header_count, len(grid.rows))
+    borders = [body.start, *(ix for ix in body[1:] if _is_divided(grid, ix, center)), body.stop]
+    if len(borders) < 3:
+        return grid
+    rows = list(grid.rows)
+    for first, border in pairwise(borders):
+        end = next((ix for ix in range(first, border) if _is_note_row(rows[ix])), border)
+        names = [rows[ix].cells.get(0, []) for ix in range(first, end)]
+        if not _is_one_name(names, rows[first:end]):
+            continue
+        joined = [run for name in names for run in name]
+        columns = rows[first].cells.keys() - {0}
+        rows[first] = replace(rows[first], cells={0: joined, **_others(rows[first])})
+        for ix in range(first + 1, end):
+            row = replace(rows[ix], cells=_others(rows[ix]))
+            # A row that leaves columns empty is a total or a note.
+            rows[ix] = replace(row, shared_name=join_text(joined)) if row.cells.keys() == columns else row
+    return replace(grid, rows=tuple(rows))
+
+
+def _is_one_name(names: Sequence[list[Run]], rows: Sequence[Row]) -> bool:
+    """Decide whether the names of rows are lines of one, from the first row on."""
+    count = next((ix for ix, name in enumerate(names) if not name), len(names))
+    if not count or len(rows) < 2 or any(names[count:]):
+        return False
+    is_wrapped = not any(map(_others, rows[1:]))
+    if count > 1 and not is_wrapped and not all(map(_holds_figures, rows)):
+        return False
+    return all(_continues(a, b) for a, b in pairwise(names[:count]))
+
+
+def _is_note_row(row: Row) -> bool:
+    return len(row.cells) == 1 and is_note(join_text(row.runs))
+
+
+def _holds_figures(row: Row) -> bool:
+    """Decide whether a row holds amounts next to its name, or nothing: words may be rows of their own."""
+    return all(any(is_amount(run.text) for run in runs) for runs in _others(row).values())
+
+
+def _others(row: Row) -> dict[int, list[Run]]:
+    return {column: runs for column, runs in row.cells.items() if column}
+
+
+def _is_divided(grid: Grid, row_ix: int, x: float) -> bool:
+    """Decide whether a line is drawn over a row."""
+    above, row = grid.rows[row_ix - 1], grid.rows[row_ix]
+    low = max((run.middle for run in above.runs), default=above.y1)
+    high = min((run.middle for run in row.runs), default=row.y0)
+    return any(low < line.at < high and line.covers(x) for line in grid.drawing.ruling.horizontals)
+
+
+def _continues(name: list[Run], below: list[Run]) -> bool:
+    """Decide whether a name continues below: in small letters, or after a word that ends no name."""
+    text, rest = join_text(name), join_text(below)
+    return rest[:1].islower() or matches_any("tables", "open_ends", text)
