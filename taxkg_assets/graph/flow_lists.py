@@ -8,7 +8,7 @@ from dataclasses import replace
 from taxkg_assets.graph.flow_clauses import find_roles
 from taxkg_assets.graph.flow_statements import FlowStatement
 from taxkg_assets.graph.places import find_last_document, find_places, mask, name_forms
-from taxkg_assets.rules.asking import matches_any
+from taxkg_assets.rules.anchored_search import matches_any
 from taxkg_assets.rules.sentences import find_sentences
 
 _ITEM = re.compile(r"^(\W*(?:\(?(?:\d{1,2}|[a-z])[.)] )?)(Lines?|Box(?:es)?)(?= \d)")
@@ -52,7 +52,7 @@ def read_source_item(item: str, *, forms: tuple[str, ...]) -> list[FlowStatement
     if matches_any("flows", "source_bars", first):
         return []
     places = find_places(first)
-    found = []
+    found: list[FlowStatement] = []
     for each in find_roles(mask(first, places), places):
         is_first = not found and not each.role and _ALONE.match(each.left)
         place = each.place if each.place.forms else replace(each.place, forms=forms)

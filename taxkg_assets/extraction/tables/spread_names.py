@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from taxkg_assets.extraction.layout.text_runs import Run, is_amount, is_note, join_text
 from taxkg_assets.extraction.tables.grid import Grid, Row
-from taxkg_assets.rules.asking import matches_any
+from taxkg_assets.rules.anchored_search import matches_any
 
 
 def join_spread_names(grid: Grid, header_count: int) -> Grid:

@@ -9,7 +9,7 @@ from itertools import pairwise
 from taxkg_assets.extraction.layout.text_runs import Run, find_lines, is_amount, is_line_number, is_note, join_text
 from taxkg_assets.extraction.tables.cells import PATH_SEPARATOR
 from taxkg_assets.extraction.tables.row_cells import CellRow, RowCell, hull_of
-from taxkg_assets.rules.asking import matches_any
+from taxkg_assets.rules.anchored_search import matches_any
 from taxkg_assets.rules.loader import load_rules
 from taxkg_assets.rules.models.tables import load_tables
 

@@ -21,7 +21,7 @@ from taxkg_assets.extraction.tables.worksheet_parts import (
     is_group,
     split_answers,
 )
-from taxkg_assets.rules.asking import matches_any
+from taxkg_assets.rules.anchored_search import matches_any
 from taxkg_assets.rules.models.tables import load_tables
 
 
