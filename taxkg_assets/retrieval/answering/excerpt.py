@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from taxkg_assets.retrieval.answering.code_list import list_codes
 from taxkg_assets.retrieval.answering.editions import find_other_editions, name_editions
@@ -67,7 +67,8 @@ def excerpt_answer(searcher: Searcher, question: str, ranking: Ranking, *, resul
         )
     first = list(dict.fromkeys(first))
     order = rank_statements(statements, worth, openings=first, wanted=ranking.query_term_idf)
-    drafts = choose_units(statements, worth, order=order, openings=first)
+    codes = {key for own in statements for key in own.opens if key.startswith("code_")}
+    drafts = choose_units(statements, worth, order=order, openings=first, codes=codes)
     quoted = [(draft, results[draft.passage]) for draft in drafts]
     editions = name_editions(quoted, searcher.facts, is_compared=is_compared)
     units = [finish_unit(own, rank=row.rank, edition=name) for (own, row), name in zip(quoted, editions, strict=True)]
@@ -92,7 +93,12 @@ def say_headings_once(units: Sequence[Unit]) -> list[Unit]:
 
 
 def choose_units(
-    statements: Sequence[Statement], worth: dict[int, float], *, order: Sequence[int], openings: Sequence[int] = ()
+    statements: Sequence[Statement],
+    worth: dict[int, float],
+    *,
+    order: Sequence[int],
+    openings: Sequence[int] = (),
+    codes: Collection[str] = frozenset(),
 ) -> list[Draft]:
     """Choose the units of the best statements within the limits, passage by passage, the best passage first.
 
@@ -101,6 +107,7 @@ def choose_units(
         worth: Score of each likely statement by its place in the list.
         order: Places of statements, best first.
         openings: Places of statements that are included even where others repeat them.
+        codes: Codes of the question that a statement explains; other codes are left out of lists. Empty for all.
 
     Returns:
         Drafts in the order of the answer.
@@ -108,7 +115,7 @@ def choose_units(
     limits = load_answers()
     drafts: list[Draft] = []
     for place in order:
-        own = draft_unit(statements[place], worth=worth.get(place, 0.0), is_whole=not drafts)
+        own = draft_unit(statements[place], worth=worth.get(place, 0.0), is_whole=not drafts, codes=codes)
         merged = merge_drafts([*drafts, own])
         is_full = len(merged) > limits.units or sum(draft.words for draft in merged) > limits.words
         if drafts and (is_full or (place not in openings and repeats(own, drafts))):

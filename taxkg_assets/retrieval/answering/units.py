@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -27,6 +27,7 @@ from taxkg_assets.retrieval.answering.statements import Statement
 from taxkg_assets.retrieval.answering.table_rows import find_captions, find_headers, read_row
 from taxkg_assets.retrieval.encoding.lexical import find_terms
 from taxkg_assets.retrieval.index.lines import Line, Stretch
+from taxkg_assets.retrieval.query.router import find_listed_codes
 from taxkg_assets.retrieval.results import Box
 from taxkg_assets.rules.anchored_search import matches_any
 from taxkg_assets.rules.models.answers import load_answers
@@ -127,7 +128,9 @@ class Draft:
         return {lines[place].leads for place, _ in self.spots if lines[place].leads}
 
 
-def draft_unit(statement: Statement, *, worth: float, is_whole: bool = True) -> Draft:
+def draft_unit(
+    statement: Statement, *, worth: float, is_whole: bool = True, codes: Collection[str] = frozenset()
+) -> Draft:
     """Collect a statement with all that it needs.
 
     Args:
@@ -135,6 +138,7 @@ def draft_unit(statement: Statement, *, worth: float, is_whole: bool = True) -> 
         worth: Its score.
         is_whole: Whether to add the rest of a short paragraph; for a box in the question, its whole section is always
             added.
+        codes: Codes of the question; other codes of the same list are left out. Empty for all codes.
 
     Returns:
         The draft.
@@ -151,7 +155,16 @@ def draft_unit(statement: Statement, *, worth: float, is_whole: bool = True) -> 
     depth = load_answers().look_back
     spots |= {other for spot in spots for other in look_back(stretch, spot, depth=depth)}
     spots |= {other for spot in spots - leads for other in fill_list(stretch, spot)}
-    return Draft(stretch, statement.passage, drop_rests(stretch, fill_gaps(stretch, spots)), worth)
+    spots = drop_rests(stretch, fill_gaps(stretch, spots))
+    if codes:
+        spots = {spot for spot in spots if spot == own or not _explains_other_code(stretch, spot, codes)}
+    return Draft(stretch, statement.passage, spots, worth)
+
+
+def _explains_other_code(stretch: Stretch, spot: Spot, codes: Collection[str]) -> bool:
+    """Return whether a line explains a code that the question does not name."""
+    listed = [f"code_{code}" for code in find_listed_codes(stretch.lines[spot[0]].text)]
+    return bool(listed) and listed[0] not in codes
 
 
 def merge_drafts(drafts: Iterable[Draft]) -> list[Draft]:

@@ -103,6 +103,21 @@ def test_a_listed_code_is_a_sentence_however_short(searcher: Searcher) -> None:
     assert "6—Sold to another one of them." not in [own.text for own in found if not own.is_foreign]
 
 
+def test_a_question_for_one_code_gets_no_other_code_of_its_list(searcher: Searcher) -> None:
+    listed = "The codes below say what became of the boat.\n6—Sold to another owner.\n7—Sunk in the harbor.\n8—Burned."
+    searcher = replace(
+        searcher, index=replace(searcher.index, rows=searcher.index.rows.with_columns(text=pl.lit(listed)))
+    )
+    ranking = searcher.rank("code 7 of the 2077-ZED")
+    ranking = replace(ranking, route=replace(ranking.route, keys=("code_7",)))
+    results = searcher.assemble(ranking, k=1)
+    answer = "\n".join(unit.quote() for unit in excerpt_answer(searcher, "what is code 7", ranking, results=results))
+    assert "what became of the boat" in answer
+    assert "7—Sunk in the harbor." in answer
+    assert "6—" not in answer
+    assert "8—" not in answer
+
+
 def test_a_cell_that_leads_is_the_answer(searcher: Searcher) -> None:
     ranking = replace(searcher.rank("how much is the berth duty"), cell="Duties | berth | a foot: 30 cents")
     results = searcher.assemble(ranking, k=3)
