@@ -88,6 +88,9 @@ def list_named_boxes(released: Released, words: Sequence[str]) -> list[dict[str,
             return find_box(released, *words)
         known = list_names(registry["form"].unique().sort(), wanted=name)
         raise BoxNotFoundError(f"The release has no box named {name!r}. Forms with boxes: {known}.")
+    number = words[-1].lower()
+    if len(words) == 2 and set(rows["box_key"]) == {f"box_{number}"} and rows["form"].n_unique() == 1:
+        rows = Registry.cast(match_key(registry.filter(pl.col("form") == rows["form"][0]), number))
     return [_with_passages(row, released) for row in rows.iter_rows(named=True)]
 
 

@@ -25,6 +25,7 @@ from taxkg_assets.defs.home.storage import StorageError
 from taxkg_assets.retrieval.answering.answer import Answer
 from taxkg_assets.retrieval.ranking.search import MOST_CHARACTERS
 from taxkg_assets.retrieval.results import Flag, Result
+from taxkg_assets.serving.api_examples import add_examples
 from taxkg_assets.serving.boxes import BoxNotFoundError
 from taxkg_assets.serving.browse_api import create_browse_router
 from taxkg_assets.serving.diff import RevisionNotFoundError
@@ -246,6 +247,7 @@ def _describe_keys(app: FastAPI) -> None:
             "Bearer": {"type": "http", "scheme": "bearer"},
         }
         describe_fields(document)
+        add_examples(document)
         document["security"] = [{}, {"ApiKey": []}, {"Bearer": []}]
         return document
 

@@ -155,11 +155,23 @@ def trace(traced: Mapping[str, Any], *, out: Console) -> None:
         out.print(tree if steps else f"{escape(name_line(traced))} {title}: no document states it", highlight=False)
 
 
+_AGREEMENTS = {
+    "agreed": "both ends state it",
+    "contradicted": "the other end names another line",
+    "unresolved": "not found in the library",
+}
+"""What the two ends of a flow say of it; where only one end states it, that goes without saying."""
+
+
 def _grow(tree: Tree, steps: Sequence[Mapping[str, Any]]) -> None:
     for step in steps:
         stated = step["statement"]
-        doubts = [stated["problem"], "" if stated["is_same_year"] else "nearest revision", stated["agreement"]]
-        where = f"{stated['document_id']} p. {stated['page']}, {', '.join(filter(None, doubts))}"
+        problem = stated["problem"].removeprefix("source: ").removeprefix("target: ")
+        notes = (
+            problem or _AGREEMENTS.get(stated["agreement"], ""),
+            "" if stated["is_same_year"] or problem else "of another year",
+        )
+        where = ", ".join(filter(None, (f"{stated['document_id']} p. {stated['page']}", *notes)))
         evidence = f"“{stated['evidence']}” ({where})"
         head = f"{escape(name_line(step))}  {escape(step['label'])}"
         _grow(tree.add(f"{head}\n[dim]{escape(evidence)}[/]"), step["steps"])

@@ -13,6 +13,7 @@ from fastapi.testclient import TestClient
 
 from taxkg_assets.defs.home.store import Store
 from taxkg_assets.graph.change_report import GROUPS
+from taxkg_assets.serving.api_examples import BODIES, ERROR, PARAMETERS
 from taxkg_assets.serving.evaluate import report_usage
 from taxkg_assets.serving.http_api import create_app
 from taxkg_assets.serving.release import withdraw
@@ -100,6 +101,25 @@ def test_every_error_has_the_same_form(client: TestClient) -> None:
         assert reply.status_code >= 400
         assert set(reply.json()) == {"detail", "code"}
         assert isinstance(reply.json()["detail"], str)
+
+
+@pytest.mark.parametrize("path", sorted(BODIES.keys() - {"/v1/feedback"}))
+def test_the_example_of_an_operation_works(client: TestClient, path: str) -> None:
+    reply = client.post(path, json=BODIES[path])
+    assert reply.status_code == 200, reply.text
+    assert reply.json()
+
+
+def test_examples_are_in_the_description(client: TestClient) -> None:
+    described = client.get("/openapi.json").json()
+    operations = [own for methods in described["paths"].values() for own in methods.values()]
+    parameters = [one for own in operations for one in own.get("parameters", ())]
+    assert all("example" in one for one in parameters)
+    assert {one["name"] for one in parameters} == PARAMETERS.keys()
+    bodies = [own["requestBody"]["content"]["application/json"] for own in operations if "requestBody" in own]
+    assert len(bodies) == len(BODIES)
+    assert all("example" in body for body in bodies)
+    assert client.get("/v1/boxes?form=1099-XX&key=1").json() == ERROR
 
 
 def test_a_body_that_is_not_json_is_named_as_such(client: TestClient) -> None:

@@ -53,8 +53,8 @@ def _listen(host: str, port: int) -> socket.socket:
         return socket.create_server((host, port), family=family, backlog=2048)
     except OSError as error:
         err.print(
-            f"[bold red]taxkg:[/] Port {port} of {host} cannot be opened ({error.strerror}). Choose another one with "
-            "--port.",
+            f"[bold red]taxkg:[/] Port {port} of {host} cannot be opened ({os.strerror(error.errno or 0)}). "
+            "Choose another one with --port.",
             highlight=False,
             soft_wrap=True,
         )

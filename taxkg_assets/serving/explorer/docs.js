@@ -19,8 +19,8 @@ const typeOf = schema => {
 const limitsOf = schema => {
   const own = schema?.anyOf?.find(option => option.type !== "null") ?? schema ?? {};
   const limits = [];
-  if (own.minimum !== undefined) limits.push(`from ${own.minimum}`);
-  if (own.maximum !== undefined) limits.push(`to ${own.maximum}`);
+  const range = [own.minimum !== undefined && `from ${own.minimum}`, own.maximum !== undefined && `to ${own.maximum}`].filter(Boolean);
+  if (range.length) limits.push(range.join(" "));
   if (own.maxLength !== undefined) limits.push(`${own.maxLength} characters at most`);
   if (schema?.default !== undefined && schema.default !== null) limits.push(`default ${JSON.stringify(schema.default)}`);
   return limits.join(", ");
@@ -44,6 +44,19 @@ const referencesIn = (schema, found = new Set()) => {
   return found;
 };
 
+const quoted = value => `'${value.replaceAll("'", "'\\''")}'`;
+
+// The call with its required parameters and its example body, as one types it.
+const commandOf = (path, method, own) => {
+  const given = (own.parameters ?? []).filter(one => one.required);
+  const filled = given.filter(one => one.in === "path")
+    .reduce((text, one) => text.replace(`{${one.name}}`, encodeURIComponent(one.example)), path);
+  const query = new URLSearchParams(given.filter(one => one.in === "query").map(one => [one.name, one.example])).toString();
+  const address = `${new URL(".", location.href).href.replace(/\/$/, "")}${filled}${query && `?${query}`}`;
+  const body = own.requestBody?.content?.["application/json"]?.example;
+  return `curl -s ${quoted(address)}${body ? ` -H 'content-type: application/json' -d ${quoted(JSON.stringify(body))}` : ""}`;
+};
+
 const operation = (path, method, own, models) => {
   const body = own.requestBody?.content?.["application/json"]?.schema;
   const reply = own.responses?.["200"]?.content?.["application/json"]?.schema;
@@ -51,6 +64,7 @@ const operation = (path, method, own, models) => {
   if (own.parameters?.length) {
     parts.push(el("h3", {}, "Parameters"), fieldTable(own.parameters.map(one => ({ ...one, required: one.required }))));
   }
+  parts.push(el("h3", {}, "Example"), el("pre", {}, el("code", {}, commandOf(path, method, own))));
   if (body?.$ref) parts.push(el("h3", {}, `Body: ${nameOf(body.$ref)}`), modelTable(models[nameOf(body.$ref)]));
   if (reply) {
     parts.push(el("h3", {}, "Reply"), el("p", {}, typeOf(reply)));
