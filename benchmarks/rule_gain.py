@@ -59,7 +59,7 @@ TAGGED = 4
 GRAPH_FAMILIES = ("flows", "formulas")
 UNMEASURED = ("aliases", "answers", "scenarios", "table_lookup")
 """Families whose rules shape no table that has labels: nothing of them is measured here."""
-READ = "matches read"
+READ = "changes read"
 ByFamily = dict[str, float]
 
 
@@ -114,8 +114,9 @@ def run(*, families: Sequence[str]) -> Report:
 def choose_gain(key: Key, measured: Gain | None, review: Review | None) -> Gain:
     """Choose what is recorded of a rule: the measurement, or a person's reading of more rows.
 
-    A reading does not name its products. Without one of them the least that may remain is counted: all rows but one of
-    each other product may be of it.
+    A reading counts if it is of decisions that change without the rule: a match alone may decide nothing. It does not
+    name its products. Without one of them the least that may remain is counted: all rows but one of each other product
+    may be of it.
 
     Args:
         key: Family, group and id of the rule.
@@ -125,7 +126,7 @@ def choose_gain(key: Key, measured: Gain | None, review: Review | None) -> Gain:
     Returns:
         The one on more rows; without either, a gain on 0 rows.
     """
-    if review is not None and review.checked > (measured.n if measured else 0):
+    if review is not None and review.products > 0 and review.checked > (measured.n if measured else 0):
         gain = float(2 * review.right - review.checked)
         others = max(0, review.products - 1)
         return Gain(*key, READ, n=review.checked, families=review.products, gain=gain, left_out_gain=min(gain, others))
@@ -134,11 +135,13 @@ def choose_gain(key: Key, measured: Gain | None, review: Review | None) -> Gain:
 
 def _measure(keys: Sequence[Key], released: Released, folders: Sequence[Path]) -> Iterator[Gain]:
     for_questions = [key for key in keys if find_reading(*key[:2]) == "questions"]
-    documents = _Documents(released, folders)
-    for key in keys:
-        if key[0] in GRAPH_FAMILIES:
-            yield _to_gain(key, "labeled flows and formulas", *_measure_graph(key, released))
-        elif key not in for_questions and key[0] not in UNMEASURED:
+    for_graph = [key for key in keys if key[0] in GRAPH_FAMILIES]
+    others = [key for key in keys if key not in (*for_questions, *for_graph) and key[0] not in UNMEASURED]
+    for key in for_graph:
+        yield _to_gain(key, "labeled flows and formulas", *_measure_graph(key, released))
+    if others:
+        documents = _Documents(released, folders)
+        for key in others:
             yield _to_gain(key, "labels, tags", *documents.measure(key))
     for key, n, gains in measure_questions(for_questions, released, folders, without=without_rules):
         yield _to_gain(key, "questions", n, gains)

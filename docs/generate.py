@@ -135,7 +135,7 @@ def write_rule_evidence() -> str:
         "  minus those that are correct only without it. The second figure is the leave-one-family-out gain: the",
         "  minimum over all form families. If it is 0 or less, one family alone shows the gain; the rule is kept so",
         "  that no figure falls.",
-        "  What a person read of a rule (`matches read`) counts where it is more rows than the measurement has.",
+        "  What a person read of a rule (`changes read`) counts where it is more rows than the measurement has.",
         f"- Unmeasured: a gain on fewer than {policy.labeled} rows, or on none. They are enabled without evidence.",
         "",
         f"{len(rows)} rules are counted. {len(undecided)} are below the bar and not exempt: "
@@ -153,10 +153,25 @@ def write_rule_evidence() -> str:
         count = sum(row.family == family for row in rows)
         figures = (count, len(below), len(below) - len(own), len(own) - dark - gone, gone, dark)
         lines.append(f"| {family} | {' | '.join(map(str, figures))} |")
-    lines += ["", "## Exempt lists", ""]
+    lines += [*_sum_unmeasured(unmeasured), "", "## Exempt lists", ""]
     for each in policy.exempt:
         lines += [f"- {each.kind}: {each.reason}. " + ", ".join(f"`{name}`" for name in each.lists)]
     return "\n".join([*lines, *_write_gains(off), ""])
+
+
+def _sum_unmeasured(keys: set[Key]) -> list[str]:
+    """Add up what single measurements on too few rows show: together they are more rows than each."""
+    lines = [
+        "",
+        "Unmeasured rules of a family together: documents or questions, and gain of each rule by itself, added up.",
+        "",
+    ]
+    lines += ["| family | rules | rows | gain |", "|---|---|---|---|"]
+    gains = [row for row in read_gains() if row.key in keys and row.n]
+    for family in dict.fromkeys(row.family for row in gains):
+        own = [row for row in gains if row.family == family]
+        lines.append(f"| {family} | {len(own)} | {sum(r.n for r in own)} | {sum(r.gain for r in own):.2f} |")
+    return lines
 
 
 def _key(row: Evidence) -> Key:

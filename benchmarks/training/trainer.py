@@ -29,7 +29,7 @@ from taxkg_assets.training.sampling import sample_examples
 from taxkg_assets.training.steps import Checkpoint, draw_batches, peak_memory_mb, run_steps, seeded
 
 NEEDED = ("accelerate", "datasets")
-TRAININGS = ("own", "own with late interaction", "sentence-transformers")
+TRAININGS = ("own", "sentence-transformers", "own with late interaction")
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from taxkg_assets import schemas
-from taxkg_assets.defs.home.index_files import open_whole_index
+from taxkg_assets.defs.home.index_files import has_catalogue, open_catalogue, open_whole_index
 from taxkg_assets.defs.home.models import (
     MODELS,
     base_hash,
@@ -32,6 +32,7 @@ from taxkg_assets.defs.wiring.table_asset import RERANKING, table
 from taxkg_assets.defs.wiring.verdicts import Verdict
 from taxkg_assets.evaluation.significance import score_interval
 from taxkg_assets.retrieval.ranking.search import Searcher
+from taxkg_assets.retrieval.tables.table_context import read_catalogue
 from taxkg_assets.sources.scan import sha256_of
 from taxkg_assets.training.contrast import EncoderSettings, EncoderTrainer
 from taxkg_assets.training.dense_scores import mean_of, score_dense
@@ -184,8 +185,17 @@ def rank_questions(home: Home, dev: Sequence[Example]) -> list[RankedList]:
     encoder = open_encoder(home)
     if named["model_hash"].item() != encoder.model_hash:
         return []
-    index = open_whole_index(home.store, named["path"].item(), model_hash=encoder.model_hash)
-    searcher = Searcher(index=index, encoder=encoder)
+    store, path = home.store, named["path"].item()
+    index = open_whole_index(store, path, model_hash=encoder.model_hash)
+    searcher = Searcher(
+        index=index,
+        encoder=encoder,
+        open_tables=(
+            (lambda: read_catalogue(open_catalogue(store, path), tables=store.read_as_written("tables")))
+            if has_catalogue(store, path)
+            else None
+        ),
+    )
     answers: dict[str, set[str]] = {}
     columns = home.store.read("pairs").select("query", "chunk_id", "other_positive_ids").iter_rows()
     for query, chunk_id, others in columns:
