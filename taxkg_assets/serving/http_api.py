@@ -294,7 +294,7 @@ def _add_questions(app: FastAPI, service: Service) -> None:
         return cast(list[CellRow], service.find_cells(body.question, k=body.k, document=body.document))
 
     @app.post(
-        "/v1/ask", responses=describe_problems(404), summary="An answer with citations, general guidance, or silence"
+        "/v1/ask", responses=describe_problems(404), summary="An answer with citations, general guidance, or abstention"
     )
     def ask(body: AskRequest, response: Response) -> Answer:
         filters = {"form": body.form, "year": body.year, "document": body.document}

@@ -24,10 +24,10 @@ def list_names(known: Iterable[str | None], *, wanted: str = "", most: int = MOS
         Names in their given order, separated by commas, with the number of further ones; "none" without a name.
     """
     names = list(dict.fromkeys(name for name in known if name))
-    requested = wanted.strip().lower()
-    similar = [name for name in names if requested and requested in name.lower()]
-    if requested and not similar:
-        spelled = get_close_matches(requested, [name.lower() for name in names], n=most, cutoff=SIMILARITY)
+    query = wanted.strip().lower()
+    similar = [name for name in names if query and query in name.lower()]
+    if query and not similar:
+        spelled = get_close_matches(query, [name.lower() for name in names], n=most, cutoff=SIMILARITY)
         similar = [name for name in names if name.lower() in spelled]
     shown = similar or names
     if not shown:

@@ -127,7 +127,7 @@ class Service:
         return self._remembered(released, "search", [question, k, level, filters], work)
 
     def ask(self, question: str, *, k: int, level: str = "auto", **filters: Any) -> Answer:
-        """An answer with citations, guidance, or silence; `filters` are form, year and document.
+        """An answer with citations, guidance, or abstention; `filters` are form, year and document.
 
         Args:
             question: The user's question.

@@ -122,7 +122,7 @@ def test_a_box_without_an_explanation_flags_the_instructions() -> None:
         elements=schemas.Elements.sample(overrides=[line]),
     )
     assert ("i9", "boxes_are_explained", "flagged") in doubts(quality)
-    (row,) = quality.filter(document_id="i9", check="boxes_are_explained").to_dicts()
+    (row,) = quality.filter(document_id="i9", law="boxes_are_explained").to_dicts()
     assert row["examples"] == ["form 9999-X, revision 2031-01, box_key box_1"]
 
 

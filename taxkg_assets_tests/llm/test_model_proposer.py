@@ -173,9 +173,9 @@ def test_where_nobody_can_be_asked_a_build_stops_and_a_reader_gets_the_rules() -
 @pytest.mark.parametrize(
     ("budget", "model", "message"),
     [
-        ({"tokens": 9_000}, "m", "llm_budget_tokens"),
-        ({"usd": 0.03}, "gpt-4o", "llm_budget_usd"),
-        ({"usd": 0.03}, "m", "no price for m"),
+        ({"tokens": 9_000}, "m", "TAXKG_LLM_BUDGET_TOKENS"),
+        ({"usd": 0.03}, "gpt-4o", "TAXKG_LLM_BUDGET_USD"),
+        ({"usd": 0.03}, "m", "the price of m is not known"),
     ],
 )
 def test_no_call_is_made_that_could_exceed_the_budget(budget: dict[str, Any], model: str, message: str) -> None:

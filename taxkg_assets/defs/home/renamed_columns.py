@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 RENAMED_COLUMNS: Mapping[str, Mapping[str, str]] = {
     "documents": {"produced_on": "pdf_modified_on"},
-    "quarantine": {"is_law": "is_check_failure"},
+    "quarantine": {"is_law": "is_check_failure", "is_law_violation": "is_check_failure"},
     "revisions": {"from_key": "previous_key"},
     "scenario_queries": {"also": "other_positive_ids", "overlaps": "repeated_eval_query"},
     "pairs": {

@@ -21,7 +21,7 @@ def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, **settings: str) -> H
     [
         ({"provider": "openai", "url": "http://x"}, "TAXKG_LLM_MODEL is empty"),
         ({"provider": "openai", "model": "m"}, "TAXKG_LLM_URL is empty"),
-        ({"provider": "bedrock", "model": "m", "models": '{"poetry": "m"}'}, "no such task: poetry"),
+        ({"provider": "bedrock", "model": "m", "models": '{"poetry": "m"}'}, "unknown tasks: poetry"),
         ({"provider": "replay", "model": "m", "prices": "nowhere.yaml"}, "not a price list"),
     ],
 )
