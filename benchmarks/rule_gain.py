@@ -137,8 +137,10 @@ def _measure(keys: Sequence[Key], released: Released, folders: Sequence[Path]) -
     for_questions = [key for key in keys if find_reading(*key[:2]) == "questions"]
     for_graph = [key for key in keys if key[0] in GRAPH_FAMILIES]
     others = [key for key in keys if key not in (*for_questions, *for_graph) and key[0] not in UNMEASURED]
-    for key in for_graph:
-        yield _to_gain(key, "labeled flows and formulas", *_measure_graph(key, released))
+    for family in dict.fromkeys(key[0] for key in for_graph):
+        graph = _LabeledGraph(family, released)
+        for key in (key for key in for_graph if key[0] == family):
+            yield _to_gain(key, "labeled flows and formulas", *graph.measure(key))
     if others:
         documents = _Documents(released, folders)
         for key in others:
@@ -339,43 +341,50 @@ def _count_agreed(tags: Extraction, layout: Extraction) -> int:
 # ------------------------------------------------------------------------------------------- flows and formulas
 
 
-def _measure_graph(key: Key, released: Released) -> tuple[int, ByFamily]:
-    before = _score_graph(released, key[0])
-    after: Counter[str] = Counter()
-    with without_rules([key]), suppress(LookupError, StopIteration):  # code may not run without a rule: all is lost
-        after = _score_graph(released, key[0])
-    families = before.keys() | after.keys()
-    return len(families), {name: before[name] - after[name] for name in families}
+class _LabeledGraph:
+    """Flows or formulas of the labeled documents, made again without single rules from tables that are read once."""
 
-
-def _score_graph(released: Released, family: str) -> Counter[str]:
-    """Labeled rows that are found, less unlabeled ones on labeled pages, by family of documents."""
-    labels = read_rows(LINE_LABELS / f"{family}.jsonl")
-    names = sorted({row["document"] for row in labels})
-    lines = Lines.cast(released.table("lines"))
-    own = Lines.cast(lines.filter(pl.col("document_id").is_in(names)))
-    formulas = build_formulas(own, Fields.cast(released.table("fields").filter(pl.col("document_id").is_in(names))))
-    if family == "formulas":
-        wanted = {(row["document"], row["part"], row["key"], row["operation"], *row["operands"]) for row in labels}
-        made = {(row["document_id"], row["part"], row["key"], row["operation"], *row["operands"])
-                for row in formulas.iter_rows(named=True) if row["operation"] != "unparsed"}  # fmt: skip
-    else:
-        tables = {
-            name: released.table(name).filter(pl.col("document_id").is_in(names)) for name in ("sections", "anchors")
-        }
-        flows = build_flows(
-            lines,
-            formulas,
-            sections=Sections.cast(tables["sections"]),
-            anchors=Anchors.cast(tables["anchors"]),
-            documents=Documents.cast(released.table("documents")),
+    def __init__(self, family: str, released: Released) -> None:
+        self.family = family
+        self.labels = read_rows(LINE_LABELS / f"{family}.jsonl")
+        names = sorted({row["document"] for row in self.labels})
+        self.lines = Lines.cast(released.table("lines"))
+        self.own = Lines.cast(self.lines.filter(pl.col("document_id").is_in(names)))
+        self.fields, sections, anchors = (
+            released.table(name).filter(pl.col("document_id").is_in(names))
+            for name in ("fields", "sections", "anchors")
         )
-        ends = ("relation", "source_form", "source_key", "target_form", "target_key")
-        pages = {(row["document"], row["page"]) for row in read_rows(LINE_LABELS / "flow_pages.jsonl")}
-        wanted = {(row["document"], *(row.get(end) or "" for end in ends)) for row in labels}
-        made = {(row["document_id"], *(row[end] or "" for end in ends)) for row in flows.iter_rows(named=True)
-                if row["relation"] != "computed_from" and (row["document_id"], row["page"]) in pages}  # fmt: skip
-    right = Counter(name_family(row[0]) for row in made & wanted)
-    wrong = Counter(name_family(row[0]) for row in made - wanted)
-    right.subtract(wrong)
-    return right
+        self.sections, self.anchors = Sections.cast(sections), Anchors.cast(anchors)
+        self.documents = Documents.cast(released.table("documents"))
+        self.before = self.score()
+
+    def measure(self, key: Key) -> tuple[int, ByFamily]:
+        """Compare the labeled rows that are found with and without a rule, by family of documents."""
+        after: Counter[str] = Counter()
+        with without_rules([key]), suppress(LookupError, StopIteration):  # code may not run without a rule: all is lost
+            after = self.score()
+        families = self.before.keys() | after.keys()
+        return len(families), {name: self.before[name] - after[name] for name in families}
+
+    def score(self) -> Counter[str]:
+        """Count labeled rows that are found, less unlabeled ones on labeled pages, by family of documents."""
+        formulas = build_formulas(self.own, Fields.cast(self.fields))
+        if self.family == "formulas":
+            wanted = {
+                (row["document"], row["part"], row["key"], row["operation"], *row["operands"]) for row in self.labels
+            }
+            made = {(row["document_id"], row["part"], row["key"], row["operation"], *row["operands"])
+                    for row in formulas.iter_rows(named=True) if row["operation"] != "unparsed"}  # fmt: skip
+        else:
+            flows = build_flows(
+                self.lines, formulas, sections=self.sections, anchors=self.anchors, documents=self.documents
+            )
+            ends = ("relation", "source_form", "source_key", "target_form", "target_key")
+            pages = {(row["document"], row["page"]) for row in read_rows(LINE_LABELS / "flow_pages.jsonl")}
+            wanted = {(row["document"], *(row.get(end) or "" for end in ends)) for row in self.labels}
+            made = {(row["document_id"], *(row[end] or "" for end in ends)) for row in flows.iter_rows(named=True)
+                    if row["relation"] != "computed_from" and (row["document_id"], row["page"]) in pages}  # fmt: skip
+        right = Counter(name_family(row[0]) for row in made & wanted)
+        wrong = Counter(name_family(row[0]) for row in made - wanted)
+        right.subtract(wrong)
+        return right

@@ -41,7 +41,7 @@ def test_a_wrong_value_is_said_in_one_line(name: str, value: str, monkeypatch: p
         Settings()
     said = str(raised.value)
     assert f"TAXKG_{name.upper()} ({Settings.model_fields[name].description}) is " in said
-    assert said.endswith(f"or unset it for its default, {Settings.model_fields[name].default!r}.")
+    assert said.endswith(f"or unset it to use the default, {Settings.model_fields[name].default!r}.")
     assert (value if _kind(name) is not dict else value[:1]) in said
     assert "\n" not in said
     assert len(said) < 700
