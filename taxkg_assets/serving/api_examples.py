@@ -9,7 +9,7 @@ BODIES: Mapping[str, Mapping[str, Any]] = {
     "/v1/ask": {"question": "Is section 897 gain part of ordinary dividends?"},
     "/v1/query": {"question": "Is section 897 gain part of ordinary dividends?", "mode": "detailed"},
     "/v1/search": {"question": "exempt-interest dividends", "form": "1099-DIV", "k": 3},
-    "/v1/table": {"question": "How many days must common stock be held?"},
+    "/v1/table": {"question": "How many days are needed for common stock?"},
     "/v1/verify": {"text": "Box 2e of Form 1099-DIV (2024) shows the part of box 1a that is section 897 gain."},
     "/v1/feedback": {"query_id": "0123456789abcdef0123456789abcdef", "is_helpful": True},
 }

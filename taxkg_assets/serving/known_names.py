@@ -24,10 +24,10 @@ def list_names(known: Iterable[str | None], *, wanted: str = "", most: int = MOS
         Names in their given order, separated by commas, with the number of further ones; "none" without a name.
     """
     names = list(dict.fromkeys(name for name in known if name))
-    asked = wanted.strip().lower()
-    similar = [name for name in names if asked and asked in name.lower()]
-    if asked and not similar:
-        spelled = get_close_matches(asked, [name.lower() for name in names], n=most, cutoff=SIMILARITY)
+    sought = wanted.strip().lower()
+    similar = [name for name in names if sought and sought in name.lower()]
+    if sought and not similar:
+        spelled = get_close_matches(sought, [name.lower() for name in names], n=most, cutoff=SIMILARITY)
         similar = [name for name in names if name.lower() in spelled]
     shown = similar or names
     if not shown:
