@@ -112,7 +112,7 @@ def test_a_trace_of_no_line_says_what_there_is(open_page: Any) -> None:
     page.locator("main").get_by_label("Form", exact=True).fill("1099-DIV")
     page.get_by_label("Box or line").fill("99")
     page.get_by_role("button", name="Trace", exact=True).click()
-    page.get_by_role("alert").get_by_text("Its lines: 1a").wait_for()
+    page.get_by_role("alert").get_by_text("Lines: 1a").wait_for()
 
 
 @pytest.mark.parametrize("size", SIZES)

@@ -93,7 +93,7 @@ def asset_arguments(
         more: Further functions to link to, by label.
     """
     return {
-        "group_name": GROUPS[group],
+        "group_name": GROUPS.get(group, group),
         "description": inspect.getdoc(schema),
         "kinds": {"deltalake", "polars"},
         "metadata": {
