@@ -65,6 +65,7 @@ class Comparison:
         is_pointer: Whether the passage only says where to read on.
         shared_weight: Weight of the claim's words that the passage has.
         nearness: Cosine of each stem that the passage lacks to its nearest word, over what the stem needs.
+        literal: The comparison of the claim in its own words; None where this is it.
         doubts: Why the passage may say something else although it has the claim's words.
     """
 
@@ -91,6 +92,7 @@ class Comparison:
     is_pointer: bool = False
     shared_weight: float = 0.0
     nearness: Mapping[str, float] = field(default_factory=dict)
+    literal: Comparison | None = None
     doubts: frozenset[str] = frozenset()
 
     @property
@@ -269,7 +271,7 @@ def _align(claim: Claim, row: Comparison, *, reader: PassageReader) -> Compariso
     if aligned.claim is claim:
         return row
     found = compare(aligned.claim, row.passage, reader=reader)
-    return replace(found, similarity=row.similarity, nearness=aligned.nearness)
+    return replace(found, similarity=row.similarity, nearness=aligned.nearness, literal=row)
 
 
 def add_similarity(claim: Claim, found: Sequence[Comparison], *, language: Language) -> list[Comparison]:

@@ -141,7 +141,7 @@ def _lacks_sequence(claim: str, text: str) -> bool:
 
 
 def _lacks_universal(claim: str, text: str) -> bool:
-    """Return whether a claim speaks of each thing, and a passage of a single one or of some."""
+    """Return whether a claim covers each thing, and a passage a single one or of some."""
     each = find_rule("verification", "universals", "each").pattern
     single = find_rule("verification", "universals", "single").pattern
     is_of_each = each.search(claim) is not None and each.search(text) is None

@@ -36,7 +36,7 @@ def is_contrast(text: str) -> bool:
 
 
 def is_past(text: str) -> bool:
-    """Return whether a text says what held before.
+    """Return whether a text says what applied before.
 
     Args:
         text: Words of a passage.
