@@ -242,7 +242,8 @@ def compare_nearest(
         claim: The claim.
         passages: Passages of the documents that it is about.
         reader: Reads their words and values.
-        is_aligned: Whether the claim is also read in the words of the nearest passages.
+        is_aligned: Whether the claim is also read in the words of the nearest passages; otherwise only passages that
+            may support it are returned.
 
     Returns:
         Comparisons, best score first.
@@ -257,9 +258,9 @@ def compare_nearest(
     rated.sort()
     chosen = [number for place, (score, number) in enumerate(rated[:_MOST]) if -score >= least or place < always]
     found = [compare(claim, passages[number], reader=reader) for number in chosen]
-    rows = add_similarity(claim, found, language=reader.language)
     if not is_aligned:
-        return rows
+        return add_similarity(claim, [row for row in found if row.agrees], language=reader.language)
+    rows = add_similarity(claim, found, language=reader.language)
     nearest = [_align(claim, row, reader=reader) for row in rows[: bounds.aligned_passages]]
     return sorted([*nearest, *rows[bounds.aligned_passages :]], key=lambda row: -row.order)
 
