@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
@@ -78,23 +79,25 @@ class Checker:
         """
         started = time.monotonic()
         parts = read_draft(draft.text)
-        findings = [self._check_quotation(own, draft) for own in parts.quotations]
-        claims = [(own, read_claim(own, language=self._language)) for own in parts.statements]
-        claims = [(own, claim) for own, claim in claims if _is_claim(own, claim, parts.quotations)]
-        unchecked = 0
-        for number, (statement, claim) in enumerate(claims):
+        findings: list[Finding] = []
+        unchecked = skipped = 0
+        for part in (*parts.quotations, *parts.statements):
             is_late = seconds is not None and time.monotonic() - started > seconds
-            if is_late or number >= load_verification().limits.statements:
+            if is_late or len(findings) >= load_verification().limits.statements:
                 unchecked += 1
+            elif isinstance(part, Quotation):
+                findings.append(self._check_quotation(part, draft))
+            elif _is_claim(part, claim := read_claim(part, language=self._language), parts.quotations):
+                findings.append(self._check_statement(part, claim, draft))
             else:
-                findings.append(self._check_statement(statement, claim, draft))
+                skipped += 1
         ordered = order_findings(findings)
         counts = Counter(finding.verdict for finding in ordered)
         return Report(
             name=draft.name,
             release=self.released.row["release_ix"],
             findings=ordered,
-            skipped=len(parts.statements) - len(claims),
+            skipped=skipped,
             unchecked=unchecked,
             counts={verdict: counts[verdict] for verdict in Verdict},
         )
@@ -379,7 +382,8 @@ class Checker:
 
 def _is_claim(statement: Statement, claim: Claim, quotations: Sequence[Quotation]) -> bool:
     """Whether a sentence states something that can be checked, beyond a quotation of its own."""
-    quoted = sum(own.end - own.start for own in quotations if statement.start <= own.start < statement.end)
+    first, last = (bisect_left(quotations, at, key=lambda own: own.start) for at in (statement.start, statement.end))
+    quoted = sum(own.end - own.start for own in quotations[first:last])
     is_quotation = quoted * 2 > statement.end - statement.start
     is_question = statement.text.endswith("?")
     if statement.text.endswith(":"):  # its list says the rest

@@ -65,6 +65,7 @@ class Comparison:
         is_pointer: Whether the passage only says where to read on.
         shared_weight: Weight of the claim's words that the passage has.
         nearness: Cosine of each stem that the passage lacks to its nearest word, over what the stem needs.
+        literal: The comparison of the claim in its own words; None where this is it.
         doubts: Why the passage may say something else although it has the claim's words.
     """
 
@@ -91,6 +92,7 @@ class Comparison:
     is_pointer: bool = False
     shared_weight: float = 0.0
     nearness: Mapping[str, float] = field(default_factory=dict)
+    literal: Comparison | None = None
     doubts: frozenset[str] = frozenset()
 
     @property
@@ -240,7 +242,8 @@ def compare_nearest(
         claim: The claim.
         passages: Passages of the documents that it is about.
         reader: Reads their words and values.
-        is_aligned: Whether the claim is also read in the words of the nearest passages.
+        is_aligned: Whether the claim is also read in the words of the nearest passages; otherwise only passages that
+            may support it are returned.
 
     Returns:
         Comparisons, best score first.
@@ -255,9 +258,9 @@ def compare_nearest(
     rated.sort()
     chosen = [number for place, (score, number) in enumerate(rated[:_MOST]) if -score >= least or place < always]
     found = [compare(claim, passages[number], reader=reader) for number in chosen]
-    rows = add_similarity(claim, found, language=reader.language)
     if not is_aligned:
-        return rows
+        return add_similarity(claim, [row for row in found if row.agrees], language=reader.language)
+    rows = add_similarity(claim, found, language=reader.language)
     nearest = [_align(claim, row, reader=reader) for row in rows[: bounds.aligned_passages]]
     return sorted([*nearest, *rows[bounds.aligned_passages :]], key=lambda row: -row.order)
 
@@ -269,7 +272,7 @@ def _align(claim: Claim, row: Comparison, *, reader: PassageReader) -> Compariso
     if aligned.claim is claim:
         return row
     found = compare(aligned.claim, row.passage, reader=reader)
-    return replace(found, similarity=row.similarity, nearness=aligned.nearness)
+    return replace(found, similarity=row.similarity, nearness=aligned.nearness, literal=row)
 
 
 def add_similarity(claim: Claim, found: Sequence[Comparison], *, language: Language) -> list[Comparison]:

@@ -99,14 +99,15 @@ def decide(rows: Sequence[Comparison]) -> Decision:
     least = max(row.score for row in rows) - load_verification().thresholds.near_best
     against = [(row, found) for row in rows if row.score >= least and (found := find_contradiction(row))]
     if support is not None:
-        for row, found in against:
-            if row.score >= support.score and _is_mispaired(row):
-                return Decision(Verdict.contradicted, row, found)
         is_denied = any(_denies_the_rest(other, support) or _contradicts_within(other, support) for other in rows)
         is_denied = is_denied or any(_outweighs(row, found, support) for row, found in against)
         is_denied = is_denied or any(_is_nearer_denial(other, support) for other in rows)
         return Decision(Verdict.unclear if is_denied else Verdict.supported, support)
-    for row, found in against:
+    # What is contradicted is so in its own words: other words for it leave a support in doubt, but prove nothing wrong.
+    literal = [(row, find_contradiction(row.literal)) if row.literal else (row, found) for row, found in against]
+    for row, found in literal:
+        if not found:
+            continue
         rival = next((other for other in rows if _says_so_nearly(other, row)), None)
         if rival is None:
             return Decision(Verdict.contradicted, row, found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -153,12 +154,13 @@ def _strip_markup(text: str) -> str:
 
 def _find_quotations(text: str, blocks: list[_Block], statements: list[Statement]) -> Iterator[Quotation]:
     least = load_verification().limits.quotation_words
+    starts = [own.start for own in statements]
     for block in blocks:
         if block.kind == "quote":
             lines = [_QUOTE_LINE.sub("", line) for line in text[block.start : block.end].splitlines()]
             words = " ".join(lines).strip().strip('“”"')
             if len(_WORD.findall(words)) >= least:
-                opened = next((own for own in reversed(statements) if own.end <= block.start), None)
+                opened = statements[number - 1] if (number := bisect_right(starts, block.start)) else None
                 around = opened.text if opened is not None and opened.text.endswith(":") else ""
                 yield Quotation(words, block.start, block.end, around)
             continue
@@ -166,6 +168,6 @@ def _find_quotations(text: str, blocks: list[_Block], statements: list[Statement
             group = "curly" if match["curly"] is not None else "plain"
             if len(_WORD.findall(match[group])) >= least:
                 start, end = match.span(group)
-                own = next((own for own in statements if own.start <= start < own.end), None)
-                around = text[own.start : start] + text[end : own.end] if own is not None else ""
+                own = statements[number - 1] if (number := bisect_right(starts, start)) else None
+                around = text[own.start : start] + text[end : own.end] if own is not None and start < own.end else ""
                 yield Quotation(text[start:end], start, end, around)

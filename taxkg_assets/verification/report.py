@@ -115,12 +115,18 @@ def summarize(report: Report) -> str:
     faults = sum(finding.is_fault for finding in report.findings)
     checked = len(report.findings)
     outcome = "no changes needed" if not faults else f"{faults} must be changed"
-    words = [f"{checked} statements and quotations checked, {outcome}."]
+    words = [f"{_count(checked, 'finding')}, {outcome}."]
     if report.skipped:
-        words.append(f"{report.skipped} sentences name no form, box, line, amount, date or rule and were not checked.")
+        words.append(
+            f"{_count(report.skipped, 'sentence')} without a form, box, line, amount, date or rule: not checked."
+        )
     if report.unchecked:
-        words.append(f"{report.unchecked} statements are beyond the limit and were not checked: split the draft.")
+        words.append(f"{_count(report.unchecked, 'statement')} beyond the limit: not checked; split the draft.")
     return " ".join(words)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _tiles(report: Report) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from taxkg_assets.verification.comparison import add_similarity, compare
@@ -125,3 +127,12 @@ def test_of_alternatives_in_a_list_each_has_its_own_value() -> None:
     text = "On Form 9999, sailing for more than 500 hours during the harbor season makes you a pilot."
     assert _verdict(text, *listed) is Verdict.supported
     assert _verdict(text, *reversed(listed)) is Verdict.supported
+
+
+def test_what_only_other_words_contradict_is_not_called_contradicted() -> None:
+    claim = claim_of("On Form 9999, payers with 25 or more harbor returns have to file electronically.")
+    row = compare(claim, COUNTED, reader=PassageReader(LANGUAGE, FORMS))
+    (row,) = add_similarity(claim, [row], language=LANGUAGE)
+    assert decide([row]).verdict is Verdict.contradicted
+    aligned = replace(row, literal=replace(row, coverage=0.2, own_coverage=0.2))
+    assert decide([aligned]).verdict is not Verdict.contradicted

@@ -74,6 +74,13 @@ def test_any_text_is_read_and_places_lie_within_it(text: str) -> None:
     assert all(0 <= start < end <= len(text) for start, end in places)
 
 
+def test_a_long_draft_is_read_in_time_that_grows_with_its_length() -> None:
+    line = 'Box 2 of Form 9999 (2031) shows $5 of rent. It says "pay the whole fee at once".\n'
+    draft = read_draft(line * 5_000)
+    assert (len(draft.statements), len(draft.quotations)) == (10_000, 5_000)
+    assert all(own.around.startswith("It says") for own in draft.quotations)
+
+
 @pytest.mark.parametrize("text", ["", "\n\n", "```\n$5\n```"])
 def test_nothing_is_found_where_nothing_is_stated(text: str) -> None:
     assert read_draft(text).statements == ()

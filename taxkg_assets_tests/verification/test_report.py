@@ -82,3 +82,9 @@ def test_markdown_says_the_same(report: Report) -> None:
     assert "| $5 | $6 | differs |" in text
     assert "\\<i\\>" in text
     assert "[official document](https://example.gov/f9999.pdf#page=3)" in text
+
+
+@pytest.mark.parametrize(("skipped", "words"), [(1, "1 sentence without"), (2, "2 sentences without")])
+def test_numbers_and_nouns_agree(report: Report, skipped: int, words: str) -> None:
+    assert words in summarize(report.model_copy(update={"skipped": skipped}))
+    assert summarize(report).startswith("3 findings, ")
