@@ -42,8 +42,8 @@ DRAWN = {True: 700, False: 100}
 DRAWN_OF_PART = {True: 90, False: 12}
 SHARES = (0.25, 0.25, 0.07, 0.07, 0.07)
 """Of the families of documents that parts of the library are made of: it is easier to be right in a small one."""
-WEIGHTS = {DEVELOPMENT: 1.0, TRAINING: 1.0, PARTS: 0.2}
-"""What a question counts: those over parts of the library repeat others, and only serve the weight of the size."""
+WEIGHTS = {DEVELOPMENT: 1.0, TRAINING: 0.2, PARTS: 0.2}
+"""What a question counts: those of data/training were written with the passage at hand and are nearer to its words."""
 KINDS = (guardrail.CELL, guardrail.CHANGES, guardrail.DOCUMENTS, guardrail.SUMMARY)
 TABLES = ("documents", "anchors", "tables", "revisions")
 SIGNALS = ("evidence", "gap", "size")
