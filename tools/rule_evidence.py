@@ -46,8 +46,10 @@ QUESTION_GROUPS = {
     "answers.code_questions",
     "llm.asked_orders",
     "ranking.yes_or_no",
+    "table_lookup.comparatives",
     "table_lookup.count_words",
     "table_lookup.facets",
+    "table_lookup.shares",
     "table_lookup.sums",
 }
 NO_TEXT = {
