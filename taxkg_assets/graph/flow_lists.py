@@ -52,7 +52,7 @@ def read_source_item(item: str, *, forms: tuple[str, ...]) -> list[FlowStatement
     if matches_any("flows", "source_bars", first):
         return []
     places = find_places(first)
-    found = []
+    found: list[FlowStatement] = []
     for each in find_roles(mask(first, places), places):
         is_first = not found and not each.role and _ALONE.match(each.left)
         place = each.place if each.place.forms else replace(each.place, forms=forms)
