@@ -58,6 +58,7 @@ def lines(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
         out.print()
 
 
+_AGREEMENTS = {"agreed": "both ends state it", "contradicted": "the other end names another line"}
 _SIGNS = {"sum": " + ", "difference": " − ", "smaller": ", ", "larger": ", ", "product": ", ", "copy": ", "}
 
 
@@ -149,29 +150,42 @@ def trace(traced: Mapping[str, Any], *, out: Console) -> None:
         out.print(
             f"The library does not contain {name}. These are the statements of its documents about it.", highlight=False
         )
-    for title, steps in (("goes to", traced["into"]), ("comes from", traced["out_of"])):
+    ways = (("goes to", "target", traced["into"]), ("comes from", "source", traced["out_of"]))
+    for title, end, steps in ways:
         tree = Tree(f"[bold]{escape(name_line(traced))}[/] {title}")
-        _grow(tree, steps)
+        _grow(tree, steps, end=end)
         out.print(tree if steps else f"{escape(name_line(traced))} {title}: no document states it", highlight=False)
 
 
-_AGREEMENTS = {
-    "agreed": "both ends state it",
-    "contradicted": "the other end names another line",
-    "unresolved": "not found in the library",
-}
-"""What the two ends of a flow say of it; where only one end states it, that goes without saying."""
-
-
-def _grow(tree: Tree, steps: Sequence[Mapping[str, Any]]) -> None:
-    for step in steps:
+def _grow(tree: Tree, steps: Sequence[Mapping[str, Any]], *, end: str) -> None:
+    """Add steps to a tree: those of the same year, or all where there is none, with the forms that copy them."""
+    known = [step for step in steps if step["document_id"]]
+    of_year = [step for step in known if step["statement"]["is_same_year"]] or known
+    outside = [step for step in steps if not step["document_id"]]
+    alone = [step for step in outside if not any(_is_copy(step, other) for other in known)]
+    for step in [*of_year, *alone]:
         stated = step["statement"]
-        problem = stated["problem"].removeprefix("source: ").removeprefix("target: ")
-        notes = (
-            problem or _AGREEMENTS.get(stated["agreement"], ""),
-            "" if stated["is_same_year"] or problem else "of another year",
-        )
-        where = ", ".join(filter(None, (f"{stated['document_id']} p. {stated['page']}", *notes)))
-        evidence = f"“{stated['evidence']}” ({where})"
-        head = f"{escape(name_line(step))}  {escape(step['label'])}"
-        _grow(tree.add(f"{head}\n[dim]{escape(evidence)}[/]"), step["steps"])
+        copies = ", ".join(other["form"] for other in outside if step in known and _is_copy(other, step))
+        name = escape(name_line(step)) + (f" [dim](also {escape(copies)})[/]" if copies else "")
+        where = ", ".join([f"{stated['document_id']} p. {stated['page']}", *_note(step, end)])
+        evidence = escape(f"“{stated['evidence']}” ({where})")
+        _grow(tree.add(f"{name}  {escape(step['label'])}\n[dim]{evidence}[/]"), step["steps"], end=end)
+    if len(of_year) < len(known):
+        forms = dict.fromkeys(step["form"] for step in known if step not in of_year)
+        tree.add(f"[dim]in other years: {escape(', '.join(forms))} (--json shows them)[/]")
+
+
+def _is_copy(step: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Decide whether a statement names two forms for one line: `Form 1040 or 1040-SR, line 3b`."""
+    return bool(step["statement"]["evidence"] == other["statement"]["evidence"] and step["key"] == other["key"])
+
+
+def _note(step: Mapping[str, Any], end: str) -> list[str]:
+    """Say what a reader should know of a step: where the trace ends, another year, what the other end says."""
+    stated = step["statement"]
+    reasons = [part.removeprefix(f"{end}: ") for part in stated["problem"].split("; ") if part.startswith(end)]
+    return [
+        *(f"the trace ends here: {reason}" for reason in reasons),
+        *([] if stated["is_same_year"] else ["of the nearest revision"]),
+        *([_AGREEMENTS[stated["agreement"]]] if stated["agreement"] in _AGREEMENTS else []),
+    ]
