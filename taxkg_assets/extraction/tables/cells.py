@@ -127,7 +127,7 @@ def find_cells(grid: Grid, header_count: int, parts: Sequence[Part], headers: di
                 if not text:
                     continue
                 before = named[: column - part.first] if column - part.first < part.stub_count else named
-                names = [name for name in before if any(map(str.isalnum, name))]
+                names = [name for name in before if len(name) > 1 or name.isalnum()]
                 path = PATH_SEPARATOR.join(piece for piece in (groups.texts[column], *names) if piece)
                 last = _find_reach(grid, row, column)
                 header = _join_headers(paths[column : last + 1])
