@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from taxkg_assets.extraction.layout.regions import TableRegion
 from taxkg_assets.extraction.layout.text_runs import Run, is_amount, is_filing_note, is_note, is_numbered, join_text
@@ -18,7 +19,7 @@ NOTE_COLUMN = -1
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One body cell with its header paths."""
+    """One body cell with its header paths. column_count: columns that it reaches over."""
 
     row_ix: int
     col_ix: int
@@ -26,6 +27,7 @@ class Cell:
     col_path: str
     text: str
     box: Box
+    column_count: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,15 +127,46 @@ def find_cells(grid: Grid, header_count: int, parts: Sequence[Part], headers: di
                 if not text:
                     continue
                 before = named[: column - part.first] if column - part.first < part.stub_count else named
-                path = PATH_SEPARATOR.join(piece for piece in (groups.texts[column], *before) if piece)
-                header = paths[column] or ("" if path else _nearest_header(paths, column, part))
+                names = [name for name in before if len(name) > 1 or name.isalnum()]
+                path = PATH_SEPARATOR.join(piece for piece in (groups.texts[column], *names) if piece)
+                last = _find_reach(grid, row, column)
+                header = _join_headers(paths[column : last + 1])
+                header = header or ("" if path else _nearest_header(paths, column, part))
                 if column >= part.first + part.stub_count:
                     header = PATH_SEPARATOR.join(filter(None, (header, banner.get(column))))
                 if not path and not header:
                     path = text
                 box = _cell_box(row.cells[column])
-                cells.append(Cell(row_ix - header_count, column, path, header, text, box))
+                cells.append(Cell(row_ix - header_count, column, path, header, text, box, last - column + 1))
     return cells
+
+
+def _find_reach(grid: Grid, row: Row, column: int) -> int:
+    """Find the last column that a cell reaches over: no line is drawn at its edge there, as other rows have one."""
+    runs, last = row.cells[column], column
+    wall = grid.drawing.ruling.right(runs[0].center, runs[0].middle) if len(grid.slabs) > 1 else None
+    if wall is None:
+        return column
+    edges = [edge for edge, _ in grid.slabs[1:]]
+    centers = [(left + right) / 2 for left, right in grid.columns]
+    for before, center in pairwise(centers[column:]):
+        is_ruled = any(before < edge < center for edge in edges)
+        if not is_ruled or last + 1 in row.cells or center > wall.at:
+            break
+        last += 1
+    return last
+
+
+def _join_headers(paths: Sequence[str]) -> str:
+    """Join the headers of the columns that a cell reaches over; what they have in common comes once."""
+    if len(paths) == 1:
+        return paths[0]
+    parts = [path.split(PATH_SEPARATOR) for path in paths if path]
+    common = 0
+    while parts and all(len(part) > common + 1 and part[common] == parts[0][common] for part in parts):
+        common += 1
+    leaves = ", ".join(dict.fromkeys(PATH_SEPARATOR.join(part[common:]) for part in parts))
+    return PATH_SEPARATOR.join([*(parts[0][:common] if parts else ()), leaves])
 
 
 def _nearest_header(paths: Sequence[str], column: int, part: Part) -> str:

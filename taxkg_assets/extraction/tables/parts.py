@@ -75,11 +75,13 @@ def _count_stubs(grid: Grid, paths: Sequence[str], first: int, last: int) -> int
     marks = [run.text for row in grid.rows for run in row.cells.get(first, ())]
     if is_worksheet(grid) and most > 1 and sum(len(mark) <= 4 for mark in marks) >= 0.5 * len(marks):
         return 2
-    while count < most and any(
-        rule.pattern.search(" > ".join(paths[first + count].split(" > ")[-2:]))
-        for rule in load_rules("tables", "second_stub")
-    ):
-        count += 1
+    while count < most:
+        # A column of dashes may join the two ends of a range.
+        ahead = count + (count + 1 < most and _holds_dashes(grid, first + count))
+        leaf = " > ".join(paths[first + ahead].split(" > ")[-2:])
+        if not any(rule.pattern.search(leaf) for rule in load_rules("tables", "second_stub")):
+            break
+        count = ahead + 1
     if count > 1:
         return count
     bold = [_is_bold_column(grid, column) for column in range(first, last + 1)]
@@ -96,6 +98,11 @@ def _count_stubs(grid: Grid, paths: Sequence[str], first: int, last: int) -> int
             break
         count += 1
     return min(count, max(most, 1))
+
+
+def _holds_dashes(grid: Grid, column: int) -> bool:
+    texts = [run.text for row in grid.rows for run in row.cells.get(column, ())]
+    return bool(texts) and not any(map(str.isalnum, "".join(texts)))
 
 
 def _is_single_row(grid: Grid, paths: Sequence[str], first: int, last: int) -> bool:

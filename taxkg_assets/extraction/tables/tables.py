@@ -365,7 +365,8 @@ def _markdown(table: FoundTable) -> str:
                 by_row.setdefault(cell.row_ix, {})[cell.col_ix] = cell
         for cells in by_row.values():
             texts = [cells[i].text if i in cells else "" for i in columns]
-            headers = [cells[i].col_path if i in cells else shown[i - part.first] for i in columns]
+            is_own = {i: cell.column_count == 1 for i, cell in cells.items()}
+            headers = [cells[i].col_path if is_own.get(i) else shown[i - part.first] for i in columns]
             if headers != shown:
                 refined = [
                     new.removeprefix(f"{table.headers[i]}{PATH_SEPARATOR}") if new != old else ""

@@ -5,6 +5,7 @@ Only cells with text have tags on a page.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -22,7 +23,7 @@ from taxkg_assets.extraction.tables.grid import Box
 from taxkg_assets.extraction.tables.row_cells import CellRow, RowCell, hull_of
 from taxkg_assets.extraction.tables.tables import find_caption, find_tables, read_grid
 from taxkg_assets.extraction.tables.tag_grid import build_grid
-from taxkg_assets.extraction.tables.worksheet_parts import find_inner_tables
+from taxkg_assets.extraction.tables.worksheet_parts import find_inner_tables, is_amount_row
 from taxkg_assets.extraction.tables.worksheets import are_worksheet_rows, read_worksheet
 from taxkg_assets.rules.models.tables import load_tables
 
@@ -130,13 +131,19 @@ def find_tagged_tables(
     return tables
 
 
+def _renumber(rows: Sequence[CellRow]) -> list[CellRow]:
+    """Number the cells of rows without the columns that only other rows of the worksheet have."""
+    used = sorted({cell.number for row in rows if is_amount_row(row) for cell in row})
+    return [[replace(cell, number=bisect_left(used, cell.number)) for cell in row] for row in rows]
+
+
 def _take_inner(page: Page, rows: Sequence[CellRow], ruling: Ruling) -> tuple[list[CellRow], list[FoundTable]]:
     """Read the tables with headers inside a worksheet; also return the rows that are left."""
     left = list(rows)
     tables: list[FoundTable] = []
     for inside in find_inner_tables(rows):
         own = [rows[ix] for ix in inside]
-        grid = build_grid(page, own, ruling)
+        grid = build_grid(page, _renumber(own), ruling)
         table = read_grid(page, grid, 1) if grid is not None else None
         if table is not None:
             tables.append(replace(table, has_header_tags=False))

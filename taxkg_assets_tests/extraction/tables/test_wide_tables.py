@@ -78,3 +78,21 @@ def test_a_total_under_a_line_does_not_take_the_name_above() -> None:
         pdf.row((60, ""), (200, ""), (300, "$60"))
     (table,) = find_tagged_tables(pdf.pages()[0])
     assert next(cell.row_path for cell in table.cells if cell.text == "$60") == ""
+
+
+def test_the_header_of_a_cell_over_several_columns_names_them_all() -> None:
+    pdf = TaggedPdf().put("H2", "Leases of Hives", face="b", size=14).put("P", *fill(3))
+    top = pdf.y
+    with pdf.tag("Table"):
+        pdf.row((60, "Kind"), (200, "Spring"), (300, "Summer"), face="b")
+        pdf.row((60, "Straw"), (200, "$10"), (300, "$11"))
+        pdf.row((60, "Wood"), (200, "$20"), (300, "$21"))
+        foot = pdf.y
+        pdf.row((60, "Log"), (200, "On request"))
+    for x, bottom in ((190, pdf.y), (290, foot), (345, pdf.y)):
+        pdf.draw(f"0.5 w {x} {792 - top:.1f} m {x} {792 - bottom:.1f} l S")
+    (cells,) = pdf.extract().frames["tables"]["cells"].to_list()
+    headers = {cell["text"]: cell["col_path"] for cell in cells}
+    assert headers["On request"] == "Spring, Summer"
+    assert (headers["$20"], headers["$21"]) == ("Spring", "Summer")
+    assert "Spring, Summer" not in pdf.extract().frames["tables"]["markdown"].to_list()[0]

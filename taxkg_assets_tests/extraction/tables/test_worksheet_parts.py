@@ -138,3 +138,18 @@ def test_the_lines_of_a_worksheet_and_its_table_are_all_kept() -> None:
     elements = _with_table().extract().frames["elements"]
     texts = " ".join(elements.filter(pl.col("role") == "TableBlock")["text"])
     assert all(word in texts for word in ("Enter the swarms", "Hives made", "$20.7", "Subtract line 2"))
+
+
+def test_ranges_inside_a_worksheet_name_their_rows_by_both_ends() -> None:
+    pdf = _worksheet()
+    with pdf.tag("Table"):
+        pdf.row((60, "1."), (80, "Enter the swarms"), (430, "1."), (450, "____"))
+        pdf.row((60, "2."), (80, "Find the share in the table below"), (430, "2."), (450, "____"))
+        gap = [(60.0, "")] * 3
+        pdf.row(*gap, (120, "Over:"), (160, ""), (200, "But not over:"), (330, "THEN the share is:"), face="b")
+        for first, last, share in ((0, 10, ".35"), (10, 20, ".34"), (20, 30, ".33")):
+            pdf.row(*gap, (120, str(first)), (170, "—"), (210, str(last)), (340, share))
+        pdf.row((60, "3."), (80, "Multiply line 1 by line 2"), (430, "3."), (450, "____"))
+    paths = _paths(pdf)
+    assert paths[".34"] == ("10 > 20", "THEN the share is:")
+    assert paths["Multiply line 1 by line 2"] == ("3.", "")
