@@ -75,13 +75,19 @@ class Checker:
     def check(self, draft: DraftFile, *, seconds: float | None = None) -> Report:
         """Check every quotation, and every statement that names something, of a draft.
 
-        Args: seconds: time after which the remaining statements are left unchecked; None for no limit.
+        Args:
+            draft: Text of the draft.
+            seconds: Time after which the remaining statements are left unchecked; None for no limit.
+
+        Returns:
+            The findings, with the numbers of sentences that were not checked.
         """
         started = time.monotonic()
         parts = read_draft(draft.text)
         findings: list[Finding] = []
         unchecked = skipped = 0
-        for part in (*parts.quotations, *parts.statements):
+        every: list[Quotation | Statement] = [*parts.quotations, *parts.statements]
+        for part in every:
             is_late = seconds is not None and time.monotonic() - started > seconds
             if is_late or len(findings) >= load_verification().limits.statements:
                 unchecked += 1

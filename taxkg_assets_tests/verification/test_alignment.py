@@ -49,7 +49,8 @@ def test_words_are_read_as_those_that_say_the_same_but_not_as_their_rivals(
 
 
 def test_a_word_that_a_word_without_content_says_is_left_out() -> None:
-    assert not any(word.startswith("insid") for word in _align("A barge inside a dock owes $5.", "A barge in a dock."))
+    words = _align("A barge inside a dock owes $5.", "A barge in a dock.")
+    assert not any("inside".startswith(word[:5]) for word in words)
 
 
 def test_without_vectors_a_claim_stays_as_it_is() -> None:

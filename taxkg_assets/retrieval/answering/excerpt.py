@@ -67,8 +67,8 @@ def excerpt_answer(searcher: Searcher, question: str, ranking: Ranking, *, resul
         )
     first = list(dict.fromkeys(first))
     order = rank_statements(statements, worth, openings=first, wanted=ranking.query_term_idf)
-    codes = {key for own in statements for key in own.opens if key.startswith("code_")}
-    drafts = choose_units(statements, worth, order=order, openings=first, codes=codes)
+    explained = {key for own in statements for key in own.opens if key.startswith("code_")}
+    drafts = choose_units(statements, worth, order=order, openings=first, codes=explained)
     quoted = [(draft, results[draft.passage]) for draft in drafts]
     editions = name_editions(quoted, searcher.facts, is_compared=is_compared)
     units = [finish_unit(own, rank=row.rank, edition=name) for (own, row), name in zip(quoted, editions, strict=True)]
