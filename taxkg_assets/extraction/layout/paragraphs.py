@@ -21,6 +21,8 @@ from taxkg_assets.rules.models.roles import Thresholds, load_roles
 
 LONE_MARKS = tuple("•●▪■")
 """Marks of lists that the PDF may store as lines of their own."""
+_NOTHING = r"(?!)"
+"""Pattern without a match; an empty one matches everything."""
 _GROUP_NAME = re.compile(r"\(\?P<\w+>")
 
 
@@ -38,10 +40,10 @@ def search_for(group: str) -> Search:
         group: Name of the group.
 
     Returns:
-        Function of a text that returns the first match, or None.
+        Function of a text that returns the first match, or None; always None if all rules of the group are off.
     """
     patterns = [_GROUP_NAME.sub("(?:", rule.pattern.pattern) for rule in load_rules("roles", group)]
-    return compile_search(re.compile("|".join(f"(?:{pattern})" for pattern in patterns)))
+    return compile_search(re.compile("|".join(f"(?:{pattern})" for pattern in patterns) or _NOTHING))
 
 
 def matches(group: str, text: str) -> bool:
