@@ -14,7 +14,7 @@ BURN = "import time\nwhile time.process_time() < 0.6: pass"
 
 def size(pages: int) -> Size:
     """Reading costs 10 ms a page and 1 s; edges as the square of the pages; a gate next to nothing."""
-    spent = {READING: 1 + pages / 100, "edges": pages**2 / 1e5, "edges_no_edge_dangles": 0.01, "embeddings": 0.5}
+    spent = {READING: 1 + pages / 100, "edges": pages**2 / 1e5, "edges_no_dangling_edges": 0.01, "embeddings": 0.5}
     return Size(pages=pages, documents=pages, seconds=spent, rows={}, peak_mb=100, is_done=True)
 
 
@@ -41,7 +41,7 @@ def test_libraries_are_reckoned_from_the_lines(report: Report) -> None:
 
 
 def test_the_gates_of_a_table_are_one_step() -> None:
-    spent = {"edges": 1.0, "edges_no_edge_dangles": 2.0, "edges_references_resolve": 3.0, "eval_runs": 4.0}
+    spent = {"edges": 1.0, "edges_no_dangling_edges": 2.0, "edges_references_resolve": 3.0, "eval_runs": 4.0}
     assert by_table(spent) == {"edges": 1.0, "edges: gates": 5.0, "eval_runs": 4.0}
 
 

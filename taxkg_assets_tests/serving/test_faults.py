@@ -68,7 +68,7 @@ application.main()
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 1
-    assert "taxkg: The disk refused" in done.stderr
+    assert "taxkg: The disk cannot be written or read" in done.stderr
 
 
 @needs_mounts
