@@ -75,8 +75,7 @@ def sync_partitions(instance: dg.DagsterInstance, document_ids: set[str]) -> tup
 everything = dg.define_asset_job(
     "build",
     selection=BUILT,
-    description="Everything to the release, without training: documents, graph, index, evaluation, release. Tables "
-    "that are current are left alone.",
+    description="Builds everything up to the release, without training. Tables that are current are not built again.",
 )
 
 training = dg.define_asset_job(

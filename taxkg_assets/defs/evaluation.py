@@ -294,7 +294,7 @@ def build_report_and_pages(
 
 
 def show_report(store: Store) -> dict[str, dg.MetadataValue]:
-    """Return the report for the UI: figures by system, ablation, silence."""
+    """Return the report for the UI: figures by system, ablation, abstention."""
     report = store.storage.read("reports/evaluation.md") or b""
     return {"report": dg.MetadataValue.md(report.decode())}
 

@@ -138,7 +138,7 @@ def open_reranker_context(home: Home) -> RerankerTrainingContext:
 
 
 def open_late(home: Home) -> Candidate:
-    """The encoder in use, looking token by token."""
+    """Open the late-interaction reranker, which uses the encoder in use."""
     chosen = read_chosen(home, "model")
     encoder = open_encoder(home)
     path = chosen["path"] if chosen is not None and encoder.model_name == chosen["name"] else ""
@@ -147,7 +147,7 @@ def open_late(home: Home) -> Candidate:
 
 
 def train_cross(home: Home, examples: Sequence[Example], dev: Sequence[Example]) -> Candidate:
-    """A cross-encoder that begins from the encoder in use."""
+    """Train a cross-encoder that starts from the encoder in use."""
     from sentence_transformers import CrossEncoder
 
     own = RerankerSettings(is_bfloat16=has_bfloat16())

@@ -198,7 +198,7 @@ def _score_wrong_document(query: Query, results: Sequence[Result]) -> float | No
 
 
 def find_metrics(query: Query) -> tuple[str, ...]:
-    """Return the metrics that apply to a question, whatever a system returned for it.
+    """Return the names of the metrics that the labels of a question allow.
 
     Args:
         query: Question with `type` and `gold`.

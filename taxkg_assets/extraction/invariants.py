@@ -275,7 +275,7 @@ DOCUMENT_CHECKS: tuple[DocumentCheck, ...] = (
         where=pl.col("repeated_lines").list.len() > 0,
         show=("key", "repeated_lines"),
         broken="totals use a line more than once, and the form does not state why",
-        remedy="Compare the totals with the printed form. `taxkg form` names the lines.",
+        remedy="Compare the totals with the printed form. `taxkg form FORM` lists its lines.",
     ),
     DocumentCheck(
         "structure_tags_are_trusted",

@@ -67,7 +67,10 @@ def propose_pair_judging(item: QuestionItem) -> PairProposal:
 
 
 def propose_negative_judging(item: NegativeItem) -> NegativeProposal:
-    """Judge a negative false where it says nearly the same as the positive, or part of it and all that is requested.
+    """Decide whether a hard negative is a false negative.
+
+    It is one if it says nearly the same as the positive, or if it is part of the positive and contains everything that
+    the question asks for.
 
     Shared headings do not count as similarity: neighbors in a booklet share a long heading path. A negative is never
     false where it lacks a figure or key of the question that the positive has, or is about another box.
@@ -95,7 +98,7 @@ def propose_negative_judging(item: NegativeItem) -> NegativeProposal:
         confidence=round(max(share, 1 - share), 3),
         evidence=_evidence(item.blocks, wanted) if is_false else (),
         is_false_negative=is_false,
-        reason=f"contains {share:.0%} of the question's words, the right passage {right:.0%}",
+        reason=f"contains {share:.0%} of the question's words; the positive passage contains {right:.0%}",
     )
 
 

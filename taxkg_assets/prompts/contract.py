@@ -249,7 +249,7 @@ class Proposer(Protocol):
 
     @property
     def fingerprint(self) -> str:
-        """Return the digest of all that decides what is proposed, such as the model and its prompts."""
+        """Return the digest of everything that determines the proposals: model, prompts, settings."""
 
     def propose(
         self, task: Task[AnyItem, AnyProposal], items: Sequence[AnyItem]

@@ -18,7 +18,7 @@ class Box(BoundingBox):
 
 
 class Flag(BaseModel):
-    """A law that a document breaks: what to doubt about it, and what to do."""
+    """A document check that failed: what to doubt about it, and what to do."""
 
     model_config = ConfigDict(frozen=True)
     document: str

@@ -192,7 +192,7 @@ class DocumentReply(BaseModel):
     is_draft: bool = Field(description="whether it is a draft")
     pages: int = Field(description="number of pages")
     pdf_url: str = Field(description="official address of the PDF; may be empty")
-    flags: int = Field(description="number of quality checks that it fails")
+    flags: int = Field(description="number of document checks that the document fails")
 
 
 class DocumentsReply(BaseModel):

@@ -115,7 +115,7 @@ def list_boxes(released: Released, form: str) -> list[dict[str, Any]]:
 
 
 def list_boxes_of_forms(released: Released, words: Sequence[str]) -> list[dict[str, Any]]:
-    """List every box of the forms that words name without naming a box.
+    """List all boxes of the forms named in a query that names no box.
 
     Args:
         released: The release to read.

@@ -93,7 +93,7 @@ class SearchRequest(_Request):
     year: int | None = Field(default=None, ge=1900, le=2200, description="only this tax year or revision year")
     document: Words | None = Field(default=None, max_length=200, description="only this document")
     tag: Words | None = Field(default=None, max_length=100, description="only passages with this tag or entity")
-    level: Level = Field(default="auto", description="size of a passage; auto: what the question wants")
+    level: Level = Field(default="auto", description="level of the passages; auto: chosen from the question")
 
 
 class AskRequest(_Request):
@@ -154,7 +154,9 @@ class QueryResponse(BaseModel):
 
     answer: str | None = Field(description="the answer with its citations [n]; null if it abstains")
     sources: list[Source] = Field(description="the passages, in the order of their numbers")
-    detail_level: str = Field(description="the requested mode; for auto, the size of the passages")
+    detail_level: str = Field(
+        description="level of the passages used: the requested mode, or the one chosen for `auto`"
+    )
     confidence: float = Field(description="estimated chance that the answer contains what is needed, 0 to 1")
     abstained: bool = Field(description="whether the library does not answer the question")
     created_by: Literal["rule", "llm"] = Field(description="llm: sentences of a model, each checked against its quotes")

@@ -225,14 +225,14 @@ def estimates(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
 
 
 def waiting(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
-    """Print chunks that wait for a person.
+    """Print the chunks that need review.
 
     Args:
         rows: Chunks under review.
         out: Console.
     """
     if not rows:
-        out.print("No chunk waits for review.")
+        out.print("No chunks need review.")
         return
     shown = Table("tier", "chunk", "page", "status", "quality", "reason", "text")
     for row in rows:
@@ -247,7 +247,7 @@ def _short(value: Any) -> str:
 
 
 def figures(report: pl.DataFrame, *, path: str, out: Console) -> None:
-    """Print figures of all questions, one row per metric and one column per system.
+    """Print each metric of the evaluation report as a row, with one column per system.
 
     Args:
         report: Rows of `eval_report`.

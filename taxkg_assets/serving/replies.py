@@ -131,7 +131,7 @@ class TraceStep(_Row):
 class Trace(_Row):
     """Where the amount of a line goes and comes from."""
 
-    document_id: str = Field(description="document of its form; empty if the library does not contain the line")
+    document_id: str = Field(description="document that contains the line; empty if no document does")
     form: str = Field(description="form or schedule")
     revision: str = Field(description="revision; may be empty")
     part: str = Field(description="part of the form; may be empty")

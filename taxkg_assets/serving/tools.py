@@ -82,7 +82,7 @@ READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 Question = Annotated[str, Field(min_length=1, max_length=MOST_CHARACTERS, description="the question, in plain words")]
 Count = Annotated[int, Field(ge=1, le=50, description="number of passages")]
 CellCount = Annotated[int, Field(ge=1, le=50, description="number of cells")]
-RowCount = Annotated[int, Field(ge=1, le=500, description="most rows to return")]
+RowCount = Annotated[int, Field(ge=1, le=500, description="maximum number of rows")]
 FormName = Annotated[str | None, Field(max_length=100, description="only this form, e.g. 1099-DIV")]
 Year = Annotated[int | None, Field(ge=1900, le=2200, description="only this tax year or revision year")]
 DocumentId = Annotated[str | None, Field(max_length=200, description="only this document, by its id")]
@@ -160,7 +160,7 @@ def _add_search_tools(server: MCPServer[Any], service: Service) -> None:
         form: FormName = None,
         year: Year = None,
         document: DocumentId = None,
-        level: Annotated[Level, Field(description="size of a passage; auto: what the question wants")] = "auto",
+        level: Annotated[Level, Field(description="level of the passages; auto: chosen from the question")] = "auto",
         tag: Annotated[str | None, Field(max_length=100, description="only passages with this tag or entity")] = None,
         full: Annotated[bool, Field(description="whole texts instead of their first words")] = False,
     ) -> PassagesReply:

@@ -43,7 +43,7 @@ def add_verify_tool(server: MCPServer[Any], service: Service) -> None:
         text: Annotated[
             str, Field(min_length=1, max_length=MOST_CHARACTERS, description="draft, answer or memo: text or Markdown")
         ],
-        k: Annotated[int, Field(ge=1, le=200, description="most findings to return, the worst first")] = 30,
+        k: Annotated[int, Field(ge=1, le=200, description="maximum number of findings, the worst first")] = 30,
     ) -> CheckReply:
         """Check the statements and quotations of a text against the library before you hand it over.
 

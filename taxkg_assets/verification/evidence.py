@@ -60,9 +60,9 @@ class Passage:
 
     @property
     def labeled(self) -> str:
-        """Return its words with the label of the box or line that they are about.
+        """Return the text with the label of its box or line.
 
-        The sentence that opens a list and its item are one sentence: what the first denies, it denies of the item.
+        The sentence that opens a list is prefixed to its items, so that a negation in it applies to each item.
         """
         opened = self.lead_in.rstrip(" :.")
         words = f"{opened} {_BULLET.sub('', self.text)}" if opened else self.text

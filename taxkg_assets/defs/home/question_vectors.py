@@ -38,7 +38,7 @@ class QuestionVectors:
     store: Store
 
     def read(self, model_hash: str) -> dict[str, Vectors]:
-        """Vectors of questions by their text; none where nothing is kept of this encoder.
+        """Return the stored question vectors by question text; empty if none are stored for this encoder.
 
         Args:
             model_hash: Hash of the encoder.

@@ -101,7 +101,7 @@ def _find_fault(area: LinkArea, places: Mapping[str, NamedPlace]) -> str:
 
 
 def is_address(url: str) -> bool:
-    """Decide whether an address is one of the web or of mail; no other is ever kept."""
+    """Decide whether a URL is http, https or mailto; links with other schemes are dropped."""
     try:
         parts = urlsplit(url.strip())
         return parts.scheme.lower() in _SCHEMES and bool(parts.hostname or parts.scheme.lower() == "mailto")

@@ -247,7 +247,9 @@ def _touches(before: Line, line: Line) -> bool:
 
 
 def touch(before: str, after: str, *, gap: float, size: float) -> bool:
-    """Return whether two texts meet without a space; two words never do, nor does a raised number after a word.
+    """Return whether two texts meet without a space between them.
+
+    False if letters or digits are on both sides of the gap.
 
     Args:
         before: Text on the left.

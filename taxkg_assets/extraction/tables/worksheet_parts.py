@@ -102,7 +102,7 @@ def _is_worded(text: str) -> bool:
 
 
 def is_group(rows: Sequence[CellRow], row_ix: int, *, begins: Callable[[CellRow], bool]) -> bool:
-    """Decide whether a row names the lines below it, as a step does.
+    """Decide whether a row without a line number is a heading of the lines below it: a step, or a short bold title.
 
     Args:
         rows: Rows of the worksheet.

@@ -132,7 +132,9 @@ class BedrockProvider:
         try:
             return _read(response, request=request)
         except (KeyError, TypeError, AttributeError) as broken:
-            raise OutageError(f"{request.model}: the response is not a Converse response") from broken
+            raise OutageError(
+                f"{request.model}: the response is not a Converse response. Check TAXKG_LLM_URL."
+            ) from broken
 
 
 def render_arguments(request: Request, *, prefix: str = "", lessons: frozenset[str] = frozenset()) -> dict[str, Any]:

@@ -42,5 +42,5 @@ def call_with_timeout(seconds: float, call: Callable[[], _Result]) -> _Result:
     if attempt.error is not None:
         raise attempt.error
     if not attempt.results:
-        raise TimeoutError(f"no whole answer in {seconds:g} s (TAXKG_LLM_SECONDS)")
+        raise TimeoutError(f"no complete response within {seconds:g} s. Raise TAXKG_LLM_SECONDS.")
     return attempt.results[0]

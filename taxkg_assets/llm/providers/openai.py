@@ -229,5 +229,5 @@ def _join_parts(content: Any) -> str:
     if isinstance(content, list):
         return "".join(_join_parts(part.get("text")) for part in content)
     if not isinstance(content, str | None):
-        raise TypeError("a message is text")
+        raise TypeError("message content is neither text nor a list")
     return content or ""

@@ -108,7 +108,7 @@ def grade_confidence(confidence: float) -> float:
 
 
 def read_confidence(relevance: float) -> float:
-    """Convert a relevance to a probability: the inverse of `grade_confidence`.
+    """Convert a relevance grade (0 to 10) to a probability; the inverse of `grade_confidence`.
 
     Args:
         relevance: Grade from 0 to 10.

@@ -43,7 +43,7 @@ class IndexContext:
 
     @cached_property
     def passages(self) -> PassageFacts:
-        """Return the columns of passages; what is computed here is not shared with the index."""
+        """Return a copy of the passage columns; cached values of the copy are not written to the index."""
         return copy.copy(self.index.passages)
 
     @cached_property

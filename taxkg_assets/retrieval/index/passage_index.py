@@ -81,7 +81,7 @@ class PassageIndex(Protocol):
         """Return the mean directions of sections."""
 
     def find_node(self, node_id: str) -> int | None:
-        """Return the first row that contains a node or that an anchor owns; None for an unknown one.
+        """Return the number of the first row that belongs to a node or anchor; None if there is none.
 
         Args:
             node_id: Id of a node or anchor.

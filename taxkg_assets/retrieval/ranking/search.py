@@ -71,7 +71,7 @@ class Searcher:
     find_address: Callable[[str | None], str | None] | None = None
     """Returns the official address of a section by its anchor id, if one is known."""
     flags: Mapping[str, Sequence[Flag]] = field(default_factory=dict)
-    """Quality flags by document, for documents that break a law."""
+    """Quality flags by document, for documents with a failed check."""
 
     def search(
         self,

@@ -26,7 +26,7 @@ command = partial(app.command, rich_help_panel="Query")
 
 
 class Level(StrEnum):
-    """Size of a passage."""
+    """Level of the passages: document, page, section, paragraph, table or auto."""
 
     auto = "auto"
     document = "document"
@@ -46,7 +46,9 @@ def search(
     k: Annotated[int, typer.Option("-k", min=1, max=50, help="Number of passages.")] = 5,
     form: Annotated[str, typer.Option("--form", help="Only this form, e.g. 1099-DIV.")] = "",
     year: Annotated[int | None, typer.Option("--year", help="Only this tax year or revision year.")] = None,
-    level: Annotated[Level, typer.Option("--level", help="Size of a passage.")] = Level.auto,
+    level: Annotated[
+        Level, typer.Option("--level", help="Level of the passages: document, page, section, paragraph, table or auto.")
+    ] = Level.auto,
     document: Annotated[str, typer.Option("--document", help="Only this document.")] = "",
     tag: Annotated[str, typer.Option("--tag", help="Only passages with this tag or entity.")] = "",
     queries: Annotated[Path | None, typer.Option("--queries", help="File with one {id, query} a line.")] = None,
