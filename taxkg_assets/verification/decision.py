@@ -99,6 +99,9 @@ def decide(rows: Sequence[Comparison]) -> Decision:
     least = max(row.score for row in rows) - load_verification().thresholds.near_best
     against = [(row, found) for row in rows if row.score >= least and (found := find_contradiction(row))]
     if support is not None:
+        for row, found in against:
+            if row.score >= support.score and _is_mispaired(row):
+                return Decision(Verdict.contradicted, row, found)
         is_denied = any(_denies_the_rest(other, support) or _contradicts_within(other, support) for other in rows)
         is_denied = is_denied or any(_outweighs(row, found, support) for row, found in against)
         is_denied = is_denied or any(_is_nearer_denial(other, support) for other in rows)
