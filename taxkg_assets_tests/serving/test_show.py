@@ -85,7 +85,7 @@ def test_a_paragraph_is_listed_with_the_heading_that_owns_it(home: Path) -> None
     owned = {content.owners.get(row["element_id"]) for row in content.elements if row["role"] == "BodyText"}
     headings = Store(home).read("anchors")["heading"].to_list()
     assert owned == set(headings) == {"Keeping of Owls"}
-    assert sum(line.endswith("< Keeping of Owls") for line in content.lines()) == 6
+    assert sum(line.endswith("< Keeping of Owls") for line in content.describe_elements()) == 6
 
 
 def test_every_role_has_a_colour_of_its_own() -> None:

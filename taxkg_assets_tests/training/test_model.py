@@ -122,5 +122,5 @@ def test_nothing_left_to_train_is_said(tiny: Path) -> None:
     model = open_tiny_model(tiny)
     model[0].auto_model.encoder.layer = torch.nn.ModuleList()
     model[0].auto_model.pooler = None
-    with pytest.raises(ValueError, match=r"lowest 3 layers .* leaves nothing .* frozen_layers=0"):
+    with pytest.raises(ValueError, match="no layers that can be trained"):
         EncoderTrainer(model, EncoderSettings()).freeze()
