@@ -243,7 +243,7 @@ class Fetcher:
                 if seen > self.limits.most_bytes:
                     _forget(partial)
                     raise FetchError(
-                        f"{url}: more than {self.limits.most_bytes / 1e6:g} MB. If you want this file, "
+                        f"{url}: more than {self.limits.most_bytes / 2**20:.3g} MiB. If you want this file, "
                         "download it yourself and put it into a source folder."
                     )
                 out.write(piece)

@@ -265,7 +265,7 @@ def test_what_is_no_pdf_or_too_large_leaves_nothing(site: Site, tmp_path: Path) 
     with pytest.raises(FetchError, match="not a PDF"):
         fetch(site, tmp_path)
     site.answers = [whole]
-    with pytest.raises(FetchError, match=r"more than 0.001 MB"):
+    with pytest.raises(FetchError, match=r"more than 0.000954 MiB"):
         fetch(site, tmp_path, most_bytes=1000)
     assert list(tmp_path.iterdir()) == []
 
