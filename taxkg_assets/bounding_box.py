@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict
 
+CORNERS = ("x0_pt", "y0_pt", "x1_pt", "y1_pt")
+"""Columns of a rectangle in tables."""
+
 
 class BoundingBox(BaseModel):
     """A rectangle on a page.

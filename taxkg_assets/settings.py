@@ -7,8 +7,7 @@ import os
 from functools import lru_cache
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, SecretStr, ValidationError
-from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError
 
 _PREFIX = "TAXKG_"
 MOST_SECONDS = 1_000_000.0
@@ -31,15 +30,23 @@ def _read_object(value: Any) -> Any:
         raise ValueError(f"it is not JSON ({broken})") from broken
 
 
-_JSON_OBJECT = (NoDecode, BeforeValidator(_read_object))
+def _read_environment() -> dict[str, str]:
+    """Return the variables that name a field, without their prefix; those without a value are left out."""
+    named = ((name.upper(), value) for name, value in os.environ.items())
+    return {name.removeprefix(_PREFIX).lower(): value for name, value in named if value and name.startswith(_PREFIX)}
 
 
-class Settings(BaseSettings):
-    """Settings of one process; every field can be set by an environment variable `TAXKG_<FIELD>`."""
+_JSON_OBJECT = BeforeValidator(_read_object)
 
-    model_config = SettingsConfigDict(
-        env_prefix=_PREFIX, extra="ignore", frozen=True, env_ignore_empty=True, allow_inf_nan=False
-    )
+
+class Settings(BaseModel):
+    """Settings of one process; every field can be set by an environment variable `TAXKG_<FIELD>`, in any case.
+
+    An empty variable counts as unset, and a named argument goes before a variable. pydantic-settings reads the same,
+    but its imports (asyncio, ssl, a command-line parser) cost every question 0.1 s.
+    """
+
+    model_config = ConfigDict(extra="ignore", frozen=True, allow_inf_nan=False, validate_default=True)
 
     home: str = Field(
         default="data/store",
@@ -108,7 +115,7 @@ class Settings(BaseSettings):
         description="largest local index, in passages, that is loaded into memory and searched exactly; larger ones,"
         " and any in a bucket, are stored in LanceDB and searched by quantized vectors",
     )
-    tiers: Annotated[dict[str, Annotated[int, Field(ge=1, le=3)]], *_JSON_OBJECT] = Field(
+    tiers: Annotated[dict[str, Annotated[int, Field(ge=1, le=3)]], _JSON_OBJECT] = Field(
         default={},
         description="JSON object that maps a document id, an IRS name or a document type to a review tier, 1 to 3; "
         "overrides the rules",
@@ -169,7 +176,7 @@ class Settings(BaseSettings):
     llm_model: str = Field(
         default="", description="model id, or several separated by commas; the later ones are fallbacks"
     )
-    llm_models: Annotated[dict[str, str], *_JSON_OBJECT] = Field(
+    llm_models: Annotated[dict[str, str], _JSON_OBJECT] = Field(
         default={}, description="JSON object that maps a task to its model ids; overrides TAXKG_LLM_MODEL for that task"
     )
     llm_url: str = Field(default="", description="base URL of an OpenAI-compatible server, or another Bedrock endpoint")
@@ -224,7 +231,7 @@ class Settings(BaseSettings):
 
     def __init__(self, **values: Any) -> None:
         try:
-            super().__init__(**values)
+            super().__init__(**_read_environment() | values)
         except ValidationError as wrong:
             raise SettingError(_describe_errors(wrong)) from None
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from taxkg_assets.bounding_box import CORNERS
 from taxkg_assets.rules.models.chunking import load_chunking
-from taxkg_assets.schemas.columns import CORNERS
 
 _OWN_LINE = ("section", "subsection", "part", "statute_section")
 _NUMBERED = ("line", "box", "column")

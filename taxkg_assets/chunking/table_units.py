@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import groupby, takewhile
 from typing import Any
 
-from taxkg_assets.schemas.columns import CORNERS
+from taxkg_assets.bounding_box import CORNERS
 
 
 @dataclass(frozen=True, slots=True)

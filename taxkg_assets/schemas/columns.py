@@ -65,10 +65,6 @@ def fraction_column(description: str) -> dy.Float64:
     return dy.Float64(min=0.0, max=1.0, description=description)
 
 
-CORNERS = ("x0_pt", "y0_pt", "x1_pt", "y1_pt")
-"""Columns of a rectangle."""
-
-
 def corner_columns() -> dict[str, dy.Column]:
     """Return the four corners of a rectangle, in points from the top left of the page."""
     return {"x0_pt": dy.Float64(), "y0_pt": dy.Float64(), "x1_pt": dy.Float64(), "y1_pt": dy.Float64()}

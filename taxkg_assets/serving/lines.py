@@ -8,9 +8,9 @@ from typing import Any
 
 import polars as pl
 
+from taxkg_assets.bounding_box import CORNERS
 from taxkg_assets.graph.line_nodes import node_of
 from taxkg_assets.rules.forms import form_pattern
-from taxkg_assets.schemas.columns import CORNERS
 from taxkg_assets.serving.known_names import list_names
 from taxkg_assets.serving.line_explanations import find_explanations
 from taxkg_assets.serving.released import Released

@@ -93,8 +93,8 @@ class Released:
     def addresses(self) -> SectionAddresses:
         """Official addresses of sections by anchor; a section without one has that of the section above it."""
         version = json.loads(self.row["table_versions"])["anchors"]
-        columns = self.store.scan("anchors", version=version).select("anchor_id", "parent_anchor_id", "official_url")
-        return SectionAddresses(columns.collect())
+        columns = ("anchor_id", "parent_anchor_id", "official_url")
+        return SectionAddresses(self.store.read_as_written("anchors", version=version, columns=columns))
 
     @cached_property
     def flags(self) -> dict[str, list[Flag]]:

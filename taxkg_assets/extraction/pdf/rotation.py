@@ -12,9 +12,9 @@ from typing import TypeVar
 
 import polars as pl
 
+from taxkg_assets.bounding_box import CORNERS
 from taxkg_assets.extraction.pdf.model import Fill, Page, Rule, Source, Span, Widget
 from taxkg_assets.extraction.pdf.navigation import LinkArea, Navigation, Place
-from taxkg_assets.schemas.columns import CORNERS
 
 Placed = TypeVar("Placed", Span, Rule, Fill, Widget, LinkArea)
 

@@ -115,7 +115,7 @@ class PassageFacts:
     def has_both_sides(self) -> npt.NDArray[np.bool_]:
         """Return by number of a form whether it has passages for its filer and others for its recipient."""
         filer, recipient = (
-            {form for number in np.unique(self.form_number[own]) for form in split_forms(self.forms[number])}
+            {form for number in set(self.form_number[own].tolist()) for form in split_forms(self.forms[number])}
             for own in (self.side_number == self.find_side(name) for name in ("filer", "recipient"))
         )
         both = filer & recipient

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from taxkg_assets.bounding_box import CORNERS
 from taxkg_assets.retrieval.index.index_context import IndexContext
 from taxkg_assets.retrieval.index.levels import Level, list_top_children
 from taxkg_assets.retrieval.index.lines import add_lead_ins
@@ -14,7 +15,6 @@ from taxkg_assets.retrieval.ranking import rerank
 from taxkg_assets.retrieval.ranking.windows import SHOWN, Window, Windows
 from taxkg_assets.retrieval.results import Box, Candidate, Ranking, Result
 from taxkg_assets.rules.models.ranking import load_ranking
-from taxkg_assets.schemas.columns import CORNERS
 
 _BLOCK = 32
 """Candidates whose vectors are read at once."""
