@@ -181,7 +181,7 @@ def build_runs_on_index(
     if base is not None:
         own = replace(base, encoder=encoders[1])
         before = open_base_systems(searcher, settings, base=own, kept_tokens=KeptTokens(store))
-    runs = build_eval_runs(eval_queries, {**open_systems(searcher, settings), **before})
+    runs = build_eval_runs(eval_queries, {**open_systems(searcher, settings), **before}, left_out=LEFT_OUT)
     for one in encoders:
         questions.keep(one.model_hash, one.questions)
         questions.keep_tokens(one.model_hash, one.question_tokens)
@@ -251,7 +251,7 @@ def find_steps(systems: Collection[str]) -> list[Step]:
         Step("vector retriever", "bm25", "hybrid"),
         Step("lexical retriever", "dense", "hybrid"),
         Step("all that follows the retrievers", "hybrid", whole),
-        *(Step(name.removeprefix("without "), name, whole) for name in LEFT_OUT),
+        *(Step(name.removeprefix("without "), name, whole) for name in LEFT_OUT if name in systems),
     ]
     ran = [step for step in OPTIONAL if {step.system_without, step.system_with} <= set(systems)]
     return [*parts, *{step.component: step for step in reversed(ran)}.values()]

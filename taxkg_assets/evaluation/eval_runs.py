@@ -5,13 +5,14 @@ A system is a callable given by the caller; no index and no model is known here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import dataframely as dy
 import polars as pl
 
+from taxkg_assets.rules.floors import LOCATED
 from taxkg_assets.rules.models.matching import load_matching
 from taxkg_assets.schemas import EvalQueries, EvalRuns
 
@@ -30,13 +31,17 @@ class Ranking:
 System = Callable[[str], Ranking | Sequence[Row]]
 
 
-def build_eval_runs(eval_queries: dy.DataFrame[EvalQueries], systems: Mapping[str, System]) -> dy.DataFrame[EvalRuns]:
+def build_eval_runs(
+    eval_queries: dy.DataFrame[EvalQueries], systems: Mapping[str, System], *, left_out: Collection[str] = ()
+) -> dy.DataFrame[EvalRuns]:
     """Run every system on every resolved question.
 
     Args:
         eval_queries: Questions with their gold passages.
         systems: By name a callable from a question to a Ranking, or to its result rows alone. A result row is read by
             `document` (or document_id), `page`, `chunk_id`, `text` and `score`.
+        left_out: Systems with one component left out. They run only on questions that were written for these documents:
+            located gold is one right passage of perhaps several, so it does not show what a component adds.
 
     Returns:
         One row per (system, query_set, query_id, rank), to the depth that the metrics need; an empty ranking is one row
@@ -50,6 +55,7 @@ def build_eval_runs(eval_queries: dy.DataFrame[EvalQueries], systems: Mapping[st
         {"system": system, "query_set": query["query_set"], "query_id": query["query_id"], **row}
         for query in queries
         for system, answer in sorted(systems.items())
+        if not (system in left_out and query["query_set"].endswith(LOCATED))
         for row in _read_ranking(system, answer(query["query"]))
     ]
     frame = pl.DataFrame(rows, schema=EvalRuns.create_empty().schema)
