@@ -20,7 +20,7 @@ _MOST_DIGITS = 12
 class Strict(BaseModel):
     """Plain data; an unknown field is an error."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class Block(Strict):

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from functools import cache
 
 _BETWEEN_FORMS = re.compile(r"\s+and\s+|,\s*")
+_SPELLED_IN_WAYS = {"form", "publication", "pub", "schedule", "misc"}
 _PERSPECTIVES = {
     "form": "face",
     "filer_instructions": "filer",
@@ -26,6 +29,29 @@ def split_forms(form: str) -> tuple[str, ...]:
     return tuple(part for part in _BETWEEN_FORMS.split(form.strip()) if part)
 
 
+def find_named_forms(forms: Iterable[str], text: str) -> tuple[str, ...]:
+    """Find the forms that a text names. A pattern is compiled only if the form's number or letters occur.
+
+    Args:
+        forms: Forms as in the table `documents`.
+        text: Text to search.
+
+    Returns:
+        Forms in their order.
+    """
+    small = text.lower()
+    return tuple(form for form in forms if _rarest_part(form) in small and form_pattern(form).search(text))
+
+
+@cache
+def _rarest_part(form: str) -> str:
+    """Return a word in lower case that every name of a form contains: its longest number, else its longest word."""
+    words = re.findall(r"[a-z]+|[0-9]+", re.sub(r"\(.*?\)", "", form.lower()))
+    sure = [word for word in words if word not in _SPELLED_IN_WAYS]
+    return max(sure, key=lambda word: (word.isdigit(), len(word)), default="")
+
+
+@cache
 def form_pattern(form: str) -> re.Pattern[str]:
     """Compile the pattern of the names of a form: `1099div`, `f1099div`, `Form 1099 DIV`, `W-2s`, `publication 15T`.
 

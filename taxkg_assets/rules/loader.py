@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -18,6 +20,10 @@ from taxkg_assets.rules.support import find_unsupported
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
+LITERALS = "required_literals.json"
+"""File of the words without which a pattern cannot match; `python -m tools.rule_literals` writes it."""
+
+
 class RuleFileError(ValueError):
     """A rule file has a missing, unknown or mistyped key."""
 
@@ -25,7 +31,7 @@ class RuleFileError(ValueError):
 class Section(BaseModel):
     """Part of a rule family with typed keys; unknown keys are errors."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class Family(Section):
@@ -67,7 +73,8 @@ class Rule:
     @cached_property
     def literal_groups(self) -> tuple[tuple[str, ...], ...]:
         """Return groups of lower-case words; every matching text contains a word of each."""
-        return find_literal_groups(self.source_pattern)
+        known = _read_literals().get(pattern_key(self.source_pattern))
+        return find_literal_groups(self.source_pattern) if known is None else tuple(map(tuple, known))
 
     @property
     def required_literals(self) -> tuple[str, ...]:
@@ -89,6 +96,26 @@ class Rule:
         return True
 
 
+def pattern_key(pattern: str) -> str:
+    """Return the key of a pattern in the file of required literals.
+
+    Args:
+        pattern: Pattern, references expanded.
+    """
+    return hashlib.sha256(pattern.encode()).hexdigest()[:12]
+
+
+@cache
+def _read_literals() -> dict[str, list[list[str]]]:
+    """Return the literal groups of the patterns of all rules: to parse a pattern takes as long as to compile it."""
+    found: dict[str, list[list[str]]] = json.loads(_read_text(LITERALS))
+    return found
+
+
+def _read_text(name: str) -> str:
+    return files("taxkg_assets.rules").joinpath(name).read_text(encoding="utf8")
+
+
 @cache
 def load_family(name: str) -> dict[str, Any]:
     """Read `rules/<name>.yaml`, once per process.
@@ -99,8 +126,7 @@ def load_family(name: str) -> dict[str, Any]:
     Returns:
         Content of the file; do not change it.
     """
-    text = files("taxkg_assets.rules").joinpath(f"{name}.yaml").read_text(encoding="utf8")
-    loaded: dict[str, Any] = yaml.load(text, Loader=_LOADER)
+    loaded: dict[str, Any] = yaml.load(_read_text(f"{name}.yaml"), Loader=_LOADER)
     return loaded
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import Any
 
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
@@ -13,6 +14,9 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
 
 class Terminal(Console):
     """A console that prints a mark where a text contains a control character; its own colors and bars are untouched."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(emoji=False, **options)  # a text with ":key:" is meant as written; the table of emoji is large
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         for segment in super().render(renderable, options):

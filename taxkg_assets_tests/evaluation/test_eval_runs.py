@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import polars as pl
 import pytest
 
 from taxkg_assets.evaluation.eval_runs import Ranking, build_eval_runs
+from taxkg_assets.rules.floors import LOCATED
+from taxkg_assets.schemas import EvalQueries
 from taxkg_assets_tests.evaluation.corpus import BOOK, FORM, RENT, queries, question
 
 ASKED = queries(question("a", (FORM, RENT)), question("b", (FORM, RENT)), question("c", ("gone", RENT)))
@@ -35,6 +38,15 @@ def test_rankings_are_cut_at_fifty() -> None:
 def test_silence_leaves_a_row() -> None:
     frame = build_eval_runs(ASKED, {"x": lambda query: Ranking(results=[], is_abstained=True, confidence=0.2)})
     assert frame.select("rank", "is_abstained", "confidence").rows() == [(0, True, 0.2)] * 2
+
+
+def test_components_are_left_out_only_where_questions_were_written_for_the_documents() -> None:
+    own, located = ({"query_set": pl.lit(name)} for name in ("bundled", f"bundled{LOCATED}"))
+    asked = ASKED.with_columns(**own), ASKED.with_columns(**located)
+    systems = {"full": lambda query: rows_of(1), "without cells": lambda query: rows_of(1)}
+    frame = build_eval_runs(EvalQueries.validate(pl.concat(asked)), systems, left_out={"without cells"})
+    ran = frame.select("query_set", "system").unique().sort(pl.all()).rows()
+    assert ran == [("bundled", "full"), ("bundled", "without cells"), ("bundled (located)", "full")]
 
 
 def test_a_result_without_text_is_refused() -> None:

@@ -140,7 +140,8 @@ def _open(folder: Path, card: str, threads: int) -> ExportedModel:
         _verify(folder / name, digest)
     tokenizer = Tokenizer.from_file(str(folder / TOKENIZER))
     tokenizer.no_padding()
-    return ExportedModel(open_session(str(folder / GRAPH), threads=threads), tokenizer, read)
+    session = open_session(str(folder / GRAPH), threads=threads, is_optimized=read.is_optimized)
+    return ExportedModel(session, tokenizer, read)
 
 
 def _verify(path: Path, digest: str) -> None:

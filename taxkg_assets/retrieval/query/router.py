@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from taxkg_assets.retrieval.encoding.lexical import find_terms, stem
-from taxkg_assets.rules.forms import form_pattern, split_forms
-from taxkg_assets.rules.loader import find_rule, load_rules
+from taxkg_assets.rules.forms import find_named_forms, split_forms
+from taxkg_assets.rules.loader import Rule, find_rule, load_rules, load_usable_rules
 from taxkg_assets.rules.months import MONTHS
 
 QUESTION = "question_answering"
@@ -48,16 +48,16 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class Catalog:
-    """The forms of a corpus: patterns that name them, titles as printed, words of titles, keys of boxes."""
+    """The forms of a corpus: their names, titles as printed, words of titles, keys of boxes."""
 
-    names: tuple[tuple[str, re.Pattern[str]], ...]
+    names: tuple[str, ...]
     printed: str = ""
     title_words: dict[str, frozenset[str]] = field(default_factory=dict)
     keys: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
 
 def build_catalog(documents: Iterable[dict[str, Any]], *, keys: Mapping[str, frozenset[str]] | None = None) -> Catalog:
-    """Collect the forms of a corpus with the patterns of their names.
+    """Collect the forms of a corpus.
 
     Args:
         documents: Rows with `form`, `title` and `doc_type`.
@@ -75,7 +75,7 @@ def build_catalog(documents: Iterable[dict[str, Any]], *, keys: Mapping[str, fro
             if row["doc_type"] == "form":
                 own |= {term for term in find_terms(row["title"]) if term.isalpha()}
     return Catalog(
-        names=tuple((form, form_pattern(form)) for form in sorted(words)),
+        names=tuple(sorted(words)),
         printed="\n".join(printed),
         title_words={form: frozenset(own) for form, own in words.items()},
         keys={
@@ -136,17 +136,15 @@ def find_route(question: str, *, catalog: Catalog) -> Route:
     Source:
         rules/router.yaml, and intents in rules/levels.yaml.
     """
-    forms = tuple(form for form, pattern in catalog.names if pattern.search(question))
+    forms = find_named_forms(catalog.names, question)
     years, revisions = _find_years(question)
     named = {
         _JOINED.sub(r"\1-\2", match["form"].casefold()): rule.extra.get("is_mention", False)
-        for rule in load_rules("router", "forms")
+        for rule in _usable("forms", question)
         for match in rule.pattern.finditer(question)
     }
     unknown = sorted(form for form in named if not _is_printed(form, catalog))
-    balance = sum(
-        rule.extra["weight"] for rule in load_rules("router", "perspectives") if rule.pattern.search(question)
-    )
+    balance = sum(rule.extra["weight"] for rule in _usable("perspectives", question) if rule.pattern.search(question))
     keys = tuple(dict.fromkeys(_find_keys(question)))
     return Route(
         forms=forms or _find_nicknames(question, catalog) or _find_forms_of_keys(keys, catalog),
@@ -155,14 +153,21 @@ def find_route(question: str, *, catalog: Catalog) -> Route:
         keys=keys,
         perspective="filer" if balance > 0.3 else "recipient" if balance < -0.3 else "",
         certainty=min(1.0, abs(balance)) if abs(balance) > 0.3 else 0.0,
-        wants_draft=any(rule.pattern.search(question) for rule in load_rules("router", "drafts")),
-        places=tuple(rule.id for rule in load_rules("router", "places") if rule.pattern.search(question)),
+        wants_draft=any(rule.pattern.search(question) for rule in _usable("drafts", question)),
+        places=tuple(rule.id for rule in _usable("places", question) if rule.pattern.search(question)),
         unknown_forms=tuple(form for form in unknown if not named[form]),
         mentioned_forms=tuple(form for form in unknown if named[form]),
-        wants_amount=any(rule.pattern.search(question) for rule in load_rules("router", "amounts")),
-        intent=next((rule.id for rule in load_rules("levels", "intents") if rule.pattern.search(question)), QUESTION),
-        wants_city=any(rule.pattern.search(question) for rule in load_rules("router", "cities")),
+        wants_amount=any(rule.pattern.search(question) for rule in _usable("amounts", question)),
+        intent=next(
+            (rule.id for rule in load_usable_rules("levels", "intents", question) if rule.pattern.search(question)),
+            QUESTION,
+        ),
+        wants_city=any(rule.pattern.search(question) for rule in _usable("cities", question)),
     )
+
+
+def _usable(group: str, question: str) -> list[Rule]:
+    return load_usable_rules("router", group, question)
 
 
 def _is_printed(form: str, catalog: Catalog) -> bool:
@@ -206,7 +211,7 @@ def _is_key_of(key: str, own: frozenset[str]) -> bool:
 def _find_years(question: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
     years: list[int] = []
     revisions: list[str] = []
-    for rule in load_rules("router", "years"):
+    for rule in _usable("years", question):
         for match in rule.pattern.finditer(question):
             found = {name.rstrip("2"): value for name, value in match.groupdict().items() if value}
             years.append(int(found["year"]))
@@ -219,7 +224,7 @@ def _find_years(question: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
 
 def _find_keys(question: str) -> Iterable[str]:
     taken: list[tuple[int, int]] = []
-    for rule in load_rules("router", "keys"):
+    for rule in _usable("keys", question):
         kind = rule.extra["kind"]
         for match in rule.pattern.finditer(question):
             if any(start <= match.start("list") < end for start, end in taken):
@@ -271,7 +276,8 @@ def find_everyday_words(question: str) -> list[EverydayWords]:
     Returns:
         Words with terms, in the order of rules/lay_terms.yaml.
     """
-    matches = ((rule, rule.pattern.search(question)) for rule in load_rules("lay_terms"))
+    usable = load_usable_rules("lay_terms", "rules", question)
+    matches = ((rule, rule.pattern.search(question)) for rule in usable)
     return [EverydayWords(match[0], rule.extra["terms"]) for rule, match in matches if match]
 
 
@@ -305,7 +311,7 @@ def find_printed_terms(question: str) -> dict[str, frozenset[str]]:
 
 def _find_nicknames(question: str, catalog: Catalog) -> tuple[str, ...]:
     """Return forms that a question names by a word of their title: 'pension slip'."""
-    for rule in load_rules("router", "nicknames"):
+    for rule in _usable("nicknames", question):
         kind = re.compile(rule.extra["forms"])
         for match in rule.pattern.finditer(question):
             word = stem(match["word"].lower())

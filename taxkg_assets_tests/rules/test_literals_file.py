@@ -1,0 +1,16 @@
+"""The file of required literals says what the patterns say."""
+
+from __future__ import annotations
+
+from taxkg_assets.rules.loader import LITERALS, load_rules, pattern_key
+from tools.rule_literals import RULES, derive_literals, render_literals
+
+
+def test_the_file_is_what_the_patterns_require() -> None:
+    written = (RULES / LITERALS).read_text(encoding="utf8")
+    assert written == render_literals(derive_literals()), "run `python -m tools.rule_literals`"
+
+
+def test_a_rule_reads_its_literals_from_the_file() -> None:
+    rule = load_rules("lay_terms")[0]
+    assert rule.literal_groups == derive_literals()[pattern_key(rule.source_pattern)]
