@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from taxkg_assets.graph.text_diff import Change, find_changes, find_tokens, masked, read_wording
+from taxkg_assets.graph.text_diff import Change, find_changes, find_masked_words, read_wording
 
 Box = Mapping[str, Any]
 
@@ -62,7 +62,7 @@ def _find_renumbered(old: Mapping[str, Box], new: Mapping[str, Box]) -> Iterator
 
 
 def _words(box: Box) -> tuple[str, ...]:
-    return masked(find_tokens(box["label"]))
+    return find_masked_words(box["label"])
 
 
 def _row(kind: str, before: Box | None, after: Box | None, *, changes: Sequence[Change] = ()) -> dict[str, Any]:

@@ -17,7 +17,7 @@ import polars as pl
 
 from taxkg_assets.graph.form_blocks import Fragment, Part, find_blocks
 from taxkg_assets.graph.section_alignment import Section, build_sections
-from taxkg_assets.graph.text_diff import Token, find_tokens, masked
+from taxkg_assets.graph.text_diff import Token, find_masked_words, find_tokens, masked
 from taxkg_assets.rules.loader import find_rule, load_rules
 from taxkg_assets.rules.models.revisions import load_revisions
 
@@ -85,7 +85,7 @@ class Passage:
             # A line's number says nothing without its part or worksheet; a box is known by its form alone.
             above = self.owner.above if self.owner.kind == "line" else ()
             return (self.owner.perspective, self.owner.form, self.owner.key, *above)
-        return masked(find_tokens(self.owner.heading))
+        return find_masked_words(self.owner.heading)
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,7 @@ def _build_comparable_document(document_id: str, own: Mapping[str, pl.DataFrame]
     placed.sort(key=lambda item: item[0])
     passages = tuple(_without_copies([passage for _, passage in placed if passage.words]))
     printed = own["elements"].sort("element_id")["text"].to_list()
-    streams = [(w for p in passages for w in p.words), (w for text in printed for w in masked(find_tokens(text)))]
+    streams = [(w for p in passages for w in p.words), (w for text in printed for w in find_masked_words(text))]
     boxes = tuple(own["faces"].iter_rows(named=True))
     return ComparableDocument(
         document_id,
@@ -204,7 +204,7 @@ def _owner(row: Mapping[str, Any], rows: Mapping[str, Mapping[str, Any]]) -> Own
         form=row["form"],
         is_own_key=bool(row["key"]),
         element_id=row["element_id"],
-        above=masked(find_tokens(_numbering(chain))),
+        above=find_masked_words(_numbering(chain)),
     )
 
 
@@ -295,11 +295,11 @@ def _side_by_side(parts: list[Part]) -> list[list[Part]]:
 
 def _is_box(text: str, labels: Mapping[str, str]) -> bool:
     """Return whether a fragment of a face is the key and label of one or several boxes of the registry."""
-    words = masked(find_tokens(text))
+    words = find_masked_words(text)
     key = re.match(r"\s*(\d{0,2}[a-z]{0,2})\b", text)
     if key is None or key[1] not in labels:
         return False
-    known = {word for label in labels.values() for word in masked(find_tokens(label))} | set(labels)
+    known = {word for label in labels.values() for word in find_masked_words(label)} | set(labels)
     return all(word in known for word in words)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import dataframely as dy
 import polars as pl
 
-from taxkg_assets.graph.text_diff import find_tokens
+from taxkg_assets.graph.text_diff import find_words
 from taxkg_assets.schemas import Anchors, Documents, Elements, Faces, Revisions, Sections, Tables
 
 _POINTER = re.compile(r"^(?P<source>.+):(?P<start>\d+)-(?P<end>\d+)$")
@@ -124,7 +124,7 @@ def _faults(
     ):
         yield f"no older key {row['previous_key']}"
     has_changed_words = row["kind"].endswith(("changed", "renamed"))
-    if has_changed_words and (not row["words"] or _words(row["before"]) == _words(row["after"])):
+    if has_changed_words and (not row["words"] or find_words(row["before"]) == find_words(row["after"])):
         yield "nothing changed"
     for word in row["words"]:
         before = row["before"][word["before_start"] : word["before_end"]]
@@ -135,7 +135,3 @@ def _faults(
 def _pointers(evidence: str) -> tuple[list[str], list[str]]:
     before, _, after = evidence.partition(" → ")
     return [p for p in before.split("; ") if p], [p for p in after.split("; ") if p]
-
-
-def _words(text: str) -> list[str]:
-    return [token.norm for token in find_tokens(text)]

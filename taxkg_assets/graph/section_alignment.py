@@ -16,7 +16,7 @@ from typing import Any
 
 import polars as pl
 
-from taxkg_assets.graph.text_diff import find_tokens, masked
+from taxkg_assets.graph.text_diff import find_masked_words
 from taxkg_assets.rules.models.revisions import load_revisions
 
 Row = Mapping[str, Any]
@@ -59,7 +59,7 @@ class Section:
     @cached_property
     def text_words(self) -> tuple[str, ...]:
         """Return the words of the text as they are compared across years."""
-        return masked(find_tokens(self.text))
+        return find_masked_words(self.text)
 
     @cached_property
     def bag(self) -> Counter[str]:
@@ -104,7 +104,7 @@ def build_sections(anchors: pl.DataFrame, sections: pl.DataFrame) -> list[Sectio
     rows = {row["anchor_id"]: row for row in anchors.sort("anchor_id").iter_rows(named=True)}
     kept = [row for row in rows.values() if not _is_numbered_field(row)]
     places = {row["anchor_id"]: place for place, row in enumerate(kept)}
-    words = {anchor_id: masked(find_tokens(row["heading"])) for anchor_id, row in rows.items()}
+    words = {anchor_id: find_masked_words(row["heading"]) for anchor_id, row in rows.items()}
     found = []
     for row in kept:
         above = _anchors_above(row, rows)

@@ -103,6 +103,37 @@ def masked(tokens: Iterable[Token]) -> tuple[str, ...]:
     return tuple(mask(token.norm) for token in tokens if token.norm[-1:].isalnum() or len(token.norm) > 1)
 
 
+def find_masked_words(text: str) -> tuple[str, ...]:
+    """Find the words of a text as they are matched across years; `masked` of its tokens, without their places.
+
+    Args:
+        text: Text of a passage.
+
+    Returns:
+        Words in order; a year is `<year>`.
+    """
+    return tuple(filter(None, map(_mask_printed, _find_printed(text))))
+
+
+def find_words(text: str) -> list[str]:
+    """Find the normalized words, numbers and signs of a text: the tokens of `find_tokens` without their places.
+
+    Args:
+        text: Text of a passage.
+    """
+    return list(map(_norm, _find_printed(text)))
+
+
+def _find_printed(text: str) -> list[str]:
+    word, leader = (rule.pattern for rule in load_rules("revisions", "tokens"))
+    return word.findall(leader.sub(" ", text))
+
+
+@cache
+def _mask_printed(word: str) -> str:
+    return "".join(masked([Token(_norm(word), 0, len(word))]))
+
+
 @cache
 def mask(norm: str) -> str:
     """Return one word in lower case; a year becomes `<year>`.

@@ -5,7 +5,15 @@ from __future__ import annotations
 import pytest
 
 from taxkg_assets.graph.revisions import NATURES
-from taxkg_assets.graph.text_diff import find_changes, find_tokens, masked, name_nature, read_wording
+from taxkg_assets.graph.text_diff import (
+    find_changes,
+    find_masked_words,
+    find_tokens,
+    find_words,
+    masked,
+    name_nature,
+    read_wording,
+)
 from taxkg_assets.rules.loader import load_rules
 
 
@@ -98,3 +106,11 @@ def test_a_clause_rewritten_but_for_a_comma_reads_as_one_change() -> None:
 
 def test_years_match_each_other_and_signs_do_not_count() -> None:
     assert masked(find_tokens("In 2030, (boats)")) == masked(find_tokens("in 1999: boats")) == ("in", "<year>", "boats")
+
+
+@pytest.mark.parametrize(
+    "text", ["Add lines 2a . . . and 3 •• for 2024–25.", "$1,500.00 self‐employed — x", "|a|b {c}", ""]
+)
+def test_words_are_the_tokens_without_their_places(text: str) -> None:
+    assert find_words(text) == [token.norm for token in find_tokens(text)]
+    assert find_masked_words(text) == masked(find_tokens(text))
