@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import os
 import socket
 from pathlib import Path
 from typing import Any
@@ -47,6 +48,12 @@ def test_the_help_of_a_command_has_an_example_of_it(name: str) -> None:
 def test_the_help_names_each_exit_status() -> None:
     shown = " ".join(CliRunner().invoke(app, ["--help"]).stdout.split())
     assert "0 done, 1 failed, 2 bad usage" in shown
+
+
+def test_a_folder_that_cannot_be_read_is_left_to_the_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "access", lambda *_args, **_options: False)
+    (option,) = (one for one in COMMANDS["build"].params if one.name == "corpus")
+    assert option.type.convert(str(tmp_path), option, None)
 
 
 @pytest.mark.slow

@@ -46,7 +46,10 @@ class Sources(StrEnum):
 def build(
     corpus: Annotated[
         list[Path] | None,
-        typer.Option("--corpus", help="Folder or file of documents; recorded for later builds. Repeatable."),
+        # A folder that cannot be read is reported by the build, which goes on with the others.
+        typer.Option(
+            "--corpus", help="Folder or file of documents; recorded for later builds. Repeatable.", readable=False
+        ),
     ] = None,
     home: HomeOption = "",
     select: Annotated[
