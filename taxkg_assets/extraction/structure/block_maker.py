@@ -201,7 +201,8 @@ class BlockMaker:
         """Decide whether a paragraph is a heading on its own line(s): the tags say so, else its type."""
         if paragraph.level < 0:
             return is_heading(paragraph, self.page, self.state.style)
-        if paragraph.level == 0 or not any(map(str.isalpha, "".join(line.text for line in paragraph.lines))):
+        text = " ".join(line.text for line in paragraph.lines)
+        if paragraph.level == 0 or not any(map(str.isalpha, text)) or matches("asides", text):
             return False
         lead, rest = split_lead(paragraph)
         # Some tag a whole paragraph as the heading that it begins with.
