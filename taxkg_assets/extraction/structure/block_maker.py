@@ -200,9 +200,12 @@ class BlockMaker:
     def _is_heading(self, paragraph: Paragraph) -> bool:
         """Decide whether a paragraph is a heading on its own line(s): the tags say so, else its type."""
         if paragraph.level < 0:
-            return is_heading(paragraph, self.page, self.state.style)
+            is_by_type = is_heading(paragraph, self.page, self.state.style)
+            return is_by_type and not matches("answers", paragraph.first.text)
         text = " ".join(line.text for line in paragraph.lines)
-        if paragraph.level == 0 or not any(map(str.isalpha, text)) or matches("asides", text):
+        if paragraph.level == 0 or not any(map(str.isalpha, text)):
+            return False
+        if matches("asides", text) or matches("answers", text):
             return False
         lead, rest = split_lead(paragraph)
         # Some tag a whole paragraph as the heading that it begins with.

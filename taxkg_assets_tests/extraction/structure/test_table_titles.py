@@ -40,3 +40,15 @@ def test_a_sentence_in_parentheses_owns_nothing_though_it_is_tagged_as_a_heading
     anchors = pdf.extract().frames["anchors"]
     assert "Instructions for Keepers" in anchors["heading"].to_list()
     assert not anchors["heading"].str.starts_with("(").any()
+
+
+def test_an_answer_in_bold_type_heads_nothing() -> None:
+    pdf = make_booklet().turn()
+    pdf.put("H2", "Questions on Wax", face="b", size=14)
+    for answer in ("Yes.", "No."):
+        with pdf.tag("P"):
+            pdf.run(f"{answer} ", "b").run("Enter the pounds of wax on line 3.").to(LEFT, pdf.y + 14)
+    frames = pdf.extract().frames
+    assert frames["anchors"].filter(page=3)["heading"].to_list() == ["Questions on Wax"]
+    texts = frames["sections"].filter(page=3)["text"].to_list()
+    assert texts == ["Yes. Enter the pounds of wax on line 3.", "No. Enter the pounds of wax on line 3."]
