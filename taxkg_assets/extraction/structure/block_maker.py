@@ -201,7 +201,7 @@ class BlockMaker:
         """Decide whether a paragraph is a heading on its own line(s): the tags say so, else its type."""
         if paragraph.level < 0:
             is_by_type = is_heading(paragraph, self.page, self.state.style)
-            return is_by_type and not matches("answers", paragraph.first.text)
+            return is_by_type and not matches("answers", " ".join(line.text for line in paragraph.lines))
         text = " ".join(line.text for line in paragraph.lines)
         if paragraph.level == 0 or not any(map(str.isalpha, text)):
             return False
