@@ -85,7 +85,7 @@ def _style_of(name: str) -> str:
 
 
 def _rank(name: str, other: str) -> int:
-    """Rank a name among those of its kind; `other` tells whether `i`, `v` and `x` are letters or Roman numbers."""
+    """Rank a name among those of its kind; `other` decides whether `i`, `v` and `x` are letters or Roman numbers."""
     if name.isdigit():
         return int(name)
     is_roman = name in _ROMAN and other in _ROMAN and (len(name) > 1 or len(other) > 1)

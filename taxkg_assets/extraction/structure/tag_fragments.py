@@ -1,6 +1,6 @@
 """Paragraphs whose tags end at every link: what is before, in and after a link is one text.
 
-Some makers tag a link as a block of its own, beside the paragraphs that it parts; on the standard it is inside a line.
+Some makers tag a link as a block of its own, next to the paragraphs that it separates; the standard has it in a line.
 """
 
 from __future__ import annotations
@@ -39,16 +39,16 @@ def join_at_links(units: Sequence[Unit], tags: Sequence[Tag]) -> list[Unit]:
         tags: Structure tags of the page.
 
     Returns:
-        Units in the same order; one that goes on behind a link has the lines of all its fragments.
+        Units in the same order; one that continues after a link has the lines of all its fragments.
     """
     joined: list[Unit] = []
     was_link = is_open = False
     for unit in units:
         is_link = _is_link(unit, tags)
         before = joined[-1] if joined else None
-        if before is not None and (is_link or was_link or is_open) and _goes_on(before, unit, tags):
-            # What is below a link that stands alone goes on with it only in the middle of a sentence.
-            is_open = is_open or is_link or unit.lines[0].text[0].islower() or _is_beside(before, unit)
+        if before is not None and (is_link or was_link or is_open) and _continues(before, unit, tags):
+            # What is below a link on a line of its own continues it only in the middle of a sentence.
+            is_open = is_open or is_link or unit.lines[0].text[0].islower() or _is_adjacent(before, unit)
             if is_open:
                 before.lines += unit.lines
                 continue
@@ -58,20 +58,20 @@ def join_at_links(units: Sequence[Unit], tags: Sequence[Tag]) -> list[Unit]:
 
 
 def _is_link(unit: Fragment, tags: Sequence[Tag]) -> bool:
-    """Decide whether a unit is a link that is tagged beside paragraphs, and not in one."""
+    """Decide whether a unit is a link that is tagged next to paragraphs, and not in one."""
     tag_ix = unit.lines[0].spans[0].tag_ix
-    is_beside = tag_ix >= 0 and tags[tag_ix].kind == "Link" and tags[tag_ix].parent_ix == unit.place.block_ix
-    return is_beside and unit.place.kind in ("Div", "Sect", "Part", "Art", "Document")
+    is_sibling = tag_ix >= 0 and tags[tag_ix].kind == "Link" and tags[tag_ix].parent_ix == unit.place.block_ix
+    return is_sibling and unit.place.kind in ("Div", "Sect", "Part", "Art", "Document")
 
 
-def _goes_on(before: Fragment, unit: Fragment, tags: Sequence[Tag]) -> bool:
+def _continues(before: Fragment, unit: Fragment, tags: Sequence[Tag]) -> bool:
     """Decide whether a unit is set right behind the one before it, or in the next line of an open sentence."""
     places = before.place, unit.place
     if any(place.level > 0 or place.is_mark for place in places) or before.table_ix >= 0 or unit.table_ix >= 0:
         return False
     if places[0].item_ix != places[1].item_ix or _find_holder(before, tags) != _find_holder(unit, tags):
         return False
-    if _is_beside(before, unit):
+    if _is_adjacent(before, unit):
         return True
     last, line = before.lines[-1], unit.lines[0]
     step, size = line.base - last.base, max(last.size, line.size)
@@ -82,7 +82,7 @@ def _goes_on(before: Fragment, unit: Fragment, tags: Sequence[Tag]) -> bool:
     )
 
 
-def _is_beside(before: Fragment, unit: Fragment) -> bool:
+def _is_adjacent(before: Fragment, unit: Fragment) -> bool:
     """Decide whether a unit begins right behind the last words of another one, on their line."""
     last, line = before.lines[-1], unit.lines[0]
     size = max(last.size, line.size)
@@ -91,6 +91,6 @@ def _is_beside(before: Fragment, unit: Fragment) -> bool:
 
 
 def _find_holder(unit: Fragment, tags: Sequence[Tag]) -> int:
-    """Find the tag that holds a paragraph, or a link beside paragraphs."""
+    """Find the tag that holds a paragraph, or a link next to paragraphs."""
     ix = unit.place.block_ix
     return tags[ix].parent_ix if ix >= 0 and unit.place.kind == "P" else ix
