@@ -49,6 +49,7 @@ from taxkg_assets.extraction.structure.identity import Identity, read_identity
 from taxkg_assets.extraction.structure.links import build_links
 from taxkg_assets.extraction.structure.publisher_ids import add_publisher_ids
 from taxkg_assets.extraction.structure.sections import build_sections
+from taxkg_assets.extraction.structure.table_titles import find_distant_titles
 from taxkg_assets.extraction.structure.targets import TargetFinder
 from taxkg_assets.extraction.tables.cells import FoundTable
 from taxkg_assets.extraction.tables.engines import ENGINES
@@ -145,6 +146,11 @@ def _keep_tables(
         tables = validated(tables.filter(~pl.col("table_id").is_in(misread)), Tables)
         for block in blocks:
             block.table_id = None if block.table_id in misread else block.table_id
+    titles = dict(tables.select("table_id", "title").iter_rows())
+    if not all(titles.values()):
+        distant = find_distant_titles(blocks, titles=titles)
+        named = pl.col("table_id").replace_strict(distant, default=pl.col("title"), return_dtype=pl.String)
+        tables = validated(tables.with_columns(title=named), Tables) if distant else tables
     return tables, misread
 
 

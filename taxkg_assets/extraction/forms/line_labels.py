@@ -32,7 +32,7 @@ def find_label(unit: FormLine, text: str, *, spoken: str = "", leaders: Sequence
         ends = _find_ends(unit, text, start)
         end, similarity = _end_of_spoken(text[start:], spoken, [end - start for end in ends])
         if similarity >= limits().spoken_ratio:
-            return _trimmed(text[start : start + end])
+            return _trimmed(text[start : _past_open_end(text, start + end, ends)])
     rows = _rows_to_leader(unit, leaders)
     if rows < len(unit.lines):
         label = text[start : _end_of_rows(unit, text, rows)]
@@ -71,6 +71,13 @@ def _find_ends(unit: FormLine, text: str, start: int) -> list[int]:
     rows = [_end_of_rows(unit, text, count) for count in range(1, len(unit.lines) + 1)]
     sentences = [match.end() for rule in load_rules("form_lines", "titles") for match in rule.pattern.finditer(text)]
     return sorted({end for end in (*rows, *sentences, len(text)) if end > start})
+
+
+def _past_open_end(text: str, end: int, ends: Sequence[int]) -> int:
+    """Move an end on while the words before it join to more: a field in the line parts them from the rest."""
+    rules = load_rules("form_lines", "open_ends")
+    joins = (end, *(later for later in ends if later > end))
+    return next((one for one in joins if not any(rule.pattern.search(text[:one].rstrip()) for rule in rules)), end)
 
 
 def _end_of_rows(unit: FormLine, text: str, count: int) -> int:

@@ -127,6 +127,7 @@ def find_paragraphs(
     paragraphs: list[Paragraph] = []
     is_ragged = is_cell or _is_flush_right(lines)
     entries = find_entries(lines)
+    limit = thresholds()
     for ix, line in enumerate(lines):
         current = paragraphs[-1] if paragraphs else None
         is_item = is_list_start(line)
@@ -134,6 +135,9 @@ def find_paragraphs(
             paragraphs.append(Paragraph([line], column_x0, column_x1, column_ix, is_item, 0.0))
             continue
         gap = line.base - current.lines[-1].base
+        if not (is_item or ix in entries) and _is_plain_next(line, current, gap, leading, limit):
+            current.lines.append(line)
+            continue
         is_new = _begins(line, current, gap=gap, is_item=is_item, leading=leading, is_ragged=is_ragged or ix in entries)
         if is_new or (ix in entries and begins_entry(line, current.lines)):
             is_item = is_item or (matches("lists", line.text) and line.text[0] not in "–*")
@@ -187,6 +191,19 @@ def _is_flush_right(lines: Sequence[Line]) -> bool:
     ending = sum(right - line.x1 < 2.0 for line in lines)
     beginning = sum(line.x0 - left < 2.0 for line in lines)
     return ending >= limit.flush_frac * len(lines) and beginning <= limit.flush_begin_frac * len(lines)
+
+
+def _is_plain_next(line: Line, current: Paragraph, gap: float, leading: dict[int, float], limit: Thresholds) -> bool:
+    """Decide at once what `_begins` finds of most lines: in the type of the one above, below it, at its left edge."""
+    last = current.lines[-1]
+    size = last.size
+    if line.size != size or current.is_listed or line.first.is_bold or current.lines[0].is_bold:
+        return False
+    usual = leading.get(round(size), 1.2 * size)
+    if gap > limit.paragraph_gap_frac * usual + limit.paragraph_gap_pt:
+        return False
+    indent = limit.indent_sizes * size
+    return last.x0 - indent <= line.x0 <= last.x0 + indent
 
 
 def _begins(

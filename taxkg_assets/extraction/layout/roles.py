@@ -235,8 +235,11 @@ def is_title(paragraph: Paragraph, page: Page, style: Style, *, title_floor: flo
         title_floor: Height of the rule below the masthead, in points.
     """
     line = paragraph.first
-    if page.page != 1 or not _LETTERS.search(line.text):
+    if page.page != 1:
         return False
+    if not _LETTERS.search(line.text):
+        is_large = line.size >= thresholds().section_size_frac * style.body_size
+        return is_large and len(paragraph.lines) == 1 and matches("masthead_years", line.text)
     key = find_key(line.text)
     if (key is not None and key.kind == "part") or matches("openers", line.text):
         return False

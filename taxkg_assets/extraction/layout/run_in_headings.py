@@ -75,7 +75,7 @@ def is_run_in_text(text: str) -> bool:
         return False
     if find_key(text) is not None and find_key(text, is_whole=True) is not None:
         return True
-    if matches("callouts", text) or matches("label_rows", text):
+    if matches("callouts", text) or matches("label_rows", text) or matches("answers", text):
         return False
     return matches("heading_ends", text) and not text[0].islower()
 

@@ -17,6 +17,7 @@ _MUPDF: Any = pymupdf.mupdf
 MAX_OBJECTS = 2_000_000
 # Elements times the children that each is looked up among: this number takes the parser four seconds.
 MAX_LOOKUPS = 500_000_000
+_GET, _NUMBER_OF = _MUPDF.ll_pdf_dict_gets, _MUPDF.ll_pdf_to_num
 
 
 class _DangerError(Exception):
@@ -75,8 +76,20 @@ class _Guard:
                 for part in parts:
                     # An element has several marks: most were measured with the one before.
                     own = number(part)
-                    if own not in self._depths and is_dict(part):
+                    if own not in self._depths and not self._is_below_known(part, own) and is_dict(part):
                         self._measure(part, own)
+
+    def _is_below_known(self, element: Any, own: int) -> bool:
+        """Measure an element whose parent was measured before, as that of most was; false for any other."""
+        parent = _GET(element, "P") if own else None
+        above = _NUMBER_OF(parent) if parent is not None else 0
+        depth = self._depths.get(above, MAX_DEPTH) if above else MAX_DEPTH
+        count = self._child_counts.get(above)
+        if depth >= MAX_DEPTH or count is None or self._lookups + count > MAX_LOOKUPS:
+            return False
+        self._lookups += count
+        self._depths[own] = depth + 1
+        return True
 
     def _measure(self, element: Any, own: int) -> None:
         """Follow the parents of an element, which is object `own`, to the root or to one that was measured before."""

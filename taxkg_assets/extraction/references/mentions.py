@@ -16,6 +16,7 @@ from typing import Any
 
 import polars as pl
 
+from taxkg_assets.extraction.references.number_lists import complete_item, expand_range
 from taxkg_assets.rules.confidence import read_confidence
 from taxkg_assets.rules.loader import Rule, find_rule, load_rules
 from taxkg_assets.rules.models.references import load_references
@@ -24,7 +25,6 @@ _TITLED = ("lettered_part", "roman_part", "numbered_chapter", "see_title_in_publ
 _FIRST_WORD = re.compile(r"(?<=\w)\W")
 _WORD_CONTINUES = re.compile(r"[\w-]")
 _CAPITALISED = re.compile(r"(?<![\w’'-])([A-Z0-9]\w*)[\w’'&-]*")
-_LETTERED = re.compile(r"^(\d*)([a-z]?)$")
 
 
 # Not frozen, as a long booklet has thousands of them; never changed all the same.
@@ -232,8 +232,10 @@ def _read_rule(text: str, rule: Rule) -> Iterator[list[Mention]]:
         end = match.end()
         while more is not None and (follow := more.match(text, end)):
             between = text[end : follow.start("item")]
-            item = _complete(follow["item"], first=items[0][0])
-            items.extend(_expand_range(items[-1][0], item, between=between, at=follow.span("item")))
+            item = complete_item(follow["item"], items=items, text=text)
+            if not item:
+                break
+            items.extend(expand_range(items[-1][0], item, between=between, at=follow.span("item")))
             end = follow.end()
         named = {key: value for key, value in match.groupdict().items() if value and key != "item"}
         yield [
@@ -265,26 +267,6 @@ def context(rule_id: str) -> re.Pattern[str]:
 @cache
 def _continuation(pattern: str) -> re.Pattern[str]:
     return re.compile(load_references().separators + pattern)
-
-
-def _complete(item: str, *, first: str) -> str:
-    """Complete a number that a list shortens: `1.409A-1, -2` names 1.409A-2."""
-    return first.rsplit("-", 1)[0] + item if item.startswith("-") else item
-
-
-def _expand_range(first: str, last: str, *, between: str, at: tuple[int, int]) -> list[tuple[str, int, int]]:
-    """Name the items after `first` up to `last`: all of them in a range, else `last` alone."""
-    words: str = load_references().range_words
-    low, high = _LETTERED.match(first), _LETTERED.match(last)
-    is_range = re.search(rf"(?:^|\s){words}(?:\s|$)", re.sub(r"\([^()]*\)", "", between)) is not None
-    if not is_range or low is None or high is None:
-        return [(last, *at)]
-    if low[1] == high[1] and low[2] and high[2] and low[2] < high[2]:
-        return [(f"{low[1]}{chr(code)}", *at) for code in range(ord(low[2]) + 1, ord(high[2]) + 1)]
-    if low[1] and high[1] and int(low[1]) < int(high[1]) <= int(low[1]) + 40:
-        numbers = [(str(number), *at) for number in range(int(low[1]) + 1, int(high[1]))]
-        return [*numbers, (last, *at)]
-    return [(last, *at)]
 
 
 def read_number(words: str) -> str:

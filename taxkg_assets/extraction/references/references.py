@@ -19,6 +19,7 @@ from taxkg_assets.extraction.references.clause_view import MentionInSentence, Re
 from taxkg_assets.extraction.references.clusters import Place, find_places
 from taxkg_assets.extraction.references.linked import LED_COLUMNS, LinkedTexts
 from taxkg_assets.extraction.references.mentions import Headings, Mention, context, find_mentions, find_rule_words
+from taxkg_assets.extraction.references.printed_ranges import keep_printed_lines
 from taxkg_assets.extraction.references.relations import classify_relations, find_sentence_at
 from taxkg_assets.extraction.structure.identity import Identity
 from taxkg_assets.rules.forms import split_forms
@@ -90,6 +91,8 @@ def build_references(
     found: list[_Pointed] = []
     led_by, lead = None, ""
     separators = _find_separators(tree)
+    is_form = identity.doc_type == "form"
+    printed = [row["key"] for row in tree.values() if is_form and row["kind"] == "line" and row["key"]]
     owners: dict[str | None, _Owner] = {}
     ordered = sections.sort("paragraph_ix").select(_COLUMNS)
     words_of = find_rule_words(ordered["text"].to_list())
@@ -99,6 +102,8 @@ def build_references(
             led_by, lead = section["anchor_id"], section["text"]
             is_item = False
         mentions = find_mentions(section["text"], headings=headings, rule_words=rule_words)
+        if printed:
+            mentions = keep_printed_lines(mentions, section["text"], printed=printed)
         mentions = linked.add_mentions(section["element_id"], mentions, text=section["text"])
         if not mentions:
             continue

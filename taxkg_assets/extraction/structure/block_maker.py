@@ -200,8 +200,12 @@ class BlockMaker:
     def _is_heading(self, paragraph: Paragraph) -> bool:
         """Decide whether a paragraph is a heading on its own line(s): the tags say so, else its type."""
         if paragraph.level < 0:
-            return is_heading(paragraph, self.page, self.state.style)
-        if paragraph.level == 0 or not any(map(str.isalpha, "".join(line.text for line in paragraph.lines))):
+            is_by_type = is_heading(paragraph, self.page, self.state.style)
+            return is_by_type and not matches("answers", " ".join(line.text for line in paragraph.lines))
+        text = " ".join(line.text for line in paragraph.lines)
+        if paragraph.level == 0 or not any(map(str.isalpha, text)):
+            return False
+        if matches("asides", text) or matches("answers", text):
             return False
         lead, rest = split_lead(paragraph)
         # Some tag a whole paragraph as the heading that it begins with.

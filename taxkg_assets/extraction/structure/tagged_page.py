@@ -15,6 +15,7 @@ from taxkg_assets.extraction.layout.paragraphs import Paragraph, is_list_start, 
 from taxkg_assets.extraction.layout.regions import TableRegion
 from taxkg_assets.extraction.pdf.model import Page
 from taxkg_assets.extraction.structure.block_maker import BlockMaker
+from taxkg_assets.extraction.structure.tag_fragments import join_at_links
 
 # A line this many type sizes above the lowest one before it begins the next column.
 _COLUMN_RISE_SIZES = 2.0
@@ -82,7 +83,7 @@ def find_units(page: Page, lines: Sequence[Line], *, regions: Sequence[TableRegi
         is_first = place.item_ix >= 0 and place.item_ix not in seen_items
         seen_items.add(place.item_ix)
         units.append(TagUnit(place, path, -1, [line], place.is_mark, is_first))
-    return units
+    return join_at_links(units, page.tags) if any(tag.kind == "Link" for tag in page.tags) else units
 
 
 def _place_untagged(line: Line, regions: Sequence[TableRegion]) -> TagPlace:

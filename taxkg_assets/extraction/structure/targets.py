@@ -10,7 +10,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -233,6 +233,7 @@ class TargetFinder:
         return sum(stem in text for stem in stems)
 
 
+@lru_cache(maxsize=4096)
 def fold_words(text: str) -> str:
     """Bring words to the form in which they are compared: letters and digits alone."""
     return _NO_LETTER.sub("", text).casefold()

@@ -133,7 +133,10 @@ def find_cells(grid: Grid, header_count: int, parts: Sequence[Part], headers: di
                 header = _join_headers(paths[column : last + 1])
                 header = header or ("" if path else _nearest_header(paths, column, part))
                 if column >= part.first + part.stub_count:
-                    header = PATH_SEPARATOR.join(filter(None, (header, banner.get(column))))
+                    over = banner.get(column)
+                    # A banner may repeat a header of the table for the rows below it.
+                    is_repeated = over in header.split(PATH_SEPARATOR)
+                    header = header if is_repeated else PATH_SEPARATOR.join(filter(None, (header, over)))
                 if not path and not header:
                     path = text
                 box = _cell_box(row.cells[column])

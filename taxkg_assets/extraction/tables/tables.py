@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,6 +15,7 @@ from taxkg_assets.extraction.layout.paragraphs import matches
 from taxkg_assets.extraction.layout.regions import TableRegion
 from taxkg_assets.extraction.layout.text_runs import Run, find_lines, is_caption, is_filing_note
 from taxkg_assets.extraction.pdf.model import Page, Source
+from taxkg_assets.extraction.tables.carried_headers import carry_headers
 from taxkg_assets.extraction.tables.cells import NOTE_COLUMN, PATH_SEPARATOR, Cell, FoundTable, find_cells
 from taxkg_assets.extraction.tables.grid import Box, Drawing, Grid, find_grid
 from taxkg_assets.extraction.tables.headers import (
@@ -47,7 +48,7 @@ def build_tables(source: Source, *, found: Sequence[FoundTable] | None = None) -
         return schemas.empty(schemas.Tables)
     counts: dict[int, int] = {}
     rows = []
-    for table in _carry_headers(tables):
+    for table in carry_headers(tables):
         number = counts.get(table.region.page, 0)
         counts[table.region.page] = number + 1
         rows.append(_row(source.document_id, number, table))
@@ -167,7 +168,16 @@ def read_grid(page: Page, grid: Grid, least_headers: int, *, carried: Sequence[s
         table = _read_grid(page, replace(grid, is_continued=True), count, carried=carried)
     else:
         table = _read_grid(page, grid, count)
-    return replace(table, has_header_tags=least_headers > 0) if table is not None else None
+    if table is None:
+        return None
+    # A header that is tagged once more for each row of headers that it reaches over counts once.
+    cells = tuple(replace(cell, col_path=_without_repeats(cell.col_path)) for cell in table.cells)
+    headers = tuple(map(_without_repeats, table.headers))
+    return replace(table, headers=headers, cells=cells, has_header_tags=least_headers > 0)
+
+
+def _without_repeats(path: str) -> str:
+    return PATH_SEPARATOR.join(dict.fromkeys(path.split(PATH_SEPARATOR)))
 
 
 def find_caption(runs: Sequence[Run], box: Box) -> str:
@@ -269,58 +279,6 @@ def _follows(above: Box, below: Box) -> bool:
     """Decide whether a box is right under another of the same width, so that one caption covers both."""
     gap = load_tables().regions.caption_gap_pt
     return abs(above.x0 - below.x0) <= 4 and abs(above.x1 - below.x1) <= 4 and 0 <= below.y0 - above.y1 <= gap
-
-
-def _carry_headers(tables: Iterable[FoundTable]) -> list[FoundTable]:
-    """Let a table that continues at the top of the next page speak with the headers of its beginning."""
-    carried: list[FoundTable] = []
-    for table in tables:
-        before = carried[-1] if carried else None
-        if before is not None and _continues(before, table):
-            cells = tuple(_with_header(cell, before.headers) for cell in _without_headers(table, before.headers))
-            title = before.title if _repeats_headers(table.title, before.headers) else table.title
-            table = replace(table, headers=before.headers, cells=cells, title=title)
-        elif before is not None and before.path and before.path == table.path:
-            is_own = table.title and not _repeats_headers(table.title, before.headers)
-            table = replace(table, title=table.title if is_own else before.title)
-        carried.append(table)
-    return carried
-
-
-def _repeats_headers(title: str, headers: Sequence[str]) -> bool:
-    """Decide whether the title above a continued table only repeats its headers."""
-    return set(title.split()) <= set(" ".join(headers).split())
-
-
-def _without_headers(table: FoundTable, headers: Sequence[str]) -> list[Cell]:
-    """Leave out the first row of a continued table where it only repeats the headers."""
-    first = [cell for cell in table.cells if cell.row_ix == 0 and cell.col_ix != NOTE_COLUMN]
-    is_repeated = len(first) > 1 and all(
-        _repeats_headers(cell.text, headers[cell.col_ix : cell.col_ix + 1]) for cell in first
-    )
-    return [cell for cell in table.cells if not (is_repeated and cell in first)]
-
-
-def _with_header(cell: Cell, headers: Sequence[str]) -> Cell:
-    """A cell that had no header, under the header of its column; one that led to itself no longer has to."""
-    if cell.col_ix == NOTE_COLUMN or not headers[cell.col_ix]:
-        return cell
-    path = PATH_SEPARATOR.join(filter(None, (headers[cell.col_ix], cell.col_path)))
-    return replace(cell, col_path=path, row_path="" if cell.row_path == cell.text else cell.row_path)
-
-
-def _continues(before: FoundTable, table: FoundTable) -> bool:
-    if before.path and table.path:
-        is_same = before.path == table.path and not any(table.headers) and any(before.headers)
-        return is_same and len(table.headers) == len(before.headers)
-    return (
-        table.region.page == before.region.page + 1
-        and not any(table.headers)
-        and any(before.headers)
-        and len(table.headers) == len(before.headers)
-        and abs(before.region.x0 - table.region.x0) <= 6
-        and abs(before.region.x1 - table.region.x1) <= 6
-    )
 
 
 def _row(document_id: str, number: int, table: FoundTable) -> dict[str, Any]:

@@ -125,3 +125,20 @@ def test_fields_have_key_column_row_label_and_formula() -> None:
     assert rows["(B) Boats that you rent."][0] == "box_B"
     assert rows["4b. Mooring."] == ("line_4b", "", "", "Mooring", "", "I", "checkbox")
     assert set(fields["source"]) == {"template"}
+
+
+def test_a_range_of_lines_is_what_the_form_prints_between_its_ends() -> None:
+    references = _frames(_schedule())["references"].filter(kind="line")
+    assert references["target"].to_list() == ["line_1i", "line_1ii", "line_1iii"]
+
+
+def test_a_label_that_breaks_off_at_a_box_to_check_goes_on_in_the_next_row() -> None:
+    form = _schedule()
+    form.put(50, 330, "5", "b")
+    form.put(75, 330, "Boats that you sold. If you sold one late, check here and")
+    form.put(75, 341, "enter the day of its sale:")
+    form.add((330, 322, 340, 332), "5. Boats that you sold. If you sold one late, check here and.", kind="checkbox")
+    form.put(480, 341, "5", "b")
+    form.add((500, 331, 570, 343), "5. Boats that you sold.")
+    words = "Boats that you sold. If you sold one late, check here and enter the day of its sale:"
+    assert _headings(_frames(form))["line_5"] == words

@@ -1,0 +1,37 @@
+"""Titles of tables that stand apart from them: a worksheet's heading, with a paragraph on its use in between."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from taxkg_assets.extraction.layout.paragraphs import matches
+from taxkg_assets.extraction.structure.blocks import HEADER_ROLES, Block
+
+_TEXT_ROLES = ("BodyText", "ListBlock", "Callout", "PageArtifact")
+
+
+def find_distant_titles(blocks: Iterable[Block], *, titles: Mapping[str, str]) -> dict[str, str]:
+    """Find titles for the tables that have none right above them.
+
+    Args:
+        blocks: Blocks of the document, in reading order.
+        titles: Title of each table by its id, empty for none.
+
+    Returns:
+        Heading of the worksheet, table or chart that a table without title is part of, by its id.
+    """
+    found: dict[str, str] = {}
+    heading, page = "", 0
+    for block in blocks:
+        if block.page != page:
+            heading, page = "", block.page
+        if block.role in HEADER_ROLES and not block.is_run_in:
+            heading = block.text if matches("table_headings", block.text) else ""
+        elif block.table_id is not None and block.table_id in titles:
+            if titles[block.table_id]:
+                heading = ""
+            elif heading:
+                found[block.table_id] = heading
+        elif block.role not in _TEXT_ROLES and not block.is_run_in:
+            heading = ""
+    return found

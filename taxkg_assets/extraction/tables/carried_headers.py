@@ -1,0 +1,86 @@
+"""Tables that continue on the next page without headers, which speak with those of their beginning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from taxkg_assets.extraction.tables.cells import NOTE_COLUMN, PATH_SEPARATOR, Cell, FoundTable
+from taxkg_assets.rules.loader import load_rules
+
+
+def carry_headers(tables: Iterable[FoundTable]) -> list[FoundTable]:
+    """Give a table that continues on the next page the headers of its beginning.
+
+    Args:
+        tables: Tables of a document, in order.
+
+    Returns:
+        The same tables; cells of continued ones have the headers of their columns, and names with both ends of ranges.
+    """
+    carried: list[FoundTable] = []
+    for table in tables:
+        before = carried[-1] if carried else None
+        if before is not None and _continues(before, table):
+            found = [_with_header(cell, before.headers) for cell in _without_headers(table, before.headers)]
+            cells = tuple(_with_ranges(found, before.headers))
+            title = before.title if _repeats_headers(table.title, before.headers) else table.title
+            table = replace(table, headers=before.headers, cells=cells, title=title)
+        elif before is not None and before.path and before.path == table.path:
+            is_own = table.title and not _repeats_headers(table.title, before.headers)
+            table = replace(table, title=table.title if is_own else before.title)
+        carried.append(table)
+    return carried
+
+
+def _repeats_headers(title: str, headers: Sequence[str]) -> bool:
+    """Decide whether the title above a continued table only repeats its headers."""
+    return set(title.split()) <= set(" ".join(headers).split())
+
+
+def _without_headers(table: FoundTable, headers: Sequence[str]) -> list[Cell]:
+    """Leave out the first row of a continued table where it only repeats the headers."""
+    first = [cell for cell in table.cells if cell.row_ix == 0 and cell.col_ix != NOTE_COLUMN]
+    is_repeated = len(first) > 1 and all(
+        _repeats_headers(cell.text, headers[cell.col_ix : cell.col_ix + 1]) for cell in first
+    )
+    return [cell for cell in table.cells if not (is_repeated and cell in first)]
+
+
+def _with_header(cell: Cell, headers: Sequence[str]) -> Cell:
+    """A cell that had no header, under the header of its column; one that led to itself no longer has to."""
+    if cell.col_ix == NOTE_COLUMN or not headers[cell.col_ix]:
+        return cell
+    header = headers[cell.col_ix]
+    own = [part for part in cell.col_path.split(PATH_SEPARATOR) if part and part not in header.split(PATH_SEPARATOR)]
+    path = PATH_SEPARATOR.join([header, *own])
+    return replace(cell, col_path=path, row_path="" if cell.row_path == cell.text else cell.row_path)
+
+
+def _with_ranges(cells: Sequence[Cell], headers: Sequence[str]) -> list[Cell]:
+    """Name the rows by both ends of their ranges, where the headers tell that the second column has the upper ones."""
+    rules = load_rules("tables", "second_stub")
+    leaf = PATH_SEPARATOR.join(headers[1].split(PATH_SEPARATOR)[-2:]) if len(headers) > 2 else ""
+    if not any(rule.pattern.search(leaf) for rule in rules):
+        return list(cells)
+    ends = {cell.row_ix: cell for cell in cells if cell.col_ix == 1}
+    return [
+        replace(cell, row_path=PATH_SEPARATOR.join((cell.row_path, end.text)))
+        if cell.col_ix > 1 and (end := ends.get(cell.row_ix)) is not None and cell.row_path == end.row_path != ""
+        else cell
+        for cell in cells
+    ]
+
+
+def _continues(before: FoundTable, table: FoundTable) -> bool:
+    if before.path and table.path:
+        is_same = before.path == table.path and not any(table.headers) and any(before.headers)
+        return is_same and len(table.headers) == len(before.headers)
+    return (
+        table.region.page == before.region.page + 1
+        and not any(table.headers)
+        and any(before.headers)
+        and len(table.headers) == len(before.headers)
+        and abs(before.region.x0 - table.region.x0) <= 6
+        and abs(before.region.x1 - table.region.x1) <= 6
+    )
