@@ -32,6 +32,8 @@ _FRONTED = re.compile(r"^\W*(?:\d+\. )?On (?:your |the )?⟨(\d+)_*⟩,? $")
 _NEXT_OBJECT = re.compile(r"^(?:,? columns? \(?\w\)?)?,? (?:the|any|all|your|each|only|this)\b")
 _NAMING = ("named", "shown", "sum")
 """Verbs of clauses that name an amount which a later sentence may move."""
+WITHIN = "clause_within"
+"""Rule of statements that join two lines of the form that the text is about."""
 Pair = tuple[Place | None, Place | None]
 
 
@@ -134,13 +136,25 @@ def _read_sentence(
         clause = masked[start:end]
         verb, at = _find_verb(clause)
         for source, target in _read_clause(clause, places, before, under, verb=verb, at=at):
-            if not any(each is not None and each.forms for each in (source, target)):
+            is_within = not any(each is not None and each.forms for each in (source, target))
+            if is_within and not _moves_within(clause, source, target, under, verb=verb):
                 continue
             if any(each is not None and matches_any("flows", "unnamed", each.label) for each in (source, target)):
                 continue
             relation = "from_form" if target is None else "flows_to"
-            rule_id = "clause" if verb == "move" else f"clause_{verb}"
+            rule_id = WITHIN if is_within else "clause" if verb == "move" else f"clause_{verb}"
             yield FlowStatement(relation, source, target, offset + start, offset + end, rule_id)
+
+
+def _moves_within(clause: str, source: Place | None, target: Place | None, under: str, *, verb: str) -> bool:
+    """Decide whether a clause below the heading of a line moves a whole amount between lines of that form."""
+    if under != "lines" or verb not in ("move", "moved", "equal"):
+        return False
+    if any(each is not None and (each.kind != "line" or each.label) for each in (source, target)):
+        return False
+    group = "clause_carried" if source is None else "clause_within"
+    barred = matches_any("flows", "clause_elsewhere", clause) or matches_any("flows", "clause_apart", clause)
+    return matches_any("flows", group, clause) and not barred
 
 
 def _split(masked: str) -> list[tuple[int, int]]:

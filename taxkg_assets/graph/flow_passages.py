@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from taxkg_assets.graph.flow_clauses import Said, read_clauses
+from taxkg_assets.graph.flow_clauses import WITHIN, Said, read_clauses
 from taxkg_assets.graph.flow_ends import About, End, Lines, year_of
 from taxkg_assets.graph.flow_lists import find_listed_form, introduces_sources, read_source_item
 from taxkg_assets.graph.flow_rows import list_rows, names_other
@@ -170,6 +170,8 @@ def _read_passage(row: Row, before: _Before, *, under: str) -> list[FlowStatemen
 def _has_ends(statement: FlowStatement, own: End | None, about: About, known: Lines, *, under: str) -> bool:
     """Decide whether a clause names two forms: a box is on a named form, and no line moves to another of its form."""
     source, target = statement.source, statement.target
+    if statement.rule_id == WITHIN:
+        return own is not None and bool(own.form)
     if source is None or target is None:
         is_other = target is None or statement.rule_id != "clause" or names_other(target, about, known)
         return bool(own and own.form) and is_other
