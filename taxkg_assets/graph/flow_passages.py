@@ -16,6 +16,7 @@ from taxkg_assets.graph.flow_lists import find_listed_form, introduces_sources, 
 from taxkg_assets.graph.flow_rows import list_rows, names_other
 from taxkg_assets.graph.flow_statements import (
     FlowStatement,
+    pair_in_turn,
     read_code,
     read_heading,
     read_item,
@@ -23,7 +24,7 @@ from taxkg_assets.graph.flow_statements import (
     read_passage,
 )
 from taxkg_assets.graph.named_amounts import NamedAmounts, PlacedAmount, read_placed_amounts
-from taxkg_assets.graph.places import Place, name_forms
+from taxkg_assets.graph.places import Place, find_places, name_forms
 from taxkg_assets.graph.schedule_scopes import WORKSHEET, find_line_keys, find_scopes
 
 Row = Mapping[str, Any]
@@ -158,7 +159,7 @@ def _read_passage(row: Row, before: _Before, *, under: str) -> list[FlowStatemen
     if not is_same:
         before.anchor_id, before.column_forms = row["anchor_id"], ()
     placed = []
-    for statement in statements:
+    for statement in (part for each in statements for part in pair_in_turn(each, row["text"])):
         target = statement.target
         if target is not None and target.kind == "column":
             before.column_forms = target.forms or before.column_forms
@@ -238,10 +239,19 @@ def _place_on_form_of_filers(statement: FlowStatement, heading: str) -> FlowStat
     return replace(statement, source=replace(source, forms=name_forms(match["forms"])))
 
 
+def _is_amount_of(form: str, row: Row, paper: Row) -> bool:
+    """Decide whether a passage of a booklet names a line of the form in its heading: other lines are the booklet's."""
+    if form == paper["form"]:
+        return False
+    return any(form in place.forms for place in find_places(row.get("text", "")))
+
+
 def _find_subject(row: Row, paper: Row, heading: str, known: Lines, *, scope: str) -> tuple[About, str, End | None]:
     """Find the form that a passage is about, and the box or line that its heading explains."""
     named = _HEADING_FORM.match(heading)
     is_book = paper["doc_type"] == "publication"
+    if named and not is_book and _is_amount_of(named[1], row, paper):
+        named = None
     if is_book and not named:
         named = _BOOK_FORM.search(heading)
     form = named[1] if named else "" if is_book else row["form"] or paper["form"]

@@ -17,6 +17,7 @@ _COLUMN_GROUPS = ("columns", "totals")
 _CAPITALS = re.compile(r"\b(?:From|Lines?|Box(?:es)?|Columns?)\b")
 _OWN_LINE = re.compile(r",? (?:and|or) line ")
 """Before a further line of a sum, which is on the form that the label is printed on."""
+_IN_TURN = re.compile(r"[^.;]{0,40}\brespectively\b")
 _ITEM = re.compile(r"^(\W*)(Lines?|Box(?:es)?)(?= \d)")
 
 
@@ -69,6 +70,27 @@ def read_passage(text: str, *, under: str) -> list[FlowStatement]:
         if under == "boxes":
             found += _read_forms(sentence, start)
     return found
+
+
+def pair_in_turn(statement: FlowStatement, text: str) -> list[FlowStatement]:
+    """Divide a statement on several places that belong together in turn: `lines 1 and 2 on ..., respectively`.
+
+    Args:
+        statement: A statement of the passage.
+        text: The passage.
+
+    Returns:
+        The statement alone where its ends do not name equally many keys, or nothing says that they belong in turn.
+    """
+    source, target = statement.source, statement.target
+    if source is None or target is None or not 1 < len(source.keys) == len(target.keys):
+        return [statement]
+    if not _IN_TURN.match(text, max(source.end, target.end, statement.end)):
+        return [statement]
+    return [
+        replace(statement, source=replace(source, keys=(first,)), target=replace(target, keys=(second,)))
+        for first, second in zip(source.keys, target.keys, strict=True)
+    ]
 
 
 def read_code(text: str) -> str:
@@ -160,7 +182,8 @@ def _read(text: str, offset: int, group: str) -> Iterator[FlowStatement]:
 
 def _find_filed_forms(text: str) -> tuple[tuple[str, ...], int]:
     """Return the forms of the condition `If you file Form 2040, ...`, and where it ends; none without one."""
-    match = load_rules("flows", "filers")[0].pattern.search(text)
+    matches = (rule.pattern.search(text) for rule in load_rules("flows", "filers"))
+    match = next((each for each in matches if each), None)
     return (name_forms(match["forms"]), match.end()) if match else ((), 0)
 
 

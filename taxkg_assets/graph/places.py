@@ -27,13 +27,17 @@ _MEMBER = r"\d{1,2}(?:[a-z]{1,2}|\([a-z]\))?(?: (?:through|to) (?:lines? )?\d{1,
 _LIST = rf"{_MEMBER}(?:(?: or | and |, |, or |, and )(?:line |box )?{_MEMBER}\b(?! of (?!Schedule|Form)))*"
 
 
-_YEARS = r"(?:(?:current|prior|previous|preceding)[- ]year(?:['’]s)? )"
+_YEARS = r"(?:(?:current|prior|previous|preceding|last|this)[- ]year(?:['’]s)? )"
+_OWNER = r"(?:(?!(?:that|it|this|what|here|there)['’])[a-z]+(?:['’]s|s['’]) )"
+_VERSION = r"(?:(?:AMT|regular(?: tax)?|separate|original|amended|corrected|attached|final|first|second|last|other) )"
+"""Words between an article and a form that say which copy of it is meant."""
 
 
 def _document(prefix: str) -> str:
     names = rf"(?:{_FORMS}, )?{_SCHEDULE}(?: of {_FORMS})?|{_FORMS}"
     year = rf"(?:(?P<{prefix}year>(?:19|20)\d\d) )?"
-    owner = rf"(?:(?:all |each )?(?:of )?(?:the |your |a |any )?{year}{_YEARS}?(?:spouse['’]s )?)"
+    article = r"(?:(?:the|your|an?|any|its|their|his or her|this) )?"
+    owner = rf"(?:(?:all |each )?(?:of )?{article}{year}{_YEARS}?{_OWNER}?{_VERSION}?)"
     return rf"{owner}(?P<{prefix}doc>{names})"
 
 
@@ -53,7 +57,7 @@ _AFTER = (
     rf"(?:column \((?P<a_first>[a-z])\) of )?{_document('a_')}{_TITLE}(?:,? page \d)?"
     rf"(?:,? ?Section [A-Z\d])?(?:,? ?Part (?P<a_part>[IVX]+|\d),?)?(?:,? Section [A-Z\d],?)?,? {_keys('a_')}"
 )
-_OTHER = r"(?!,? (?:Part [IVX]+,? )?(?:lines?|box(?:es)?) \d)"
+_OTHER = r"(?!,? (?:Part [IVX]+,? )?(?:(?:lines?|box(?:es)?) \d|columns? \())"
 _BEFORE = (
     rf"{_part('b_')}{_keys('b_')},?(?: on page \d| of Part (?P<b_within>[IVX]+|\d))? (?:of|on|from|in) "
     rf"(?>{_document('b_')}|(?P<b_that>that (?:form|schedule))\b){_OTHER}"
@@ -76,7 +80,11 @@ _COLUMNS = (
     r"(?<!\w)columns? (?P<c_keys>\([a-z]\)(?:(?:, and |, | and | or )\([a-z]\))*)(?! (?:through|to) \()"
     rf"(?: (?:of|on) (?:{_PARTS})?{_document('c_')})?"
 )
-_PLACE_OR_COLUMN = re.compile(rf"{_PLACE.pattern}|(?:{_COLUMNS})")
+_AFTER_COLUMNS = (
+    rf"(?<!\w){_document('d_')}(?:,? Part [IVX]+)?,? columns? "
+    r"(?P<d_keys>\([a-z]\)(?:(?:, and |, | and | or )\([a-z]\))*)(?! (?:through|to) \()"
+)
+_PLACE_OR_COLUMN = re.compile(rf"{_PLACE.pattern}|(?:{_AFTER_COLUMNS})|(?:{_COLUMNS})")
 _SPLIT = re.compile(r",? (?:or|and) |, ")
 
 
@@ -124,9 +132,10 @@ def _read_places(text: str, pattern: re.Pattern[str]) -> Iterator[Place]:
         if matches_any("flows", "elsewhere", text[max(0, match.start() - 40) : match.start()]):
             continue
         groups = match.groupdict()
-        if groups.get("c_keys"):
-            letters = tuple(re.findall(r"\((\w)\)", groups["c_keys"]))
-            yield Place(name_forms(groups["c_doc"] or ""), letters, "column", "", "", "", *match.span())
+        if columns := groups.get("c_keys") or groups.get("d_keys"):
+            letters = tuple(re.findall(r"\((\w)\)", columns))
+            forms = name_forms(groups["c_doc"] or groups["d_doc"] or "")
+            yield Place(forms, letters, "column", "", "", "", *match.span())
             continue
         prefix = next((name for name in ("a_", "b_", "f_", "g_", "o_") if groups[f"{name}keys"]), "")
         label = groups["quoted"] or groups["words"] or ""
@@ -136,7 +145,7 @@ def _read_places(text: str, pattern: re.Pattern[str]) -> Iterator[Place]:
             if not document:
                 continue
         if groups["return"] or prefix in ("f_", "g_"):
-            forms: tuple[str, ...] = (RETURN if groups["return"] else FACE,)
+            forms = (RETURN if groups["return"] else FACE,)
         else:
             forms = name_forms(document or "")
         kind = "box" if prefix and groups[f"{prefix}kind"].startswith("box") else "line"
