@@ -24,13 +24,14 @@ from taxkg_assets.graph.flow_statements import (
     read_passage,
 )
 from taxkg_assets.graph.named_amounts import NamedAmounts, PlacedAmount, read_placed_amounts
-from taxkg_assets.graph.places import Place, find_places, name_forms
+from taxkg_assets.graph.places import Place, find_places, name_forms, range_keys
 from taxkg_assets.graph.schedule_scopes import WORKSHEET, find_line_keys, find_scopes
 
 Row = Mapping[str, Any]
 _HEADING_FORM = re.compile(r"^Form ([\w-]+)\.?$")
 _ABOUT_FORM = re.compile(r"^Form (\d{4}(?:-[A-Z]+)?|[A-Z]-\d+)\b")
 _BOOK_FORM = re.compile(r"(?:^|\b(?:on|for) )Form (\d{4}(?:-[A-Z]+)?)(?: or (?:Form )?\d{4}-[A-Z]+)?\.?$")
+_RANGE = re.compile(r"^(?:lines|boxes)_(\w+)-(\w+)$")
 _FILERS = re.compile(r"^(?P<forms>Forms? .+?) filers\b")
 _LISTED = re.compile(r"^(?:[•▶]|\(?(?:\d{1,2}|[a-z])[.)])\s")
 _NAMED_FORM = re.compile(r"\bForms? ([A-Z\d][\w-]*\w)")
@@ -42,6 +43,7 @@ class _Before:
 
     anchor_id: str = ""
     lead_in: Place | None = None
+    has_targets: bool = False
     has_sources: bool = False
     listed_form: tuple[str, ...] = ()
     said: Said = field(default_factory=Said)
@@ -82,11 +84,15 @@ def read_passages(
             own = replace(own, code=read_code(row["text"]))
         before.amounts[row["document_id"]].add(row["text"])
         before.placed += [(row, about, each) for each in read_placed_amounts(row["text"])]
-        for statement in _read_passage(row, before, under=under if own is not None else ""):
+        listed = _list_heading_keys(row["key"] or "") if own is not None and own.key == row["key"] else []
+        read = _read_passage(row, before, under=under if own is not None else "")
+        for statement in (part for each in read for part in (_spread(each, listed, about.form) if listed else [each])):
             statement = _share_of_line(_place_on_form_of_filers(statement, heading), own)
             if not about.form or known.has_only_lines(about.form):
                 statement = place_on_form_before(statement, row["text"], find_heading_form(heading, known))
             if not about.form and any(each and not each.forms for each in (statement.source, statement.target)):
+                continue
+            if not about.form and statement.rule_id == "total_with_its_share":
                 continue
             if statement.rule_id.startswith("clause") and not _has_ends(statement, own, about, known, under=under):
                 continue
@@ -152,10 +158,11 @@ def _read_passage(row: Row, before: _Before, *, under: str) -> list[FlowStatemen
     elif is_same and before.has_sources and under == "lines":
         items = read_source_item(row["text"], forms=before.listed_form)
         statements += [each for each in items if _ends_in(row["text"], each) not in known]
-    if not row["text"].startswith("•"):
-        before.lead_in = read_lead_in(row["text"])
-    elif is_same and before.lead_in is not None:
-        statements += read_item(row["text"], source=before.lead_in)
+    if not is_listed:
+        before.has_targets, before.lead_in = read_lead_in(row["text"], under=under)
+    elif is_same and before.has_targets:
+        items = read_item(row["text"], source=before.lead_in)
+        statements += [each for each in items if _ends_in(row["text"], each) not in known]
     if not is_same:
         before.anchor_id, before.column_forms = row["anchor_id"], ()
     placed = []
@@ -215,6 +222,30 @@ def _place_of(row: Row, statement: FlowStatement) -> dict[str, Any]:
     }
 
 
+def _list_heading_keys(key: str) -> list[str]:
+    """List the keys of a heading on a range of lines or boxes: `boxes_1-3`; empty for another heading."""
+    match = _RANGE.match(key)
+    return list(range_keys(match[1], match[2])) if match else []
+
+
+def _spread(statement: FlowStatement, keys: list[str], form: str) -> Iterator[FlowStatement]:
+    """Give each line of the heading its own place of a range as long: `boxes 1 through 3 on Form W-2`."""
+    ends = (statement.source, statement.target)
+    if None not in ends:
+        yield statement
+    named = next((each for each in ends if each is not None), None)
+    if None not in ends or named is None or len(named.keys) != len(keys):
+        return
+    for key, own in zip(named.keys, keys, strict=True):
+        here = replace(named, forms=(form,), keys=(own,), part="", column="", label="")
+        there = replace(named, keys=(key,))
+        yield replace(
+            statement,
+            source=here if statement.source is None else there,
+            target=here if statement.target is None else there,
+        )
+
+
 def find_heading_form(heading: str, known: Lines) -> str:
     """Return the information return that a heading is about: `Form 2099 transactions`; empty for a form of lines."""
     match = _ABOUT_FORM.match(heading)
@@ -259,6 +290,8 @@ def _find_subject(row: Row, paper: Row, heading: str, known: Lines, *, scope: st
     if scope and not named and not is_book and paper["doc_type"] != "form":
         about = About("" if scope == WORKSHEET else known.name_schedule(scope, about), about.year)
     kind, _, number = (row["key"] or "").partition("_")
+    if kind in ("lines", "boxes") and about.form and not is_book and _list_heading_keys(row["key"]):
+        return about, "lines" if kind == "lines" else "given", End(about.form, row["key"])
     if is_book or not about.form or kind not in ("box", "line") or not number:
         return about, "", None
     is_own = paper["doc_type"] == "form"

@@ -103,21 +103,26 @@ def read_code(text: str) -> str:
     return match["code"] if match else ""
 
 
-def read_lead_in(text: str) -> Place | None:
-    """Return the place whose amount goes to the places of the list that a passage introduces, if it does.
+def read_lead_in(text: str, *, under: str) -> tuple[bool, Place | None]:
+    """Return whether a passage introduces a list of places that its amount goes to, and the place of the amount.
 
     Args:
         text: The passage.
+        under: What its heading explains: `boxes`, `lines` or empty.
+
+    Returns:
+        None as the place is the line of the heading.
     """
-    return next((each.source for each in _read(text, 0, "lead_ins") if each.source is not None), None)
+    named = next((each.source for each in _read(text, 0, "lead_ins") if each.source is not None), None)
+    return named is not None or (under == "lines" and matches_any("flows", "own_lead_ins", text)), named
 
 
-def read_item(text: str, *, source: Place) -> list[FlowStatement]:
+def read_item(text: str, *, source: Place | None) -> list[FlowStatement]:
     """Return the statements of an item of a list on where an amount goes.
 
     Args:
         text: The item.
-        source: Place of the amount, from the sentence that introduces the list.
+        source: Place of the amount, from the sentence that introduces the list; None is the line of the heading.
     """
     lowered = _ITEM.sub(lambda match: f"{match[1]}{match[2].lower()}", text)
     return [replace(each, source=source) for each in _read(lowered, 0, "items")]
@@ -175,13 +180,17 @@ def _match(text: str, group: str) -> Iterator[tuple[Rule, re.Match[str], list[Pl
 def _read(text: str, offset: int, group: str) -> Iterator[FlowStatement]:
     filed: tuple[tuple[str, ...], int] | None = None
     for rule, match, places in _match(text, group):
-        filed = filed or _find_filed_forms(text)
+        filed = filed or find_filed_forms(text)
         for statement in _statements(rule, match, places, offset):
             yield _place_on_filed_form(statement, filed)
 
 
-def _find_filed_forms(text: str) -> tuple[tuple[str, ...], int]:
-    """Return the forms of the condition `If you file Form 2040, ...`, and where it ends; none without one."""
+def find_filed_forms(text: str) -> tuple[tuple[str, ...], int]:
+    """Return the forms of the condition `If you file Form 2040, ...`, and where it ends; none without one.
+
+    Args:
+        text: A sentence.
+    """
     matches = (rule.pattern.search(text) for rule in load_rules("flows", "filers"))
     match = next((each for each in matches if each), None)
     return (name_forms(match["forms"]), match.end()) if match else ((), 0)
@@ -206,11 +215,21 @@ def _statements(rule: Rule, match: re.Match[str], places: list[Place], offset: i
         return
     if rule.extra.get("needs_form"):
         targets = [each for each in targets if each is not None and each.forms]
+    if rule.extra.get("needs_share") and not _is_share(sources[0], targets[0]):
+        return
     for source in sources:
         for target in targets:
             yield FlowStatement(
                 rule.extra["relation"], source, target, offset + match.start(), offset + match.end(), rule.id
             )
+
+
+def _is_share(total: Place | None, share: Place | None) -> bool:
+    """Decide whether two places are a line of Schedule K and a box of Schedule K-1: owners share the total."""
+    if total is None or share is None or len(total.keys) != 1:
+        return False
+    is_total = re.match(r"Schedule K(?: |$)", "".join(total.forms)) is not None
+    return is_total and share.kind == "box" and "".join(share.forms).startswith("Schedule K-1")
 
 
 def list_places(words: str | None, places: list[Place]) -> list[Place]:

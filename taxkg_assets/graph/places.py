@@ -20,7 +20,7 @@ _SCHEDULE = r"Schedules? [A-Z0-9]{1,2}(?:-[A-Z0-9]{1,2})?\b(?! (?:Tax )?Workshee
 _SMALL = r"of|for|and|the|to|in|on|or|a|an|under|with|from|by|etc\."
 # Title of a form between its number and a line: `Form 2849, Dues of Harbor Pilots, line 6`.
 _TITLE = (
-    rf"(?:, (?=[A-Z])(?>(?!Part [IVX\d]|Section |Schedule |Form |Lines? |Box )(?:etc\.|[\w'’/&—-]+)"
+    rf"(?:, (?=[A-Z])(?>(?!Part [IVX\d]|Section |Schedule |Form |Lines? |Box )(?:etc\.|U\.S\.|[\w'’/&—-]+)"
     rf"(?:,? (?=[A-Z]|(?:{_SMALL})[ ,]))?){{2,18}})?"
 )
 _MEMBER = r"\d{1,2}(?:[a-z]{1,2}|\([a-z]\))?(?: (?:through|to) (?:lines? )?\d{1,2}(?:[a-z]{1,2}|\([a-z]\))?)?"
@@ -34,9 +34,9 @@ _VERSION = r"(?:(?:AMT|regular(?: tax)?|separate|original|amended|corrected|atta
 
 
 def _document(prefix: str) -> str:
-    names = rf"(?:{_FORMS}, )?{_SCHEDULE}(?: of {_FORMS})?|{_FORMS}"
+    names = rf"(?:{_FORMS}{_TITLE}, )?{_SCHEDULE}(?: of {_FORMS})?|{_FORMS}"
     year = rf"(?:(?P<{prefix}year>(?:19|20)\d\d) )?"
-    article = r"(?:(?:the|your|an?|any|its|their|his or her|this) )?"
+    article = r"(?:(?:the|your|an?|any|its|their|his or her|this|that) )?"
     owner = rf"(?:(?:all |each )?(?:of )?{article}{year}{_YEARS}?{_OWNER}?{_VERSION}?)"
     return rf"{owner}(?P<{prefix}doc>{names})"
 
@@ -46,7 +46,7 @@ def _keys(prefix: str) -> str:
     column = rf"(?:,? (?:(?({prefix}box)(?!)|in ))?column \((?P<{prefix}column>[a-z])\))?"
     part = rf"(?:,? (?:of|in) Part (?P<{prefix}inner>[IVX]+))?"
     code = rf"(?:,? \(?code (?P<{prefix}code>[A-Z]{{1,2}})\b\)?)?"
-    return rf"(?P<{prefix}kind>lines?|(?P<{prefix}box>box(?:es)?)) (?P<{prefix}keys>{_LIST}){ends}{column}{code}{part}"
+    return rf"(?:(?:applicable|corresponding) (?=lines? \d))?(?P<{prefix}kind>lines?|(?P<{prefix}box>box(?:es)?)) (?P<{prefix}keys>{_LIST}){ends}{column}{code}{part}"
 
 
 def _part(prefix: str) -> str:
@@ -54,23 +54,23 @@ def _part(prefix: str) -> str:
 
 
 _AFTER = (
-    rf"(?:column \((?P<a_first>[a-z])\) of )?{_document('a_')}{_TITLE}(?:,? page \d)?"
+    rf"(?:column \((?P<a_first>[a-z\d])\) of )?{_document('a_')}{_TITLE}(?:,? page \d)?"
     rf"(?:,? ?Section [A-Z\d])?(?:,? ?Part (?P<a_part>[IVX]+|\d),?)?(?:,? Section [A-Z\d],?)?,? {_keys('a_')}"
 )
 _OTHER = r"(?!,? (?:Part [IVX]+,? )?(?:(?:lines?|box(?:es)?) \d|columns? \())"
 _BEFORE = (
     rf"{_part('b_')}{_keys('b_')},?(?: on page \d| of Part (?P<b_within>[IVX]+|\d))? (?:of|on|from|in) "
-    rf"(?>{_document('b_')}|(?P<b_that>that (?:form|schedule))\b){_OTHER}"
+    rf"(?>{_document('b_')}(?:, Part (?P<b_after>[IVX]+|\d)\b)?|(?P<b_that>that (?:form|schedule))\b){_OTHER}"
 )
 _FACE = (
-    rf"page 1, {_keys('f_')}(?! of)|{_part('g_')}{_keys('g_')},? (?:of|on|from|in) "
+    rf"page 1, {_keys('f_')}(?! of)|{_keys('h_')} (?:on|of) page 1\b|{_part('g_')}{_keys('g_')},? (?:of|on|from|in) "
     rf"(?:this |(?:the|your) {_YEARS})form\b"
 )
 _QUOTED = r"[“\"](?P<quoted>[^“”\"]{3,60})[”\"] lines?"
 _LABEL = rf"(?!(?:the )?following\b)(?:the )?(?:{_QUOTED}|(?P<words>[A-Za-z][a-z, ]{{3,60}}?) line)"
 _RETURN = r"(?:your )?(?P<return>(?:(?:federal |income )*tax )?return)\b"
 _BY_LABEL = rf"{_LABEL} \(?(?:of|on) (?:{_RETURN}|{_document('l_')})"
-_LATER = r"Form|Schedule|the case of|the following|the [“\"]|columns? \("
+_LATER = r"Form|Schedule|this line|the case of|the following|the [“\"]|columns? \("
 _OWN = rf"{_part('o_')}{_keys('o_')}(?! (?:of|on|in|from) (?!{_LATER}))(?! worksheet)"
 _PLACE = re.compile(
     rf"(?:{_AFTER})|(?:(?<!\w){_BEFORE})|(?:(?<!\w)(?:{_FACE}))|(?:(?<=\bon ){_BY_LABEL})|(?:(?<!\w){_OWN})"
@@ -85,6 +85,7 @@ _AFTER_COLUMNS = (
     r"(?P<d_keys>\([a-z]\)(?:(?:, and |, | and | or )\([a-z]\))*)(?! (?:through|to) \()"
 )
 _PLACE_OR_COLUMN = re.compile(rf"{_PLACE.pattern}|(?:{_AFTER_COLUMNS})|(?:{_COLUMNS})")
+_PART_NAMES = ("part", "inner", "within", "after")
 _SPLIT = re.compile(r",? (?:or|and) |, ")
 
 
@@ -137,20 +138,20 @@ def _read_places(text: str, pattern: re.Pattern[str]) -> Iterator[Place]:
             forms = name_forms(groups["c_doc"] or groups["d_doc"] or "")
             yield Place(forms, letters, "column", "", "", "", *match.span())
             continue
-        prefix = next((name for name in ("a_", "b_", "f_", "g_", "o_") if groups[f"{name}keys"]), "")
+        prefix = next((name for name in ("a_", "b_", "f_", "g_", "h_", "o_") if groups[f"{name}keys"]), "")
         label = groups["quoted"] or groups["words"] or ""
         document = groups["l_doc"] if not prefix else groups.get(f"{prefix}doc")
         if groups["b_that"]:
             document = find_last_document(text[: match.start()])
             if not document:
                 continue
-        if groups["return"] or prefix in ("f_", "g_"):
+        if groups["return"] or prefix in ("f_", "g_", "h_"):
             forms = (RETURN if groups["return"] else FACE,)
         else:
             forms = name_forms(document or "")
         kind = "box" if prefix and groups[f"{prefix}kind"].startswith("box") else "line"
         keys = tuple(_list_keys(groups[f"{prefix}keys"] if prefix else ""))
-        part = groups.get(f"{prefix}part") or groups.get(f"{prefix}inner") or groups.get(f"{prefix}within") or ""
+        part = next((named for name in _PART_NAMES if (named := groups.get(f"{prefix}{name}"))), "")
         column = (groups[f"{prefix}column"] or groups["a_first"] or "") if prefix else ""
         code = (groups[f"{prefix}code"] or "") if prefix else ""
         year = groups.get(f"{prefix or 'l_'}year")
@@ -173,11 +174,19 @@ def _list_keys(words: str) -> Iterator[str]:
         first, *last = (
             re.sub(r"[()]", "", key) for key in re.split(r" (?:through|to) ", re.sub(r"^(?:lines?|box) ", "", word))
         )
-        yield from _range_keys(first, last[0]) if last else [first] if first else []
+        yield from range_keys(first, last[0]) if last else [first] if first else []
 
 
-def _range_keys(first: str, last: str) -> list[str]:
-    """List the keys from one to another: numbers without letters, or letters of one number."""
+def range_keys(first: str, last: str) -> list[str]:
+    """List the keys from one to another: numbers without letters, or letters of one number.
+
+    Args:
+        first: First key.
+        last: Last key.
+
+    Returns:
+        The two keys alone where what lies between is not known.
+    """
     if first.isdigit() and last.isdigit():
         return [str(number) for number in range(int(first), int(last) + 1)]
     if first[:-1] == last[:-1] and first[-1].isalpha() and last[-1].isalpha():
