@@ -188,6 +188,8 @@ def _read_clause(clause: str, places: list[Place], before: _Before, under: str, 
         before.is_computed = before.is_computed or (bool(found) and not sources)
     if verb == "sum":
         sources = [each.place for each in found if each.role]
+        if under == "lines" and sources and all(each.forms for each in sources) and _is_sum(clause, found):
+            pairs = [(source, None) for source in sources]
         before.is_computed = before.is_computed or not all(each.forms for each in sources)
     if verb in _NAMING:
         before.shown = [*before.shown, *sources]
@@ -198,6 +200,12 @@ def _read_clause(clause: str, places: list[Place], before: _Before, under: str, 
     before.targets = targets or before.targets
     before.is_own = any(source is None for source, _ in pairs) if pairs else before.is_own
     return pairs
+
+
+def _is_sum(clause: str, found: list[FoundPlace]) -> bool:
+    """Decide whether a clause only adds the places that it names: the sum is the amount of the heading's line."""
+    is_bare = all(each.role in ("source", "amount") for each in found)
+    return is_bare and not matches_any("flows", "clause_elsewhere", clause)
 
 
 def _pair_shown(clause: str, found: list[FoundPlace], before: _Before, under: str) -> list[Pair]:
