@@ -30,6 +30,7 @@ _WHOLE = re.compile(r"Schedule K(?: |$)")
 _SHOWS = re.compile(r"^,? (?:(?:will|should|may|generally) )*(?:shows?|contains?)\b")
 _FRONTED = re.compile(r"^\W*(?:\d+\. )?On (?:your |the )?⟨(\d+)_*⟩,? $")
 _NEXT_OBJECT = re.compile(r"^(?:,? columns? \(?\w\)?)?,? (?:the|any|all|your|each|only|this)\b")
+_FIRST = re.compile(r"^(?:Lines?|Box(?:es)?)(?= \d)")
 _NAMING = ("named", "shown", "sum")
 """Verbs of clauses that name an amount which a later sentence may move."""
 WITHIN = "clause_within"
@@ -107,8 +108,8 @@ def read_clauses(text: str, *, under: str, said: Said | None = None) -> list[Flo
     before = _Before(named=said.named if said else [])
     schedules: dict[str, tuple[str, ...]] = {}
     for start, end in find_sentences(text):
-        sentence = text[start:end]
-        places = find_places(sentence) if "line" in sentence or "box" in sentence else []
+        sentence = _FIRST.sub(lambda match: match[0].lower(), text[start:end])
+        places = find_places(sentence, before=text[:start]) if "line" in sentence or "box" in sentence else []
         if not sentence.startswith("Instead"):
             before = before.begin(is_first=not start)
         if places and (under == "given" or not matches_any("flows", "clause_others", sentence)):
@@ -273,6 +274,8 @@ def _find_role(left: str, right: str, previous: FoundPlace | None, *, is_joined:
         return "aside" if is_aside and (previous is None or left.strip() != "(") else ""
     if _SHOWS.match(right):
         return "source"
+    if right.startswith(", if any") and left.endswith((" the amount on ", " amount in ")):
+        return "source"
     if right.startswith((" amount", "’s amount")) and not _AFTER_PREPOSITION.search(left):
         return "source"
     if is_joined and previous is not None:
@@ -310,7 +313,9 @@ def _settle(found: list[FoundPlace], *, verb: str, at: int, is_share: bool) -> N
             is_followed = is_followed and follower is not None and not _JOINT.search(follower.left)
             is_subject = each.start < at and verb != "move"
             each.role = "source" if is_followed or is_subject or verb == "equal" else "target"
-        elif each.role == "aside" and has_target and each.start > at:
+        elif each.role == "aside" and has_target and (each.start > at or verb == "moved"):
+            each.role = "source"
+        elif verb == "moved" and has_target and not each.role and each.start < at and not each.left.strip():
             each.role = "source"
         has_target = has_target or (each.role == "target" and each.start >= at - 1)
         follower = each
@@ -343,6 +348,8 @@ def _pair(
     """Return the pairs of ends of one amount that a clause moves."""
     sources: list[Place | None] = [each.place for each in group if each.role == "source"]
     targets = [each for each in group if each.role == "target"]
+    if not group and under == "lines" and verb == "move" and matches_any("flows", "clause_here", clause[at:]):
+        return [(source, None) for source in before.sources or before.named if source.forms]
     if sources and not targets and before.fronted is not None:
         return [(source, before.fronted) for source in sources]
     if under == "given" and targets:
@@ -389,6 +396,8 @@ def _find_origins(means: str, before: _Before, under: str) -> list[Place | None]
         under == "lines" and (means == "own" or (means == "first" and (before.is_first or before.is_own)))
     )
     here: list[Place | None] = [*(before.sources or before.targets)]
+    if means == "own" and under == "lines":
+        here = here or [*before.named]
     if means == "this":
         here = here or [*before.named]
         is_own = is_own or under == "lines"

@@ -27,7 +27,7 @@ _MEMBER = r"\d{1,2}(?:[a-z]{1,2}|\([a-z]\))?(?: (?:through|to) (?:lines? )?\d{1,
 _LIST = rf"{_MEMBER}(?:(?: or | and |, |, or |, and )(?:line |box )?{_MEMBER}\b(?! of (?!Schedule|Form)))*"
 
 
-_YEARS = r"(?:(?:current|prior|previous|preceding|last|this)[- ]year(?:['’]s)? )"
+_YEARS = r"(?:(?:current|prior|previous|preceding|last|this|next)[- ]year(?:['’]s)? )"
 _OWNER = r"(?:(?!(?:that|it|this|what|here|there)['’])[a-z]+(?:['’]s|s['’]) )"
 _VERSION = r"(?:(?:AMT|regular(?: tax)?|separate|original|amended|corrected|attached|final|first|second|last|other) )"
 """Words between an article and a form that say which copy of it is meant."""
@@ -85,6 +85,11 @@ _AFTER_COLUMNS = (
     r"(?P<d_keys>\([a-z]\)(?:(?:, and |, | and | or )\([a-z]\))*)(?! (?:through|to) \()"
 )
 _PLACE_OR_COLUMN = re.compile(rf"{_PLACE.pattern}|(?:{_AFTER_COLUMNS})|(?:{_COLUMNS})")
+_SHOWN_ON = re.compile(
+    rf"(?P<form>{_FORMS})(?: that you received| you received)?(?: that)? "
+    r"(?:shows?|showing|with|has|reports?|reporting|includes?|reflects?|reflecting)\b[^.;]{0,60}?\bin (?:the )?$"
+)
+"""Form that the box right after it is on: `Form 2099 shows an amount in box 4`."""
 _PART_NAMES = ("part", "inner", "within", "after")
 _SPLIT = re.compile(r",? (?:or|and) |, ")
 
@@ -105,14 +110,15 @@ class Place:
     year: int | None = None
 
 
-def find_places(text: str, *, columns: bool = False) -> list[Place]:
+def find_places(text: str, *, columns: bool = False, before: str = "") -> list[Place]:
     """Return the places that a text names, in its order.
 
     Args:
         text: A label or a sentence.
         columns: Whether columns without a line are places, too.
+        before: Text before it, which may name `that form`.
     """
-    return list(_read_places(text, _PLACE_OR_COLUMN if columns else _PLACE))
+    return list(_read_places(text, _PLACE_OR_COLUMN if columns else _PLACE, before))
 
 
 def mask(text: str, places: list[Place]) -> str:
@@ -128,7 +134,7 @@ def mask(text: str, places: list[Place]) -> str:
     return text
 
 
-def _read_places(text: str, pattern: re.Pattern[str]) -> Iterator[Place]:
+def _read_places(text: str, pattern: re.Pattern[str], before: str) -> Iterator[Place]:
     for match in pattern.finditer(text):
         if matches_any("flows", "elsewhere", text[max(0, match.start() - 40) : match.start()]):
             continue
@@ -142,9 +148,12 @@ def _read_places(text: str, pattern: re.Pattern[str]) -> Iterator[Place]:
         label = groups["quoted"] or groups["words"] or ""
         document = groups["l_doc"] if not prefix else groups.get(f"{prefix}doc")
         if groups["b_that"]:
-            document = find_last_document(text[: match.start()])
+            document = find_last_document(text[: match.start()]) or find_last_document(before)
             if not document:
                 continue
+        elif prefix == "o_" and groups["o_kind"].startswith("box"):
+            shown = _SHOWN_ON.search(text, 0, match.start())
+            document = shown["form"] if shown else document
         if groups["return"] or prefix in ("f_", "g_", "h_"):
             forms = (RETURN if groups["return"] else FACE,)
         else:
