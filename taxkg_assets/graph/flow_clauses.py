@@ -30,6 +30,8 @@ _WHOLE = re.compile(r"Schedule K(?: |$)")
 _SHOWS = re.compile(r"^,? (?:(?:will|should|may|generally) )*(?:shows?|contains?)\b")
 _FRONTED = re.compile(r"^\W*(?:\d+\. )?On (?:your |the )?⟨(\d+)_*⟩,? $")
 _NEXT_OBJECT = re.compile(r"^(?:,? columns? \(?\w\)?)?,? (?:the|any|all|your|each|only|this)\b")
+_APART = re.compile(r"\bto the\b|\btotals?\b")
+"""Between two places that are not on the same form: `Add Form 2040, line 8, to the total of lines 1 and 2`."""
 _FIRST = re.compile(r"^(?:Lines?|Box(?:es)?)(?= \d)")
 _NAMING = ("named", "shown", "sum")
 """Verbs of clauses that name an amount which a later sentence may move."""
@@ -170,6 +172,7 @@ def _read_clause(clause: str, places: list[Place], before: _Before, under: str, 
     found = find_roles(clause, places)
     is_share = verb == "move" and matches_any("flows", "clause_shares", clause[at:])
     _settle(found, verb=verb, at=at, is_share=is_share)
+    _settle_asides(found, under=under, verb=verb)
     sources = [each.place for each in found if each.role in ("source", "aside")]
     targets = [each.place for each in found if each.role == "target" and each.start >= at - 1]
     pairs: list[Pair] = []
@@ -254,7 +257,8 @@ def find_roles(clause: str, places: list[Place]) -> list[FoundPlace]:
         if role == "aside" and previous is not None and previous.role == "target":
             role = ""
         place = places[int(match[1])]
-        if previous and not place.forms and previous.place.forms and role == previous.role:
+        is_apart = not is_joined and _APART.search(left)
+        if previous and not place.forms and previous.place.forms and role == previous.role and not is_apart:
             place = replace(place, forms=previous.place.forms, label="")
         if clause.count("“", 0, match.start()) > clause.count("”", 0, match.start()):
             role = ""
@@ -270,7 +274,7 @@ def _find_role(left: str, right: str, previous: FoundPlace | None, *, is_joined:
     if _OPEN.search(left):
         if left.endswith("(from "):
             return "source"
-        is_aside = _INSIDE.search(left) and right.startswith((")", ", code", " ("))
+        is_aside = _INSIDE.search(left) and right.startswith((")", ", code", " (", ", column"))
         return "aside" if is_aside and (previous is None or left.strip() != "(") else ""
     if _SHOWS.match(right):
         return "source"
@@ -321,6 +325,14 @@ def _settle(found: list[FoundPlace], *, verb: str, at: int, is_share: bool) -> N
         follower = each
 
 
+def _settle_asides(found: list[FoundPlace], *, under: str, verb: str) -> None:
+    """Make the places in parentheses of a clause without others its sources: `Enter your wages (Form W-2, box 1)`."""
+    if under != "lines" or verb != "move" or any(each.role not in ("", "aside") for each in found):
+        return
+    for each in found:
+        each.role = "source" if each.role == "aside" or each.left.endswith(" (") else each.role
+
+
 def _group(found: list[FoundPlace], at: int) -> list[list[FoundPlace]]:
     """Divide the places of a clause: `the dues from A on B and the tax from C on D` moves two amounts."""
     groups: list[list[FoundPlace]] = [[]]
@@ -348,6 +360,8 @@ def _pair(
     """Return the pairs of ends of one amount that a clause moves."""
     sources: list[Place | None] = [each.place for each in group if each.role == "source"]
     targets = [each for each in group if each.role == "target"]
+    if before.is_computed and not group:
+        return []
     if not group and under == "lines" and verb == "move" and matches_any("flows", "clause_here", clause[at:]):
         return [(source, None) for source in before.sources or before.named if source.forms]
     if sources and not targets and before.fronted is not None:
