@@ -27,12 +27,19 @@ _INSIDE = re.compile(
 )
 _PARTNER = ("Schedule K-1",)
 _WHOLE = re.compile(r"Schedule K(?: |$)")
-_SHOWS = re.compile(r"^,? (?:(?:will|should|may|generally) )*(?:shows?|contains?)\b")
+_SHOWS = re.compile(r"^,? (?:(?:(?:will|should|may|generally) )*(?:shows?|contains?)\b|(?:is|are) (?:your|the) )")
 _FRONTED = re.compile(r"^\W*(?:\d+\. )?On (?:your |the )?⟨(\d+)_*⟩,? $")
 _NEXT_OBJECT = re.compile(r"^(?:,? columns? \(?\w\)?)?,? (?:the|any|all|your|each|only|this)\b")
+_SUBJECT = re.compile(
+    r"^If (?:the amount (?:on|in) )?⟨\w+⟩,? (?:is|shows) (?:an? |not |zero|(?:more|greater|less) than (?:zero|\$)|positive|negative)"
+    r"[^⟨⟩]*$"
+)
+"""Condition on the amount of one place, which a later clause may move."""
 _APART = re.compile(r"\bto the\b|\btotals?\b")
 """Between two places that are not on the same form: `Add Form 2040, line 8, to the total of lines 1 and 2`."""
 _FIRST = re.compile(r"^(?:Lines?|Box(?:es)?)(?= \d)")
+_NEAR = 5
+"""Most characters between a verb and its object: `must match the ⟨0⟩`."""
 _NAMING = ("named", "shown", "sum")
 """Verbs of clauses that name an amount which a later sentence may move."""
 WITHIN = "clause_within"
@@ -65,6 +72,7 @@ class _Before:
         last: Last place of the sentence before it.
         is_first: Whether it is the first one of its passage.
         is_own: Whether it, or the one before it, moved the amount of the heading.
+        is_topic: Whether it says what the amount of the heading is: `This is your deduction.`
     """
 
     sources: list[Place] = field(default_factory=list)
@@ -77,6 +85,7 @@ class _Before:
     last: Place | None = None
     is_first: bool = True
     is_own: bool = False
+    is_topic: bool = False
 
     def begin(self, *, is_first: bool) -> _Before:
         """Return what the next sentence knows; one without places changes nothing."""
@@ -114,6 +123,8 @@ def read_clauses(text: str, *, under: str, said: Said | None = None) -> list[Flo
         places = find_places(sentence, before=text[:start]) if "line" in sentence or "box" in sentence else []
         if not sentence.startswith("Instead"):
             before = before.begin(is_first=not start)
+        if under == "lines" and matches_any("flows", "clause_topics", sentence):
+            before.is_topic = True
         if places and (under == "given" or not matches_any("flows", "clause_others", sentence)):
             places = [_name_parent(each, schedules) for each in places]
             found += _read_sentence(mask(sentence, places), places, before, start, under)
@@ -187,8 +198,10 @@ def _read_clause(clause: str, places: list[Place], before: _Before, under: str, 
         pairs = _pair_shown(clause, found, before, under)
     elif verb == "equal" and under == "lines" and not matches_any("flows", "clause_elsewhere", clause):
         pairs = [(source, None) for source in sources]
+    if verb == "moved" and not pairs and all(each.kind == "box" for each in targets):
+        before.shown, targets = [*before.shown, *targets], []
     if verb == "condition":
-        sources = [each.place for each in found if each.role]
+        sources = [each.place for each in found if each.role or _SUBJECT.match(clause)]
         before.is_computed = before.is_computed or (bool(found) and not sources)
     if verb == "sum":
         sources = [each.place for each in found if each.role]
@@ -274,7 +287,7 @@ def _find_role(left: str, right: str, previous: FoundPlace | None, *, is_joined:
     if _OPEN.search(left):
         if left.endswith("(from "):
             return "source"
-        is_aside = _INSIDE.search(left) and right.startswith((")", ", code", " (", ", column"))
+        is_aside = _INSIDE.search(left) and right.startswith((")", ", code", " (", ", column", " with code"))
         return "aside" if is_aside and (previous is None or left.strip() != "(") else ""
     if _SHOWS.match(right):
         return "source"
@@ -311,6 +324,9 @@ def _settle(found: list[FoundPlace], *, verb: str, at: int, is_share: bool) -> N
     if verb in ("shown", "named"):
         for each in found:
             each.role = "source" if each.role in ("target", "amount") else each.role
+    for each in found:
+        if verb == "equal" and not each.role and each.start - at <= _NEAR:
+            each.role = "source"
     for each in reversed(found):
         if each.role == "amount":
             is_followed = follower is not None and follower.is_joined and follower.role == "target"
@@ -362,8 +378,8 @@ def _pair(
     targets = [each for each in group if each.role == "target"]
     if before.is_computed and not group:
         return []
-    if not group and under == "lines" and verb == "move" and matches_any("flows", "clause_here", clause[at:]):
-        return [(source, None) for source in before.sources or before.named if source.forms]
+    if not targets and under == "lines" and matches_any("flows", "clause_here", clause[at:]):
+        return [(source, None) for source in sources or before.sources or before.named if source and source.forms]
     if sources and not targets and before.fronted is not None:
         return [(source, before.fronted) for source in sources]
     if under == "given" and targets:
@@ -377,7 +393,8 @@ def _pair(
         means = _find_object(clause[:at], clause[at : targets[0].start], verb)
         if means == "elided":
             is_followed = _NEXT_OBJECT.match(clause[clause.index("⟩", targets[-1].start) + 1 :])
-            return [] if is_followed else [(source, each.place) for source in before.sources for each in targets]
+            moved: list[Place | None] = [*before.sources] or ([None] if under == "boxes" else [])
+            return [] if is_followed else [(source, each.place) for source in moved for each in targets]
         sources = _find_origins(means, before, under) if targets[0] is group[0] else []
     return [(source, target.place) for source in sources for target in targets]
 
@@ -404,6 +421,8 @@ def _find_object(subject: str, words: str, verb: str) -> str:
 
 def _find_origins(means: str, before: _Before, under: str) -> list[Place | None]:
     """Return where an amount without a source comes from: None is the line or box of the heading."""
+    if under == "lines" and before.is_topic and means and not before.sources:
+        return [None]
     if not means or before.is_computed:
         return []
     is_own = under == "boxes" or (
