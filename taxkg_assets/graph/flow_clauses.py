@@ -38,6 +38,7 @@ _SUBJECT = re.compile(
 _APART = re.compile(r"\bto the\b|\btotals?\b")
 """Between two places that are not on the same form: `Add Form 2040, line 8, to the total of lines 1 and 2`."""
 _FIRST = re.compile(r"^(?:Lines?|Box(?:es)?)(?= \d)")
+_DIRECTLY = (" on ", " to ", ", on ", " in ")
 _NEAR = 5
 """Most characters between a verb and its object: `must match the ⟨0⟩`."""
 _NAMING = ("named", "shown", "sum")
@@ -271,8 +272,10 @@ def find_roles(clause: str, places: list[Place]) -> list[FoundPlace]:
             role = ""
         place = places[int(match[1])]
         is_apart = not is_joined and _APART.search(left)
-        if previous and not place.forms and previous.place.forms and role == previous.role and not is_apart:
-            place = replace(place, forms=previous.place.forms, label="")
+        same = next((each for each in reversed(found) if each.role == role and each.place.kind == place.kind), None)
+        named = previous if previous and previous.role == role else same if place.kind == "box" or is_joined else None
+        if named and not place.forms and named.place.forms and not is_apart:
+            place = replace(place, forms=named.place.forms, label="")
         if clause.count("“", 0, match.start()) > clause.count("”", 0, match.start()):
             role = ""
         found.append(FoundPlace(place, match.start(), role, is_joined, left))
@@ -331,6 +334,8 @@ def _settle(found: list[FoundPlace], *, verb: str, at: int, is_share: bool) -> N
         if each.role == "amount":
             is_followed = follower is not None and follower.is_joined and follower.role == "target"
             is_followed = is_followed and follower is not None and not _JOINT.search(follower.left)
+            is_next = follower is not None and follower.role == "target" and follower.left in _DIRECTLY
+            is_followed = is_followed or (is_next and each.place.kind == "box")
             is_subject = each.start < at and verb != "move"
             each.role = "source" if is_followed or is_subject or verb == "equal" else "target"
         elif each.role == "aside" and has_target and (each.start > at or verb == "moved"):

@@ -16,6 +16,7 @@ from taxkg_assets.graph.flow_lists import find_listed_form, introduces_sources, 
 from taxkg_assets.graph.flow_rows import list_rows, names_other
 from taxkg_assets.graph.flow_statements import (
     FlowStatement,
+    names_whole,
     pair_in_turn,
     read_code,
     read_heading,
@@ -166,7 +167,8 @@ def _read_passage(row: Row, before: _Before, *, under: str) -> list[FlowStatemen
     if not is_same:
         before.anchor_id, before.column_forms = row["anchor_id"], ()
     placed = []
-    for statement in (part for each in statements for part in pair_in_turn(each, row["text"])):
+    whole = [each for each in statements if names_whole(each, row["text"])]
+    for statement in (part for each in whole for part in pair_in_turn(each, row["text"])):
         target = statement.target
         if target is not None and target.kind == "column":
             before.column_forms = target.forms or before.column_forms

@@ -93,6 +93,20 @@ def pair_in_turn(statement: FlowStatement, text: str) -> list[FlowStatement]:
     ]
 
 
+def names_whole(statement: FlowStatement, text: str) -> bool:
+    """Decide whether the source of a statement on the heading's line is an amount, and all of it.
+
+    Args:
+        statement: A statement of the passage.
+        text: The passage.
+    """
+    source = statement.source
+    if source is None or statement.target is not None:
+        return True
+    is_part = matches_any("flows", "source_tails", text[source.end : source.end + 80])
+    return not is_part and not matches_any("flows", "no_amounts", text[max(0, source.start - 80) : source.start])
+
+
 def read_code(text: str) -> str:
     """Return the code that a passage on the entries of a box explains; empty where it explains none.
 

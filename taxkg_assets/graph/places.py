@@ -70,7 +70,7 @@ _QUOTED = r"[“\"](?P<quoted>[^“”\"]{3,60})[”\"] lines?"
 _LABEL = rf"(?!(?:the )?following\b)(?:the )?(?:{_QUOTED}|(?P<words>[A-Za-z][a-z, ]{{3,60}}?) line)"
 _RETURN = r"(?:your )?(?P<return>(?:(?:federal |income )*tax )?return)\b"
 _BY_LABEL = rf"{_LABEL} \(?(?:of|on) (?:{_RETURN}|{_document('l_')})"
-_LATER = r"(?:the|your) total|Form|Schedule|this line|the case of|the following|the [“\"]|columns? \("
+_LATER = r"(?:the|your) total|lines? \d|Form|Schedule|this line|the case of|the following|the [“\"]|columns? \("
 _OWN = rf"{_part('o_')}{_keys('o_')}(?! (?:of|on|in|from) (?!{_LATER}))(?! worksheet)"
 _PLACE = re.compile(
     rf"(?:{_AFTER})|(?:(?<!\w){_BEFORE})|(?:(?<!\w)(?:{_FACE}))|(?:(?<=\bon ){_BY_LABEL})|(?:(?<!\w){_OWN})"
@@ -90,6 +90,8 @@ _SHOWN_ON = re.compile(
     r"(?:shows?|showing|with|has|reports?|reporting|includes?|reflects?|reflecting)\b[^.;]{0,60}?\bin (?:the )?$"
 )
 """Form that the box right after it is on: `Form 2099 shows an amount in box 4`."""
+_RECEIVED = re.compile(rf"\byou (?:also )?(?:receive|received|get|got) (?:an? |the )?(?P<form>{_SCHEDULE}|{_FORMS})[^.;]{{0,80}}$")
+"""Form that a later box of the sentence is on: `If you received a Form 2099, enter the amount from box 4`."""
 _PART_NAMES = ("part", "inner", "within", "after")
 _SPLIT = re.compile(r",? (?:or|and) |, ")
 
@@ -152,7 +154,7 @@ def _read_places(text: str, pattern: re.Pattern[str], before: str) -> Iterator[P
             if not document:
                 continue
         elif prefix == "o_" and groups["o_kind"].startswith("box"):
-            shown = _SHOWN_ON.search(text, 0, match.start())
+            shown = _SHOWN_ON.search(text, 0, match.start()) or _RECEIVED.search(text, 0, match.start())
             document = shown["form"] if shown else document
         if groups["return"] or prefix in ("f_", "g_", "h_"):
             forms = (RETURN if groups["return"] else FACE,)
