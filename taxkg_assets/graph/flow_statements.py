@@ -227,6 +227,8 @@ def _statements(rule: Rule, match: re.Match[str], places: list[Place], offset: i
     targets = [*list_places(groups.get("to") or groups.get("also"), places)] or nowhere
     if rule.extra.get("only_boxes") and all(each is not None and each.kind != "box" for each in sources):
         return
+    if rule.extra.get("only_columns") and not any(each is not None and each.kind == "column" for each in targets):
+        return
     if rule.extra.get("needs_form"):
         targets = [each for each in targets if each is not None and each.forms]
     if rule.extra.get("needs_share") and not _is_share(sources[0], targets[0]):
