@@ -39,7 +39,12 @@ def read_label(label: str) -> list[FlowStatement]:
     Args:
         label: Words printed for the line.
     """
-    return [*_read(label, 0, "labels"), *_read(label, 0, "totals"), *_read_operands(label)]
+    found = [
+        each
+        for each in _read(label, 0, "labels")
+        if each.relation == "flows_to" or not matches_any("flows", "subtractions", label[: each.start])
+    ]
+    return [*found, *_read(label, 0, "totals"), *_read_operands(label)]
 
 
 def read_heading(heading: str) -> list[FlowStatement]:
