@@ -10,53 +10,29 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
+from taxkg_assets.graph.flow_roles import FoundPlace, find_roles, group_places, settle, settle_asides
 from taxkg_assets.graph.flow_statements import FlowStatement
 from taxkg_assets.graph.places import Place, find_places, mask
 from taxkg_assets.rules.anchored_search import matches_any
 from taxkg_assets.rules.loader import load_rules
 from taxkg_assets.rules.sentences import find_sentences
 
-_WORD = re.compile(r"⟨(\d+)_*⟩")
-_PREPOSITION = re.compile(r"\b(from|on|in|to)\b")
-_AFTER_PREPOSITION = re.compile(r"\b(?:from|on|in|to) $")
-_JOINT = re.compile(r";|\b(?:and|or)\b")
-_OPEN = re.compile(r"\([^()]*$")
-_EXAMPLE = re.compile(r"\((?:for example|such as|generally),? $")
-_INSIDE = re.compile(
-    r"\((?:(?:the (?:total )?amounts? |as )?(?:(?:shown|reported) )?(?:from|in|on) (?:all |your |the )*)?$"
-)
 _PARTNER = ("Schedule K-1",)
 _WHOLE = re.compile(r"Schedule K(?: |$)")
-_SHOWS = re.compile(r"^,? (?:(?:(?:will|should|may|generally) )*(?:shows?|contains?)\b|(?:is|are) (?:your|the) )")
 _FRONTED = re.compile(r"^\W*(?:\d+\. )?On (?:your |the )?⟨(\d+)_*⟩,? $")
 _NEXT_OBJECT = re.compile(r"^(?:,? columns? \(?\w\)?)?,? (?:the|any|all|your|each|only|this)\b")
 _SUBJECT = re.compile(
-    r"^If (?:the amount (?:on|in) )?⟨\w+⟩,? (?:is|shows) (?:an? |not |zero|(?:more|greater|less) than (?:zero|\$)|positive|negative)"
+    r"^If (?:the amount (?:on|in) )?⟨\w+⟩,? (?:is|shows) "
+    r"(?:an? |not |zero|(?:more|greater|less) than (?:zero|\$)|positive|negative)"
     r"[^⟨⟩]*$"
 )
 """Condition on the amount of one place, which a later clause may move."""
-_APART = re.compile(r"\bto the\b|\btotals?\b")
-"""Between two places that are not on the same form: `Add Form 2040, line 8, to the total of lines 1 and 2`."""
 _FIRST = re.compile(r"^(?:Lines?|Box(?:es)?)(?= \d)")
-_DIRECTLY = (" on ", " to ", ", on ", " in ")
-_NEAR = 5
-"""Most characters between a verb and its object: `must match the ⟨0⟩`."""
 _NAMING = ("named", "shown", "sum")
 """Verbs of clauses that name an amount which a later sentence may move."""
 WITHIN = "clause_within"
 """Rule of statements that join two lines of the form that the text is about."""
 Pair = tuple[Place | None, Place | None]
-
-
-@dataclass(slots=True)
-class FoundPlace:
-    """A place of a clause with what it is there: source, target, amount (either), aside, or empty."""
-
-    place: Place
-    start: int
-    role: str
-    is_joined: bool
-    left: str
 
 
 @dataclass(slots=True)
@@ -183,15 +159,15 @@ def _read_clause(clause: str, places: list[Place], before: _Before, under: str, 
     """Return the pairs of ends that a clause joins, and remember its places for the next one."""
     found = find_roles(clause, places)
     is_share = verb == "move" and matches_any("flows", "clause_shares", clause[at:])
-    _settle(found, verb=verb, at=at, is_share=is_share)
-    _settle_asides(found, under=under, verb=verb)
+    settle(found, verb=verb, at=at, is_share=is_share)
+    settle_asides(found, under=under, verb=verb)
     sources = [each.place for each in found if each.role in ("source", "aside")]
     targets = [each.place for each in found if each.role == "target" and each.start >= at - 1]
     pairs: list[Pair] = []
     if verb in ("move", "moved"):
         pairs = [
             pair
-            for group in _group(found, at)
+            for group in group_places(found, at)
             for pair in _pair(clause, group, before, under, verb=verb, at=at, is_share=is_share)
         ]
         pairs += _pair_shares(found)
@@ -252,127 +228,6 @@ def _find_verb(clause: str) -> tuple[str, int]:
     if matches_any("flows", "negations", clause[max(0, last - 40) : last + 1]):
         return "negated", len(clause)
     return best[2], best[1]
-
-
-def find_roles(clause: str, places: list[Place]) -> list[FoundPlace]:
-    """Return the places of a clause with their roles; a place without a form of its own is on the form before it.
-
-    Args:
-        clause: Clause with its places masked.
-        places: Places of the sentence.
-    """
-    found: list[FoundPlace] = []
-    end = 0
-    for match in _WORD.finditer(clause):
-        left = clause[end : match.start()]
-        previous = found[-1] if found else None
-        is_joined = previous is not None and matches_any("flows", "clause_joins", left)
-        role = _find_role(left, clause[match.end() :], previous, is_joined=is_joined)
-        if role == "aside" and previous is not None and previous.role == "target":
-            role = ""
-        place = places[int(match[1])]
-        is_apart = not is_joined and _APART.search(left)
-        same = next((each for each in reversed(found) if each.role == role and each.place.kind == place.kind), None)
-        named = previous if previous and previous.role == role else same if place.kind == "box" or is_joined else None
-        if named and not place.forms and named.place.forms and not is_apart:
-            place = replace(place, forms=named.place.forms, label="")
-        if clause.count("“", 0, match.start()) > clause.count("”", 0, match.start()):
-            role = ""
-        found.append(FoundPlace(place, match.start(), role, is_joined, left))
-        end = match.end()
-    return found
-
-
-def _find_role(left: str, right: str, previous: FoundPlace | None, *, is_joined: bool) -> str:
-    """Return the role of a place between two texts; it may continue the previous place."""
-    if _EXAMPLE.search(left) and previous is not None:
-        return previous.role
-    if _OPEN.search(left):
-        if left.endswith("(from "):
-            return "source"
-        is_aside = _INSIDE.search(left) and right.startswith((")", ", code", " (", ", column", " with code"))
-        return "aside" if is_aside and (previous is None or left.strip() != "(") else ""
-    if _SHOWS.match(right):
-        return "source"
-    if right.startswith(", if any") and left.endswith((" the amount on ", " amount in ")):
-        return "source"
-    if right.startswith((" amount", "’s amount")) and not _AFTER_PREPOSITION.search(left):
-        return "source"
-    if is_joined and previous is not None:
-        preposition = _PREPOSITION.search(left)
-        is_joint = _JOINT.search(left) is not None
-        if preposition is None or (is_joint and previous.role == "target"):
-            return previous.role
-        if preposition[1] == "from":
-            return "source"
-        return previous.role if is_joint else "target"
-    for rule in load_rules("flows", "clause_roles"):
-        if rule.pattern.search(left):
-            return str(rule.extra["role"]).replace("none", "")
-    return ""
-
-
-def _settle(found: list[FoundPlace], *, verb: str, at: int, is_share: bool) -> None:
-    """Decide what an amount on a place is, and a place in parentheses: a source where a target follows.
-
-    Shares of partners go to boxes.
-    """
-    if is_share:
-        for each in found:
-            if each.place.kind == "box" and (each.left.endswith((" in ", " in the ")) or each.role == "target"):
-                each.role = "target"
-                each.place = each.place if each.place.forms else replace(each.place, forms=_PARTNER)
-    has_target = False
-    follower: FoundPlace | None = None
-    if verb in ("shown", "named"):
-        for each in found:
-            each.role = "source" if each.role in ("target", "amount") else each.role
-    for each in found:
-        if verb == "equal" and not each.role and each.start - at <= _NEAR:
-            each.role = "source"
-    for each in reversed(found):
-        if each.role == "amount":
-            is_followed = follower is not None and follower.is_joined and follower.role == "target"
-            is_followed = is_followed and follower is not None and not _JOINT.search(follower.left)
-            is_next = follower is not None and follower.role == "target" and follower.left in _DIRECTLY
-            is_followed = is_followed or (is_next and each.place.kind == "box")
-            is_subject = each.start < at and verb != "move"
-            each.role = "source" if is_followed or is_subject or verb == "equal" else "target"
-        elif each.role == "aside" and has_target and (each.start > at or verb == "moved"):
-            each.role = "source"
-        elif verb == "moved" and has_target and not each.role and each.start < at and not each.left.strip():
-            each.role = "source"
-        has_target = has_target or (each.role == "target" and each.start >= at - 1)
-        follower = each
-
-
-def _settle_asides(found: list[FoundPlace], *, under: str, verb: str) -> None:
-    """Make the places in parentheses of a clause without others its sources: `Enter your wages (Form W-2, box 1)`."""
-    if under != "lines" or verb != "move" or any(each.role not in ("", "aside") for each in found):
-        return
-    for each in found:
-        each.role = "source" if each.role == "aside" or each.left.endswith(" (") else each.role
-
-
-def _group(found: list[FoundPlace], at: int) -> list[list[FoundPlace]]:
-    """Divide the places of a clause: `the dues from A on B and the tax from C on D` moves two amounts."""
-    groups: list[list[FoundPlace]] = [[]]
-    for each in found:
-        if each.role not in ("source", "target") or (each.role == "target" and each.start < at - 1):
-            continue
-        roles = {other.role for other in groups[-1]}
-        is_full = len(roles) == 2 and not each.is_joined and each.role == "source" == groups[-1][0].role
-        is_other = (
-            each.place.kind == "line"
-            and each.role == "target"
-            and groups[-1]
-            and groups[-1][-1].role == "target"
-            and not each.is_joined
-        )
-        if is_full or is_other:
-            groups.append([])
-        groups[-1].append(each)
-    return groups
 
 
 def _pair(

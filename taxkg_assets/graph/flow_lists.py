@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from taxkg_assets.graph.flow_clauses import find_roles
+from taxkg_assets.graph.flow_roles import find_roles
 from taxkg_assets.graph.flow_statements import FlowStatement, find_filed_forms
 from taxkg_assets.graph.places import find_last_document, find_places, mask, name_forms
 from taxkg_assets.rules.anchored_search import matches_any

@@ -46,7 +46,9 @@ def _keys(prefix: str) -> str:
     column = rf"(?:,? (?:(?({prefix}box)(?!)|in ))?column \((?P<{prefix}column>[a-z])\))?"
     part = rf"(?:,? (?:of|in) Part (?P<{prefix}inner>[IVX]+))?"
     code = rf"(?:,? (?:with |using )?\(?code (?P<{prefix}code>[A-Z]{{1,2}})\b\)?)?"
-    return rf"(?:(?:applicable|corresponding) (?=lines? \d))?(?P<{prefix}kind>lines?|(?P<{prefix}box>box(?:es)?)) (?P<{prefix}keys>{_LIST}){ends}{column}{code}{part}"
+    kind = rf"(?P<{prefix}kind>lines?|(?P<{prefix}box>box(?:es)?))"
+    which = r"(?:(?:applicable|corresponding) (?=lines? \d))?"
+    return rf"{which}{kind} (?P<{prefix}keys>{_LIST}){ends}{column}{code}{part}"
 
 
 def _part(prefix: str) -> str:
@@ -70,7 +72,10 @@ _QUOTED = r"[“\"](?P<quoted>[^“”\"]{3,60})[”\"] lines?"
 _LABEL = rf"(?!(?:the )?following\b)(?:the )?(?:{_QUOTED}|(?P<words>[A-Za-z][a-z, ]{{3,60}}?) line)"
 _RETURN = r"(?:your )?(?P<return>(?:(?:federal |income )*tax )?return)\b"
 _BY_LABEL = rf"{_LABEL} \(?(?:of|on) (?:{_RETURN}|{_document('l_')})"
-_LATER = r"(?:the|your) total|(?:lines?|box(?:es)?) \d|Form|Schedule|this line|the case of|the following|the [“\"]|columns? \("
+_LATER = (
+    r"(?:the|your) total|(?:lines?|box(?:es)?) \d|Form|Schedule|this line|the case of|the following|the [“\"]"
+    r"|columns? \("
+)
 _OWN = rf"{_part('o_')}{_keys('o_')}(?! (?:of|on|in|from) (?!{_LATER}))(?! worksheet)"
 _PLACE = re.compile(
     rf"(?:{_AFTER})|(?:(?<!\w){_BEFORE})|(?:(?<!\w)(?:{_FACE}))|(?:(?<=\bon ){_BY_LABEL})|(?:(?<!\w){_OWN})"
@@ -90,7 +95,9 @@ _SHOWN_ON = re.compile(
     r"(?:shows?|showing|with|has|reports?|reporting|includes?|reflects?|reflecting)\b[^.;]{0,60}?\bin (?:the )?$"
 )
 """Form that the box right after it is on: `Form 2099 shows an amount in box 4`."""
-_RECEIVED = re.compile(rf"\byou (?:also )?(?:receive|received|get|got) (?:an? |the )?(?P<form>{_SCHEDULE}|{_FORMS})[^.;]{{0,80}}$")
+_RECEIVED = re.compile(
+    rf"\byou (?:also )?(?:receive|received|get|got) (?:an? |the )?(?P<form>{_SCHEDULE}|{_FORMS})[^.;]{{0,80}}$"
+)
 """Form that a later box of the sentence is on: `If you received a Form 2099, enter the amount from box 4`."""
 _PART_NAMES = ("part", "inner", "within", "after")
 _SPLIT = re.compile(r",? (?:or|and) |, ")
