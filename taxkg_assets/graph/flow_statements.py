@@ -144,7 +144,8 @@ def read_item(text: str, *, source: Place | None) -> list[FlowStatement]:
         source: Place of the amount, from the sentence that introduces the list; None is the line of the heading.
     """
     lowered = _ITEM.sub(lambda match: f"{match[1]}{match[2].lower()}", text)
-    return [replace(each, source=source) for each in _read(lowered, 0, "items")]
+    found = {(each.target.start if each.target else 0): each for each in _read(lowered, 0, "items")}
+    return [replace(each, source=source) for each in found.values()]
 
 
 def _read_operands(label: str) -> Iterator[FlowStatement]:
