@@ -159,7 +159,7 @@ def _compare(rows: Sequence[dict[str, Any]]) -> None:
         source, target = (end[:3] for end in _ends_of(row))
         here, there = (source, target) if row["relation"] == "from_form" else (target, source)
         answers = stated["flows_to" if row["relation"] == "from_form" else "from_form"][here]
-        others = [key for document, _, key in answers if document == there[0]]
+        others = [key for document, _, key in answers if document == there[0] != here[0]]
         if there in answers:
             row["agreement"] = "agreed"
         elif row["is_same_year"] and others and all(key.startswith("line") for key in (*others, here[2], there[2])):
