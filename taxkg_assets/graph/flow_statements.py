@@ -104,6 +104,9 @@ def names_whole(statement: FlowStatement, text: str) -> bool:
     Args:
         statement: A statement of the passage.
         text: The passage.
+
+    Returns:
+        True also for a statement that names both ends.
     """
     source = statement.source
     if source is None or statement.target is not None:

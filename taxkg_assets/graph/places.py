@@ -203,7 +203,7 @@ def range_keys(first: str, last: str) -> list[str]:
         last: Last key.
 
     Returns:
-        The two keys alone where what lies between is not known.
+        The two keys alone where what is between is not known.
     """
     if first.isdigit() and last.isdigit():
         return [str(number) for number in range(int(first), int(last) + 1)]
