@@ -61,7 +61,7 @@ _AFTER = (
 )
 _OTHER = r"(?!,? (?:Part [IVX]+,? )?(?:(?:lines?|box(?:es)?) \d|columns? \())"
 _BEFORE = (
-    rf"{_part('b_')}{_keys('b_')},?(?: on page \d| of Part (?P<b_within>[IVX]+|\d))? (?:of|on|from|in) "
+    rf"{_part('b_')}{_keys('b_')},?(?: on page \d| (?:of|from|in) Part (?P<b_within>[IVX]+|\d))? (?:of|on|from|in) "
     rf"(?>{_document('b_')}(?:, Part (?P<b_after>[IVX]+|\d)\b)?|(?P<b_that>that (?:form|schedule))\b){_OTHER}"
 )
 _FACE = (
