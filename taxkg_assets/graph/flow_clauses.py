@@ -10,40 +10,29 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
+from taxkg_assets.graph.flow_roles import FoundPlace, find_roles, group_places, settle, settle_asides
 from taxkg_assets.graph.flow_statements import FlowStatement
 from taxkg_assets.graph.places import Place, find_places, mask
 from taxkg_assets.rules.anchored_search import matches_any
 from taxkg_assets.rules.loader import load_rules
 from taxkg_assets.rules.sentences import find_sentences
 
-_WORD = re.compile(r"⟨(\d+)_*⟩")
-_PREPOSITION = re.compile(r"\b(from|on|in|to)\b")
-_AFTER_PREPOSITION = re.compile(r"\b(?:from|on|in|to) $")
-_JOINT = re.compile(r";|\b(?:and|or)\b")
-_OPEN = re.compile(r"\([^()]*$")
-_EXAMPLE = re.compile(r"\((?:for example|such as|generally),? $")
-_INSIDE = re.compile(
-    r"\((?:(?:the (?:total )?amounts? |as )?(?:(?:shown|reported) )?(?:from|in|on) (?:all |your |the )*)?$"
-)
 _PARTNER = ("Schedule K-1",)
 _WHOLE = re.compile(r"Schedule K(?: |$)")
-_SHOWS = re.compile(r"^,? (?:(?:will|should|may|generally) )*(?:shows?|contains?)\b")
 _FRONTED = re.compile(r"^\W*(?:\d+\. )?On (?:your |the )?⟨(\d+)_*⟩,? $")
 _NEXT_OBJECT = re.compile(r"^(?:,? columns? \(?\w\)?)?,? (?:the|any|all|your|each|only|this)\b")
+_SUBJECT = re.compile(
+    r"^If (?:the amount (?:on|in) )?⟨\w+⟩,? (?:is|shows) "
+    r"(?:an? |not |zero|(?:more|greater|less) than (?:zero|\$)|positive|negative)"
+    r"[^⟨⟩]*$"
+)
+"""Condition on the amount of one place, which a later clause may move."""
+_FIRST = re.compile(r"^(?:Lines?|Box(?:es)?)(?= \d)")
 _NAMING = ("named", "shown", "sum")
 """Verbs of clauses that name an amount which a later sentence may move."""
+WITHIN = "clause_within"
+"""Rule of statements that join two lines of the form that the text is about."""
 Pair = tuple[Place | None, Place | None]
-
-
-@dataclass(slots=True)
-class FoundPlace:
-    """A place of a clause with what it is there: source, target, amount (either), aside, or empty."""
-
-    place: Place
-    start: int
-    role: str
-    is_joined: bool
-    left: str
 
 
 @dataclass(slots=True)
@@ -60,6 +49,7 @@ class _Before:
         last: Last place of the sentence before it.
         is_first: Whether it is the first one of its passage.
         is_own: Whether it, or the one before it, moved the amount of the heading.
+        is_topic: Whether it says what the amount of the heading is: `This is your deduction.`
     """
 
     sources: list[Place] = field(default_factory=list)
@@ -72,6 +62,7 @@ class _Before:
     last: Place | None = None
     is_first: bool = True
     is_own: bool = False
+    is_topic: bool = False
 
     def begin(self, *, is_first: bool) -> _Before:
         """Return what the next sentence knows; one without places changes nothing."""
@@ -105,10 +96,12 @@ def read_clauses(text: str, *, under: str, said: Said | None = None) -> list[Flo
     before = _Before(named=said.named if said else [])
     schedules: dict[str, tuple[str, ...]] = {}
     for start, end in find_sentences(text):
-        sentence = text[start:end]
-        places = find_places(sentence) if "line" in sentence or "box" in sentence else []
+        sentence = _FIRST.sub(lambda match: match[0].lower(), text[start:end])
+        places = find_places(sentence, before=text[:start]) if "line" in sentence or "box" in sentence else []
         if not sentence.startswith("Instead"):
             before = before.begin(is_first=not start)
+        if under == "lines" and matches_any("flows", "clause_topics", sentence):
+            before.is_topic = True
         if places and (under == "given" or not matches_any("flows", "clause_others", sentence)):
             places = [_name_parent(each, schedules) for each in places]
             found += _read_sentence(mask(sentence, places), places, before, start, under)
@@ -134,13 +127,25 @@ def _read_sentence(
         clause = masked[start:end]
         verb, at = _find_verb(clause)
         for source, target in _read_clause(clause, places, before, under, verb=verb, at=at):
-            if not any(each is not None and each.forms for each in (source, target)):
+            is_within = not any(each is not None and each.forms for each in (source, target))
+            if is_within and not _moves_within(clause, source, target, under, verb=verb):
                 continue
             if any(each is not None and matches_any("flows", "unnamed", each.label) for each in (source, target)):
                 continue
             relation = "from_form" if target is None else "flows_to"
-            rule_id = "clause" if verb == "move" else f"clause_{verb}"
+            rule_id = WITHIN if is_within else "clause" if verb == "move" else f"clause_{verb}"
             yield FlowStatement(relation, source, target, offset + start, offset + end, rule_id)
+
+
+def _moves_within(clause: str, source: Place | None, target: Place | None, under: str, *, verb: str) -> bool:
+    """Decide whether a clause below the heading of a line moves a whole amount between lines of that form."""
+    if under != "lines" or verb not in ("move", "moved", "equal"):
+        return False
+    if any(each is not None and (each.kind != "line" or each.label) for each in (source, target)):
+        return False
+    group = "clause_carried" if source is None else "clause_within"
+    barred = matches_any("flows", "clause_elsewhere", clause) or matches_any("flows", "clause_apart", clause)
+    return matches_any("flows", group, clause) and not barred
 
 
 def _split(masked: str) -> list[tuple[int, int]]:
@@ -154,14 +159,15 @@ def _read_clause(clause: str, places: list[Place], before: _Before, under: str, 
     """Return the pairs of ends that a clause joins, and remember its places for the next one."""
     found = find_roles(clause, places)
     is_share = verb == "move" and matches_any("flows", "clause_shares", clause[at:])
-    _settle(found, verb=verb, at=at, is_share=is_share)
+    settle(found, verb=verb, at=at, is_share=is_share)
+    settle_asides(found, under=under, verb=verb)
     sources = [each.place for each in found if each.role in ("source", "aside")]
     targets = [each.place for each in found if each.role == "target" and each.start >= at - 1]
     pairs: list[Pair] = []
     if verb in ("move", "moved"):
         pairs = [
             pair
-            for group in _group(found, at)
+            for group in group_places(found, at)
             for pair in _pair(clause, group, before, under, verb=verb, at=at, is_share=is_share)
         ]
         pairs += _pair_shares(found)
@@ -169,11 +175,15 @@ def _read_clause(clause: str, places: list[Place], before: _Before, under: str, 
         pairs = _pair_shown(clause, found, before, under)
     elif verb == "equal" and under == "lines" and not matches_any("flows", "clause_elsewhere", clause):
         pairs = [(source, None) for source in sources]
+    if verb == "moved" and not pairs and all(each.kind == "box" for each in targets):
+        before.shown, targets = [*before.shown, *targets], []
     if verb == "condition":
-        sources = [each.place for each in found if each.role]
+        sources = [each.place for each in found if each.role or _SUBJECT.match(clause)]
         before.is_computed = before.is_computed or (bool(found) and not sources)
     if verb == "sum":
         sources = [each.place for each in found if each.role]
+        if under == "lines" and sources and all(each.forms for each in sources) and _is_sum(clause, found):
+            pairs = [(source, None) for source in sources]
         before.is_computed = before.is_computed or not all(each.forms for each in sources)
     if verb in _NAMING:
         before.shown = [*before.shown, *sources]
@@ -184,6 +194,12 @@ def _read_clause(clause: str, places: list[Place], before: _Before, under: str, 
     before.targets = targets or before.targets
     before.is_own = any(source is None for source, _ in pairs) if pairs else before.is_own
     return pairs
+
+
+def _is_sum(clause: str, found: list[FoundPlace]) -> bool:
+    """Decide whether a clause only adds the places that it names: the sum is the amount of the heading's line."""
+    is_bare = all(each.role in ("source", "amount") for each in found)
+    return is_bare and not matches_any("flows", "clause_elsewhere", clause)
 
 
 def _pair_shown(clause: str, found: list[FoundPlace], before: _Before, under: str) -> list[Pair]:
@@ -214,113 +230,16 @@ def _find_verb(clause: str) -> tuple[str, int]:
     return best[2], best[1]
 
 
-def find_roles(clause: str, places: list[Place]) -> list[FoundPlace]:
-    """Return the places of a clause with their roles; a place without a form of its own is on the form before it.
-
-    Args:
-        clause: Clause with its places masked.
-        places: Places of the sentence.
-    """
-    found: list[FoundPlace] = []
-    end = 0
-    for match in _WORD.finditer(clause):
-        left = clause[end : match.start()]
-        previous = found[-1] if found else None
-        is_joined = previous is not None and matches_any("flows", "clause_joins", left)
-        role = _find_role(left, clause[match.end() :], previous, is_joined=is_joined)
-        if role == "aside" and previous is not None and previous.role == "target":
-            role = ""
-        place = places[int(match[1])]
-        if previous and not place.forms and previous.place.forms and role == previous.role:
-            place = replace(place, forms=previous.place.forms, label="")
-        if clause.count("“", 0, match.start()) > clause.count("”", 0, match.start()):
-            role = ""
-        found.append(FoundPlace(place, match.start(), role, is_joined, left))
-        end = match.end()
-    return found
-
-
-def _find_role(left: str, right: str, previous: FoundPlace | None, *, is_joined: bool) -> str:
-    """Return the role of a place between two texts; it may continue the previous place."""
-    if _EXAMPLE.search(left) and previous is not None:
-        return previous.role
-    if _OPEN.search(left):
-        if left.endswith("(from "):
-            return "source"
-        is_aside = _INSIDE.search(left) and right.startswith((")", ", code", " ("))
-        return "aside" if is_aside and (previous is None or left.strip() != "(") else ""
-    if _SHOWS.match(right):
-        return "source"
-    if right.startswith((" amount", "’s amount")) and not _AFTER_PREPOSITION.search(left):
-        return "source"
-    if is_joined and previous is not None:
-        preposition = _PREPOSITION.search(left)
-        is_joint = _JOINT.search(left) is not None
-        if preposition is None or (is_joint and previous.role == "target"):
-            return previous.role
-        if preposition[1] == "from":
-            return "source"
-        return previous.role if is_joint else "target"
-    for rule in load_rules("flows", "clause_roles"):
-        if rule.pattern.search(left):
-            return str(rule.extra["role"]).replace("none", "")
-    return ""
-
-
-def _settle(found: list[FoundPlace], *, verb: str, at: int, is_share: bool) -> None:
-    """Decide what an amount on a place is, and a place in parentheses: a source where a target follows.
-
-    Shares of partners go to boxes.
-    """
-    if is_share:
-        for each in found:
-            if each.place.kind == "box" and (each.left.endswith((" in ", " in the ")) or each.role == "target"):
-                each.role = "target"
-                each.place = each.place if each.place.forms else replace(each.place, forms=_PARTNER)
-    has_target = False
-    follower: FoundPlace | None = None
-    if verb in ("shown", "named"):
-        for each in found:
-            each.role = "source" if each.role in ("target", "amount") else each.role
-    for each in reversed(found):
-        if each.role == "amount":
-            is_followed = follower is not None and follower.is_joined and follower.role == "target"
-            is_followed = is_followed and follower is not None and not _JOINT.search(follower.left)
-            is_subject = each.start < at and verb != "move"
-            each.role = "source" if is_followed or is_subject or verb == "equal" else "target"
-        elif each.role == "aside" and has_target and each.start > at:
-            each.role = "source"
-        has_target = has_target or (each.role == "target" and each.start >= at - 1)
-        follower = each
-
-
-def _group(found: list[FoundPlace], at: int) -> list[list[FoundPlace]]:
-    """Divide the places of a clause: `the dues from A on B and the tax from C on D` moves two amounts."""
-    groups: list[list[FoundPlace]] = [[]]
-    for each in found:
-        if each.role not in ("source", "target") or (each.role == "target" and each.start < at - 1):
-            continue
-        roles = {other.role for other in groups[-1]}
-        is_full = len(roles) == 2 and not each.is_joined and each.role == "source" == groups[-1][0].role
-        is_other = (
-            each.place.kind == "line"
-            and each.role == "target"
-            and groups[-1]
-            and groups[-1][-1].role == "target"
-            and not each.is_joined
-        )
-        if is_full or is_other:
-            groups.append([])
-        groups[-1].append(each)
-    return groups
-
-
 def _pair(
     clause: str, group: list[FoundPlace], before: _Before, under: str, *, verb: str, at: int, is_share: bool
 ) -> list[Pair]:
     """Return the pairs of ends of one amount that a clause moves."""
     sources: list[Place | None] = [each.place for each in group if each.role == "source"]
     targets = [each for each in group if each.role == "target"]
+    if before.is_computed and not group:
+        return []
+    if not targets and under == "lines" and matches_any("flows", "clause_here", clause[at:]):
+        return [(source, None) for source in sources or before.sources or before.named if source and source.forms]
     if sources and not targets and before.fronted is not None:
         return [(source, before.fronted) for source in sources]
     if under == "given" and targets:
@@ -334,7 +253,8 @@ def _pair(
         means = _find_object(clause[:at], clause[at : targets[0].start], verb)
         if means == "elided":
             is_followed = _NEXT_OBJECT.match(clause[clause.index("⟩", targets[-1].start) + 1 :])
-            return [] if is_followed else [(source, each.place) for source in before.sources for each in targets]
+            moved: list[Place | None] = [*before.sources] or ([None] if under == "boxes" else [])
+            return [] if is_followed else [(source, each.place) for source in moved for each in targets]
         sources = _find_origins(means, before, under) if targets[0] is group[0] else []
     return [(source, target.place) for source in sources for target in targets]
 
@@ -361,12 +281,16 @@ def _find_object(subject: str, words: str, verb: str) -> str:
 
 def _find_origins(means: str, before: _Before, under: str) -> list[Place | None]:
     """Return where an amount without a source comes from: None is the line or box of the heading."""
+    if under == "lines" and before.is_topic and means and not before.sources:
+        return [None]
     if not means or before.is_computed:
         return []
     is_own = under == "boxes" or (
         under == "lines" and (means == "own" or (means == "first" and (before.is_first or before.is_own)))
     )
     here: list[Place | None] = [*(before.sources or before.targets)]
+    if means == "own" and under == "lines":
+        here = here or [*before.named]
     if means == "this":
         here = here or [*before.named]
         is_own = is_own or under == "lines"

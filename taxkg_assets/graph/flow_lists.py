@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from taxkg_assets.graph.flow_clauses import find_roles
-from taxkg_assets.graph.flow_statements import FlowStatement
+from taxkg_assets.graph.flow_roles import find_roles
+from taxkg_assets.graph.flow_statements import FlowStatement, find_filed_forms
 from taxkg_assets.graph.places import find_last_document, find_places, mask, name_forms
 from taxkg_assets.rules.anchored_search import matches_any
 from taxkg_assets.rules.sentences import find_sentences
 
 _ITEM = re.compile(r"^(\W*(?:\(?(?:\d{1,2}|[a-z])[.)] )?)(Lines?|Box(?:es)?)(?= \d)")
-_ALONE = re.compile(r"^\W*(?:\(?(?:\d{1,2}|[a-z])[.)] ?)?$|^[^.;:]{0,120}, $")
+_ALONE = re.compile(r"^\W*(?:\(?(?:\d{1,2}|[a-z])[.)] ?)?$|^[^.;]{0,120}[,:] $")
 _MARKER = 4
 """Most characters of the marker of an item, which may look like a sentence of its own: `12.`"""
 
@@ -52,6 +52,7 @@ def read_source_item(item: str, *, forms: tuple[str, ...]) -> list[FlowStatement
     if matches_any("flows", "source_bars", first):
         return []
     places = find_places(first)
+    forms = find_filed_forms(first)[0] or forms
     found: list[FlowStatement] = []
     for each in find_roles(mask(first, places), places):
         is_first = not found and not each.role and _ALONE.match(each.left)

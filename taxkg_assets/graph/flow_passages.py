@@ -10,12 +10,14 @@ from typing import Any
 
 import polars as pl
 
-from taxkg_assets.graph.flow_clauses import Said, read_clauses
+from taxkg_assets.graph.flow_clauses import WITHIN, Said, read_clauses
 from taxkg_assets.graph.flow_ends import About, End, Lines, year_of
 from taxkg_assets.graph.flow_lists import find_listed_form, introduces_sources, read_source_item
 from taxkg_assets.graph.flow_rows import list_rows, names_other
 from taxkg_assets.graph.flow_statements import (
     FlowStatement,
+    names_whole,
+    pair_in_turn,
     read_code,
     read_heading,
     read_item,
@@ -23,13 +25,14 @@ from taxkg_assets.graph.flow_statements import (
     read_passage,
 )
 from taxkg_assets.graph.named_amounts import NamedAmounts, PlacedAmount, read_placed_amounts
-from taxkg_assets.graph.places import Place, name_forms
+from taxkg_assets.graph.places import Place, find_places, name_forms, range_keys
 from taxkg_assets.graph.schedule_scopes import WORKSHEET, find_line_keys, find_scopes
 
 Row = Mapping[str, Any]
 _HEADING_FORM = re.compile(r"^Form ([\w-]+)\.?$")
 _ABOUT_FORM = re.compile(r"^Form (\d{4}(?:-[A-Z]+)?|[A-Z]-\d+)\b")
 _BOOK_FORM = re.compile(r"(?:^|\b(?:on|for) )Form (\d{4}(?:-[A-Z]+)?)(?: or (?:Form )?\d{4}-[A-Z]+)?\.?$")
+_RANGE = re.compile(r"^(?:lines|boxes)_(\w+)-(\w+)$")
 _FILERS = re.compile(r"^(?P<forms>Forms? .+?) filers\b")
 _LISTED = re.compile(r"^(?:[•▶]|\(?(?:\d{1,2}|[a-z])[.)])\s")
 _NAMED_FORM = re.compile(r"\bForms? ([A-Z\d][\w-]*\w)")
@@ -41,6 +44,7 @@ class _Before:
 
     anchor_id: str = ""
     lead_in: Place | None = None
+    has_targets: bool = False
     has_sources: bool = False
     listed_form: tuple[str, ...] = ()
     said: Said = field(default_factory=Said)
@@ -81,11 +85,15 @@ def read_passages(
             own = replace(own, code=read_code(row["text"]))
         before.amounts[row["document_id"]].add(row["text"])
         before.placed += [(row, about, each) for each in read_placed_amounts(row["text"])]
-        for statement in _read_passage(row, before, under=under if own is not None else ""):
+        listed = _list_heading_keys(row["key"] or "") if own is not None and own.key == row["key"] else []
+        read = _read_passage(row, before, under=under if own is not None else "")
+        for statement in (part for each in read for part in (_spread(each, listed, about.form) if listed else [each])):
             statement = _share_of_line(_place_on_form_of_filers(statement, heading), own)
             if not about.form or known.has_only_lines(about.form):
                 statement = place_on_form_before(statement, row["text"], find_heading_form(heading, known))
             if not about.form and any(each and not each.forms for each in (statement.source, statement.target)):
+                continue
+            if not about.form and statement.rule_id == "total_with_its_share":
                 continue
             if statement.rule_id.startswith("clause") and not _has_ends(statement, own, about, known, under=under):
                 continue
@@ -151,14 +159,16 @@ def _read_passage(row: Row, before: _Before, *, under: str) -> list[FlowStatemen
     elif is_same and before.has_sources and under == "lines":
         items = read_source_item(row["text"], forms=before.listed_form)
         statements += [each for each in items if _ends_in(row["text"], each) not in known]
-    if not row["text"].startswith("•"):
-        before.lead_in = read_lead_in(row["text"])
-    elif is_same and before.lead_in is not None:
-        statements += read_item(row["text"], source=before.lead_in)
+    if not is_listed:
+        before.has_targets, before.lead_in = read_lead_in(row["text"], under=under)
+    elif is_same and before.has_targets:
+        items = read_item(row["text"], source=before.lead_in)
+        statements += [each for each in items if _ends_in(row["text"], each) not in known]
     if not is_same:
         before.anchor_id, before.column_forms = row["anchor_id"], ()
     placed = []
-    for statement in statements:
+    whole = [each for each in statements if names_whole(each, row["text"])]
+    for statement in (part for each in whole for part in pair_in_turn(each, row["text"])):
         target = statement.target
         if target is not None and target.kind == "column":
             before.column_forms = target.forms or before.column_forms
@@ -170,6 +180,8 @@ def _read_passage(row: Row, before: _Before, *, under: str) -> list[FlowStatemen
 def _has_ends(statement: FlowStatement, own: End | None, about: About, known: Lines, *, under: str) -> bool:
     """Decide whether a clause names two forms: a box is on a named form, and no line moves to another of its form."""
     source, target = statement.source, statement.target
+    if statement.rule_id == WITHIN:
+        return own is not None and bool(own.form)
     if source is None or target is None:
         is_other = target is None or statement.rule_id != "clause" or names_other(target, about, known)
         return bool(own and own.form) and is_other
@@ -212,6 +224,30 @@ def _place_of(row: Row, statement: FlowStatement) -> dict[str, Any]:
     }
 
 
+def _list_heading_keys(key: str) -> list[str]:
+    """List the keys of a heading on a range of lines or boxes: `boxes_1-3`; empty for another heading."""
+    match = _RANGE.match(key)
+    return list(range_keys(match[1], match[2])) if match else []
+
+
+def _spread(statement: FlowStatement, keys: list[str], form: str) -> Iterator[FlowStatement]:
+    """Give each line of the heading its own place of a range as long: `boxes 1 through 3 on Form W-2`."""
+    ends = (statement.source, statement.target)
+    if None not in ends:
+        yield statement
+    named = next((each for each in ends if each is not None), None)
+    if None not in ends or named is None or len(named.keys) != len(keys):
+        return
+    for key, own in zip(named.keys, keys, strict=True):
+        here = replace(named, forms=(form,), keys=(own,), part="", column="", label="")
+        there = replace(named, keys=(key,))
+        yield replace(
+            statement,
+            source=here if statement.source is None else there,
+            target=here if statement.target is None else there,
+        )
+
+
 def find_heading_form(heading: str, known: Lines) -> str:
     """Return the information return that a heading is about: `Form 2099 transactions`; empty for a form of lines."""
     match = _ABOUT_FORM.match(heading)
@@ -236,10 +272,19 @@ def _place_on_form_of_filers(statement: FlowStatement, heading: str) -> FlowStat
     return replace(statement, source=replace(source, forms=name_forms(match["forms"])))
 
 
+def _is_amount_of(form: str, row: Row, paper: Row) -> bool:
+    """Decide whether a passage of a booklet names a line of the form in its heading: other lines are the booklet's."""
+    if form == paper["form"]:
+        return False
+    return any(form in place.forms for place in find_places(row.get("text", "")))
+
+
 def _find_subject(row: Row, paper: Row, heading: str, known: Lines, *, scope: str) -> tuple[About, str, End | None]:
     """Find the form that a passage is about, and the box or line that its heading explains."""
     named = _HEADING_FORM.match(heading)
     is_book = paper["doc_type"] == "publication"
+    if named and not is_book and _is_amount_of(named[1], row, paper):
+        named = None
     if is_book and not named:
         named = _BOOK_FORM.search(heading)
     form = named[1] if named else "" if is_book else row["form"] or paper["form"]
@@ -247,6 +292,8 @@ def _find_subject(row: Row, paper: Row, heading: str, known: Lines, *, scope: st
     if scope and not named and not is_book and paper["doc_type"] != "form":
         about = About("" if scope == WORKSHEET else known.name_schedule(scope, about), about.year)
     kind, _, number = (row["key"] or "").partition("_")
+    if kind in ("lines", "boxes") and about.form and not is_book and _list_heading_keys(row["key"]):
+        return about, "lines" if kind == "lines" else "given", End(about.form, row["key"])
     if is_book or not about.form or kind not in ("box", "line") or not number:
         return about, "", None
     is_own = paper["doc_type"] == "form"

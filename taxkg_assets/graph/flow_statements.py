@@ -17,6 +17,7 @@ _COLUMN_GROUPS = ("columns", "totals")
 _CAPITALS = re.compile(r"\b(?:From|Lines?|Box(?:es)?|Columns?)\b")
 _OWN_LINE = re.compile(r",? (?:and|or) line ")
 """Before a further line of a sum, which is on the form that the label is printed on."""
+_IN_TURN = re.compile(r"[^.;]{0,40}\brespectively\b")
 _ITEM = re.compile(r"^(\W*)(Lines?|Box(?:es)?)(?= \d)")
 
 
@@ -38,7 +39,12 @@ def read_label(label: str) -> list[FlowStatement]:
     Args:
         label: Words printed for the line.
     """
-    return [*_read(label, 0, "labels"), *_read(label, 0, "totals"), *_read_operands(label)]
+    found = [
+        each
+        for each in _read(label, 0, "labels")
+        if each.relation == "flows_to" or not matches_any("flows", "subtractions", label[: each.start])
+    ]
+    return [*found, *_read(label, 0, "totals"), *_read_operands(label)]
 
 
 def read_heading(heading: str) -> list[FlowStatement]:
@@ -71,6 +77,44 @@ def read_passage(text: str, *, under: str) -> list[FlowStatement]:
     return found
 
 
+def pair_in_turn(statement: FlowStatement, text: str) -> list[FlowStatement]:
+    """Divide a statement on several places that belong together in turn: `lines 1 and 2 on ..., respectively`.
+
+    Args:
+        statement: A statement of the passage.
+        text: The passage.
+
+    Returns:
+        The statement alone where its ends do not name equally many keys, or nothing says that they belong in turn.
+    """
+    source, target = statement.source, statement.target
+    if source is None or target is None or not 1 < len(source.keys) == len(target.keys):
+        return [statement]
+    if not _IN_TURN.match(text, max(source.end, target.end, statement.end)):
+        return [statement]
+    return [
+        replace(statement, source=replace(source, keys=(first,)), target=replace(target, keys=(second,)))
+        for first, second in zip(source.keys, target.keys, strict=True)
+    ]
+
+
+def names_whole(statement: FlowStatement, text: str) -> bool:
+    """Decide whether the source of a statement on the heading's line is an amount, and all of it.
+
+    Args:
+        statement: A statement of the passage.
+        text: The passage.
+
+    Returns:
+        True also for a statement that names both ends.
+    """
+    source = statement.source
+    if source is None or statement.target is not None:
+        return True
+    is_part = matches_any("flows", "source_tails", text[source.end : source.end + 80])
+    return not is_part and not matches_any("flows", "no_amounts", text[max(0, source.start - 80) : source.start])
+
+
 def read_code(text: str) -> str:
     """Return the code that a passage on the entries of a box explains; empty where it explains none.
 
@@ -81,24 +125,30 @@ def read_code(text: str) -> str:
     return match["code"] if match else ""
 
 
-def read_lead_in(text: str) -> Place | None:
-    """Return the place whose amount goes to the places of the list that a passage introduces, if it does.
+def read_lead_in(text: str, *, under: str) -> tuple[bool, Place | None]:
+    """Return whether a passage introduces a list of places that its amount goes to, and the place of the amount.
 
     Args:
         text: The passage.
+        under: What its heading explains: `boxes`, `lines` or empty.
+
+    Returns:
+        None as the place is the line of the heading.
     """
-    return next((each.source for each in _read(text, 0, "lead_ins") if each.source is not None), None)
+    named = next((each.source for each in _read(text, 0, "lead_ins") if each.source is not None), None)
+    return named is not None or (under == "lines" and matches_any("flows", "own_lead_ins", text)), named
 
 
-def read_item(text: str, *, source: Place) -> list[FlowStatement]:
+def read_item(text: str, *, source: Place | None) -> list[FlowStatement]:
     """Return the statements of an item of a list on where an amount goes.
 
     Args:
         text: The item.
-        source: Place of the amount, from the sentence that introduces the list.
+        source: Place of the amount, from the sentence that introduces the list; None is the line of the heading.
     """
     lowered = _ITEM.sub(lambda match: f"{match[1]}{match[2].lower()}", text)
-    return [replace(each, source=source) for each in _read(lowered, 0, "items")]
+    found = {(each.target.start if each.target else 0): each for each in _read(lowered, 0, "items")}
+    return [replace(each, source=source) for each in found.values()]
 
 
 def _read_operands(label: str) -> Iterator[FlowStatement]:
@@ -153,14 +203,19 @@ def _match(text: str, group: str) -> Iterator[tuple[Rule, re.Match[str], list[Pl
 def _read(text: str, offset: int, group: str) -> Iterator[FlowStatement]:
     filed: tuple[tuple[str, ...], int] | None = None
     for rule, match, places in _match(text, group):
-        filed = filed or _find_filed_forms(text)
+        filed = filed or find_filed_forms(text)
         for statement in _statements(rule, match, places, offset):
             yield _place_on_filed_form(statement, filed)
 
 
-def _find_filed_forms(text: str) -> tuple[tuple[str, ...], int]:
-    """Return the forms of the condition `If you file Form 2040, ...`, and where it ends; none without one."""
-    match = load_rules("flows", "filers")[0].pattern.search(text)
+def find_filed_forms(text: str) -> tuple[tuple[str, ...], int]:
+    """Return the forms of the condition `If you file Form 2040, ...`, and where it ends; none without one.
+
+    Args:
+        text: A sentence.
+    """
+    matches = (rule.pattern.search(text) for rule in load_rules("flows", "filers"))
+    match = next((each for each in matches if each), None)
     return (name_forms(match["forms"]), match.end()) if match else ((), 0)
 
 
@@ -181,13 +236,25 @@ def _statements(rule: Rule, match: re.Match[str], places: list[Place], offset: i
     targets = [*list_places(groups.get("to") or groups.get("also"), places)] or nowhere
     if rule.extra.get("only_boxes") and all(each is not None and each.kind != "box" for each in sources):
         return
+    if rule.extra.get("only_columns") and not any(each is not None and each.kind == "column" for each in targets):
+        return
     if rule.extra.get("needs_form"):
         targets = [each for each in targets if each is not None and each.forms]
+    if rule.extra.get("needs_share") and not _is_share(sources[0], targets[0]):
+        return
     for source in sources:
         for target in targets:
             yield FlowStatement(
                 rule.extra["relation"], source, target, offset + match.start(), offset + match.end(), rule.id
             )
+
+
+def _is_share(total: Place | None, share: Place | None) -> bool:
+    """Decide whether two places are a line of Schedule K and a box of Schedule K-1: owners share the total."""
+    if total is None or share is None or len(total.keys) != 1:
+        return False
+    is_total = re.match(r"Schedule K(?: |$)", "".join(total.forms)) is not None
+    return is_total and share.kind == "box" and "".join(share.forms).startswith("Schedule K-1")
 
 
 def list_places(words: str | None, places: list[Place]) -> list[Place]:

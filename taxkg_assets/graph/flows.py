@@ -12,7 +12,7 @@ import polars as pl
 from taxkg_assets import schemas
 from taxkg_assets.graph.flow_ends import NO_LABEL, About, End, Lines, year_of
 from taxkg_assets.graph.flow_passages import read_headings, read_passages
-from taxkg_assets.graph.flow_rows import list_rows, make_row, names_other
+from taxkg_assets.graph.flow_rows import list_rows, make_row
 from taxkg_assets.graph.flow_statements import read_label
 from taxkg_assets.graph.places import Place
 
@@ -89,7 +89,7 @@ def _read_labels(lines: pl.DataFrame, papers: Mapping[str, Row], known: Lines) -
         own = End(line["form"], line["key"], line["part"], "", line)
         stated = {**{name: line[name] for name in ("document_id", "page", "bbox")}, "element_id": None}
         for statement in read_label(line["label"]):
-            if statement.relation == "from_form" and not names_other(statement.source, about, known):
+            if statement.relation == "from_form" and not (statement.source and statement.source.forms):
                 continue
             yield from list_rows(statement, own, about, known=known, stated=stated, text=line["label"])
 
@@ -159,7 +159,7 @@ def _compare(rows: Sequence[dict[str, Any]]) -> None:
         source, target = (end[:3] for end in _ends_of(row))
         here, there = (source, target) if row["relation"] == "from_form" else (target, source)
         answers = stated["flows_to" if row["relation"] == "from_form" else "from_form"][here]
-        others = [key for document, _, key in answers if document == there[0]]
+        others = [key for document, _, key in answers if document == there[0] != here[0]]
         if there in answers:
             row["agreement"] = "agreed"
         elif row["is_same_year"] and others and all(key.startswith("line") for key in (*others, here[2], there[2])):

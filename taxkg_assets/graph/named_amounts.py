@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from taxkg_assets.graph.flow_statements import FlowStatement, find_matches, list_places
-from taxkg_assets.graph.places import Place
+from taxkg_assets.graph.places import Place, find_last_document, name_forms
 from taxkg_assets.rules.sentences import find_sentences
 
 
@@ -36,6 +36,8 @@ class NamedAmounts:
         """
         for match, places, _ in find_matches(text, "shown_amounts"):
             for place in list_places(match["from"], places):
+                if place.kind == "box" and not place.forms:
+                    place = replace(place, forms=name_forms(find_last_document(text[: place.start])))
                 if place.kind == "box" and place.forms and place not in self._shown[_fold(match["amount"])]:
                     self._shown[_fold(match["amount"])].append(place)
 

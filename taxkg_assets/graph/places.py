@@ -20,20 +20,24 @@ _SCHEDULE = r"Schedules? [A-Z0-9]{1,2}(?:-[A-Z0-9]{1,2})?\b(?! (?:Tax )?Workshee
 _SMALL = r"of|for|and|the|to|in|on|or|a|an|under|with|from|by|etc\."
 # Title of a form between its number and a line: `Form 2849, Dues of Harbor Pilots, line 6`.
 _TITLE = (
-    rf"(?:, (?=[A-Z])(?>(?!Part [IVX\d]|Section |Schedule |Form |Lines? |Box )(?:etc\.|[\w'’/&—-]+)"
+    rf"(?:, (?=[A-Z])(?>(?!Part [IVX\d]|Section |Schedule |Form |Lines? |Box )(?:etc\.|U\.S\.|[\w'’/&—-]+)"
     rf"(?:,? (?=[A-Z]|(?:{_SMALL})[ ,]))?){{2,18}})?"
 )
 _MEMBER = r"\d{1,2}(?:[a-z]{1,2}|\([a-z]\))?(?: (?:through|to) (?:lines? )?\d{1,2}(?:[a-z]{1,2}|\([a-z]\))?)?"
 _LIST = rf"{_MEMBER}(?:(?: or | and |, |, or |, and )(?:line |box )?{_MEMBER}\b(?! of (?!Schedule|Form)))*"
 
 
-_YEARS = r"(?:(?:current|prior|previous|preceding)[- ]year(?:['’]s)? )"
+_YEARS = r"(?:(?:current|prior|previous|preceding|last|this|next)[- ]year(?:['’]s)? )"
+_OWNER = r"(?:(?!(?:that|it|this|what|here|there)['’])[a-z]+(?:['’]s|s['’]) )"
+_VERSION = r"(?:(?:AMT|regular(?: tax)?|separate|original|amended|corrected|attached|final|first|second|last|other) )"
+"""Words between an article and a form that say which copy of it is meant."""
 
 
 def _document(prefix: str) -> str:
-    names = rf"(?:{_FORMS}, )?{_SCHEDULE}(?: of {_FORMS})?|{_FORMS}"
+    names = rf"(?:{_FORMS}{_TITLE}, )?{_SCHEDULE}(?: of {_FORMS})?|{_FORMS}"
     year = rf"(?:(?P<{prefix}year>(?:19|20)\d\d) )?"
-    owner = rf"(?:(?:all |each )?(?:of )?(?:the |your |a |any )?{year}{_YEARS}?(?:spouse['’]s )?)"
+    article = r"(?:(?:the|your|an?|any|its|their|his or her|this|that) )?"
+    owner = rf"(?:(?:all |each )?(?:of )?{article}{year}{_YEARS}?{_OWNER}?{_VERSION}?)"
     return rf"{owner}(?P<{prefix}doc>{names})"
 
 
@@ -41,8 +45,10 @@ def _keys(prefix: str) -> str:
     ends = r"(?![\w%])(?! (?:through|to) \d)"
     column = rf"(?:,? (?:(?({prefix}box)(?!)|in ))?column \((?P<{prefix}column>[a-z])\))?"
     part = rf"(?:,? (?:of|in) Part (?P<{prefix}inner>[IVX]+))?"
-    code = rf"(?:,? \(?code (?P<{prefix}code>[A-Z]{{1,2}})\b\)?)?"
-    return rf"(?P<{prefix}kind>lines?|(?P<{prefix}box>box(?:es)?)) (?P<{prefix}keys>{_LIST}){ends}{column}{code}{part}"
+    code = rf"(?:,? (?:with |using )?\(?code (?P<{prefix}code>[A-Z]{{1,2}})\b\)?)?"
+    kind = rf"(?P<{prefix}kind>lines?|(?P<{prefix}box>box(?:es)?))"
+    which = r"(?:(?:applicable|corresponding) (?=lines? \d))?"
+    return rf"{which}{kind} (?P<{prefix}keys>{_LIST}){ends}{column}{code}{part}"
 
 
 def _part(prefix: str) -> str:
@@ -50,23 +56,26 @@ def _part(prefix: str) -> str:
 
 
 _AFTER = (
-    rf"(?:column \((?P<a_first>[a-z])\) of )?{_document('a_')}{_TITLE}(?:,? page \d)?"
+    rf"(?:column \((?P<a_first>[a-z\d])\) of )?{_document('a_')}{_TITLE}(?:,? page \d)?"
     rf"(?:,? ?Section [A-Z\d])?(?:,? ?Part (?P<a_part>[IVX]+|\d),?)?(?:,? Section [A-Z\d],?)?,? {_keys('a_')}"
 )
-_OTHER = r"(?!,? (?:Part [IVX]+,? )?(?:lines?|box(?:es)?) \d)"
+_OTHER = r"(?!,? (?:Part [IVX]+,? )?(?:(?:lines?|box(?:es)?) \d|columns? \())"
 _BEFORE = (
-    rf"{_part('b_')}{_keys('b_')},?(?: on page \d| of Part (?P<b_within>[IVX]+|\d))? (?:of|on|from|in) "
-    rf"(?>{_document('b_')}|(?P<b_that>that (?:form|schedule))\b){_OTHER}"
+    rf"{_part('b_')}{_keys('b_')},?(?: on page \d| (?:of|from|in) Part (?P<b_within>[IVX]+|\d))? (?:of|on|from|in) "
+    rf"(?>{_document('b_')}(?:, Part (?P<b_after>[IVX]+|\d)\b)?|(?P<b_that>that (?:form|schedule))\b){_OTHER}"
 )
 _FACE = (
-    rf"page 1, {_keys('f_')}(?! of)|{_part('g_')}{_keys('g_')},? (?:of|on|from|in) "
+    rf"page 1, {_keys('f_')}(?! of)|{_keys('h_')} (?:on|of) page 1\b|{_part('g_')}{_keys('g_')},? (?:of|on|from|in) "
     rf"(?:this |(?:the|your) {_YEARS})form\b"
 )
 _QUOTED = r"[“\"](?P<quoted>[^“”\"]{3,60})[”\"] lines?"
 _LABEL = rf"(?!(?:the )?following\b)(?:the )?(?:{_QUOTED}|(?P<words>[A-Za-z][a-z, ]{{3,60}}?) line)"
 _RETURN = r"(?:your )?(?P<return>(?:(?:federal |income )*tax )?return)\b"
 _BY_LABEL = rf"{_LABEL} \(?(?:of|on) (?:{_RETURN}|{_document('l_')})"
-_LATER = r"Form|Schedule|the case of|the following|the [“\"]|columns? \("
+_LATER = (
+    r"(?:the|your) total|(?:lines?|box(?:es)?) \d|Form|Schedule|this line|the case of|the following|the [“\"]"
+    r"|columns? \("
+)
 _OWN = rf"{_part('o_')}{_keys('o_')}(?! (?:of|on|in|from) (?!{_LATER}))(?! worksheet)"
 _PLACE = re.compile(
     rf"(?:{_AFTER})|(?:(?<!\w){_BEFORE})|(?:(?<!\w)(?:{_FACE}))|(?:(?<=\bon ){_BY_LABEL})|(?:(?<!\w){_OWN})"
@@ -76,7 +85,21 @@ _COLUMNS = (
     r"(?<!\w)columns? (?P<c_keys>\([a-z]\)(?:(?:, and |, | and | or )\([a-z]\))*)(?! (?:through|to) \()"
     rf"(?: (?:of|on) (?:{_PARTS})?{_document('c_')})?"
 )
-_PLACE_OR_COLUMN = re.compile(rf"{_PLACE.pattern}|(?:{_COLUMNS})")
+_AFTER_COLUMNS = (
+    rf"(?<!\w){_document('d_')}(?:,? Part [IVX]+)?,? columns? "
+    r"(?P<d_keys>\([a-z]\)(?:(?:, and |, | and | or )\([a-z]\))*)(?! (?:through|to) \()"
+)
+_PLACE_OR_COLUMN = re.compile(rf"{_PLACE.pattern}|(?:{_AFTER_COLUMNS})|(?:{_COLUMNS})")
+_SHOWN_ON = re.compile(
+    rf"(?P<form>{_FORMS})(?: that you received| you received)?(?: that)? "
+    r"(?:shows?|showing|with|has|reports?|reporting|includes?|reflects?|reflecting)\b[^.;]{0,60}?\bin (?:the )?$"
+)
+"""Form that the box right after it is on: `Form 2099 shows an amount in box 4`."""
+_RECEIVED = re.compile(
+    rf"\byou (?:also )?(?:receive|received|get|got) (?:an? |the )?(?P<form>{_SCHEDULE}|{_FORMS})[^.;]{{0,80}}$"
+)
+"""Form that a later box of the sentence is on: `If you received a Form 2099, enter the amount from box 4`."""
+_PART_NAMES = ("part", "inner", "within", "after")
 _SPLIT = re.compile(r",? (?:or|and) |, ")
 
 
@@ -96,14 +119,15 @@ class Place:
     year: int | None = None
 
 
-def find_places(text: str, *, columns: bool = False) -> list[Place]:
+def find_places(text: str, *, columns: bool = False, before: str = "") -> list[Place]:
     """Return the places that a text names, in its order.
 
     Args:
         text: A label or a sentence.
         columns: Whether columns without a line are places, too.
+        before: Text before it, which may name `that form`.
     """
-    return list(_read_places(text, _PLACE_OR_COLUMN if columns else _PLACE))
+    return list(_read_places(text, _PLACE_OR_COLUMN if columns else _PLACE, before))
 
 
 def mask(text: str, places: list[Place]) -> str:
@@ -119,29 +143,33 @@ def mask(text: str, places: list[Place]) -> str:
     return text
 
 
-def _read_places(text: str, pattern: re.Pattern[str]) -> Iterator[Place]:
+def _read_places(text: str, pattern: re.Pattern[str], before: str) -> Iterator[Place]:
     for match in pattern.finditer(text):
         if matches_any("flows", "elsewhere", text[max(0, match.start() - 40) : match.start()]):
             continue
         groups = match.groupdict()
-        if groups.get("c_keys"):
-            letters = tuple(re.findall(r"\((\w)\)", groups["c_keys"]))
-            yield Place(name_forms(groups["c_doc"] or ""), letters, "column", "", "", "", *match.span())
+        if columns := groups.get("c_keys") or groups.get("d_keys"):
+            letters = tuple(re.findall(r"\((\w)\)", columns))
+            forms = name_forms(groups["c_doc"] or groups["d_doc"] or "")
+            yield Place(forms, letters, "column", "", "", "", *match.span())
             continue
-        prefix = next((name for name in ("a_", "b_", "f_", "g_", "o_") if groups[f"{name}keys"]), "")
+        prefix = next((name for name in ("a_", "b_", "f_", "g_", "h_", "o_") if groups[f"{name}keys"]), "")
         label = groups["quoted"] or groups["words"] or ""
         document = groups["l_doc"] if not prefix else groups.get(f"{prefix}doc")
         if groups["b_that"]:
-            document = find_last_document(text[: match.start()])
+            document = find_last_document(text[: match.start()]) or find_last_document(before)
             if not document:
                 continue
-        if groups["return"] or prefix in ("f_", "g_"):
-            forms: tuple[str, ...] = (RETURN if groups["return"] else FACE,)
+        elif prefix == "o_" and groups["o_kind"].startswith("box"):
+            shown = _SHOWN_ON.search(text, 0, match.start()) or _RECEIVED.search(text, 0, match.start())
+            document = shown["form"] if shown else document
+        if groups["return"] or prefix in ("f_", "g_", "h_"):
+            forms = (RETURN if groups["return"] else FACE,)
         else:
             forms = name_forms(document or "")
         kind = "box" if prefix and groups[f"{prefix}kind"].startswith("box") else "line"
         keys = tuple(_list_keys(groups[f"{prefix}keys"] if prefix else ""))
-        part = groups.get(f"{prefix}part") or groups.get(f"{prefix}inner") or groups.get(f"{prefix}within") or ""
+        part = next((named for name in _PART_NAMES if (named := groups.get(f"{prefix}{name}"))), "")
         column = (groups[f"{prefix}column"] or groups["a_first"] or "") if prefix else ""
         code = (groups[f"{prefix}code"] or "") if prefix else ""
         year = groups.get(f"{prefix or 'l_'}year")
@@ -164,11 +192,19 @@ def _list_keys(words: str) -> Iterator[str]:
         first, *last = (
             re.sub(r"[()]", "", key) for key in re.split(r" (?:through|to) ", re.sub(r"^(?:lines?|box) ", "", word))
         )
-        yield from _range_keys(first, last[0]) if last else [first] if first else []
+        yield from range_keys(first, last[0]) if last else [first] if first else []
 
 
-def _range_keys(first: str, last: str) -> list[str]:
-    """List the keys from one to another: numbers without letters, or letters of one number."""
+def range_keys(first: str, last: str) -> list[str]:
+    """List the keys from one to another: numbers without letters, or letters of one number.
+
+    Args:
+        first: First key.
+        last: Last key.
+
+    Returns:
+        The two keys alone where what is between is not known.
+    """
     if first.isdigit() and last.isdigit():
         return [str(number) for number in range(int(first), int(last) + 1)]
     if first[:-1] == last[:-1] and first[-1].isalpha() and last[-1].isalpha():

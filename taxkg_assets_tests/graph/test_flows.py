@@ -146,14 +146,23 @@ def test_what_is_left_out_compared_or_passed_on_is_no_source(text: str) -> None:
     ],
 )
 def test_a_list_names_where_the_amount_of_its_lead_in_goes(item: str, target: tuple[str, ...]) -> None:
-    source = read_lead_in("Report the total on line 18 as follows, by the kind of your dues return:")
+    _, source = read_lead_in("Report the total on line 18 as follows, by the kind of your dues return:", under="")
     assert source is not None
     (read,) = read_item(item, source=source)
     assert (_words(read.source), _words(read.target)) == (("18", "", "", ""), target)
 
 
 def test_a_sentence_without_a_list_introduces_none() -> None:
-    assert read_lead_in("Include the amount from line 18 on Schedule 7, line 11.") is None
+    assert read_lead_in("Include the amount from line 18 on Schedule 7, line 11.", under="lines") == (False, None)
+
+
+def test_a_line_introduces_a_list_of_places_for_its_own_amount() -> None:
+    assert read_lead_in("Report this amount on the following line of your return:", under="lines") == (True, None)
+    assert read_lead_in("Report this amount on the following line of your return:", under="") == (False, None)
+    (item,) = read_item("• Form 2041 filers: Form 2041, Schedule G, line 5.", source=None)
+    assert item.source is None
+    assert item.target is not None
+    assert item.target.keys == ("5",)
 
 
 def test_a_box_without_a_form_is_on_the_form_that_the_passage_named_last() -> None:
