@@ -18,7 +18,7 @@ from taxkg_assets.retrieval.answering.boxes import NamedBox, find_named_box, nam
 from taxkg_assets.retrieval.answering.changes import answer_changes
 from taxkg_assets.retrieval.answering.excerpt import excerpt_answer, list_documents, quote_summary
 from taxkg_assets.retrieval.answering.places import place_units
-from taxkg_assets.retrieval.answering.table_cells import quote_cell
+from taxkg_assets.retrieval.answering.table_cells import add_tables, find_fit, quote_cell
 from taxkg_assets.retrieval.answering.units import Unit
 from taxkg_assets.retrieval.answering.wording import Citation, blend_relevance, generate_answer
 from taxkg_assets.retrieval.encoding.lexical import find_terms
@@ -26,6 +26,7 @@ from taxkg_assets.retrieval.query.router import find_level, wants_summary
 from taxkg_assets.retrieval.ranking.rerank import score_form, score_overlap
 from taxkg_assets.retrieval.ranking.search import Searcher, tidy_query
 from taxkg_assets.retrieval.results import Flag, Ranking, Result
+from taxkg_assets.rules.models.answers import load_answers
 from taxkg_assets.rules.models.guardrail import load_guardrail
 from taxkg_assets.settings import Settings
 
@@ -157,6 +158,8 @@ def _find(searcher: Searcher, question: str, *, k: int, level: str, filters: Map
     if wanted != level:  # the guardrail is fitted for passages, whatever is returned
         results = searcher.assemble(ranking, k=k, level=wanted)
     if not results or wanted != "document":
+        if wanted == "auto" and graded[0] in (guardrail.PASSAGES, guardrail.TABLE):
+            results = add_tables(searcher, question, ranking, results=results)
         return _Found(ranking, results, graded, wanted, box=box)
     if not wants_summary(ranking.route.intent):
         return _Found(ranking, results, graded, wanted, wording=list_documents)
@@ -265,6 +268,10 @@ def find_kind(
     if quote_cell(ranking, results[0]):
         coverage = score_overlap(ranking.query_term_idf, frozenset(find_terms(ranking.cell)))
         return guardrail.CELL, {"evidence": signals["evidence"], "coverage": coverage}
+    other = {"evidence": signals["evidence"], "fit": find_fit(searcher, question, ranking)}
+    if other["fit"] >= load_answers().tables.sure:
+        kinds = {guardrail.PASSAGES: signals, guardrail.TABLE: other}
+        return max(kinds.items(), key=lambda own: guardrail.score_kind(*own))
     return guardrail.PASSAGES, signals
 
 

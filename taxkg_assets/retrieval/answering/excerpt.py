@@ -39,7 +39,7 @@ def excerpt_answer(searcher: Searcher, question: str, ranking: Ranking, *, resul
     limits = load_answers()
     shown = results[: limits.passages]
     if not cell:
-        cell = quote_table_cells(searcher, question, ranking, results=shown)
+        cell = quote_table_cells(searcher, question, ranking, results=results)
     found = find_statements(
         shown,
         searcher.passages,

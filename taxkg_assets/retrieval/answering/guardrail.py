@@ -18,16 +18,18 @@ from taxkg_assets.rules.models.ranking import load_ranking
 
 ANSWER, GENERAL, SILENCE = "answer", "guidance", "abstention"
 
-PASSAGES, CELL, CHANGES, DOCUMENTS, SUMMARY = "passages", "cell", "changes", "documents", "summary"
-"""Kinds of answers: made of passages, a table cell, changes, a list of documents, a document's summary."""
+PASSAGES, CELL, TABLE = "passages", "cell", "table"
+CHANGES, DOCUMENTS, SUMMARY = "changes", "documents", "summary"
+"""Kinds of answers: made of passages; a table cell that leads the ranking, or one of another table among the passages;
+changes; a list of documents; a document's summary."""
 
 
 def score_kind(kind: str, signals: Mapping[str, float]) -> float:
     """Grade the likelihood that an answer of some kind contains what is needed.
 
     Args:
-        kind: `PASSAGES`, `CELL`, `CHANGES`, `DOCUMENTS` or `SUMMARY`.
-        signals: What the fit of this kind reads: those of `find_signals`, or `coverage` from 0 to 1.
+        kind: `PASSAGES`, `CELL`, `TABLE`, `CHANGES`, `DOCUMENTS` or `SUMMARY`.
+        signals: What the fit of this kind reads: those of `find_signals`, or `coverage` or `fit` from 0 to 1.
 
     Returns:
         Relevance from 0 to 10.

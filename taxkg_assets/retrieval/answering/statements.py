@@ -181,8 +181,9 @@ def _is_foreign(row: int, facts: PassageFacts, *, route: Route, is_first: bool, 
     """Return whether a row is for another audience than the question's, or boilerplate."""
     if _is_of_other_side(row, route, facts):
         return True
-    is_meant = is_first or covers_key(facts.columns["anchor_key"][row], route.keys)
-    return (bool(facts.is_boilerplate[row]) and not is_meant) or _is_unasked(facts.columns["heading_path"][row], wanted)
+    if is_first or covers_key(facts.columns["anchor_key"][row], route.keys):
+        return False
+    return bool(facts.is_boilerplate[row]) or _is_unasked(facts.columns["heading_path"][row], wanted)
 
 
 def _find_around(line: Line, stretch: Stretch) -> frozenset[str]:
@@ -252,12 +253,17 @@ def _find_opened(row: int, facts: PassageFacts, *, keys: Sequence[str]) -> tuple
 
 
 def _is_of_other_key(row: int, hit: int, facts: PassageFacts, *, keys: Sequence[str]) -> bool:
-    """Return whether a row is of another box, line or code than the requested one, or than that of the hit."""
+    """Return whether a row is of another box, line or code than the requested one, or than that of the hit.
+
+    Lines of a return follow one from the other, and an answer names the line of each: where the question names none,
+    the text of a line next to that of the hit is not foreign.
+    """
     own = facts.columns["anchor_key"][row]
     kind = find_kind(own)
     if not kind or covers_key(own, keys):
         return False
     is_gathered = bool(facts.anchor_number[row] != facts.anchor_number[hit])
+    is_gathered &= bool(keys) or kind != "line"
     return is_gathered or any(find_kind(key) == kind for key in keys)
 
 

@@ -1,8 +1,9 @@
-"""Cells of tables in answers: the one that leads the ranking, and those of the tables among the first passages."""
+"""Cells of tables in answers: the one that leads the ranking, and those that headers fit among the first tables."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from taxkg_assets.retrieval.answering.table_rows import find_headers, find_row, read_row
 from taxkg_assets.retrieval.answering.units import Piece, Unit
@@ -12,14 +13,38 @@ from taxkg_assets.retrieval.index.lines import open_stretches
 from taxkg_assets.retrieval.ranking.rerank import score_overlap
 from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.retrieval.results import Ranking, Result
-from taxkg_assets.retrieval.tables.table_boost import may_request_cell
-from taxkg_assets.retrieval.tables.table_lookup import find_table_cells, find_unit
+from taxkg_assets.retrieval.tables.table_lookup import CellMatch, find_unit
+from taxkg_assets.retrieval.tables.table_request import find_requested_cells
 from taxkg_assets.rules.anchored_search import matches_any
 from taxkg_assets.rules.models.answers import load_answers
 
 
 def quote_table_cells(searcher: Searcher, question: str, ranking: Ranking, *, results: Sequence[Result]) -> list[Unit]:
-    """Quote the cells of the tables among some passages that the question requests, as far as their headers fit.
+    """Quote the cells that a question requests, as far as their headers fit.
+
+    Args:
+        searcher: Opened search.
+        question: Words of the user.
+        ranking: Ranking of the question.
+        results: Passages, best first; those of `add_tables` among them.
+
+    Returns:
+        Units of the best-fitting tables, best first, each cell with its headers and its row.
+    """
+    limits, units = load_answers().tables, list[Unit]()
+    for matches in _find_cells(searcher, question, ranking):
+        shown = [(own, _find_result(own, results, searcher.passages)) for own in matches]
+        for match, result in [(own, result) for own, result in shown if result is not None][: limits.cells]:
+            piece = Piece(role="cell", text=match.words, chunk_id=result.chunk_id, node_id=result.node_id)
+            label = result.heading_path.rpartition(" > ")[2]
+            title = [] if match.title else [Piece(role="label", text=label, chunk_id=result.chunk_id)]
+            units += [Unit(rank=result.rank, label=label, pieces=[*title, piece])]
+            units += quote_row(match.words, result, searcher.passages)
+    return units
+
+
+def add_tables(searcher: Searcher, question: str, ranking: Ranking, *, results: Sequence[Result]) -> list[Result]:
+    """Let the last passages be those that print the cells that a question requests, where no other one does.
 
     Args:
         searcher: Opened search.
@@ -28,35 +53,45 @@ def quote_table_cells(searcher: Searcher, question: str, ranking: Ranking, *, re
         results: Passages, best first.
 
     Returns:
-        Units of the best-fitting tables, best first, each cell with its headers and its row.
+        As many passages; the first ones, which an answer quotes, stay.
     """
-    facts, limits = searcher.passages, load_answers().tables
-    shown: dict[str, Result] = {}
-    for result in results:
-        table_id = facts.tables.get(facts.row_of_chunk[result.chunk_id])
-        if table_id is not None:
-            shown.setdefault(table_id, result)
-    if not shown or searcher.tables is None or not may_request_cell(question, ranking.route):
+    facts, found = searcher.passages, list(results)
+    matches = [own[0] for own in _find_cells(searcher, question, ranking)]
+    missing = [own for own in matches if _find_result(own, results, facts) is None]
+    free = range(load_answers().passages, len(found))
+    for place, match in zip(reversed(free), reversed(missing), strict=False):
+        row = find_unit(match, facts=facts)
+        if row is None:
+            continue
+        near = next((own for own in ranking.candidates if own.row == row), None)
+        near = near or next(own for own in ranking.candidates if facts.tables.get(own.row) == match.table_id)
+        shown = searcher.assemble(replace(ranking, candidates=(replace(near, row=row),)), k=1)
+        found[place] = shown[0].model_copy(update={"rank": place + 1})
+    return found
+
+
+def find_fit(searcher: Searcher, question: str, ranking: Ranking) -> float:
+    """Return how well the headers of the cells fit that an answer quotes, up to 1; 0 where it quotes none.
+
+    Args:
+        searcher: Opened search.
+        question: Words of the user.
+        ranking: Ranking of the question.
+    """
+    return max((matches[0].score for matches in _find_cells(searcher, question, ranking)), default=0.0)
+
+
+def _find_cells(searcher: Searcher, question: str, ranking: Ranking) -> list[list[CellMatch]]:
+    if searcher.tables is None or not searcher.parts.cells:
         return []
-    found = find_table_cells(question, searcher.tables, tables=list(shown), forms=ranking.route.forms)
-    rows = {id(own): find_unit(own, facts=facts) for matches in found for own in matches}
-    found = [[own for own in matches if _prints(shown[own.table_id], rows[id(own)], facts)] for matches in found]
-    found = [own for own in found if own]
-    found = sorted((own for own in found if own[0].score >= limits.least_score), key=lambda own: -own[0].score)
-    units: list[Unit] = []
-    for match in [match for own in found[: limits.most] for match in own[: limits.cells]]:
-        result = shown[match.table_id]
-        piece = Piece(role="cell", text=match.words, chunk_id=result.chunk_id, node_id=result.node_id)
-        label = result.heading_path.rpartition(" > ")[2]
-        title = [] if match.title else [Piece(role="label", text=label, chunk_id=result.chunk_id)]
-        units += [Unit(rank=result.rank, label=label, pieces=[*title, piece])]
-        units += quote_row(match.words, result, facts)
-    return units
+    return find_requested_cells(question, ranking, tables=searcher.tables, facts=searcher.passages)
 
 
-def _prints(result: Result, row: int | None, facts: PassageFacts) -> bool:
-    """Return whether a passage contains a row of the index: a long table is several."""
-    return row is not None and facts.columns["chunk_id"][row] in result.via["chunk_ids"]
+def _find_result(match: CellMatch, results: Sequence[Result], facts: PassageFacts) -> Result | None:
+    """Return the first passage that prints the row of a cell: a long table is several."""
+    row = find_unit(match, facts=facts)
+    chunk = None if row is None else facts.columns["chunk_id"][row]
+    return next((result for result in results if chunk in result.via["chunk_ids"]), None)
 
 
 def quote_cell(ranking: Ranking, result: Result) -> list[Unit]:

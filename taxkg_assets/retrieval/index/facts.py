@@ -170,10 +170,14 @@ class PassageFacts:
         own = self._labeled_rows
         places = np.searchsorted(own, rows)
         some = np.flatnonzero(np.append(own, -1)[places] == rows)
-        texts = self.labeled[places[some]].select(pl.col("tags").list.concat("entities").list.join(" ")).to_series()
-        for place, text in zip(some.tolist(), texts, strict=True):
+        for place, text in zip(some.tolist(), self._label_texts.gather(places[some]), strict=True):
             found[place] = frozenset(find_terms(text))
         return found
+
+    @cached_property
+    def _label_texts(self) -> pl.Series:
+        """Return the tags and entities of each row that has some, as one text."""
+        return self.labeled.select(pl.col("tags").list.concat("entities").list.join(" ")).to_series()
 
     def find_tagged(self, tag: str) -> npt.NDArray[np.bool_]:
         """Return whether rows have a tag or name an entity, in any case.

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from taxkg_assets.retrieval.index.facts import PassageFacts
 from taxkg_assets.retrieval.index.index_context import IndexContext
 from taxkg_assets.retrieval.query.router import Route
 from taxkg_assets.retrieval.results import Ranking
 from taxkg_assets.retrieval.tables.table_entry import TableCatalogue
-from taxkg_assets.retrieval.tables.table_lookup import find_cells, find_unit, score_tables
+from taxkg_assets.retrieval.tables.table_lookup import CellMatch, find_cells, find_unit, score_tables
 from taxkg_assets.rules.loader import load_rules
 from taxkg_assets.rules.models.ranking import load_ranking
 
@@ -65,14 +66,25 @@ def promote_table_cell(query: str, ranking: Ranking, *, tables: TableCatalogue, 
     if not matches or matches[0].score < least:
         return ranking
     row = find_unit(matches[0], facts=index_context.passages)
-    places = [place for place, candidate in enumerate(ranking.candidates) if candidate.row == row]
-    if not places:
+    return ranking if row is None else _lead_with(ranking, row, matches[0], facts=index_context.passages)
+
+
+def _lead_with(ranking: Ranking, row: int, match: CellMatch, *, facts: PassageFacts) -> Ranking:
+    """Put the unit that prints a cell first; of a long table another unit may be the one that was found.
+
+    Returns:
+        New ranking; the same one where no unit of the table is a candidate.
+    """
+    candidates, limits = ranking.candidates, load_ranking().cells
+    places = [place for place, own in enumerate(candidates) if own.row == row]
+    nearest = places or [place for place, own in enumerate(candidates) if facts.tables.get(own.row) == match.table_id]
+    if not nearest:
         return ranking
-    order = [*places, *(place for place in range(len(ranking.candidates)) if place not in places)]
-    own = replace(ranking.candidates[places[0]], score=ranking.candidates[0].score)
+    order = [nearest[0], *(place for place in range(len(candidates)) if place not in places)]
+    own = replace(candidates[nearest[0]], row=row, score=candidates[0].score)
     return replace(
         ranking,
-        candidates=(own, *(ranking.candidates[place] for place in order[1:])),
+        candidates=(own, *(candidates[place] for place in order[1:])),
         features={name: values[order] for name, values in ranking.features.items()},
-        cell=matches[0].words if len(matches[0].value.split()) <= limits.most_words else "",
+        cell=match.words if len(match.value.split()) <= limits.most_words else "",
     )

@@ -14,14 +14,17 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any, TypeVar
 
-from taxkg_assets.retrieval.tables.table_question import find_facets, find_words
+from taxkg_assets.retrieval.tables.table_question import find_facets, find_form_numbers, find_words
 from taxkg_assets.retrieval.tables.table_ranges import Range, find_ranges, join_ends
+from taxkg_assets.rules.anchored_search import matches_any
 from taxkg_assets.rules.loader import load_rules
 
 SEPARATOR = " > "
 Value = TypeVar("Value")
 _REMEMBERED = 400
 """Pairs of table and question that are remembered: a question is scored on twenty tables or so."""
+_MOST_NAMELESS = 6
+"""Words of a cell without a column header, above which it is a text."""
 _DENIED = re.compile(r"(?i)\b(?:not|never|\w+n['’]t)\b[^,.;]*")
 
 
@@ -45,6 +48,7 @@ class Header:
     facets: Mapping[str, frozenset[str]]
     ranges: tuple[tuple[Range, frozenset[str]], ...]
     own: frozenset[str] = frozenset()
+    forms: frozenset[int] = frozenset()
 
     @cached_property
     def years(self) -> tuple[Range, ...]:
@@ -117,6 +121,14 @@ class TableEntry:
         return {row_ix: sorted(cells, key=lambda cell: cell["col_ix"]) for row_ix, cells in rows.items()}
 
     @cached_property
+    def rows_of_path(self) -> dict[tuple[str, str], frozenset[int]]:
+        """Return the rows of the cells with the same row and column headers."""
+        found: dict[tuple[str, str], set[int]] = {}
+        for cell in self.cells:
+            found.setdefault((cell["row_path"], cell["col_path"]), set()).add(cell["row_ix"])
+        return {path: frozenset(rows) for path, rows in found.items()}
+
+    @cached_property
     def answers(self) -> tuple[Mapping[str, Any], ...]:
         """Return the cells that can be an answer."""
         return tuple(cell for cells in self.by_row.values() for cell in cells if _is_value(cell, cells))
@@ -182,6 +194,18 @@ class TableEntry:
         return {}
 
     @cached_property
+    def header_forms(self) -> frozenset[int]:
+        """Return the numbers of the forms that headers name: rows and columns are for one of them."""
+        paths = {cell["row_path"] for cell in self.cells} | {cell["col_path"] for cell in self.cells}
+        return frozenset[int]().union(*map(find_form_numbers, paths))
+
+    @cached_property
+    def outer_forms(self) -> frozenset[int]:
+        """Return the numbers of the forms that the title and the text about it name."""
+        texts = (self.row["title"], self.context.headings, *self.context.mentions)
+        return frozenset[int]().union(*map(find_form_numbers, texts))
+
+    @cached_property
     def common_words(self) -> frozenset[str]:
         """Return the words of more than half of the rows: they distinguish none."""
         counts = Counter(w for path in {cell["row_path"] for cell in self.cells} for w in find_words(path))
@@ -219,6 +243,14 @@ class TableCatalogue:
     def by_id(self) -> dict[str, TableEntry]:
         """Return the tables by their ids."""
         return {entry.row["table_id"]: entry for entry in self.entries}
+
+    @cached_property
+    def form_numbers(self) -> frozenset[int]:
+        """Return the numbers of the forms that documents are about, or that tables name in their titles."""
+        forms = {form for entry in self.entries for form in entry.context.forms}
+        titles = {str(entry.row["title"]) for entry in self.entries}
+        found = (find_form_numbers(f"Form {form}") for form in forms)
+        return frozenset[int]().union(*found, *map(find_form_numbers, titles))
 
     @cached_property
     def rarity(self) -> dict[str, float]:
@@ -266,19 +298,46 @@ def continues_rule(leaf: str) -> bool:
 def _is_value(cell: Mapping[str, Any], row: Sequence[Mapping[str, Any]]) -> bool:
     """Return whether a cell can be an answer: not the name of its row, unless it is a condition in words."""
     is_name = any(other is not cell and cell["text"] in other["row_path"].split(SEPARATOR) for other in row)
+    if _is_condition(cell, row):
+        return False
+    if not (cell["col_path"] or _prints_figure(cell["text"])):  # the text of a worksheet's line
+        is_line = re.fullmatch(r"(?:.* > )?\d{0,2}[a-z]?\.?", cell["row_path"])
+        return not (is_name or is_line) and len(cell["text"].split()) <= _MOST_NAMELESS
     if not is_name:
         return bool(cell["row_path"] or len(row) > 1)
     return bool(cell["row_path"]) and len(cell["text"].split()) >= 4
 
 
+def _is_condition(cell: Mapping[str, Any], row: Sequence[Mapping[str, Any]]) -> bool:
+    """Return whether a cell is a further condition for other cells to its right: IF one thing, AND another."""
+
+    def adds(other: Mapping[str, Any]) -> bool:
+        return any(rule.pattern.search(leaf_of(other["col_path"])) for rule in load_rules("table_lookup", "conditions"))
+
+    return adds(cell) and any(other["col_ix"] > cell["col_ix"] and not adds(other) for other in row)
+
+
+def _prints_figure(text: str) -> bool:
+    """Return whether a cell is an amount, a share, a number or a date."""
+    return matches_any("answers", "values", text) and len(re.findall(r"[A-Za-z]{3,}", text)) <= 1
+
+
 def _column_header(path: str) -> Header:
     pieces = path.split(SEPARATOR)
     ranges = [(found, find_words(" ".join(pieces))) for piece in pieces for found in find_ranges(piece)]
-    return Header(find_words(path), find_facets(path), tuple(ranges), find_words(pieces[-1]))
+    return Header(find_words(path), find_facets(path), tuple(ranges), find_words(pieces[-1]), find_form_numbers(path))
 
 
 def _row_header(cell: Mapping[str, Any], row: Sequence[Mapping[str, Any]]) -> Header:
-    """Return a row's header with the headers of the columns that name it: "4" under "Family Size" counts a family."""
+    """Return a row's header with the headers of the columns that name it: "4" under "Family Size" counts a family.
+
+    A row that is named by a figure and says in words when it applies is found by these words: "5%" is for "6 to 15 days
+    late".
+    """
+    if _names_by_figure(cell):
+        own = find_words(cell["text"])
+        said = tuple((found, own) for found in find_ranges(cell["text"]))
+        return Header(own | find_words(cell["row_path"]), find_facets(cell["text"]), said, own)
     pieces = cell["row_path"].split(SEPARATOR)
     names = [_naming_cell(piece, cell, row) for piece in pieces]
     axes = [name["col_path"] if name else "" for name in names]
@@ -298,7 +357,14 @@ def _row_header(cell: Mapping[str, Any], row: Sequence[Mapping[str, Any]]) -> He
     words = find_words(" ".join(pieces))
     facets = find_facets(cell["row_path"])
     axis_words = find_words(" ".join(axes))
-    return Header(words | axis_words, facets, tuple(ranges), find_words(pieces[-1]))
+    forms = find_form_numbers(cell["row_path"])
+    return Header(words | axis_words, facets, tuple(ranges), find_words(pieces[-1]), forms)
+
+
+def _names_by_figure(cell: Mapping[str, Any]) -> bool:
+    """Return whether a row is named by an amount or a share only, and a cell says in words when that applies."""
+    is_figure = re.fullmatch(r"[$]?\s?[\d,.]+\s?%?", cell["row_path"]) and re.search("[$%]", cell["row_path"])
+    return bool(is_figure) and len(re.findall(r"[A-Za-z]{2,}", cell["text"])) >= 3
 
 
 def _naming_cell(piece: str, cell: Mapping[str, Any], row: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
@@ -322,7 +388,7 @@ def _upper_end(low: str, row: Sequence[Mapping[str, Any]]) -> str:
     """Return the cell right of a lower end where its header is "but less than", though it names no row."""
     for left, right in pairwise(row):
         if left["text"] == low and any(
-            rule.pattern.search(right["col_path"]) for rule in load_rules("tables", "second_stub")
+            rule.pattern.search(right["col_path"]) for rule in load_rules("table_lookup", "upper_ends")
         ):
             return str(right["text"])
     return ""

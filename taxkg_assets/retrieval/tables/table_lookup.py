@@ -6,7 +6,7 @@ or words of the question. What no header distinguishes is listed, not guessed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -30,12 +30,15 @@ class CellMatch:
     value: str
     cell: Mapping[str, Any]
     row: tuple[tuple[str, str], ...]
+    conditions: tuple[str, ...] = ()
+    """Other cells of its row that tell it from rows with the same headers."""
 
     @property
     def words(self) -> str:
         """Return the cell in words: its name and its value."""
-        named = " | ".join(part for part in (self.title, self.row_path, self.col_path) if part)
-        return f"{named}: {self.value}"
+        row = SEPARATOR.join(part for part in (self.row_path, *self.conditions) if part)
+        named = " | ".join(part for part in (self.title, row, self.col_path) if part)
+        return f"{named.rstrip(':')}: {self.value}"
 
 
 def find_cells(
@@ -60,7 +63,7 @@ def find_cells(
     Returns:
         Matches, best first; none where no headers fit.
     """
-    parsed = _with_sections(read_question(question), catalogue.rarity)
+    parsed = _read_question(question, catalogue)
     parsed = replace(parsed, forms=frozenset(forms), names_place=names_place)
     limits = load_table_lookup().limits
     matches: list[CellMatch] = []
@@ -94,11 +97,21 @@ def find_table_cells(
     Returns:
         For each table its best matches; those whose headers fit as well as the best one's follow it, of other rows.
     """
-    parsed = replace(_with_sections(read_question(question), catalogue.rarity), forms=frozenset(forms))
+    parsed = replace(_read_question(question, catalogue), forms=frozenset(forms))
     entries = (catalogue.by_id[table_id] for table_id in tables if table_id in catalogue.by_id)
     found = [_match_table(entry, _score_cells(parsed, entry, catalogue), prior=None) for entry in entries]
     within = load_table_lookup().weights.alike_within
     return [[own for own in matches if own.score >= matches[0].score - within] for matches in found if matches]
+
+
+def _read_question(question: str, catalogue: TableCatalogue) -> Question:
+    """Parse a question; a bare number that is also the number of a form may name it: "my 99999"."""
+    parsed = _with_sections(read_question(question), catalogue.rarity)
+    known = catalogue.form_numbers
+    numbers = (
+        replace(own, may_name=not (own.is_money or own.is_percent) and own.value in known) for own in parsed.numbers
+    )
+    return replace(parsed, numbers=tuple(numbers))
 
 
 def _with_sections(parsed: Question, known: Mapping[str, float]) -> Question:
@@ -133,8 +146,14 @@ def _score_cells(parsed: Question, entry: TableEntry, catalogue: TableCatalogue)
 
 
 def _match_table(entry: TableEntry, scored_cells: Sequence[CellWeights], *, prior: float | None) -> list[CellMatch]:
-    """Score the cells of one table, the best ones only."""
-    found = [(own.score(prior), cell) for own, cell in zip(scored_cells, entry.answers, strict=True)]
+    """Score the cells of one table, the best ones only; without a prior those whose own headers name something."""
+    found = [
+        (own.score(prior), cell)
+        for own, cell in zip(scored_cells, entry.answers, strict=True)
+        if own.is_named or prior is not None
+    ]
+    if not found:
+        return []
     found.sort(key=lambda pair: (-pair[0], pair[1]["row_ix"], pair[1]["col_ix"]))
     weights = load_table_lookup().weights
     alike = {cell["text"] for score, cell in found if score >= found[0][0] - weights.alike_within}
@@ -154,7 +173,19 @@ def _as_match(score: float, cell: Mapping[str, Any], entry: TableEntry) -> CellM
         value=_whole_value(cell, row),
         cell=cell,
         row=nearby,
+        conditions=tuple(_find_conditions(cell, entry)),
     )
+
+
+def _find_conditions(cell: Mapping[str, Any], entry: TableEntry) -> Iterator[str]:
+    """Yield the cells left of a cell that tell its row from others with the same headers: IF one thing, AND another."""
+    alike = entry.rows_of_path.get((cell["row_path"], cell["col_path"]), frozenset()) - {cell["row_ix"]}
+    others = {(other["col_ix"], other["text"]) for row_ix in alike for other in entry.by_row[row_ix]}
+    path = cell["row_path"].split(SEPARATOR)
+    for other in entry.by_row[cell["row_ix"]] if alike else ():
+        is_left = other["col_ix"] < cell["col_ix"] and other["text"] not in path
+        if is_left and (other["col_ix"], other["text"]) not in others:
+            yield str(other["text"])
 
 
 def _whole_value(cell: Mapping[str, Any], row: Sequence[Mapping[str, Any]]) -> str:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
+from typing import Any
 
 from taxkg_assets.retrieval.encoding.lexical import find_terms, stem
 from taxkg_assets.retrieval.query.router import find_lay_terms
@@ -15,7 +16,12 @@ from taxkg_assets.rules.models.table_lookup import load_table_lookup
 
 _CLAUSE_END = re.compile(r"[,;:?!]|\.(?:\s|$)| - |—")
 _KEYED = re.compile(r"^(?:box|line)_(?=\d+[a-z])")
-_DATE = re.compile(r"\b\d{1,2}/\d{1,2}/\d{2,4}\b")
+_DATE = re.compile(r"\b(\d{1,2})/\d{1,2}/\d{2,4}\b")
+_FORM = re.compile(r"(?i)\b(?:forms?|formularios?)\s+(\d{3,4})(?![\w-])(?!-)")
+_MONTH_NAMES = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "December",
+)  # fmt: skip
 _WORD = re.compile(r"[A-Za-z%]+(?:'[a-z]+)?")
 
 
@@ -65,7 +71,28 @@ def find_words(text: str) -> frozenset[str]:
         Stems of their families; plain numbers are left out, "w-4" and "sec_1202" are included.
     """
     words = (canonical(_KEYED.sub("", term)) for term in find_terms(text) if any(letter.isalpha() for letter in term))
-    return frozenset((*words, *_DATE.findall(text)))
+    dates = tuple(_DATE.finditer(text))
+    months = (_month_words()[int(date[1]) - 1] for date in dates if 0 < int(date[1]) <= len(_MONTH_NAMES))
+    return frozenset((*words, *(date[0] for date in dates), *months))
+
+
+@lru_cache(maxsize=50_000)
+def find_form_numbers(text: str) -> frozenset[int]:
+    """Find the numbers of forms that a text names: "Form 7041" names 7041.
+
+    Args:
+        text: Header or title.
+
+    Returns:
+        The numbers; none of a form with a suffix.
+    """
+    return frozenset(int(number) for number in _FORM.findall(text))
+
+
+@cache
+def _month_words() -> tuple[str, ...]:
+    """Return the months as words of questions: a header prints the first day of one, a person says its name."""
+    return tuple(canonical(stem(name.lower())) for name in _MONTH_NAMES)
 
 
 @lru_cache(maxsize=50_000)
@@ -107,6 +134,8 @@ def read_question(question: str) -> Question:
     for rule in load_rules("table_lookup", "facets"):
         text = rule.pattern.sub(" ; ", text)
     words = find_words(text) - _noise_words()
+    if any(rule.pattern.search(text) for rule in load_rules("table_lookup", "may")):
+        words |= {_month_words()[4]}
     for label in load_rules("table_lookup", "labels"):
         text = label.pattern.sub(" ", text)
     numbers: list[Number] = []
@@ -119,7 +148,9 @@ def read_question(question: str) -> Question:
         else:
             digits = _with_digits(text)
             beyond = _find_side(digits[: match.start()])
-            numbers.append(replace(number, nouns=_nouns(digits, *match.span()), beyond=beyond))
+            is_word = not any(map(str.isdigit, text[match.start() : match.end()]))
+            nouns = _nouns(digits, *match.span())
+            numbers.append(replace(number, nouns=nouns, beyond=beyond, is_word=is_word))
     if years:
         # "tax year 2031" is covered by the number.
         words -= frozenset({stem("year")})
@@ -141,10 +172,17 @@ def _take_sums(text: str, numbers: list[Number]) -> str:
     for rule in load_rules("table_lookup", "sums"):
         for match in rule.pattern.finditer(text):
             more = _count(match["more"])
-            adults = 2 if re.search(rule.extra["two"], match["first"]) else 1
+            adults = _count_adults(match, rule.extra)
             numbers.append(Number(adults + more, nouns=((canonical(stem(rule.extra["noun"])), 0.0),)))
         text = rule.pattern.sub(" , ", text)
     return text
+
+
+def _count_adults(match: re.Match[str], extra: Mapping[str, Any]) -> int:
+    """Return how many adults a sum names besides those that it counts: none in "three of us"."""
+    if "two" not in extra:
+        return 0
+    return 2 if re.search(extra["two"], match["first"]) else 1
 
 
 def _take_counts(text: str, numbers: list[Number]) -> str:

@@ -52,7 +52,8 @@ class Range:
 class Number:
     """A number of a question with the words around it and their distances: they name what it counts.
 
-    `beyond` is 1 for "over 20", -1 for "under 20", else 0.
+    `beyond` is 1 for "over 20", -1 for "under 20", else 0. `is_word` is true for "one", which may count nothing: "one
+    pays more". `may_name` is true for a bare number that is also the number of a form.
     """
 
     value: float
@@ -60,6 +61,8 @@ class Number:
     is_money: bool = False
     nouns: tuple[tuple[str, float], ...] = ()
     beyond: int = 0
+    is_word: bool = False
+    may_name: bool = False
 
     @property
     def is_count(self) -> bool:

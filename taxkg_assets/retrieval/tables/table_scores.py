@@ -21,11 +21,13 @@ class CellWeights:
         said: Share of the question that they cover, 0 to 1.
         against: Penalty for contradictions.
         unasked: Share of their words that the question lacks, 0 to 1.
+        is_named: Whether its own headers name something of the question, not only the title and the surroundings.
     """
 
     said: float
     against: float
     unasked: float
+    is_named: bool = True
 
     def score(self, prior: float | None) -> float:
         """Combine coverage, penalty and the prior of another search.
@@ -71,7 +73,9 @@ def score_cell(
     total += sum(weight for _, weight in shares)
     got += sum(weight * share for share, weight in shares)
     against = weights.other_count * others
-    against += weights.unmet_number * sum(not share for share, _ in shares[: len(question.numbers)])
+    is_named = any(share > 0 for share, _ in shares[: len(question.numbers)])
+    is_named |= not question.words.isdisjoint((row.words | column.words) - entry.common_words)
+    against += weights.unmet_number * sum(share == 0 < weight for share, weight in shares[: len(question.numbers)])
     if question.names_place and entry.context.is_federal:
         against += weights.other_place
     for facet, values in question.facets.items():
@@ -79,6 +83,7 @@ def score_cell(
         share = _facet_share(values, facet, entry, row=row, column=column)
         got += weights.facet * max(0.0, share)
         against += weights.contradiction if share < 0 else 0.0
+        is_named |= share > 0 and facet in {*row.facets, *column.facets}
     if question.years:
         share = _year_share(question, entry, row=row, column=column)
         total += weights.year
@@ -86,8 +91,10 @@ def score_cell(
     if question.forms:
         total += weights.form
         got += weights.form * _form_share(question.forms, entry)
-    if question.wants_share and not _is_share(cell):
-        against += weights.other_unit
+    if question.wants_share:
+        is_share = _is_share(cell)
+        is_named |= is_share
+        against += 0.0 if is_share else weights.other_unit
     own = (row.own - entry.common_words) | column.own
     unasked = sum(rarity.get(word, 0.0) for word in own - question.words - question.lay_words)
     if cell["col_path"] in entry.continued:
@@ -95,7 +102,8 @@ def score_cell(
     score = got / total if total else 0.0
     if said < weights.least_words * spoken:
         score *= said / (weights.least_words * spoken)
-    return CellWeights(score, against, unasked / (1 + sum(rarity.get(word, 0.0) for word in own)))
+    unasked_share = unasked / (1 + sum(rarity.get(word, 0.0) for word in own))
+    return CellWeights(score, against, unasked_share, is_named)
 
 
 def _is_share(cell: Mapping[str, Any]) -> bool:
@@ -147,6 +155,13 @@ def _number_shares(
             outside = max((_fit(number, found, nouns) for found, nouns in entry.outer_ranges), default=0.0)
             is_nearby = any(found.holds(number) for found in entry.singles[cell["row_ix"]])
             share = max(0.6 * outside, weights.same_row if is_nearby else 0.0)
+        is_bare = not (share or number.is_money or number.is_percent)
+        if is_bare and number.value in entry.header_forms:
+            share = weights.name * (number.value in row.forms or number.value in column.forms)
+        elif is_bare:  # the number of a form, or a word that may count nothing
+            may_mean_nothing = number.is_word or number.may_name or number.value in entry.outer_forms
+            shares.append((share, 0.0 if may_mean_nothing else weights.number))
+            continue
         shares.append((share, weights.number))
     unused = [pair for k, pair in enumerate(open_ranges) if k not in used]
     if unused:

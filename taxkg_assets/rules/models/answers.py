@@ -20,15 +20,25 @@ class Codes(Section):
 
 
 class Tables(Section):
-    """Cells of the tables among the first passages.
+    """Cells of the tables among the first candidates.
 
     Attributes:
+        candidates: Number of candidates among which tables are looked for.
+        read: Largest number of tables whose headers are compared with the question.
+        least_rate: Least mean of that fit and of the table's score as a share of the first candidate's.
+        sure: Fit from which a cell is a reason to answer.
+        within: How much worse than the best table a second one may fit.
         least_score: Least fit of the headers of a cell, up to 1.
         most: Largest number of tables.
         cells: Largest number of cells of one table, whose headers fit alike.
         row_words: Largest number of words of a row that is quoted with its cell.
     """
 
+    candidates: int
+    read: int
+    least_rate: float
+    sure: float
+    within: float
     least_score: float
     most: int
     cells: int

@@ -19,6 +19,7 @@ class Weights(Section):
         lay: Share of a word that only its everyday equivalent matches.
         prior: Of the search's own ranking of tables.
         other_place: A federal document, requested about a state or city.
+        name: A bare number that is the number of a form in a header or title.
         unmet_number: A number of the question that is nowhere.
         other_unit: A cell that is no share where the question asks for one.
         other_count: A header that counts the same thing and comes to another number.
@@ -47,6 +48,7 @@ class Weights(Section):
     prior: float
     contradiction: float
     other_place: float
+    name: float
     unmet_number: float
     other_unit: float
     other_count: float

@@ -1,0 +1,137 @@
+"""Cells of the tables among the candidates: what people name a row, a column or a form by, and what is quoted of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from taxkg_assets.retrieval.index.facts import PassageFacts
+from taxkg_assets.retrieval.query.router import Route
+from taxkg_assets.retrieval.results import Candidate, Ranking
+from taxkg_assets.retrieval.tables.table_entry import TableCatalogue, build_table_catalogue
+from taxkg_assets.retrieval.tables.table_lookup import CellMatch, find_table_cells
+from taxkg_assets.retrieval.tables.table_question import find_form_numbers, find_words
+from taxkg_assets.retrieval.tables.table_request import find_requested_cells
+
+
+def _table(table_id: str, title: str, header: list[str], rows: list[list[str]]) -> dict[str, Any]:
+    """A table whose first column names its rows."""
+    cells = [
+        {
+            "row_ix": row_ix,
+            "col_ix": col_ix,
+            "row_path": row[0] if col_ix else "",
+            "col_path": header[col_ix],
+            "text": text,
+        }
+        for row_ix, row in enumerate(rows)
+        for col_ix, text in enumerate(row)
+    ]
+    return {"table_id": table_id, "document_id": table_id.split(":")[0], "title": title, "cells": cells}
+
+
+MONTHS = _table(
+    "dues:1", "Berth Dues by Period", ["Line", "(a) 1/1/31–3/31/31", "(b) 1/1/31–5/31/31", "(c) 1/1/31–8/31/31"],
+    [["Share of the dues", "$10", "$17", "$27"], ["Share of the toll", "$1", "$2", "$3"]],
+)  # fmt: skip
+CORRECTIONS = _table(
+    "fix:1", "How To Correct a Log", ["IF you filed ...", "CORRECT it with ..."],
+    [["Form 7041 or Form 7041-SS", "Form 7041-X"], ["Form 7043", "Form 7043-X"]],
+)  # fmt: skip
+LATE = _table(
+    "late:1", "Surcharges", ["Surcharge", "Charged for ..."],
+    [["3%", "Dues paid 1 to 4 days late."], ["6%", "Dues paid 5 to 20 days late."], ["9%", "Dues that nobody paid."]],
+)  # fmt: skip
+BRACKETS = _table(
+    "toll:1", "Toll on Cargo", ["Value of cargo over—", "Value of cargo not over—", "Rate on the excess"],
+    [["20,000", "40,000", "7%"], ["40,000", "60,000", "8%"], ["60,000", "- - -", "9%"]],
+)  # fmt: skip
+HARBORS = _table(
+    "mail:1", "Where To Send a Log", ["IF the harbor is in ...", "And the crew is ...", "Use this address"],
+    [
+        ["Norland, Suland", "less than 10", "Pier 1"],
+        ["Norland, Suland", "10 or more", "Pier 2"],
+        ["Westland", "any", "Pier 3"],
+    ],
+)  # fmt: skip
+WORKSHEET = _table(
+    "sheet:1", "Worksheet for Berth Dues of the Crew", ["", ""],
+    [["1.", "Enter the dues of the crew"], ["2.", "Multiply line 1 by 2.5% (0.025)"]],
+)  # fmt: skip
+HOUSEHOLDS = _table(
+    "crew:1", "Weekly Ration", ["Family Size", "Ration"], [["2", "$20"], ["3", "$31"], ["4", "$42"]],
+)  # fmt: skip
+
+
+def _ask(question: str, *tables: dict[str, Any]) -> list[list[CellMatch]]:
+    return find_table_cells(question, _catalogue(*tables), tables=[table["table_id"] for table in tables])
+
+
+def _catalogue(*tables: dict[str, Any]) -> TableCatalogue:
+    return build_table_catalogue(tables)
+
+
+@pytest.mark.parametrize(
+    ("question", "table", "value"),
+    [
+        ("share of the dues through august", MONTHS, "$27"),
+        ("share of the toll for january to may", MONTHS, "$2"),
+        ("we filed a 7041, what do we correct it with", CORRECTIONS, "Form 7041-X"),
+        ("i filed 7043 wrong, correct it how", CORRECTIONS, "Form 7043-X"),
+        ("surcharge for dues 7 days late", LATE, "Dues paid 5 to 20 days late."),
+        ("rate for cargo with a value of 45,000", BRACKETS, "8%"),
+        ("cargo of 70,000 in value, one log, what rate", BRACKETS, "9%"),
+        ("ration for three of us in the family", HOUSEHOLDS, "$31"),
+    ],
+)
+def test_what_people_say_finds_the_cell(question: str, table: dict[str, Any], value: str) -> None:
+    """A month in a header of dates, a form by its bare number, a number in the words of a row, a household."""
+    assert _ask(question, table)[0][0].value == value
+
+
+def test_a_cell_says_what_tells_its_row_from_others_with_the_same_header() -> None:
+    """Two rows are for the same places; only the second condition says which address is meant."""
+    (found,) = _ask("norland, crew of 12, address for the log", HARBORS)
+    assert {match.words for match in found} <= {
+        "Where To Send a Log | Norland, Suland > less than 10 | Use this address: Pier 1",
+        "Where To Send a Log | Norland, Suland > 10 or more | Use this address: Pier 2",
+    }
+    assert found[0].value.startswith("Pier")
+
+
+def test_the_text_of_a_worksheet_is_no_value() -> None:
+    """A line of a worksheet has no column header: it says what to do, not what something is."""
+    assert _ask("dues of the crew worksheet", WORKSHEET) == []
+
+
+def test_a_title_alone_finds_no_cell() -> None:
+    """A cell is requested by its row or column, not only by what the table is about."""
+    assert _ask("weekly", HOUSEHOLDS) == []
+
+
+def test_numbers_of_forms_and_months_of_dates_are_words() -> None:
+    """What a header prints as a number, a person says as a name."""
+    assert find_form_numbers("Form 7041 or Form 7041-SS") == {7041}
+    assert find_words("August") <= find_words("1/1/31–8/31/31")
+
+
+def test_a_table_far_down_needs_a_better_fit() -> None:
+    """The fit of the headers and the place of the table count alike."""
+    facts = PassageFacts(pl.DataFrame({"table_id": [None, "toll:1"]}))
+    facts.__dict__["tables"] = {1: "toll:1"}
+    catalogue, question = _catalogue(BRACKETS), "rate for cargo with a value of 45,000"
+
+    def find(score: float) -> list[list[CellMatch]]:
+        candidates = tuple(Candidate(row, own, None, None, 0.0) for row, own in ((0, 4.0), (1, score)))
+        ranking = Ranking(Route(wants_amount=True), candidates, {}, {}, np.zeros(1, np.float32))
+        return find_requested_cells(question, ranking, tables=catalogue, facts=facts)
+
+    assert find(3.9)[0][0].value == "8%"
+    catalogue.scored.clear()
+    assert find(0.1) == []
+    catalogue.scored.clear()
+    ranking = Ranking(Route(keys=("box_1",)), (Candidate(1, 4.0, None, None, 0.0),), {}, {}, np.zeros(1, np.float32))
+    assert find_requested_cells("what is in box 1", ranking, tables=catalogue, facts=facts) == []
