@@ -90,14 +90,13 @@ def load_support() -> Mapping[Key, Support]:
 
 @cache
 def load_gains() -> Mapping[Key, float]:
-    """Read the measured gains of rules from `rules/gains.csv`, once per process.
+    """Read the measured gains of rules on left-out families from `rules/gains.csv`, once per process.
 
     Returns:
-        Labeled rows or questions that are right only with the rule, less those that are right only without it; only
-        of rules that were measured on as many rows or questions as the bar asks for.
+        The least gain that remains when one family of documents is left out: labeled rows or questions that are right
+        only with the rule, less those that are right only without it.
     """
-    fewest = load_policy().labeled
-    return {key: float(row["gain"]) for key, row in _read_rows("gains.csv") if int(row["n"]) >= fewest}
+    return {key: float(row["left_out_gain"]) for key, row in _read_rows("gains.csv")}
 
 
 @cache
@@ -108,8 +107,7 @@ def find_unsupported(family: str) -> frozenset[tuple[str, str]]:
         family: Rule family.
 
     Returns:
-        Group and id of the rules below the bar that were measured and gain nothing. An exempt rule stays on, and so
-        does one that too few labeled rows or questions reach for a measurement.
+        Group and id of the rules below the bar without a measured gain on left-out families. An exempt rule stays on.
     """
     policy, gains = load_policy(), load_gains()
     exempt = {name for row in policy.exempt for name in row.lists}
@@ -119,7 +117,7 @@ def find_unsupported(family: str) -> frozenset[tuple[str, str]]:
         if own == family
         and f"{own}.{group}" not in exempt
         and policy.is_below(support)
-        and gains.get((own, group, rule), 1.0) <= 0.0
+        and gains.get((own, group, rule), 0.0) <= 0.0
     )
 
 
