@@ -74,6 +74,19 @@ class Policy:
         return support.reads in _COUNTED and is_little
 
 
+def name_family(document_id: str) -> str:
+    """Return the family of a document: a form with its instructions, or a publication, in all its revisions.
+
+    Args:
+        document_id: Id of the document, e.g. `i1040sd--2025`.
+
+    Returns:
+        Name without revision, and without the letter that tells a form from its instructions, e.g. `1040sd`.
+    """
+    stem = document_id.split("--")[0]
+    return stem[1:] if stem[:1] in ("f", "i") and len(stem) > 1 else stem
+
+
 @cache
 def load_policy() -> Policy:
     """Read `rules/support.yaml`, once per process."""
@@ -97,6 +110,20 @@ def load_gains() -> Mapping[Key, float]:
         only with the rule, less those that are right only without it.
     """
     return {key: float(row["left_out_gain"]) for key, row in _read_rows("gains.csv")}
+
+
+@cache
+def load_evidence_families(reads: str) -> frozenset[str]:
+    """Read the families of documents whose labels support rules, from `rules/evidence_families.csv`.
+
+    Args:
+        reads: What these rules read, `documents` or `questions`.
+
+    Returns:
+        Families as `name_family` names them; every other family is left out.
+    """
+    rows = csv.DictReader(_read("evidence_families.csv").splitlines())
+    return frozenset(row["family"] for row in rows if row["reads"] == reads)
 
 
 @cache
