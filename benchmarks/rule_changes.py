@@ -1,7 +1,8 @@
 """References that single rules decide: what changes without a rule, one row per product, for a person to read.
 
 `python -m benchmarks.rule_changes --home HOME relations predicates` switches off each rule of these families that
-has too little support, and reads the references of stored sections again, one document per product. It prints the sentences whose references change.
+has too little support, and reads the references of stored sections again, one document per product. It prints the
+sentences whose references change.
 What was right goes into `data/rule_reviews.csv`. The sentences are printed, not stored.
 """
 

@@ -432,9 +432,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--family", action="append", default=[], help="count these families only, and keep the others")
     parser.add_argument("--out", type=Path, default=EVIDENCE, help="file to write")
     options = parser.parse_args(arguments)
-    write_families(
-        read_evidence_families([ROOT / "data" / "eval", *options.gold]), options.out.with_name(FAMILIES.name)
-    )
+    folders = [ROOT / "data" / "eval", *options.gold]
+    write_families(read_evidence_families(folders), options.out.with_name(FAMILIES.name))
     order = {(family, group, rule.id): ix for ix, (family, group, rule) in enumerate(list_rules())}
     library, made = read_library(options.home), read_reference_rules(options.home)
     labels, questions = read_labeled_rows(folders, options.home), read_questions()
