@@ -8,11 +8,13 @@ import polars as pl
 import pytest
 
 from taxkg_assets.evaluation import family_figures as module
-from taxkg_assets.evaluation.family_figures import compare_groups
+from taxkg_assets.evaluation.family_figures import build_family_figures, compare_groups
+from taxkg_assets.evaluation.labels import Labels, read_labels
 from taxkg_assets.evaluation.report import _write_families
 from taxkg_assets.rules.floors import Floor, load_floors
 from taxkg_assets.rules.support import load_evidence_families, name_family
-from taxkg_assets.schemas import FamilyFigures
+from taxkg_assets.schemas import Anchors, Documents, Elements, EvalQueries, EvalRuns, FamilyFigures, Sections, Tables
+from taxkg_assets_tests.evaluation.extraction_frames import build_frame
 
 BOUND: dict[str, Any] = {
     "id": "gap_of_roles",
@@ -87,3 +89,39 @@ def test_families_with_evidence_are_recorded_for_documents_and_questions() -> No
     assert load_evidence_families("documents")
     assert load_evidence_families("questions")
     assert not load_evidence_families("boats")
+
+
+def _label_pages(*documents: str) -> tuple[dict[str, Any], Labels]:
+    """Labeled headings of documents, of which the last one's heading is not found."""
+    empty = {
+        name: build_frame(schema, [])
+        for name, schema in {"elements": Elements, "sections": Sections, "tables": Tables}.items()
+    }
+    frames = {
+        **empty,
+        "anchors": build_frame(
+            Anchors,
+            [{"anchor_id": f"{d}:a", "document_id": d, "kind": "section", "heading": "Boats"} for d in documents[:-1]],
+            perspective="filer",
+        ),
+        "documents": Documents.sample(len(documents), overrides={"document_id": list(documents)}),
+        "eval_queries": EvalQueries.create_empty(),
+        "eval_runs": EvalRuns.create_empty(),
+    }
+    rows = [{"document": d, "page": 1, "kind": "section", "heading": "Boats"} for d in documents]
+    return frames, read_labels({"gold": {"anchors": rows}})
+
+
+def test_every_family_is_scored_by_itself_and_with_its_group(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "load_evidence_families", lambda reads: frozenset({"barn"}))
+    frames, labels = _label_pages("fbarn--2031", "ibarn--2030", "fboat--2031")
+    built = build_family_figures(**frames, labels=labels)
+    rows = built.select("group", "family", "value", "n").rows()
+    assert rows == [
+        ("development", "all", 1.0, 2),
+        ("development", "barn", 1.0, 2),
+        ("left out", "all", 0.0, 1),
+        ("left out", "boat", 0.0, 1),
+    ]
+    floor = Floor(**{**BOUND, "metric": "structural_f1_gap", "least_n": 1})
+    assert compare_groups(built, [floor])["is_kept"].to_list() == [False]
