@@ -3,7 +3,8 @@
 `python -m benchmarks.rule_changes --home HOME relations predicates` switches off each rule of these families that
 has too little support, and reads the references of stored sections again, one document per product. It prints the
 sentences whose references change.
-What was right goes into `data/rule_reviews.csv`. The sentences are printed, not stored.
+Both readings are printed in alphabetical order, and `--key FILE` says which is the one with the rule: read first, then
+compare. What was right goes into `data/rule_reviews.csv`. The sentences are printed, not stored.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import json
 import random
 import sys
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -46,19 +48,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--home", required=True, help="built home whose documents are read again")
+    parser.add_argument("--key", type=Path, required=True, help="file to write which readings are made with the rules")
     parser.add_argument("families", nargs="+", help="rule families")
     options = parser.parse_args(arguments)
     released = open_home(options.home)
     texts = Texts(released, draw_documents(released.table("documents")))
     with every_rule():
-        before = texts.read_references()
-        for key in (key for key in list_undecided() if key[0] in options.families):
-            with without_rules([key]):
+        before, key = texts.read_references(), list[str]()
+        for name in (name for name in list_undecided() if name[0] in options.families):
+            with without_rules([name]):
                 after = texts.read_references()
             changed = list(find_changes(before, after))
-            print(f"## {'.'.join(key)}: {len(changed)} changes in {len({row['family'] for row in changed})} products")
+            print(f"## {'.'.join(name)}: {len(changed)} changes in {len({row['family'] for row in changed})} products")
             for row in choose(changed):
-                print(json.dumps(row), flush=True)
+                readings = sorted((row["before"], row["after"]))
+                print(json.dumps({"sentence": row["sentence"], "readings": readings}), flush=True)
+                key.append(f"{'.'.join(name)}: {row['family']}: {row['before']}")
+    options.key.write_text("\n".join([*key, ""]), encoding="utf8")
     return 0
 
 
