@@ -35,6 +35,8 @@ DEVELOPMENT, LEFT_OUT = "development", "left out"
 ALL = "all"
 """Name of the row that counts all families of a group together."""
 RETRIEVAL = ("recall@5", "mrr")
+RELEASED = "full"
+"""System whose results count."""
 GAP = "_gap"
 """Ends the name of a floor's metric: the figure of the development families less that of the left-out ones."""
 _GAPS = {
@@ -96,7 +98,6 @@ def build_family_figures(
     eval_runs: dy.DataFrame[EvalRuns],
     *,
     labels: Labels,
-    system: str = "full",
 ) -> dy.DataFrame[FamilyFigures]:
     """Measure extraction and retrieval on each family of documents, and on both groups of families.
 
@@ -109,14 +110,13 @@ def build_family_figures(
         eval_queries: Questions with their gold passages.
         eval_runs: Ranked results.
         labels: Labels of all folders.
-        system: System whose results count.
 
     Returns:
         One row per figure, group and family, and one with the family `all` per figure and group; shares from 0 to 1.
     """
     labeled = _list_labeled(labels) & set(documents["document_id"])
     extracted = Extracted(elements, anchors, sections, tables, documents).within(labeled)
-    rows = [*_score_extraction(extracted, labels, labeled), *_score_retrieval(eval_queries, eval_runs, system)]
+    rows = [*_score_extraction(extracted, labels, labeled), *_score_retrieval(eval_queries, eval_runs)]
     frame = pl.DataFrame(rows, schema=FamilyFigures.create_empty().schema, orient="row")
     return FamilyFigures.validate(frame.sort(FamilyFigures.primary_key()), cast=True)
 
@@ -139,7 +139,7 @@ def _score_extraction(extracted: Extracted, labels: Labels, labeled: set[str]) -
 
 
 def _score_retrieval(
-    eval_queries: dy.DataFrame[EvalQueries], eval_runs: dy.DataFrame[EvalRuns], system: str
+    eval_queries: dy.DataFrame[EvalQueries], eval_runs: dy.DataFrame[EvalRuns]
 ) -> list[dict[str, Any]]:
     evidence = load_evidence_families("questions")
     family_of = {
@@ -147,7 +147,7 @@ def _score_retrieval(
         for row in eval_queries.filter(pl.col("is_resolved")).iter_rows(named=True)
         if row["gold"]
     }
-    ran = EvalRuns.cast(eval_runs.filter(pl.col("system") == system))
+    ran = EvalRuns.cast(eval_runs.filter(pl.col("system") == RELEASED))
     values: dict[tuple[str, str, str], list[float]] = {}
     for row in score_runs(eval_queries, ran).iter_rows(named=True):
         family = family_of.get((row["query_set"], row["query_id"]))
