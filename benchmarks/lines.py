@@ -19,7 +19,7 @@ from taxkg_assets.graph.line_nodes import node_of
 from taxkg_assets.settings import Settings
 
 FOLDER = Path(__file__).resolve().parents[1] / "data" / "line_eval"
-SPLITS = ("dev", "dev_more", "dev_new", "held", "held_new")
+SPLITS = ("dev", "dev_more", "dev_new", "held_out", "held_out_new")
 _EXPLAINS = ("same_field", "same_field_other_revision")
 Row = Mapping[str, Any]
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import polars as pl
 
-from benchmarks.asked import read_half
+from benchmarks.forum import read_half
 from benchmarks.questions import find_elements, read_questions
 from taxkg_assets.evaluation.answer_metrics import Reply, score_answer
 from taxkg_assets.evaluation.metrics import Result, find_passages, find_required, score_reciprocal_rank

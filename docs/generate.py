@@ -55,7 +55,7 @@ def write_tables() -> str:
 
 
 def write_commands() -> str:
-    """Every command with its arguments and options, as `--help` tells them."""
+    """Every command with its arguments and options, as `--help` states them."""
     lines = ["# Commands", "", WRITTEN, ""]
     commands: dict[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
     for name, command in sorted(commands.items()):

@@ -44,9 +44,9 @@ SCANNED: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "data": {"data": ("*.py", "*.md")},
     "deploy": {"deploy": ("*.py", "*.md", "*.yaml", "*.yml")},
 }
-"""Files besides the modules of the package and its documentation whose words are scanned: by package, below a folder."""
-SAMPLES = "tests"
-"""Package whose string literals are sample texts."""
+"""Files besides the modules of the package and its documentation whose words are scanned: package, folder, endings."""
+SAMPLES = ("tests", "docs")
+"""Packages whose string literals are sample texts and sample questions."""
 GENERATED = {"docs/tables.md", "docs/commands.md", "docs/settings.md", "docs/transcript.md", "docs/rule-evidence.md"}
 DOCUMENTED = {"os._exit"}
 """Public functions with an underscore: the reference of their library describes them."""
@@ -169,7 +169,7 @@ def scan_terms(
     texts = [(module.package, module.path, module.text) for module in modules]
     texts += [("docs", path, path.read_text(encoding="utf8")) for path in _prose_files(root)]
     texts += [
-        (package, path, read_own_words(path, has_samples=package == SAMPLES))
+        (package, path, read_own_words(path, has_samples=package in SAMPLES))
         for package, folders in SCANNED.items()
         for folder, endings in folders.items()
         for ending in endings
@@ -237,7 +237,7 @@ def missing_docstring_parts(node: ast.FunctionDef) -> list[str]:
 
     Returns:
         `docstring`, names of undocumented arguments, `Returns` and `Raises` where they are missing. A summary that
-        begins with "Return" or "Yield" stands for the section, as in Google's style guide.
+        begins with "Return" or "Yield" counts as the section, as in Google's style guide.
     """
     text = ast.get_docstring(node)
     if not text:
@@ -379,7 +379,7 @@ def find_repeated_lines(modules: Sequence[Module]) -> set[tuple[str, int]]:
         modules: Modules of the checkout.
 
     Returns:
-        Module name and 1-based line of each line that lies in a run of at least `REPEATED_LINES` equal lines, blank
+        Module name and 1-based line of each line in a run of at least `REPEATED_LINES` equal lines, blank
         lines, comments, imports and docstrings left out.
     """
     places: dict[str, list[list[tuple[str, int]]]] = {}

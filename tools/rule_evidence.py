@@ -53,7 +53,6 @@ QUESTION_GROUPS = {
     "answers.box_questions",
     "answers.changes",
     "answers.code_questions",
-    "llm.asked_orders",
     "ranking.yes_or_no",
     "table_lookup.comparatives",
     "table_lookup.count_words",
@@ -314,7 +313,7 @@ def _read_fragments(home: Path) -> Iterator[tuple[str, str]]:
 
 
 def read_reference_rules(home: Path) -> dict[str, set[str]]:
-    """Read which rules made the stored references and flows, which tells more than a search for their patterns.
+    """Read which rules made the stored references and flows, which states more than a search for their patterns.
 
     Args:
         home: Folder of a built home.

@@ -190,7 +190,7 @@ def compare_groups(family_figures: dy.DataFrame[FamilyFigures], floors: Sequence
         pair = [totals.get((floor.metric.removesuffix(GAP), group)) for group in (DEVELOPMENT, LEFT_OUT)]
         values = [row["value"] if row else None for row in pair]
         counts = [row["n"] if row else 0 for row in pair]
-        gap = None if None in values else values[0] - values[1]
+        gap = values[0] - values[1] if values[0] is not None and values[1] is not None else None
         is_judged = gap is not None and min(counts) >= floor.least_n
         is_kept = gap is None or not is_judged or floor.holds(gap)
         metric = floor.metric.removesuffix(GAP)

@@ -289,7 +289,7 @@ def _write_floors(eval_report: dy.DataFrame[EvalReport], floors: Sequence[Floor]
 
 def _write_families(families: pl.DataFrame | None) -> list[Block]:
     """Return development figures next to left-out figures; nothing where no label or question was measured."""
-    if families is None or not families["n_development"].sum() + families["n_left_out"].sum():
+    if families is None or families.filter(pl.col("n_development") + pl.col("n_left_out") > 0).is_empty():
         return []
     rows = tuple(
         (

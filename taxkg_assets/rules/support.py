@@ -81,7 +81,7 @@ def name_family(document_id: str) -> str:
         document_id: Id of the document, e.g. `i1040sd--2025`.
 
     Returns:
-        Name without revision, and without the letter that tells a form from its instructions, e.g. `1040sd`.
+        Name without revision, and without the letter that distinguishes a form from its instructions, e.g. `1040sd`.
     """
     stem = document_id.split("--")[0]
     return stem[1:] if stem[:1] in ("f", "i") and len(stem) > 1 else stem

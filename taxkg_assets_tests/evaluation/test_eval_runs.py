@@ -12,7 +12,7 @@ from taxkg_assets.rules.floors import LOCATED
 from taxkg_assets.schemas import EvalQueries
 from taxkg_assets_tests.evaluation.corpus import BOOK, FORM, RENT, queries, question
 
-ASKED = queries(question("a", (FORM, RENT)), question("b", (FORM, RENT)), question("c", ("gone", RENT)))
+QUERIED = queries(question("a", (FORM, RENT)), question("b", (FORM, RENT)), question("c", ("gone", RENT)))
 
 
 def rows_of(count: int) -> list[dict[str, Any]]:
@@ -20,7 +20,7 @@ def rows_of(count: int) -> list[dict[str, Any]]:
 
 
 def test_every_system_answers_every_resolved_question() -> None:
-    frame = build_eval_runs(ASKED, {"dense": lambda query: rows_of(2), "bm25": lambda query: rows_of(1)})
+    frame = build_eval_runs(QUERIED, {"dense": lambda query: rows_of(2), "bm25": lambda query: rows_of(1)})
     assert frame.select("system", "query_id", "rank").rows() == [
         ("bm25", "a", 1),
         ("bm25", "b", 1),
@@ -32,11 +32,11 @@ def test_every_system_answers_every_resolved_question() -> None:
 
 
 def test_rankings_are_cut_at_fifty() -> None:
-    assert build_eval_runs(ASKED, {"x": lambda query: rows_of(70)})["rank"].max() == 50
+    assert build_eval_runs(QUERIED, {"x": lambda query: rows_of(70)})["rank"].max() == 50
 
 
 def test_silence_leaves_a_row() -> None:
-    frame = build_eval_runs(ASKED, {"x": lambda query: Ranking(results=[], is_abstained=True, confidence=0.2)})
+    frame = build_eval_runs(QUERIED, {"x": lambda query: Ranking(results=[], is_abstained=True, confidence=0.2)})
     assert frame.select("rank", "is_abstained", "confidence").rows() == [(0, True, 0.2)] * 2
 
 
@@ -51,4 +51,4 @@ def test_components_are_left_out_only_where_questions_were_written_for_the_docum
 
 def test_a_result_without_text_is_refused() -> None:
     with pytest.raises(ValueError, match="without document or text"):
-        build_eval_runs(ASKED, {"x": lambda query: [{"document": BOOK}]})
+        build_eval_runs(QUERIED, {"x": lambda query: [{"document": BOOK}]})

@@ -133,7 +133,7 @@ def test_lines_computed_from_themselves_are_unparsed() -> None:
     assert [row["operation"] for row in rows] == ["unparsed", "unparsed", "copy"]
 
 
-def test_parts_that_count_anew_are_lines_of_their_own() -> None:
+def test_parts_that_count_again_are_lines_of_their_own() -> None:
     rows = [
         _formula("I", "line_1", "sum", ("I", "line_2"), ("I", "line_3")),
         _formula("II", "line_1", "sum", ("II", "line_2"), ("II", "line_4")),
