@@ -27,7 +27,8 @@ from taxkg_assets.evaluation.abstention import score_abstention
 from taxkg_assets.evaluation.eval_queries import build_eval_queries
 from taxkg_assets.evaluation.eval_report import build_eval_report, find_retrieval_faults
 from taxkg_assets.evaluation.eval_runs import Ranking, build_eval_runs
-from taxkg_assets.evaluation.family_figures import build_family_figures, compare_groups
+from taxkg_assets.evaluation.family_figures import build_family_figures
+from taxkg_assets.evaluation.family_gaps import compare_groups
 from taxkg_assets.evaluation.metrics import build_metrics, render_metrics, score_runs
 from taxkg_assets.evaluation.report import render_report
 from taxkg_assets.prompts.contract import Proposer

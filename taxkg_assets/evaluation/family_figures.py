@@ -1,13 +1,13 @@
 """Figures by family of documents: those whose labels the rules rest on, next to those that were left out.
 
 A rule that was written on a family may fit that family alone. Families with a label that supports a rule are named in
-`rules/evidence_families.csv`; all others are left out. Here: scoring families and comparing both groups. Not here: the
-measurements themselves, which are those of the gates.
+`rules/evidence_families.csv`; all others are left out. Here: scoring families. Not here: the measurements themselves,
+which are those of the gates, and the comparison of both groups.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -16,9 +16,9 @@ import polars as pl
 
 from taxkg_assets.evaluation.anchor_scores import score_anchors
 from taxkg_assets.evaluation.extraction_scores import LabeledScore, score_ownership, score_roles, score_tables
+from taxkg_assets.evaluation.family_gaps import ALL, DEVELOPMENT, LEFT_OUT
 from taxkg_assets.evaluation.labels import Labels
 from taxkg_assets.evaluation.metrics import score_runs
-from taxkg_assets.rules.floors import Floor
 from taxkg_assets.rules.support import load_evidence_families, name_family
 from taxkg_assets.schemas import (
     Anchors,
@@ -31,26 +31,9 @@ from taxkg_assets.schemas import (
     Tables,
 )
 
-DEVELOPMENT, LEFT_OUT = "development", "left out"
-ALL = "all"
-"""Name of the row that counts all families of a group together."""
 RETRIEVAL = ("recall@5", "mrr")
 RELEASED = "full"
 """System whose results count."""
-GAP = "_gap"
-"""Ends the name of a floor's metric: the figure of the development families less that of the left-out ones."""
-_GAPS = {
-    "floor_id": pl.String,
-    "metric": pl.String,
-    "development": pl.Float64,
-    "left_out": pl.Float64,
-    "gap": pl.Float64,
-    "floor": pl.Float64,
-    "n_development": pl.Int64,
-    "n_left_out": pl.Int64,
-    "is_judged": pl.Boolean,
-    "is_kept": pl.Boolean,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,32 +150,3 @@ def _group(documents: Iterable[str], evidence: frozenset[str]) -> dict[str, set[
 
 def _row(metric: str, group: str, family: str, *, value: float | None, n: int) -> dict[str, Any]:
     return {"metric": metric, "group": group, "family": family, "value": value, "n": n}
-
-
-def compare_groups(family_figures: dy.DataFrame[FamilyFigures], floors: Sequence[Floor]) -> pl.DataFrame:
-    """Compare the development families with the left-out ones.
-
-    Args:
-        family_figures: Figures by family.
-        floors: Bounds of the differences.
-
-    Returns:
-        One row per floor: both figures, their difference, its bound, the rows behind each, `is_judged` (both groups
-        have at least the floor's number of rows), and `is_kept` (the difference is within the bound, or not judged).
-    """
-    totals = {
-        (row["metric"], row["group"]): row
-        for row in family_figures.filter(pl.col("family") == ALL).iter_rows(named=True)
-        if row["value"] is not None
-    }
-    rows = []
-    for floor in floors:
-        pair = [totals.get((floor.metric.removesuffix(GAP), group)) for group in (DEVELOPMENT, LEFT_OUT)]
-        values = [row["value"] if row else None for row in pair]
-        counts = [row["n"] if row else 0 for row in pair]
-        gap = values[0] - values[1] if values[0] is not None and values[1] is not None else None
-        is_judged = gap is not None and min(counts) >= floor.least_n
-        is_kept = gap is None or not is_judged or floor.holds(gap)
-        metric = floor.metric.removesuffix(GAP)
-        rows.append((floor.id, metric, *values, gap, floor.floor, *counts, is_judged, is_kept))
-    return pl.DataFrame(rows, schema=_GAPS, orient="row")

@@ -8,7 +8,8 @@ import polars as pl
 import pytest
 
 from taxkg_assets.evaluation import family_figures as module
-from taxkg_assets.evaluation.family_figures import build_family_figures, compare_groups
+from taxkg_assets.evaluation.family_figures import build_family_figures
+from taxkg_assets.evaluation.family_gaps import GAP, compare_groups
 from taxkg_assets.evaluation.labels import Labels, read_labels
 from taxkg_assets.evaluation.report import _write_families
 from taxkg_assets.rules.floors import Floor, load_floors
@@ -77,7 +78,7 @@ def test_the_report_shows_both_groups_and_the_verdict() -> None:
 def test_every_measured_figure_has_a_bound() -> None:
     bounds = {floor.metric for floor in load_floors("family_figures")}
     extraction = ("role_accuracy", "structural_f1", "ownership_accuracy", "cell_accuracy")
-    assert bounds == {f"{name}{module.GAP}" for name in (*extraction, *module.RETRIEVAL)}
+    assert bounds == {f"{name}{GAP}" for name in (*extraction, *module.RETRIEVAL)}
 
 
 def test_families_join_a_form_with_its_instructions_and_all_revisions() -> None:
