@@ -118,7 +118,7 @@ def choose_gain(key: Key, measured: Gain | None, review: Review | None) -> Gain:
 
     A reading counts if it is of decisions that change without the rule: a match alone may decide nothing. It does not
     name its products. Without one of them the least that may remain is counted: all rows but one of each other product
-    may be of it.
+    may be of it, and be right.
 
     Args:
         key: Family, group and id of the rule.
@@ -130,8 +130,8 @@ def choose_gain(key: Key, measured: Gain | None, review: Review | None) -> Gain:
     """
     if review is not None and review.products > 0 and review.checked > (measured.n if measured else 0):
         gain = float(2 * review.right - review.checked)
-        others = max(0, review.products - 1)
-        return Gain(*key, READ, n=review.checked, families=review.products, gain=gain, left_out_gain=min(gain, others))
+        of_one = min(review.right, review.checked - review.products + 1)
+        return Gain(*key, READ, n=review.checked, families=review.products, gain=gain, left_out_gain=gain - of_one)
     return measured or Gain(*key, measured_on="", n=0, families=0, gain=0.0, left_out_gain=0.0)
 
 
