@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,15 @@ from taxkg_assets.graph.arithmetic.statement import Operand, read_statement
 from taxkg_assets.graph.formulas import _mark_cycles, find_formula_faults
 from taxkg_assets.graph.totals import mark_totals
 from taxkg_assets.schemas.values import BOUNDS, OPERATIONS
+from tools.rule_switch import every_rule
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _with_every_rule() -> Iterator[None]:
+    """Rules with little support are off, but their reading is tested."""
+    with every_rule():
+        yield
+
 
 LABELS = Path(__file__).parents[2] / "data" / "line_eval" / "formulas.jsonl"
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -7,6 +8,14 @@ import pytest
 from taxkg_assets.training.phrasing import CorpusVocabulary, add_article, agree, is_subject
 from taxkg_assets.training.questions import find_questions, put_plainly, turn_to_first_person
 from taxkg_assets_tests.training import small
+from tools.rule_switch import every_rule
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _with_every_rule() -> Iterator[None]:
+    """Rules with little support are off, but their reading is tested."""
+    with every_rule():
+        yield
 
 
 @pytest.mark.parametrize(
