@@ -130,7 +130,7 @@ def choose_gain(key: Key, measured: Gain | None, review: Review | None) -> Gain:
     """
     if review is not None and review.products > 0 and review.checked > (measured.n if measured else 0):
         gain = float(2 * review.right - review.checked)
-        of_one = min(review.right, review.checked - review.products + 1)
+        of_one = min(review.right, max(1, review.checked - review.products + 1))
         return Gain(*key, READ, n=review.checked, families=review.products, gain=gain, left_out_gain=gain - of_one)
     return measured or Gain(*key, measured_on="", n=0, families=0, gain=0.0, left_out_gain=0.0)
 

@@ -19,7 +19,7 @@ KEY = ("roles", "titles", "boats")
         (Review(5, 2, 6), 4.0, -1.0),
         (Review(1, 1, 1), 1.0, 0.0),
     ],
-    ids=["all right", "one wrong", "nearly all of one product", "one product"],
+    ids=["all right", "one wrong", "nearly all of one product", "one product", "more products than read"],
 )
 def test_of_a_reading_the_least_that_may_remain_without_a_product_counts(
     review: Review, gain: float, left_out_gain: float
