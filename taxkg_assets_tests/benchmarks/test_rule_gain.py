@@ -18,6 +18,7 @@ KEY = ("roles", "titles", "boats")
         (Review(2, 3, 3), 1.0, 0.0),
         (Review(5, 2, 6), 4.0, -1.0),
         (Review(1, 1, 1), 1.0, 0.0),
+        (Review(5, 7, 6), 4.0, 3.0),
     ],
     ids=["all right", "one wrong", "nearly all of one product", "one product", "more products than read"],
 )
