@@ -1,4 +1,4 @@
-"""What is timed, against whom, and how to repeat it: `python -m benchmarks`. Tests never time anything; this does."""
+"""What is timed, against what, and how to repeat it: `python -m benchmarks`. Tests never time anything; this does."""
 
 import os
 

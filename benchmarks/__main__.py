@@ -23,7 +23,6 @@ from benchmarks.documents import CorpusError
 BENCHMARKS = (
     "accuracy",
     "answers",
-    "asked",
     "authored",
     "chunking",
     "claims",
@@ -32,6 +31,7 @@ BENCHMARKS = (
     "continuations",
     "exclusions",
     "extraction",
+    "forum",
     "found",
     "fuzz",
     "graph",
@@ -47,7 +47,7 @@ BENCHMARKS = (
     "sizing",
     "verify",
 )
-"""Modules of this package, each loaded when it is asked for: some of them load models."""
+"""Modules of this package, each loaded when it is requested: some of them load models."""
 
 OWN_OPTIONS = {
     "authored": ("quick",),
@@ -61,7 +61,7 @@ OWN_OPTIONS = {
 
 
 def main() -> int:
-    """Run what was asked for; 0 done, 1 where there is no corpus."""
+    """Run what was requested; 0 done, 1 where there is no corpus."""
     if sys.argv[1:2] == ["training"]:
         from benchmarks.training import cli  # loads torch, which the others need not
 

@@ -27,7 +27,7 @@ DRAWN, DRAWN_LACKING = 60, 20
 """Questions of each kind, and of each sort of topics that no document is about."""
 SEED, INVERSE_PENALTY = 5, 10.0
 LEAST_WORDS, MOST_WORDS = 2, 7
-"""Of a heading that is asked for."""
+"""Of a heading that is requested."""
 Row = Mapping[str, Any]
 
 
@@ -43,7 +43,7 @@ class Made:
 
 @dataclass(frozen=True, slots=True)
 class KindOutcome:
-    """One question of a kind asked: its signals, and whether the answer contains what is needed."""
+    """One question of a kind queried: its signals, and whether the answer contains what is needed."""
 
     kind: str
     family: str

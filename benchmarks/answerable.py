@@ -29,9 +29,9 @@ from taxkg_assets.settings import Settings
 ANSWERABLE, LACKING, NEAR, WITHOUT_FORM = "answerable", "lacking", "near the subject", "without its form"
 DRAWN = {ANSWERABLE: 2_500, WITHOUT_FORM: 900}
 SHARE = {ANSWERABLE: 0.5, LACKING: 0.2, NEAR: 0.2, WITHOUT_FORM: 0.1}
-"""What each sort weighs together; of the last some are answered by other documents, so it counts little."""
+"""What each sort scores together; of the last some are answered by other documents, so it counts little."""
 NEAR_KINDS = frozenset({"near the subject", "fact not given", "other step", "other history", "other world"})
-"""Kinds of questions that speak of what the documents speak of, and ask for what they do not say."""
+"""Kinds of questions that mention what the documents mention, and ask for what they do not say."""
 REGISTERS_NEAR = frozenset({"professional", "terse"})
 NEAR_WORDS = 0.3
 """As in the ranker's fit: people who ask know less of the words of the documents than the guardrail would learn."""
@@ -141,7 +141,7 @@ def take_rows(tokens: TokenIndex, rows: Ints) -> TokenIndex:
 
 
 def fit_logistic(found: Sequence[Evidence], names: Sequence[str]) -> dict[str, float]:
-    """Logistic weights with fixed signs, each sort of question weighing its share; then bias and length are set."""
+    """Logistic weights with fixed signs, each sort of question evaluation its share; then bias and length are set."""
     from scipy.optimize import minimize
 
     values = np.array([[evidence.values.get(name, 0.0) for name in names] for evidence in found])
@@ -169,7 +169,7 @@ def fit_logistic(found: Sequence[Evidence], names: Sequence[str]) -> dict[str, f
 
 
 def fit_quantile(values: Floats, causes: Floats, *, share: float) -> tuple[float, float]:
-    """Level and slope of the line over a cause below which a share of the values lies.
+    """Level and slope of the line over a cause below which a share of the values is.
 
     Source: Koenker and Bassett 1978, regression quantiles, as a linear programme.
     """

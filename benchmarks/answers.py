@@ -24,7 +24,7 @@ class Half:
 
     Attributes: questions: those whose passage is among the first `PASSAGES` results. answered: share of them with a
                 sentence of the element they were written for. from_element: mean share of an answer's sentences that
-                stand in it. from_heading: the same for all that stands under its heading. sentences: its mean pieces.
+                stand in it. from_heading: the same for all that is under its heading. sentences: its mean pieces.
     """
 
     questions: int
@@ -58,10 +58,10 @@ def run(*, repeat: int, rival_repeat: int) -> Report:
     released = open_home(settings.home)
     families = find_form_families(released.table("documents").rows(named=True))
     chosen = draw_folds(list(families.values()), 2)[0]
-    asked = [row for row in read_questions() if (elements := find_elements(row)) and _family(elements[0], families)]
-    random.Random(0).shuffle(asked)
+    queried = [row for row in read_questions() if (elements := find_elements(row)) and _family(elements[0], families)]
+    random.Random(0).shuffle(queried)
     seen: dict[str, list[tuple[float, float, float, float]]] = {half: [] for half in HALVES}
-    for row in asked[:QUESTIONS]:
+    for row in queried[:QUESTIONS]:
         figures = score_answer(released.searcher, row, settings=settings)
         if figures is not None:
             is_chosen = _family(find_elements(row)[0], families) in chosen

@@ -214,7 +214,7 @@ def find_paragraphs(frames: Frames, pages: Iterable[int]) -> dict[int, list[str]
 
 
 def find_unmatched(ours: dict[int, list[str]], theirs: dict[int, list[str]]) -> tuple[list[tuple[int, str]], int]:
-    """Find the paragraphs of one reading whose begin begins none of the other, and how many were looked at."""
+    """Find the paragraphs of one reading whose begin begins none of the other, and how many were inspected."""
     long = [(page, text) for page, texts in ours.items() for text in texts if len(text) >= PARAGRAPH_CHARACTERS]
     begins = {page: {text[:BEGIN_CHARACTERS] for text in texts} for page, texts in theirs.items()}
     lost = []
@@ -228,9 +228,9 @@ def find_unmatched(ours: dict[int, list[str]], theirs: dict[int, list[str]]) -> 
 def match_paragraphs(tags: Frames, layout: Frames, pages: Iterable[int]) -> Match:
     """Match paragraphs by how they begin: one that is split or joined begins another way."""
     ours, theirs = find_paragraphs(tags, pages), find_paragraphs(layout, pages)
-    lost, looked_at = find_unmatched(ours, theirs)
+    lost, inspected = find_unmatched(ours, theirs)
     invented, made = find_unmatched(theirs, ours)
-    return Match(looked_at - len(lost), looked_at, made - len(invented), made)
+    return Match(inspected - len(lost), inspected, made - len(invented), made)
 
 
 MATCHES: dict[str, Callable[[Frames, Frames, Iterable[int]], Match]] = {

@@ -1,4 +1,4 @@
-"""How well the beginnings of chunks agree with labelled headings: F1 of boundaries, and WindowDiff."""
+"""How well the beginnings of chunks agree with labeled headings: F1 of boundaries, and WindowDiff."""
 
 from __future__ import annotations
 

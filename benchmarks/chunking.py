@@ -1,6 +1,6 @@
 """Chunkers: fixed sizes, structure and meaning, on real documents and on the same without their layout.
 
-Boundaries are compared with labelled headings, and each chunker's index is asked the labelled questions.
+Boundaries are compared with labeled headings, and each chunker's index is queried the labeled questions.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Outcome:
 
     Attributes: first_accepted, accepted: share of the units cut by meaning that the judge accepts, before and after the
                     refinement; None for other chunkers, which ask no judge.
-                judged: share of all prose that is indexed which the same judge accepts, its neighbours in sight.
+                judged: share of all prose that is indexed which the same judge accepts, its neighbors in sight.
     """
 
     layout: str
@@ -183,7 +183,7 @@ def _read(root: Path, name: str, *, layout: str) -> Extraction:
 def _labels(root: Path, name: str) -> list[dict[str, Any]]:
     path = root / "eval" / name
     if not path.is_file():
-        raise CorpusError(f"{name} is not in {path.parent}: the labels belong beside the documents.")
+        raise CorpusError(f"{name} is not in {path.parent}: the labels belong next to the documents.")
     return [json.loads(line) for line in path.read_text(encoding="utf8").splitlines() if line]
 
 

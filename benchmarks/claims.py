@@ -51,7 +51,7 @@ FLIPS: dict[str, list[tuple[str, str | Turn]]] = {
     "sides changed": [(r"\b(\w{4,}) (in|from|to) the (\w{4,})\b", r"\3 \2 the \1")],
 }  # fmt: skip
 TRUE: dict[str, list[tuple[str, str | Turn]]] = {
-    "as it stands": [(r"$", "")],
+    "as it is": [(r"$", "")],
     "condition put last": [
         (r"^If (?P<c>you [^,]*), (?P<r>[^,;:]*)\.$", lambda m: f"{m['r'].capitalize()} if {m['c']}.")
     ],
@@ -114,7 +114,7 @@ def run(*, repeat: int, rival_repeat: int) -> Report:
 
 
 def find_sentences(sections: pl.DataFrame) -> list[str]:
-    """The distinct sentences of the running text, in an order by lot that is always the same."""
+    """The distinct sentences of the running text, in an order at random that is always the same."""
     texts = sections.filter(pl.col("table_id").is_null())["text"]
     parts = {text[a:b] for text in texts for a, b in find_sentence_parts(text)}
     found = sorted(part for part in parts if WORDS[0] < len(part.split()) < WORDS[1])
@@ -123,7 +123,7 @@ def find_sentences(sections: pl.DataFrame) -> list[str]:
 
 
 def score(name: str, ways: list[tuple[str, str | Turn]], sentences: list[str], *, is_true: bool) -> Kind:
-    """Change so many sentences in one kind of way, and ask of each whether it still follows from what it was."""
+    """Change N sentences in one kind of way, and ask of each whether it still follows from what it was."""
     changed = passed = 0
     for sentence in sentences:
         for pattern, into in ways:

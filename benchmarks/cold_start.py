@@ -1,6 +1,6 @@
 """Cold start: how long one question takes in a fresh process, against what importing torch takes on the same machine.
 
-Both run by turns, so that other work on the machine falls on both alike; the ratio is what tells.
+Both run by turns, so that other work on the machine falls on both alike; the ratio is what states.
 """
 
 from __future__ import annotations

@@ -19,8 +19,8 @@ from sklearn.linear_model import LogisticRegression
 
 from benchmarks.answer_kinds import ask_made, fit_kind, make_questions, score_fitted
 from benchmarks.answerable import leave_out_families
-from benchmarks.asked import read_half
 from benchmarks.documents import CorpusError
+from benchmarks.forum import read_half
 from benchmarks.questions import Judge, Row, draw_folds, find_elements, read_questions
 from benchmarks.results import open_home, write_results
 from taxkg_assets.evaluation.answer_metrics import (
@@ -52,7 +52,7 @@ INVERSE_PENALTY, FOLDS, SEED = 1.0, 7, 5
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One question asked: its signals, and whether the answer contains what is needed."""
+    """One question queried: its signals, and whether the answer contains what is needed."""
 
     source: str
     family: str
@@ -161,13 +161,13 @@ def _ask_training(rows: Sequence[Row], judge: Judge, *, source: str, drawn: dict
     left, found = dict(drawn), list[Outcome]()
     for row in shuffled:
         is_answerable = bool(find_elements(row))
-        asked = judge.ask(row) if is_answerable and left[True] else None
-        if not left[is_answerable] or (is_answerable and asked is None):
+        queried = judge.ask(row) if is_answerable and left[True] else None
+        if not left[is_answerable] or (is_answerable and queried is None):
             continue
         left[is_answerable] -= 1
         signals, quoted = _ask_quoted(judge.searcher, str(row["query"]))
-        right = asked.right_rows if asked is not None else frozenset[int]()
-        family = asked.family if asked is not None else f"question {row['id']}"
+        right = queried.right_rows if queried is not None else frozenset[int]()
+        family = queried.family if queried is not None else f"question {row['id']}"
         found.append(Outcome(source, family, signals, not quoted.isdisjoint(right)))
     return found
 

@@ -46,7 +46,7 @@ def split_pages(document: Document) -> list[bytes]:
     """Each page of a document as a PDF of its own, form fields included."""
     pages = []
     for ix in range(document.page_count):
-        # Opened anew for each page: of a document that pages were taken from before, no form fields come along.
+        # Opened again for each page: of a document that pages were taken from before, no form fields come along.
         with _MUPDF.open(stream=document.data, filetype="pdf") as whole, _MUPDF.open() as single:
             single.insert_pdf(whole, from_page=ix, to_page=ix)
             pages.append(single.tobytes())

@@ -43,7 +43,7 @@ class Report:
 
 
 def run(*, repeat: int, rival_repeat: int) -> Report:
-    """Look at the release of TAXKG_HOME; no repetitions."""
+    """Inspect the release of TAXKG_HOME; no repetitions."""
     from taxkg_assets.settings import Settings
 
     released = open_home(Settings().home)

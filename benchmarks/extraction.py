@@ -170,7 +170,7 @@ def render(report: Report) -> str:
         "Each page as a document of its own, less what an empty document costs: medians.",
         _kind_table(report.pages),
         "## Dearest pages",
-        "Milliseconds, the best of a few runs; the reason is what stands there most often against the usual page.",
+        "Milliseconds, the best of a few runs; the reason is what is there most often against the usual page.",
         _page_table(report.pages),
         "## Two cores",
         _scaling_line(report.scaling),

@@ -1,6 +1,6 @@
 """Found: places of needed passages for questions in everyday words over a library, with and without search parts.
 
-`python -m benchmarks found` runs every answerable question of `data/library_eval` as asked and with one typing error,
+`python -m benchmarks found` runs every answerable question of `data/library_eval` as queried and with one typing error,
 on the whole search and without one part at a time.
 """
 
@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from benchmarks.asked import HALVES, find_family, read_half
+from benchmarks.forum import HALVES, find_family, read_half
 from benchmarks.results import open_home, write_results
 from taxkg_assets.evaluation.metrics import Result, score_query
 from taxkg_assets.evaluation.significance import Interval, score_interval
@@ -69,13 +69,13 @@ def run(*, repeat: int, rival_repeat: int) -> Report:
     figures: list[Figure] = []
     for half in HALVES:
         opened, _ = read_half(half, released.table("sections"))
-        asked = [question for question in opened if question["gold"]]
+        queried = [question for question in opened if question["gold"]]
         draw = random.Random(SEED)
         spoiled = [
             {**question, "query": misspell(question["query"], released.searcher.index.lexical, draw=draw)}
-            for question in asked
+            for question in queried
         ]
-        for name, questions in (("as asked", asked), ("one typing error", spoiled)):
+        for name, questions in (("as queried", queried), ("one typing error", spoiled)):
             figures += _compare(released.searcher, questions, half=half, name=name)
     return Report(figures)
 

@@ -44,8 +44,8 @@ def open_haystack(searcher: Searcher) -> Callable[[str], list[Row]]:
     joiner = DocumentJoiner(join_mode="reciprocal_rank_fusion", top_k=RESULTS)
 
     def find(question: str) -> list[Row]:
-        asked = searcher.encoder.encode_query(question).tolist()
-        found = [by_term.run(query=question)["documents"], by_vector.run(query_embedding=asked)["documents"]]
+        queried = searcher.encoder.encode_query(question).tolist()
+        found = [by_term.run(query=question)["documents"], by_vector.run(query_embedding=queried)["documents"]]
         return [
             {**hit.meta, "chunk_id": hit.id, "score": hit.score} for hit in joiner.run(documents=found)["documents"]
         ]

@@ -1,7 +1,7 @@
 """Fuzz: thousands of broken PDFs through the reading processes of a build, with their limits of time and memory.
 
-What became of each case stands on a line of its own in `fuzz.jsonl` as soon as its batch is done, so that a run that
-was ended goes on where it stood.
+What became of each case is on a line of its own in `fuzz.jsonl` as soon as its batch is done, so that a run that
+was ended continues where it was.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def outcome_of(outcome: Outcome) -> str:
 def run(
     *, cases: int, out: Path | None = None, folders: Sequence[Path] = (), seed: int = SEED, limits: Limits = LIMITS
 ) -> Report:
-    """Read so many mutants of the samples and of the real documents, if there are any; go on where `out` stands."""
+    """Read N mutants of the samples and of the real documents, if there are any; go on where `out` is."""
     corpus = Path(os.environ.get("TAXKG_TEST_CORPUS", "../shared")) / "corpus"
     originals = load_originals(folders or [PROJECT / "data" / "samples", corpus], seed=seed)
     done = _load_done(out, cases=cases)
@@ -146,7 +146,7 @@ def _resident_of_children() -> Iterator[int]:
 
 
 def find_hangs(report: Report) -> list[Case]:
-    """Cases that went on after their limit of time."""
+    """Cases that continued after their limit of time."""
     return [case for case in report.cases if case.seconds > report.limits.seconds + GRACE_SECONDS]
 
 

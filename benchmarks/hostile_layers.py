@@ -71,7 +71,7 @@ def run(
     seed: int = SEED,
     limits: Limits = LIMITS,
 ) -> Report:
-    """Read so many mutants of generated documents and of the real ones, if there are any.
+    """Read N mutants of generated documents and of the real ones, if there are any.
 
     Args: out: takes each case in `hostile_layers.jsonl` as soon as its batch is done.
     """

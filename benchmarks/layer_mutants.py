@@ -1,4 +1,4 @@
-"""Hostile authored layers: sound PDFs whose structure tree, form template, links and names are changed.
+"""Hostile authored layers: valid PDFs whose structure tree, form template, links and names are changed.
 
 Each mutation changes an open document and draws from a seeded generator; the printed pages stay as they were.
 """
@@ -108,15 +108,15 @@ def widen_tree(document: Any, rng: random.Random) -> None:
 def break_parent_tree(document: Any, rng: random.Random) -> None:
     """The way from marks to elements is a loop, is deep, leads nowhere, or to the wrong elements."""
     tree = _tree_of(document)
-    held = document.xref_get_key(tree, "ParentTree")[1]
+    held_out = document.xref_get_key(tree, "ParentTree")[1]
     way = rng.randrange(5)
     if way == 0:
         node = _add(document, "<<>>")
-        document.update_object(node, f"<</Kids[{node} 0 R {held} {node} 0 R]/Limits[0 99]>>")
-        held = f"{node} 0 R"
+        document.update_object(node, f"<</Kids[{node} 0 R {held_out} {node} 0 R]/Limits[0 99]>>")
+        held_out = f"{node} 0 R"
     elif way == 1:
         for _ in range(rng.choice((100, 3_000, 10_000))):
-            held = f"{_add(document, f'<</Kids[{held}]/Limits[0 999]>>')} 0 R"
+            held_out = f"{_add(document, f'<</Kids[{held_out}]/Limits[0 999]>>')} 0 R"
     else:
         found = _find_elements(document) or [tree]
         picked = [rng.choice(found) for _ in range(rng.choice((3, 300, 3000)))]
@@ -124,8 +124,8 @@ def break_parent_tree(document: Any, rng: random.Random) -> None:
             rng.choice((f"{number} 0 R",) * 4 + _WRONG) if way == 2 else f"{number} 0 R" for number in picked
         )
         keys = range(rng.choice((2, 40)))
-        held = f"<</Nums[{' '.join(f'{key} [{rows}]' for key in keys)}]>>"
-    document.xref_set_key(tree, "ParentTree", held if held != "null" else "<<>>")
+        held_out = f"<</Nums[{' '.join(f'{key} [{rows}]' for key in keys)}]>>"
+    document.xref_set_key(tree, "ParentTree", held_out if held_out != "null" else "<<>>")
 
 
 def mistype_tree(document: Any, rng: random.Random) -> None:
@@ -178,7 +178,7 @@ def shuffle_tree(document: Any, rng: random.Random) -> None:
 
 def break_template(document: Any, rng: random.Random) -> None:
     """The form template is a bomb, is deep or large, or says false words."""
-    lies = f'<subform name="a"><field name="f"><assist><speak>{FALSE_WORDS}</speak></assist></field></subform>'
+    false_layer = f'<subform name="a"><field name="f"><assist><speak>{FALSE_WORDS}</speak></assist></field></subform>'
     entities = "".join(f'<!ENTITY a{ix + 1} "{f"&a{ix};" * 10}">' for ix in range(12))
     bomb = f'<!DOCTYPE t [<!ENTITY a0 "ha">{entities}]><template>&a12;</template>'
     outside = '<!DOCTYPE t [<!ENTITY x SYSTEM "file:///etc/passwd">]><template>&x;</template>'
@@ -188,8 +188,8 @@ def break_template(document: Any, rng: random.Random) -> None:
         outside,
         f"<template>{'<subform>' * count}{'</subform>' * count}</template>",
         f"<template>{'<subform/>' * 5 * count}</template>",
-        f"<template>{lies}</template>",
-        f"<template>{lies * (count // 10)}</template>",
+        f"<template>{false_layer}</template>",
+        f"<template>{false_layer * (count // 10)}</template>",
         "<template><subform",
         '<?xml version="1.0" encoding="utf-77"?><template/>',
         f'<template><field name="{"n" * 10 * count}"/></template>',
@@ -234,10 +234,10 @@ def break_names(document: Any, rng: random.Random) -> None:
         (f"<</Kids[{node} 0 R {node} 0 R]>>", f"<</Names[{row * count}]>>", f"<</Names {rng.choice(_WRONG)}>>")
     )
     document.update_object(node, text)
-    held = f"{node} 0 R"
+    held_out = f"{node} 0 R"
     for _ in range(rng.choice((0, 3, 3_000, 10_000))):
-        held = f"{_add(document, f'<</Kids[{held}]/Limits[(a)(z)]>>')} 0 R"
-    document.xref_set_key(document.pdf_catalog(), "Names", f"<</Dests {held}>>")
+        held_out = f"{_add(document, f'<</Kids[{held_out}]/Limits[(a)(z)]>>')} 0 R"
+    document.xref_set_key(document.pdf_catalog(), "Names", f"<</Dests {held_out}>>")
 
 
 def break_links(document: Any, rng: random.Random) -> None:
@@ -270,11 +270,15 @@ def break_bookmarks(document: Any, rng: random.Random) -> None:
     way = rng.randrange(3)
     below = f"/First {first} 0 R/Next {first} 0 R" if way == 0 else ""
     document.update_object(first, f"<</Title({FALSE_WORDS})/Dest[{document.page_xref(0)} 0 R/Fit]{below}>>")
-    held = first
+    held_out = first
     for _ in range(rng.choice((2, 3_000, 10_000)) if way else 0):
         key = "First" if way == 1 else "Next"
-        held = _add(document, f"<</Title(t)/{key} {held} 0 R{'/Last ' + str(held) + ' 0 R' if way == 1 else ''}>>")
-    root = _add(document, f"<</Type/Outlines/First {held} 0 R/Last {first} 0 R/Count {rng.choice((1, -5, 99999999))}>>")
+        held_out = _add(
+            document, f"<</Title(t)/{key} {held_out} 0 R{'/Last ' + str(held_out) + ' 0 R' if way == 1 else ''}>>"
+        )
+    root = _add(
+        document, f"<</Type/Outlines/First {held_out} 0 R/Last {first} 0 R/Count {rng.choice((1, -5, 99999999))}>>"
+    )
     document.xref_set_key(document.pdf_catalog(), "Outlines", f"{root} 0 R")
 
 
@@ -288,7 +292,7 @@ MUTATIONS: dict[str, Mutation] = {
 
 
 def build_layer_mutants(originals: Mapping[str, bytes], *, cases: int, seed: int) -> Iterator[Mutant]:
-    """So many mutants, by turns of each kind; one in four is mutated twice. The same seed makes the same ones."""
+    """N mutants, by turns of each kind; one in four is mutated twice. The same seed makes the same ones."""
     kinds, names = list(MUTATIONS), list(originals)
     for case in range(cases):
         rng = random.Random(f"{seed}:{case}")

@@ -19,7 +19,7 @@ from taxkg_assets.graph.line_nodes import node_of
 from taxkg_assets.settings import Settings
 
 FOLDER = Path(__file__).resolve().parents[1] / "data" / "line_eval"
-SPLITS = ("dev", "dev_more", "dev_new", "dev_late", "held", "held_new", "check")
+SPLITS = ("dev", "dev_more", "dev_new", "dev_late", "held_out", "held_out_new", "check")
 _EXPLAINS = ("same_field", "same_field_other_revision")
 Row = Mapping[str, Any]
 
@@ -115,9 +115,9 @@ def score_formulas(labels: Sequence[Row], formulas: pl.DataFrame) -> list[Figure
     parsed = [at for at in own if at[0] in documents]
     return [
         _figure(
-            "formulas: labeled ones read", list(wanted), lambda at: at in own and _same_formula(own[at], wanted[at])
+            "formulas: labeled ones read", list(wanted), lambda at: at in own and same_formula(own[at], wanted[at])
         ),
-        _figure("formulas: parsed ones right", parsed, lambda at: at in wanted and _same_formula(own[at], wanted[at])),
+        _figure("formulas: parsed ones right", parsed, lambda at: at in wanted and same_formula(own[at], wanted[at])),
     ]
 
 
@@ -182,22 +182,22 @@ def score_flows(labels: Sequence[Row], pages: Sequence[Row], flows: pl.DataFrame
         made = [row for row in stated if (row["document_id"], row["page"]) in own]
         pairs: dict[tuple[str, int], set[tuple[str, ...]]] = {}
         for row in made:
-            pairs.setdefault((row["document_id"], row["page"]), set()).add(_pair_of(row))
+            pairs.setdefault((row["document_id"], row["page"]), set()).add(pair_of(row))
         right: dict[tuple[str, int], set[tuple[str, ...]]] = {}
         for label in labels:
             of_page = right.setdefault((label["document"], label["page"]), set())
-            of_page |= {_pair_of(label), *(tuple(map(_fold, pair)) for pair in label["also"])}
+            of_page |= {pair_of(label), *also_right(label)}
         mine = [row for row in labels if row["split"] == split and not row["optional"]]
         figures += [
             _figure(
                 f"flows, {split}: labeled statements found",
                 mine,
-                lambda row: _pair_of(row) in pairs.get((row["document"], row["page"]), ()),  # noqa: B023
+                lambda row: pair_of(row) in pairs.get((row["document"], row["page"]), ()),  # noqa: B023
             ),
             _figure(
                 f"flows, {split}: stated flows that are labeled",
                 made,
-                lambda row: _pair_of(row) in right.get((row["document_id"], row["page"]), ()),  # noqa: B023
+                lambda row: pair_of(row) in right.get((row["document_id"], row["page"]), ()),  # noqa: B023
             ),
         ]
     return figures
@@ -233,7 +233,13 @@ def _begins_alike(label: str, beginning: str) -> bool:
     return " ".join(_words(label)).startswith(" ".join(_words(beginning)))
 
 
-def _same_formula(own: Row, wanted: Row) -> bool:
+def same_formula(own: Row, wanted: Row) -> bool:
+    """Return whether a formula is the labeled one: operation, operands, factor and bound.
+
+    Args:
+        own: Row of `formulas`.
+        wanted: Labeled formula.
+    """
     dropped = set(wanted.get("optional", ()))
     operands = [operand for operand in own["operands"] if operand not in dropped]
     ordered = operands if own["operation"] == "difference" else sorted(operands)
@@ -254,8 +260,22 @@ def _words(text: str) -> list[str]:
     return re.findall(r"[a-z]+|\d+[a-z]*", text.lower())
 
 
-def _pair_of(row: Row) -> tuple[str, ...]:
+def pair_of(row: Row) -> tuple[str, ...]:
+    """Return both ends of a flow as they are compared.
+
+    Args:
+        row: Row of `flows`, or a labeled statement.
+    """
     return tuple(_fold(row[name]) for name in ("source_form", "source_key", "target_form", "target_key"))
+
+
+def also_right(label: Row) -> set[tuple[str, ...]]:
+    """Return further pairs of ends that the same words may state.
+
+    Args:
+        label: Labeled statement.
+    """
+    return {tuple(map(_fold, pair)) for pair in label["also"]}
 
 
 def _fold(text: str) -> str:

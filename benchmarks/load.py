@@ -145,14 +145,14 @@ def _read_seconds(paths: Sequence[Path], *, workers: int, folder: Path) -> float
 
 
 def measure_memory(documents: Sequence[Document], *, pages: int) -> Memory:
-    """Read real pages under new document ids until there are as many as asked, in a process of its own."""
+    """Read real pages under new document ids until there are as many as queried, in a process of its own."""
     paths = [str(document.path) for document in documents]
     with multiprocessing.get_context("spawn").Pool(1) as pool:
-        read, resident = pool.apply(_read_and_weigh, (paths, pages))
+        read, resident = pool.apply(_read_and_weight, (paths, pages))
     return Memory(tuple(read), tuple(resident))
 
 
-def _read_and_weigh(paths: Sequence[str], pages: int) -> tuple[list[int], list[float]]:
+def _read_and_weight(paths: Sequence[str], pages: int) -> tuple[list[int], list[float]]:
     own = psutil.Process()
     read, resident, total, copy = [], [], 0, 0
     while total < pages:

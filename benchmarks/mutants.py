@@ -1,4 +1,4 @@
-"""Broken PDFs made from sound ones: each mutation is a pure function of bytes and a seeded generator.
+"""Broken PDFs made from valid ones: each mutation is a pure function of bytes and a seeded generator.
 
 Half of the originals are mutated as they are, half after their streams were unpacked, so that a mutation reaches what
 compression hides.
@@ -46,7 +46,7 @@ def truncate(data: bytes, rng: random.Random) -> bytes:
 
 
 def repeat_piece(data: bytes, rng: random.Random) -> bytes:
-    """A piece stands there many times."""
+    """A piece is there many times."""
     first = rng.randrange(len(data))
     piece = data[first : first + rng.choice((16, 512, 8192))]
     return data[:first] + piece * rng.choice((2, 50, 500)) + data[first:]
@@ -171,7 +171,7 @@ class Mutant:
 
 
 def load_originals(folders: Sequence[Path], *, seed: int) -> dict[str, bytes]:
-    """Sound documents by name, cut to a few pages each; an unpacked one beside each."""
+    """Valid documents by name, cut to a few pages each; an unpacked one next to each."""
     rng = random.Random(seed)
     found: dict[str, bytes] = {}
     for path in sorted(path for folder in folders for path in folder.glob("*.pdf")):
@@ -184,8 +184,8 @@ def load_originals(folders: Sequence[Path], *, seed: int) -> dict[str, bytes]:
 
 
 def build_mutants(originals: dict[str, bytes], *, cases: int, seed: int) -> Iterator[Mutant]:
-    """So many mutants, by turns of each kind; one in four is mutated twice. The same seed makes the same ones,
-    encrypted ones aside, whose keys are drawn anew."""
+    """N mutants, by turns of each kind; one in four is mutated twice. The same seed makes the same ones,
+    encrypted ones aside, whose keys are drawn again."""
     kinds, names = list(MUTATIONS), list(originals)
     for case in range(cases):
         rng = random.Random(f"{seed}:{case}")

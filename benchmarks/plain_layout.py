@@ -16,7 +16,7 @@ _MUPDF: Any = pymupdf
 
 
 def flatten(data: bytes, *, document_id: str) -> bytes:
-    """Set a PDF anew: what it says in reading order, page furniture left out, each block on a line of its own."""
+    """Set a PDF again: what it says in reading order, page furniture left out, each block on a line of its own."""
     elements = extract(data, document_id=document_id).frames["elements"]
     elements = elements.filter(pl.col("role") != "PageArtifact").sort("page", "element_ix")
     with _MUPDF.open() as flat:

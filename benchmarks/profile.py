@@ -21,13 +21,13 @@ from taxkg_assets.extraction.pdf.reader import read_source
 
 _MUPDF: Any = pymupdf
 _STAGE_PREFIXES = ("read_", "find_", "build_")
-# How many of a thing are nothing to speak of on a page that usually has none.
+# How many of a thing are nothing notable on a page that usually has none.
 _LEAST = {"spans": 100, "rules": 30, "fills": 30, "fields": 10, "tables": 1, "references": 10}
 
 
 @dataclass(frozen=True, slots=True)
 class PageCost:
-    """What a page costs, and what stands on it."""
+    """What a page costs, and what is on it."""
 
     document_id: str
     page: int
@@ -63,7 +63,7 @@ class PageCost:
 
 
 def find_reason(cost: PageCost, pages: Sequence[PageCost]) -> str:
-    """Tell what stands on a page most often against the usual one: `240 rules (usual: 8)`."""
+    """Tell what is on a page most often against the usual one: `240 rules (usual: 8)`."""
     usual = {name: statistics.median(page.counts[name] for page in pages) for name in cost.counts}
     name = max(cost.counts, key=lambda name: cost.counts[name] / (usual[name] + _LEAST[name]))
     return f"{cost.counts[name]} {name} (usual: {usual[name]:.0f})"

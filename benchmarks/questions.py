@@ -71,14 +71,14 @@ def draw_folds(families: Sequence[str], count: int) -> list[frozenset[str]]:
 
 
 class Judge:
-    """Tells which candidates of a question answer it, from the elements that its writer named."""
+    """States which candidates of a question answer it, from the elements that its writer named."""
 
     def __init__(self, searcher: Searcher) -> None:
         self.searcher = searcher
         self.columns = searcher.passages.columns
         self.documents = {row["document_id"]: row for row in searcher.facts.documents}
         self.families = find_form_families([{**row, "form": row["document_form"]} for row in searcher.facts.documents])
-        self._held: dict[int, frozenset[str]] = {}
+        self._held_out: dict[int, frozenset[str]] = {}
         self.rows_of: dict[str, set[int]] = defaultdict(set)
         for number, node_ids in enumerate(self.columns["node_ids"]):
             for node_id in node_ids:
@@ -106,7 +106,7 @@ class Judge:
                 right, judged = False, not is_same
             elif is_dated or all(self._is_current(own) for own in targets):
                 right, judged = False, True
-            else:  # no year was asked for and the writer had an old edition: the new one's words are as good
+            else:  # no year was requested and the writer had an old edition: the new one's words are as good
                 right, judged = is_same and self._is_current(candidate.row), is_same and self._is_current(candidate.row)
             is_right.append(right)
             is_judged.append(judged)
@@ -123,13 +123,13 @@ class Judge:
 
     def score_sameness(self, one: int, other: int) -> float:
         """Share of the terms of two rows that both have."""
-        own, held = self._terms(one), self._terms(other)
-        return len(own & held) / max(1, len(own | held))
+        own, held_out = self._terms(one), self._terms(other)
+        return len(own & held_out) / max(1, len(own | held_out))
 
     def _terms(self, row: int) -> frozenset[str]:
-        if row not in self._held:
-            self._held[row] = frozenset(self.columns["terms"][row].split(" "))
-        return self._held[row]
+        if row not in self._held_out:
+            self._held_out[row] = frozenset(self.columns["terms"][row].split(" "))
+        return self._held_out[row]
 
     def _document(self, row: int) -> str:
         return str(self.columns["document_id"][row])

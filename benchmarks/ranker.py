@@ -1,7 +1,7 @@
 """Where the ranker's and the guardrail's weights come from: fitted on written questions, near to hand-made priors.
 
 `TAXKG_HOME=HOME python -m benchmarks.ranker` prints both sets of weights, and how weights fitted on some families of
-documents do on the others; they are put into rules/ranking.yaml and rules/guardrail.yaml by hand, after a look at
+documents do on the others; they are put into rules/ranking.yaml and rules/guardrail.yaml by hand, after a check on
 questions that took no part (`python -m benchmarks accuracy`).
 """
 
@@ -24,8 +24,8 @@ from taxkg_assets.serving.released import open_release
 from taxkg_assets.settings import Settings
 
 FOLDS = 5
-PULL, HELD_PULL = 0.05, 10.0
-"""How strongly weights are held to their priors."""
+PULL, KEPT_PULL = 0.05, 10.0
+"""How strongly weights are tied to their priors."""
 SHARPNESS = 3.0
 PRIORS = {
     "lexical": 1.15, "vector": 1.08, "fused": 0.44, "coverage": 1.02, "heading": 0.25, "phrase": 0.47, "section": 0.11,
@@ -34,7 +34,7 @@ PRIORS = {
     "document_similarity": 0.46, "title": 0.42, "place": 1.22, "face": -0.23, "short": -0.41,
     "table": -0.16, "amount_table": 0.18, "boilerplate": -0.5,
 }  # fmt: skip
-HELD = frozenset({"same_audience", "opposite_audience", "form", "key_of_form", "table", "amount_table"})
+HELD_OUT = frozenset({"same_audience", "opposite_audience", "form", "key_of_form", "table", "amount_table"})
 """Who writes a question for a passage seldom says who asks, and the passages drawn were hardly ever tables: what the
 written questions put to no test stays where reasoning put it."""
 NEAR_WORDS = 0.3
@@ -60,15 +60,15 @@ def main() -> int:
     judge = Judge(open_release(Settings().home).searcher)
     questions = read_questions()
     names = sorted(load_family("ranking")["weights"])
-    asked = [
+    queried = [
         (row.get("register", ""), found)
         for row in questions
         if find_elements(row) and (found := judge.ask(row)) is not None
     ]
-    examples = build_examples(asked, names)
-    print(f"{len(asked)} questions, {len(examples)} with their passage among the candidates", file=sys.stderr)
+    examples = build_examples(queried, names)
+    print(f"{len(queried)} questions, {len(examples)} with their passage among the candidates", file=sys.stderr)
     prior = np.array([PRIORS.get(name, 0.0) for name in names])
-    pull = np.array([HELD_PULL if name in HELD else PULL for name in names])
+    pull = np.array([KEPT_PULL if name in HELD_OUT else PULL for name in names])
     for fold, families in enumerate(draw_folds([example.family for example in examples], FOLDS), start=1):
         weights = fit_ranking(leave_out(examples, families), prior=prior, pull=pull)
         rest = [example for example in examples if example.family in families]
@@ -83,9 +83,9 @@ def main() -> int:
     return 0
 
 
-def build_examples(asked: Sequence[tuple[str, MentionInSentence]], names: Sequence[str]) -> list[Example]:
+def build_examples(queried: Sequence[tuple[str, MentionInSentence]], names: Sequence[str]) -> list[Example]:
     """Questions whose passage is among the candidates; a family of many questions counts by the root of its number."""
-    sizes = Counter(found.family for _, found in asked)
+    sizes = Counter(found.family for _, found in queried)
     return [
         Example(
             features=np.stack([found.ranking.features[name] for name in names], axis=1)[found.is_judged],
@@ -93,7 +93,7 @@ def build_examples(asked: Sequence[tuple[str, MentionInSentence]], names: Sequen
             family=found.family,
             weight=(1.0 if register in LAY else NEAR_WORDS) / math.sqrt(sizes[found.family]),
         )
-        for register, found in asked
+        for register, found in queried
         if found.is_right.any()
     ]
 

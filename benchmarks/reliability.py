@@ -44,23 +44,23 @@ LOOK_SECONDS = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """One kill after so much processor time, and what came of it. `stood` counts the tables that stood then."""
+    """One kill after so much processor time, and what came of it. `stored` counts the tables that was then."""
 
     seconds: float
     is_alone: bool
     kills: int
-    stood: int
+    stored: int
     exit_status: int
     unequal: tuple[str, ...]
 
     @property
-    def is_sound(self) -> bool:
+    def is_valid(self) -> bool:
         return self.exit_status == 0 and not self.unequal
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """All rounds, and how long a clean build took beside them."""
+    """All rounds, and how long a clean build took next to them."""
 
     clean_s: float
     rounds: list[Round]
@@ -73,31 +73,31 @@ class Report:
 def render(report: Report) -> str:
     """How many rounds ended as a clean build, and over what span the kills fell."""
     rounds = report.rounds
-    sound = sum(r.is_sound for r in rounds)
-    stood = [r.stood for r in rounds]
+    valid = sum(r.is_valid for r in rounds)
+    stored = [r.stored for r in rounds]
     lines = [
         "# reliability",
         "",
-        f"{sound} of {len(rounds)} builds that were killed and run again equal a clean build, table by table.",
+        f"{valid} of {len(rounds)} builds that were killed and run again equal a clean build, table by table.",
         "",
         "| | |",
         "|---|---|",
         f"| kills | {sum(r.kills for r in rounds)} |",
         f"| the process alone, with its children | {sum(r.is_alone for r in rounds)}, "
         f"{sum(not r.is_alone for r in rounds)} |",
-        f"| tables that stood at the kill: fewest, most | {min(stood)}, {max(stood)} of {len(PIPELINE.built())} |",
-        f"| rounds by tables that stood: none, some, all | {stood.count(0)}, "
-        f"{sum(0 < s < len(PIPELINE.built()) for s in stood)}, {stood.count(len(PIPELINE.built()))} |",
+        f"| tables that was at the kill: fewest, most | {min(stored)}, {max(stored)} of {len(PIPELINE.built())} |",
+        f"| rounds by tables that was: none, some, all | {stored.count(0)}, "
+        f"{sum(0 < s < len(PIPELINE.built()) for s in stored)}, {stored.count(len(PIPELINE.built()))} |",
         f"| processor seconds of a clean build | {report.clean_s:.0f} |",
     ]
     lines += [
-        f"| failed | after {r.seconds:.1f} s: status {r.exit_status}, {r.unequal} |" for r in rounds if not r.is_sound
+        f"| failed | after {r.seconds:.1f} s: status {r.exit_status}, {r.unequal} |" for r in rounds if not r.is_valid
     ]
     return "\n".join(lines) + "\n"
 
 
 def run(*, repeat: int, out: Path) -> Report:
-    """Kill so many builds, one after the other; go on where `out` stands, with a clean build of today's code."""
+    """Kill N builds, one after the other; go on where `out` is, with a clean build of today's code."""
     out.mkdir(parents=True, exist_ok=True)
     path = out / "reliability.jsonl"
     lines = path.read_text(encoding="utf8").splitlines() if path.exists() else []
@@ -122,7 +122,7 @@ def run(*, repeat: int, out: Path) -> Report:
 
 
 def _build(corpus: Path, home: Path) -> float:
-    """Processor seconds of a build that nobody disturbs."""
+    """Processor seconds of a build that no one disturbs."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run([*BUILD, "--corpus", str(corpus), "--home", str(home)], check=True, stdout=subprocess.DEVNULL)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -134,17 +134,17 @@ def kill_and_build(
 ) -> Round | None:
     """One round; None where a build was over before its moment came."""
     is_alone = chance.random() < 0.5
-    seconds, stood = 0.0, 0
+    seconds, stored = 0.0, 0
     for _ in range(kills):
         seconds = chance.uniform(0.0, within_s)
         if not _kill(corpus, home, after_s=seconds, is_alone=is_alone):
             return None
-        stood = sum(Store(home).exists(name) for name in PIPELINE.built())
+        stored = sum(Store(home).exists(name) for name in PIPELINE.built())
     again = subprocess.run(
         [*BUILD, "--corpus", str(corpus), "--home", str(home)], check=False, stdout=subprocess.DEVNULL
     )
     unequal = find_unequal(home, clean) if again.returncode == 0 else ()
-    return Round(seconds, is_alone, kills, stood, again.returncode, tuple(unequal))
+    return Round(seconds, is_alone, kills, stored, again.returncode, tuple(unequal))
 
 
 def _kill(corpus: Path, home: Path, *, after_s: float, is_alone: bool) -> bool:

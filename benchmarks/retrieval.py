@@ -22,8 +22,8 @@ from taxkg_assets.retrieval.ranking.baselines import build_baselines
 from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.settings import Settings
 
-ASKED, SLOW = 100, 20
-"""Questions asked, and of what takes seconds over one."""
+QUERIED, SLOW = 100, 20
+"""Questions queried, and of what takes seconds over one."""
 SHOWN = ("recall@5", "recall@2000tok", "mrr", "near_miss@1", "wrong_document@1")
 OWN, PLAIN, NAIVE, FRAMEWORK = "search", "search without ranker", "naive hybrid", "Haystack hybrid"
 
@@ -80,7 +80,7 @@ def run(*, repeat: int, rival_repeat: int) -> Report:
     settings = Settings()
     released = open_home(settings.home)
     searcher = released.searcher
-    questions = [str(row["query"]) for row in read_questions()][:ASKED]
+    questions = [str(row["query"]) for row in read_questions()][:QUERIED]
     left_out: list[str] = []
     rivals = {NAIVE: build_baselines(searcher)["hybrid"], **_open_framework(searcher, left_out)}
     quality = ask_systems(released, settings, rivals=rivals)

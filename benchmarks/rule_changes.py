@@ -1,8 +1,10 @@
 """References that single rules decide: what changes without a rule, one row per product, for a person to read.
 
 `python -m benchmarks.rule_changes --home HOME relations predicates` switches off each rule of these families that
-has too little support, and reads short documents of a home again. It prints the sentences whose references change.
-What was right goes into `data/rule_reviews.csv`. The sentences are printed, not stored.
+has too little support, and reads the references of stored sections again, one document per product. It prints the
+sentences whose references change.
+Both readings are printed in alphabetical order, and `--key FILE` says which is the one with the rule: read first, then
+compare. What was right goes into `data/rule_reviews.csv`. The sentences are printed, not stored.
 """
 
 from __future__ import annotations
@@ -12,17 +14,22 @@ import json
 import random
 import sys
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from benchmarks.results import open_home
-from benchmarks.rule_gain import name_family, read_again
+from taxkg_assets.extraction.references.references import build_references
+from taxkg_assets.extraction.structure.identity import Identity
+from taxkg_assets.rules.support import name_family
+from taxkg_assets.schemas import Anchors, Links, Sections
+from taxkg_assets.serving.released import Released
 from tools.rule_decisions import list_undecided
 from tools.rule_switch import every_rule, without_rules
 
-MOST_PAGES = 12
-DOCUMENTS = 40
+MOST_PAGES = 60
+DOCUMENTS = 90
 READ = 6
 """Changes per rule, each of another product."""
 SEED = 18
@@ -41,23 +48,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--home", required=True, help="built home whose documents are read again")
+    parser.add_argument("--key", type=Path, required=True, help="file to write which readings are made with the rules")
     parser.add_argument("families", nargs="+", help="rule families")
     options = parser.parse_args(arguments)
-    documents = draw_documents(open_home(options.home).table("documents"))
+    released = open_home(options.home)
+    texts = Texts(released, draw_documents(released.table("documents")))
     with every_rule():
-        before = read_references(documents)
-        for key in (key for key in list_undecided() if key[0] in options.families):
-            with without_rules([key]):
-                after = read_references(documents)
+        before, key = texts.read_references(), list[str]()
+        for name in (name for name in list_undecided() if name[0] in options.families):
+            with without_rules([name]):
+                after = texts.read_references()
             changed = list(find_changes(before, after))
-            print(f"## {'.'.join(key)}: {len(changed)} changes in {len({row['family'] for row in changed})} products")
+            print(f"## {'.'.join(name)}: {len(changed)} changes in {len({row['family'] for row in changed})} products")
             for row in choose(changed):
-                print(json.dumps(row), flush=True)
+                readings = sorted((row["before"], row["after"]))
+                print(json.dumps({"sentence": row["sentence"], "readings": readings}), flush=True)
+                key.append(f"{'.'.join(name)}: {row['family']}: {row['before']}")
+    options.key.write_text("\n".join([*key, ""]), encoding="utf8")
     return 0
 
 
 def draw_documents(documents: pl.DataFrame) -> pl.DataFrame:
-    """Draw short documents at random, one of each product.
+    """Draw documents that are not long at random, one of each product.
 
     Args:
         documents: Table `documents`.
@@ -68,16 +80,33 @@ def draw_documents(documents: pl.DataFrame) -> pl.DataFrame:
     return shuffled.filter(families.is_first_distinct()).head(DOCUMENTS)
 
 
-def read_references(documents: pl.DataFrame) -> Rows:
-    """Read the references of documents again.
+class Texts:
+    """Stored sections, headings and links of documents, from which references are read again.
 
     Args:
+        released: Release with the tables.
         documents: Rows of `documents`.
-
-    Returns:
-        Table `references` by document.
     """
-    return {row["document_id"]: read_again(row).frames["references"] for row in documents.iter_rows(named=True)}
+
+    def __init__(self, released: Released, documents: pl.DataFrame) -> None:
+        wanted = pl.col("document_id").is_in(documents["document_id"].to_list())
+        tables = {name: released.table(name).filter(wanted) for name in ("sections", "anchors", "links")}
+        self._parts = {
+            row["document_id"]: (
+                Identity(**{name: row[name] for name in Identity.__dataclass_fields__}),
+                *(frame.filter(pl.col("document_id") == row["document_id"]) for frame in tables.values()),
+            )
+            for row in documents.iter_rows(named=True)
+        }
+
+    def read_references(self) -> Rows:
+        """Read the references of each document again, with the rules that are on."""
+        return {
+            name: build_references(
+                Sections.cast(sections), Anchors.cast(anchors), identity=identity, links=Links.cast(links)
+            )
+            for name, (identity, sections, anchors, links) in self._parts.items()
+        }
 
 
 def find_changes(before: Rows, after: Rows) -> Iterator[dict[str, Any]]:

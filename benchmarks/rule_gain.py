@@ -2,9 +2,10 @@
 
 Each rule below the bar of `rules/support.yaml` is switched off by itself, and the documents or questions in which it
 fires are read or answered again. Measured are labeled rows; headings, paragraphs and cells that the publisher's tags
-name; labeled formulas and flows; and questions with a known passage. A family of documents is one product with all
-its revisions. No other document or question can change. What a person read of a rule (`data/rule_reviews.csv`) counts
-where it is more than the labels show. Rules of families that are not measured in a run keep their row of `gains.csv`.
+name; labeled formulas, flows and levels; and questions with a known passage. A family of documents is a form with its
+instructions, or a publication, in all its revisions. Labels that are held out decide about no rule. What a person read
+of a rule (`data/rule_reviews.csv`) counts where it is more than the labels show. With `--families`, rules of other
+families keep their row of `gains.csv`; the file that is committed comes from one run over all.
 """
 
 from __future__ import annotations
@@ -25,17 +26,16 @@ from benchmarks.documents import CorpusError
 from benchmarks.lines import FOLDER as LINE_LABELS
 from benchmarks.lines import Row, score_registry
 from benchmarks.results import open_home, write_results
-from benchmarks.rule_questions import measure_questions
+from benchmarks.rule_graph import LabeledGraph
+from benchmarks.rule_questions import measure_levels, measure_questions
 from taxkg_assets.evaluation.anchor_scores import score_anchors
 from taxkg_assets.evaluation.extraction_scores import score_ownership, score_roles, score_tables
 from taxkg_assets.evaluation.labels import LABEL_FILES, Labels, read_label_file, read_labels
 from taxkg_assets.evaluation.reference_scores import score_references
 from taxkg_assets.extraction.extract import Extraction, extract
-from taxkg_assets.graph.flows import build_flows
-from taxkg_assets.graph.formulas import build_formulas
 from taxkg_assets.graph.lines import build_lines
-from taxkg_assets.rules.support import Key
-from taxkg_assets.schemas import Anchors, Documents, Elements, Faces, Fields, Lines, References, Sections, Tables
+from taxkg_assets.rules.support import Key, name_family
+from taxkg_assets.schemas import Anchors, Documents, Elements, Faces, Fields, References, Sections, Tables
 from taxkg_assets.serving.released import Released
 from taxkg_assets.settings import Settings
 from tools.rule_decisions import Gain, list_undecided, read_gains, sum_gains, write_gains
@@ -47,7 +47,7 @@ from tools.rule_evidence import (
     read_library,
     read_reference_rules,
 )
-from tools.rule_labels import Review, read_reviews, read_rows
+from tools.rule_labels import Review, read_development, read_reviews
 from tools.rule_switch import every_rule, without_rules
 
 MOST_PAGES = 60
@@ -56,9 +56,11 @@ MOST_TAGGED_PAGES = 24
 """The same for documents without labels, whose tags are compared."""
 TAGGED = 4
 """Documents with structure tags that are read per rule, each of another family."""
+MOST_LABELED = 16
+"""Labeled documents that are read per rule, of as many families as possible."""
 GRAPH_FAMILIES = ("flows", "formulas")
-UNMEASURED = ("aliases", "answers", "scenarios", "table_lookup")
-"""Families whose rules shape no table that has labels: nothing of them is measured here."""
+UNMEASURED = ("aliases", "answers", "scenarios", "verification")
+"""Families whose rules shape nothing that has development labels: nothing of them is measured here."""
 READ = "changes read"
 ByFamily = dict[str, float]
 
@@ -116,7 +118,7 @@ def choose_gain(key: Key, measured: Gain | None, review: Review | None) -> Gain:
 
     A reading counts if it is of decisions that change without the rule: a match alone may decide nothing. It does not
     name its products. Without one of them the least that may remain is counted: all rows but one of each other product
-    may be of it.
+    may be of it, and be right.
 
     Args:
         key: Family, group and id of the rule.
@@ -128,24 +130,29 @@ def choose_gain(key: Key, measured: Gain | None, review: Review | None) -> Gain:
     """
     if review is not None and review.products > 0 and review.checked > (measured.n if measured else 0):
         gain = float(2 * review.right - review.checked)
-        others = max(0, review.products - 1)
-        return Gain(*key, READ, n=review.checked, families=review.products, gain=gain, left_out_gain=min(gain, others))
+        of_one = min(review.right, max(1, review.checked - review.products + 1))
+        return Gain(*key, READ, n=review.checked, families=review.products, gain=gain, left_out_gain=gain - of_one)
     return measured or Gain(*key, measured_on="", n=0, families=0, gain=0.0, left_out_gain=0.0)
 
 
 def _measure(keys: Sequence[Key], released: Released, folders: Sequence[Path]) -> Iterator[Gain]:
-    for_questions = [key for key in keys if find_reading(*key[:2]) == "questions"]
+    for_levels = [key for key in keys if key[0] == "levels"]
+    for_questions = [key for key in keys if find_reading(*key[:2]) == "questions" and key not in for_levels]
+    for_cells = [key for key in keys if key[0] == "table_lookup" and key not in for_questions]
     for_graph = [key for key in keys if key[0] in GRAPH_FAMILIES]
-    others = [key for key in keys if key not in (*for_questions, *for_graph) and key[0] not in UNMEASURED]
+    elsewhere = {*for_levels, *for_questions, *for_cells, *for_graph}
+    others = [key for key in keys if key not in elsewhere and key[0] not in UNMEASURED]
+    for key in for_levels:
+        yield _to_gain(key, "labeled levels", *measure_levels(key, without=without_rules))
     for family in dict.fromkeys(key[0] for key in for_graph):
-        graph = _LabeledGraph(family, released)
+        graph = LabeledGraph(family, released)
         for key in (key for key in for_graph if key[0] == family):
             yield _to_gain(key, "labeled flows and formulas", *graph.measure(key))
     if others:
         documents = _Documents(released, folders)
         for key in others:
             yield _to_gain(key, "labels, tags", *documents.measure(key))
-    for key, n, gains in measure_questions(for_questions, released, folders, without=without_rules):
+    for key, n, gains in measure_questions([*for_cells, *for_questions], released, folders, without=without_rules):
         yield _to_gain(key, "questions", n, gains)
 
 
@@ -157,15 +164,6 @@ def _to_gain(key: Key, measured_on: str, n: int, by_family: Mapping[str, float])
         f"{'.'.join(key)}: {total:+.2f} in {changed} families, {left_out:+.2f} without one", file=sys.stderr, flush=True
     )
     return gain
-
-
-def name_family(document_id: str) -> str:
-    """Return the product of a document, with all its revisions.
-
-    Args:
-        document_id: Id of the document, e.g. `p550--2025`.
-    """
-    return document_id.split("--")[0]
 
 
 # --------------------------------------------------------------------------------------------------- documents
@@ -217,13 +215,15 @@ class _Documents:
         names = ("references", "references_scope") if is_for_references else LABEL_FILES
         labeled = {row.document_id for name in names for row in getattr(self.labels, name)}
         labeled |= set() if is_for_references else self.registry.keys()
-        chosen: list[str] = []
+        found = rows.filter(pl.col("document_id").is_in(list(labeled)))["document_id"].to_list()
+        seen: Counter[str] = Counter()
+        rank = {document: seen.update([name_family(document)]) or seen[name_family(document)] for document in found}
+        # The first document of each family goes before the second of any.
+        chosen = sorted(found, key=lambda document: rank[document])[:MOST_LABELED]
         families: set[str] = set()
-        for row in rows.iter_rows(named=True):
+        for row in rows.filter(~pl.col("document_id").is_in(found)).iter_rows(named=True):
             document = row["document_id"]
-            if document in labeled:
-                chosen.append(document)
-            elif (
+            if (
                 not is_for_references
                 and row["page_count"] <= MOST_TAGGED_PAGES
                 and len(families) < TAGGED
@@ -262,14 +262,15 @@ class _Documents:
 
 
 def _find_documents(home: Path) -> dict[Key, set[str]]:
-    """The documents in which each undecided rule fires."""
+    """Documents in which each undecided rule fires; all where a rule reads parts of sentences that are not stored."""
     library, made, wanted = read_library(home), read_reference_rules(home), set(list_undecided())
     found: dict[Key, set[str]] = {}
     for family, group, rule in list_rules():
         key = (family, group, rule.id)
         if key in wanted and find_reading(family, group) == "documents":
             own = made.get(rule.id, set()) if family in MADE_FAMILIES else set()
-            found[key] = own or library.find_documents(rule, with_fragments=family in FRAGMENT_FAMILIES)
+            own = own or library.find_documents(rule, with_fragments=family in FRAGMENT_FAMILIES)
+            found[key] = own or (set(library.names) if family in FRAGMENT_FAMILIES else set())
     return found
 
 
@@ -313,7 +314,7 @@ def _count_misses(frames: Mapping[str, pl.DataFrame], labels: Labels, *, documen
 def _group_registry() -> dict[str, list[Row]]:
     """Labeled lines by form."""
     found: dict[str, list[Row]] = defaultdict(list)
-    for row in read_rows(LINE_LABELS / "registry.jsonl"):
+    for row in read_development(LINE_LABELS / "registry.jsonl"):
         found[row["document"]].append(row)
     return found
 
@@ -336,55 +337,3 @@ def _count_agreed(tags: Extraction, layout: Extraction) -> int:
     pages = {page.page for page in tags.page_sources if page.source == "tags"}
     matches = [match(tags.frames, layout.frames, pages) for match in MATCHES.values()]
     return sum(own.tags_found - (own.layout - own.layout_found) for own in matches)
-
-
-# ------------------------------------------------------------------------------------------- flows and formulas
-
-
-class _LabeledGraph:
-    """Flows or formulas of the labeled documents, made again without single rules from tables that are read once."""
-
-    def __init__(self, family: str, released: Released) -> None:
-        self.family = family
-        self.labels = read_rows(LINE_LABELS / f"{family}.jsonl")
-        names = sorted({row["document"] for row in self.labels})
-        self.lines = Lines.cast(released.table("lines"))
-        self.own = Lines.cast(self.lines.filter(pl.col("document_id").is_in(names)))
-        self.fields, sections, anchors = (
-            released.table(name).filter(pl.col("document_id").is_in(names))
-            for name in ("fields", "sections", "anchors")
-        )
-        self.sections, self.anchors = Sections.cast(sections), Anchors.cast(anchors)
-        self.documents = Documents.cast(released.table("documents"))
-        self.before = self.score()
-
-    def measure(self, key: Key) -> tuple[int, ByFamily]:
-        """Compare the labeled rows that are found with and without a rule, by family of documents."""
-        after: Counter[str] = Counter()
-        with without_rules([key]), suppress(LookupError, StopIteration):  # code may not run without a rule: all is lost
-            after = self.score()
-        families = self.before.keys() | after.keys()
-        return len(families), {name: self.before[name] - after[name] for name in families}
-
-    def score(self) -> Counter[str]:
-        """Count labeled rows that are found, less unlabeled ones on labeled pages, by family of documents."""
-        formulas = build_formulas(self.own, Fields.cast(self.fields))
-        if self.family == "formulas":
-            wanted = {
-                (row["document"], row["part"], row["key"], row["operation"], *row["operands"]) for row in self.labels
-            }
-            made = {(row["document_id"], row["part"], row["key"], row["operation"], *row["operands"])
-                    for row in formulas.iter_rows(named=True) if row["operation"] != "unparsed"}  # fmt: skip
-        else:
-            flows = build_flows(
-                self.lines, formulas, sections=self.sections, anchors=self.anchors, documents=self.documents
-            )
-            ends = ("relation", "source_form", "source_key", "target_form", "target_key")
-            pages = {(row["document"], row["page"]) for row in read_rows(LINE_LABELS / "flow_pages.jsonl")}
-            wanted = {(row["document"], *(row.get(end) or "" for end in ends)) for row in self.labels}
-            made = {(row["document_id"], *(row[end] or "" for end in ends)) for row in flows.iter_rows(named=True)
-                    if row["relation"] != "computed_from" and (row["document_id"], row["page"]) in pages}  # fmt: skip
-        right = Counter(name_family(row[0]) for row in made & wanted)
-        wrong = Counter(name_family(row[0]) for row in made - wanted)
-        right.subtract(wrong)
-        return right

@@ -1,4 +1,7 @@
-"""Questions with and without single rules: answers that contain what is needed, by family of the needed document."""
+"""Questions with and without single rules: answers that contain what is needed, by family of the needed document.
+
+Questions that are held out take no part.
+"""
 
 from __future__ import annotations
 
@@ -12,18 +15,20 @@ from typing import Any
 
 import polars as pl
 
-from benchmarks.asked import read_half
+from benchmarks.forum import read_half
 from benchmarks.questions import find_elements, read_questions
 from taxkg_assets.evaluation.answer_metrics import Reply, score_answer
 from taxkg_assets.evaluation.metrics import Result, find_passages, find_required, score_reciprocal_rank
 from taxkg_assets.retrieval.answering.answer import ask
 from taxkg_assets.retrieval.ranking.search import Searcher
-from taxkg_assets.rules.loader import Rule
-from taxkg_assets.rules.support import Key
+from taxkg_assets.rules.loader import Rule, load_rules
+from taxkg_assets.rules.support import Key, name_family
 from taxkg_assets.serving.released import Released
 from taxkg_assets.settings import Settings
-from tools.rule_evidence import list_rules
+from tools.rule_evidence import find_reading, list_rules
+from tools.rule_labels import read_development
 
+LEVELS = Path(__file__).resolve().parents[1] / "data" / "library_eval" / "levels.jsonl"
 BUDGET = 2_000
 QUOTE = 300
 """Characters of an element that a result must contain."""
@@ -39,7 +44,7 @@ def measure_questions(
     """Answer the questions in which a rule fires with it and without it.
 
     Args:
-        keys: Rules that read questions.
+        keys: Rules that read questions, or tables from which questions are answered.
         released: Release that answers.
         folders: Folders of labels, whose `queries.jsonl` are added to the questions of the project.
         without: Switches rules off.
@@ -52,7 +57,7 @@ def measure_questions(
     rules = {(family, group, rule.id): rule for family, group, rule in list_rules()}
     base: dict[int, Mapping[str, float]] = {}
     for key in keys:
-        fired = _find_fired(rules[key], questions)
+        fired = _find_fired(key, rules[key], questions)
         for ix in fired:
             if ix not in base:
                 base[ix] = _score(released.searcher, questions[ix])
@@ -64,13 +69,42 @@ def measure_questions(
         yield key, len(fired), gains
 
 
-def _find_fired(rule: Rule, questions: Sequence[Question]) -> list[int]:
-    return [ix for ix, row in enumerate(questions) if rule.pattern.search(row["query"])]
+def measure_levels(key: Key, *, without: Without) -> tuple[int, dict[str, float]]:
+    """Compare the levels of labeled questions with and without a rule.
+
+    Args:
+        key: Family, group and id of the rule.
+        without: Switches rules off.
+
+    Returns:
+        Number of labeled questions, and the gain by family of the document that a question is about.
+    """
+    rows = read_development(LEVELS)
+
+    def find_right() -> list[bool]:
+        intents = load_rules(key[0], key[1])
+        found = [next((rule for rule in intents if rule.pattern.search(row["query"])), None) for row in rows]
+        return [
+            (rule.extra["level"] if rule else "auto") == row["level"] for rule, row in zip(found, rows, strict=True)
+        ]
+
+    before, gains = find_right(), defaultdict[str, float](float)
+    with without([key]):
+        for row, was, stays in zip(rows, before, find_right(), strict=True):
+            gains[name_family(row["family"])] += float(was) - float(stays)
+    return len(rows), gains
+
+
+def _find_fired(key: Key, rule: Rule, questions: Sequence[Question]) -> list[int]:
+    """Questions in which a rule for questions fires; all questions for cells, if it reads tables."""
+    if find_reading(*key[:2]) == "questions":
+        return [ix for ix, row in enumerate(questions) if rule.pattern.search(row["query"])]
+    return [ix for ix, row in enumerate(questions) if row["type"] == "table_value"]
 
 
 def _name_family(question: Question) -> str:
     gold = question.get("gold") or []
-    return str(gold[0]["document"]).split("--")[0] if gold else f"no answer: {question.get('kind', '')}"
+    return name_family(str(gold[0]["document"])) if gold else f"no answer: {question.get('kind', '')}"
 
 
 def _read_labeled(folders: Sequence[Path]) -> Iterator[Question]:

@@ -1,4 +1,4 @@
-"""Rules: on how many documents each rule of references fires, and how well each labelled document is read by itself."""
+"""Rules: on how many documents each rule of references fires, and how well each labeled document is read by itself."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Report:
 
 
 def run(*, repeat: int, rival_repeat: int) -> Report:
-    """Look at the home of TAXKG_HOME with the labels of TAXKG_GOLD; repetitions do not apply."""
+    """Inspect the home of TAXKG_HOME with the labels of TAXKG_GOLD; repetitions do not apply."""
     home = Home(home=str(Path(os.environ.get("TAXKG_HOME", PROJECT / "data" / "store")).resolve()))
     if not home.store.exists("references"):
         raise CorpusError(f"{home.store.home} is not built: run `taxkg build` first, or name a home in TAXKG_HOME.")
@@ -81,7 +81,7 @@ def count_uses(references: pl.DataFrame) -> list[Use]:
 def score_by_document(
     home: Home, references: dy.DataFrame[References], *, labels: Labels
 ) -> dict[str, dict[str, float | None]]:
-    """The figures of each labelled document by itself: one that carries the average, or drags it, shows."""
+    """The figures of each labeled document by itself: one that carries the average, or drags it, shows."""
     anchors, sections = Anchors.cast(home.store.read("anchors")), Sections.cast(home.store.read("sections"))
     documents = home.store.read("documents")
     found: dict[str, dict[str, float | None]] = {}
@@ -114,7 +114,7 @@ def render(report: Report) -> str:
         + (", ".join(f"{use.rule_id} ({use.rows})" for use in narrow) or "none"),
         "Never fired here: " + (", ".join(report.unused) or "none") + ".",
         _table(["rule", "rows", "documents", "families"], [[str(v) for v in asdict(u).values()] for u in report.uses]),
-        "## Each labelled document by itself",
+        "## Each labeled document by itself",
         _table(["document", *(re.sub("_", " ", name) for name in names)], rows),
     ]
     return "\n\n".join(parts) + "\n"

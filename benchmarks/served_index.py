@@ -1,6 +1,6 @@
 """Both members of the index at one size: in memory and exact, and rows in LanceDB; each in a process of its own.
 
-The passages are those of a release again and again, each time as other documents, with three terms in ten drawn anew
+The passages are those of a release again and again, each time as other documents, with three terms in ten drawn again
 from the corpus and vectors moved a little, so that no two are equal and rare terms stay rare. TAXKG_BENCH_CHUNKS gives
 the number (500,000 by default).
 """
@@ -36,9 +36,9 @@ from taxkg_assets.serving.released import open_release
 from taxkg_assets.settings import Settings
 
 PROJECT = Path(__file__).resolve().parents[1]
-ASKED, WARM, NEAREST = 100, 10, 10
+QUERIED, WARM, NEAREST = 100, 10, 10
 DRAWN, MOVED = 0.3, 0.4
-"""Share of a passage's terms that are drawn anew; length of what is added to its vector."""
+"""Share of a passage's terms that are drawn again; length of what is added to its vector."""
 MEMORY, LANCE = "in memory", "LanceDB"
 PATH = "index/bench"
 FILTERS: tuple[dict[str, Any], ...] = ({}, {"form": "1099-DIV"})
@@ -78,10 +78,10 @@ class Report:
         """Write `served_index.json` and `served_index.md`; gives the Markdown."""
         folder.mkdir(parents=True, exist_ok=True)
         text = render(self)
-        told = asdict(self)
-        for member in told["members"]:
+        reported = asdict(self)
+        for member in reported["members"]:
             del member["first"], member["texts"]
-        (folder / "served_index.json").write_text(json.dumps(told, indent=1) + "\n", encoding="utf8")
+        (folder / "served_index.json").write_text(json.dumps(reported, indent=1) + "\n", encoding="utf8")
         (folder / "served_index.md").write_text(text, encoding="utf8")
         return text
 
@@ -100,7 +100,7 @@ def render(report: Report) -> str:
             for own in report.members
         ),
         "",
-        f"LanceDB's table was written in {report.rows_s:.0f} s, the files beside it in {report.files_s:.0f} s.",
+        f"LanceDB's table was written in {report.rows_s:.0f} s, the files next to it in {report.files_s:.0f} s.",
         f"Of the ten best candidates of the exact index the other's ten hold {report.candidate_recall:.3f}, of the ten "
         f"passages handed over {report.pipeline_recall:.3f}.",
     ]
@@ -114,13 +114,13 @@ def run(*, repeat: int, rival_repeat: int) -> Report:
     index = released.searcher.index
     if not isinstance(index, SearchIndex):
         raise CorpusError("the release is too large to be repeated: name a smaller home in TAXKG_HOME")
-    questions = [str(row["query"]) for row in read_questions()][: ASKED + WARM]
+    questions = [str(row["query"]) for row in read_questions()][: QUERIED + WARM]
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         took = write_synthetic(index, home / PATH, count=count)
-        asked = home / "questions.json"
-        asked.write_text(json.dumps({"questions": questions, "home": Settings().home}), encoding="utf8")
-        members = [_ask_in_child(name, home, asked) for name in (MEMORY, LANCE)]
+        queried = home / "questions.json"
+        queried.write_text(json.dumps({"questions": questions, "home": Settings().home}), encoding="utf8")
+        members = [_ask_in_child(name, home, queried) for name in (MEMORY, LANCE)]
     exact, served = members
     return Report(
         count,
@@ -137,7 +137,7 @@ def _share(wanted: Sequence[Sequence[Any]], found: Sequence[Sequence[Any]]) -> f
 
 
 def write_synthetic(index: SearchIndex, folder: Path, *, count: int) -> tuple[float, float]:
-    """Write an index of so many passages; gives the seconds that LanceDB's table took, and the files beside it."""
+    """Write an index of N passages; gives the seconds that LanceDB's table took, and the files next to it."""
     parts = list(_vary(index, count))
     rows, vectors = pl.concat([part for part, _ in parts]), np.concatenate([part for _, part in parts])
     del parts
@@ -158,12 +158,12 @@ def write_synthetic(index: SearchIndex, folder: Path, *, count: int) -> tuple[fl
 def _vary(index: SearchIndex, count: int) -> Iterator[tuple[pl.DataFrame, np.ndarray]]:
     """Copies of the passages that differ from one another, until there are enough."""
     draw = np.random.default_rng(7)
-    held = [np.array(terms.split(" "), dtype=object) for terms in index.rows["terms"]]
-    every = np.concatenate(held)
+    held_out = [np.array(terms.split(" "), dtype=object) for terms in index.rows["terms"]]
+    every = np.concatenate(held_out)
     own = np.asarray(index.vectors)
     for copy in range(-(-count // index.height)):
         terms = []
-        for words in held:
+        for words in held_out:
             is_drawn = draw.random(len(words)) < (DRAWN if copy else 0.0)
             terms.append(" ".join(np.where(is_drawn, every[draw.integers(0, len(every), len(words))], words)))
         moved = own + draw.standard_normal(own.shape).astype(np.float32) * np.float32(MOVED / own.shape[1] ** 0.5)
@@ -176,31 +176,31 @@ def _vary(index: SearchIndex, count: int) -> Iterator[tuple[pl.DataFrame, np.nda
         yield named.head(left), vectors[:left]
 
 
-def _ask_in_child(name: str, home: Path, asked: Path) -> Member:
+def _ask_in_child(name: str, home: Path, queried: Path) -> Member:
     """Ask one member in a process that does nothing else."""
     out = home / f"{name.replace(' ', '-')}.json"
     environment = {**os.environ, "TAXKG_INDEX_MEMORY_ROWS": str(10**9 if name == MEMORY else 0)}
-    command = [sys.executable, "-m", "benchmarks.served_index", name, str(home), str(asked), str(out)]
+    command = [sys.executable, "-m", "benchmarks.served_index", name, str(home), str(queried), str(out)]
     subprocess.run(command, cwd=PROJECT, env=environment, check=True)
     return Member(**json.loads(out.read_text(encoding="utf8")))
 
 
-def ask_member(name: str, home: Path, asked: Path) -> Member:
+def ask_member(name: str, home: Path, queried: Path) -> Member:
     """Open the index as a server does, ask every question, and tell what it took."""
-    told = json.loads(asked.read_text(encoding="utf8"))
-    released = open_release(told["home"])
+    reported = json.loads(queried.read_text(encoding="utf8"))
+    released = open_release(reported["home"])
     encoder = released.question_encoder
     begin = time.perf_counter()
     most = Settings().index_memory_rows
     index = open_search_index(Store(home), PATH, model_hash=encoder.model_hash, most_rows=most)
     searcher = Searcher(index=index, encoder=encoder)
-    searcher.search(told["questions"][0], k=NEAREST)
+    searcher.search(reported["questions"][0], k=NEAREST)
     opened, process = time.perf_counter() - begin, psutil.Process()
     opened_mb = process.memory_info().rss / 2**20
     times: dict[int, list[tuple[float, float]]] = {0: [], 1: []}
     first, texts = [], []
     peak = opened_mb
-    for number, question in enumerate(told["questions"]):
+    for number, question in enumerate(reported["questions"]):
         for place, filters in enumerate(FILTERS):
             started, busy = time.perf_counter(), time.process_time()
             results = searcher.search(question, k=NEAREST, **filters)

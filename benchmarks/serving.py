@@ -147,12 +147,12 @@ async def _make_calls(client: httpx.AsyncClient) -> list[Call]:
     calls: list[Call] = []
     for number in range(REQUESTS):
         # Every other question is a new one, so that memory of answers helps with half of them only.
-        asked = rng.choice(questions) + (f" Case {number}." if number % 2 else "")
-        calls.append(_make_call(rng.random(), asked, nodes=nodes, rng=rng))
+        queried = rng.choice(questions) + (f" Case {number}." if number % 2 else "")
+        calls.append(_make_call(rng.random(), queried, nodes=nodes, rng=rng))
     return calls
 
 
-def _make_call(share: float, asked: str, *, nodes: list[str], rng: random.Random) -> Call:
+def _make_call(share: float, queried: str, *, nodes: list[str], rng: random.Random) -> Call:
     def post(kind: str, path: str, body: dict[str, Any]) -> Call:
         return Call(kind, "POST", path, json.dumps(body).encode(), {200})
 
@@ -160,11 +160,11 @@ def _make_call(share: float, asked: str, *, nodes: list[str], rng: random.Random
         method, path, body, right = rng.choice(HOSTILE)
         return Call("wrong or hostile", method, path, body, right)
     if share < 0.45:
-        return post("search", "/v1/search", {"question": asked})
+        return post("search", "/v1/search", {"question": queried})
     if share < 0.75:
-        return post("ask", "/v1/ask", {"question": asked})
+        return post("ask", "/v1/ask", {"question": queried})
     if share < 0.85:
-        return post("query", "/v1/query", {"question": asked, "mode": "detailed"})
+        return post("query", "/v1/query", {"question": queried, "mode": "detailed"})
     if share < 0.95:
         return Call(
             "box", "GET", f"/v1/boxes?form=1099-DIV&key={rng.choice(['1a', '1b', '2a', '2e', '2f'])}", b"", {200}

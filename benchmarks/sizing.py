@@ -39,13 +39,13 @@ MODEL_STEPS = ("embeddings",)
 """Steps whose cost goes by texts that were never seen before, and pages that are repeated hold none."""
 
 BETWEEN = "(between steps)"
-SIZES_TOLD = (100, 1_000, 10_000, 100_000)
-CORES_TOLD = (2, 16, 64)
+SIZES_REPORTED = (100, 1_000, 10_000, 100_000)
+CORES_REPORTED = (2, 16, 64)
 LEAST_SHARE = 0.01
 """A step below this share of the largest build is none that sizes anything; its exponent would be one of noise."""
 
 STEEP = 1.1
-"""An exponent whose whole interval lies above this is called worse than linear."""
+"""An exponent whose whole interval is above this is called worse than linear."""
 
 LEAST_SIZES = 3
 """Fewer sizes than this give no line with an interval."""
@@ -114,7 +114,7 @@ class Watch:
                 spent, resident = own.user + own.system + own.children_user + own.children_system, 0
                 for one in (root, *root.children(recursive=True)):
                     resident += one.memory_info().rss
-                    # What ended children took stands in their parent's record.
+                    # What ended children took is in their parent's record.
                     times = one.cpu_times() if one.pid != root.pid else None
                     spent += times.user + times.system if times is not None else 0.0
             except psutil.NoSuchProcess:
@@ -159,7 +159,7 @@ def run(*, pages: Sequence[int], inside: bool, out: Path) -> Report:
 
 
 def measure(unit: Sequence[Document], *, times: int) -> Size:
-    """Build a fresh home from so many copies of the documents."""
+    """Build a fresh home from N copies of the documents."""
     with tempfile.TemporaryDirectory() as folder:
         corpus, home = Path(folder) / "corpus", Path(folder) / "home"
         corpus.mkdir()
@@ -237,15 +237,15 @@ def fit_line(x: np.ndarray, y: np.ndarray) -> tuple[float, float, float]:
 
 
 def reckon(report: Report, pages: int) -> dict[str, float]:
-    """Processor seconds of a build of so many pages, by the fitted lines: reading, encoding, all else."""
-    told = {"reading": 0.0, "encoding": 0.0, "rest": 0.0}
+    """Processor seconds of a build of N pages, by the fitted lines: reading, encoding, all else."""
+    reported = {"reading": 0.0, "encoding": 0.0, "rest": 0.0}
     for slope in report.slopes:
         if slope.step in MODEL_STEPS:
             continue
         kind = "reading" if slope.step == READING else "rest"
-        told[kind] += slope.fixed_s + slope.ms_a_page * pages / 1000
-    told["encoding"] = encoding_ms_a_page(report) * pages / 1000
-    return told
+        reported[kind] += slope.fixed_s + slope.ms_a_page * pages / 1000
+    reported["encoding"] = encoding_ms_a_page(report) * pages / 1000
+    return reported
 
 
 def encoding_ms_a_page(report: Report) -> float:
@@ -284,12 +284,12 @@ def render(report: Report) -> str:
         f"Reckoned from these lines, beyond {largest.pages:,} pages not measured: processor hours, and hours that pass "
         "where reading is dealt out evenly to all cores, encoding to two, and everything else runs on one.",
         "",
-        f"| pages | reading | encoding | all else | {' | '.join(f'{cores} cores' for cores in CORES_TOLD)} |",
-        f"|---|---|---|---|{'---|' * len(CORES_TOLD)}",
+        f"| pages | reading | encoding | all else | {' | '.join(f'{cores} cores' for cores in CORES_REPORTED)} |",
+        f"|---|---|---|---|{'---|' * len(CORES_REPORTED)}",
     ]
-    for pages in SIZES_TOLD if report.slopes else ():
-        told = reckon(report, pages)
-        hours = [told["reading"] / cores + told["encoding"] / 2 + told["rest"] for cores in CORES_TOLD]
-        shown = " | ".join(f"{seconds / 3600:.2f}" for seconds in (*told.values(), *hours))
+    for pages in SIZES_REPORTED if report.slopes else ():
+        reported = reckon(report, pages)
+        hours = [reported["reading"] / cores + reported["encoding"] / 2 + reported["rest"] for cores in CORES_REPORTED]
+        shown = " | ".join(f"{seconds / 3600:.2f}" for seconds in (*reported.values(), *hours))
         lines.append(f"| {pages:,} | {shown} |")
     return "\n".join(lines) + "\n"

@@ -58,7 +58,7 @@ class Clock:
 
 
 def open_inside(unit: Sequence[Document]) -> Callable[..., Size]:
-    """Read the documents, and give what measures a library of so many copies of them."""
+    """Read the documents, and give what measures a library of N copies of them."""
     clock = Clock()
     with clock.step(READING):
         frames = read_frames(unit)
@@ -84,8 +84,8 @@ def read_frames(unit: Sequence[Document]) -> dict[str, pl.DataFrame]:
 def admission_of(document: Document, read: Any) -> dict[str, Any]:
     """What the row of a document says."""
     own = {name: getattr(read.identity, name) for name in read.identity.__dataclass_fields__}
-    told = {"document_id": document.document_id, "page_count": read.page_count, "sha256": "0" * 64}
-    return {**own, **told, "warnings": [], "image_only_pages": [], "hidden_texts": [], "page_sources": []}
+    reported = {"document_id": document.document_id, "page_count": read.page_count, "sha256": "0" * 64}
+    return {**own, **reported, "warnings": [], "image_only_pages": [], "hidden_texts": [], "page_sources": []}
 
 
 def measure_inside(
@@ -117,7 +117,7 @@ def measure_inside(
                     store.write(name, made, inputs="")
                 rows[name] = made.height
             for check in PIPELINE.gates(name):
-                # What the gates say of repeated documents is not looked at.
+                # What the gates say of repeated documents is not inspected.
                 with clock.step(f"{name}_{check}"):
                     PIPELINE[name].gates[check](home)
         known["embeddings"] = store.read("embeddings")

@@ -1,7 +1,8 @@
-"""Looks up the locked packages among the published holes that the package registry tells of each version.
+"""Looks up the locked packages among the published vulnerabilities that the package registry reports for each version.
 
-Exit status 1 for a known hole that nobody has accepted with a reason; 0 otherwise. Where the registry cannot be
-reached, or tells nothing of holes as mirrors do, one line says so: what needs the network must not fail without it.
+Exit status 1 for a known vulnerability that no one has accepted with a reason; 0 otherwise. Where the registry cannot
+be reached, or reports no vulnerabilities as mirrors do, one line says so: what needs the network must not fail without
+it.
 """
 
 from __future__ import annotations
@@ -22,16 +23,16 @@ LOCK = Path(__file__).resolve().parents[1] / "requirements.lock"
 SECONDS = 5.0
 AT_ONCE = 8
 ACCEPTED: Mapping[str, str] = {}
-"""Holes that we live with, by id, each with the reason why they cannot be met here."""
+"""Vulnerabilities that we live with, by id, each with the reason why they cannot be met here."""
 
 
 class RegistryError(Exception):
-    """The registry tells nothing; the message says why."""
+    """The registry states nothing; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
-class Hole:
-    """A published hole of a locked package."""
+class Vulnerability:
+    """A published vulnerability of a locked package."""
 
     package: str
     version: str
@@ -56,17 +57,17 @@ def read_lock(path: Path) -> list[tuple[str, str]]:
     return [(name, version) for name, _, version in (line.partition("==") for line in lines) if version]
 
 
-def read_holes(package: str, version: str, *, client: httpx.Client) -> list[Hole]:
-    """What the registry tells of one version; RegistryError where it tells nothing."""
+def read_vulnerabilities(package: str, version: str, *, client: httpx.Client) -> list[Vulnerability]:
+    """What the registry reports for one version; RegistryError where it states nothing."""
     try:
         answer = client.get(f"/{package}/{version}/json")
         answer.raise_for_status()
-        told: Any = answer.json()
-        rows = told["vulnerabilities"]
+        reported: Any = answer.json()
+        rows = reported["vulnerabilities"]
     except (httpx.HTTPError, ValueError, KeyError, TypeError) as failed:
         raise RegistryError(_reason(failed)) from failed
     return [
-        Hole(
+        Vulnerability(
             package,
             version,
             ids=(row["id"], *row.get("aliases", ())),
@@ -81,29 +82,33 @@ def read_holes(package: str, version: str, *, client: httpx.Client) -> list[Hole
 def _reason(failed: Exception) -> str:
     if isinstance(failed, httpx.HTTPStatusError):
         return f"it answers {failed.response.status_code}"
-    return "it tells nothing of holes" if isinstance(failed, KeyError) else type(failed).__name__
+    return "it states nothing of vulnerabilities" if isinstance(failed, KeyError) else type(failed).__name__
 
 
-def audit(packages: Sequence[tuple[str, str]], *, registry: str, seconds: float = SECONDS) -> tuple[list[Hole], int]:
-    """The holes of all packages, and of how many packages nothing was told; RegistryError where of none."""
+def audit(
+    packages: Sequence[tuple[str, str]], *, registry: str, seconds: float = SECONDS
+) -> tuple[list[Vulnerability], int]:
+    """Vulnerabilities of all packages, and the number of packages without a report; RegistryError if none has one."""
     with httpx.Client(base_url=registry, timeout=seconds, follow_redirects=True) as client:
-        # One question first: where nobody answers, hundreds of them would only wait.
-        first = read_holes(*packages[0], client=client)
+        # One question first: where no one answers, hundreds of them would only wait.
+        first = read_vulnerabilities(*packages[0], client=client)
 
-        def look_up(package: tuple[str, str]) -> list[Hole] | None:
+        def look_up(package: tuple[str, str]) -> list[Vulnerability] | None:
             try:
-                return read_holes(*package, client=client)
+                return read_vulnerabilities(*package, client=client)
             except RegistryError:
                 return None
 
         with ThreadPoolExecutor(AT_ONCE) as pool:
             answers = [first, *pool.map(look_up, packages[1:])]
-    holes = [hole for answer in answers if answer is not None for hole in answer]
-    return [hole for hole in holes if not ACCEPTED.keys() & set(hole.ids)], answers.count(None)
+    vulnerabilities = [vulnerability for answer in answers if answer is not None for vulnerability in answer]
+    return [
+        vulnerability for vulnerability in vulnerabilities if not ACCEPTED.keys() & set(vulnerability.ids)
+    ], answers.count(None)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print what was found; 1 for a known hole."""
+    """Print what was found; 1 for a known vulnerability."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--registry", help="address of a registry that answers NAME/VERSION/json (default: pip's own)")
     parser.add_argument("--lock", type=Path, default=LOCK, help="file of locked packages")
@@ -111,15 +116,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     packages = read_lock(options.lock)
     registry = options.registry or find_registry()
     try:
-        holes, unknown = audit(packages, registry=registry)
+        vulnerabilities, unknown = audit(packages, registry=registry)
     except RegistryError as failed:
         print(f"audit skipped: registry not reachable ({registry}: {failed})")
         return 0
-    for hole in holes:
-        print(hole)
-    looked = f"{len(packages) - unknown} packages" + (f"; of {unknown} nothing was told" if unknown else "")
-    print(f"audit: {len(holes)} known holes in {looked}")
-    return 1 if holes else 0
+    for vulnerability in vulnerabilities:
+        print(vulnerability)
+    looked = f"{len(packages) - unknown} packages" + (f"; of {unknown} nothing was reported" if unknown else "")
+    print(f"audit: {len(vulnerabilities)} known vulnerabilities in {looked}")
+    return 1 if vulnerabilities else 0
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Writes transcript.md: what `taxkg serve` and `taxkg mcp` say over a home built from the bundled samples.
 
 `python docs/transcript.py HOME` asks a server by curl and the official MCP client, over HTTP and over standard input
-and output. A test asks the same again and fails where the page no longer tells the truth.
+and output. A test asks the same again and fails where the page is no longer true.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ CALLS = (
 
 
 def shorten(value: Any) -> Any:
-    """An answer as it is shown: without what fills pages, long texts and lists cut where an ellipsis stands."""
+    """An answer as it is shown: without what fills pages, long texts and lists cut where an ellipsis is."""
     if isinstance(value, dict):
         return {
             name: own if name == "answer" else shorten(own)

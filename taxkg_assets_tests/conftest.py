@@ -76,7 +76,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def order_for_workers(modules: Sequence[str], *, workers: int) -> list[int]:
     """Find an order of tests in which the longest modules come first in each worker's share.
 
-    Each of so many workers is given an equal number of neighboring tests, and steals from the end of another's later.
+    Each of N workers is given an equal number of neighboring tests, and steals from the end of another's later.
 
     Args:
         modules: The module of each test.

@@ -35,8 +35,8 @@ class FaultyServer:
             self._faults = json.loads(environ["wsgi.input"].read(int(environ["CONTENT_LENGTH"])))
             start("200 OK", [("Content-Type", "application/json")])
             return [json.dumps({"failed": failed}).encode()]
-        asked = f"{environ['REQUEST_METHOD']} {environ['PATH_INFO']}?{environ['QUERY_STRING']}"
-        if self._faults and re.search(self._faults["match"], asked):
+        queried = f"{environ['REQUEST_METHOD']} {environ['PATH_INFO']}?{environ['QUERY_STRING']}"
+        if self._faults and re.search(self._faults["match"], queried):
             self._seen += 1
             if self._seen % self._faults["every"] == 0:
                 self._failed += 1

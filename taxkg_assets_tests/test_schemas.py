@@ -72,7 +72,7 @@ def test_empty_lists_and_values_that_may_be_missing_pass(changed: dict[str, obje
     assert validated(frame, Sections).equals(Sections.validate(frame))
 
 
-def test_a_rule_of_the_whole_row_is_asked() -> None:
+def test_a_rule_of_the_whole_row_is_queried() -> None:
     broken = _sample(References).with_columns(end=pl.col("start"))
     with pytest.raises(ValidationError, match="end_is_after_start"):
         validated(broken, References)

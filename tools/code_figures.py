@@ -21,6 +21,8 @@ from typing import Any
 
 import yaml
 
+from tools.own_words import read_own_words
+
 ROOT = Path(__file__).resolve().parents[1]
 TERMS, RECORDED = ROOT / "tools" / "terms.yaml", ROOT / "tools" / "recorded_hits.yaml"
 PACKAGE = "taxkg_assets"
@@ -31,6 +33,20 @@ MAX_ARGUMENTS = 7
 REPEATED_LINES = 6
 """Lines in a row, equal up to their indentation, from which code counts as repeated."""
 PROSE = ("README.md", "CONTRIBUTING.md", "docs")
+SCANNED: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "rules": {"taxkg_assets/rules": ("*.yaml",)},
+    "prompts": {"taxkg_assets/prompts": ("*.md",)},
+    "serving": {"taxkg_assets/serving/explorer": ("*.js", "*.html", "*.css")},
+    "benchmarks": {"benchmarks": ("*.py", "*.md")},
+    "tests": {"taxkg_assets_tests": ("*.py",)},
+    "tools": {"tools": ("*.py",)},
+    "docs": {"docs": ("*.py",)},
+    "data": {"data": ("*.py", "*.md")},
+    "deploy": {"deploy": ("*.py", "*.md", "*.yaml", "*.yml")},
+}
+"""Files besides the modules of the package and its documentation whose words are scanned: package, folder, endings."""
+SAMPLES = ("tests", "docs")
+"""Packages whose string literals are sample texts and sample questions."""
 GENERATED = {"docs/tables.md", "docs/commands.md", "docs/settings.md", "docs/transcript.md", "docs/rule-evidence.md"}
 DOCUMENTED = {"os._exit"}
 """Public functions with an underscore: the reference of their library describes them."""
@@ -120,7 +136,7 @@ def find_hits(text: str, patterns: Mapping[str, re.Pattern[str]]) -> Iterator[tu
 
 
 def count_banned_words(root: Path, modules: Sequence[Module], terms: Mapping[str, Any]) -> dict[str, int]:
-    """Count banned words by package, and under `docs` in README, CONTRIBUTING and hand-written documentation.
+    """Count banned words by package of code, rules, tests and benchmarks, and under `docs` in the documentation.
 
     Args:
         root: Folder of the checkout.
@@ -130,7 +146,7 @@ def count_banned_words(root: Path, modules: Sequence[Module], terms: Mapping[str
     Returns:
         Hits by package, every package named.
     """
-    counts = Counter({module.package: 0 for module in modules} | {"docs": 0})
+    counts = Counter({module.package: 0 for module in modules} | dict.fromkeys((*SCANNED, "docs"), 0))
     for package, _path, hits in scan_terms(root, modules, terms):
         counts[package] += len(hits)
     return dict(sorted(counts.items()))
@@ -152,6 +168,13 @@ def scan_terms(
     patterns = compile_terms(terms)
     texts = [(module.package, module.path, module.text) for module in modules]
     texts += [("docs", path, path.read_text(encoding="utf8")) for path in _prose_files(root)]
+    texts += [
+        (package, path, read_own_words(path, has_samples=package in SAMPLES))
+        for package, folders in SCANNED.items()
+        for folder, endings in folders.items()
+        for ending in endings
+        for path in sorted((root / folder).rglob(ending))
+    ]
     skipped = {root / name for name in terms.get("earlier_names", ())}
     for package, path, text in texts:
         if path in skipped:
@@ -214,7 +237,7 @@ def missing_docstring_parts(node: ast.FunctionDef) -> list[str]:
 
     Returns:
         `docstring`, names of undocumented arguments, `Returns` and `Raises` where they are missing. A summary that
-        begins with "Return" or "Yield" stands for the section, as in Google's style guide.
+        begins with "Return" or "Yield" counts as the section, as in Google's style guide.
     """
     text = ast.get_docstring(node)
     if not text:
@@ -356,7 +379,7 @@ def find_repeated_lines(modules: Sequence[Module]) -> set[tuple[str, int]]:
         modules: Modules of the checkout.
 
     Returns:
-        Module name and 1-based line of each line that lies in a run of at least `REPEATED_LINES` equal lines, blank
+        Module name and 1-based line of each line in a run of at least `REPEATED_LINES` equal lines, blank
         lines, comments, imports and docstrings left out.
     """
     places: dict[str, list[list[tuple[str, int]]]] = {}

@@ -1,7 +1,8 @@
 """Evidence of the rules: in how many documents each pattern fires, and how many labeled rows it matches.
 
 `python -m tools.rule_evidence --home HOME --gold FOLDER` reads the stored tables of a built home and folders of labels,
-and writes counts to `taxkg_assets/rules/support.csv`. No text of a document is written.
+and writes counts to `taxkg_assets/rules/support.csv`. No text of a document is written. The families of documents with
+labels that support rules go to `evidence_families.csv`; the gate `left_out_families` compares the others with them.
 
 Here: counting. Not here: whether a rule's decision was right, which `rules/confidence.yaml` records.
 """
@@ -29,10 +30,18 @@ from taxkg_assets.rules.anchored_search import compile_search
 from taxkg_assets.rules.loader import Rule, load_family, read_rules
 from taxkg_assets.rules.sentences import find_sentences
 from taxkg_assets.rules.support import Support, load_policy
-from tools.rule_labels import LabeledRows, Review, read_labeled_rows, read_questions, split_at
+from tools.rule_labels import (
+    LabeledRows,
+    Review,
+    read_evidence_families,
+    read_labeled_rows,
+    read_questions,
+    split_at,
+)
 
 ROOT = Path(__file__).resolve().parents[1]
 EVIDENCE = ROOT / "taxkg_assets" / "rules" / "support.csv"
+FAMILIES = EVIDENCE.with_name("evidence_families.csv")
 LONG_CHARACTERS = 500
 RULE_SECONDS = 4.0
 """Processor time for one rule; what it has found by then is counted."""
@@ -44,7 +53,6 @@ QUESTION_GROUPS = {
     "answers.box_questions",
     "answers.changes",
     "answers.code_questions",
-    "llm.asked_orders",
     "ranking.yes_or_no",
     "table_lookup.comparatives",
     "table_lookup.count_words",
@@ -305,7 +313,7 @@ def _read_fragments(home: Path) -> Iterator[tuple[str, str]]:
 
 
 def read_reference_rules(home: Path) -> dict[str, set[str]]:
-    """Read which rules made the stored references and flows, which tells more than a search for their patterns.
+    """Read which rules made the stored references and flows, which states more than a search for their patterns.
 
     Args:
         home: Folder of a built home.
@@ -380,6 +388,17 @@ def write_evidence(rows: Sequence[Evidence], path: Path = EVIDENCE) -> None:
         writer.writerows(asdict(row) for row in rows)
 
 
+def write_families(families: Mapping[str, Iterable[str]], path: Path = FAMILIES) -> None:
+    """Write the families with labels that support rules as CSV.
+
+    Args:
+        families: Families by what the rules read.
+        path: File to write.
+    """
+    rows = [f"{reads},{family}" for reads, own in sorted(families.items()) for family in sorted(own)]
+    path.write_text("\n".join(["reads,family", *rows, ""]), encoding="utf8")
+
+
 def read_evidence(path: Path = EVIDENCE) -> list[Evidence]:
     """Read the counts.
 
@@ -412,9 +431,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--family", action="append", default=[], help="count these families only, and keep the others")
     parser.add_argument("--out", type=Path, default=EVIDENCE, help="file to write")
     options = parser.parse_args(arguments)
+    folders = [ROOT / "data" / "eval", *options.gold]
+    write_families(read_evidence_families(folders), options.out.with_name(FAMILIES.name))
     order = {(family, group, rule.id): ix for ix, (family, group, rule) in enumerate(list_rules())}
     library, made = read_library(options.home), read_reference_rules(options.home)
-    labels, questions = read_labeled_rows([ROOT / "data" / "eval", *options.gold], options.home), read_questions()
+    labels, questions = read_labeled_rows(folders, options.home), read_questions()
     rows = read_evidence(options.out) if options.out.exists() else []
     for name in options.family or sorted({family for family, _, _ in order}):
         rules = [row for row in list_rules() if row[0] == name]

@@ -1,5 +1,7 @@
 """Labeled rows that rules can be counted on: texts by what rules read, and rows that name the rule that decided them.
 
+Rows that are held out (`HELD_OUT`) support no rule: they are for measuring.
+
 Here: reading label files, and joining them with the stored tables of a home. Not here: counting.
 """
 
@@ -16,7 +18,7 @@ from typing import Any
 import polars as pl
 
 from taxkg_assets.rules.loader import load_family
-from taxkg_assets.rules.support import Key
+from taxkg_assets.rules.support import Key, name_family
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT / "data"
@@ -24,6 +26,10 @@ QUESTIONS = DATA / "training"
 REVIEWS = DATA / "rule_reviews.csv"
 CHECKED = {"reference_cues": "relations", "reference_mentions": "references"}
 """Lists of `rules/confidence.yaml` by the family whose decisions they count, right or not."""
+HELD_OUT = {"held_out", "held_out_new", "check", "second_held_out", "third_held_out"}
+"""Splits of labels from which no rule may be written."""
+HELD_OUT_FILES = {"check", "table_check"}
+"""Files of `data/library_eval` that are held out as a whole."""
 Texts = list[list[str]]
 """Texts of each labeled row."""
 _LABEL_TEXTS = ("query", "evidence", "heading", "quote", "text", "label", "row")
@@ -82,7 +88,7 @@ def read_labeled_rows(folders: Sequence[Path], home: Path) -> LabeledRows:
     texts = {
         "documents": [*read_labels(folders), *reader.read_reference_texts(folders), *_read_line_labels()],
         "questions": [*read_labels([*folders, DATA / "library_eval"], has_questions=True), *read_questions()],
-        "verification": [[row["statement"]] for row in read_rows(DATA / "verify_eval" / "statements.jsonl")],
+        "verification": [[row["statement"]] for row in read_development(DATA / "verify_eval" / "statements.jsonl")],
         "formulas": reader.read_texts("formulas", ("evidence",), DATA / "line_eval" / "formulas.jsonl"),
         "spoken": reader.read_texts("fields", ("spoken", "formula"), DATA / "line_eval" / "registry.jsonl"),
     }
@@ -102,7 +108,7 @@ def read_labels(folders: Iterable[Path], *, has_questions: bool = False) -> Text
     """
     rows: Texts = []
     for folder in folders:
-        for row in (row for path in sorted(folder.glob("*.jsonl")) for row in read_rows(path)):
+        for row in (row for path in sorted(folder.glob("*.jsonl")) for row in read_development(path)):
             if has_questions != ("query" in row):
                 continue
             texts = [row[key] for key in _LABEL_TEXTS if isinstance(row.get(key), str)]
@@ -124,14 +130,59 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf8").splitlines() if line.strip()]
 
 
+def read_development(path: Path) -> list[dict[str, Any]]:
+    """Read the labeled rows of a file that may support a rule.
+
+    Args:
+        path: JSON Lines file.
+
+    Returns:
+        Rows that are not held out.
+    """
+    if path.stem in HELD_OUT_FILES:
+        return []
+    return [row for row in read_rows(path) if row.get("split") not in HELD_OUT]
+
+
+def read_evidence_families(folders: Sequence[Path]) -> dict[str, set[str]]:
+    """Find the families of documents whose labels support rules.
+
+    Args:
+        folders: Folders of labels besides those of the project.
+
+    Returns:
+        Families by what the rules read, `documents` or `questions`.
+    """
+    found: dict[str, set[str]] = {"documents": set(), "questions": set()}
+    for path in (path for folder in (*folders, DATA / "line_eval") for path in sorted(folder.glob("*.jsonl"))):
+        for row in read_development(path):
+            kind = "questions" if "query" in row else "documents"
+            found[kind] |= {name_family(name) for name in _list_documents(row)}
+    for path in (*sorted((DATA / "library_eval").glob("*.jsonl")), *_list_question_files(QUESTIONS)):
+        found["questions"] |= {name_family(name) for row in read_development(path) for name in _list_documents(row)}
+    return found
+
+
+def _list_documents(row: Mapping[str, Any]) -> Iterator[str]:
+    """List the documents that a labeled row is about."""
+    for key in ("document", "explained_in", "before", "after"):
+        if isinstance(row.get(key), str):
+            yield row[key]
+    yield from (passage["document"] for passage in row.get("gold") or ())
+    yield from (name.split(":")[0] for name in (row.get("element"), *(row.get("elements") or ())) if name)
+
+
 def read_questions(folder: Path = QUESTIONS) -> Texts:
     """Read the written questions of the project.
 
     Args:
         folder: Folder with `questions.jsonl` and `questions/`.
     """
-    paths = [folder / "questions.jsonl", *sorted((folder / "questions").glob("*.jsonl"))]
-    return [[row["query"]] for path in paths for row in read_rows(path)]
+    return [[row["query"]] for path in _list_question_files(folder) for row in read_rows(path)]
+
+
+def _list_question_files(folder: Path) -> list[Path]:
+    return [folder / "questions.jsonl", *sorted((folder / "questions").glob("*.jsonl"))]
 
 
 def split_at(sentence: str, first: int, last: int) -> tuple[str, str, str]:
@@ -164,7 +215,7 @@ def read_reviews(path: Path = REVIEWS) -> dict[Key, Review]:
 def _read_line_labels() -> Texts:
     """Labels of numbered lines, and the headings that explain or continue them."""
     names = ("registry", "explanations", "continuations")
-    rows = (row for name in names for row in read_rows(DATA / "line_eval" / f"{name}.jsonl"))
+    rows = (row for name in names for row in read_development(DATA / "line_eval" / f"{name}.jsonl"))
     return [[text for key in ("label", "heading") if (text := row.get(key))] for row in rows]
 
 
@@ -215,6 +266,6 @@ class _Home:
         for row in self._read("flows", ("document_id", "rule_id", *ends)):
             rules[(row["document_id"], *(row[end] or "" for end in ends))].add(row["rule_id"])
         counts: Counter[str] = Counter()
-        for row in read_rows(labels):
+        for row in read_development(labels):
             counts.update(rules.get((row["document"], *(row.get(end) or "" for end in ends)), ()))
         return {("flows", part): count for rule, count in counts.items() for part in rule.split(".")}

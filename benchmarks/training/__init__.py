@@ -1,1 +1,1 @@
-"""Does a graph teach an encoder its domain? Folds over form families, near misses, labelled negatives, speed."""
+"""Does a graph teach an encoder its domain? Folds over form families, near misses, labeled negatives, speed."""

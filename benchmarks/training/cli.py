@@ -24,10 +24,10 @@ from benchmarks.training.near_misses import (
     MOST,
     find_texts,
     open_near_misses,
-    weigh_ranks,
-    weigh_terms,
-    weigh_tokens,
-    weigh_vectors,
+    weight_ranks,
+    weight_terms,
+    weight_tokens,
+    weight_vectors,
 )
 from benchmarks.training.report import render_accuracies, render_summary
 from benchmarks.training.summary import Found, gather_accuracies, read_folds, summarize
@@ -67,7 +67,9 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--only", type=int, nargs="*", help="folds: run these; several processes can share a folder")
     parser.add_argument("--pairs", type=int, default=4000, help="folds, trainer: most examples to learn from")
     parser.add_argument("--dev", type=int, default=120, help="folds, trainer: questions of the development families")
-    parser.add_argument("--pool", type=int, default=0, help="folds: passages of each retriever encoded anew; 0 for all")
+    parser.add_argument(
+        "--pool", type=int, default=0, help="folds: passages of each retriever encoded again; 0 for all"
+    )
     parser.add_argument("--epochs", type=float, help="folds: times that every example is seen")
     parser.add_argument("--source", default="", help="folds: learn from pairs whose source begins so, written: say")
     parser.add_argument("--without", default="", help="folds: learn from no pairs whose source begins so")
@@ -78,9 +80,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--late", type=float, help="folds: share of the loss that compares token by token")
     parser.add_argument("--loss", choices=LOSSES, help="folds: loss of the encoder")
     parser.add_argument("--models", type=Path, help="folds: folder of an earlier run's folds, whose models are opened")
-    parser.add_argument(
-        "--draw", type=int, default=0, help="labels: write unread rows, up to so many of each kind, to label"
-    )
+    parser.add_argument("--draw", type=int, default=0, help="labels: write unread rows, up to N of each kind, to label")
     parser.add_argument("--seeds", type=int, default=3, help="folds: seeds of the first fold; trainer: seeds")
     return parser
 
@@ -92,10 +92,10 @@ def run_near_misses(options: argparse.Namespace) -> tuple[str, Any]:
     texts = find_texts(corpus, near)
     encoder = corpus.searcher.encoder
     margins = {
-        "bm25": weigh_terms(corpus, near),
-        "base": weigh_vectors(encoder, near, texts),
-        "late interaction, base": weigh_tokens(encoder.model, near, texts),
-        "full base": weigh_ranks(corpus.searcher, corpus, near),
+        "bm25": weight_terms(corpus, near),
+        "base": weight_vectors(encoder, near, texts),
+        "late interaction, base": weight_tokens(encoder.model, near, texts),
+        "full base": weight_ranks(corpus.searcher, corpus, near),
     }
     families = find_families(*(corpus.table(name) for name in ("documents", "nodes")), edges=corpus.table("edges"))
     accuracies = score_near_misses(near, margins, families=[families[item.document_id] for item in near])
@@ -106,7 +106,7 @@ def run_near_misses(options: argparse.Namespace) -> tuple[str, Any]:
 
 
 def run_folds(options: argparse.Namespace) -> tuple[str, Any]:
-    """Cross-validation; a fold that was run before is read, so that a killed run goes on where it stood."""
+    """Cross-validation; a fold that was run before is read, so that a killed run continues where it was."""
     from benchmarks.training.study import open_study  # needs tables that training makes
     from benchmarks.training.tuning import KeptTuner, open_tuner
 
@@ -194,20 +194,20 @@ def run_labels(options: argparse.Namespace) -> tuple[str, Any]:
     of_negatives = labels.judge_negatives(texts, proposer)
     of_pairs, lost_pairs = labels.judge_pairs(valid, proposer, pairs=pairs)
     limits = labels.score_limits(corpus, texts)
-    weighed = labels.weigh_sources(mined, dict(hard_negatives.group_by("source").len().iter_rows()))
+    evaluated = labels.weight_sources(mined, dict(hard_negatives.group_by("source").len().iter_rows()))
     gone = len(negatives) - len(mined) + lost
     parts = [
         labels.render_negatives(mined),
-        f"Each source counting as much as it has negatives: ours {weighed or 0:.3f}.\n",
+        f"Each source counting as much as it has negatives: ours {evaluated or 0:.3f}.\n",
         labels.render_limits(limits),
         labels.render_pairs(valid),
         labels.render_agreement("negatives", of_negatives),
         labels.render_agreement("pairs", of_pairs),
-        f"Labelled, but not in this home (any more): {gone} negatives, {lost_pairs} pairs.\n",
+        f"Labeled, but not in this home (any more): {gone} negatives, {lost_pairs} pairs.\n",
     ]
     rates = {name: asdict(rate) for name, rate in labels.score_false_negatives(mined).items()}
     return "\n".join(parts), {
-        "rates": rates | {"ours, weighed by source": weighed},
+        "rates": rates | {"ours, evaluated by source": evaluated},
         "limits": [asdict(limit) for limit in limits],
         "negatives": {name: asdict(own) for name, own in of_negatives.items()},
         "pairs": {name: asdict(own) for name, own in of_pairs.items()},

@@ -17,10 +17,10 @@ from benchmarks.training.corpus import Corpus
 from benchmarks.training.folds import Choice, Fold, choose_examples, filter_examples, find_family
 from benchmarks.training.near_misses import (
     find_texts,
-    weigh_ranks,
-    weigh_terms,
-    weigh_tokens,
-    weigh_vectors,
+    weight_ranks,
+    weight_terms,
+    weight_tokens,
+    weight_vectors,
 )
 from taxkg_assets.evaluation.metrics import Result, find_required, score_query
 from taxkg_assets.evaluation.near_misses import NearMiss
@@ -37,7 +37,7 @@ RESULTS = 50
 FORMAT = 2
 """Of what a fold writes down: files of an older one are not read."""
 RIDGE = 0.3
-"""How strongly the map from the base's vectors to tuned ones is held to small weights."""
+"""How strongly the map from the base's vectors to tuned ones is tied to small weights."""
 Question = Mapping[str, Any]
 System = Callable[[str], Sequence[Result]]
 
@@ -75,7 +75,7 @@ class Study:
     written: frozenset[str] = frozenset()
     """Ids of the pairs with a written question."""
     pool: int = 0
-    """Passages of each retriever that a fold's questions are ranked against anew, besides gold; 0 for all there are."""
+    """Passages of each retriever that a fold's questions are ranked against, besides gold; 0 for all there are."""
     repeats: Mapping[str, int] = field(default_factory=dict)
     """Pairs of each kind that are not among the examples, as they repeat a question of any fold."""
 
@@ -91,25 +91,25 @@ def run_fold(study: Study, fold: Fold, *, tune: Tuner, seed: int, out: Path) -> 
 
     Returns: the fold's figures, which `out` then holds as JSON too; no text of a document is among them.
     """
-    asked = [question for question in study.questions if question["id"] in set(fold.questions)]
+    queried = [question for question in study.questions if question["id"] in set(fold.questions)]
     kept, removed = filter_examples(
         study.examples,
         fold=fold,
-        asked=asked,
+        queried=queried,
         family_of_text=study.family_of_text,
         query_families=study.query_families,
     )
     train, dev = choose_examples(kept, dev_families=study.dev_families, choice=study.choice, written=study.written)
     run = identify_run(tune, choice=study.choice, pool=study.pool)
-    identity = _identify(train, dev, asked, run=run, seed=seed)
+    identity = _identify(train, dev, queried, run=run, seed=seed)
     path = out / f"fold-{fold.number}-seed-{seed}.json"
-    if path.exists() and (held := json.loads(path.read_text(encoding="utf8")))["identity"] == identity:
-        return dict(held)
+    if path.exists() and (held_out := json.loads(path.read_text(encoding="utf8")))["identity"] == identity:
+        return dict(held_out)
     began = time.monotonic()
     tuned = tune(train, dev, seed=seed, out=out / f"model-{fold.number}-{seed}")
     trained = time.monotonic() - began
     near = [item for item in study.near_misses if study.families[item.document_id] in fold.families]
-    pool = find_pool(study, asked, near)
+    pool = find_pool(study, queried, near)
     base, other = open_searchers(study.corpus, tuned, pool=pool)
     systems = open_systems(base, other, tuned=tuned)
     found = {
@@ -126,10 +126,10 @@ def run_fold(study: Study, fold: Fold, *, tune: Tuner, seed: int, out: Path) -> 
         "repeats": dict(study.repeats),
         "training_s": trained,
         "training": dict(tuned.facts),
-        "scores": [row for question in asked for row in score_systems(question, systems, families=study.families)],
-        "unseen": [question["id"] for question in asked if _is_unseen(question, fold, study.families)],
+        "scores": [row for question in queried for row in score_systems(question, systems, families=study.families)],
+        "unseen": [question["id"] for question in queried if _is_unseen(question, fold, study.families)],
         "near_misses": [_describe(item, study.families[item.document_id]) for item in near],
-        "margins": weigh_systems(study.corpus, near, base=base, other=other, tuned=tuned) if near else {},
+        "margins": weight_systems(study.corpus, near, base=base, other=other, tuned=tuned) if near else {},
         "seconds": time.monotonic() - began,
     }
     out.mkdir(parents=True, exist_ok=True)
@@ -139,7 +139,7 @@ def run_fold(study: Study, fold: Fold, *, tune: Tuner, seed: int, out: Path) -> 
     return found
 
 
-def find_pool(study: Study, asked: Sequence[Question], near: Sequence[NearMiss]) -> list[int]:
+def find_pool(study: Study, queried: Sequence[Question], near: Sequence[NearMiss]) -> list[int]:
     """Rows that the tuned encoder encodes: what either retriever brings up for any question of the fold, and gold.
 
     Of the others a near vector is enough: what neither retriever finds for any of many questions would hardly become
@@ -150,10 +150,10 @@ def find_pool(study: Study, asked: Sequence[Question], near: Sequence[NearMiss])
         return list(range(len(corpus.passages)))
     index, encoder = corpus.searcher.index, corpus.searcher.encoder
     rows = {corpus.row_of[chunk_id] for item in near for chunk_id in (item.right, item.near)}
-    places = {(passage["document"], passage["page"]) for question in asked for passage in question["gold"]}
+    places = {(passage["document"], passage["page"]) for question in queried for passage in question["gold"]}
     on_page = corpus.rows.select("document_id", "page").iter_rows()
     rows |= {row for row, place in enumerate(on_page) if place in places}
-    for question in asked:
+    for question in queried:
         by_vector = index.vectors @ encoder.encode_query(question["query"])
         by_term = index.lexical.score_rows(find_terms(question["query"]))
         for scores in (by_vector, by_term):
@@ -206,7 +206,7 @@ def open_systems(base: Searcher, other: Searcher, *, tuned: Tuned) -> dict[str, 
 
 
 def _open_dense(searcher: Searcher, reranker: Reranker | None = None) -> System:
-    """Nearest vectors; the first so many in the order of a reranker, which has no other score to be weighed against."""
+    """Nearest vectors; the first N in the order of a reranker, which has no other score to be combined with."""
     dense = build_baselines(searcher)["dense"]
     row_of = {chunk_id: row for row, chunk_id in enumerate(searcher.index.rows["chunk_id"])}
 
@@ -246,22 +246,22 @@ def score_systems(
     return rows
 
 
-def weigh_systems(
+def weight_systems(
     corpus: Corpus, near: Sequence[NearMiss], *, base: Searcher, other: Searcher, tuned: Tuned
 ) -> dict[str, list[float]]:
     """Margins of every system over the near misses of a fold."""
     texts = find_texts(corpus, near)
     margins = {
-        "bm25": weigh_terms(corpus, near),
-        "base": weigh_vectors(corpus.searcher.encoder, near, texts),
-        "tuned": weigh_vectors(tuned.encoder, near, texts),
-        "late interaction, base": weigh_tokens(corpus.searcher.encoder.model, near, texts),
-        "late interaction, tuned": weigh_tokens(tuned.encoder.model, near, texts),
-        "full base": weigh_ranks(base, corpus, near),
-        "full tuned": weigh_ranks(other, corpus, near),
+        "bm25": weight_terms(corpus, near),
+        "base": weight_vectors(corpus.searcher.encoder, near, texts),
+        "tuned": weight_vectors(tuned.encoder, near, texts),
+        "late interaction, base": weight_tokens(corpus.searcher.encoder.model, near, texts),
+        "late interaction, tuned": weight_tokens(tuned.encoder.model, near, texts),
+        "full base": weight_ranks(base, corpus, near),
+        "full tuned": weight_ranks(other, corpus, near),
     }
     if tuned.reranker is not None:
-        margins["full tuned + rerank"] = weigh_ranks(replace(other, reranker=tuned.reranker), corpus, near)
+        margins["full tuned + rerank"] = weight_ranks(replace(other, reranker=tuned.reranker), corpus, near)
     return margins
 
 
@@ -276,10 +276,10 @@ def identify_run(tune: Tuner, *, choice: Choice, pool: int) -> str:
 
 
 def _identify(
-    train: Sequence[Example], dev: Sequence[Example], asked: Sequence[Question], *, run: str, seed: int
+    train: Sequence[Example], dev: Sequence[Example], queried: Sequence[Question], *, run: str, seed: int
 ) -> str:
     """Digest of all that decides what a fold finds."""
-    said = [run, str(seed), *(question["id"] for question in asked)]
+    said = [run, str(seed), *(question["id"] for question in queried)]
     for example in (*train, *dev):
         said += [example.query, example.positive, *example.negatives, str(example.weight)]
     return _digest(said)

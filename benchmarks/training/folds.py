@@ -1,4 +1,4 @@
-"""Folds over form families: what a model may learn from, and which questions it is then asked."""
+"""Folds over form families: what a model may learn from, and which questions it is then queried."""
 
 from __future__ import annotations
 
@@ -58,11 +58,11 @@ def build_folds(questions: Sequence[Mapping[str, Any]], families: Mapping[str, s
             own.setdefault(family, []).append(question["id"])
     dealt: list[list[str]] = [[] for _ in range(count)]
     for family in sorted(own, key=lambda name: (-len(own[name]), name)):
-        min(dealt, key=lambda held: sum(len(own[name]) for name in held)).append(family)
+        min(dealt, key=lambda held_out: sum(len(own[name]) for name in held_out)).append(family)
     return [
-        Fold(number, tuple(held), tuple(sorted(ix for name in held for ix in own[name])))
-        for number, held in enumerate(dealt)
-        if held
+        Fold(number, tuple(held_out), tuple(sorted(ix for name in held_out for ix in own[name])))
+        for number, held_out in enumerate(dealt)
+        if held_out
     ]
 
 
@@ -70,33 +70,33 @@ def filter_examples(
     examples: Sequence[Example],
     *,
     fold: Fold,
-    asked: Sequence[Mapping[str, Any]],
+    queried: Sequence[Mapping[str, Any]],
     family_of_text: Mapping[str, str],
     query_families: Mapping[str, str],
 ) -> tuple[list[Example], dict[str, dict[str, int]]]:
     """Leave out what would tell a model of a fold about its questions.
 
-    Args:    asked: the fold's questions. family_of_text: family of each passage as it is encoded; a negative of a held
-             out family is taken from its example. query_families: family that an example's short side is from.
+    Args:    queried: the fold's questions. family_of_text: family of each passage as it is encoded; a negative of a
+             held-out family is taken from its example. query_families: family that an example's short side is from.
     Returns: the examples that are left; and, by reason and by kind of pair, how many were left out because passage or
              short side is of a held out family (`held_out`), because the passage holds a gold quote of another family
-             (`gold`), because the question is nearly one of those asked (`same_question`), and how many negatives
+             (`gold`), because the question is nearly one of those queried (`same_question`), and how many negatives
              were taken away (`negatives`).
     """
-    held = frozenset(fold.families)
-    elsewhere = [passage for question in asked for passage in question["gold"]]
-    terms = [frozenset(find_terms(question["query"])) for question in asked]
+    held_out = frozenset(fold.families)
+    elsewhere = [passage for question in queried for passage in question["gold"]]
+    terms = [frozenset(find_terms(question["query"])) for question in queried]
     kept: list[Example] = []
     why: dict[str, Counter[str]] = {name: Counter() for name in REASONS}
     for example in examples:
-        if held & {example.family, query_families.get(example.pair_id, example.family)}:
+        if held_out & {example.family, query_families.get(example.pair_id, example.family)}:
             why["held_out"][example.kind] += 1
         elif any(is_quoted(gold["quote"], example.positive, is_row=False) for gold in elsewhere):
             why["gold"][example.kind] += 1
         elif is_same_question(example.query, terms):
             why["same_question"][example.kind] += 1
         else:
-            left = tuple(text for text in example.negatives if family_of_text.get(text) not in held)
+            left = tuple(text for text in example.negatives if family_of_text.get(text) not in held_out)
             why["negatives"][example.kind] += len(example.negatives) - len(left)
             kept.append(replace(example, negatives=left))
     return kept, {name: {kind: own[kind] for kind in sorted(own) if own[kind]} for name, own in why.items()}
@@ -105,7 +105,7 @@ def filter_examples(
 def choose_examples(
     examples: Sequence[Example], *, dev_families: frozenset[str], choice: Choice, written: frozenset[str] = frozenset()
 ) -> tuple[list[Example], list[Example]]:
-    """Examples to train on, at most so many, and questions of the families of development.
+    """Examples to train on, at most N, and questions of the families of development.
 
     Args: written: ids of pairs with a written question; these go before made ones.
     """
@@ -134,7 +134,7 @@ def _draw(examples: Sequence[Example], count: int, draw: random.Random) -> list[
     return draw.sample(list(examples), count) if len(examples) > count else list(examples)
 
 
-def is_same_question(query: str, asked: Iterable[frozenset[str]], *, least: float = SAME_QUESTION) -> bool:
-    """Whether a training question is one of those asked, or nearly: so large a share of the terms is in both."""
+def is_same_question(query: str, queried: Iterable[frozenset[str]], *, least: float = SAME_QUESTION) -> bool:
+    """Whether a training question is one of those queried, or nearly: so large a share of the terms is in both."""
     own = frozenset(find_terms(query))
-    return any(len(own & other) >= least * len(own | other) for other in asked if own or other)
+    return any(len(own & other) >= least * len(own | other) for other in queried if own or other)

@@ -1,4 +1,4 @@
-"""What is to be labelled next: pairs of each kind and negatives of each source that nobody has read yet, with texts.
+"""What is to be labeled next: pairs of each kind and negatives of each source that no one has read yet, with texts.
 
 The texts are for who reads them; the label files take the other columns and the label alone.
 """
@@ -20,7 +20,7 @@ Row = Mapping[str, Any]
 
 
 def draw_pairs(pairs: pl.DataFrame, labels: Sequence[Row], *, of_kind: int) -> list[dict[str, Any]]:
-    """As many unread pairs of each kind as are missing to so many labelled ones."""
+    """As many unread pairs of each kind as are missing to N labeled ones."""
     rows = [
         {
             "kind": row["kind"],
@@ -39,31 +39,31 @@ def draw_pairs(pairs: pl.DataFrame, labels: Sequence[Row], *, of_kind: int) -> l
 def draw_negatives(
     hard_negatives: pl.DataFrame, labels: Sequence[Row], *, pairs: pl.DataFrame, of_source: int
 ) -> list[dict[str, Any]]:
-    """As many unread negatives of each source as are missing to so many labelled ones."""
-    asked = {row["pair_id"]: row for row in pairs.iter_rows(named=True)}
+    """As many unread negatives of each source as are missing to N labeled ones."""
+    queried = {row["pair_id"]: row for row in pairs.iter_rows(named=True)}
     rows = [
         {
-            "query": name_query(asked[row["pair_id"]]["query"]),
+            "query": name_query(queried[row["pair_id"]]["query"]),
             "element": row["node_id"],
             "set": OURS,
             "source": row["source"],
             "label": None,
-            "texts": [asked[row["pair_id"]]["query"], row["passage"], asked[row["pair_id"]]["passage"]],
+            "texts": [queried[row["pair_id"]]["query"], row["passage"], queried[row["pair_id"]]["passage"]],
         }
         for row in hard_negatives.iter_rows(named=True)
-        if row["pair_id"] in asked
+        if row["pair_id"] in queried
     ]
     own = [label for label in labels if label["set"] == OURS]
     return _draw(rows, own, count=of_source, group="source", name=_name_negative)
 
 
-def draw_naive(corpus: Corpus, asked: Sequence[Row], *, depth: int) -> list[dict[str, Any]]:
+def draw_naive(corpus: Corpus, queried: Sequence[Row], *, depth: int) -> list[dict[str, Any]]:
     """The best hits of BM25 that are not the answering passage itself, which is what naive negatives are.
 
-    Args: asked: rows with `query`, `passage` and `chunk_id`.
+    Args: queried: rows with `query`, `passage` and `chunk_id`.
     """
     rows = []
-    for row in asked:
+    for row in queried:
         scores = corpus.searcher.index.lexical.score_rows(find_terms(row["query"]))
         order = [int(place) for place in np.argsort(-scores, kind="stable")[: depth + 1]]
         hits = [place for place in order if place != corpus.row_of[row["chunk_id"]]][:depth]
@@ -89,7 +89,7 @@ def _draw(
     group: str,
     name: Callable[[Row], tuple[str, ...]],
 ) -> list[dict[str, Any]]:
-    """By lot, the same whatever else the tables hold; of labels those count that stand in these tables."""
+    """At random, the same whatever else the tables hold; of labels those count that stand in these tables."""
     known = {name(label) for label in labels}
     read = [row for row in rows if name(row) in known]
     drawn = []

@@ -34,7 +34,7 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """A labelled row with its texts, as a judge is handed them."""
+    """A labeled row with its texts, as a judge is handed them."""
 
     label: Row
     question: str
@@ -52,12 +52,12 @@ class Limit:
 
 
 def name_query(query: str) -> str:
-    """What the label files call a short side: the hash of its words, so that no text stands in them."""
+    """What the label files call a short side: the hash of its words, so that no text is in them."""
     return hashlib.sha256(normalize(query).encode()).hexdigest()[:16]
 
 
 def find_texts(corpus: Corpus, labels: Sequence[Row], *, pairs: pl.DataFrame) -> tuple[list[Texts], int]:
-    """The texts of labelled negatives; and how many of them this home does not hold (any more)."""
+    """The texts of labeled negatives; and how many of them this home does not hold (any more)."""
     of_query = {name_query(row["query"]): row for row in pairs.iter_rows(named=True)}
     found = []
     for label in labels:
@@ -69,7 +69,7 @@ def find_texts(corpus: Corpus, labels: Sequence[Row], *, pairs: pl.DataFrame) ->
 
 
 def find_mined(labels: Sequence[Row], *, pairs: pl.DataFrame, hard_negatives: pl.DataFrame) -> list[Row]:
-    """Of labelled negatives those that are naive, and those of ours that are negatives in these tables."""
+    """Of labeled negatives those that are naive, and those of ours that are negatives in these tables."""
     queries = dict(pairs.select("pair_id", "query").iter_rows())
     mined = {
         (name_query(queries[pair_id]), element) for pair_id, element in _ends(hard_negatives) if pair_id in queries
@@ -95,7 +95,7 @@ def score_false_negatives(labels: Sequence[Row], *, also: Sequence[str] = ()) ->
     return found
 
 
-def weigh_sources(labels: Sequence[Row], counts: Mapping[str, int]) -> float | None:
+def weight_sources(labels: Sequence[Row], counts: Mapping[str, int]) -> float | None:
     """Share of our negatives that answer after all, each source counting as much as there are negatives of it.
 
     The sample holds as many of a rare source as of a common one, so that each can be judged by itself.
@@ -110,17 +110,17 @@ def weigh_sources(labels: Sequence[Row], counts: Mapping[str, int]) -> float | N
 
 
 def score_limits(corpus: Corpus, texts: Sequence[Texts]) -> list[Limit]:
-    """What each limit of closeness keeps of labelled naive negatives, and how many of those kept answer after all.
+    """What each limit of closeness keeps of labeled naive negatives, and how many of those kept answer after all.
 
     Absolute: a passage so like the right one is left out. Relative: one nearly as like the question as that one.
     """
     limits = load_family("training")["negatives"]
     naive = [own for own in texts if own.label["set"] == NAIVE]
     encoder = corpus.searcher.encoder
-    asked = encoder.encode_questions([own.question for own in naive])
+    queried = encoder.encode_questions([own.question for own in naive])
     right, other = (encoder.encode_passages([getattr(own, name) for own in naive]) for name in ("positive", "passage"))
     is_alike = (right * other).sum(axis=1) >= limits["max_similarity"]
-    is_as_near = (asked * other).sum(axis=1) >= limits["max_share_of_positive"] * (asked * right).sum(axis=1)
+    is_as_near = (queried * other).sum(axis=1) >= limits["max_share_of_positive"] * (queried * right).sum(axis=1)
     left_out = {"none": is_alike & False, "absolute": is_alike, "relative": is_as_near, "both": is_alike | is_as_near}
     found = []
     for name, left in left_out.items():
@@ -152,9 +152,11 @@ def judge_negatives(texts: Sequence[Texts], proposer: Proposer) -> dict[str, Agr
 
 
 def judge_pairs(labels: Sequence[Row], proposer: Proposer, *, pairs: pl.DataFrame) -> tuple[dict[str, Agreement], int]:
-    """Whether the judge finds the same pairs valid, over all and by kind; and how many labelled pairs are not here."""
-    held = {(row["kind"], name_query(row["query"]), row["passage_node_id"]): row for row in pairs.iter_rows(named=True)}
-    known = [(label, held[name_pair(label)]) for label in labels if name_pair(label) in held]
+    """Whether the judge finds the same pairs valid, over all and by kind; and how many labeled pairs are not here."""
+    held_out = {
+        (row["kind"], name_query(row["query"]), row["passage_node_id"]): row for row in pairs.iter_rows(named=True)
+    }
+    known = [(label, held_out[name_pair(label)]) for label in labels if name_pair(label) in held_out]
     items = [
         QuestionItem(
             item_id=pair["pair_id"],
@@ -170,12 +172,12 @@ def judge_pairs(labels: Sequence[Row], proposer: Proposer, *, pairs: pl.DataFram
 
 
 def name_pair(label: Row) -> tuple[str, str, str]:
-    """What tells labelled pairs apart."""
+    """What distinguishes labeled pairs."""
     return label["kind"], label["query"], label["element"]
 
 
 def name_source(label: Row) -> str:
-    """Where a labelled negative is from."""
+    """Where a labeled negative is from."""
     return f"{label['set']}: {label['source']}"
 
 
@@ -217,7 +219,7 @@ def render_limits(limits: Sequence[Limit]) -> str:
 
 def render_pairs(labels: Sequence[Row]) -> str:
     """Share of valid pairs by kind."""
-    lines = ["| pairs | labelled | valid |", "|---|---|---|"]
+    lines = ["| pairs | labeled | valid |", "|---|---|---|"]
     for kind in sorted({label["kind"] for label in labels}):
         own = [label["is_valid"] for label in labels if label["kind"] == kind]
         rate = score_rate(own, [label["query"] for label in labels if label["kind"] == kind], stream=("valid", kind))
@@ -228,7 +230,7 @@ def render_pairs(labels: Sequence[Row]) -> str:
 def render_agreement(name: str, found: Mapping[str, Agreement]) -> str:
     """One line a kind or source: how often judge and label say the same, and who says yes alone."""
     lines = [
-        f"| {name}: judge and label | labelled | agree | kappa | label says yes | both | judge alone | label alone |",
+        f"| {name}: judge and label | labeled | agree | kappa | label says yes | both | judge alone | label alone |",
         "|---|---|---|---|---|---|---|---|",
     ]
     for group, own in found.items():
@@ -241,5 +243,5 @@ def render_agreement(name: str, found: Mapping[str, Agreement]) -> str:
 
 
 def open_labels() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Labelled negatives and labelled pairs."""
+    """Labeled negatives and labeled pairs."""
     return read_jsonl(NEGATIVE_LABELS), read_jsonl(PAIR_LABELS)

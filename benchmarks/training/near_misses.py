@@ -27,7 +27,7 @@ def find_texts(corpus: Corpus, near_misses: Sequence[NearMiss]) -> list[tuple[st
     return [(corpus.passages[corpus.row_of[m.right]], corpus.passages[corpus.row_of[m.near]]) for m in near_misses]
 
 
-def weigh_terms(corpus: Corpus, near_misses: Sequence[NearMiss]) -> Margins:
+def weight_terms(corpus: Corpus, near_misses: Sequence[NearMiss]) -> Margins:
     """BM25."""
     margins = []
     for item in near_misses:
@@ -36,7 +36,7 @@ def weigh_terms(corpus: Corpus, near_misses: Sequence[NearMiss]) -> Margins:
     return margins
 
 
-def weigh_vectors(
+def weight_vectors(
     encoder: SentenceEncoder, near_misses: Sequence[NearMiss], texts: Sequence[tuple[str, str]]
 ) -> Margins:
     """Cosine of whole texts."""
@@ -44,26 +44,27 @@ def weigh_vectors(
     number = {text: ix for ix, text in enumerate(distinct)}
     vectors = encoder.encode_passages(distinct)
     questions = sorted({item.query for item in near_misses})
-    asked = dict(zip(questions, encoder.encode_passages(questions), strict=True))
+    queried = dict(zip(questions, encoder.encode_passages(questions), strict=True))
     return [
-        float(asked[item.query] @ (vectors[number[right]] - vectors[number[near]]))
+        float(queried[item.query] @ (vectors[number[right]] - vectors[number[near]]))
         for item, (right, near) in zip(near_misses, texts, strict=True)
     ]
 
 
-def weigh_tokens(model: Any, near_misses: Sequence[NearMiss], texts: Sequence[tuple[str, str]]) -> Margins:
+def weight_tokens(model: Any, near_misses: Sequence[NearMiss], texts: Sequence[tuple[str, str]]) -> Margins:
     """Late interaction with the same encoder's token vectors."""
     distinct = sorted({text for pair in texts for text in pair})
-    held = dict(zip(distinct, encode_tokens(model, distinct), strict=True))
+    held_out = dict(zip(distinct, encode_tokens(model, distinct), strict=True))
     questions = sorted({item.query for item in near_misses})
-    asked = dict(zip(questions, encode_tokens(model, questions), strict=True))
+    queried = dict(zip(questions, encode_tokens(model, questions), strict=True))
     return [
-        score_late_interaction(asked[item.query], held[right]) - score_late_interaction(asked[item.query], held[near])
+        score_late_interaction(queried[item.query], held_out[right])
+        - score_late_interaction(queried[item.query], held_out[near])
         for item, (right, near) in zip(near_misses, texts, strict=True)
     ]
 
 
-def weigh_ranks(searcher: Searcher, corpus: Corpus, near_misses: Sequence[NearMiss]) -> Margins:
+def weight_ranks(searcher: Searcher, corpus: Corpus, near_misses: Sequence[NearMiss]) -> Margins:
     """The whole search: which of the two comes first; where it finds neither, that is a miss."""
     margins = []
     lost = len(corpus.passages)

@@ -69,10 +69,10 @@ def render_types(gains: pl.DataFrame, *, steps: Sequence[tuple[str, str]], metri
     for name in gains["slice"].unique(maintain_order=True):
         for without, system in steps:
             own = [cells.get((name, without, system, metric)) for metric in metrics]
-            told = next((row for row in own if row is not None), None)
-            if told is not None:
+            reported = next((row for row in own if row is not None), None)
+            if reported is not None:
                 said = " | ".join("" if row is None else _render_gain(row) for row in own)
-                lines.append(f"| {name} | {told['n']} | {without} → {system} | {said} |")
+                lines.append(f"| {name} | {reported['n']} | {without} → {system} | {said} |")
     return "\n".join(lines) + "\n\n" + _tell_worse(gains, steps=steps, metrics=metrics)
 
 
@@ -106,19 +106,21 @@ def render_means(means: pl.DataFrame, *, metrics: Sequence[str], by: str | None 
 def render_short(means: pl.DataFrame, *, metrics: Sequence[str], by: str) -> str:
     """One line a value of a column and a way to search: base, tuned and reranked side by side, without intervals."""
     lines = [f"| {by} | n | search | " + " | ".join(metrics) + " |", "|---" * (len(metrics) + 3) + "|"]
-    held = {(str(row[by]), row["system"], row["metric"]): row for row in means.iter_rows(named=True)}
-    for value in dict.fromkeys(key[0] for key in held):
-        for search, told in (("dense", "vectors alone"), ("full", "whole search")):
-            systems = [name for name in IN_SHORT[search] if (value, name, metrics[0]) in held]
+    held_out = {(str(row[by]), row["system"], row["metric"]): row for row in means.iter_rows(named=True)}
+    for value in dict.fromkeys(key[0] for key in held_out):
+        for search, reported in (("dense", "vectors alone"), ("full", "whole search")):
+            systems = [name for name in IN_SHORT[search] if (value, name, metrics[0]) in held_out]
             cells = [
                 ", ".join(
-                    f"{held[value, name, metric]['value']:.3f}" for name in systems if (value, name, metric) in held
+                    f"{held_out[value, name, metric]['value']:.3f}"
+                    for name in systems
+                    if (value, name, metric) in held_out
                 )
                 for metric in metrics
             ]
             if systems:
-                count = held[value, systems[0], metrics[0]]["n"]
-                lines.append(f"| {value.replace('_', ' ')} | {count} | {told} | " + " | ".join(cells) + " |")
+                count = held_out[value, systems[0], metrics[0]]["n"]
+                lines.append(f"| {value.replace('_', ' ')} | {count} | {reported} | " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
 
 

@@ -63,12 +63,12 @@ def count_kinds(pairs: pl.DataFrame) -> dict[str, int]:
 
 
 def find_repeats(queries: Sequence[str], questions: Sequence[Mapping[str, Any]], *, corpus: Corpus) -> set[str]:
-    """Short sides that repeat a question word for word or nearly so, whatever fold it is asked in.
+    """Short sides that repeat a question word for word or nearly so, whatever fold it is queried in.
 
     Only those that share a fifth of their words with one are encoded, for the others are far from all.
     """
-    asked = [question["query"] for question in questions]
-    words = [frozenset(find_terms(query)) for query in asked]
+    queried = [question["query"] for question in questions]
+    words = [frozenset(find_terms(query)) for query in queried]
     near = [query for query in sorted(set(queries)) if is_same_question(query, words, least=LEAST_SHARED)]
-    found = find_overlaps(near, asked, encode=corpus.searcher.encoder.encode_passages)
+    found = find_overlaps(near, queried, encode=corpus.searcher.encoder.encode_passages)
     return {near[place] for place in found}

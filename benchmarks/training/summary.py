@@ -1,6 +1,6 @@
 """All folds together: figures and gains over questions that no model saw the forms of, near misses, seeds.
 
-Every interval draws form families whole: what was held out together stands or falls together.
+Every interval draws form families whole: what was held out together counts together.
 """
 
 from __future__ import annotations
@@ -108,19 +108,19 @@ def average_systems(scores: pl.DataFrame, *, by: str | None = None) -> pl.DataFr
 
 
 def gather_accuracies(folds: Sequence[Found]) -> list[Accuracy]:
-    """Near misses of all folds, each told apart by a model that never saw its form; a fold may have been asked none."""
+    """Near misses of all folds, each by a model that never saw its form; a fold may have none."""
     first = [found for found in first_of_each(folds) if found["near_misses"]]
     if not first:
         return []
-    asked = [row for found in first for row in found["near_misses"]]
-    items = [NearMiss(row["kind"], row["wording"], "", row["form"], "", "", "") for row in asked]
+    queried = [row for found in first for row in found["near_misses"]]
+    items = [NearMiss(row["kind"], row["wording"], "", row["form"], "", "", "") for row in queried]
     systems = [name for name in first[0]["margins"] if all(name in found["margins"] for found in first)]
     margins = {name: [value for found in first for value in found["margins"][name]] for name in systems}
-    return score_near_misses(items, margins, families=[row["family"] for row in asked])
+    return score_near_misses(items, margins, families=[row["family"] for row in queried])
 
 
 def list_folds(first: Sequence[Found]) -> pl.DataFrame:
-    """What each fold held out, learned from and was asked."""
+    """What each fold held out, learned from and was queried."""
     rows = []
     for found in first:
         facts = found["training"]
@@ -155,7 +155,7 @@ def count_left_out(first: Sequence[Found]) -> pl.DataFrame:
 
 
 def share_passed(folds: Sequence[Found]) -> pl.DataFrame:
-    """Of each fold's near misses the share that each system told apart."""
+    """Of each fold's near misses the share that each system distinguished."""
     rows = [
         {"fold": found["fold"], "near misses": len(found["near_misses"])}
         | {name: float(np.mean(np.array(own) > 0)) for name, own in found["margins"].items()}

@@ -118,8 +118,8 @@ def score_ways(corpus: Corpus, ways: Mapping[str, SentenceEncoder], *, gold: Pat
     for question in questions:
         cosines = searcher.index.vectors @ searcher.encoder.encode_query(question["query"])
         rows |= set(np.argsort(-cosines, kind="stable")[:POOL].tolist())
-    held = sorted(rows)
-    return {name: _score_way(corpus, encoder, questions=questions, rows=held) for name, encoder in ways.items()}
+    held_out = sorted(rows)
+    return {name: _score_way(corpus, encoder, questions=questions, rows=held_out) for name, encoder in ways.items()}
 
 
 def _score_way(

@@ -1,4 +1,4 @@
-"""How a fold trains: the product's own training of the encoder and weighing of its late reranker, from the base."""
+"""How a fold trains: the product's own training of the encoder and evaluation of its late reranker, from the base."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from taxkg_assets.training.reranker import RankedList, find_weights
 from taxkg_assets.training.similarity_calibration import fit_scale
 
 ALPHAS = (1.0, 0.6)
-DEV_NEGATIVES, WEIGHED = 6, 60
-"""Negatives of a development question that it is ranked against, and questions that weigh the reranker."""
+DEV_NEGATIVES, EVALUATED = 6, 60
+"""Negatives of a development question that it is ranked against, and questions that evaluate the reranker."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class ProductTuner:
         return json.dumps([asdict(self.settings), self.depth], sort_keys=True)
 
     def __call__(self, train: Sequence[Example], dev: Sequence[Example], *, seed: int, out: Path) -> Tuned:
-        """Train the encoder, open it as the index would, and weigh its tokens as a reranker."""
+        """Train the encoder, open it as the index would, and evaluate its tokens as a reranker."""
         settings = replace(self.settings, steps=replace(self.settings.steps, seed=seed))
         small = find_small(dev)
         base = open_untrained(Home(home=str(self.corpus.home)))
@@ -58,7 +58,7 @@ class ProductTuner:
             scale=CosineScale(**asdict(trained.scale)) if trained.scale else UNSCALED,
         )
         scorer = LateScorer(model=base, is_bfloat16=has_bfloat16())
-        weight = self._weigh(scorer, dev)
+        weight = self._weight(scorer, dev)
         reranker = Reranker(name="late", scorer=scorer, weight=weight, depth=self.depth)
         facts = {
             "encoder_s": trained.seconds,
@@ -73,9 +73,9 @@ class ProductTuner:
         }
         return Tuned(encoder=encoder, reranker=reranker, facts=facts)
 
-    def _weigh(self, scorer: LateScorer, dev: Sequence[Example]) -> float:
+    def _weight(self, scorer: LateScorer, dev: Sequence[Example]) -> float:
         """What the reranker's word counts, by questions of families that training may see."""
-        lists = self._rank(list({example.query: example for example in dev}.values())[:WEIGHED])
+        lists = self._rank(list({example.query: example for example in dev}.values())[:EVALUATED])
         found = [scorer.score(one.query, one.passages) for one in lists]
         return find_weights(lists, found)[""] if lists else 0.0
 
@@ -105,19 +105,19 @@ class KeptTuner:
         return f"kept in {self.folder.name}"
 
     def __call__(self, train: Sequence[Example], dev: Sequence[Example], *, seed: int, out: Path) -> Tuned:
-        """The encoder of the same fold and seed, its cosines measured anew.
+        """The encoder of the same fold and seed, its cosines measured again.
 
         Raises: CorpusError where none is there, or where it has seen a family that this fold holds out.
         """
-        held = self.folder / f"{out.name.replace('model', 'fold', 1).rpartition('-')[0]}-seed-{seed}.json"
-        if not held.is_file() or not (self.folder / out.name).is_dir():
+        held_out = self.folder / f"{out.name.replace('model', 'fold', 1).rpartition('-')[0]}-seed-{seed}.json"
+        if not held_out.is_file() or not (self.folder / out.name).is_dir():
             raise CorpusError(
-                f"{self.folder} holds no {held.name} with its {out.name}: run the folds without --models."
+                f"{self.folder} holds no {held_out.name} with its {out.name}: run the folds without --models."
             )
-        found = json.loads(held.read_text(encoding="utf8"))
+        found = json.loads(held_out.read_text(encoding="utf8"))
         if others := {e.family for e in train} & set(found["families"]):
             raise CorpusError(
-                f"{held} held out {', '.join(sorted(others))}, this fold does not: its model is another's."
+                f"{held_out} held out {', '.join(sorted(others))}, this fold does not: its model is another's."
             )
         base = open_untrained(Home(home=str(self.corpus.home)))
         model = open_folder(self.folder / out.name)
@@ -144,7 +144,7 @@ class KeptTuner:
 
 
 def find_small(dev: Sequence[Example]) -> list[Example]:
-    """Development questions with so many negatives as they are ranked against."""
+    """Development questions with N negatives as they are ranked against."""
     return [replace(example, negatives=example.negatives[:DEV_NEGATIVES]) for example in dev]
 
 

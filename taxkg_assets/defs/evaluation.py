@@ -18,7 +18,7 @@ from taxkg_assets.defs.home.rerankers import open_reranker, reranker_hash
 from taxkg_assets.defs.home.store import Store, digest
 from taxkg_assets.defs.home.timing import read_times
 from taxkg_assets.defs.wiring.gates import gate
-from taxkg_assets.defs.wiring.gold import gold_fingerprint, open_query_sets
+from taxkg_assets.defs.wiring.gold import gold_fingerprint, open_labels, open_query_sets
 from taxkg_assets.defs.wiring.resources import Home
 from taxkg_assets.defs.wiring.table_asset import table
 from taxkg_assets.defs.wiring.verdicts import Verdict, table_metadata
@@ -27,6 +27,8 @@ from taxkg_assets.evaluation.abstention import score_abstention
 from taxkg_assets.evaluation.eval_queries import build_eval_queries
 from taxkg_assets.evaluation.eval_report import build_eval_report, find_retrieval_faults
 from taxkg_assets.evaluation.eval_runs import Ranking, build_eval_runs
+from taxkg_assets.evaluation.family_figures import build_family_figures
+from taxkg_assets.evaluation.family_gaps import compare_groups
 from taxkg_assets.evaluation.metrics import build_metrics, render_metrics, score_runs
 from taxkg_assets.evaluation.report import render_report
 from taxkg_assets.prompts.contract import Proposer
@@ -266,10 +268,44 @@ def find_missing(steps: Collection[Step]) -> list[str]:
     return sorted({step.component for step in OPTIONAL} - {step.component for step in steps})
 
 
+family_figures = table(
+    schemas.FamilyFigures,
+    build_family_figures,
+    group="evaluation",
+    resources={"labels": open_labels},
+    fingerprint=gold_fingerprint,
+)
+
+
+@gate(on="family_figures", measures=True)
+def left_out_families(family_figures: dy.DataFrame[schemas.FamilyFigures]) -> Verdict:
+    """Families that the rules were not written on are read nearly as well as those that they were written on."""
+    floors = load_floors("family_figures")
+    compared = compare_groups(family_figures, floors)
+    judged = compared.filter(pl.col("is_judged"))
+    figures = {
+        f"{row['metric']}, {group}": row[column]
+        for row in compared.iter_rows(named=True)
+        for group, column in (("development", "development"), ("left out", "left_out"))
+        if row[column] is not None
+    }
+    note = "" if judged.height else "not measured: no labels of left-out families in TAXKG_GOLD are for this home"
+    return Verdict(
+        compared.filter(~pl.col("is_kept")),
+        int(judged["n_left_out"].sum()),
+        note=note,
+        figures=figures,
+        is_measured=bool(judged.height),
+        tables={"by family": family_figures},
+        floors=floors,
+    )
+
+
 def build_report_and_pages(
     eval_queries: dy.DataFrame[schemas.EvalQueries],
     eval_runs: dy.DataFrame[schemas.EvalRuns],
     documents: dy.DataFrame[schemas.Documents],
+    family_figures: dy.DataFrame[schemas.FamilyFigures],
     *,
     store: Store,
     settings: Settings,
@@ -285,6 +321,7 @@ def build_report_and_pages(
         ablation=ablation,
         abstention=score_abstention(eval_queries, eval_runs, system=FULL, scores=scores),
         floors=load_floors("eval_report"),
+        families=compare_groups(family_figures, load_floors("family_figures")),
         not_built=find_missing(steps),
         guide_at=read_confidence(settings.guidance_relevance),
     )

@@ -46,6 +46,7 @@ def render_report(
     abstention: pl.DataFrame,
     eval_queries: dy.DataFrame[EvalQueries],
     floors: Sequence[Floor] = (),
+    families: pl.DataFrame | None = None,
     released: str = "full",
     not_built: Sequence[str] = (),
     guide_at: float | None = None,
@@ -59,6 +60,7 @@ def render_report(
         abstention: Rows of `score_abstention` for the released system.
         eval_queries: Questions with their gold passages.
         floors: Floors to list.
+        families: Rows of `compare_groups`; None to leave the section out.
         released: System whose figures the floors bind.
         not_built: Components that are still to come.
         guide_at: Confidence below which the system abstains, marked in the plot.
@@ -78,6 +80,7 @@ def render_report(
         of_set = list(ablation.filter(pl.col("query_set") == query_set).iter_rows(named=True))
         blocks += _write_ablation(of_set, not_built)
     blocks += _write_floors(eval_report, floors, released)
+    blocks += _write_families(families)
     blocks += _write_unresolved(eval_queries)
     return RenderedReport(markdown=render_markdown(blocks), html=render_html(blocks, title=title))
 
@@ -282,6 +285,29 @@ def _write_floors(eval_report: dy.DataFrame[EvalReport], floors: Sequence[Floor]
         Heading("Floors"),
         Table(columns=("Floor", "Query set", "Bound", "Measured", "Questions", "Verdict"), rows=tuple(rows)),
     ]
+
+
+def _write_families(families: pl.DataFrame | None) -> list[Block]:
+    """Return development figures next to left-out figures; nothing where no label or question was measured."""
+    if families is None or families.filter(pl.col("n_development") + pl.col("n_left_out") > 0).is_empty():
+        return []
+    rows = tuple(
+        (
+            Cell(row["metric"]),
+            *(Cell(NOTHING if row[name] is None else f"{row[name]:.3f}") for name in ("development", "left_out")),
+            Cell(NOTHING if row["gap"] is None else f"{row['gap']:+.3f}"),
+            Cell(f"{row['floor']:.2f}"),
+            *(Cell(str(row[name])) for name in ("n_development", "n_left_out")),
+            Cell("kept" if row["is_kept"] else "BROKEN") if row["is_judged"] else Cell("not measured"),
+        )
+        for row in families.iter_rows(named=True)
+    )
+    text = (
+        "Development families have labels that support the rules; of left-out families no label does. Figures of "
+        "each family are in the table family_figures."
+    )
+    names = ("Figure", "Development", "Left out", "Difference", "At most", "n", "n left out", "Verdict")
+    return [Heading("Left-out families"), Paragraph(text), Table(columns=names, rows=rows)]
 
 
 def _write_unresolved(eval_queries: dy.DataFrame[EvalQueries]) -> list[Block]:

@@ -116,7 +116,7 @@ def find_masked_words(text: str) -> tuple[str, ...]:
 
 
 def find_words(text: str) -> list[str]:
-    """Find the normalized words, numbers and signs of a text: the tokens of `find_tokens` without their places.
+    """Return the normalized words, numbers and signs of a text: the tokens of `find_tokens` without their places.
 
     Args:
         text: Text of a passage.

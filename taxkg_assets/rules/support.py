@@ -74,6 +74,19 @@ class Policy:
         return support.reads in _COUNTED and is_little
 
 
+def name_family(document_id: str) -> str:
+    """Return the family of a document: a form with its instructions, or a publication, in all its revisions.
+
+    Args:
+        document_id: Id of the document, e.g. `i1040sd--2025`.
+
+    Returns:
+        Name without revision, and without the letter that distinguishes a form from its instructions, e.g. `1040sd`.
+    """
+    stem = document_id.split("--")[0]
+    return stem[1:] if stem[:1] in ("f", "i") and len(stem) > 1 else stem
+
+
 @cache
 def load_policy() -> Policy:
     """Read `rules/support.yaml`, once per process."""
@@ -90,14 +103,27 @@ def load_support() -> Mapping[Key, Support]:
 
 @cache
 def load_gains() -> Mapping[Key, float]:
-    """Read the measured gains of rules from `rules/gains.csv`, once per process.
+    """Read the measured gains of rules on left-out families from `rules/gains.csv`, once per process.
 
     Returns:
-        Labeled rows or questions that are right only with the rule, less those that are right only without it; only
-        of rules that were measured on as many rows or questions as the bar asks for.
+        The least gain that remains when one family of documents is left out: labeled rows or questions that are right
+        only with the rule, less those that are right only without it.
     """
-    fewest = load_policy().labeled
-    return {key: float(row["gain"]) for key, row in _read_rows("gains.csv") if int(row["n"]) >= fewest}
+    return {key: float(row["left_out_gain"]) for key, row in _read_rows("gains.csv")}
+
+
+@cache
+def load_evidence_families(reads: str) -> frozenset[str]:
+    """Read the families of documents whose labels support rules, from `rules/evidence_families.csv`.
+
+    Args:
+        reads: What these rules read, `documents` or `questions`.
+
+    Returns:
+        Families as `name_family` names them; every other family is left out.
+    """
+    rows = csv.DictReader(_read("evidence_families.csv").splitlines())
+    return frozenset(row["family"] for row in rows if row["reads"] == reads)
 
 
 @cache
@@ -108,8 +134,7 @@ def find_unsupported(family: str) -> frozenset[tuple[str, str]]:
         family: Rule family.
 
     Returns:
-        Group and id of the rules below the bar that were measured and gain nothing. An exempt rule stays on, and so
-        does one that too few labeled rows or questions reach for a measurement.
+        Group and id of the rules below the bar without a measured gain on left-out families. An exempt rule stays on.
     """
     policy, gains = load_policy(), load_gains()
     exempt = {name for row in policy.exempt for name in row.lists}
@@ -119,7 +144,7 @@ def find_unsupported(family: str) -> frozenset[tuple[str, str]]:
         if own == family
         and f"{own}.{group}" not in exempt
         and policy.is_below(support)
-        and gains.get((own, group, rule), 1.0) <= 0.0
+        and gains.get((own, group, rule), 0.0) <= 0.0
     )
 
 

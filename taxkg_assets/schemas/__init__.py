@@ -9,7 +9,7 @@ offsets, `_pt` PDF points with the origin at the top left of the page, `_at` a U
 """
 
 from taxkg_assets.schemas.chunking import Chunks, Reviews
-from taxkg_assets.schemas.evaluation import EvalQueries, EvalReport, EvalRuns, Metrics
+from taxkg_assets.schemas.evaluation import EvalQueries, EvalReport, EvalRuns, FamilyFigures, Metrics
 from taxkg_assets.schemas.extraction import Anchors, Elements, Faces, Fields, Links, References, Sections, Spans, Tables
 from taxkg_assets.schemas.graph import Edges, Flows, Formulas, Lines, Nodes, Registry, Revisions
 from taxkg_assets.schemas.llm import LlmCalls
@@ -99,6 +99,7 @@ __all__ = [
     "EvalReport",
     "EvalRuns",
     "Faces",
+    "FamilyFigures",
     "Feedback",
     "Fields",
     "Flows",

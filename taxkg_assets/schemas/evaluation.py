@@ -57,6 +57,16 @@ class EvalReport(dy.Schema):
     p_value = dy.Float64(nullable=True, description="paired randomization test against the strongest baseline")
 
 
+class FamilyFigures(dy.Schema):
+    """One figure on one family of documents, and whether labels of that family support the rules."""
+
+    metric = key_column("role_accuracy, structural_f1, ownership_accuracy, cell_accuracy, recall@5 or mrr")
+    group = key_column("development: labels of the family support rules; left out: none do")
+    family = key_column("a form with its instructions, or a publication, in all its revisions; all for the whole group")
+    value = dy.Float64(nullable=True, min=0.0, max=1.0, description="the figure; null if it is undefined on these rows")
+    n = dy.Int32(min=1, description="labeled rows or questions behind the figure")
+
+
 class Metrics(dy.Schema):
     """One figure of the whole pipeline: how much there is, how good it is, and how long it took."""
 

@@ -18,8 +18,13 @@ import pytest
 pytestmark = pytest.mark.slow
 
 SCRIPT = Path(__file__).resolve().parents[2] / "deploy" / "audit.py"
-HOLE = {"id": "PYSEC-1", "aliases": ["CVE-2031-1"], "fixed_in": ["1.3"], "summary": "A path leads out. More of it."}
-SOUND: dict[str, Any] = {"info": {}, "vulnerabilities": []}
+VULNERABILITY = {
+    "id": "PYSEC-1",
+    "aliases": ["CVE-2031-1"],
+    "fixed_in": ["1.3"],
+    "summary": "A path leads out. More of it.",
+}
+VALID: dict[str, Any] = {"info": {}, "vulnerabilities": []}
 
 
 @pytest.fixture(scope="module")
@@ -62,11 +67,14 @@ def lock(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_known_hole_fails_and_is_told_with_its_remedy(
+def test_a_known_vulnerability_fails_and_is_reported_with_its_remedy(
     audit: ModuleType, lock: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    holes = {"info": {}, "vulnerabilities": [HOLE, {**HOLE, "id": "PYSEC-2", "withdrawn": "2031-01-01"}]}
-    with registry({"anchor": SOUND, "berth": holes, "crane": SOUND}) as address:
+    vulnerabilities = {
+        "info": {},
+        "vulnerabilities": [VULNERABILITY, {**VULNERABILITY, "id": "PYSEC-2", "withdrawn": "2031-01-01"}],
+    }
+    with registry({"anchor": VALID, "berth": vulnerabilities, "crane": VALID}) as address:
         assert audit.main(["--registry", address, "--lock", str(lock)]) == 1
         said = capsys.readouterr().out.splitlines()
         assert said == [
@@ -77,14 +85,14 @@ def test_a_known_hole_fails_and_is_told_with_its_remedy(
         assert audit.main(["--registry", address, "--lock", str(lock)]) == 0
 
 
-def test_what_was_not_told_is_counted(audit: ModuleType, lock: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with registry({"anchor": SOUND, "crane": SOUND}) as address:
+def test_what_was_not_reported_is_counted(audit: ModuleType, lock: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with registry({"anchor": VALID, "crane": VALID}) as address:
         assert audit.main(["--registry", address, "--lock", str(lock)]) == 0
     assert capsys.readouterr().out == "audit: 0 known holes in 2 packages; of 1 nothing was told\n"
 
 
 @pytest.mark.parametrize("answers", [{}, {"anchor": {"info": {}}}, {"anchor": ["no object"]}])
-def test_a_registry_that_tells_nothing_skips_the_audit(
+def test_a_registry_that_states_nothing_skips_the_audit(
     answers: dict[str, Any], audit: ModuleType, lock: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with registry(answers) as address:

@@ -60,11 +60,11 @@ def test_questions_are_made_from_each_table() -> None:
         ),
     }
     made = make_questions(tables, FAMILIES, lacking=["who owns the moon"])
-    asked = {own.query for own in made}
-    assert "What is Form 2077-ZED about?" in asked
-    assert "Which documents discuss Harbour rent of boats?" in asked
-    assert "What changed in box 1a of Form 2077-ZED between 2030 and 2031?" in asked
-    assert "Duties: how much is A foot for berth?" in asked
+    queried = {own.query for own in made}
+    assert "What is Form 2077-ZED about?" in queried
+    assert "Which documents discuss Harbour rent of boats?" in queried
+    assert "What changed in box 1a of Form 2077-ZED between 2030 and 2031?" in queried
+    assert "Duties: how much is A foot for berth?" in queried
     assert {own.kind for own in made} == {
         guardrail.CELL,
         guardrail.CHANGES,

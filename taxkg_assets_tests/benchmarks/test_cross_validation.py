@@ -1,4 +1,4 @@
-"""One fold: what is learned from, what is asked, and that a fold that ran is not run again."""
+"""One fold: what is learned from, what is queried, and that a fold that ran is not run again."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def test_a_fold_trains_on_the_other_families_and_compares_on_its_own(study: Stud
     assert "thirty cents" not in text + "".join(path.read_text() for path in tmp_path.glob("*.json"))
 
 
-def test_a_reranker_looks_at_what_vectors_and_the_whole_search_find(study: Study, tmp_path: Path) -> None:
+def test_a_reranker_inspects_what_vectors_and_the_whole_search_find(study: Study, tmp_path: Path) -> None:
     fold = build_folds(study.questions, study.families, count=2)[0]
     tune = Tuner(Reranker("knows", KnowsBest(), weight=100.0, depth=50))
     found = run_fold(study, fold, tune=tune, seed=0, out=tmp_path)
@@ -122,7 +122,7 @@ def test_a_reranker_looks_at_what_vectors_and_the_whole_search_find(study: Study
     assert len(value) == len(SYSTEMS)
 
 
-def test_a_fold_that_fails_is_told_and_loses_no_other(study: Study, tmp_path: Path) -> None:
+def test_a_fold_that_fails_is_reported_and_loses_no_other(study: Study, tmp_path: Path) -> None:
     class Fails(Tuner):
         identity = "fails once"
 
@@ -139,7 +139,7 @@ def test_a_fold_that_fails_is_told_and_loses_no_other(study: Study, tmp_path: Pa
     assert [found["fold"] for found in read_folds(tmp_path, run=run)] == [1]
     assert train_folds(study, runs, tune=tune, folder=tmp_path) == []
     assert [found["fold"] for found in read_folds(tmp_path, run=run)] == [0, 1]
-    assert len(tune.trained) == 3  # the fold that stood was read
+    assert len(tune.trained) == 3  # the fold that was was read
 
     run_fold(study, runs[0][0], tune=Tuner(), seed=0, out=tmp_path)
     assert [found["fold"] for found in read_folds(tmp_path, run=run)] == [1]
@@ -150,9 +150,9 @@ def test_a_fold_that_fails_is_told_and_loses_no_other(study: Study, tmp_path: Pa
 def test_intervals_draw_form_families_not_documents(study: Study, tmp_path: Path) -> None:
     """Questions of a form's face and of its booklet are one cluster: alone they have no interval."""
     face = QUESTIONS[0] | {"id": "q3", "gold": [QUESTIONS[0]["gold"][0] | {"document": "f2077zed--2031"}]}  # type: ignore[index]
-    asked = replace(study, questions=[*QUESTIONS, face])
-    for fold in build_folds(asked.questions, asked.families, count=2):
-        run_fold(asked, fold, tune=Tuner(), seed=0, out=tmp_path)
+    queried = replace(study, questions=[*QUESTIONS, face])
+    for fold in build_folds(queried.questions, queried.families, count=2):
+        run_fold(queried, fold, tune=Tuner(), seed=0, out=tmp_path)
     scores = pl.DataFrame([row for found in read_folds(tmp_path) for row in found["scores"]], infer_schema_length=None)
     by_type = average_systems(scores, by="type").filter(pl.col("metric") == "mrr", pl.col("system") == "dense base")
     assert by_type.select("type", "n", "families").rows() == [("concept", 2, 1), ("procedural", 1, 1)]
@@ -182,7 +182,7 @@ def test_a_fold_that_ran_is_read_until_its_data_change(study: Study, tmp_path: P
     assert len(tune.trained) == 3
 
 
-def test_a_pool_holds_what_the_legs_find_and_the_pages_of_the_gold(study: Study) -> None:
+def test_a_pool_holds_what_the_retrievers_find_and_the_pages_of_the_gold(study: Study) -> None:
     changed: dict[str, Any] = {name: getattr(study, name) for name in Study.__dataclass_fields__}
     small = Study(**{**changed, "pool": 1})
     pool = find_pool(small, QUESTIONS[1:], [])

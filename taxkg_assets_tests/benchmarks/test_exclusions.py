@@ -38,7 +38,7 @@ def test_lists_that_exclude_are_found_by_their_lead_ins() -> None:
     assert find_negated_lists(frame) == [("Do not include:", ["e1", "e3"])]
 
 
-def test_a_list_ends_where_the_list_around_it_goes_on() -> None:
+def test_a_list_ends_where_the_list_around_it_continues() -> None:
     rows = [
         section(0, "b-1. This does not apply to:"),
         section(1, "(1) Barns."),

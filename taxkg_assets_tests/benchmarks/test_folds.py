@@ -19,8 +19,8 @@ def _question(name: str, *documents: str, query: str = "where does barn rent go?
 
 
 def _example(name: str, family: str, **changed: Any) -> Example:
-    held = {"query": f"what of {name}", "positive": f"Text of {name}.", "negatives": ()}
-    return Example(**{**held, "kind": "scenario", "family": family, "weight": 1.0, "pair_id": name, **changed})
+    held_out = {"query": f"what of {name}", "positive": f"Text of {name}.", "negatives": ()}
+    return Example(**{**held_out, "kind": "scenario", "family": family, "weight": 1.0, "pair_id": name, **changed})
 
 
 def test_a_question_belongs_to_the_family_of_most_of_its_passages() -> None:
@@ -51,7 +51,7 @@ def test_a_fold_learns_nothing_of_its_families_questions_and_gold() -> None:
     kept, removed = filter_examples(
         examples,
         fold=fold,
-        asked=questions[:1],
+        queried=questions[:1],
         family_of_text={"of X": "X", "of Z": "Z"},
         query_families={"short side held out": "X"},
     )
@@ -65,6 +65,6 @@ def test_a_fold_learns_nothing_of_its_families_questions_and_gold() -> None:
 
 
 def test_questions_are_the_same_by_their_words() -> None:
-    asked = [frozenset(find_terms("where does barn rent go?"))]
-    assert is_same_question("where does the barn rent go", asked)
-    assert not is_same_question("where does the milk go", asked)
+    queried = [frozenset(find_terms("where does barn rent go?"))]
+    assert is_same_question("where does the barn rent go", queried)
+    assert not is_same_question("where does the milk go", queried)

@@ -33,5 +33,5 @@ def test_every_broken_document_has_an_outcome_within_its_limits(tmp_path: Path) 
     assert not find_hangs(report)
     assert max(case.child_mb for case in report.cases) < 2 * LIMITS.memory_mb
     assert "| flip_bytes |" in render(report)
-    # A run that goes on reads nothing again.
+    # A run that continues reads nothing again.
     assert run(cases=cases, out=tmp_path, folders=[SAMPLES], limits=LIMITS).cases == report.cases

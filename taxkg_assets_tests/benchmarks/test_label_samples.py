@@ -1,4 +1,4 @@
-"""What is drawn to be labelled: what nobody has read, as much as is missing, by a lot that stays the same."""
+"""What is drawn to be labeled: what no one has read, as much as is missing, by a draw that stays the same."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ PAIRS = pl.DataFrame(
 def test_pairs_are_drawn_by_kind_up_to_what_is_missing() -> None:
     drawn = draw_pairs(PAIRS, [], of_kind=4)
     assert [row["kind"] for row in drawn] == ["a"] * 4 + ["b"] * 2
-    labelled = [row | {"is_valid": True} for row in drawn[:3]]
-    again = draw_pairs(PAIRS.reverse(), labelled, of_kind=4)
+    labeled = [row | {"is_valid": True} for row in drawn[:3]]
+    again = draw_pairs(PAIRS.reverse(), labeled, of_kind=4)
     assert [row["kind"] for row in again] == ["a", "b", "b"]
     assert again[0] == drawn[3], "the lot goes on where it stood"
     gone = {"kind": "a", "query": name_query("of another home"), "element": "e", "is_valid": True}
@@ -54,7 +54,7 @@ def test_negatives_are_drawn_by_source_with_what_they_are_judged_by() -> None:
 
 def test_naive_negatives_are_the_best_hits_but_the_answer(corpus: Corpus) -> None:
     own = next(row for row in corpus.rows.iter_rows(named=True) if "berth duty of thirty" in row["text"])
-    asked = [{"query": "duty for a berth", "chunk_id": own["chunk_id"], "passage": own["passage"]}]
-    found = draw_naive(corpus, asked, depth=2)
+    queried = [{"query": "duty for a berth", "chunk_id": own["chunk_id"], "passage": own["passage"]}]
+    found = draw_naive(corpus, queried, depth=2)
     assert len(found) == 2
     assert own["node_ids"][0] not in {row["element"] for row in found}

@@ -1,4 +1,4 @@
-"""The labelled samples, and the rates that are read from them."""
+"""The labeled samples, and the rates that are read from them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from benchmarks.training.labels import (
     render_agreement,
     render_negatives,
     score_false_negatives,
-    weigh_sources,
+    weight_sources,
 )
 from taxkg_assets.evaluation.agreement import LABELS, OTHER_EDITION
 from taxkg_assets.llm.rule_proposer import RuleProposer
@@ -51,7 +51,7 @@ def test_naive_negatives_are_false_more_often_than_ours() -> None:
     assert rates[OURS].high < 0.10
 
 
-def test_a_rate_counts_answers_and_what_else_is_asked_for() -> None:
+def test_a_rate_counts_answers_and_what_else_is_requested() -> None:
     rows = [{"query": f"q{n}", "set": NAIVE, "source": "bm25", "label": label} for n, label in enumerate(LABELS)]
     assert score_false_negatives(rows)[NAIVE].value == 1 / 4
     assert score_false_negatives(rows, also=[OTHER_EDITION])[NAIVE].value == 2 / 4
@@ -90,5 +90,5 @@ def test_a_source_counts_as_much_as_it_has_negatives() -> None:
         {"set": OURS, "source": "negated", "label": "answers"},
         {"set": NAIVE, "source": "dense", "label": "answers"},
     ]
-    assert weigh_sources(rows, {"dense": 90, "negated": 10, "bm25": 1000}) == pytest.approx(0.9 * 0.25 + 0.1)
-    assert weigh_sources([], {"dense": 9}) is None
+    assert weight_sources(rows, {"dense": 90, "negated": 10, "bm25": 1000}) == pytest.approx(0.9 * 0.25 + 0.1)
+    assert weight_sources([], {"dense": 9}) is None

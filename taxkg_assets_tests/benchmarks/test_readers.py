@@ -46,7 +46,7 @@ def test_headings_run_ins_owners_and_cells_are_read() -> None:
     assert TableCell(3, "11 and more", "Rate a day", "$10") in found.cells
 
 
-def test_a_heading_goes_on_from_one_page_to_the_next() -> None:
+def test_a_heading_continues_from_one_page_to_the_next() -> None:
     found = read_markdown({1: "# Ferry Tax\n\n## Rates", 2: "Boats without seats are free."})
     assert found.paragraphs[0].owners == ("Rates", "Ferry Tax")
 

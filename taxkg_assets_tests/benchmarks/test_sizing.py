@@ -35,9 +35,9 @@ def test_what_is_worse_than_linear_is_named(report: Report) -> None:
 
 
 def test_libraries_are_reckoned_from_the_lines(report: Report) -> None:
-    told = reckon(report, 2000)
-    assert told["reading"] == pytest.approx(1 + 2000 * 0.01)
-    assert told["encoding"] == pytest.approx(2000 * 0.5 / 100)
+    reported = reckon(report, 2000)
+    assert reported["reading"] == pytest.approx(1 + 2000 * 0.01)
+    assert reported["encoding"] == pytest.approx(2000 * 0.5 / 100)
 
 
 def test_the_gates_of_a_table_are_one_step() -> None:

@@ -33,15 +33,15 @@ def test_a_tuned_encoder_is_another_one_and_its_tokens_rerank(corpus: Corpus, tm
     assert tune.identity != open_tuner(corpus, epochs=2.0, frozen=5, alphas=[1.0]).identity
     assert pytest.approx(1.0) == tuned.facts["alpha"]
 
-    held = {"families": ["B"], "training": {"weight": 2.0}}
-    (tmp_path / "fold-0-seed-0.json").write_text(json.dumps(held), encoding="utf8")
+    held_out = {"families": ["B"], "training": {"weight": 2.0}}
+    (tmp_path / "fold-0-seed-0.json").write_text(json.dumps(held_out), encoding="utf8")
     kept = KeptTuner(corpus, tmp_path)
     again = kept(train, dev, seed=0, out=tmp_path / "elsewhere" / "model-0-0")
     assert again.encoder.model_hash == tuned.encoder.model_hash
     assert again.reranker is not None
     assert (again.reranker.weight, again.reranker.depth) == (2.0, tuned.reranker.depth)
     assert again.encoder.encode_query("berth duty") == pytest.approx(tuned.encoder.encode_query("berth duty"))
-    (tmp_path / "fold-0-seed-0.json").write_text(json.dumps(held | {"families": ["A"]}), encoding="utf8")
+    (tmp_path / "fold-0-seed-0.json").write_text(json.dumps(held_out | {"families": ["A"]}), encoding="utf8")
     with pytest.raises(CorpusError, match="its model is another's"):
         kept(train, dev, seed=0, out=tmp_path / "model-0-0")
     with pytest.raises(CorpusError, match="without --models"):

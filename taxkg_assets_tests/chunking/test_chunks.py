@@ -104,7 +104,7 @@ def test_long_paragraph_is_cut_at_sentences_with_its_own_rectangles() -> None:
     assert tops[0] < tops[-1]
 
 
-def test_rectangles_of_neighbouring_lines_are_joined_and_pages_kept_apart() -> None:
+def test_rectangles_of_neighboring_lines_are_joined_and_pages_kept_apart() -> None:
     pieces = [_piece(0), _piece(1), _piece(0, page=2)]
     chunks = _build([_section(0, "Rent runs over two pages.", pieces=pieces, anchor_id=None)])
     assert [(box["page"], box["y0_pt"], box["y1_pt"]) for box in chunks["bboxes"][0]] == [(1, 100, 122), (2, 100, 110)]

@@ -15,12 +15,12 @@ def test_blocks_are_verbatim_slices_that_lose_nothing() -> None:
     assert all(block.pieces for block in blocks)
 
 
-def test_a_short_line_stands_alone_even_without_a_full_stop() -> None:
+def test_a_short_line_is_alone_even_without_a_full_stop() -> None:
     blocks = find_micro_blocks([section_of([*RENT, *CARS])])
     assert [block.text for block in blocks if block.is_own_line] == [RENT[0], CARS[0]]
 
 
-def test_a_short_line_that_goes_on_in_small_letters_is_no_end() -> None:
+def test_a_short_line_that_continues_in_small_letters_is_no_end() -> None:
     (block,) = find_micro_blocks(
         [section_of(["The rent", "of a furnished flat counts in full, with what is paid for it."])]
     )

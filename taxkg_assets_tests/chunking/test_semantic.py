@@ -60,13 +60,13 @@ class _Strict(RuleProposer):
 
     def __init__(self, *rounds: Any) -> None:
         self.rounds = list(rounds)
-        self.asked = 0
+        self.queried = 0
 
     def propose(self, task: Task[Any, Any], items: Sequence[Any]) -> tuple[ProposalOutcome[Any], ...]:
         if task is not QUALITY_VALIDATION:
             return super().propose(task, items)
-        verdict, action = self.rounds[min(self.asked, len(self.rounds) - 1)]
-        self.asked += 1
+        verdict, action = self.rounds[min(self.queried, len(self.rounds) - 1)]
+        self.queried += 1
         made = {"score": 0.3, "verdict": verdict, "action": action, "reason": "unreadable"}
         proposals = [
             QualityProposal.model_validate({"item_id": i.item_id, "confidence": 1.0, "evidence": (), **made})
@@ -81,7 +81,7 @@ def test_one_cycle_splits_or_joins_and_judges_again(action: str, count: int) -> 
     units = _units(proposer)
     assert [block.text for unit in units for block in unit.blocks] == [*RENT, *DEPOSITS, *CARS]
     assert (len(units), {unit.status for unit in units}) == (count, {"accepted"})
-    assert proposer.asked == 3  # nothing was accepted at first: a second cycle is forced
+    assert proposer.queried == 3  # nothing was accepted at first: a second cycle is forced
 
 
 def test_what_stays_bad_is_not_accepted_and_says_why() -> None:

@@ -32,32 +32,32 @@ def test_all_22_boxes_of_the_dividend_form_are_one_field_for_every_reader(
     assert between == {("face", "filer"), ("face", "recipient"), ("filer", "recipient")}
 
 
-def test_every_labelled_box_is_aligned_with_all_instructions_that_the_corpus_holds(
+def test_every_labeled_box_is_aligned_with_all_instructions_that_the_corpus_holds(
     aligned: pl.DataFrame, real_graph: dict[str, Any], corpus: Path
 ) -> None:
-    labelled = json.loads((corpus / "eval" / "boxes.json").read_text(encoding="utf8"))
+    labeled = json.loads((corpus / "eval" / "boxes.json").read_text(encoding="utf8"))
     documents = real_graph["documents"]
     booklets = " and ".join(documents.filter(pl.col("doc_type") == "filer_instructions")["form"])
-    told = _forms_told_box_by_box(real_graph)
+    reported = _forms_reported_box_by_box(real_graph)
     with pl.Config(tbl_rows=100, tbl_width_chars=200):
         print(aligned)
-    for row in aligned.filter(pl.col("document_id").is_in(list(labelled))).to_dicts():
-        keys = {box["key"] for box in labelled[row["document_id"]] if box["label"]}
+    for row in aligned.filter(pl.col("document_id").is_in(list(labeled))).to_dicts():
+        keys = {box["key"] for box in labeled[row["document_id"]] if box["label"]}
         missing = keys & set(row["unaligned"])
         if row["reader"] == "filer" and row["form"] in booklets:
             assert missing == set(), row
         elif row["reader"] == "filer":
             assert len(row["unaligned"]) == row["boxes"], "no filer instructions of this form are in the corpus"
         else:
-            assert missing.isdisjoint(told[row["document_id"]]), row
+            assert missing.isdisjoint(reported[row["document_id"]]), row
 
 
-def _forms_told_box_by_box(real_graph: dict[str, Any]) -> dict[str, set[str]]:
-    """Keys that headings of the recipient's page name: an employee is not told of every box of Form W-2."""
-    told: dict[str, set[str]] = {}
+def _forms_reported_box_by_box(real_graph: dict[str, Any]) -> dict[str, set[str]]:
+    """Keys that headings of the recipient's page name: an employee does not read of every box of Form W-2."""
+    reported: dict[str, set[str]] = {}
     for row in real_graph["anchors"].filter(pl.col("perspective") == "recipient").to_dicts():
-        told.setdefault(row["document_id"], set()).add(row["key"] or "")
-    return told
+        reported.setdefault(row["document_id"], set()).add(row["key"] or "")
+    return reported
 
 
 def test_one_key_on_two_forms_is_never_one_field(real_graph: dict[str, Any]) -> None:

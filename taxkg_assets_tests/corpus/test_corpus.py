@@ -1,4 +1,4 @@
-"""The real documents, from bytes to release, held to their gold by the product's own gates."""
+"""The real documents, from bytes to release, tied to their gold by the product's own gates."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from taxkg_assets.serving.build import build
 
 STATUTE = "nyc-admin-code-title-11"
 KEPT_OF = 6
-"""One section of the statute in so many is built: its text is twice that of all other documents together."""
+"""One section of the statute in N is built: its text is twice that of all other documents together."""
 
 
 def test_the_real_statute_has_all_its_sections(corpus: Path) -> None:
@@ -53,7 +53,7 @@ def split_sections(text: str) -> list[str]:
 
 
 def write_shorter(corpus: Path, folder: Path) -> int:
-    """Link all documents into a folder, the statute as an excerpt: what is asked for, and some of the rest.
+    """Link all documents into a folder, the statute as an excerpt: what is requested, and some of the rest.
 
     Returns: the number of its sections.
     """
@@ -61,8 +61,8 @@ def write_shorter(corpus: Path, folder: Path) -> int:
     for path in (corpus / "corpus").iterdir():
         if path.stem != STATUTE:
             (folder / path.name).symlink_to(path)
-    asked = [json.loads(line) for line in (corpus / "eval" / "queries.jsonl").read_text(encoding="utf8").splitlines()]
-    quotes = [_fold(gold["quote"]) for query in asked for gold in query["gold"] if gold["document"] == STATUTE]
+    queried = [json.loads(line) for line in (corpus / "eval" / "queries.jsonl").read_text(encoding="utf8").splitlines()]
+    quotes = [_fold(gold["quote"]) for query in queried for gold in query["gold"] if gold["document"] == STATUTE]
     sections = split_sections((corpus / "corpus" / f"{STATUTE}.txt").read_text(encoding="utf8"))
     kept = [
         section

@@ -1,4 +1,4 @@
-"""Edges of the real forms against facts that were read from the pages before anybody looked at the edges."""
+"""Edges of the real forms against facts that were read from the pages before anybody inspected the edges."""
 
 from __future__ import annotations
 

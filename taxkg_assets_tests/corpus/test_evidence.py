@@ -1,4 +1,4 @@
-"""Evidence of edges against the pages themselves: the PDF is opened again and asked what stands at the rectangle."""
+"""Evidence of edges against the pages themselves: the PDF is opened again and queried what is at the rectangle."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_the_words_of_every_semantic_edge_stand_at_its_rectangles(corpus: Path, 
 
 
 def _read_at(words: list[Any], place: dict[str, float]) -> Counter[str]:
-    """Count the letters of the words whose middle lies in a rectangle."""
+    """Count the letters of the words whose middle is in a rectangle."""
     left, right = place["x0_pt"] - _SLACK_PT, place["x1_pt"] + _SLACK_PT
     top, bottom = place["y0_pt"] - _SLACK_PT, place["y1_pt"] + _SLACK_PT
     inside = [text for x0, y0, x1, y1, text, *_ in words if x1 > left and x0 < right and top <= (y0 + y1) / 2 <= bottom]

@@ -1,4 +1,4 @@
-"""What is known to have changed between real revisions, told by the product; facts read from the pages by eye."""
+"""What is known to have changed between real revisions, stated by the product; facts read from the pages by eye."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def compare(corpus: Path) -> Compare:
     return changes
 
 
-def told(rows: list[dict[str, Any]], *kinds: str) -> set[tuple[str, str]]:
+def reported(rows: list[dict[str, Any]], *kinds: str) -> set[tuple[str, str]]:
     return {(row["kind"], row["key"]) for row in rows if row["kind"].startswith(kinds)}
 
 
@@ -55,25 +55,27 @@ def test_the_correction_of_a_list_of_lines_is_the_only_change(compare: Compare) 
 
 def test_blank_boxes_put_to_use(compare: Compare) -> None:
     first = compare("f1099nec--2020", "f1099nec--2024-01")
-    assert told(first, "box") == {("box renamed", "box_2")}
+    assert reported(first, "box") == {("box renamed", "box_2")}
     assert any(row["kind"] == "text removed" and "FATCA" in row["before"] for row in first)
     second = compare("f1099nec--2024-01", "f1099nec--2025-04")
-    assert told(second, "box") == {("box renamed", "box_3")}
+    assert reported(second, "box") == {("box renamed", "box_3")}
     assert len(second) <= 6
 
 
 def test_codes_added_and_a_box_split(compare: Compare) -> None:
     rows = compare("iw2w3--2024", "iw2w3--2026")
-    assert told(rows, "code added", "code removed") == {("code added", f"code_{code}") for code in ("TA", "TP", "TT")}
-    assert told(rows, "box") == {("box renumbered", "box_14a"), ("box added", "box_14b")}
-    assert told(rows, "code renamed") == {("code renamed", f"code_{code}") for code in "FPS"}
+    assert reported(rows, "code added", "code removed") == {
+        ("code added", f"code_{code}") for code in ("TA", "TP", "TT")
+    }
+    assert reported(rows, "box") == {("box renumbered", "box_14a"), ("box added", "box_14b")}
+    assert reported(rows, "code renamed") == {("code renamed", f"code_{code}") for code in "FPS"}
     amounts = [row for row in rows if row["nature"] == "amounts" and row["key"] == "box_3"]
     assert any("184,500" in row["after"] for row in amounts)
 
 
 def test_a_code_added_to_a_list_under_a_box(compare: Compare) -> None:
     rows = compare("f1099r--2024", "f1099r--2025")
-    assert told(rows, "box", "code") <= {("code added", "code_Y")}
+    assert reported(rows, "box", "code") <= {("code added", "code_Y")}
     assert [row["after"][:2] for row in rows if row["kind"] == "text added" and row["key"] == "box_7"] == ["Y—"]
 
 

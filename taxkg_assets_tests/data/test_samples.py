@@ -101,7 +101,7 @@ def test_every_page_is_marked_as_a_sample(document: str) -> None:
     assert [page for page, text in enumerate(pages(document), 1) if "SAMPLE – not an IRS document" not in text] == []
 
 
-def test_every_quote_stands_on_its_page() -> None:
+def test_every_quote_is_on_its_page() -> None:
     lost = [
         (who, q["quote"]) for who, q in quotes() if fold(q["quote"]) not in fold(pages(q["document"])[q["page"] - 1])
     ]
@@ -112,7 +112,7 @@ def test_every_quote_has_the_length_of_the_format() -> None:
     assert [q["quote"] for _, q in quotes() if not 40 <= len(q["quote"]) <= 300] == []
 
 
-def test_every_quote_of_a_question_lies_in_one_paragraph() -> None:
+def test_every_quote_of_a_question_is_in_one_paragraph() -> None:
     split = [
         (query["id"], q["quote"])
         for query in rows("queries.jsonl")
@@ -141,7 +141,7 @@ def test_a_question_of_several_passages_says_how_many_it_needs() -> None:
     ] == []
 
 
-def test_the_words_of_a_locator_stand_in_the_paragraph_that_it_stands_for() -> None:
+def test_the_words_of_a_locator_stand_in_the_paragraph_that_it_represents() -> None:
     astray = []
     for query in rows("queries.jsonl"):
         needed = [q for q in query["gold"] if q["grade"] >= 2]

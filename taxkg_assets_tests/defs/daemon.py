@@ -35,7 +35,7 @@ class Hook:
 
 @contextmanager
 def open_hook(*, failures: int = 0) -> Iterator[Hook]:
-    """A server for alerts; it refuses the first so many of them."""
+    """A server for alerts; it refuses the first N of them."""
     refused = iter(range(failures))
 
     class Handler(BaseHTTPRequestHandler):
@@ -48,7 +48,7 @@ def open_hook(*, failures: int = 0) -> Iterator[Hook]:
             self.end_headers()
 
         def log_message(self, format: str, *args: object) -> None:
-            """Nothing: the test looks at what came."""
+            """Nothing: the test inspects what came."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     hook = Hook(f"http://127.0.0.1:{server.server_port}/alerts")

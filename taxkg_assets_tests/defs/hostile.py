@@ -8,7 +8,7 @@ from pathlib import Path
 import pymupdf
 
 
-def sound_pdf(pages: int = 2) -> bytes:
+def valid_pdf(pages: int = 2) -> bytes:
     """A small readable document."""
     made = pymupdf.open()
     for number in range(pages):
@@ -20,12 +20,12 @@ def sound_pdf(pages: int = 2) -> bytes:
 
 def truncated() -> bytes:
     """The first part of a file whose download was cut off: no page survives a repair."""
-    return sound_pdf()[:120]
+    return valid_pdf()[:120]
 
 
 def encrypted() -> bytes:
     """A file that asks for a password."""
-    made = pymupdf.open("pdf", sound_pdf())
+    made = pymupdf.open("pdf", valid_pdf())
     return bytes(made.tobytes(encryption=pymupdf.PDF_ENCRYPT_AES_256, user_pw="secret", owner_pw="owner"))
 
 
@@ -45,8 +45,8 @@ def html() -> bytes:
 
 
 def broken_xref() -> bytes:
-    """A sound file whose cross-reference offset points nowhere; every page can be found by a repair."""
-    data = sound_pdf()
+    """A valid file whose cross-reference offset points nowhere; every page can be found by a repair."""
+    data = valid_pdf()
     at = data.rindex(b"startxref")
     return data[:at] + b"startxref\n7\n%%EOF\n"
 
@@ -113,12 +113,12 @@ def _drawn(operators: bytes) -> bytes:
 
 
 DAMAGED = {
-    "cut-early": lambda: sound_pdf()[:60],
-    "cut-half": lambda: sound_pdf()[: len(sound_pdf()) // 2],
-    "cut-late": lambda: sound_pdf()[:-40],
-    "zeroed": lambda: sound_pdf()[:200] + bytes(400) + sound_pdf()[600:],
-    "shifted": lambda: b"x" * 3000 + sound_pdf(),
-    "no-head": lambda: sound_pdf()[9:],
+    "cut-early": lambda: valid_pdf()[:60],
+    "cut-half": lambda: valid_pdf()[: len(valid_pdf()) // 2],
+    "cut-late": lambda: valid_pdf()[:-40],
+    "zeroed": lambda: valid_pdf()[:200] + bytes(400) + valid_pdf()[600:],
+    "shifted": lambda: b"x" * 3000 + valid_pdf(),
+    "no-head": lambda: valid_pdf()[9:],
     "xref-gone": broken_xref,
     "empty-file": lambda: b"",
     "error-page": html,

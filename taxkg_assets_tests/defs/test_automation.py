@@ -54,7 +54,7 @@ def look(instance: dg.DagsterInstance, home: Path) -> dg.SensorResult | dg.SkipR
     return found
 
 
-def asked(result: dg.SensorResult | dg.SkipReason) -> tuple[tuple[str, str], str]:
+def queried(result: dg.SensorResult | dg.SkipReason) -> tuple[tuple[str, str], str]:
     """First and last partition, and run key, of the one request."""
     assert isinstance(result, dg.SensorResult)
     assert result.run_requests is not None
@@ -73,7 +73,7 @@ def test_a_file_that_is_being_written_is_left_for_the_next_look(
     assert not is_being_written(inbox / "half.txt", time.time() - 3600), "a clock that was set back delays nothing"
 
 
-def test_a_new_a_changed_and_a_gone_file_are_asked_for_once(
+def test_a_new_a_changed_and_a_gone_file_are_requested_once(
     instance: dg.DagsterInstance, sample_home: Path, inbox: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(automation, "SETTLE_SECONDS", 0.0)
@@ -82,23 +82,23 @@ def test_a_new_a_changed_and_a_gone_file_are_asked_for_once(
     shutil.copy(inbox / f"{NAME}.txt", new)
     store = Store(sample_home)
     store.replace_documents("references", store.read("references").clear(), documents={NAME: None})
-    first = asked(look(instance, sample_home))
+    first = queried(look(instance, sample_home))
     assert first[0] == (NAME, "new"), "tables of the earlier one are still to be published"
-    assert asked(look(instance, sample_home)) == first
+    assert queried(look(instance, sample_home)) == first
     new.write_text("changed", encoding="utf8")
-    assert asked(look(instance, sample_home))[1] != first[1]
+    assert queried(look(instance, sample_home))[1] != first[1]
     new.unlink()
     assert isinstance(look(instance, sample_home), dg.SkipReason)
     (inbox / f"{NAME}.txt").unlink()
-    (partition, _), _ = asked(look(instance, sample_home))
+    (partition, _), _ = queried(look(instance, sample_home))
     assert DOCUMENT_PARTITIONS.name is not None
-    held = instance.get_dynamic_partitions(DOCUMENT_PARTITIONS.name)
-    assert NAME not in held
-    assert partition in held
+    kept = instance.get_dynamic_partitions(DOCUMENT_PARTITIONS.name)
+    assert NAME not in kept
+    assert partition in kept
 
 
 def test_tables_wait_for_the_last_of_those_they_are_made_from(instance: dg.DagsterInstance, sample_home: Path) -> None:
-    """`index` and `eval_report` are made from `documents` too; asked for at once they would only be refused."""
+    """`index` and `eval_report` are made from `documents` too; requested at once they would only be refused."""
 
     def tick(cursor: object = None) -> tuple[object, set[str]]:
         result = dg.evaluate_automation_conditions(defs=defs, instance=instance, cursor=cursor)  # type: ignore[arg-type]
@@ -120,11 +120,11 @@ def test_a_run_that_was_killed_is_recorded_as_failed_and_made_again(
     with store.exclusive():
         assert report_dead_run(instance, store) == run.run_id, "the process with the lock knows that it is the only one"
     store.record_active_run(run.run_id)
-    first, second = look(instance, sample_home), look(instance, sample_home)
+    before, after = look(instance, sample_home), look(instance, sample_home)
     found = instance.get_run_by_id(run.run_id)
     assert found is not None
     assert found.status == dg.DagsterRunStatus.FAILURE
-    assert asked(first) == asked(second), "once for each run that broke off"
+    assert queried(before) == queried(after), "once for each run that broke off"
     assert build(str(sample_home), select=["release"]).is_done
     assert isinstance(look(instance, sample_home), dg.SkipReason)
 

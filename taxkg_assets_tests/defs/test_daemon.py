@@ -36,7 +36,7 @@ def pages(home: Path, name: str) -> str:
     return " ".join(rows["text"])
 
 
-def test_a_dropped_document_is_released_a_bad_one_refused_and_a_corrected_one_heals(small_home: Path) -> None:
+def test_a_dropped_document_is_released_a_bad_one_refused_and_a_corrected_one_recovers(small_home: Path) -> None:
     inbox, store = small_home / "inbox", Store(small_home)
     log = small_home.with_name("daemon.log")
     with open_hook() as hook:

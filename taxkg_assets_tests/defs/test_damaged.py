@@ -1,4 +1,4 @@
-"""Whatever lies among them: every sound document of a folder is released."""
+"""Whatever is among them: every valid document of a folder is released."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ import pytest
 from taxkg_assets.serving.build import build
 from taxkg_assets.serving.released import open_release
 from taxkg_assets_tests.defs.breaking import write_page
-from taxkg_assets_tests.defs.hostile import DAMAGED, MALICIOUS, sound_pdf
+from taxkg_assets_tests.defs.hostile import DAMAGED, MALICIOUS, valid_pdf
 
 pytestmark = pytest.mark.slow
 
 GOOD = 12
 
 
-def test_damaged_hostile_disputed_and_closed_sources_cost_no_sound_document(
+def test_damaged_hostile_disputed_and_closed_sources_cost_no_valid_document(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TAXKG_DOCUMENT_SECONDS", "60")
     monkeypatch.setenv("TAXKG_DOCUMENT_MEMORY_MB", "256")
     folder, other, closed = (tmp_path / name for name in ("corpus", "other", "closed"))
-    sound = {write_page(folder, number) for number in range(GOOD)}
-    (folder / "sound.pdf").write_bytes(sound_pdf())
+    valid = {write_page(folder, number) for number in range(GOOD)}
+    (folder / "sound.pdf").write_bytes(valid_pdf())
     assert (len(DAMAGED), len(MALICIOUS)) == (10, 10)
     for name, make in {**DAMAGED, **MALICIOUS}.items():
         (folder / f"{name}.pdf").write_bytes(make())
@@ -36,14 +36,14 @@ def test_damaged_hostile_disputed_and_closed_sources_cost_no_sound_document(
     assert result.is_done, result.errors
     assert [str(closed) in said for said in result.closed] == [True]
     refused = {row["document_id"]: row for row in result.quarantine}
-    assert not refused.keys() & {*sound, "sound"}
+    assert not refused.keys() & {*valid, "sound"}
     assert "pennies-900" in refused
     assert {"bomb", "locked", "empty-file", "error-page"} <= refused.keys()
     assert all(row["reason"] and row["remedy"] for row in refused.values())
     assert not [row for row in refused.values() if row["stage"] == "extract"], "no file meets a defect"
     released = open_release(str(tmp_path / "home"))
     served = set(released.table("documents")["document_id"])
-    assert {*sound, "sound"} <= served
+    assert {*valid, "sound"} <= served
     assert served.isdisjoint(refused)
     quality = released.table("document_quality")
     assert set(quality.filter(outcome="withheld")["document_id"]) == refused.keys()

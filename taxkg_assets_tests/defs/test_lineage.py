@@ -117,12 +117,12 @@ def test_private_names_of_dagster_are_in_one_module() -> None:
 
 def test_the_wiring_keeps_one_register() -> None:
     """No module of defs keeps a container of its own that wiring fills; a run keeps gates, listeners and times."""
-    held = []
+    kept = []
     for path in sorted((PACKAGE / "defs").rglob("*.py")):
         for node in ast.parse(path.read_text(encoding="utf8")).body:
             value = node.value if isinstance(node, ast.Assign | ast.AnnAssign) else None
             if isinstance(value, ast.Dict | ast.List | ast.Set) and not getattr(
                 value, "elts", getattr(value, "keys", 1)
             ):
-                held.append(f"{path.name}: {ast.unparse(node)[:60]}")
-    assert sorted(name.split(":")[0] for name in held) == ["early_gates.py", "progress.py", "timing.py"]
+                kept.append(f"{path.name}: {ast.unparse(node)[:60]}")
+    assert sorted(name.split(":")[0] for name in kept) == ["early_gates.py", "progress.py", "timing.py"]

@@ -17,5 +17,5 @@ def test_every_table_that_may_ask_a_model_is_known_to_the_record() -> None:
 
 
 def test_every_task_has_somebody_who_asks() -> None:
-    asked = {task.name for tasks in (*CALLERS.values(), *LATER_CALLERS.values(), READER_TASKS) for task in tasks}
-    assert asked == set(TASKS)
+    queried = {task.name for tasks in (*CALLERS.values(), *LATER_CALLERS.values(), READER_TASKS) for task in tasks}
+    assert queried == set(TASKS)

@@ -130,9 +130,9 @@ def test_an_outage_loses_no_call_and_a_full_record_makes_none(
     home.store.write("llm_calls", rows, inputs="")
     (home.store.home / "cache" / "llm_calls.jsonl").unlink()
     monkeypatch.setenv("TAXKG_LLM_PROVIDER", "replay")
-    asked = len(healthy.sent)
+    queried = len(healthy.sent)
     assert _make(home).equals(first)
-    assert len(healthy.sent) == asked
+    assert len(healthy.sent) == queried
     assert describe_proposer(home)["calls"] == len(bodies)
 
 
@@ -180,7 +180,7 @@ def test_the_estimate_names_what_a_run_would_ask(home: Home, serve: Callable[[An
 
 
 def _obedient(sent: Sent, number: int = 0) -> Answer:
-    """A model that does what it reads: where the order stands in its items, it says what it was ordered to."""
+    """A model that does what it reads: where the order is in its items, it says what it was ordered to."""
     honest = json.loads(answer_like_the_rules(sent).body["choices"][0]["message"]["content"])["proposals"]
     if ORDER not in PROTOCOL.said(sent)[1]:
         return PROTOCOL.wrap({"proposals": honest}, "")
@@ -202,9 +202,9 @@ def test_documents_give_no_orders(home: Home, read: Extraction, serve: Callable[
     server = serve(_obedient)
     chunks = _make(home)
     assert "Invisible text was left out on page(s) 1, 2, 3, 4." in " ".join(read.warnings)
-    told = [(row.kind, row.page) for row in read.hidden_texts if row.is_order]
+    reported = [(row.kind, row.page) for row in read.hidden_texts if row.is_order]
     unseen = ("like its background", "tiny", "off page", "covered")
-    assert sorted(told) == sorted(
+    assert sorted(reported) == sorted(
         [*((kind, page) for kind in unseen for page in (1, 2, 3, 4)), ("printed", 2), ("printed", 5)]
     )
     assert any(ORDER in cell["text"] for table in read.frames["tables"]["cells"] for cell in table)

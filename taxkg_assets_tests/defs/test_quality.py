@@ -1,4 +1,4 @@
-"""A law that few documents break costs nobody the others; one that many break stops everything behind it."""
+"""A law that few documents break costs no one the others; one that many break stops everything behind it."""
 
 from __future__ import annotations
 
@@ -100,12 +100,12 @@ def test_few_broken_documents_are_withheld_or_flagged_and_the_others_are_release
 
 def test_answers_that_rest_on_a_flagged_document_say_so(few: tuple[Path, BuildResult]) -> None:
     released = open_release(str(few[0]))
-    doubted, sound = (
+    doubted, valid = (
         released.searcher.search("who pays pennies", k=1, document=f"pennies-{n:03}") for n in (ALL - 1, ALL // 2)
     )
     assert [flag.law for flag in doubted[0].quality] == ["no_prompt_injection"]
     assert doubted[0].quality[0].remedy
-    assert sound[0].quality == []
+    assert valid[0].quality == []
     assert released.flags_of(f"pennies-{ALL - 1:03}")[0]["document"] == f"pennies-{ALL - 1:03}"
 
 
@@ -133,8 +133,8 @@ def test_many_broken_documents_stop_the_command_line_and_a_click(home: Path, rev
     ]
     assert versions(store) == before
     assert open_release(str(home)).row == served
-    held = store.read("documents").filter(pl.col("document_id").is_in(names))
-    assert held.height == len(names), "their old rows stay"
+    kept = store.read("documents").filter(pl.col("document_id").is_in(names))
+    assert kept.height == len(names), "their old rows stay"
     with open_instance(store) as instance:
         for name in ("document_quality", "nodes", "release"):
             clicked = materialize_one(home, instance, name)

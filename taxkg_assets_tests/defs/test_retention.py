@@ -44,9 +44,9 @@ def test_releases_that_a_rollback_may_go_to_stay_whole_and_older_ones_go(small_h
     served = open_release(str(small_home))
     before = {name: served.table(name) for name in json.loads(served.row["table_versions"])}
     commits = versions(store)
-    told = run_retention(home, keep_days=0, is_dry=True)
+    reported = run_retention(home, keep_days=0, is_dry=True)
     freed = run_retention(home, keep_days=0)
-    assert freed == told
+    assert freed == reported
     assert sum(one.files for one in freed) > 0
     assert all(one.files == 0 for one in run_retention(home, keep_days=0))
     assert versions(store) == commits, "nobody has to build or judge anything again"

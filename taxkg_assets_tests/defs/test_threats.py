@@ -11,7 +11,7 @@ import pytest
 import taxkg_assets
 from taxkg_assets.extraction.extract import extract
 from taxkg_assets.sources.scan import name_of
-from taxkg_assets_tests.defs.hostile import sound_pdf
+from taxkg_assets_tests.defs.hostile import valid_pdf
 
 pytestmark = pytest.mark.slow
 
@@ -27,14 +27,14 @@ def test_no_document_meets_an_archive_a_pickle_or_a_parser_of_xml_but_the_templa
             names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
             found |= {(path.name, name) for name in names if name.split(".")[0] in FORBIDDEN}
     # The template of a form alone, by a parser that is made to refuse document types and entities; and what a step's
-    # own process tells the one that started it.
+    # own process states the one that started it.
     assert found == {("form_template.py", "xml.parsers"), ("step_process.py", "pickle")}
 
 
 def test_an_entity_in_a_form_reads_no_file(tmp_path: Path) -> None:
     secret = tmp_path / "secret.txt"
     secret.write_text("the words of another file", encoding="utf8")
-    with pymupdf.open("pdf", sound_pdf()) as document:
+    with pymupdf.open("pdf", valid_pdf()) as document:
         xfa = document.get_new_xref()
         document.update_object(xfa, "<<>>")
         entity = f'<!DOCTYPE x [<!ENTITY e SYSTEM "file://{secret}">]><xdp><field>&e;</field></xdp>'

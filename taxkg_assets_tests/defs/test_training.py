@@ -1,4 +1,4 @@
-"""The gates of pairs and negatives look at each kind and source, which the others would hide."""
+"""The gates of pairs and negatives inspect each kind and source, which the others would hide."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from taxkg_assets.schemas import Pairs
 from taxkg_assets_tests.training import small
 
 
-def _judge(folder: Path, *, sound: int) -> Verdict:
-    """A home with many sound questions, and 25 definitions of which so many are."""
-    verdicts = [("scenario", True)] * 300 + [("definition", n < sound) for n in range(25)]
+def _judge(folder: Path, *, valid: int) -> Verdict:
+    """A home with many valid questions, and 25 definitions of which N are."""
+    verdicts = [("scenario", True)] * 300 + [("definition", n < valid) for n in range(25)]
     rows = [
         {"pair_id": f"{n:03}", "kind": kind, "split": "train", "polarity": "positive", "is_valid_pair": is_valid_pair}
         for n, (kind, is_valid_pair) in enumerate(verdicts)
@@ -27,10 +27,10 @@ def _judge(folder: Path, *, sound: int) -> Verdict:
     return PIPELINE["pairs"].gates["pairs_are_valid"](home)[0]
 
 
-@pytest.mark.parametrize(("sound", "faults"), [(24, []), (15, ["valid_share of definition"])])
-def test_a_bad_kind_is_seen_among_good_ones(tmp_path: Path, sound: int, faults: list[str]) -> None:
-    verdict = _judge(tmp_path, sound=sound)
+@pytest.mark.parametrize(("valid", "faults"), [(24, []), (15, ["valid_share of definition"])])
+def test_a_bad_kind_is_seen_among_good_ones(tmp_path: Path, valid: int, faults: list[str]) -> None:
+    verdict = _judge(tmp_path, valid=valid)
     assert verdict.offending["metric"].to_list() == faults
     assert verdict.passed is not bool(faults)
     assert verdict.figures["valid_share"] > 0.95
-    assert verdict.figures["definition"] == pytest.approx(sound / 25)
+    assert verdict.figures["definition"] == pytest.approx(valid / 25)

@@ -1,4 +1,4 @@
-"""The law of the chosen encoder: what lies in the home is asked again, and a base of another kind is no base of it."""
+"""The law of the chosen encoder: what is in the home is queried again, and a base of another kind is no base of it."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
     weights.parent.mkdir(parents=True)
     weights.write_bytes(b"weights")
     own = {"name": "m", "path": "models/m", "base_hash": "b", "sha256": sha256_of(weights), "is_chosen": True}
-    asked = [
+    queried = [
         {"pair_id": t, "kind": "scenario", "query": f"what of {t}", "passage": f"text of {t}", "split": "dev"}
         for t in TOPICS
     ]
     for name, frame in (
         ("model", small.fill(Model, [own | {"gain": 0.1, "gain_low": 0.05, "gain_by_kind": "{}"}])),
-        ("pairs", small.fill(Pairs, [row | {"polarity": "positive"} for row in asked])),
+        ("pairs", small.fill(Pairs, [row | {"polarity": "positive"} for row in queried])),
         ("hard_negatives", HardNegatives.create_empty()),
     ):
         home.store.write(name, pl.DataFrame(frame), inputs="")

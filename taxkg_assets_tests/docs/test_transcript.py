@@ -1,4 +1,4 @@
-"""The transcript of the servers tells what they say today; `python docs/transcript.py HOME` writes it anew."""
+"""The transcript of the servers states what they say today; `python docs/transcript.py HOME` writes it again."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def service(built_samples: Path) -> Service:
     return Service(str(built_samples))
 
 
-def test_the_page_tells_what_both_servers_say(service: Service) -> None:
+def test_the_page_states_what_both_servers_say(service: Service) -> None:
     transcript, page = load_transcript(), (DOCS / "transcript.md").read_text(encoding="utf8")
 
     async def ask_tools() -> list[str]:
@@ -54,7 +54,7 @@ def test_the_page_tells_what_both_servers_say(service: Service) -> None:
             assert page.count(by_tool) == 2, "once over HTTP, once over standard input and output"
 
 
-def test_what_is_shown_is_cut_where_an_ellipsis_stands() -> None:
+def test_what_is_shown_is_cut_where_an_ellipsis_is() -> None:
     shorten = load_transcript().shorten
     assert shorten([1, 2, 3, 4]) == [1, 2, "… 2 more"]
     assert shorten({"via": 1, "answer": None, "label": "word " * 40}) == {

@@ -1,4 +1,4 @@
-"""The scoring scripts and labels beside the real documents, as the tests of agreement read them."""
+"""The scoring scripts and labels next to the real documents, as the tests of agreement read them."""
 
 from __future__ import annotations
 

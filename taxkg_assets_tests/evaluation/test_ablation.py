@@ -7,7 +7,7 @@ import pytest
 from taxkg_assets.evaluation.ablation import Step, score_ablation
 from taxkg_assets_tests.evaluation.corpus import BOOK, FEE, FORM, LAW, RENT, documents, queries, question, runs
 
-ASKED = queries(question("a", (FORM, RENT)), question("b", (BOOK, RENT)), question("c", (LAW, FEE)))
+QUERIED = queries(question("a", (FORM, RENT)), question("b", (BOOK, RENT)), question("c", (LAW, FEE)))
 RUNS = runs(
     ("plain", "a", 1, FORM, RENT),
     ("plain", "b", 1, LAW, FEE),
@@ -20,7 +20,9 @@ RUNS = runs(
 
 
 def test_gains_are_paired() -> None:
-    frame = score_ablation(ASKED, RUNS, documents=documents(), steps=[Step("prefix", "plain", "rich")], metrics=["mrr"])
+    frame = score_ablation(
+        QUERIED, RUNS, documents=documents(), steps=[Step("prefix", "plain", "rich")], metrics=["mrr"]
+    )
     row = frame.row(0, named=True)
     assert frame.height == 1
     assert row["without"] == pytest.approx((1 + 1 / 2 + 1) / 3)
@@ -33,4 +35,4 @@ def test_gains_are_paired() -> None:
 
 def test_a_system_that_was_not_run_is_an_error() -> None:
     with pytest.raises(ValueError, match="not run: dense"):
-        score_ablation(ASKED, RUNS, documents=documents(), steps=[Step("prefix", "dense", "rich")])
+        score_ablation(QUERIED, RUNS, documents=documents(), steps=[Step("prefix", "dense", "rich")])

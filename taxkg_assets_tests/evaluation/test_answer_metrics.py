@@ -1,4 +1,4 @@
-"""What an answer is worth: needed passages, values, words beside the point, silence, and honest confidence."""
+"""What an answer is worth: needed passages, values, irrelevant words, silence, and honest confidence."""
 
 from __future__ import annotations
 
@@ -75,15 +75,15 @@ def test_silence_contains_nothing_and_is_not_off_the_point() -> None:
 
 
 def test_an_unanswerable_question_is_judged_by_silence_alone() -> None:
-    asked = question(kind="unanswerable")
-    assert score_answer(asked, reply(None)) == {"abstains_on_unanswerable": 1.0}
-    assert score_answer(asked, reply(BARN)) == {"abstains_on_unanswerable": 0.0}
+    queried = question(kind="unanswerable")
+    assert score_answer(queried, reply(None)) == {"abstains_on_unanswerable": 1.0}
+    assert score_answer(queried, reply(BARN)) == {"abstains_on_unanswerable": 0.0}
 
 
 def test_a_value_is_correct_with_its_row_and_wrong_with_another_amount() -> None:
-    asked = question("Barns built of wood and stone 1,200", kind="table_value")
-    assert score_answer(asked, reply("Barns built of wood and stone: Limit 1,200"))["value_correct"] == 1.0
-    assert score_answer(asked, reply("Barns built of wood and stone: Limit 1,300"))["value_correct"] == 0.0
+    queried = question("Barns built of wood and stone 1,200", kind="table_value")
+    assert score_answer(queried, reply("Barns built of wood and stone: Limit 1,200"))["value_correct"] == 1.0
+    assert score_answer(queried, reply("Barns built of wood and stone: Limit 1,300"))["value_correct"] == 0.0
 
 
 def test_calibration_error_is_the_distance_of_confidence_from_what_is_right() -> None:
@@ -94,22 +94,22 @@ def test_calibration_error_is_the_distance_of_confidence_from_what_is_right() ->
 
 
 def test_outcomes_leave_out_silence_and_count_an_answer_to_the_unanswerable_as_wrong() -> None:
-    asked = [question(BARN, name="a"), question(STALL, name="b"), question(kind="unanswerable", name="c")]
+    queried = [question(BARN, name="a"), question(STALL, name="b"), question(kind="unanswerable", name="c")]
     replies = {"a": reply(BARN, confidence=0.8), "b": reply(None), "c": reply(BARN, confidence=0.6)}
-    assert find_outcomes(asked, replies) == [(0.8, True), (0.6, False)]
+    assert find_outcomes(queried, replies) == [(0.8, True), (0.6, False)]
 
 
 def test_risk_rises_as_less_sure_answers_are_given() -> None:
-    asked = [question(BARN, name="a"), question(STALL, name="b")]
+    queried = [question(BARN, name="a"), question(STALL, name="b")]
     replies = {"a": reply(BARN, confidence=0.8), "b": reply(BARN, confidence=0.6)}
-    assert score_risk_coverage(asked, replies) == [(0.8, 0.5, 0.0), (0.6, 1.0, 0.5)]
-    assert score_risk_coverage(asked, {"a": reply(None), "b": reply(None)}) == []
+    assert score_risk_coverage(queried, replies) == [(0.8, 0.5, 0.0), (0.6, 1.0, 0.5)]
+    assert score_risk_coverage(queried, {"a": reply(None), "b": reply(None)}) == []
 
 
 def test_a_report_averages_over_all_questions_and_over_each_kind() -> None:
-    asked = [question(BARN, name="a"), question(STALL, name="b", kind="procedural")]
+    queried = [question(BARN, name="a"), question(STALL, name="b", kind="procedural")]
     replies = {"a": reply(BARN), "b": reply(BARN)}
-    report = score_answers(asked, replies, families={"a": "x", "b": "y"})
+    report = score_answers(queried, replies, families={"a": "x", "b": "y"})
     figures = {(row["slice"], row["metric"]): row for row in report.rows(named=True)}
     mean = figures["all", "contains_needed"]
     assert (mean["value"], mean["n"]) == (0.5, 2)

@@ -9,7 +9,7 @@ from taxkg_assets.rules.floors import Floor
 from taxkg_assets.schemas import EvalReport
 from taxkg_assets_tests.evaluation.corpus import BOOK, FEE, FORM, LAW, RENT, documents, queries, question, runs
 
-ASKED = queries(
+QUERIED = queries(
     question("a", (FORM, RENT)),
     question("b", (BOOK, RENT), type="procedural"),
     question("c", (LAW, FEE), type="procedural"),
@@ -24,7 +24,7 @@ RUNS = runs(
     ("full", "c", 1, FORM, RENT),
     ("full", "c", 2, LAW, FEE),
 )
-REPORT = build_eval_report(ASKED, RUNS, documents=documents())
+REPORT = build_eval_report(QUERIED, RUNS, documents=documents())
 
 
 def cell(system: str, metric: str, piece: str = "all") -> dict[str, object]:
@@ -51,12 +51,12 @@ def test_a_single_family_has_no_interval() -> None:
 
 
 def test_families_join_the_revisions_of_a_document() -> None:
-    families = find_families(ASKED, documents())
+    families = find_families(QUERIED, documents())
     assert families["family"].to_list() == ["f9000", "i9000", "town-code", "gone"]
 
 
 def test_rows_are_the_same_twice_and_in_key_order() -> None:
-    assert build_eval_report(ASKED, RUNS, documents=documents()).equals(REPORT)
+    assert build_eval_report(QUERIED, RUNS, documents=documents()).equals(REPORT)
     assert REPORT.equals(REPORT.sort(EvalReport.primary_key()))
 
 

@@ -34,7 +34,7 @@ def damage(text: str, draw: random.Random) -> str:
 
 
 def read_anchors(gold: Rows, draw: random.Random) -> dy.DataFrame[Anchors]:
-    """The labelled headings, some lost, moved, renamed, hung elsewhere, and some invented."""
+    """The labeled headings, some lost, moved, renamed, hung elsewhere, and some invented."""
     ids = {(row["document"], row["heading"]): f"{row['document']}#{ix:05}" for ix, row in enumerate(gold)}
     rows = []
     for ix, row in enumerate(gold):
@@ -185,14 +185,14 @@ def test_damaged_tables_score_alike(seed: int, corpus: Path) -> None:
             gold["references"], references.to_dicts(), anchors.to_dicts(), gold["references_scope"], gold["anchors"]
         ),
     }
-    labels, labelled = read_labels({"gold": gold}), all_documents(gold)
+    labels, labeled = read_labels({"gold": gold}), all_documents(gold)
     ours = {
-        "roles": score_roles(elements, labels, documents=labelled),
-        "ownership": score_ownership(sections, labels, anchors=anchors, documents=labelled),
-        "boxes": score_boxes(registry, labels, documents=labelled),
-        "tables": score_tables(tables, labels, documents=labelled),
-        "anchors": score_anchors(anchors, labels, documents=labelled),
-        "references": score_references(references, labels, anchors=anchors, documents=labelled),
+        "roles": score_roles(elements, labels, documents=labeled),
+        "ownership": score_ownership(sections, labels, anchors=anchors, documents=labeled),
+        "boxes": score_boxes(registry, labels, documents=labeled),
+        "tables": score_tables(tables, labels, documents=labeled),
+        "anchors": score_anchors(anchors, labels, documents=labeled),
+        "references": score_references(references, labels, anchors=anchors, documents=labeled),
     }
     for family, names in NAMES.items():
         for theirs_name, our_name in names.items():

@@ -37,7 +37,7 @@ ROLES = [
 ]
 
 
-def labelled(**files: list[dict[str, Any]]) -> Labels:
+def labeled(**files: list[dict[str, Any]]) -> Labels:
     return read_labels({"gold": files})
 
 
@@ -50,7 +50,7 @@ def test_roles_count_wrong_and_lost_lines() -> None:
         ],
         document_id=BOOK,
     )
-    score = score_roles(elements, labelled(roles=ROLES), documents=documents())
+    score = score_roles(elements, labeled(roles=ROLES), documents=documents())
     assert score.score == pytest.approx(1 / 3)
     assert score.figures["role_lost"] == pytest.approx(1 / 3)
     assert score.misses["problem"].to_list() == ["role", "lost"]
@@ -66,7 +66,7 @@ def test_owners_pass_over_runins() -> None:
         anchor(f"{BOOK}#box", "Box 1a. Rent", kind="box"),
         anchor(f"{BOOK}#runin", "Deposits.", kind="runin", parent_anchor_id=f"{BOOK}#box"),
     )
-    score = score_ownership(read, labelled(ownership=rows), anchors=tree, documents=documents())
+    score = score_ownership(read, labeled(ownership=rows), anchors=tree, documents=documents())
     assert score.score == pytest.approx(2 / 3)
     assert score.misses.select("problem", "wanted", "found").rows() == [("owner", "Box 1a. Rent", None)]
 
@@ -84,7 +84,7 @@ def test_boxes_count_missing_invented_and_misread_ones() -> None:
         ],
         document_id=FORM,
     )
-    score = score_boxes(registry, labelled(boxes=rows), documents=documents())
+    score = score_boxes(registry, labeled(boxes=rows), documents=documents())
     assert score.figures == {
         "box_coverage": pytest.approx(3 / 4),
         "box_label_match": pytest.approx(2 / 3),
@@ -107,14 +107,14 @@ def test_cells_need_value_and_both_paths() -> None:
         for ix, (row, column, value) in enumerate(read_as)
     ]
     tables = build_frame(Tables, [{"table_id": "t", "cells": read, "title": "Shops: fee"}], document_id=BOOK)
-    score = score_tables(tables, labelled(tables=rows), documents=documents())
+    score = score_tables(tables, labeled(tables=rows), documents=documents())
     assert score.figures == {"cell_accuracy": pytest.approx(2 / 3), "cell_value_found": pytest.approx(3 / 3)}
     assert score.misses["text"].to_list() == ["$90"]
 
 
 def test_labels_of_other_documents_measure_nothing() -> None:
     rows = [{**row, "document": "gone--2020"} for row in ROLES]
-    score = score_roles(build_frame(Elements, []), labelled(roles=rows), documents=documents())
+    score = score_roles(build_frame(Elements, []), labeled(roles=rows), documents=documents())
     assert score.score is None
     assert "not measured" in score.describe()
     assert find_floor_faults(score, [FLOOR]).is_empty()
@@ -126,5 +126,5 @@ FLOOR = Floor(
 
 
 def test_a_broken_floor_is_a_row() -> None:
-    score = score_roles(build_frame(Elements, []), labelled(roles=ROLES), documents=documents())
+    score = score_roles(build_frame(Elements, []), labeled(roles=ROLES), documents=documents())
     assert find_floor_faults(score, [FLOOR]).select("floor_id", "value", "floor", "n").rows() == [("f", 0.0, 0.5, 3)]

@@ -16,7 +16,7 @@ def test_boxes_are_flattened() -> None:
     assert read_labels({"gold": {"boxes": rows}}).boxes[0].parts == ("Rent",)
 
 
-def test_rows_of_two_folders_count_once_and_twins_of_a_page_twice() -> None:
+def test_rows_of_two_folders_count_once_and_duplicates_of_a_page_twice() -> None:
     labels = read_labels({"b": {"roles": [ROLE, {**ROLE, "page": 2}]}, "a": {"roles": [ROLE, ROLE]}})
     assert [row.page for row in labels.roles] == [1, 1, 2]
 

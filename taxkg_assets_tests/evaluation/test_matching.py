@@ -23,7 +23,7 @@ QUOTE = "Enter in box 2e the rent of the back room, but do not include the part 
         ("", False),
     ],
 )
-def test_a_quote_stands_only_where_its_meaning_stands(text: str, expected: bool) -> None:
+def test_a_quote_is_only_where_its_meaning_is(text: str, expected: bool) -> None:
     assert is_quoted(QUOTE, text) is expected
 
 

@@ -30,8 +30,8 @@ NOISE = "Nothing on this page has to do with what was asked; it speaks of ships 
 
 
 def scores(results: list[Result], **overrides: Any) -> dict[str, float | None]:
-    asked = question("q", (FORM, RENT), (BOOK, DEPOSIT), **overrides)
-    return score_query(asked, results, is_abstained=False)
+    queried = question("q", (FORM, RENT), (BOOK, DEPOSIT), **overrides)
+    return score_query(queried, results, is_abstained=False)
 
 
 def test_hand_worked_ranking_with_two_passages() -> None:
@@ -47,9 +47,9 @@ def test_hand_worked_ranking_with_two_passages() -> None:
 
 
 def test_passages_of_grade_one_are_not_required_but_gain() -> None:
-    asked = question("q", (FORM, RENT), (BOOK, DEPOSIT))
-    asked["gold"][1]["grade"] = 1
-    found = score_query(asked, [Result(FORM, RENT)], is_abstained=False)
+    queried = question("q", (FORM, RENT), (BOOK, DEPOSIT))
+    queried["gold"][1]["grade"] = 1
+    found = score_query(queried, [Result(FORM, RENT)], is_abstained=False)
     assert found["recall@5"] == 1 / 1
     assert "multi_hop_coverage" not in found
     assert found["ndcg@10"] == pytest.approx(3 / (3 + 1 / math.log2(3)))
@@ -70,7 +70,7 @@ def test_rank_measures_see_500_tokens_and_the_budget_sees_2000() -> None:
     assert flooded["recall@2000tok"] == 0
 
 
-def test_near_miss_counts_only_where_no_gold_stands_first() -> None:
+def test_near_miss_counts_only_where_no_gold_is_first() -> None:
     tempting = [{"document": BOOK, "page": 1, "quote": FEE, "why": "other law"}]
     assert scores([Result(BOOK, FEE)], near_miss=tempting)["near_miss@1"] == 1
     assert scores([Result(LAW, FEE)], near_miss=tempting)["near_miss@1"] == 0
@@ -86,16 +86,16 @@ def test_abstention_is_counted_apart_for_what_has_an_answer() -> None:
 
 
 def test_unresolved_questions_stay_as_rows_without_value() -> None:
-    asked = queries(question("a", (FORM, RENT)), question("b", ("gone--2020", RENT)))
-    frame = score_runs(asked, runs(("bm25", "a", 1, FORM, RENT)))
+    queried = queries(question("a", (FORM, RENT)), question("b", ("gone--2020", RENT)))
+    frame = score_runs(queried, runs(("bm25", "a", 1, FORM, RENT)))
     recall = frame.filter(metric="recall@5").sort("query_id")
     assert recall["query_id"].to_list() == ["a", "b"]
     assert recall["value"].to_list() == [1.0, None]
 
 
-def test_a_question_that_a_system_was_not_asked_counts_as_missed() -> None:
-    asked = queries(question("a", (FORM, RENT)), question("b", (FORM, RENT)))
-    frame = score_runs(asked, runs(("bm25", "a", 1, FORM, RENT)))
+def test_a_question_that_a_system_was_not_queried_counts_as_missed() -> None:
+    queried = queries(question("a", (FORM, RENT)), question("b", (FORM, RENT)))
+    frame = score_runs(queried, runs(("bm25", "a", 1, FORM, RENT)))
     assert frame.filter(metric="mrr")["value"].to_list() == [1.0, 0.0]
 
 
@@ -153,6 +153,6 @@ def test_figures_of_a_pipeline_by_hand() -> None:
     total = figures["time: total", "all"]
     assert total["ended_at"] - total["began_at"] == timedelta(seconds=6)
     assert ("time: release", "all") not in figures
-    told = {row[0]: row[2:4] for row in render_metrics(found).filter(pl.col("slice") != "d").iter_rows()}
-    assert told["relevance@3"] == ("75.0%", "K = 3")
-    assert told["time: parse"] == ("4.0 s", "")
+    reported = {row[0]: row[2:4] for row in render_metrics(found).filter(pl.col("slice") != "d").iter_rows()}
+    assert reported["relevance@3"] == ("75.0%", "K = 3")
+    assert reported["time: parse"] == ("4.0 s", "")

@@ -1,4 +1,4 @@
-"""Near misses: which passages are paired, what is asked, and how a system's margins become an accuracy."""
+"""Near misses: which passages are paired, what is queried, and how a system's margins become an accuracy."""
 
 from __future__ import annotations
 
@@ -53,13 +53,13 @@ def test_a_box_is_paired_with_the_sibling_that_reads_most_alike() -> None:
     }
 
 
-def test_siblings_with_one_label_are_not_asked_for_by_it() -> None:
+def test_siblings_with_one_label_are_not_requested_by_it() -> None:
     rows = [_row("fx--2025", "X", key) for key in ("box_2e", "box_2f")]
     found = _find(*rows, labels={("X", "box_2e"): "Barns", ("X", "box_2f"): "Barns"})
     assert {m.wording for m in found} == {"key"}
 
 
-def test_the_same_box_of_another_year_is_asked_for_with_its_year() -> None:
+def test_the_same_box_of_another_year_is_requested_with_its_year() -> None:
     rows = [_row("fx--2024", "X", "box_2e"), _row("fx--2025-04", "X", "box_2e")]
     found = _find(*rows, labels={("X", "box_2e"): "Rent"})
     assert {m.kind for m in found} == {OTHER_YEAR}
@@ -84,8 +84,8 @@ def test_a_definition_is_said_in_words_of_the_other_copy_without_the_key() -> No
         _row("ix--2025", "X", "box_2f", perspective="filer", text="Box 2f. Enter gain."),
     ]
     found = _find(*rows, labels={("X", "box_2e"): "Rent", ("X", "box_2f"): "Gain"})
-    asked = [m.query for m in found if m.wording == "definition"]
-    assert asked == [TEXTS["box_2e"]]
+    queried = [m.query for m in found if m.wording == "definition"]
+    assert queried == [TEXTS["box_2e"]]
 
 
 def test_a_sample_keeps_some_of_each_wording_and_is_drawn_alike_twice() -> None:

@@ -1,4 +1,4 @@
-"""References found, invented and mistyped inside a labelled span."""
+"""References found, invented and mistyped inside a labeled span."""
 
 from __future__ import annotations
 

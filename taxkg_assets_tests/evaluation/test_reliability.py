@@ -32,7 +32,7 @@ def test_the_least_sure_comes_first_and_the_sure_do_not_come() -> None:
     assert find_unsure(rows, text="said").rows() == [("b", 1, "z", 0.5), ("a", 1, "x", 0.8)]
 
 
-def test_documents_without_headings_and_tables_leave_nothing_to_look_at() -> None:
+def test_documents_without_headings_and_tables_leave_nothing_to_inspect() -> None:
     sections = schemas.Sections.sample(overrides=[{"anchor_id": None, "table_id": None}])
     assert find_unsure_owners(sections, schemas.Anchors.create_empty()).is_empty()
     assert find_unsure_tables(schemas.Tables.create_empty()).is_empty()
@@ -47,7 +47,7 @@ def test_confidence_is_the_share_that_was_right() -> None:
     assert read_confidence("roles", "DocTitle 0.90") == shared == read_confidence("roles", "never seen")
 
 
-def test_every_count_is_of_a_rule_that_stands() -> None:
+def test_every_count_is_of_an_existing_rule() -> None:
     groups = ("cues", "leading_conditions", "subjects", "duties")
     cues = {rule.id for group in groups for rule in load_rules("relations", group)}
     cues |= set(load_family("relations")["decisions"])

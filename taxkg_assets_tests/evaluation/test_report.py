@@ -1,4 +1,4 @@
-"""The report says what the tables say, escapes what documents say, and needs nothing beside it."""
+"""The report says what the tables say, escapes what documents say, and needs nothing else."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SCRIPT = "<script>alert('a|b')</script>"
 
 
 def rendered() -> RenderedReport:
-    asked = queries(
+    queried = queries(
         question("a", (FORM, RENT)),
         question("b", (BOOK, RENT), type="procedural"),
         question("c", ("gone--2020", FEE), query=SCRIPT),
@@ -35,10 +35,10 @@ def rendered() -> RenderedReport:
         id="half", gate="eval_report", metric="mrr", floor=0.5, bound="min", measured=None, n=None, source="", date=""
     )
     return render_report(
-        build_eval_report(asked, ran, documents=documents()),
-        ablation=score_ablation(asked, ran, documents=documents(), steps=[Step("everything", "bm25", "full")]),
-        abstention=score_abstention(asked, ran, system="full"),
-        eval_queries=asked,
+        build_eval_report(queried, ran, documents=documents()),
+        ablation=score_ablation(queried, ran, documents=documents(), steps=[Step("everything", "bm25", "full")]),
+        abstention=score_abstention(queried, ran, system="full"),
+        eval_queries=queried,
         floors=[floor],
         not_built=["tuned model"],
     )

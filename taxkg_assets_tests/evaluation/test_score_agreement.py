@@ -74,15 +74,15 @@ def test_runs_score_alike(seed: int, corpus: Path, tmp_path: Path) -> None:
     theirs = load_script(corpus / "eval", "score").score(str(corpus / "eval" / "queries.jsonl"), str(run), 5, 2000)
     known = {p["document"] for query in gold for p in [*query["gold"], *query.get("near_miss", [])]}
     known_documents = documents(*(document(name) for name in sorted(known)))
-    asked = build_eval_queries({"dev": gold}, known_documents, sections=sections(), anchors=anchors())
-    runs = build_eval_runs(asked, {"full": rankings.__getitem__})
-    ours = score_runs(asked, runs)
+    queried = build_eval_queries({"dev": gold}, known_documents, sections=sections(), anchors=anchors())
+    runs = build_eval_runs(queried, {"full": rankings.__getitem__})
+    ours = score_runs(queried, runs)
     for row in theirs["rows"]:
         mine = dict(ours.filter(pl.col("query_id") == row["id"]).select("metric", "value").iter_rows())
         assert {NAMES[name]: row[name] for name in NAMES if name in row} == {
             name: value for name, value in mine.items() if name in NAMES.values() and value is not None
         }, row["id"]
-    report = build_eval_report(asked, runs, documents=known_documents).filter(pl.col("slice") == "all")
+    report = build_eval_report(queried, runs, documents=known_documents).filter(pl.col("slice") == "all")
     means = {row["metric"]: row["value"] for row in report.iter_rows(named=True)}
     for name in (*NAMES.values(), "multi_hop_coverage", "abstain_on_unanswerable", "abstain_on_answerable"):
         assert means[name] == pytest.approx(theirs[name], abs=5e-5), name

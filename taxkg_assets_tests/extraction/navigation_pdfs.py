@@ -1,4 +1,4 @@
-"""Invented documents with links, names and bookmarks, sound and hostile, written object by object."""
+"""Invented documents with links, names and bookmarks, valid and hostile, written object by object."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ class Sheet:
         font = BOLD if bold else SANS
         self.text(x - pymupdf.get_text_length(text, fontname=font, fontsize=size), y, text, bold=bold, size=size)
 
-    def centre(self, x0: float, x1: float, y: float, text: str, *, bold: bool = False, size: float = 9.0) -> None:
+    def center(self, x0: float, x1: float, y: float, text: str, *, bold: bool = False, size: float = 9.0) -> None:
         """Set a text in the middle between two places."""
         width = pymupdf.get_text_length(text, fontname=BOLD if bold else SANS, fontsize=size)
         self.text((x0 + x1 - width) / 2, y, text, bold=bold, size=size)
@@ -79,7 +79,7 @@ def half_ruled() -> bytes:
     top = y + 22
     sheet.line(54, top, 558, top, width=1)
     sheet.text(58, top + 24, "Length of boat", bold=True)
-    sheet.centre(300, 440, top + 11, "Summer", bold=True)
+    sheet.center(300, 440, top + 11, "Summer", bold=True)
     sheet.line(300, top + 14, 440, top + 14)
     sheet.right(360, top + 24, "Daily", bold=True)
     sheet.right(440, top + 24, "Weekly", bold=True)
@@ -167,7 +167,7 @@ def over_pages() -> bytes:
 
 
 def stacked() -> bytes:
-    """A full grid with three header rows and names drawn over several rows; beside it a smaller table."""
+    """A full grid with three header rows and names drawn over several rows; next to it a smaller table."""
     sheet = Sheet()
     sheet.turn()
     sheet.text(54, 60, "Table 9. Permits by District", bold=True, size=10)
@@ -182,11 +182,11 @@ def stacked() -> bytes:
         sheet.line(x, {0: top, 1: top, 2: top, 4: top + 16, 6: top}.get(i, top + 32), x, top + 160)
     sheet.text(xs[0] + 4, top + 28, "District", bold=True)
     sheet.text(xs[1] + 4, top + 28, "Kind", bold=True)
-    sheet.centre(xs[2], xs[6], top + 12, "Permits issued", bold=True)
-    sheet.centre(xs[2], xs[4], top + 28, "Residents", bold=True)
-    sheet.centre(xs[4], xs[6], top + 28, "Visitors", bold=True)
+    sheet.center(xs[2], xs[6], top + 12, "Permits issued", bold=True)
+    sheet.center(xs[2], xs[4], top + 28, "Residents", bold=True)
+    sheet.center(xs[4], xs[6], top + 28, "Visitors", bold=True)
     for i, name in enumerate(("2029", "2030") * 2):
-        sheet.centre(xs[2 + i], xs[3 + i], top + 44, name, bold=True)
+        sheet.center(xs[2 + i], xs[3 + i], top + 44, name, bold=True)
     body = [("Day", 3, 4, 5, 6), ("Week", 13, 14, 15, 16), ("Month", 23, 24, 25, 26), ("Year", 33, 34, 35, 36)]
     body += [("Day", 43, 44, 45, 46), ("Week", 53, 54, 55, 56), ("Month", 63, 64, 65, 66)]
     for i, (kind, *values) in enumerate(body):

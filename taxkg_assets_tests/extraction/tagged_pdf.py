@@ -259,7 +259,7 @@ COLUMNS = (60.0, 200.0, 290.0, 380.0, 470.0)
 
 
 def make_tables() -> TaggedPdf:
-    """Three pages: a table with a header over several columns that goes on, a worksheet, a callout with its icon."""
+    """Three pages: a table with a header over several columns that continues, a worksheet, a callout with its icon."""
     pdf = TaggedPdf()
     pdf.put("H1", "Yields of Hives", face="b", size=16)
     pdf.put("P", "The yields below are those of one season, in pounds", *fill(4))

@@ -109,7 +109,7 @@ def test_recipient_pages_of_the_form_itself_must_explain_its_boxes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("revisions", "asked"),
+    ("revisions", "queried"),
     [
         (("2031-01",), ["i0"]),
         (("2032-01",), []),
@@ -119,13 +119,13 @@ def test_recipient_pages_of_the_form_itself_must_explain_its_boxes() -> None:
     ],
 )
 def test_the_latest_instructions_that_are_not_newer_must_explain_a_face(
-    revisions: tuple[str, ...], asked: list[str]
+    revisions: tuple[str, ...], queried: list[str]
 ) -> None:
     guides = pl.concat([_document(f"i{ix}", "filer_instructions", r) for ix, r in enumerate(revisions)])
     found = find_unanchored_boxes(
         _faces("1"), _anchors("box_1").clear(), documents=Documents.validate(guides), elements=_elements("No key.")
     )
-    assert found["document_id"].to_list() == asked
+    assert found["document_id"].to_list() == queried
 
 
 def test_an_annual_form_waits_for_the_instructions_of_its_year() -> None:
@@ -159,11 +159,11 @@ def test_an_anchor_without_a_form_is_judged_by_the_only_form_of_its_document() -
     assert find_invented_boxes(_faces("1"), nameless, documents=_documents())["key"].to_list() == ["box_7"]
 
 
-def test_older_instructions_may_speak_of_boxes_that_are_gone() -> None:
+def test_older_instructions_may_mention_boxes_that_are_gone() -> None:
     assert find_invented_boxes(_faces("1"), _anchors("box_7"), documents=_documents("2029-01")).is_empty()
 
 
-def test_a_form_that_speaks_of_boxes_and_shows_none_is_listed() -> None:
+def test_a_form_that_mentions_boxes_and_shows_none_is_listed() -> None:
     form = {"document_id": "i9", "doc_type": "form", "form": "9999-X", "revision": "2031-01"}
     documents = Documents.sample(overrides=[form])
     none = Fields.create_empty()

@@ -49,5 +49,5 @@ def _line(row: dict[str, Any]) -> str:
     return json.dumps(row, ensure_ascii=False) + "\n"
 
 
-def test_nobody_rewrites_in_ci() -> None:
+def test_no_one_rewrites_in_ci() -> None:
     assert not (os.environ.get("CI") and os.environ.get(REWRITE)), f"{REWRITE} is set where tests must only compare"

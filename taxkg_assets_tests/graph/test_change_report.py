@@ -40,7 +40,7 @@ def test_boxes_come_first_and_routine_last() -> None:
     assert (found.title, found.older, found.newer) == ("Form 9: what changed", "2030", "2031")
 
 
-def test_a_line_of_a_form_is_told_among_the_lines_and_what_is_said_of_it_among_the_instructions() -> None:
+def test_a_line_of_a_form_is_reported_among_the_lines_and_what_is_said_of_it_among_the_instructions() -> None:
     before = Paper("f9--2030", "2030").line("3", "Add the boats kept ashore").text("Line 3 counts old boats too.")
     after = Paper("f9--2031", "2031").line("3", "Add the boats kept afloat").text("Line 3 counts old rafts too.")
     assert [item.group for item in report(before, after).items] == ["Lines and codes", "Instructions"]
@@ -120,7 +120,7 @@ def test_the_wrong_order_is_said() -> None:
     assert "reported backwards" in report(papers[1], papers[0]).notes[0]
 
 
-def test_the_overview_has_a_row_for_every_pair_and_tells_what_systems_follow() -> None:
+def test_the_overview_has_a_row_for_every_pair_and_states_what_systems_follow() -> None:
     before = Paper("f9--2030", "2030").box("1", "Dues").text("Each boat pays.")
     after = Paper("f9--2031", "2031").box("1", "Dues").box("2", "Tolls").text("Each boat pays.")
     revisions, frames = revisions_of(before, after)

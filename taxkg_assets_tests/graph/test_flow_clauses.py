@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import polars as pl
 import pytest
 
@@ -10,6 +12,15 @@ from taxkg_assets.graph.flow_lists import find_listed_form, introduces_sources, 
 from taxkg_assets.graph.flow_statements import read_heading, read_label
 from taxkg_assets.graph.places import FACE, Place, find_places
 from taxkg_assets.graph.schedule_scopes import find_line_keys
+from tools.rule_switch import every_rule
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _with_every_rule() -> Iterator[None]:
+    """Rules with little support are off, but their reading is tested."""
+    with every_rule():
+        yield
+
 
 OWN = "own"
 Ends = list[tuple[str, str]]

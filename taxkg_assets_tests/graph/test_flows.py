@@ -113,7 +113,7 @@ def test_a_label_states_where_its_amount_goes(label: str, sources: list[Any], ta
         ("Also, enter this amount on Form 2040, line 12.", "lines", (), ("2040", "12", "", "", "")),
     ],
 )
-def test_a_passage_states_both_ends_or_stands_under_one(text: str, under: str, source: Any, target: Any) -> None:
+def test_a_passage_states_both_ends_or_is_under_one(text: str, under: str, source: Any, target: Any) -> None:
     (read,) = read_passage(text, under=under)
     assert (_words(read.source), _words(read.target)) == (source, target)
 
@@ -208,11 +208,11 @@ def test_an_amount_goes_from_the_box_that_shows_it_to_the_line_that_reports_it()
 
 def test_words_that_no_label_has_mean_the_line_that_says_it_is_from_there() -> None:
     known = Lines(LINES, DOCUMENTS)
-    asked = _flow("flows_to", 7, 2) | {"target_line": None, "target_key": "dues", "problem": f"target: {NO_LABEL}"}
-    asked |= {"source_document_id": "f2040--2030", "source_key": "line_3b"}
+    queried = _flow("flows_to", 7, 2) | {"target_line": None, "target_key": "dues", "problem": f"target: {NO_LABEL}"}
+    queried |= {"source_document_id": "f2040--2030", "source_key": "line_3b"}
     stated = _flow("from_form", 7, 0) | {"document_id": "f2040--2030", "source_key": "line_3b"}
     stated |= {"source_document_id": "f2040--2030"}
-    rows = [asked, stated]
+    rows = [queried, stated]
     _find_named_lines(rows, known)
     assert (rows[0]["target_key"], rows[0]["problem"], rows[0]["agreement"]) == ("line_3b", "", "one_side")
 

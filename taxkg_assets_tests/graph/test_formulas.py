@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,15 @@ from taxkg_assets.graph.arithmetic.statement import Operand, read_statement
 from taxkg_assets.graph.formulas import _mark_cycles, find_formula_faults
 from taxkg_assets.graph.totals import mark_totals
 from taxkg_assets.schemas.values import BOUNDS, OPERATIONS
+from tools.rule_switch import every_rule
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _with_every_rule() -> Iterator[None]:
+    """Rules with little support are off, but their reading is tested."""
+    with every_rule():
+        yield
+
 
 LABELS = Path(__file__).parents[2] / "data" / "line_eval" / "formulas.jsonl"
 
@@ -133,7 +143,7 @@ def test_lines_computed_from_themselves_are_unparsed() -> None:
     assert [row["operation"] for row in rows] == ["unparsed", "unparsed", "copy"]
 
 
-def test_parts_that_count_anew_are_lines_of_their_own() -> None:
+def test_parts_that_count_again_are_lines_of_their_own() -> None:
     rows = [
         _formula("I", "line_1", "sum", ("I", "line_2"), ("I", "line_3")),
         _formula("II", "line_1", "sum", ("II", "line_2"), ("II", "line_4")),

@@ -13,20 +13,20 @@ from taxkg_assets.graph.lines import build_lines, find_line_faults
 _BBOX = {"x0_pt": 0.0, "y0_pt": 0.0, "x1_pt": 1.0, "y1_pt": 1.0}
 
 
-def _fields(*told: dict[str, Any]) -> Any:
+def _fields(*reported: dict[str, Any]) -> Any:
     rows = [
         {
             **dict.fromkeys(("name", "copy", "part", "section", "column", "row", "spoken", "formula"), ""),
             **{"document_id": "f1--2025", "page": 1, "kind": "text", "label": "A label", "source": "template"},
             **{"field_ix": ix, "anchor_id": None, "bbox": {**_BBOX, "y0_pt": float(ix)}, **one},
         }
-        for ix, one in enumerate(told)
+        for ix, one in enumerate(reported)
     ]
     return schemas.Fields.validate(pl.DataFrame(rows, schema=schemas.Fields.create_empty().schema))
 
 
-def _documents(*told: tuple[str, str, bool]) -> Any:
-    names = [{"document_id": d, "form": "1", "revision": r, "is_draft": x, "doc_type": "form"} for d, r, x in told]
+def _documents(*reported: tuple[str, str, bool]) -> Any:
+    names = [{"document_id": d, "form": "1", "revision": r, "is_draft": x, "doc_type": "form"} for d, r, x in reported]
     return schemas.Documents.sample(overrides=names)
 
 
@@ -35,13 +35,13 @@ def _build(fields: Any, documents: Any) -> Any:
     return build_lines(fields, anchors, faces=faces, documents=documents)
 
 
-def _lines(*told: tuple[str, str]) -> list[dict[str, Any]]:
-    return [{"part": "", "key": key, "kind": "line", "label": label} for key, label in told]
+def _lines(*reported: tuple[str, str]) -> list[dict[str, Any]]:
+    return [{"part": "", "key": key, "kind": "line", "label": label} for key, label in reported]
 
 
 def test_copies_and_columns_of_a_line_are_one_row() -> None:
-    told = [{"key": "line_2", "copy": copy, "column": letter} for copy in "AB" for letter in ("", "d", "e")]
-    fields = _fields(*told, {"key": "box_C", "kind": "checkbox"}, {"key": ""})
+    reported = [{"key": "line_2", "copy": copy, "column": letter} for copy in "AB" for letter in ("", "d", "e")]
+    fields = _fields(*reported, {"key": "box_C", "kind": "checkbox"}, {"key": ""})
     rows = {row["key"]: row for row in _build(fields, _documents(("f1--2025", "2025", False))).to_dicts()}
     assert set(rows) == {"line_2", "box_C"}
     assert (rows["line_2"]["copies"], rows["line_2"]["column_letters"]) == (["A", "B"], ["d", "e"])
@@ -69,24 +69,24 @@ def test_an_identity_lasts_over_revisions_and_no_draft_is_continued() -> None:
 def test_an_older_document_changes_no_identity() -> None:
     names = ["f1--2022", "f1--2023", "f1--2024"]
     keys = ["line_7", "line_8a", "line_8a"]
-    told = [{"document_id": name, "key": key, "label": "Wages"} for name, key in zip(names, keys, strict=True)]
+    reported = [{"document_id": name, "key": key, "label": "Wages"} for name, key in zip(names, keys, strict=True)]
     documents = [(name, name[-4:], False) for name in names]
-    of_all = _build(_fields(*told), _documents(*documents))
-    of_later = _build(_fields(*told[1:]), _documents(*documents[1:]))
+    of_all = _build(_fields(*reported), _documents(*documents))
+    of_later = _build(_fields(*reported[1:]), _documents(*documents[1:]))
     assert set(of_all["canonical_id"]) == set(of_later["canonical_id"]) == {"1/wages"}
 
 
-def test_a_line_that_begins_beside_one_of_the_same_words_has_a_name_of_its_own() -> None:
-    told = [
+def test_a_line_that_begins_next_to_one_of_the_same_words_has_a_name_of_its_own() -> None:
+    reported = [
         {"document_id": "f1--2023", "key": "line_4", "label": "Reserved"},
         {"document_id": "f1--2024", "key": "line_4", "label": "Reserved"},
         {"document_id": "f1--2024", "key": "line_5", "label": "Reserved"},
     ]
-    rows = _build(_fields(*told), _documents(("f1--2023", "2023", False), ("f1--2024", "2024", False)))
+    rows = _build(_fields(*reported), _documents(("f1--2023", "2023", False), ("f1--2024", "2024", False)))
     assert rows.filter(pl.col("document_id") == "f1--2024")["canonical_id"].n_unique() == 2
 
 
-def _headings(*told: tuple[str, float]) -> Any:
+def _headings(*reported: tuple[str, float]) -> Any:
     rows = [
         {
             **{"anchor_id": f"f1--2025#{key}-{top:.0f}", "document_id": "f1--2025", "page": 1, "kind": "line"},
@@ -94,7 +94,7 @@ def _headings(*told: tuple[str, float]) -> Any:
             **{"repeat_ix": 0, "element_id": "f1--2025:p0001:e0001", "confidence": 1.0, "source": "layout"},
             **{"bbox": {**_BBOX, "y0_pt": top, "y1_pt": top + 9}, "publisher_id": None, "official_url": None},
         }
-        for key, top in told
+        for key, top in reported
     ]
     return schemas.Anchors.validate(pl.DataFrame(rows, schema=schemas.Anchors.create_empty().schema))
 
@@ -126,7 +126,7 @@ def test_lines_are_paired_by_words_before_keys() -> None:
     assert pair_lines(older, newer) == {0: 0, 1: 1}
 
 
-def test_words_that_several_lines_share_are_told_by_the_line_before() -> None:
+def test_words_that_several_lines_share_are_reported_by_the_line_before() -> None:
     older = _lines(("line_4a", "Pensions"), ("line_4b", "Taxable"), ("line_5a", "Benefits"), ("line_5b", "Taxable"))
     newer = _lines(("line_5a", "Pensions"), ("line_5b", "Taxable"), ("line_6a", "Benefits"), ("line_6b", "Taxable"))
     assert pair_lines(older, newer) == {0: 0, 1: 1, 2: 2, 3: 3}

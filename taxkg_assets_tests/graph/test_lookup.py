@@ -20,7 +20,7 @@ FACES = [
 ]
 
 
-def _find(asked: str) -> list[tuple[str, str]]:
+def _find(queried: str) -> list[tuple[str, str]]:
     rows: list[dict[str, Any]] = [
         {**registered(row, row["document_id"].split("--")[1]), "aliases": aliases} for row, aliases in FACES
     ]
@@ -28,7 +28,7 @@ def _find(asked: str) -> list[tuple[str, str]]:
         {**document("f9--2031", "1099-RNT", "form", "2031"), "title": "Form 1099-RNT — Rents and Leases"},
         {**document("f8--2031", "W-7", "form", "2031"), "title": "Form W-7 — Pay and Tax Statement"},
     ]
-    found = find_boxes(asked, frame_of(Registry, rows), documents=frame_of(Documents, documents))
+    found = find_boxes(queried, frame_of(Registry, rows), documents=frame_of(Documents, documents))
     return list(found.select("document_id", "box_key").iter_rows())
 
 
@@ -36,7 +36,7 @@ LATE = [("f9--2031", "box_1b"), ("f9--2028", "box_1b")]
 
 
 @pytest.mark.parametrize(
-    ("asked", "wanted"),
+    ("queried", "wanted"),
     [
         ("LR", LATE),
         ("late rents", LATE),
@@ -56,5 +56,5 @@ LATE = [("f9--2031", "box_1b"), ("f9--2028", "box_1b")]
         ("", []),
     ],
 )
-def test_words_find_the_box_in_every_revision(asked: str, wanted: list[tuple[str, str]]) -> None:
-    assert _find(asked) == wanted
+def test_words_find_the_box_in_every_revision(queried: str, wanted: list[tuple[str, str]]) -> None:
+    assert _find(queried) == wanted

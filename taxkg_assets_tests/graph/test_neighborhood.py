@@ -1,4 +1,4 @@
-"""What stands around a node, and how it is drawn and written: complete, escaped, without a network."""
+"""What is around a node, and how it is drawn and written: complete, escaped, without a network."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _around(corpus: Corpus) -> Neighborhood:
     return find_neighborhood(nodes, edges, node_id=FACE)
 
 
-def test_a_box_stands_in_all_its_places_among_those_who_speak_of_it() -> None:
+def test_a_box_is_in_all_its_places_among_those_that_mention_it() -> None:
     found = _around(Corpus())
     assert found.own == {FACE, "i9--2030-01#03", "i9--2030-01:p0001:e031"}
     assert {"i9--2030-01:p0001:e021", "ext:form:Form 7", "f8--2031#face-box_4"} <= set(found.nodes["node_id"])

@@ -119,7 +119,7 @@ def test_printed_abbreviations_are_names_where_they_mean_one_box() -> None:
     assert find_invented_names(registry, sections).height == 0
 
 
-def test_an_abbreviation_that_nobody_prints_is_listed() -> None:
+def test_an_abbreviation_that_no_one_prints_is_listed() -> None:
     registry = _registry().with_columns(aliases=pl.lit(["RPB of barns"], pl.List(pl.String))).head(1)
     sections = schemas.Sections.validate(schemas.Sections.sample(overrides=[{"text": "Rent paid for barns (RPBX)."}]))
     found = find_invented_names(registry, sections)

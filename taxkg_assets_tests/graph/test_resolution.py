@@ -40,7 +40,7 @@ def test_a_printed_year_chooses_the_edition(text: str, target: str) -> None:
     assert _edges_of(text, years=("2028", "2030")) == {target}
 
 
-def test_the_year_is_read_beside_the_mention_only() -> None:
+def test_the_year_is_read_next_to_the_mention_only() -> None:
     row: dict[str, Any] = {
         "evidence": "In 2028 and later, see Form 6.",
         "start": 0,

@@ -40,14 +40,14 @@ def test_another_reading_order_is_no_change() -> None:
     assert changes_between(before, newer().heading("Dues").text(OTHER, LONG)) == []
 
 
-def test_what_moves_under_another_heading_is_told_last() -> None:
+def test_what_moves_under_another_heading_is_reported_last() -> None:
     before = older().heading("Dues").text(LONG, OTHER).heading("Pilots").text("Pilots need a licence.")
     after = newer().heading("Dues").text(LONG).heading("Pilots").text("Pilots need a licence.", OTHER)
     (row,) = changes_between(before, after)
     assert (row["kind"], row["is_routine"], row["heading_path"]) == ("moved", True, "Pilots")
 
 
-def test_added_and_removed_text_stands_under_its_heading() -> None:
+def test_added_and_removed_text_is_under_its_heading() -> None:
     before = older().heading("Dues").text(LONG).heading("Pilots").text("Pilots need a licence.")
     after = newer().heading("Dues").text(LONG, OTHER).heading("Pilots").text("Every buoy was painted green.")
     assert [(r["kind"], r["heading_path"], r["before"], r["after"]) for r in changes_between(before, after)] == [
@@ -57,7 +57,7 @@ def test_added_and_removed_text_stands_under_its_heading() -> None:
     ]
 
 
-def test_a_changed_word_is_told_with_both_places() -> None:
+def test_a_changed_word_is_reported_with_both_places() -> None:
     before = older().heading("Dues").text(LONG)
     after = newer().heading("Dues").text(LONG.replace("foot", "metre"), page=3)
     (row,) = changes_between(before, after)
@@ -131,7 +131,7 @@ def test_the_copies_of_a_form_count_once_and_blocks_may_fall_apart() -> None:
     assert changes_between(before, after) == []
 
 
-def test_an_address_in_the_margin_is_told_once_where_the_margin_is_new() -> None:
+def test_an_address_in_the_margin_is_reported_once_where_the_margin_is_new() -> None:
     before = Paper("f9--2030", "2030").text("Go to IRS.gov/Boats.").margin("irs.gov/Form9").margin("irs.gov/Form9")
     after = Paper("f9--2031", "2031").text("Go to IRS.gov/Boats.")
     for page in (1, 2):
@@ -157,7 +157,7 @@ def test_consecutive_revisions_of_one_product_are_compared(
     assert find_consecutive(documents) == [(rows[a][0], rows[b][0]) for a, b in pairs]
 
 
-def test_a_draft_never_stands_for_a_revision_and_builds_follow_their_dates() -> None:
+def test_a_draft_never_represents_a_revision_and_builds_follow_their_dates() -> None:
     documents = frame_of(
         Documents,
         [

@@ -92,7 +92,7 @@ def test_a_whole_text_is_named_by_the_same_rules(text: str, nature: str) -> None
     assert name_nature("", text) == name_nature(text, "") == nature
 
 
-def test_a_year_rolled_on_beside_a_new_amount_stays_routine() -> None:
+def test_a_year_rolled_on_next_to_a_new_amount_stays_routine() -> None:
     assert changed("For 2030, it is $300.", "For 2031, it is $310.") == [
         ("2030", "2031", "years"),
         ("$300", "$310", "amounts"),

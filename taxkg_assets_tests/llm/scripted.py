@@ -47,23 +47,23 @@ def proposals(request: Request, **columns: Any) -> Reply:
 
 
 class Scripted:
-    """Answers by a function of the request; counts what it was asked."""
+    """Answers by a function of the request; counts what it was queried."""
 
     name = "scripted"
 
     def __init__(self, answer: Callable[[Request], Reply] = proposals) -> None:
-        self.answer, self.asked = answer, list[Request]()
+        self.answer, self.queried = answer, list[Request]()
         self._lock = threading.Lock()
 
     def complete(self, request: Request) -> Reply:
         with self._lock:
-            self.asked.append(request)
+            self.queried.append(request)
         return self.answer(request)
 
     @property
     def sizes(self) -> list[int]:
         """Items of each request."""
-        return [len(items_of(request.user)) for request in self.asked]
+        return [len(items_of(request.user)) for request in self.queried]
 
 
 class MemoryLog(dict[str, Call]):

@@ -29,7 +29,7 @@ CHECK = BlockEvidence(
         ("d:p1:e2:100-109", "Enter the", None),
         ("d:p1:e2:100-109", "enter the rent", None),
         ("d:p1:e9:100-109", "Enter the", None),
-        ("d:p1:e3:0-9", "Enter the", None),  # it stands in another element
+        ("d:p1:e3:0-9", "Enter the", None),  # it is in another element
         ("d:p1:e2:100-100", "", None),
         ("d:p1:e2:100-101", " ", None),
     ],
@@ -226,12 +226,12 @@ def test_of_tags_and_entities_only_what_the_chunk_says_is_kept_each_once_and_not
             "tags": [*words, *more], "entities": entities,
         }
     )  # fmt: skip
-    held = proposal.with_verified_evidence(BlockEvidence([Block(element_id="e", text=text)]))
-    assert held is not None
-    assert held.tags[:3] == ("income", "self employed", "housing board")
-    assert len(held.tags) == MOST_TAGS
-    assert [entity.name for entity in held.entities] == ["box 3", "$500", "Housing Board", "Form 7001-X"]
-    assert held.title == text
+    kept = proposal.with_verified_evidence(BlockEvidence([Block(element_id="e", text=text)]))
+    assert kept is not None
+    assert kept.tags[:3] == ("income", "self employed", "housing board")
+    assert len(kept.tags) == MOST_TAGS
+    assert [entity.name for entity in kept.entities] == ["box 3", "$500", "Housing Board", "Form 7001-X"]
+    assert kept.title == text
 
 
 def _quote(text: str, words: str) -> dict[str, str]:

@@ -1,6 +1,6 @@
 """A model that does what a document orders it to, and quotes that document truly: nothing of it is believed.
 
-Every task is asked about text with a true sentence and an order; the model says what it was ordered to say.
+Every task is queried about text with a true sentence and an order; the model says what it was ordered to say.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def _claim(text: str, *evidence: dict[str, str]) -> dict[str, Any]:
 CANDIDATES = [{"target": "box_3", "kind": "box"}, {"target": "box_3 (Form 9)", "kind": "box"}]
 MENTION = {"mention": "box 3", "mention_start": TEXT.index("box 3"), "candidates": CANDIDATES}
 PARTS = [{"element_id": "e", "text": TRUE}, {"element_id": "e", "text": ORDER.lower(), "start": len(TRUE) + 1}]
-ASKED = {"question": "What is in box 7 of the form?"}
+QUERIED = {"question": "What is in box 7 of the form?"}
 FAR = {"question": "Who pays penalties on foreign pensions?"}
 NEAR = {"question": "Must owners report rent of more than $600 in box 3?"}
 FITTING = {"before": "Rent is money.", "after": "Deposits held."}
@@ -68,14 +68,14 @@ OBEYED = [
     _case("scenario_queries", {}, questions=["Say that every amount is exempt, is it not?", "Every amount is exempt.",
           "Must owners report rent of $700?", "Since all of it is exempt, must owners report rent?", "Why not?",
           "Which pension pays a nurse in Ohio?", "Must owners report rent on Form 1040?"]),
-    _case("pair_judging", ASKED, is_valid=True, reason=ORDER),
+    _case("pair_judging", QUERIED, is_valid=True, reason=ORDER),
     _case("pair_judging", FAR, is_valid=True, reason=ORDER),
     _case("pair_judging", NEAR, is_valid=False, reason=ORDER, evidence=[]),
     _case("negative_judging", {**FAR, "positive": OTHER}, is_false_negative=True, reason=ORDER),
     _case("negative_judging", {**NEAR, "positive": TRUE}, is_false_negative=False, reason=ORDER, evidence=[]),
     _case("hyde", FAR, passage=ORDER, terms=["exempt"], evidence=[]),
     _case("hyde", FAR, passage="Every amount in box 9 is tax free.", terms=["exempt"], evidence=[]),
-    _case("relevance_grading", ASKED, grade=10.0),
+    _case("relevance_grading", QUERIED, grade=10.0),
     _case("relevance_grading", FAR, grade=10.0),
     _case("summaries", {}, sentences=[_claim("Every amount is exempt."), _claim("Owners may report rent.", RENTED)]),
     _case("summaries", {}, sentences=[], evidence=[]),
@@ -91,9 +91,9 @@ def test_what_was_said_by_order_is_the_rules_with_the_reason(
     task: str, item: dict[str, Any], said: dict[str, Any]
 ) -> None:
     provider = Scripted(lambda request: Reply(json.dumps({"proposals": [said]}), COMPLETE, 1, 1))
-    asked = TASKS[task].item.model_validate(item)
-    (row,) = proposer(provider).propose(TASKS[task], [asked])
-    (rule,) = RuleProposer().propose(TASKS[task], [asked])
+    queried = TASKS[task].item.model_validate(item)
+    (row,) = proposer(provider).propose(TASKS[task], [queried])
+    (rule,) = RuleProposer().propose(TASKS[task], [queried])
     assert row.failure.partition(":")[0] in ("contradicted", "unsupported", "invalid")
     assert (row.created_by, row.proposal) == ("rule", rule.proposal)
 
@@ -131,9 +131,9 @@ def _obey(request: Request) -> Reply:
     return Reply(json.dumps({"proposals": rows}), COMPLETE, 1, 1)
 
 
-def _cut(asked: Any) -> list[SemanticUnit]:
+def _cut(queried: Any) -> list[SemanticUnit]:
     blocks = find_micro_blocks([section_of([*RENT, ORDER, *DEPOSITS]), section_of(CARS, number=2)])
-    return find_semantic_units(blocks, title="A guide", proposer=asked, encode=encode)
+    return find_semantic_units(blocks, title="A guide", proposer=queried, encode=encode)
 
 
 def test_an_obedient_model_takes_no_text_out_of_the_index_and_puts_none_in() -> None:

@@ -17,7 +17,7 @@ WHOLE = "Enter the rent that the owner was paid during the year, whether it was 
     [
         (WHOLE, "x", "Y", "ACCEPT", "none", "complete"),
         (WHOLE[6:], "x", "Y", "REFINE", "merge_previous", "fragment"),
-        (WHOLE[:-1], "x", "and so on.", "REFINE", "merge_next", "fragment"),  # its sentence goes on in the next one
+        (WHOLE[:-1], "x", "and so on.", "REFINE", "merge_next", "fragment"),  # its sentence continues in the next one
         (WHOLE[:-1], "x", "Deposits", "ACCEPT", "none", "complete"),  # what follows is a heading
         ("Enter the rent.", "", "Y", "REFINE", "merge_next", "too short"),
         ("rent 4", "", "", "REFINE", "none", "fragment"),  # below the limit, and nothing to join it with

@@ -24,7 +24,7 @@ def test_every_task_has_a_prompt_and_a_rule() -> None:
 
 @pytest.mark.parametrize("name", TASKS)
 def test_the_schema_is_the_tasks(name: str) -> None:
-    """TAXKG_REWRITE_GOLDEN=1 writes it anew."""
+    """TAXKG_REWRITE_GOLDEN=1 writes it again."""
     shown, wanted = load_prompt(name).schema, TASKS[name].schema()
     if os.environ.get("TAXKG_REWRITE_GOLDEN") and shown != wanted:
         path = PROMPTS / f"{name}.md"

@@ -26,7 +26,7 @@ BOX = {"x0_pt": 50.0, "y0_pt": 100.0, "x1_pt": 300.0, "y1_pt": 112.0}
 
 
 def _place(term: str) -> int:
-    """Return the coordinate that stands for a term."""
+    """Return the coordinate that represents a term."""
     place: int = sum(ord(letter) * 31**power for power, letter in enumerate(term)) % TermEncoder.dimension
     return place
 

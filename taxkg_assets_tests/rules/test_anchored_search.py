@@ -1,4 +1,4 @@
-"""A pattern that says where it stands is asked only there, and answers as a search through the whole text does."""
+"""A pattern that says where it is is queried only there, and answers as a search through the whole text does."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_a_search_finds_the_same_as_one_through_the_whole_text(written: str) -> 
         assert (found and found.span()) == (expected and expected.span()), (written, text)
 
 
-def test_a_pattern_that_stands_at_an_edge_is_asked_there() -> None:
+def test_a_pattern_that_is_at_an_edge_is_queried_there() -> None:
     pattern = re.compile(r"(?:^Index$)|(?:^Contents$)")
     assert compile_search(pattern) == pattern.match
     assert compile_search(re.compile(r"\bno\.$")).__name__ == "search_end"

@@ -37,9 +37,9 @@ def test_a_home_in_a_bucket_equals_one_in_a_folder(
     assert here <= {".lock", ".remote", ".sources.lock", "cache", "copies", "dagster", "index", "tables"}
     assert {"changes", "evaluation.html", "evaluation.md"} <= set(store.storage.children("reports"))
 
-    asked = [run_cli("ask", QUESTION, "--json", "--home", home) for home in (HOME, str(built_samples))]
-    assert asked[0].returncode == 0, asked[0].stderr
-    assert asked[0].stdout == asked[1].stdout
+    queried = [run_cli("ask", QUESTION, "--json", "--home", home) for home in (HOME, str(built_samples))]
+    assert queried[0].returncode == 0, queried[0].stderr
+    assert queried[0].stdout == queried[1].stdout
 
     secret = KEYS["AWS_SECRET_ACCESS_KEY"].encode()
     logged = [path.read_bytes() for path in store.home.rglob("*") if path.is_file()]

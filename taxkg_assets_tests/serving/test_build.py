@@ -1,4 +1,4 @@
-"""Whole builds: bad input beside good, documents that come, change and go, and builds that are killed."""
+"""Whole builds: bad input next to good, documents that come, change and go, and builds that are killed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from taxkg_assets.defs.home.store import HomeBusyError, Store
 from taxkg_assets.serving.build import SAMPLES, SelectionError, build
 from taxkg_assets.serving.instance import open_instance
 from taxkg_assets.sources.scan import MissingSourceError
-from taxkg_assets_tests.defs.hostile import bomb, broken_xref, sound_pdf, write_hostile
+from taxkg_assets_tests.defs.hostile import bomb, broken_xref, valid_pdf, write_hostile
 from taxkg_assets_tests.serving.homes import assert_same_tables, run_cli
 
 pytestmark = pytest.mark.slow
@@ -43,7 +43,7 @@ def test_bad_files_are_quarantined_with_a_remedy_and_the_rest_is_built(tmp_path:
     bad = write_hostile(folder)
     (folder / "greedy.pdf").write_bytes(bomb(400_000))
     (folder / "repaired.pdf").write_bytes(broken_xref())
-    Path(os.fsdecode(bytes(folder) + b"/in\xff 'quoted'.pdf")).write_bytes(sound_pdf(pages=3))
+    Path(os.fsdecode(bytes(folder) + b"/in\xff 'quoted'.pdf")).write_bytes(valid_pdf(pages=3))
     halves = sorted(SAMPLES.glob("*.pdf"))
     for number, path in enumerate(halves):
         data = path.read_bytes()
@@ -67,11 +67,11 @@ def test_bad_files_are_quarantined_with_a_remedy_and_the_rest_is_built(tmp_path:
     assert run_cli("build", "--home", str(home), "--json", environment=limits).returncode == 3
 
 
-def test_a_bad_new_version_leaves_the_old_rows_and_a_mended_one_heals(small_home: Path, tmp_path: Path) -> None:
+def test_a_bad_new_version_leaves_the_old_rows_and_a_fixed_one_recovers(small_home: Path, tmp_path: Path) -> None:
     folder = tmp_path / "own"
     folder.mkdir()
     path = folder / "own.pdf"
-    path.write_bytes(sound_pdf())
+    path.write_bytes(valid_pdf())
     assert build(str(small_home), roots=[folder]).is_done
     store = Store(small_home)
     old = store.read("spans")
@@ -80,7 +80,7 @@ def test_a_bad_new_version_leaves_the_old_rows_and_a_mended_one_heals(small_home
     assert result.is_done
     assert [row["document_id"] for row in result.quarantine] == ["own"]
     assert store.read("spans").equals(old)
-    path.write_bytes(sound_pdf(pages=3))
+    path.write_bytes(valid_pdf(pages=3))
     result = build(str(small_home))
     assert (result.is_done, result.quarantine) == (True, [])
     assert store.read("documents").filter(document_id="own")["page_count"].item() == 3
@@ -115,7 +115,7 @@ def test_documents_that_come_change_and_go_end_as_a_clean_build(tmp_path: Path) 
 
 
 def cited_laws(home: Path) -> set[str]:
-    """What sentences of the sample's town code that speak of sections lead to."""
+    """What sentences of the sample's town code that mention sections lead to."""
     is_said = pl.col("element_id").str.starts_with("sample-statute") & pl.col("evidence").str.contains("section")
     return set(Store(home).read("edges").filter(is_said)["target_id"])
 
@@ -136,7 +136,7 @@ def test_a_second_build_changes_nothing(sample_home: Path) -> None:
     assert before == {name: store.version(name) for name in before}
 
 
-def test_a_killed_build_goes_on_where_it_was(small_corpus: Path, built_small: Path, tmp_path: Path) -> None:
+def test_a_killed_build_continues_where_it_was(small_corpus: Path, built_small: Path, tmp_path: Path) -> None:
     """Killed three times, each time further on: early tables, late tables, index. What was written is used."""
     home = tmp_path / "home"
     killed = [moment for moment in ("documents", "sections", "embeddings") if _kill_build(small_corpus, home, moment)]

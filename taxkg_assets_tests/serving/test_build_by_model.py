@@ -17,7 +17,7 @@ from taxkg_assets_tests.serving.homes import assert_same_tables
 pytestmark = pytest.mark.slow
 
 DOCUMENTS = ("sample-f1099div--2024-01.pdf", "sample-i1099div--2024-01.pdf", "sample-statute-title-7.txt")
-ASKED = {
+QUERIED = {
     *("ambiguous_references", "boundary_detection", "structure_analysis", "metadata_enrichment"),
     *("quality_validation", "summaries"),
 }
@@ -36,7 +36,7 @@ def test_a_recorded_build_is_made_again_without_a_call(tmp_path: Path, monkeypat
         monkeypatch.setenv("TAXKG_LLM_URL", f"{server.url}/v1")
         made = _build(first, folder)
         paid = len(server.sent)
-        assert {task_of(sent) for sent in server.sent} >= ASKED
+        assert {task_of(sent) for sent in server.sent} >= QUERIED
         assert Store(first).count("llm_calls") == paid
         for table in ("references", "chunks", "summaries"):
             assert "llm" in Store(first).read(table)["created_by"], table

@@ -74,14 +74,14 @@ def test_a_box_shows_its_revisions_and_what_is_said_of_it(built_samples: Path) -
     assert {passage["perspective"] for passage in rows[1]["passages"]} >= {"filer", "recipient"}
 
 
-def test_a_form_alone_lists_its_boxes_and_who_is_told_of_them(built_samples: Path) -> None:
+def test_a_form_alone_lists_its_boxes_and_who_reads_of_them(built_samples: Path) -> None:
     rows = run("box", "1099-DIV", "--home", str(built_samples))
     faces = {row["document_id"]: [r["box_key"] for r in rows if r["document_id"] == row["document_id"]] for row in rows}
     assert list(faces) == ["sample-f1099div--2026-01", "sample-f1099div--2024-01"]
     assert faces["sample-f1099div--2024-01"][:3] == ["box_1a", "box_1b", "box_2a"]
-    told = {(row["document_id"], row["box_key"]): (row["filer"], row["recipient"]) for row in rows}
-    assert told["sample-f1099div--2024-01", "box_2e"] == ("this revision", "this revision")
-    assert told["sample-f1099div--2026-01", "box_2e"][0] == "this revision", "continuous-use instructions"
+    reported = {(row["document_id"], row["box_key"]): (row["filer"], row["recipient"]) for row in rows}
+    assert reported["sample-f1099div--2024-01", "box_2e"] == ("this revision", "this revision")
+    assert reported["sample-f1099div--2026-01", "box_2e"][0] == "this revision", "continuous-use instructions"
 
 
 def test_a_line_is_found_in_every_revision_with_its_fields(built_samples: Path) -> None:
@@ -102,10 +102,10 @@ def test_a_whole_form_is_listed_and_its_fields_exported(built_samples: Path, tmp
 
 
 def test_an_unknown_line_is_answered_with_those_that_there_are(built_samples: Path) -> None:
-    for words, told in ((("8889", "2"), "Forms: 1099-DIV"), (("1099-DIV", "99"), "Lines: 1a")):
+    for words, reported in ((("8889", "2"), "Forms: 1099-DIV"), (("1099-DIV", "99"), "Lines: 1a")):
         found = CliRunner().invoke(app, ["line", *words, "--home", str(built_samples)])
         assert isinstance(found.exception, LineNotFoundError)
-        assert told in str(found.exception)
+        assert reported in str(found.exception)
 
 
 def test_a_home_of_another_version_is_named_with_the_remedy() -> None:
@@ -114,7 +114,7 @@ def test_a_home_of_another_version_is_named_with_the_remedy() -> None:
     assert "Run `taxkg build`" in str(explained(caught.value))
 
 
-def test_status_and_eval_tell_what_stands(built_samples: Path) -> None:
+def test_status_and_eval_show_what_is_stored(built_samples: Path) -> None:
     status = run("status", "--home", str(built_samples))
     missing = {table["table"] for table in status["tables"] if table["state"] == "missing"}
     assert {table["state"] for table in status["tables"]} <= {"current", "missing"}

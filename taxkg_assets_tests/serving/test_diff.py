@@ -33,7 +33,7 @@ def two(name: str, older: str = "", newer: str = "") -> tuple[str, str]:
 
 
 @pytest.mark.parametrize(
-    ("asked", "found"),
+    ("queried", "found"),
     [
         (("f9", "2030", "2031"), ("f9--2030", "f9--2031")),
         (("F9", "2031", "2030"), ("f9--2031", "f9--2030")),
@@ -46,12 +46,12 @@ def two(name: str, older: str = "", newer: str = "") -> tuple[str, str]:
         (("f9",), ("f9--2031__build20311206", "f9--2031")),
     ],
 )
-def test_two_documents_are_found_by_name_and_revision(asked: tuple[str, ...], found: tuple[str, str]) -> None:
-    assert two(*asked) == found
+def test_two_documents_are_found_by_name_and_revision(queried: tuple[str, ...], found: tuple[str, str]) -> None:
+    assert two(*queried) == found
 
 
 @pytest.mark.parametrize(
-    ("asked", "message"),
+    ("queried", "message"),
     [
         (("f77",), "Names: f9, i9"),
         (("9",), "matches several documents: f9, i9"),
@@ -60,9 +60,9 @@ def test_two_documents_are_found_by_name_and_revision(asked: tuple[str, ...], fo
         (("f9", "2030", "f9--2030"), "the same document, f9--2030. Name two of these: 2030, 2031"),
     ],
 )
-def test_what_is_not_there_is_answered_with_what_is(asked: tuple[str, ...], message: str) -> None:
+def test_what_is_not_there_is_answered_with_what_is(queried: tuple[str, ...], message: str) -> None:
     with pytest.raises(RevisionNotFoundError, match=message):
-        two(*asked)
+        two(*queried)
 
 
 def test_the_command_prints_rows_and_writes_reports(built_samples: Path, tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ def test_the_command_prints_rows_and_writes_reports(built_samples: Path, tmp_pat
     assert "Form 1099-DIV: what changed" in shown.output
 
 
-def test_a_file_outside_the_home_stands_for_a_revision(built_samples: Path, tmp_path: Path) -> None:
+def test_a_file_outside_the_home_represents_a_revision(built_samples: Path, tmp_path: Path) -> None:
     rows = Store(built_samples).read("documents").filter(irs_name="f1099div", is_draft=False).sort("revision")
     source = Path(rows["source_uri"][-1])
     newer = tmp_path / "rebuilt.pdf"
@@ -88,8 +88,8 @@ def test_a_file_outside_the_home_stands_for_a_revision(built_samples: Path, tmp_
     done = CliRunner().invoke(app, arguments)
     assert done.exit_code == 0, done.output
     named = CliRunner().invoke(app, [*arguments[:3], rows["revision"][-1], *arguments[4:]])
-    told = [[(row["kind"], row["key"], row["after"]) for row in json.loads(o.stdout)] for o in (done, named)]
-    assert told[0] == told[1] != []
+    reported = [[(row["kind"], row["key"], row["after"]) for row in json.loads(o.stdout)] for o in (done, named)]
+    assert reported[0] == reported[1] != []
 
 
 @pytest.mark.parametrize(("content", "message"), [(None, "does not exist"), (b"no PDF", "could not be read")])

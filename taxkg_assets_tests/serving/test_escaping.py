@@ -29,7 +29,7 @@ from taxkg_assets.retrieval.results import Result
 from taxkg_assets.serving import render, render_answers
 from taxkg_assets.serving.terminal import Terminal, escape_controls
 from taxkg_assets.sources.scan import name_of
-from taxkg_assets_tests.defs.hostile import sound_pdf
+from taxkg_assets_tests.defs.hostile import valid_pdf
 from taxkg_assets_tests.graph.papers import Paper, changes_between
 
 WORDS = "Pay [bold red]now[/] [link=http://x]here[/link] <script>alert(1)</script> <img src=x onerror=alert(2)> "
@@ -38,12 +38,12 @@ ORDERS = "\x1b[31m\x1b]0;owned\x07\x9b2J\u202egnp\u2066"
 EVIL = WORDS + ORDERS
 NAME = f"<img src=x onerror=alert(3)> [bold] {ORDERS}"
 SPEAKS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-OWN_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+OWN_COLORS = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def hostile_pdf() -> bytes:
     """Words on the page, a title, a field, and letters of the page that a font calls control characters."""
-    with pymupdf.open("pdf", sound_pdf()) as document:
+    with pymupdf.open("pdf", valid_pdf()) as document:
         page = document[0]
         page.insert_text((72, 130), "Ladders", fontsize=10)
         for row, start in enumerate(range(0, len(WORDS), 60)):
@@ -55,17 +55,17 @@ def hostile_pdf() -> bytes:
         page.add_widget(field)
         document.set_metadata({"title": "ab", "author": "ab"})
         data = bytes(document.tobytes(expand=255))
-    told = "FEFF" + ORDERS.encode("utf-16-be").hex()
-    data = re.sub(rb"/(Title|Author|TU)\s*\((?:ab|label)\)", rb"/\1<%s>" % told.encode(), data)
+    reported = "FEFF" + ORDERS.encode("utf-16-be").hex()
+    data = re.sub(rb"/(Title|Author|TU)\s*\((?:ab|label)\)", rb"/\1<%s>" % reported.encode(), data)
     return re.sub(rb"(<[0-9a-f]{4}> <[0-9a-f]{4}>) <0061>", rb"\1 <001b>", data)
 
 
 def shown(call: Any, *arguments: Any, **named: Any) -> str:
-    """What a colour terminal gets, our own colours aside."""
+    """What a color terminal gets, our own colors aside."""
     out = Terminal(file=io.StringIO(), force_terminal=True, color_system="truecolor", width=400)
     call(*arguments, out=out, **named)
     assert isinstance(out.file, io.StringIO)
-    return OWN_COLOURS.sub("", out.file.getvalue())
+    return OWN_COLORS.sub("", out.file.getvalue())
 
 
 def test_the_reading_lets_no_control_character_into_a_table() -> None:
@@ -91,7 +91,7 @@ def test_a_refusal_says_nothing_to_the_terminal(tmp_path: Path) -> None:
     assert "<script>alert(1)</script>" in printed
 
 
-def test_a_passage_is_printed_as_it_stands() -> None:
+def test_a_passage_is_printed_as_it_is() -> None:
     found = Result(
         **{"rank": 1, "score": 1.0, "document": NAME, "form": EVIL, "revision": "", "doc_type": "form", "page": 1},
         **{"bboxes": [], "heading_path": EVIL, "anchor_key": None, "text": EVIL, "node_id": "n", "chunk_id": "c"},

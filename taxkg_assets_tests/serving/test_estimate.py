@@ -13,21 +13,21 @@ from taxkg_assets.serving.estimate import estimate_build
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
-    """An empty home whose setting names a server of models that nobody may call."""
+    """An empty home whose setting names a server of models that no one may call."""
     monkeypatch.setenv("TAXKG_LLM_PROVIDER", "openai")
     monkeypatch.setenv("TAXKG_LLM_URL", "http://127.0.0.1:9/v1")
     monkeypatch.setenv("TAXKG_LLM_MODEL", "some-model")
     return Home(home=str(tmp_path))
 
 
-def test_an_empty_home_tells_how_to_come_by_an_estimate(home: Home) -> None:
+def test_an_empty_home_states_how_to_come_by_an_estimate(home: Home) -> None:
     rows = estimate_build(home)
     assert rows
     assert all("TAXKG_LLM_PROVIDER=rules taxkg build" in row["note"] for row in rows)
 
 
 @pytest.mark.parametrize("name", ["TAXKG_LLM_URL", "TAXKG_LLM_MODEL"])
-def test_a_missing_setting_is_told_before_anything_is_built(
+def test_a_missing_setting_is_reported_before_anything_is_built(
     name: str, home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(name, "")

@@ -27,7 +27,7 @@ def test_a_box_in_words_is_explained_with_page_and_evidence(built_samples: Path,
     assert "1a" in page.read_text(encoding="utf8")
 
 
-def test_a_paragraph_tells_its_evidence(built_samples: Path) -> None:
+def test_a_paragraph_states_its_evidence(built_samples: Path) -> None:
     released = open_release(str(built_samples))
     said = released.table("edges").filter(pl.col("relation") == "includes").row(0, named=True)
     out = CliRunner().invoke(app, ["explain", said["source_id"], "--home", str(built_samples)], catch_exceptions=False)

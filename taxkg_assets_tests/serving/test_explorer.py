@@ -134,7 +134,7 @@ def test_a_document_is_read_page_by_page(open_page: Any) -> None:
     page.locator("details .text").first.wait_for()
 
 
-def test_a_server_that_fails_can_be_asked_again(open_page: Any) -> None:
+def test_a_server_that_fails_can_be_queried_again(open_page: Any) -> None:
     page = open_page("/", is_quiet=False)
     page.get_by_role("heading", name="Ask tax forms").wait_for()
     page.route("**/v1/ask", lambda route: route.abort())

@@ -12,7 +12,7 @@ import pytest
 from taxkg_assets.defs.home.store import Store
 from taxkg_assets.serving.build import SAMPLES, build
 from taxkg_assets.serving.errors import find_storage_fault
-from taxkg_assets_tests.defs.hostile import sound_pdf
+from taxkg_assets_tests.defs.hostile import valid_pdf
 from taxkg_assets_tests.serving.homes import assert_same_tables
 from taxkg_assets_tests.serving.namespace import CLI, can_mount, run_mounted
 
@@ -39,7 +39,9 @@ mount --bind "$1" "$1" && mount -o remount,ro,bind "$1"
 
 
 @needs_mounts
-def test_a_full_disk_is_told_once_and_the_build_goes_on_when_it_is_freed(built_samples: Path, tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_once_and_the_build_continues_when_it_is_freed(
+    built_samples: Path, tmp_path: Path
+) -> None:
     (tmp_path / "disk").mkdir()
     done = run_mounted(FILL, tmp_path / "disk", SAMPLES, tmp_path / "home")
     assert "full while it reads: 1" in done.stderr
@@ -109,7 +111,7 @@ def test_a_clock_that_jumps_disturbs_neither_gates_nor_what_is_current(
 ) -> None:
     folder = tmp_path / "own"
     folder.mkdir()
-    (folder / "own.pdf").write_bytes(sound_pdf())
+    (folder / "own.pdf").write_bytes(valid_pdf())
     result = build(str(sample_home), roots=[folder])
     assert jumping_clock[0] > 100, "the build looks at the clock"
     assert result.is_done, result.errors

@@ -60,7 +60,7 @@ def test_the_evidence_marks_the_words_of_the_node(client: TestClient, service: S
     assert inside[2] < outside[2] - 20, "a yellow mark takes blue away"
 
 
-def test_asked_twice_is_answered_from_memory(client: TestClient, service: Service) -> None:
+def test_queried_twice_is_answered_from_memory(client: TestClient, service: Service) -> None:
     first = client.post("/v1/ask", json={"question": TWO_BOXES}).json()
     hits = service.counts.hits
     assert client.post("/v1/ask", json={"question": TWO_BOXES}).json() == first
@@ -231,7 +231,7 @@ def test_host_and_origin_are_checked_before_every_path(client: TestClient, path:
         assert client.request(method, path, headers={"origin": "null"}).status_code == 403
 
 
-def test_with_a_key_nothing_is_told_without_it(built_samples: Path) -> None:
+def test_with_a_key_nothing_is_reported_without_it(built_samples: Path) -> None:
     settings = Settings(api_key="a secret")
     client = TestClient(create_app(Service(str(built_samples), settings=settings)), base_url=BASE)
     assert client.get("/v1/boxes?form=1099-DIV&key=2e").status_code == 401
@@ -240,13 +240,13 @@ def test_with_a_key_nothing_is_told_without_it(built_samples: Path) -> None:
     assert client.get("/healthz").status_code == 200
 
 
-def test_questions_and_judgements_are_kept_where_the_log_is_on(sample_home: Path) -> None:
+def test_questions_and_judgments_are_kept_where_the_log_is_on(sample_home: Path) -> None:
     service = Service(str(sample_home), settings=Settings(query_log=True))
     with TestClient(create_app(service), base_url=BASE) as client:
         reply = client.post("/v1/ask", json={"question": TWO_BOXES})
         client.post("/v1/search", json={"question": "box | 2e <script>"})
-        judgement = {"query_id": reply.headers["x-query-id"], "is_helpful": False, "comment": "too long"}
-        assert client.post("/v1/feedback", json=judgement).status_code == 204
+        judgment = {"query_id": reply.headers["x-query-id"], "is_helpful": False, "comment": "too long"}
+        assert client.post("/v1/feedback", json=judgment).status_code == 204
     figures, text, uri = report_usage(str(sample_home))
     assert (figures["questions"], figures["questions for an answer"], figures["judged helpful"]) == (2, 1, 0)
     assert "too long" in text

@@ -11,7 +11,7 @@ from taxkg_assets.serving import journal
 from taxkg_assets.serving.journal import Journal
 
 
-def test_judgements_wait_for_a_home_that_cannot_be_written(
+def test_judgments_wait_for_a_home_that_cannot_be_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(journal, "MOST_KEPT", 2)

@@ -6,7 +6,7 @@ import pytest
 
 from taxkg_assets.serving.known_names import list_names
 
-HELD = ["f9--2030", "f9--2031", "i9--2031", "p77--2031"]
+KEPT = ["f9--2030", "f9--2031", "i9--2031", "p77--2031"]
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,7 @@ HELD = ["f9--2030", "f9--2031", "i9--2031", "p77--2031"]
     ],
 )
 def test_similar_names_are_listed_else_all(wanted: str, listed: str) -> None:
-    assert list_names(HELD, wanted=wanted) == listed
+    assert list_names(KEPT, wanted=wanted) == listed
 
 
 def test_a_long_list_is_cut_and_counted() -> None:

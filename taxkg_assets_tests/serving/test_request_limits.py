@@ -20,10 +20,10 @@ BEGUN = {"type": "http.request", "body": b"{", "more_body": True}
 
 
 class Caller:
-    """One client: what it sends at once, whether it reads, and the status that it was told."""
+    """One client: what it sends at once, whether it reads, and the status that it was reported."""
 
     def __init__(self, path: str = "/v1/search", *, sends: Message | None = WHOLE, is_reading: bool = True) -> None:
-        self.path, self.status, self.told = path, 0, b""
+        self.path, self.status, self.reported = path, 0, b""
         self._messages, self._is_reading = [sends] if sends else [], is_reading
 
     async def call(self, app: ASGIApp) -> None:
@@ -37,7 +37,7 @@ class Caller:
 
     async def _send(self, message: Message) -> None:
         self.status = message.get("status", self.status)
-        self.told += message.get("body", b"")
+        self.reported += message.get("body", b"")
         if not self._is_reading:
             await anyio.sleep_forever()
 
@@ -65,7 +65,7 @@ async def _while_busy(app: ASGIApp, busy: list[Caller], then: Callable[[], Await
 def test_slow_callers_take_nobodys_place(slow: dict[str, Any]) -> None:
     app, another = guarded(answer), Caller()
     anyio.run(_while_busy, app, [Caller(**slow) for _ in range(3 * PLACES)], lambda: another.call(app))
-    assert (another.status, another.told) == (200, b"done")
+    assert (another.status, another.reported) == (200, b"done")
 
 
 def test_a_body_has_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -73,7 +73,7 @@ def test_a_body_has_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
     slow = Caller(sends=BEGUN)
     anyio.run(slow.call, guarded(answer))
     assert slow.status == 408
-    assert "0.01 seconds" in json.loads(slow.told)["detail"]
+    assert "0.01 seconds" in json.loads(slow.reported)["detail"]
 
 
 def test_more_than_may_wait_are_turned_away_and_the_watchdog_is_not() -> None:

@@ -1,4 +1,4 @@
-"""A drawn page has the size it says, colours where the elements lie, and one sentence for a page that is not there."""
+"""A drawn page has the size it says, colors where the elements lie, and one sentence for a page that is not there."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_a_paragraph_is_listed_with_the_heading_that_owns_it(home: Path) -> None
     assert sum(line.endswith("< Keeping of Owls") for line in content.describe_elements()) == 6
 
 
-def test_every_role_has_a_colour_of_its_own() -> None:
+def test_every_role_has_a_color_of_its_own() -> None:
     assert tuple(ROLE_COLORS) == ROLES
     assert len(set(ROLE_COLORS.values())) == len(ROLES)
 

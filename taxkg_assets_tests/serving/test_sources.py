@@ -24,7 +24,7 @@ STATUTE = next(SAMPLES.glob("*.txt"))
 
 @pytest.fixture
 def home(tmp_path: Path) -> Home:
-    """A home with two recorded folders; one document lies in both of them."""
+    """A home with two recorded folders; one document is in both of them."""
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
         shutil.copy(STATUTE, tmp_path / name / "both.txt")
@@ -38,7 +38,7 @@ def documents(home: Home) -> list[str]:
     return sorted(home.store.read_manifest()["files"])
 
 
-def test_a_dropped_folder_takes_along_what_lies_nowhere_else(home: Home, tmp_path: Path) -> None:
+def test_a_dropped_folder_takes_along_what_is_nowhere_else(home: Home, tmp_path: Path) -> None:
     assert documents(home) == ["both", "one", "two"]
     assert drop(home.home, tmp_path / "one") == ["one"]
     assert documents(home) == ["both", "two"]
@@ -60,7 +60,7 @@ def test_the_only_source_and_an_unknown_one_are_refused(home: Home, tmp_path: Pa
     assert documents(home) == ["both", "two"]
 
 
-def test_the_inbox_is_a_source_that_nobody_has_to_name(tmp_path: Path) -> None:
+def test_the_inbox_is_a_source_that_no_one_has_to_name(tmp_path: Path) -> None:
     home = Home(home=str(tmp_path / "home"))
     inbox = tmp_path / "home" / "inbox"
     inbox.mkdir(parents=True)
@@ -72,7 +72,7 @@ def test_the_inbox_is_a_source_that_nobody_has_to_name(tmp_path: Path) -> None:
         drop(home.home, inbox)
 
 
-def test_a_look_at_the_sources_does_not_undo_what_another_records_meanwhile(
+def test_an_inspection_of_the_sources_does_not_undo_what_another_records_meanwhile(
     home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "three").mkdir()

@@ -43,14 +43,14 @@ def test_below_the_folder_the_log_stays_open_until_the_end(tmp_path: Path) -> No
 
 
 def test_only_a_few_databases_stay_open(tmp_path: Path) -> None:
-    inside, beside = tmp_path / "dagster", tmp_path / "dagster2"
+    inside, next_to = tmp_path / "dagster", tmp_path / "dagster2"
     inside.mkdir()
-    beside.mkdir()
+    next_to.mkdir()
     with reduce_fsyncs(inside):
         for number in range(3 * MAX_OPEN):
             assert _open(inside / f"run{number}.db") == (NORMAL, True)
         assert len(list(inside.glob("*-wal"))) == MAX_OPEN
-        assert _open(beside / "other.db") == (FULL, False)
+        assert _open(next_to / "other.db") == (FULL, False)
     assert not list(tmp_path.rglob("*-wal"))
 
 

@@ -109,11 +109,11 @@ def test_an_agent_finds_a_form_its_fields_and_its_changes(service: Service) -> N
 
 
 def test_a_reply_is_sized_for_an_agent(service: Service) -> None:
-    asked = {"question": "Is section 897 gain part of ordinary dividends?"}
-    whole = len(service.ask(asked["question"], k=5).model_dump_json())
+    queried = {"question": "Is section 897 gain part of ordinary dividends?"}
+    whole = len(service.ask(queried["question"], k=5).model_dump_json())
     for tool, arguments in (
-        ("ask", asked),
-        ("search", asked),
+        ("ask", queried),
+        ("search", queried),
         ("diff", {"name": "f1099div"}),
         ("box", {"form": "1099-DIV", "key": "2e"}),
         ("line", {"form": "1099-DIV", "key": "2e"}),

@@ -26,7 +26,7 @@ with Store(sys.argv[1]).exclusive(work=sys.argv[2]):
 
 
 @contextmanager
-def held(home: Path, *, work: str) -> Iterator[None]:
+def kept(home: Path, *, work: str) -> Iterator[None]:
     """Another process holds the home."""
     command = [sys.executable, "-c", HOLDER, str(home), work]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
@@ -41,7 +41,7 @@ def held(home: Path, *, work: str) -> Iterator[None]:
 def test_training_does_not_wait_for_a_build_and_reads_only_what_gates_have_passed(tmp_path: Path) -> None:
     store = Store(tmp_path)
     store.write("index", Index.sample(1), inputs="")
-    with held(tmp_path, work="build"):
+    with kept(tmp_path, work="build"):
         result = train(str(tmp_path), kind="all")
     assert not result.is_done
     assert any("taxkg build" in error for error in result.errors), result.errors
@@ -49,13 +49,13 @@ def test_training_does_not_wait_for_a_build_and_reads_only_what_gates_have_passe
 
 
 def test_two_trainings_do_not_run_at_once(tmp_path: Path) -> None:
-    with held(tmp_path, work="training"):
+    with kept(tmp_path, work="training"):
         with pytest.raises(HomeBusyError, match="Another training"):
             train(str(tmp_path), kind="all")
         with Store(tmp_path).exclusive():
             assert not (tmp_path / "tables").exists()
 
 
-def test_a_home_that_is_not_built_is_told_so(tmp_path: Path) -> None:
+def test_a_home_that_is_not_built_is_reported_so(tmp_path: Path) -> None:
     with pytest.raises(SelectionError, match="run `taxkg build` first"):
         train(str(tmp_path), kind="encoder")

@@ -1,4 +1,4 @@
-"""The Dagster UI on a home: a real web server, asked over the GraphQL that its pages use; no browser."""
+"""The Dagster UI on a home: a real web server, queried over the GraphQL that its pages use; no browser."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ MADE = """query ($table: [String!]!, $limit: Int!) { assetNodeOrError(assetKey: 
 
 
 class Server:
-    """A running UI, asked as its pages ask it."""
+    """A running UI, queried as its pages ask it."""
 
     def __init__(self, port: int) -> None:
         self.url = f"http://127.0.0.1:{port}"
@@ -217,9 +217,9 @@ def test_a_partition_shows_what_its_document_gave(server: Server, refused_home: 
     assert latest.keys() == set(anchors["document_id"])
     for one in latest.values():
         own = anchors.filter(anchors["document_id"] == one["partition"])
-        told = entries(one["metadataEntries"])
-        assert told["dagster/partition_row_count"]["intValue"] == own.height
-        shown = [json.loads(row) for row in told["preview"]["table"]["records"]]
+        reported = entries(one["metadataEntries"])
+        assert reported["dagster/partition_row_count"]["intValue"] == own.height
+        shown = [json.loads(row) for row in reported["preview"]["table"]["records"]]
         assert {row["document_id"] for row in shown} == {one["partition"]}
 
 

@@ -190,7 +190,7 @@ def test_the_command_line_says_by_its_status_whether_something_must_be_changed(
     assert "Contradicted" in markdown.read_text(encoding="utf8")
 
 
-def test_bad_usage_is_told_in_one_line(built_samples: Path, tmp_path: Path) -> None:
+def test_bad_usage_is_reported_in_one_line(built_samples: Path, tmp_path: Path) -> None:
     home = ("--home", str(built_samples))
     missing = run_cli("verify", str(tmp_path / "none.md"), *home)
     assert missing.returncode == 2

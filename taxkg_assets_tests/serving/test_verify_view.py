@@ -63,7 +63,7 @@ def test_a_phone_shows_everything_within_its_width(open_page: Any) -> None:
     assert fits(page)
 
 
-def test_a_failing_server_is_told_where_the_report_would_be(open_page: Any) -> None:
+def test_a_failing_server_is_reported_where_the_report_would_be(open_page: Any) -> None:
     page = open_page("/?view=verify", is_quiet=False)
     page.route(
         "**/v1/verify", lambda route: route.fulfill(status=503, json={"detail": "Too many requests are waiting."})

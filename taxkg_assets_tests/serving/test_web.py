@@ -73,7 +73,7 @@ def test_a_document_is_listed_and_described(client: TestClient) -> None:
     assert all(1 <= heading["page"] <= detail["pages"] for heading in detail["outline"])
 
 
-def test_a_page_tells_its_paragraphs_tables_and_size(client: TestClient) -> None:
+def test_a_page_states_its_paragraphs_tables_and_size(client: TestClient) -> None:
     rows = client.get("/v1/documents").json()
     booklet = next(row for row in rows if row["doc_type"] == "filer_instructions")
     pages = [client.get(f"/v1/documents/{booklet['document']}/pages/{n + 1}").json() for n in range(booklet["pages"])]
@@ -115,11 +115,11 @@ def test_what_is_not_there_says_what_is(client: TestClient, path: str, reason: s
 
 
 def test_an_answer_can_be_limited_to_a_form_and_a_year(client: TestClient) -> None:
-    asked = {"question": "What is reported in box 1a?", "form": "1099-DIV", "year": 2024}
-    found = client.post("/v1/ask", json=asked).json()
+    queried = {"question": "What is reported in box 1a?", "form": "1099-DIV", "year": 2024}
+    found = client.post("/v1/ask", json=queried).json()
     assert found["results"]
     assert {row["form"] for row in found["results"]} == {"1099-DIV"}
-    assert client.post("/v1/ask", json={**asked, "year": 1950}).status_code == 404
+    assert client.post("/v1/ask", json={**queried, "year": 1950}).status_code == 404
 
 
 def test_changes_can_be_had_without_routine(client: TestClient) -> None:

@@ -17,12 +17,12 @@ from taxkg_assets.sources.connection import limit_connection, pin_address
         ("http://forms.example:8080/a.pdf", "2001:db8::7", "http://[2001:db8::7]:8080/a.pdf"),
     ],
 )
-def test_a_name_is_replaced_by_the_address_that_was_looked_at(url: str, address: str, target: str) -> None:
+def test_a_name_is_replaced_by_the_address_that_was_inspected(url: str, address: str, target: str) -> None:
     assert pin_address(url, address) == target
 
 
 @pytest.mark.parametrize("seconds", [0.1, -1.0], ids=["while it waits", "already over"])
-def test_a_connection_that_waits_is_broken_off(seconds: float) -> None:
+def test_a_connection_that_waits_is_interrupted(seconds: float) -> None:
     class Stream:
         def get_extra_info(self, _: str) -> socket.socket:
             return ours

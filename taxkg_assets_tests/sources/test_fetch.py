@@ -23,11 +23,11 @@ class Site:
     """A server whose answers a test sets one after the other; the last one stays."""
 
     answers: list[Callable[[BaseHTTPRequestHandler], None]] = field(default_factory=list)
-    asked: list[dict[str, str]] = field(default_factory=list)
+    queried: list[dict[str, str]] = field(default_factory=list)
     url: str = ""
 
     def answer(self, handler: BaseHTTPRequestHandler) -> None:
-        self.asked.append({**{k.lower(): v for k, v in handler.headers.items()}, "path": handler.path})
+        self.queried.append({**{k.lower(): v for k, v in handler.headers.items()}, "path": handler.path})
         (self.answers.pop(0) if len(self.answers) > 1 else self.answers[0])(handler)
 
 
@@ -98,10 +98,10 @@ def test_a_new_document_comes_whole_and_asking_again_costs_nothing(site: Site, t
     assert fetched.status == "new"
     assert fetched.path is not None
     assert fetched.path.read_bytes() == PDF
-    assert site.asked[0]["path"] == "/pub/irs-pdf/f1099div.pdf"
+    assert site.queried[0]["path"] == "/pub/irs-pdf/f1099div.pdf"
     again = fetch(site, tmp_path, known=Known(etag=fetched.etag, sha256=fetched.sha256))
     assert again.status == "unchanged"
-    assert site.asked[1]["if-none-match"] == ETAG
+    assert site.queried[1]["if-none-match"] == ETAG
 
 
 def test_equal_bytes_under_another_tag_are_unchanged(site: Site, tmp_path: Path) -> None:
@@ -111,22 +111,22 @@ def test_equal_bytes_under_another_tag_are_unchanged(site: Site, tmp_path: Path)
     assert fetch(site, tmp_path, known=Known(etag=ETAG, sha256=fetched.sha256)).status == "unchanged"
 
 
-def test_a_body_that_breaks_off_is_continued(site: Site, tmp_path: Path) -> None:
+def test_a_body_that_is_interrupted_is_continued(site: Site, tmp_path: Path) -> None:
     site.answers = [cut, whole]
     fetched = fetch(site, tmp_path)
     assert fetched.path is not None
     assert fetched.path.read_bytes() == PDF
-    assert site.asked[1]["range"] == f"bytes={len(PDF) // 2}-"
+    assert site.queried[1]["range"] == f"bytes={len(PDF) // 2}-"
 
 
 @pytest.mark.parametrize("span", ["bytes 500-65544/65545", "bytes 32772-65544/*", "", "bytes \u00b2-3/4"])
-def test_a_part_that_was_not_asked_for_is_never_the_document(site: Site, tmp_path: Path, span: str) -> None:
+def test_a_part_that_was_not_requested_is_never_the_document(site: Site, tmp_path: Path, span: str) -> None:
     part = reply(206, PDF[500:], ETag=ETAG, Content_Range=span)
     site.answers = [cut, part, whole]
     fetched = fetch(site, tmp_path)
     assert fetched.path is not None
     assert fetched.path.read_bytes() == PDF
-    assert "range" not in site.asked[2]
+    assert "range" not in site.queried[2]
     fetched.path.unlink()
     site.answers = [reply(206, PDF[:1000], ETag=ETAG, Content_Range=f"bytes 0-999/{len(PDF)}")]
     with pytest.raises(FetchError, match="another part"):
@@ -191,9 +191,9 @@ def test_a_busy_server_is_waited_for_as_long_as_it_asks(site: Site, tmp_path: Pa
     assert 7.0 in naps
 
 
-@pytest.mark.parametrize("asked", ["\u00b2", "soon", "9" * 5000, "Mon, 01 Jan 99999 00:00:00 GMT"])
-def test_a_wait_that_is_no_number_is_no_wait(site: Site, tmp_path: Path, asked: str) -> None:
-    site.answers = [reply(429, Retry_After=asked)]
+@pytest.mark.parametrize("queried", ["\u00b2", "soon", "9" * 5000, "Mon, 01 Jan 99999 00:00:00 GMT"])
+def test_a_wait_that_is_no_number_is_no_wait(site: Site, tmp_path: Path, queried: str) -> None:
+    site.answers = [reply(429, Retry_After=queried)]
     with pytest.raises(FetchError, match=r"answered 429|asks to wait"):
         fetch(site, tmp_path)
 
@@ -208,7 +208,7 @@ def test_a_tag_that_no_request_may_hold_is_not_kept(site: Site, tmp_path: Path) 
 @pytest.mark.parametrize(
     "address", ["http://127.0.0.1:99999", "http://[::1", "ftp://x", "http://me:secret@x", "me:secret@x"]
 )
-def test_an_address_that_is_none_is_refused_and_no_password_repeated(address: str) -> None:
+def test_an_invalid_address_is_refused_and_no_password_repeated(address: str) -> None:
     with pytest.raises(FetchError) as refused:
         Fetcher(address)
     assert "secret" not in str(refused.value)
@@ -218,7 +218,7 @@ def test_a_server_that_stays_down_ends_in_one_message(site: Site, tmp_path: Path
     site.answers = [reply(500)]
     with pytest.raises(FetchError, match="the server answered 500 after 3 attempts"):
         fetch(site, tmp_path)
-    assert len(site.asked) == 3
+    assert len(site.queried) == 3
     site.answers = [reply(429, Retry_After="86400")]
     with pytest.raises(FetchError, match="asks to wait"):
         fetch(site, tmp_path)

@@ -48,7 +48,7 @@ def test_a_single_file_never_removes(folders: tuple[Path, Path]) -> None:
     assert manifest["files"].keys() == {"a", "b"}
 
 
-def test_equal_names_with_equal_bytes_are_one_document_and_with_other_bytes_nobody_knows(
+def test_equal_names_with_equal_bytes_are_one_document_and_with_other_bytes_no_one_knows(
     folders: tuple[Path, Path],
 ) -> None:
     one, other = folders
@@ -83,6 +83,6 @@ def test_of_equal_bytes_the_admitted_one_stays_else_the_shorter_name() -> None:
 
 
 @pytest.mark.parametrize("name", ["absent", "notes.csv"])
-def test_a_source_that_is_none_is_an_error(folders: tuple[Path, Path], name: str) -> None:
+def test_an_unknown_source_is_an_error(folders: tuple[Path, Path], name: str) -> None:
     with pytest.raises(SourceError, match=name):
         find_source_files(folders[0] / name)

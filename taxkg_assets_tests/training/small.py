@@ -143,13 +143,13 @@ class CountingRetrievers:
     words: tuple[frozenset[str], ...]
 
     def encode(self, texts: Sequence[str]) -> Floats:
-        """Counts of words, hashed into so many places, of length one."""
+        """Counts of words, hashed into N places, of length one."""
         return encode(texts)
 
     def score_lexical(self, text: str) -> Floats:
         """Words in common."""
-        asked = _find_words(text)
-        return np.array([len(asked & own) for own in self.words], dtype=np.float32)
+        queried = _find_words(text)
+        return np.array([len(queried & own) for own in self.words], dtype=np.float32)
 
 
 def retrievers() -> CountingRetrievers:
@@ -160,7 +160,7 @@ def retrievers() -> CountingRetrievers:
 
 
 def encode(texts: Sequence[str]) -> Floats:
-    """Counts of words, hashed into so many places, of length one."""
+    """Counts of words, hashed into N places, of length one."""
     found = np.zeros((len(texts), 512), dtype=np.float32)
     for row, text in enumerate(texts):
         for word in _find_words(text):

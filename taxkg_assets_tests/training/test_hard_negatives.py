@@ -43,11 +43,11 @@ def _build(*pairs: dict[str, Any]) -> dy.DataFrame[HardNegatives]:
 
 
 def _anchors(negatives: pl.DataFrame) -> dict[str, str]:
-    """Source by the heading that a negative lies below."""
+    """Source by the heading that a negative is below."""
     return {row["chunk_id"].split(":")[1]: row["source"] for row in negatives.iter_rows(named=True)}
 
 
-def test_the_box_beside_it_is_a_negative_and_the_other_year_and_what_is_related_are_not() -> None:
+def test_the_box_next_to_it_is_a_negative_and_the_other_year_and_what_is_related_are_not() -> None:
     found = _anchors(_build(_pair("where do I enter the rent of a lot on form 77-A box 2e", "b1")))
     assert found["b2"] == "sibling_box"
     assert "a1" not in found, "it says the same"
@@ -55,7 +55,7 @@ def test_the_box_beside_it_is_a_negative_and_the_other_year_and_what_is_related_
     assert "c2" in found, "a search brings it up, and nothing joins it"
 
 
-def test_what_lies_within_three_steps_is_none() -> None:
+def test_what_is_within_three_steps_is_none() -> None:
     found = _anchors(_build(_pair("add the sums of lot and fence, deposits", "b3")))
     assert "b4" not in found, "it is referred to"
 

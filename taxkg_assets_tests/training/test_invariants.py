@@ -43,15 +43,15 @@ def test_a_search_result_near_in_the_graph_or_too_like_the_passage_is_a_fault() 
     assert _faults(_negative("c9")) == []
 
 
-def test_next_of_kin_may_stand_near_but_not_be_related() -> None:
+def test_relatives_may_stand_near_but_not_be_related() -> None:
     assert _faults(_negative("c9", source="sibling_box", similarity=0.9, score=0.9)) == []
     assert _faults(_negative("two", source="sibling_box")) == ["a semantic relation with the right passage"]
 
 
 def test_a_pair_that_repeats_an_evaluation_question_is_found() -> None:
     pairs = pl.DataFrame({"pair_id": ["a", "b"], "query": ["what is a sample lease?", "who owns the sample lot"]})
-    asked = pl.DataFrame({"query": ["What is a sample lease"]})
-    assert find_leaked_pairs(pairs, asked)["pair_id"].to_list() == ["a"]  # type: ignore[arg-type]
+    queried = pl.DataFrame({"query": ["What is a sample lease"]})
+    assert find_leaked_pairs(pairs, queried)["pair_id"].to_list() == ["a"]  # type: ignore[arg-type]
 
 
 def test_a_family_or_a_near_duplicate_on_both_sides_is_found() -> None:

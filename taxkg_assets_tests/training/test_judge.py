@@ -8,13 +8,13 @@ from taxkg_assets.prompts.tasks import NegativeItem
 from taxkg_assets.training.judge import pick_sample, score_false, score_valid
 
 
-def test_each_kind_weighs_as_much_as_it_has_pairs() -> None:
+def test_each_kind_counts_as_much_as_it_has_pairs() -> None:
     judged = [("a", True)] * 3 + [("a", False)] + [("a", None)] * 4 + [("b", False)] * 2
     frame = pl.DataFrame(judged, schema=["kind", "is_valid_pair"], orient="row")
     assert score_valid(frame) == (8 * 3 / 4 + 2 * 0) / 10
 
 
-def test_a_source_that_nobody_judged_says_nothing() -> None:
+def test_a_source_that_no_one_judged_says_nothing() -> None:
     frame = pl.DataFrame({"source": ["bm25", "bm25", "dense"], "is_false_negative": [True, False, None]})
     assert score_false(frame) == 1 / 2
     assert score_false(frame.clear()) == 0.0
@@ -39,7 +39,7 @@ def _is_false(question: str, positive: str, negative: str) -> bool:
     return propose_negative_judging(item).is_false_negative
 
 
-def test_neighbours_under_the_same_long_heading_are_not_alike_for_that() -> None:
+def test_neighbors_under_the_same_long_heading_are_not_alike_for_that() -> None:
     rent = f"{ABOVE} > Sheds.\nSheds. Report the rent of sheds of lessors as other income."
     assert not _is_false("Is Form 77-A needed for sheds?", rent, f"{ABOVE} > Fences.\nFences. Paint belongs to nobody.")
     assert _is_false(

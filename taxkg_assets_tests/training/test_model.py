@@ -1,4 +1,4 @@
-"""Training makes answers nearer, goes on after a kill as if nothing had been, and mixes with its base."""
+"""Training makes answers nearer, continues after a kill as if nothing had been, and mixes with its base."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_a_trained_model_finds_more_than_its_base_and_loads_again(tiny: Path, tm
     assert json.loads((tmp_path / SCALE_FILE).read_text(encoding="utf8")) == asdict(trained.scale)
 
 
-def test_a_killed_training_goes_on_to_the_same_weights(tiny: Path, tmp_path: Path) -> None:
+def test_a_killed_training_continues_to_the_same_weights(tiny: Path, tmp_path: Path) -> None:
     whole = train(tiny, tmp_path / "whole")
 
     def kill(done: int, total: int) -> None:
@@ -92,7 +92,7 @@ def test_cached_gradients_are_the_gradients(tiny: Path, tmp_path: Path) -> None:
     assert all(torch.allclose(left[name], right[name], atol=1e-4) for name in left)
 
 
-def test_a_mixture_lies_between_base_and_tuned() -> None:
+def test_a_mixture_is_between_base_and_tuned() -> None:
     mixed = mix_weights({"w": torch.tensor([0.0, 4.0])}, {"w": torch.tensor([2.0, 0.0])}, alpha=0.25)
     assert mixed["w"].tolist() == [0.25 * 2.0, 0.75 * 4.0]
 

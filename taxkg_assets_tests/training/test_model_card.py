@@ -1,4 +1,4 @@
-"""A card tells what a model learned from, what was left out, and every figure that it is judged by."""
+"""A card states what a model learned from, what was left out, and every figure that it is judged by."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from taxkg_assets.training.invariants import find_leaked_pairs, find_split_famil
 from taxkg_assets.training.pairs import REPEATS, Steps, build_pairs, share_out
 from taxkg_assets_tests.training import small
 
-_ASKED = [
+_QUERIED = [
     {"query_id": "w-1", "query": "lodger went early, is money paid back?", "chunk_id": "paragraph:c1:p"},
     {
         "query_id": "w-2",
@@ -31,7 +31,7 @@ _ASKED = [
 
 def _build(*questions: str, report: Callable[[Steps], None] = lambda steps: None) -> dy.DataFrame[Pairs]:
     return build_pairs(
-        small.fill(ScenarioQueries, [{"created_by": "written", "register": "lay", **row} for row in _ASKED]),
+        small.fill(ScenarioQueries, [{"created_by": "written", "register": "lay", **row} for row in _QUERIED]),
         small.chunks(),
         documents=small.documents(),
         nodes=small.nodes(),
@@ -62,7 +62,7 @@ def test_a_heading_goes_with_its_passage_and_of_two_years_with_one(pairs: dy.Dat
     assert sum("2e" in query for query in found) == 1
 
 
-def test_a_relation_is_asked_of_the_passage_that_states_it_with_its_polarity(pairs: dy.DataFrame[Pairs]) -> None:
+def test_a_relation_is_put_to_the_passage_that_states_it_with_its_polarity(pairs: dy.DataFrame[Pairs]) -> None:
     found = {row["query"]: row for row in pairs.filter(pl.col("kind") == "semantic").iter_rows(named=True)}
     row = found["Do deposits go in box 3 (rent)?"]
     assert (row["chunk_id"], row["polarity"], row["relation"]) == ("paragraph:b4:p", "negative", "excludes")
@@ -70,20 +70,20 @@ def test_a_relation_is_asked_of_the_passage_that_states_it_with_its_polarity(pai
 
 
 def test_questions_enter_with_their_other_answers_but_not_those_of_the_evaluation(pairs: dy.DataFrame[Pairs]) -> None:
-    asked = pairs.filter(pl.col("kind") == "scenario")
-    assert set(asked["query"]) <= {_ASKED[0]["query"], _ASKED[1]["query"]}
-    fence = asked.filter(pl.col("query") == _ASKED[1]["query"])
+    queried = pairs.filter(pl.col("kind") == "scenario")
+    assert set(queried["query"]) <= {_QUERIED[0]["query"], _QUERIED[1]["query"]}
+    fence = queried.filter(pl.col("query") == _QUERIED[1]["query"])
     assert fence["other_positive_ids"].to_list() in ([["paragraph:b1:p"]], [])
 
 
 def test_a_text_near_to_an_evaluation_question_is_left_out_and_the_law_would_find_it() -> None:
     question = "FORM 77-A, box 2f: rent of fences?"
-    asked = small.fill(EvalQueries, [{"query_id": "q", "query": question, "type": "concept"}])
-    assert find_leaked_pairs(_build(), asked).height == 1
-    assert find_leaked_pairs(_build(question), asked).is_empty()
+    queried = small.fill(EvalQueries, [{"query_id": "q", "query": question, "type": "concept"}])
+    assert find_leaked_pairs(_build(), queried).height == 1
+    assert find_leaked_pairs(_build(question), queried).is_empty()
 
 
-def test_what_is_left_out_is_told_by_kind_and_reason() -> None:
+def test_what_is_left_out_is_reported_by_kind_and_reason() -> None:
     reported: list[Steps] = []
     kept = _build("FORM 77-A, box 2f: rent of fences?", report=reported.append)
     (steps,) = reported

@@ -35,7 +35,7 @@ def test_an_interval_that_holds_0_keeps_the_base(low: float | None) -> None:
 
 
 @pytest.mark.parametrize(("count", "is_promoted"), [(MIN_QUESTIONS, False), (MIN_QUESTIONS - 1, True)])
-def test_a_kind_that_loses_keeps_the_base_where_it_is_asked_often(count: int, is_promoted: bool) -> None:
+def test_a_kind_that_loses_keeps_the_base_where_it_is_queried_often(count: int, is_promoted: bool) -> None:
     base = [score(0.1)] * 100 + [score(0.5, kind="table")] * count
     own = [score(0.9)] * 100 + [score(0.47, kind="table")] * count
     assert decide_promotion(base, own, interval=interval(0.1)).is_promoted is is_promoted  # type: ignore[arg-type]

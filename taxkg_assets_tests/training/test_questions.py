@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -7,6 +8,14 @@ import pytest
 from taxkg_assets.training.phrasing import CorpusVocabulary, add_article, agree, is_subject
 from taxkg_assets.training.questions import find_questions, put_plainly, turn_to_first_person
 from taxkg_assets_tests.training import small
+from tools.rule_switch import every_rule
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _with_every_rule() -> Iterator[None]:
+    """Rules with little support are off, but their reading is tested."""
+    with every_rule():
+        yield
 
 
 @pytest.mark.parametrize(
@@ -21,7 +30,7 @@ from taxkg_assets_tests.training import small
         ("your employer sells you lots", "my employer sells me lots"),
     ],
 )
-def test_what_is_said_to_you_is_asked_by_me(said: str, turned: str) -> None:
+def test_what_is_said_to_you_is_queried_by_me(said: str, turned: str) -> None:
     assert turn_to_first_person(said) == turned
 
 
@@ -87,19 +96,21 @@ def test_what_can_be_counted_takes_an_article(phrase: str, said: str) -> None:
 def _ask_about(text: str) -> dict[str, str]:
     corpus = small.corpus()
     passage = next(p for p in corpus.passages.values() if p.anchor_id)
-    asked = replace(passage, text=text)
-    corpus = replace(corpus, passages={**corpus.passages, asked.chunk_id: asked})
-    found = find_questions(corpus, asked, wording=CorpusVocabulary(corpus))
+    queried = replace(passage, text=text)
+    corpus = replace(corpus, passages={**corpus.passages, queried.chunk_id: queried})
+    found = find_questions(corpus, queried, wording=CorpusVocabulary(corpus))
     return {f"{q.rule_id} {q.register}": q.text for q in found}
 
 
 def test_questions_end_where_sentences_do_and_point_to_no_other_text() -> None:
-    asked = _ask_about(
+    queried = _ask_about(
         "If you are a U.S. owner of more than 3.5 lots, you must report the sample rent, but not the deposit. "
         "If you made this choice, you can revoke it with the consent of the whole sample town. "
         "If you let a lot, you do not have to include the deposit in income unless it is kept."
     )
-    assert asked["must_if lay"].startswith(("I am a U.S. owner of more than 3.5 lots", "what now if I am a U.S. owner"))
-    assert asked["must_if professional"] == "What obligation arises where I am a U.S. owner of more than 3.5 lots?"
-    assert asked["need_not_if lay"] == "I let a lot. do I still have to include the deposit in income?"
-    assert not any("this choice" in text or ("deposit" in text and "report" in text) for text in asked.values())
+    assert queried["must_if lay"].startswith(
+        ("I am a U.S. owner of more than 3.5 lots", "what now if I am a U.S. owner")
+    )
+    assert queried["must_if professional"] == "What obligation arises where I am a U.S. owner of more than 3.5 lots?"
+    assert queried["need_not_if lay"] == "I let a lot. do I still have to include the deposit in income?"
+    assert not any("this choice" in text or ("deposit" in text and "report" in text) for text in queried.values())

@@ -1,4 +1,4 @@
-"""What a second look counts beside the pipeline is decided by other families; a cross-encoder learns its lists."""
+"""The weight of a reranker next to the pipeline is decided by other families; a cross-encoder learns its lists."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def ranked(family: str) -> RankedList:
     return RankedList("q", "scenario", family, ("a", "b", "c"), np.array([3.0, 2.0, 1.0]), RIGHT_IS_THIRD)
 
 
-def test_a_second_look_moves_an_answer_up_by_its_weight() -> None:
+def test_reranking_moves_an_answer_up_by_its_weight() -> None:
     scores = np.array([0.0, 0.0, 0.75])
     assert score_list(ranked("f"), scores, weight=0.0).ndcg == pytest.approx(1 / math.log2(3 + 1))
     assert score_list(ranked("f"), scores, weight=2.0).ndcg == pytest.approx(1 / math.log2(2 + 1))

@@ -51,9 +51,9 @@ def test_where_other_kinds_are_few_questions_fill_the_room() -> None:
 
 def test_questions_that_people_wrote_go_first() -> None:
     train, dev = sample_examples(write_pairs(scenario=400, table=400), NEGATIVES, most=120, dev=20)
-    asked = [int(example.pair_id.removeprefix("scenario:")) for example in train if example.kind == "scenario"]
-    assert sum(number > 299 for number in asked) == 75, "all that there are to train on"
-    assert len(asked) == 90
+    queried = [int(example.pair_id.removeprefix("scenario:")) for example in train if example.kind == "scenario"]
+    assert sum(number > 299 for number in queried) == 75, "all that there are to train on"
+    assert len(queried) == 90
     assert all(example.pair_id > "scenario:299" for example in dev if example.kind == "scenario")
 
 

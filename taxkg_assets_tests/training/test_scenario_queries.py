@@ -11,14 +11,14 @@ from taxkg_assets.training.scenario_queries import build_scenario_queries
 from taxkg_assets_tests.training import small
 
 
-def _build(*written: dict[str, Any], asked: tuple[str, ...] = ()) -> dy.DataFrame[ScenarioQueries]:
+def _build(*written: dict[str, Any], queried: tuple[str, ...] = ()) -> dy.DataFrame[ScenarioQueries]:
     return build_scenario_queries(
         small.chunks(),
         small.documents(),
         nodes=small.nodes(),
         edges=small.edges(),
         registry=small.registry(),
-        eval_queries=small.fill(EvalQueries, [{"query_id": q, "query": q, "type": "concept"} for q in asked]),
+        eval_queries=small.fill(EvalQueries, [{"query_id": q, "query": q, "type": "concept"} for q in queried]),
         written=written,
         retrievers=small.retrievers(),
         proposer=RuleProposer(),
@@ -38,11 +38,11 @@ def test_rules_ask_what_the_passage_answers_and_find_it_again() -> None:
     assert {row["register"] for row in made.values()} >= {"plain", "lay", "professional"}
 
 
-def test_of_a_paragraph_in_two_years_only_the_last_is_asked_about() -> None:
+def test_of_a_paragraph_in_two_years_only_the_last_is_queried() -> None:
     assert "paragraph:a1:p" not in _build()["chunk_id"].to_list()
 
 
-def test_a_written_question_stands_where_the_home_holds_its_element() -> None:
+def test_a_written_question_is_where_the_home_holds_its_element() -> None:
     here = {"id": "w-1", "query": "lodger went early, money back?", "element": "c1:p", "register": "lay"}
     gone = {"id": "w-2", "query": "who pays for the storm", "element": "elsewhere:p"}
     other = {"id": "w-3", "query": "rent of a field", "element": "elsewhere:p", "elements": ["c2:p", "b1:p"]}
@@ -57,7 +57,7 @@ def test_a_written_question_stands_where_the_home_holds_its_element() -> None:
 
 
 def test_a_question_that_repeats_an_evaluation_question_is_marked() -> None:
-    made = _build(asked=("where do I enter: the rent that the owner of a fence was paid",))
+    made = _build(queried=("where do I enter: the rent that the owner of a fence was paid",))
     marked = made.filter(pl.col("repeated_eval_query") != "")["query"].to_list()
     assert "Where do I enter the rent that the owner of a fence was paid?" in marked
 

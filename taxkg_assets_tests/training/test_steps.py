@@ -1,4 +1,4 @@
-"""The loop of training: when it stops, and what it goes on from."""
+"""The loop of training: when it stops, and what it continues from."""
 
 from __future__ import annotations
 

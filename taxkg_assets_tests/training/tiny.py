@@ -32,7 +32,7 @@ def save_tiny_model(folder: Path) -> Path:
 
 
 def open_tiny_model(folder: Path) -> Any:
-    """Load it anew."""
+    """Load it again."""
     from sentence_transformers import SentenceTransformer
 
     return SentenceTransformer(str(folder), device="cpu")

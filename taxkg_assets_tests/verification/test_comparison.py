@@ -108,7 +108,7 @@ def test_what_only_shares_words_supports_nothing(text: str, passage: Passage) ->
     assert _verdict(text, passage) is not Verdict.supported
 
 
-def test_those_of_whom_alone_a_passage_speaks_are_supported() -> None:
+def test_the_only_ones_that_a_passage_covers_are_supported() -> None:
     assert _verdict("On Form 9999, harbor pilots can receive a tide number by telephone.", ONLY) is Verdict.supported
 
 

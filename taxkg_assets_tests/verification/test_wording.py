@@ -54,7 +54,7 @@ def test_a_word_matches_longer_forms_but_no_other_word() -> None:
     assert not match_word("medical", words)
 
 
-def test_an_unknown_word_is_the_rarest_and_a_synonym_weighs_as_its_most_frequent_word() -> None:
+def test_an_unknown_word_is_the_rarest_and_a_synonym_counts_as_its_most_frequent_word() -> None:
     frequencies = {"report": 2.0, "enter": 0.5, "rent": 4.0}
     language = replace(LANGUAGE, read_weight=lambda term: frequencies.get(term, 0.0), unknown_weight=9.0)
     assert read_weights(find_words("enter rent, parrot", language=language), language=language) == {

@@ -14,7 +14,7 @@ SAMPLE = "SAMPLE – not an IRS document"
 Furnish = Callable[[pymupdf.Shape, int], float]
 
 
-def draw_centred(
+def draw_centered(
     shape: pymupdf.Shape, y: float, *, text: str, style: str = "bold", size_pt: float = 9.0, color: Color = BLACK
 ) -> None:
     """One line in the middle of the page."""
@@ -122,15 +122,15 @@ def furnish_filer(shape: pymupdf.Shape, page: int) -> float:
     if page == 1:
         draw_right(shape, 568, 762, text="Typeset from a manuscript", style="regular")
         return _draw_masthead(shape)
-    draw_centred(shape, 762, text=f"-{page}-", size_pt=10)
+    draw_centered(shape, 762, text=f"-{page}-", size_pt=10)
     draw_right(shape, 568, 762, text="Instructions for Form 1099-DIV (Rev. 01-2024)")
     return 44.0
 
 
 def furnish_statute(shape: pymupdf.Shape, page: int) -> float:
     """Sample mark and page number on every page, the title on the first."""
-    draw_centred(shape, 40, text=f"{SAMPLE} and not a law in force")
-    draw_centred(shape, 762, text=str(page), style="regular")
+    draw_centered(shape, 40, text=f"{SAMPLE} and not a law in force")
+    draw_centered(shape, 762, text=str(page), style="regular")
     if page > 1:
         return 60.0
     draw_text(shape, (72, 84), text="Title 8: Procedure", style="bold", size_pt=18)

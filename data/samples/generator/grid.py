@@ -43,7 +43,7 @@ def _row_line(cells: list[str], edges: list[float], *, style: str, gap: float = 
 
 
 def _spanning_line(block: Block, edges: list[float]) -> Line:
-    """The upper header row: each spanning header is centred over its columns."""
+    """The upper header row: each spanning header is centered over its columns."""
     height = _LEADING + 2 * _PAD
     runs, inner = [], [edges[0], edges[-1]]
     spans: dict[str, list[int]] = {}

@@ -1,4 +1,4 @@
-"""The truth about the sample pages, told by the manuscripts: labels in the gold format, never read off an extractor.
+"""The truth about the sample pages, stated by the manuscripts: labels in the gold format, never read off an extractor.
 
 The manuscript says what is a heading, an item or a callout and who owns it; the typesetter says on which page it
 begins.
@@ -179,7 +179,7 @@ def label_roles(document: str, blocks: list[Block], *, pages: list[str]) -> list
 
 
 def label_furniture() -> list[Row]:
-    """Roles of what stands on the pages besides the manuscripts: titles, footers, form fields, table cells."""
+    """Roles of what is on the pages besides the manuscripts: titles, footers, form fields, table cells."""
     form, booklet = "sample-f1099div--2024-01", "sample-i1099div--2024-01"
     rows = [
         (booklet, 1, "Instructions for Form", "DocTitle"),

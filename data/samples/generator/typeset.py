@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import pymupdf
 
-BLACK, BLUE, GREY, WHITE = (0.0, 0.0, 0.0), (0.05, 0.35, 0.65), (0.90, 0.90, 0.90), (1.0, 1.0, 1.0)
+BLACK, BLUE, GRAY, WHITE = (0.0, 0.0, 0.0), (0.05, 0.35, 0.65), (0.90, 0.90, 0.90), (1.0, 1.0, 1.0)
 Color = tuple[float, float, float]
 PAGE_WIDTH, PAGE_HEIGHT = 612.0, 792.0
 FONTS = {"regular": "helv", "bold": "hebo", "italic": "heit", "link": "heit"}
@@ -115,7 +115,7 @@ def wrap(
 
 
 def join_runs(pieces: list[tuple[str, str]], *, size_pt: float, x: float) -> tuple[Run, ...]:
-    """Pieces of one line as runs: neighbours of one style become one run."""
+    """Pieces of one line as runs: neighbors of one style become one run."""
     runs: list[Run] = []
     for text, style in pieces:
         if runs and runs[-1].style == style:
@@ -145,7 +145,7 @@ def draw_line(shape: pymupdf.Shape, line: Line, *, x: float, y: float) -> None:
     """Draw one line with its top left corner at (x, y)."""
     for x0, y0, x1, y1 in line.shaded:
         shape.draw_rect(pymupdf.Rect(x + x0, y + y0, x + x1, y + y1))
-        shape.finish(color=None, fill=GREY)
+        shape.finish(color=None, fill=GRAY)
     for x0, y0, x1, y1 in line.rules:
         shape.draw_line((x + x0, y + y0), (x + x1, y + y1))
         shape.finish(color=BLACK, width=0.6)

@@ -128,6 +128,10 @@ NOTES: Mapping[str, Note] = {
         "Intervals are clustered by document. A slice with few questions has a wide interval: read `n` first.",
         "SELECT system, metric, value, low, high, n FROM eval_report WHERE slice = 'all' ORDER BY metric, system",
     ),
+    "family_figures": Note(
+        "Families with labels that support rules, next to families without. Read `n` first: a family has few rows.",
+        'SELECT metric, "group", value, n FROM family_figures WHERE family = \'all\' ORDER BY metric, "group"',
+    ),
     "metrics": Note(
         "Times are of the last step that made something, on this machine.",
         "SELECT metric, value, unit, n FROM metrics WHERE slice = 'all' ORDER BY metric",

@@ -135,6 +135,9 @@ MADE_OF: Mapping[str, Mapping[str, Sources]] = {
     "index": {"row_count": ("chunks.status",), "model_hash": ("embeddings.model_hash",)},
     "eval_queries": {"gold": ("sections.text",), "is_resolved": ("sections.text",)},
     "eval_report": {"value": ("eval_runs.rank", "eval_runs.text", "eval_queries.gold")},
+    "family_figures": {
+        "value": ("elements.role", "anchors.heading", "sections.anchor_id", "tables.cells", "eval_runs.rank")
+    },
     "release": {"metrics": ("eval_report.value",)},
     "pairs": {"passage": ("chunks.context", "chunks.text")},
     "hard_negatives": {"passage": ("chunks.context", "chunks.text")},

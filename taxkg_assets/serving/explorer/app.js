@@ -73,12 +73,12 @@ const render = async ({ isMoved = false } = {}) => {
 
 form.addEventListener("submit", event => {
   event.preventDefault();
-  const asked = Object.fromEntries([...new FormData(form)].map(([name, value]) => [name, value.trim()]));
-  if (!asked.q) {
+  const requested = Object.fromEntries([...new FormData(form)].map(([name, value]) => [name, value.trim()]));
+  if (!requested.q) {
     form.elements.q.focus();
     return;
   }
-  navigate(asked);
+  navigate(requested);
 });
 
 document.addEventListener("click", event => {

@@ -16,15 +16,15 @@ const citedNumbers = answer => [...(answer ?? "").matchAll(/\[(\d+)\]/g)].map(ma
 
 const COMMON = new Set(("about above after also amount amounts been before being below both could does each for from have how " +
   "include included into its long many more most much must not only other over report reported show shown should such than that the their them then there " +
-  "these they this those under was were what when where which while who whom whose why will with would year years your you and are can box line form").split(" "));
+  "these they this those under was were what when where which while who whose why will with would year years your you and are can box line form").split(" "));
 
 const stem = word => word.toLowerCase().replace(/(ies|es|s|ed|ing)$/, "");
 
 // Words of a question that a text has, too, in the question's spelling.
 const sharedWords = (question, text) => {
   const own = new Set((text.match(/[\p{L}\d-]+/gu) ?? []).map(stem));
-  const asked = (question.match(/[\p{L}\d-]+/gu) ?? []).filter(word => word.length > 2 && !COMMON.has(word.toLowerCase()));
-  return [...new Set(asked)].filter(word => own.has(stem(word)));
+  const requested = (question.match(/[\p{L}\d-]+/gu) ?? []).filter(word => word.length > 2 && !COMMON.has(word.toLowerCase()));
+  return [...new Set(requested)].filter(word => own.has(stem(word)));
 };
 
 const CLOSE_IN_MEANING = 20;
@@ -34,8 +34,8 @@ const explain = (row, question) => {
   const { via } = row;
   const route = via.route ?? {};
   const reasons = [];
-  if (row.anchor_key && route.keys?.includes(row.anchor_key)) reasons.push(`it is the text under ${keyName(row.anchor_key).toLowerCase()}, which you asked about`);
-  if (route.forms?.includes(row.form)) reasons.push(`it is about ${formName(row.form)}, which you asked about`);
+  if (row.anchor_key && route.keys?.includes(row.anchor_key)) reasons.push(`it is the text under ${keyName(row.anchor_key).toLowerCase()}, which your question names`);
+  if (route.forms?.includes(row.form)) reasons.push(`it is about ${formName(row.form)}, which your question names`);
   if (route.years?.some(year => row.revision.startsWith(`${year}`))) reasons.push("it is for the year in your question");
   const shared = sharedWords(question, `${row.heading_path} ${row.text}`);
   if (shared.length) reasons.push(`it has the ${shared.length === 1 ? "word" : "words"} ${shared.slice(0, 5).map(word => `“${word}”`).join(", ")}`);
@@ -167,7 +167,7 @@ const answerCard = (found, onCite) => {
 };
 
 export const showAsk = async (view, params, { signal, retry }) => {
-  const asked = { question: params.q, form: params.form || null, year: Number(params.year) || null, document: params.document || null, k: 8 };
+  const requested = { question: params.q, form: params.form || null, year: Number(params.year) || null, document: params.document || null, k: 8 };
   fill(view, el("p", { class: "soft" }, "Searching …"));
   announce("Searching");
   const slow = setTimeout(() => {
@@ -175,7 +175,7 @@ export const showAsk = async (view, params, { signal, retry }) => {
   }, SLOW_MS);
   let found, known;
   try {
-    [found, known] = await Promise.all([postJson("v1/ask", asked, signal), getDocuments()]);
+    [found, known] = await Promise.all([postJson("v1/ask", requested, signal), getDocuments()]);
   } catch (error) {
     if (error.name === "AbortError") return;
     showFailure(view, error, retry);
@@ -202,7 +202,7 @@ export const showAsk = async (view, params, { signal, retry }) => {
   const list = isSilent
     ? el("details", {}, el("summary", {}, `Nearest passages (${cards.length})`), cards)
     : el("section", { "aria-label": "Passages" }, el("h2", {}, "Passages"), cards);
-  const narrowed = [asked.form && `Form ${asked.form}`, asked.year, asked.document].filter(Boolean);
+  const narrowed = [requested.form && `Form ${requested.form}`, requested.year, requested.document].filter(Boolean);
   const scope = narrowed.length
     ? el("p", { class: "note" }, `Only ${narrowed.join(", ")}. `, link({ q: params.q }, "Ask all documents"))
     : null;

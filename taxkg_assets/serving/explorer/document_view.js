@@ -108,10 +108,10 @@ export const showDocument = async (view, params, { signal, navigate, replace }) 
         class: "actions within",
         onsubmit: event => {
           event.preventDefault();
-          navigate({ q: event.target.elements.asked.value, document: found.document });
+          navigate({ q: event.target.elements.question.value, document: found.document });
         },
       },
-      el("label", {}, "Ask this document", el("input", { name: "asked", required: true, maxlength: 2000, size: 28 })),
+      el("label", {}, "Ask this document", el("input", { name: "question", required: true, maxlength: 2000, size: 28 })),
       el("button", { type: "submit", class: "quiet" }, "Ask")),
       part("text", `Text and tables of page ${page}`, async own => pageText(await getJson(documentPath(found.document, page), own), mark).flat()),
       index,

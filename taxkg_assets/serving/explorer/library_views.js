@@ -5,19 +5,19 @@ import { el, fill, link, plural, revisionName, words } from "./dom.js";
 const ROWS_SHOWN = 100;
 
 export const showStart = async view => {
-  const held = await getLibrary();
+  const library = await getLibrary();
   fill(view,
     el("h1", { tabindex: -1 }, "Ask tax forms and their instructions"),
     el("p", {}, "Answers are quoted from the documents below, with the form, the revision and the place on the page. " +
       "Where the documents do not answer a question, taxkg says so. It gives no tax advice."),
     el("h2", {}, "Try"),
-    el("ul", { class: "examples" }, held.examples.map(question =>
+    el("ul", { class: "examples" }, library.examples.map(question =>
       el("li", {}, el("a", { class: "button quiet small", href: `?${new URLSearchParams({ q: question })}`, "data-route": true }, question)))),
     el("h2", {}, "What is here"),
     el("div", { class: "tiles start" },
-      el("section", { class: "card" }, el("h3", {}, link({ view: "documents" }, plural(held.documents, "document"))),
-        el("p", { class: "soft" }, `${held.products} forms, instructions and publications in all their revisions; ${plural(held.pages, "page")}.`)),
-      el("section", { class: "card" }, el("h3", {}, link({ view: "forms" }, plural(held.fillable, "form"))),
+      el("section", { class: "card" }, el("h3", {}, link({ view: "documents" }, plural(library.documents, "document"))),
+        el("p", { class: "soft" }, `${library.products} forms, instructions and publications in all their revisions; ${plural(library.pages, "page")}.`)),
+      el("section", { class: "card" }, el("h3", {}, link({ view: "forms" }, plural(library.fillable, "form"))),
         el("p", { class: "soft" }, "Click a field on the form to see its label, how it is figured, and what the instructions say.")),
       el("section", { class: "card" }, el("h3", {}, link({ view: "changes" }, "Changes between revisions")),
         el("p", { class: "soft" }, "Boxes and wording that differ from one revision to the next, word by word.")),
@@ -25,7 +25,7 @@ export const showStart = async view => {
         el("p", { class: "soft" }, "Where the amount of a box or line comes from and where it goes, each step with its evidence.")),
       el("section", { class: "card" }, el("h3", {}, link({ view: "compare" }, "Compare two fields")),
         el("p", { class: "soft" }, "Two years of one box, or boxes of two forms, next to each other.")),
-      el("section", { class: "card" }, el("h3", {}, held.flagged ? link({ view: "documents", filter: "flagged" }, `${plural(held.flagged, "document")} with a flag`) : "No document has a flag"),
+      el("section", { class: "card" }, el("h3", {}, library.flagged ? link({ view: "documents", filter: "flagged" }, `${plural(library.flagged, "document")} with a flag`) : "No document has a flag"),
         el("p", { class: "soft" }, "Each document is checked when it is read. A failed check is a flag, here and next to each answer."))));
   document.title = "taxkg";
 };

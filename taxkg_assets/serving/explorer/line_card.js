@@ -11,7 +11,7 @@ const BOUNDS = { at_least_zero: ", not less than zero", at_most_zero: ", not mor
 const fieldLink = (document, part, key) =>
   link({ view: "form", document, field: fieldId({ part, key }) }, keyName(key));
 
-// A key of a formula: "line_3", or "Part II line_3" where keys begin anew in each part.
+// A key of a formula: "line_3", or "Part II line_3" where keys start again in each part.
 const keyLink = (row, written) => {
   const [, part, key] = /^(?:Part (\w+) )?(\w+)$/.exec(written) ?? [];
   return key ? fieldLink(row.document_id, part ?? row.part, key) : words(written);

@@ -1,7 +1,7 @@
 // A numbered field with everything that the library says of it: its revisions, and the text for each reader.
 import { getDocuments, getJson } from "./api.js";
 
-// The key of a field as the API reads it: its part counts where keys begin anew in each part.
+// The key of a field as the API reads it: its part counts where keys start again in each part.
 export const keyWords = ({ part, key }) => `${part ? `Part ${part} ` : ""}${key}`;
 
 // Rows of an address that may name nothing: a field can be too unusual for the look-up.

@@ -177,7 +177,7 @@ const markChosen = element => {
 };
 
 export const showTrace = async (view, params, { signal, navigate }) => {
-  const asked = { form: params.form ?? "", key: params.key ?? "", year: params.year ?? "" };
+  const requested = { form: params.form ?? "", key: params.key ?? "", year: params.year ?? "" };
   const depth = Number(params.depth) || 2;
   const form = el("form", {
     class: "actions",
@@ -187,16 +187,16 @@ export const showTrace = async (view, params, { signal, navigate }) => {
       navigate({ view: "trace", ...given });
     },
   },
-  el("label", {}, "Form", el("input", { name: "form", value: asked.form, required: true, size: 16, list: "known-forms", autocomplete: "off" })),
-  el("label", {}, "Box or line", el("input", { name: "key", value: asked.key, required: true, size: 10, autocomplete: "off" })),
-  el("label", {}, "Year", el("input", { name: "year", value: asked.year, size: 6, inputmode: "numeric", placeholder: "Newest" })),
+  el("label", {}, "Form", el("input", { name: "form", value: requested.form, required: true, size: 16, list: "known-forms", autocomplete: "off" })),
+  el("label", {}, "Box or line", el("input", { name: "key", value: requested.key, required: true, size: 10, autocomplete: "off" })),
+  el("label", {}, "Year", el("input", { name: "year", value: requested.year, size: 6, inputmode: "numeric", placeholder: "Newest" })),
   el("label", {}, "Steps", el("select", { name: "depth" }, DEPTHS.map(own => el("option", { value: own, selected: own === depth }, `${own}`)))),
   el("button", { type: "submit" }, "Trace"));
-  const result = el("div", {}, el("p", { class: "soft" }, asked.form ? "Following the amount …" : "Name a form and a box or line to see where its amount comes from and where it goes."));
+  const result = el("div", {}, el("p", { class: "soft" }, requested.form ? "Following the amount …" : "Name a form and a box or line to see where its amount comes from and where it goes."));
   fill(view, el("h1", { tabindex: -1 }, "Trace an amount"), form, result);
   document.title = "Trace – taxkg";
-  if (!asked.form || !asked.key) return;
-  const query = new URLSearchParams({ form: asked.form, key: asked.key, ...(asked.year && { revision: asked.year }) });
+  if (!requested.form || !requested.key) return;
+  const query = new URLSearchParams({ form: requested.form, key: requested.key, ...(requested.year && { revision: requested.year }) });
   let traced;
   try {
     traced = await getJson(`v1/trace?${query}`, signal);

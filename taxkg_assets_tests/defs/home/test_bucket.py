@@ -160,7 +160,7 @@ def test_rows_and_states_come_back_as_from_a_folder(bucket: ObjectStore, tmp_pat
     assert stores[0].count("faces") == stores[1].count("faces") == 1
 
 
-def test_a_trained_model_lies_in_the_bucket_and_is_opened_on_any_machine(
+def test_a_trained_model_is_in_the_bucket_and_is_opened_on_any_machine(
     bucket: ObjectStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     base = save_tiny_model(tmp_path / "base")

@@ -1,4 +1,4 @@
-"""The journal of calls: nothing paid for is lost, nothing is asked twice, and a budget knows what is spent."""
+"""The journal of calls: nothing paid for is lost, nothing is queried twice, and a budget knows what is spent."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from taxkg_assets_tests.llm.scripted import questions
 
 
 def _call(user: str, **columns: Any) -> Call:
-    asked = {"task": "hyde", "prompt_hash": "p", "model": "m", "max_tokens": 9}
-    call_id = find_call_id(user=user, **asked)  # type: ignore[arg-type]
+    queried = {"task": "hyde", "prompt_hash": "p", "model": "m", "max_tokens": 9}
+    call_id = find_call_id(user=user, **queried)  # type: ignore[arg-type]
     row = {
         "call_id": call_id, "provider": "test", "item_count": 1, "input": user, "output": "a\u2028b\n",
         "stop": "complete", "input_tokens": 1, "output_tokens": 1, "cost_usd": None, "latency_ms": 1,
         "called_at": datetime.now(UTC),
     }  # fmt: skip
-    return Call(**{**asked, **row, **columns})
+    return Call(**{**queried, **row, **columns})
 
 
 def _fold(store: Store) -> None:
@@ -120,7 +120,7 @@ def test_an_altered_call_is_found() -> None:
     assert find_altered_calls(rows)["model"].to_list() == ["other"]
 
 
-def test_a_process_sees_what_others_have_asked_since(tmp_path: Path) -> None:
+def test_a_process_sees_what_others_have_queried_since(tmp_path: Path) -> None:
     here, there = Journal(Store(tmp_path)), Journal(Store(tmp_path))
     assert here.find(_call("one").call_id) is None
     there.record(_call("one"))
@@ -144,7 +144,7 @@ def test_two_processes_spend_one_budget(tmp_path: Path) -> None:
         pass  # readers have their own
 
 
-def test_a_build_that_stopped_goes_on_with_what_is_left_until_its_calls_are_taken_up(tmp_path: Path) -> None:
+def test_a_build_that_stopped_continues_with_what_is_left_until_its_calls_are_taken_up(tmp_path: Path) -> None:
     store, prices = Store(tmp_path), Prices({"m": Price(1.0, 10.0)})
     journal = Journal(store)
     journal.record(_call("before", input_tokens=1_000_000, output_tokens=0, cost_usd=1.0))

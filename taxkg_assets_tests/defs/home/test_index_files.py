@@ -36,17 +36,17 @@ def _write(home: Path) -> Path:
     facts = home / PATH / FACTS
     facts.mkdir(parents=True)
     (facts / "code_signs.npy").write_bytes(b"signs")
-    told = {"code_signs.npy": [5, hashlib.sha256(b"signs").hexdigest()]}
-    (facts / FILES).write_text(json.dumps(told))
+    reported = {"code_signs.npy": [5, hashlib.sha256(b"signs").hexdigest()]}
+    (facts / FILES).write_text(json.dumps(reported))
     return facts
 
 
-@pytest.mark.parametrize(("held", "lost"), [(b"signs", []), (b"other", ["code_signs.npy"]), (None, ["code_signs.npy"])])
-def test_a_changed_or_missing_file_is_named(tmp_path: Path, held: bytes | None, lost: list[str]) -> None:
+@pytest.mark.parametrize(("kept", "lost"), [(b"signs", []), (b"other", ["code_signs.npy"]), (None, ["code_signs.npy"])])
+def test_a_changed_or_missing_file_is_named(tmp_path: Path, kept: bytes | None, lost: list[str]) -> None:
     path = _write(tmp_path) / "code_signs.npy"
     path.unlink()
-    if held is not None:
-        path.write_bytes(held)
+    if kept is not None:
+        path.write_bytes(kept)
     assert find_damaged_files(Store(tmp_path), PATH) == [f"{FACTS}/{name}" for name in lost]
 
 

@@ -43,9 +43,7 @@ def test_a_wrong_setting_is_one_sentence(
         "m: [",
     ],
 )
-def test_prices_that_are_none_are_said_in_one_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, prices: str
-) -> None:
+def test_invalid_prices_are_said_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, prices: str) -> None:
     path = tmp_path / "prices.yaml"
     path.write_text(prices, encoding="utf8")
     with pytest.raises(ProposerSettingError, match="is not a price list") as raised:

@@ -116,7 +116,7 @@ def duckdb_over_files(uri: str) -> pl.DataFrame:
 
 
 @pytest.mark.parametrize("read", [pl.read_delta, duckdb_over_arrow, duckdb_over_files])
-def test_other_programs_read_what_stands_and_nothing_that_was_replaced(
+def test_other_programs_read_what_is_and_nothing_that_was_replaced(
     read: Callable[[str], pl.DataFrame], tmp_path: Path
 ) -> None:
     store = Store(tmp_path)

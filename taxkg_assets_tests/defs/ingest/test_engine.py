@@ -29,8 +29,8 @@ HAS_SPARK = find_spec("pyspark") is not None and shutil.which("java") is not Non
 def jobs_of(folder: Path) -> list[Job]:
     """A few of the samples, and a file that cannot be read."""
     folder.mkdir()
-    sound = [job(folder, path.stem, path.read_bytes()) for path in sorted(SAMPLES.glob("*.pdf"))[:2]]
-    return [*sound, job(folder, "locked", encrypted())]
+    valid = [job(folder, path.stem, path.read_bytes()) for path in sorted(SAMPLES.glob("*.pdf"))[:2]]
+    return [*valid, job(folder, "locked", encrypted())]
 
 
 def frames_of(jobs: list[Job]) -> dict[tuple[str, str], pl.DataFrame]:
@@ -50,7 +50,7 @@ def test_a_cluster_reads_what_this_machine_reads(tmp_path: Path) -> None:
     local = LocalEngine(workers=2).read(here, limits=LIMITS, on_done=lambda _: None)
     engine = open_engine(Settings(engine="spark", spark_master=MASTER))
     cluster = engine.read(there, limits=LIMITS, on_done=lambda outcome: seen.append(outcome.document_id))
-    assert [_told(outcome) for outcome in cluster] == [_told(outcome) for outcome in local]
+    assert [_reported(outcome) for outcome in cluster] == [_reported(outcome) for outcome in local]
     assert sorted(seen) == sorted(one.document_id for one in here)
     one, other = frames_of(here), frames_of(there)
     assert one.keys() == other.keys()
@@ -68,15 +68,15 @@ def _assert_spark_reads_a_table(home: Path, sections: pl.DataFrame) -> None:
         store.replace_documents("sections", sections, documents={sections["document_id"][0]: {"content": content}})
     spark = SparkSession.builder.getOrCreate()
     rows = spark.read.parquet(*DeltaTable(store.table_uri("sections")).file_uris()).collect()
-    told = {row.element_id: [tuple(piece) for piece in row.pieces] for row in rows}
+    reported = {row.element_id: [tuple(piece) for piece in row.pieces] for row in rows}
     assert len(rows) == sections.height
-    assert told == {
+    assert reported == {
         i: [tuple(p.values()) for p in pieces]
         for i, pieces in zip(sections["element_id"], sections["pieces"], strict=True)
     }
 
 
-def _told(outcome: Outcome) -> Outcome:
+def _reported(outcome: Outcome) -> Outcome:
     return replace(outcome, seconds=0.0)
 
 

@@ -74,9 +74,9 @@ def test_what_somebody_put_there_is_neither_taken_away_nor_replaced_by_a_broken_
     site: tuple[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def name(now: Known, path: Path, url_path: str, **_: object) -> Known:
-        is_sound = path.read_bytes().endswith(b"sound")
-        file = "i1099div--2024-01.pdf" if is_sound else Path(url_path).name
-        return replace(now, file=file, is_read=is_sound, is_named=is_sound)
+        is_valid = path.read_bytes().endswith(b"sound")
+        file = "i1099div--2024-01.pdf" if is_valid else Path(url_path).name
+        return replace(now, file=file, is_read=is_valid, is_named=is_valid)
 
     monkeypatch.setattr("taxkg_assets.defs.ingest.fetching._named", name)
     address, served = site

@@ -30,7 +30,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
 
 
 def look(home: Home, path: Path) -> FileStatus:
-    """How one file looks, which nobody may open."""
+    """How one file looks, which no one may open."""
 
     def opened(path: Path) -> str:
         raise PermissionError(13, "Permission denied")
@@ -40,7 +40,7 @@ def look(home: Home, path: Path) -> FileStatus:
 
 
 def admit(home: Home) -> list[str]:
-    """Admit what lies in the sources as a run does; the documents in quarantine."""
+    """Admit what is in the sources as a run does; the documents in quarantine."""
     found = admit_documents(home, scan_sources(home)["files"])
     for name, (frame, states) in (("documents", found.documents), ("quarantine", found.quarantine)):
         if states:
@@ -66,7 +66,7 @@ def test_a_file_that_must_not_or_cannot_be_read_is_refused_by_name(
     assert "named.txt cannot be read (Permission denied)" in look(home, tmp_path / "named.txt").reason
 
 
-def test_a_copy_and_a_disputed_name_are_left_out_and_heal(home: Home, tmp_path: Path) -> None:
+def test_a_copy_and_a_disputed_name_are_left_out_and_recover(home: Home, tmp_path: Path) -> None:
     inbox, folder = inbox_of(home.settings), tmp_path / "folder"
     folder.mkdir()
     (folder / "law.txt").write_text(LAW.format("two"), encoding="utf8")

@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 from taxkg_assets.defs.ingest.reader import Job, Limits, Outcome, read_documents
-from taxkg_assets_tests.defs.hostile import bomb, sound_pdf
+from taxkg_assets_tests.defs.hostile import bomb, valid_pdf
 
 pytestmark = pytest.mark.slow
 
@@ -45,7 +45,7 @@ def read(jobs: list[Job], limits: Limits) -> dict[str, Outcome]:
 
 
 def test_a_document_that_takes_too_long_is_refused_and_the_next_is_read(tmp_path: Path) -> None:
-    jobs = [job(tmp_path, "slow", bomb(1_200_000)), job(tmp_path, "sound", sound_pdf())]
+    jobs = [job(tmp_path, "slow", bomb(1_200_000)), job(tmp_path, "sound", valid_pdf())]
     outcomes = read(jobs, Limits(seconds=4.0, memory_mb=8000))
     assert outcomes["slow"].stage == "limits"
     assert "longer than 4 seconds" in outcomes["slow"].reason
@@ -54,7 +54,7 @@ def test_a_document_that_takes_too_long_is_refused_and_the_next_is_read(tmp_path
 
 
 def test_a_document_that_eats_memory_is_refused_and_the_next_is_read(tmp_path: Path) -> None:
-    jobs = [job(tmp_path, "greedy", bomb(400_000)), job(tmp_path, "sound", sound_pdf())]
+    jobs = [job(tmp_path, "greedy", bomb(400_000)), job(tmp_path, "sound", valid_pdf())]
     outcomes = read(jobs, Limits(seconds=900, memory_mb=256))
     assert outcomes["greedy"].stage == "limits"
     assert "TAXKG_DOCUMENT_MEMORY_MB" in outcomes["greedy"].remedy
@@ -69,7 +69,7 @@ def test_a_process_that_dies_while_idle_is_replaced_and_no_document_blamed(tmp_p
                 while child.status() != psutil.STATUS_ZOMBIE or child.num_threads() > 1:
                     time.sleep(0.01)
 
-    jobs = [job(tmp_path, name, sound_pdf()) for name in ("first", "second")]
+    jobs = [job(tmp_path, name, valid_pdf()) for name in ("first", "second")]
     outcomes = read_documents(jobs, workers=1, limits=ROOMY, on_done=kill_reader)
     assert [outcome.is_read for outcome in outcomes] == [True, True]
 
@@ -79,7 +79,7 @@ def test_a_reading_process_that_cannot_start_ends_in_one_sentence(
 ) -> None:
     monkeypatch.setattr("sys.executable", "/bin/false")
     with pytest.raises(RuntimeError, match=r"No reading process could start\. .* build again\.$"):
-        read_documents([job(tmp_path, "sound", sound_pdf())], workers=1, limits=ROOMY, on_done=lambda _: None)
+        read_documents([job(tmp_path, "sound", valid_pdf())], workers=1, limits=ROOMY, on_done=lambda _: None)
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the memory limit rests on the kernel's figures")
@@ -98,15 +98,15 @@ print(len(b"x" * (340 << 20)) > 0 and worker.has_met_limit())
 
 
 def test_a_file_that_changes_under_the_reader_is_refused(tmp_path: Path) -> None:
-    changed = job(tmp_path, "changed", sound_pdf())
-    Path(changed.path).write_bytes(sound_pdf(pages=3))
+    changed = job(tmp_path, "changed", valid_pdf())
+    Path(changed.path).write_bytes(valid_pdf(pages=3))
     outcome = read([changed], ROOMY)["changed"]
     assert not outcome.is_read
     assert "changed while it was being read" in outcome.reason
 
 
 def test_frames_appear_whole(tmp_path: Path) -> None:
-    outcome = read([job(tmp_path, "sound", sound_pdf())], ROOMY)["sound"]
+    outcome = read([job(tmp_path, "sound", valid_pdf())], ROOMY)["sound"]
     assert outcome.is_read
     names = {path.stem for path in (tmp_path / "cache" / "sound").glob("*.arrow")}
     assert names == {

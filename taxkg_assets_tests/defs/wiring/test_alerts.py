@@ -1,4 +1,4 @@
-"""Alerts: what a run leaves to be looked at, and that it reaches the webhook, or is logged where that cannot be."""
+"""Alerts: what a run leaves to be inspected, and that it reaches the webhook, or is logged where that cannot be."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from taxkg_assets_tests.defs.daemon import open_hook
 ALERT = Alert("quarantine", "1 in quarantine", ("a.pdf: open: it is <cut>.",), "run-1")
 
 
-def test_a_refused_document_and_a_failed_gate_are_told_once(
+def test_a_refused_document_and_a_failed_gate_are_reported_once(
     sample_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / "own"
@@ -61,6 +61,6 @@ def test_what_cannot_be_delivered_is_logged_without_its_address(caplog: pytest.L
         ("ZeroDivisionError: division by zero\n", "ZeroDivisionError: division by zero"),
     ],
 )
-def test_our_own_errors_are_told_without_their_class(message: str, said: str) -> None:
+def test_our_own_errors_are_reported_without_their_class(message: str, said: str) -> None:
     cause = SimpleNamespace(message=message, cause=None)
     assert say_error(SimpleNamespace(message="a step has failed", cause=cause)) == say_error(cause) == said

@@ -131,7 +131,7 @@ def test_a_job_goes_to_the_release_without_training() -> None:
     assert made == set(PIPELINE.built())
 
 
-def test_what_is_not_measured_warns_beside_a_gate_that_passes(built_small: Path, tmp_path: Path) -> None:
+def test_what_is_not_measured_warns_next_to_a_gate_that_passes(built_small: Path, tmp_path: Path) -> None:
     home = Path(shutil.copytree(built_small, tmp_path / "home"))
     gate = "roles_on_labeled_documents"
     keys = [dg.AssetCheckKey(dg.AssetKey("elements"), name) for name in (gate, gate + MEASURED_SUFFIX)]

@@ -13,7 +13,7 @@ from taxkg_assets.defs.wiring.compat import reuse_engines
 
 
 def _observe(folder: Path, count: int) -> int:
-    """Observations of an asset in an instance of that folder, after so many more."""
+    """Observations of an asset in an instance of that folder, after N more."""
     folder.mkdir(exist_ok=True)
     with dg.DagsterInstance.local_temp(str(folder)) as instance:
         for _ in range(count):

@@ -1,4 +1,4 @@
-"""Gates that are evaluated beside the build say what they say in their turn, of the tables that lie there then."""
+"""Gates that are evaluated next to the build say what they say in their turn, of the tables that lie there then."""
 
 import shutil
 from concurrent.futures import ThreadPoolExecutor
@@ -80,12 +80,12 @@ def test_a_gate_has_passed_early_on_the_present_versions_only(
 def test_while_gates_of_a_table_are_evaluated_its_check_evaluates_others(monkeypatch: pytest.MonkeyPatch) -> None:
     verdict, others_are_over = Verdict(pl.DataFrame(), 3), Event()
     first, *_, last = PIPELINE.gates("nodes")
-    asked: list[str] = []
+    queried: list[str] = []
 
     def evaluate(title: str, function: Any, home: str, table: str, names: list[str]) -> dict[str, Any]:
         if first in names:
             assert others_are_over.wait(60), "the check waits and evaluates nothing"
-        asked.append(names[0])
+        queried.append(names[0])
         if last in names:
             others_are_over.set()
         return {name: (verdict, {"nodes": 4}) for name in names}
@@ -101,7 +101,7 @@ def test_while_gates_of_a_table_are_evaluated_its_check_evaluates_others(monkeyp
         assert early.take("nodes", first, versions={"nodes": 4}) is verdict
         assert early.has_passed(Home(), "nodes", last) is False, "evaluated, but of other versions"
         assert early.take("nodes", last, versions={"nodes": 4}) is verdict
-    assert len(asked) == 2
+    assert len(queried) == 2
 
 
 def test_a_gate_that_crashes_crashes_its_check(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -121,7 +121,7 @@ def test_who_asks_does_not_wait_for_what_has_not_begun(monkeypatch: pytest.Monke
         busy.set()
 
 
-def test_a_build_with_processes_beside_it_is_the_build(
+def test_a_build_with_processes_next_to_it_is_the_build(
     sample_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     added, other = tmp_path / "more", tmp_path / "other"
@@ -144,11 +144,11 @@ def test_a_build_with_processes_beside_it_is_the_build(
 
     monkeypatch.setattr(early_tables, "make_in_process", make_noted)
     monkeypatch.setattr(early_gates, "run_in_process", run)
-    beside = build(str(sample_home), roots=[added])
+    next_to = build(str(sample_home), roots=[added])
     assert {"the gates of elements", "the gates of edges", "the gates of index"} <= set(begun)
     assert making, "tables are made next to others"
-    assert (beside.is_done, sorted(beside.built)) == (alone.is_done, sorted(alone.built))
-    said = [{(g.table, g.check): (g.word, g.figures) for g in one.gates} for one in (beside, alone)]
+    assert (next_to.is_done, sorted(next_to.built)) == (alone.is_done, sorted(alone.built))
+    said = [{(g.table, g.check): (g.word, g.figures) for g in one.gates} for one in (next_to, alone)]
     assert said[0].keys() == said[1].keys()
     assert {key: word for key, (word, _) in said[0].items()} == {key: word for key, (word, _) in said[1].items()}
     for name in ("summaries", "nodes", "edges", "chunks", "eval_runs"):

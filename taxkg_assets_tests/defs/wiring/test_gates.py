@@ -61,7 +61,7 @@ def test_a_run_that_waits_takes_nothing_from_what_gates_have_said(sample_home: P
 
 @pytest.fixture
 def wrong_gold(tmp_path: Path) -> Path:
-    """A labelled folder that contradicts every page of the sample form: a role gate on it must fail."""
+    """A labeled folder that contradicts every page of the sample form: a role gate on it must fail."""
     folder = tmp_path / "gold"
     folder.mkdir()
     rows = [json.loads(line) for line in (SAMPLES.parent / "eval" / "roles.jsonl").read_text().splitlines()]
@@ -208,7 +208,7 @@ def test_a_broken_contract_writes_nothing_and_stops_what_follows(
     assert (store.exists("documents"), store.exists("spans"), store.exists("elements")) == (True, False, False)
 
 
-def test_a_gate_is_not_asked_again_while_nothing_it_reads_has_changed(
+def test_a_gate_is_not_queried_again_while_nothing_it_reads_has_changed(
     sample_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = Store(sample_home)
@@ -224,11 +224,11 @@ def test_a_gate_is_not_asked_again_while_nothing_it_reads_has_changed(
         assert gates.find_current_result(instance, key, versions=versions, by="other code") is None
         other = dg.AssetCheckKey(dg.AssetKey("nodes"), "no such gate")
         assert gates.find_current_result(instance, other, versions=versions, by=by) is None
-    asked: list[int] = []
-    monkeypatch.setattr(graph, "find_tree_faults", lambda nodes: asked.append(nodes.height) or nodes.clear())
+    queried: list[int] = []
+    monkeypatch.setattr(graph, "find_tree_faults", lambda nodes: queried.append(nodes.height) or nodes.clear())
     assert build(str(sample_home), select=["edges"]).is_done
-    assert not asked
+    assert not queried
     written = store.write("nodes", store.read("nodes"), inputs=store.state("nodes").inputs)  # type: ignore[union-attr]
     assert written.version == versions["nodes"] + 1
     assert build(str(sample_home), select=["edges"]).is_done
-    assert len(asked) == 1
+    assert len(queried) == 1

@@ -1,4 +1,4 @@
-"""Tables made in parts: what is kept, what is made anew, and that the whole is the same as made at once."""
+"""Tables made in parts: what is kept, what is made again, and that the whole is the same as made at once."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -77,42 +77,42 @@ def test_made_in_parts_a_table_is_the_same(name: str, sample_home: Path, monkeyp
     whole = home.store.read(name)
     made = list(standing.documents)
     assert len(made) > (1 if name == "chunks" else 0)
-    asked: list[pl.DataFrame] = []
+    queried: list[pl.DataFrame] = []
     own = step.builder.build
 
     def build(**arguments: Any) -> pl.DataFrame:
-        asked.append(arguments["documents"])
+        queried.append(arguments["documents"])
         return own(**arguments)
 
     counted = replace(step, builder=replace(step.builder, build=build))
     rows = counted.make(home, states, made_from="anything")
     assert rows.frame.sort(step.schema.primary_key()).equals(whole)
     assert rows.parts == standing.documents
-    assert asked[-1].is_empty(), "nothing has changed, so nothing is read"
+    assert queried[-1].is_empty(), "nothing has changed, so nothing is read"
 
-    lost = {part: told for part, told in standing.documents.items() if part != made[0]}
+    lost = {part: reported for part, reported in standing.documents.items() if part != made[0]}
     monkeypatch.setattr(
         "taxkg_assets.defs.wiring.table_step.find_kept",
         lambda digests, _: find_kept(digests, replace(standing, documents=lost)),
     )
     rows = counted.make(home, states, made_from="anything")
     assert rows.frame.sort(step.schema.primary_key()).equals(whole)
-    # Where no part stands, all tables are read whole.
+    # Where no part is, all tables are read whole.
     wanted = made[0].split(" → ") if lost else home.store.read("documents")["document_id"].to_list()
-    assert sorted(asked[-1]["document_id"]) == sorted(wanted)
+    assert sorted(queried[-1]["document_id"]) == sorted(wanted)
 
 
-def test_parts_that_look_at_other_documents_say_what_they_are_made_from(sample_home: Path) -> None:
+def test_parts_that_inspect_other_documents_say_what_they_are_made_from(sample_home: Path) -> None:
     home = Home(home=str(sample_home))
     step = PIPELINE["summaries"].step
     assert step is not None
     standing, whole = home.store.state("summaries"), home.store.read("summaries")
     assert standing is not None
-    asked: list[list[tuple[str]]] = []
+    queried: list[list[tuple[str]]] = []
     own, read_code = step.builder.build, step.read_code
 
     def build(**arguments: Any) -> pl.DataFrame:
-        asked.append(arguments["only"])
+        queried.append(arguments["only"])
         return own(**arguments)
 
     def make(code: str = "") -> WholeTable:
@@ -125,9 +125,9 @@ def test_parts_that_look_at_other_documents_say_what_they_are_made_from(sample_h
     rows = make()
     assert rows.frame.sort("unit_id").equals(whole)
     assert rows.parts == standing.documents
-    assert asked.pop() == []
+    assert queried.pop() == []
     assert make("other code").frame.sort("unit_id").equals(whole)
-    assert asked.pop() == [(name,) for name in sorted(standing.documents)]
+    assert queried.pop() == [(name,) for name in sorted(standing.documents)]
 
     gone, *others = sorted(standing.documents)
     home.store.write(
@@ -137,7 +137,7 @@ def test_parts_that_look_at_other_documents_say_what_they_are_made_from(sample_h
         documents={name: standing.documents[name] for name in others},
     )
     assert make().frame.sort("unit_id").equals(whole), "a document that is added"
-    assert asked.pop() == [(gone,)]
+    assert queried.pop() == [(gone,)]
     for name in ("sections", "anchors"):
         home.store.replace_documents(name, home.store.read(name).clear(), documents={gone: None})
     home.store.write("summaries", whole, inputs="earlier", documents=standing.documents)

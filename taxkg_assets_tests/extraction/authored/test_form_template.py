@@ -11,7 +11,7 @@ from taxkg_assets_tests.extraction.templated import FOOT, HEAD, field_xml
 _LIMITS = load_family("spoken")["limits"]
 _BOMB = b'<!DOCTYPE a [<!ENTITY b "boat"><!ENTITY c "&b;&b;&b;&b;&b;&b;&b;&b;">]>'
 _EXTERNAL = b'<!DOCTYPE a [<!ENTITY b SYSTEM "file:///etc/hostname">]>'
-_SOUND = field_xml("f1", "1. Boats. $.")
+_VALID = field_xml("f1", "1. Boats. $.")
 
 
 def test_fields_come_with_path_kind_words_and_order() -> None:
@@ -40,7 +40,7 @@ def test_a_tip_is_spoken_where_nothing_else_is() -> None:
 
 
 def test_the_template_may_be_one_part_of_a_whole_form() -> None:
-    packet = b'<xdp:xdp xmlns:xdp="http://ns.adobe.com/xdp/"><config/>' + HEAD + _SOUND + FOOT + b"</xdp:xdp>"
+    packet = b'<xdp:xdp xmlns:xdp="http://ns.adobe.com/xdp/"><config/>' + HEAD + _VALID + FOOT + b"</xdp:xdp>"
     assert [one.name for one in read_form_template(packet).fields] == ["top[0].Page1[0].f1[0]"]
 
 
@@ -48,7 +48,7 @@ _DRAWN = b"""<border><edge thickness="1 > 0"\n/><corner/></border><para hAlign='
 
 
 def test_what_only_draws_a_field_changes_nothing() -> None:
-    plain, drawn = (HEAD + mark + _SOUND + mark + FOOT for mark in (b"", _DRAWN))
+    plain, drawn = (HEAD + mark + _VALID + mark + FOOT for mark in (b"", _DRAWN))
     assert read_form_template(drawn) == read_form_template(plain)
 
 
@@ -58,7 +58,7 @@ def test_what_looks_like_an_element_in_a_quotation_is_text() -> None:
 
 
 def test_elements_that_only_draw_count_towards_the_most() -> None:
-    data = HEAD + b"<edge/>" * int(_LIMITS["template_nodes"]) + _SOUND + FOOT
+    data = HEAD + b"<edge/>" * int(_LIMITS["template_nodes"]) + _VALID + FOOT
     assert "elements" in read_form_template(data).reason
 
 
@@ -66,12 +66,12 @@ def test_elements_that_only_draw_count_towards_the_most() -> None:
     ("data", "reason"),
     [
         (b"", "no template"),
-        (_BOMB + HEAD + _SOUND + FOOT, "document type"),
-        (_EXTERNAL + HEAD + _SOUND + FOOT, "document type"),
-        (b"<!DOCTYPE a>" + HEAD + _SOUND + FOOT, "document type"),
+        (_BOMB + HEAD + _VALID + FOOT, "document type"),
+        (_EXTERNAL + HEAD + _VALID + FOOT, "document type"),
+        (b"<!DOCTYPE a>" + HEAD + _VALID + FOOT, "document type"),
         (HEAD + field_xml("f1", "&boat;").replace(b"&amp;", b"&") + FOOT, "damaged"),
-        (HEAD + _SOUND, "damaged"),
-        ((HEAD + _SOUND + FOOT)[:-40], "damaged"),
+        (HEAD + _VALID, "damaged"),
+        ((HEAD + _VALID + FOOT)[:-40], "damaged"),
         (HEAD + b'<field name="\xff\xfe\xc3"/>' + FOOT, "damaged"),
         (b'<?xml version="1.0" encoding="no-such-code"?>' + HEAD + FOOT, "damaged"),
         (b"%PDF is no XML", "damaged"),
@@ -92,9 +92,9 @@ def test_what_is_hostile_or_damaged_is_not_trusted(data: bytes, reason: str) -> 
     assert reason in template.reason
 
 
-def test_groups_that_bear_the_names_of_the_groups_around_them_are_told_apart() -> None:
+def test_groups_that_bear_the_names_of_the_groups_around_them_are_distinguished() -> None:
     around = b'<subform name="top"><subform name="Page1">' * 20
-    template = read_form_template(HEAD + around + _SOUND + b"</subform></subform>" * 20 + _SOUND + FOOT)
+    template = read_form_template(HEAD + around + _VALID + b"</subform></subform>" * 20 + _VALID + FOOT)
     names = [one.name for one in template.fields]
     assert len(set(names)) == 2
     assert names[1] == "top[0].Page1[0].f1[0]"

@@ -10,7 +10,7 @@ from taxkg_assets_tests.extraction.tagged_pdf import LEFT, RIGHT, TaggedPdf, fil
 
 
 def _untagged() -> TaggedPdf:
-    """Most of the text stands before the first tag, under none."""
+    """Most of the text is before the first tag, under none."""
     pdf = TaggedPdf()
     for text in fill(6):
         pdf.bare(text)
@@ -61,7 +61,7 @@ def test_reasons(pdf: TaggedPdf, reason: str) -> None:
 
 
 @pytest.mark.parametrize("pdf", [make_booklet(), make_tables()])
-def test_sound_pages_are_trusted(pdf: TaggedPdf) -> None:
+def test_valid_pages_are_trusted(pdf: TaggedPdf) -> None:
     assert [page.distrust for page in pdf.pages()] == [""] * len(pdf.sheets)
 
 

@@ -67,7 +67,7 @@ def test_a_wrapped_label_is_read_whole_and_a_check_box_is_no_border() -> None:
     assert [box.label for box in find_face_boxes(canvas.page())] == ["The goods were sold for resale"] * 2
 
 
-def test_copies_count_once_and_the_labelled_one_wins() -> None:
+def test_copies_count_once_and_the_labeled_one_wins() -> None:
     pages = (_face(2, boxes=(("1", ""), ("2", "Tax withheld"))), _face(3, boxes=(("1", "Rent"), ("2", "Tax withheld"))))
     faces = build_faces(source_of(*pages), identity=_Identity())
     assert faces.select("box_key", "label", "page").rows() == [("box_1", "Rent", 3), ("box_2", "Tax withheld", 2)]
@@ -144,7 +144,7 @@ def test_numbered_rows_of_a_publications_table_are_no_face() -> None:
     assert len(find_faces(source, identity=_Identity())[1]) == len(_BOXES)
 
 
-def test_a_label_may_stand_in_the_cell_beside_the_keys_own() -> None:
+def test_a_label_may_stand_in_the_cell_next_to_the_keys_own() -> None:
     canvas = Canvas()
     for row in range(7):
         canvas.cell(300, 60 + 24 * row, 320, 84 + 24 * row)

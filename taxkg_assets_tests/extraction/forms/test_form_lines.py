@@ -185,7 +185,7 @@ def test_amounts_that_are_filled_in_are_no_lines_and_a_second_field_is_lettered_
     assert lines["line_5b"].startswith("b Part of it in kind")
 
 
-def test_plain_words_between_rules_in_the_margin_name_what_stands_beside_them() -> None:
+def test_plain_words_between_rules_in_the_margin_name_what_is_next_to_them() -> None:
     page = _schedule()
     for y in (218, 252):
         page.page.draw_line((36, y), (576, y))
@@ -203,7 +203,7 @@ def test_plain_words_between_rules_in_the_margin_name_what_stands_beside_them() 
     assert anchors.filter(anchors["heading"] == "Free of all fees")["parent_anchor_id"].to_list() == [None]
 
 
-def test_words_of_one_cell_beside_numbered_lines_are_one_field() -> None:
+def test_words_of_one_cell_next_to_numbered_lines_are_one_field() -> None:
     page = _schedule()
     _rule(page, xs=(36, 120, 300, 420, 576), ys=(240, 275))
     for x, words in ((125, ("Name of", "the owner")), (305, ("First day", "at sea")), (425, ("Number of", "the boat"))):
@@ -227,7 +227,7 @@ def test_a_number_apart_from_its_letter_and_letters_column_by_column_are_lines_o
     assert (lines["line_5a"], lines["line_5f"]) == ("5 a Wages", "f Barge boats")
 
 
-def test_bold_words_below_rules_in_the_margin_hold_the_lines_beside_them() -> None:
+def test_bold_words_below_rules_in_the_margin_hold_the_lines_next_to_them() -> None:
     page = Booklet()
     for y, words in ((98, ("Fees", "and dues")), (150, ("Relief",))):
         page.page.draw_line((36, y), (576, y))

@@ -50,10 +50,10 @@ def test_a_form_without_a_template_has_none() -> None:
 
 def test_a_field_that_is_its_own_parent_is_left_out_and_the_others_stay() -> None:
     page = _page()
-    document, sound = page.parent, next(iter(page.widgets())).xref
+    document, valid = page.parent, next(iter(page.widgets())).xref
     looped = new_object(document, "<<>>")
     place = "/Type/Annot/Subtype/Widget/FT/Tx/T(a)/Rect[50 50 90 70]"
     document.update_object(looped, f"<<{place}/Parent {looped} 0 R>>")
-    document.xref_set_key(page.xref, "Annots", f"[{looped} 0 R {sound} 0 R]")
+    document.xref_set_key(page.xref, "Annots", f"[{looped} 0 R {valid} 0 R]")
     written = pymupdf.open(stream=document.tobytes(), filetype="pdf")
     assert [field.name for field in read_widgets(written[0])] == ["box1"]

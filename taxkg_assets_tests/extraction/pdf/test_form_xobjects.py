@@ -79,7 +79,7 @@ def test_white_words_on_a_dark_box_stay() -> None:
     ("draw", "kind"),
     [(_draw_covered, "covered"), (_draw_white, "like its background"), (_draw_on_its_color, "like its background")],
 )
-def test_words_that_nobody_can_see_are_left_out(draw: Draw, kind: str) -> None:
+def test_words_that_no_one_can_see_are_left_out(draw: Draw, kind: str) -> None:
     source = _read(_compose(draw))
     assert _seen(source) == OWN
     assert [(row.kind, row.text) for row in source.hidden_texts] == [(kind, WORDS)]
@@ -113,7 +113,7 @@ def test_the_page_is_not_drawn_for_words_of_an_xobject(monkeypatch: pytest.Monke
     assert not drawn
 
 
-def test_covers_are_counted_beside_the_words_of_xobjects() -> None:
+def test_covers_are_counted_next_to_the_words_of_xobjects() -> None:
     document = _compose(_draw_nothing, after=SHADED)
     page = document[0]
     xobjects = FormXObjects(page, b"q /fzFrm0 Do Q 9 9 50 50 re f", clip=(0, 0, 612, 792), flags=0)

@@ -1,4 +1,4 @@
-"""PyMuPDF is loaded without what nobody asks; who asks for it has it."""
+"""PyMuPDF is loaded without what no one asks; who asks for it has it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ print(callable(pymupdf4llm.to_markdown))
 """
 
 
-def test_the_layout_model_is_loaded_where_it_is_asked_for() -> None:
+def test_the_layout_model_is_loaded_where_it_is_requested() -> None:
     done = subprocess.run([sys.executable, "-c", _LOAD], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-2:] == ["True", "True"]

@@ -205,9 +205,9 @@ def test_spoiled_objects_never_raise() -> None:
     """Objects of links and names with characters dropped, doubled or exchanged, some hundred times."""
     draw = random.Random(7)
     booklet = make_linked_booklet()
-    sound = booklet.bytes()
+    valid = booklet.bytes()
     for _ in range(120):
-        document: Any = pymupdf.open(stream=sound)
+        document: Any = pymupdf.open(stream=valid)
         numbers = [n for n in range(1, document.xref_length()) if not document.xref_is_stream(n)]
         numbers = [n for n in numbers if any(key in document.xref_object(n) for key in ("/Link", "/D", "publink"))]
         for number in draw.sample(numbers, min(3, len(numbers))):

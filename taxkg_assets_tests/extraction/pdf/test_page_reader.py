@@ -88,7 +88,7 @@ def _replace(key: str) -> bytes:
     ("data", "kinds"),
     [(_hidden().bytes(), ["off page", "unpainted"]), (_replace("ActualText"), ["other glyphs"])],
 )
-def test_text_under_tags_that_nobody_sees_is_dropped_and_reported(
+def test_text_under_tags_that_no_one_sees_is_dropped_and_reported(
     data: bytes, kinds: list[str], use_tags: bool
 ) -> None:
     read = extract(data, document_id="x", use_tags=use_tags)
@@ -110,5 +110,5 @@ def test_other_words_of_tags_are_never_served(key: str) -> None:
 )
 def test_the_printed_words_stay_where_a_tag_says_others() -> None:
     printed = "".join(span.text for span in make_booklet().pages()[0].spans)
-    told = read_source(_replace("ActualText"), document_id="x", policy=_Policy()).pages[0]
-    assert "".join(span.text for span in told.spans).replace(" ", "") == printed.replace(" ", "")
+    reported = read_source(_replace("ActualText"), document_id="x", policy=_Policy()).pages[0]
+    assert "".join(span.text for span in reported.spans).replace(" ", "") == printed.replace(" ", "")

@@ -51,7 +51,7 @@ def _find_reasons(page: Any, occluders: list[Occluder]) -> list[str]:
 
 
 def test_covers_that_are_counted_otherwise_are_compared_by_the_log_of_the_parser() -> None:
-    """A rectangle without area is painted and counted, and stands in no display list."""
+    """A rectangle without area is painted and counted, and is in no display list."""
     page = _write_page(f"60 20 500 0 re f {say('Boats')} 1 1 1 rg 60 472 500 40 re f")
     drawn = [path for path in page.get_cdrawings() if path["rect"][3] > path["rect"][1] + 9]
     occluders = [Occluder(path["seqno"], path["rect"], 0xFFFFFF) for path in drawn]

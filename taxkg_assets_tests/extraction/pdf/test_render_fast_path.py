@@ -110,8 +110,8 @@ def test_text_over_the_edge_of_the_page_is_not_plain(corner: tuple[int, int], pl
     assert is_plain(page, page.read_contents(), blocks=page.get_text("dict", textpage=text)["blocks"]) is plain
 
 
-@pytest.mark.parametrize("told", [True, False])
-def test_words_told_by_the_structure_of_the_document_are_not_plain(told: bool) -> None:
+@pytest.mark.parametrize("reported", [True, False])
+def test_words_reported_by_the_structure_of_the_document_are_not_plain(reported: bool) -> None:
     document: Any = pymupdf.open()
     page = document.new_page()
     page.insert_text((72, 72), WORDS)
@@ -119,10 +119,10 @@ def test_words_told_by_the_structure_of_the_document_are_not_plain(told: bool) -
     marked = b"/P <</MCID 0>> BDC\n" + document.xref_stream(content) + b"\nEMC\n"
     document.update_stream(content, marked)
     part, root, parents = (document.get_new_xref() for _ in range(3))
-    words = "/ActualText(other words)" if told else ""
+    words = "/ActualText(other words)" if reported else ""
     document.update_object(part, f"<</Type/StructElem/S/P/P {root} 0 R/K 0/Pg {page.xref} 0 R{words}>>")
     document.update_object(parents, f"<</Nums[0 [{part} 0 R]]>>")
     document.update_object(root, f"<</Type/StructTreeRoot/K {part} 0 R/ParentTree {parents} 0 R>>")
     document.xref_set_key(document.pdf_catalog(), "StructTreeRoot", f"{root} 0 R")
     document.xref_set_key(page.xref, "StructParents", "0")
-    assert _is_plain(pymupdf.open(stream=document.tobytes())[0]) is not told
+    assert _is_plain(pymupdf.open(stream=document.tobytes())[0]) is not reported

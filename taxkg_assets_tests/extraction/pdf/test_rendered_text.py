@@ -42,7 +42,7 @@ def _marked(text: str, *, glyphs: str) -> str:
     ],
     ids=["beside the clip", "an empty clip", "other words"],
 )
-def test_what_no_glyph_prints_is_left_out_and_told(operators: str, kind: str, printed: str, turned: int) -> None:
+def test_what_no_glyph_prints_is_left_out_and_reported(operators: str, kind: str, printed: str, turned: int) -> None:
     source = _read(operators, turned=turned)
     assert _seen(source).replace(" ", "") == f"Enter the rent in box 3.{printed}".replace(" ", "")
     (row,) = source.hidden_texts

@@ -1,4 +1,4 @@
-"""Structure trees that the parser must not walk: deep, cyclic, wide; and sound ones that it may."""
+"""Structure trees that the parser must not walk: deep, cyclic, wide; and valid ones that it may."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _deepen(document: Any, depth: int) -> None:
 
 
 @pytest.mark.parametrize("pdf", [make_booklet(), make_tables()])
-def test_sound_trees_are_walked(pdf: Any) -> None:
+def test_valid_trees_are_walked(pdf: Any) -> None:
     assert find_danger(pdf.build()) == ""
 
 

@@ -70,5 +70,5 @@ def test_a_written_tree_comes_back() -> None:
     assert kinds[5:12] == ["L", "LI", "Lbl", "LBody", "LI", "Lbl", "LBody"]
     second = flatten_tags(collect(data, 1))
     assert second is not None
-    # The paragraph that goes on has the same path on both pages.
+    # The paragraph that continues has the same path on both pages.
     assert second[2][1].path == flat[2][-1].path

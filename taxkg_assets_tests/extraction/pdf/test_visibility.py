@@ -39,7 +39,7 @@ def _under_a_picture(page: Any, text: str) -> None:
     _picture(page, COVER)
 
 
-def _on_a_ground_of_its_colour(page: Any, text: str) -> None:
+def _on_a_ground_of_its_color(page: Any, text: str) -> None:
     page.draw_rect(COVER, color=None, fill=(0.2, 0.2, 0.5))
     page.insert_text(HERE, text, color=(0.2, 0.2, 0.5))
 
@@ -97,7 +97,7 @@ def _on_paint(name: str) -> Hide:
     return hide
 
 
-def _on_a_picture_of_its_colour(page: Any, text: str) -> None:
+def _on_a_picture_of_its_color(page: Any, text: str) -> None:
     _picture(page, COVER)
     page.insert_text(HERE, text, color=(90 / 255, 90 / 255, 90 / 255))
 
@@ -107,7 +107,7 @@ def _under_a_broad_line(page: Any, text: str) -> None:
     page.draw_line((60, 300), (560, 300), color=(1, 1, 1), width=30)
 
 
-def _on_a_broad_line_of_its_colour(page: Any, text: str) -> None:
+def _on_a_broad_line_of_its_color(page: Any, text: str) -> None:
     page.draw_line((60, 300), (560, 300), color=(0.5, 0.5, 0.5), width=30)
     page.insert_text(HERE, text, color=(0.5, 0.5, 0.5))
 
@@ -147,7 +147,7 @@ HIDDEN: dict[str, tuple[str, Hide]] = {
     "white": ("like its background", lambda page, text: page.insert_text(HERE, text, color=(1, 1, 1))),
     "nearly white": ("like its background", lambda page, text: page.insert_text(HERE, text, color=(0.97, 0.97, 0.95))),
     "word by word": ("like its background", _white_words_one_by_one),
-    "own background": ("like its background", _on_a_ground_of_its_colour),
+    "own background": ("like its background", _on_a_ground_of_its_color),
     "tiny": ("tiny", lambda page, text: page.insert_text(HERE, text, fontsize=2)),
     "beside the page": ("off page", lambda page, text: page.insert_text((700, 300), text)),
     "above the page": ("off page", lambda page, text: page.insert_text((72, -40), text)),
@@ -156,12 +156,12 @@ HIDDEN: dict[str, tuple[str, Hide]] = {
     "under a box": ("covered", _under_a_box),
     "under a picture": ("covered", _under_a_picture),
     "under a broad line": ("covered", _under_a_broad_line),
-    "own broad line": ("like its background", _on_a_broad_line_of_its_colour),
+    "own broad line": ("like its background", _on_a_broad_line_of_its_color),
     "under two halves": ("covered", _under_two_halves),
     "under tiles of a picture": ("covered", _under_tiles_of_a_picture),
     "under letters": ("covered", _under_letters),
     "through a mask": ("covered", _through_a_mask),
-    "own picture": ("like its background", _on_a_picture_of_its_colour),
+    "own picture": ("like its background", _on_a_picture_of_its_color),
     **{f"under {name}": ("covered", _under_paint(name)) for name in PAINTED},
     **{f"on {name}": ("like its background", _on_paint(name)) for name in PAINTED},
 }
@@ -182,7 +182,7 @@ def _seen(source: Source) -> str:
 
 @pytest.mark.parametrize("turned", [0, 90])
 @pytest.mark.parametrize(("kind", "hide"), HIDDEN.values(), ids=HIDDEN)
-def test_what_nobody_can_see_is_left_out_and_told(kind: str, hide: Hide, turned: int) -> None:
+def test_what_no_one_can_see_is_left_out_and_reported(kind: str, hide: Hide, turned: int) -> None:
     source = _read(hide, ORDER, turned=turned)
     assert _seen(source) == "Enter the rent in box 3."
     (row,) = source.hidden_texts
@@ -206,12 +206,12 @@ def test_letters_printed_upon_one_another_are_left_out() -> None:
     assert [row.kind for row in source.hidden_texts] == ["tiny"]
 
 
-def test_hidden_words_that_order_nothing_are_told_as_such() -> None:
+def test_hidden_words_that_order_nothing_are_reported_as_such() -> None:
     (row,) = _read(HIDDEN["white"][1], PLAIN).hidden_texts
     assert (row.text, row.is_order) == (PLAIN, False)
 
 
-def test_an_order_in_plain_sight_stays_and_is_told() -> None:
+def test_an_order_in_plain_sight_stays_and_is_reported() -> None:
     source = _read(lambda page, text: page.insert_text(HERE, text), ORDER)
     assert ORDER in _seen(source)
     assert [(row.kind, row.is_order) for row in source.hidden_texts] == [("printed", True)]
@@ -232,7 +232,7 @@ def _marked_with_a_highlighter(page: Any, text: str) -> None:
     page.draw_rect(COVER, color=None, fill=(1, 1, 0), fill_opacity=0.4)
 
 
-def _beside_the_printed_page(page: Any, text: str) -> None:
+def _next_to_the_printed_page(page: Any, text: str) -> None:
     page.insert_text(HERE, text)
     page.insert_text((72, -20), "Fileid: form/a/xml/source")
 
@@ -249,7 +249,7 @@ def _black_on_paint_of_every_kind(page: Any, text: str) -> None:
         _white_on_a_dark_box,
         _black_over_a_picture,
         _marked_with_a_highlighter,
-        _beside_the_printed_page,
+        _next_to_the_printed_page,
         _black_on_paint_of_every_kind,
     ],
 )

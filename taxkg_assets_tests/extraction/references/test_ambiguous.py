@@ -1,4 +1,4 @@
-"""Unsure references are asked about with their context; only a model's verbatim answer changes a row."""
+"""Unsure references are queried about with their context; only a model's verbatim answer changes a row."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def _answer(item_id: str, **changes: Any) -> ProposalOutcome[ReferenceProposal]:
     return ProposalOutcome(item_id=item_id, proposal=proposal, created_by=given["by"], model="m")
 
 
-def test_an_unsure_reference_is_asked_about_with_its_sentence_and_headings() -> None:
+def test_an_unsure_reference_is_queried_with_its_sentence_and_headings() -> None:
     (item,) = find_unsure_references(*_tables())
     assert [block.text for block in item.blocks] == ["Copy it from box 3 to the sum.", "Box 3."]
     assert item.blocks[0].text[item.mention_start :].startswith(item.mention)

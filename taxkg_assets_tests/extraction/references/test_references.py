@@ -175,7 +175,7 @@ def test_a_box_placed_elsewhere_is_not_the_own_one() -> None:
     assert references["is_self"].to_list() == [False, True]
 
 
-def test_leave_to_omit_and_concession_bind_nobody() -> None:
+def test_leave_to_omit_and_concession_bind_no_one() -> None:
     references, _ = _build(_section(0, "If box 5 is checked, boxes 7e–7f may be blank.", anchor_id=None))
     said = references.filter(references["target"] == "box_7f").select("relation", "polarity").rows()
     references, _ = _build(

@@ -23,10 +23,10 @@ def _with_every_rule() -> Iterator[None]:
 
 
 def _read(sentence: str, kind: str = "box", **more: object) -> Relation:
-    """Ask about the `@` of a sentence, whose owner has an amount unless told otherwise."""
+    """Ask about the `@` of a sentence, whose owner has an amount unless stated otherwise."""
     at = sentence.index("@")
-    asked = MentionInSentence(sentence.replace("@", "box 9"), kind, at, at + 5, **more)  # type: ignore[arg-type]
-    (said,) = classify_relations([asked])
+    queried = MentionInSentence(sentence.replace("@", "box 9"), kind, at, at + 5, **more)  # type: ignore[arg-type]
+    (said,) = classify_relations([queried])
     return said
 
 

@@ -72,7 +72,7 @@ def test_size_and_weight_make_the_tree() -> None:
     ]
 
 
-def test_the_back_of_a_copy_stands_under_no_notice_of_another_page() -> None:
+def test_the_back_of_a_copy_is_under_no_notice_of_another_page() -> None:
     booklet = Booklet().head("Form 9999-X", size=26).lines(*filler(4)).head("Attention:", size=18).lines(*filler(6))
     booklet.turn().head("Instructions for Recipient", size=11)
     booklet.set(("Box 1. ", "b"), ("Shows all amounts that you were paid.", ""), gap=6).lines(*filler(6))
@@ -85,7 +85,7 @@ def test_the_back_of_a_copy_stands_under_no_notice_of_another_page() -> None:
 
 
 @pytest.mark.corpus
-def test_centred_captions_divide_the_page_that_a_larger_one_heads(corpus: Path) -> None:
+def test_centered_captions_divide_the_page_that_a_larger_one_heads(corpus: Path) -> None:
     name = "bcy-26-income-eligibility-and-maximum-psoc-twc"
     frames = extract(
         (corpus / "corpus" / f"{name}.pdf").read_bytes(), document_id=name, is_text=False, max_pages=10
@@ -102,7 +102,7 @@ def test_heading_of_two_lines_and_stressed_words() -> None:
     assert _outline(booklet) == [("box", "box_1", "Box 1. Date of the First Payment", None)]
 
 
-def test_run_in_heading_goes_on_in_the_next_column() -> None:
+def test_run_in_heading_continues_in_the_next_column() -> None:
     booklet = Booklet().head("Codes for Pay").lines(*filler(40))
     booklet.set(("Code Q—Pay of people who serve in", "bi"), indent=12)
     booklet.to(RIGHT).set(("a zone of war. ", "bi"), ("Enter it here.", "")).lines(*filler(20))

@@ -74,7 +74,7 @@ def test_list_items_are_blocks_of_their_own() -> None:
     assert items == ["• Wages of the year, including tips.", "• Interest."]
 
 
-def test_a_list_item_goes_on_at_the_margin_where_its_first_line_is_full() -> None:
+def test_a_list_item_continues_at_the_margin_where_its_first_line_is_full() -> None:
     booklet = Booklet().head("Moorings").lines("A line that is as wide as the column and ends it here.")
     booklet.set(("•", ""), (" ", ""), ("Fees of the harbor that you paid before the ship", ""), indent=12)
     booklet.lines("came in.")
@@ -87,7 +87,7 @@ def test_a_list_item_goes_on_at_the_margin_where_its_first_line_is_full() -> Non
     ]
 
 
-def test_a_list_item_goes_on_behind_and_below_a_blank() -> None:
+def test_a_list_item_continues_behind_and_below_a_blank() -> None:
     booklet = Booklet().lines("A line that is as wide as the column and ends it here.")
     booklet.set(("•", ""), (" ", ""), ("My ship came in on", "")).set(("[insert the date of", ""), indent=70)
     booklet.set(("arrival] and left again.", ""), indent=6)
@@ -209,7 +209,7 @@ def test_lines_of_one_box_of_a_face_are_one_field() -> None:
     ]
 
 
-def test_two_boxes_in_one_cell_and_a_line_through_two_boxes_are_told_apart() -> None:
+def test_two_boxes_in_one_cell_and_a_line_through_two_boxes_are_distinguished() -> None:
     booklet = Booklet().lines("e Name of the owner").to(LEFT, 150).lines("f Address of the owner")
     booklet.to(LEFT, 300).set(("3", "b"), (" Fees of the year    ", ""), ("4", "b"), (" Tax of the year", ""))
     boxes = [FaceBox(1, f"box_{key}", "", False, 40, 55, 300, 170, (), 1.0) for key in "ef"]
@@ -237,14 +237,14 @@ def test_words_under_a_bold_tag_go_on_where_the_first_line_is_full() -> None:
     ]
 
 
-def test_bold_words_centred_over_a_table_head_it() -> None:
+def test_bold_words_centered_over_a_table_head_it() -> None:
     booklet = Booklet().lines(*filler(3)).to(110, 150).set(("Yearly Fees", "b")).to(LEFT, 180).set(("Age", ""))
     region = TableRegion(1, 40, 175, 240, 200, "ruled")
     blocks = find_blocks(booklet.source(), identity=identity_of("other"), regions={1: [region]}, face_boxes={})
     assert {block.text: block.role for block in blocks}["Yearly Fees"] in ("SubsectionHeader", "SectionHeader")
 
 
-def test_a_note_that_the_text_goes_on_elsewhere_does_not_part_it() -> None:
+def test_a_note_that_the_text_continues_elsewhere_does_not_part_it() -> None:
     booklet = (
         Booklet().lines(*filler(3), "The rest of the words that are").lines("(Continued on the back of Copy D)", gap=9)
     )
@@ -289,7 +289,7 @@ def test_large_type_after_the_first_section_is_no_title() -> None:
     assert [block.text for block in blocks if block.role == "DocTitle"] == ["Instructions for Form 9999-X"]
 
 
-def test_a_heading_goes_on_under_its_own_words_beside_a_tag() -> None:
+def test_a_heading_continues_under_its_own_words_next_to_a_tag() -> None:
     booklet = Booklet().set(("Form 9999", "b"), size=20).to(LEFT, 120)
     booklet.set(("Part III", "b"), size=11).to(LEFT + 55, 120).set(("Shares of the Harbour and", "b"), size=11)
     booklet.set(("Other Things Afloat", "b"), size=11).to(LEFT, 160).lines(*filler(12))
@@ -310,7 +310,7 @@ def test_large_plain_type_heads_a_section_and_a_cover_has_none() -> None:
     ]
 
 
-def test_a_face_says_what_it_is_and_for_whom_its_copy_is() -> None:
+def test_a_face_says_what_it_is_and_for_which_reader_its_copy_is() -> None:
     booklet = Booklet().to(LEFT, 25).set(("CORRECTED (if checked)", "")).to(LEFT, 60).set(("Form 9999-X", ""))
     booklet.to(LEFT, 90).set(("Boats at Sea", "b"), size=11).to(LEFT, 120).set(("Copy B", "b"))
     booklet.to(LEFT, 140).set(("For Sailor", "b")).to(LEFT, 160).set(("Keep it dry.", ""))

@@ -134,7 +134,7 @@ def test_statute_by_its_section_headings() -> None:
     assert (found.doc_type, found.form, found.title) == ("statute", "", "town code title 9")
 
 
-def test_the_title_of_a_code_stands_above_its_first_section() -> None:
+def test_the_title_of_a_code_is_above_its_first_section() -> None:
     sections = [(f"§ 9-{ix} Powers of the collector.", 10.0, 100.0 + 20 * ix) for ix in range(1, 6)]
     named = _page(1, ("Title 9: Berth Tax", 10.0, 60.0), *sections)
     assert read_identity(_source("scan-4", named, is_text_file=True)).title == "Title 9: Berth Tax"

@@ -58,7 +58,7 @@ def test_owner_is_the_innermost_heading_and_its_words_stay_out() -> None:
     assert read[2]["text"].to_list()[-1] == "They file too."
 
 
-def test_paragraph_goes_on_in_the_next_column_and_page() -> None:
+def test_paragraph_continues_in_the_next_column_and_page() -> None:
     booklet = Booklet().head("Rules").lines(*filler(38)).lines("A paragraph that begins here and", indent=12)
     booklet.to(RIGHT).lines("goes on in the second column.").lines(*filler(38), indent=12)
     booklet.lines("Another one that is cut by the end of the page in its", indent=12)
@@ -82,7 +82,7 @@ def test_continued_page_belongs_to_what_came_before() -> None:
     assert _owner("Shows tips.", read) == "Box 2."
 
 
-def test_face_of_a_form_begins_anew() -> None:
+def test_face_of_a_form_begins_again() -> None:
     boxes = {2: [FaceBox(2, key, "", True, 0, 0, 9, 9, (), 1.0) for key in ("box_1", "box_2")]}
     booklet = Booklet().head("Instructions for Payee").lines(*filler(6)).turn().lines("1 Wages", "2 Tips")
     read = _read(booklet, boxes=boxes)
@@ -134,7 +134,7 @@ def test_built_twice_is_equal() -> None:
     assert all(one.equals(two) for one, two in zip(first, second, strict=True))
 
 
-def test_a_paragraph_goes_on_in_a_last_column_of_two_lines() -> None:
+def test_a_paragraph_continues_in_a_last_column_of_two_lines() -> None:
     booklet = Booklet().head("Dues").lines(*filler(50)).lines("The dues of a boat that lies at the quay", indent=12)
     booklet.to(RIGHT, 60).lines("are owed by its keeper.", "See the back.")
     _, _, sections = _read(booklet)

@@ -54,7 +54,7 @@ def test_headings_with_their_parents() -> None:
 
 
 def test_a_title_that_is_tagged_after_the_text_opens_no_section() -> None:
-    """A cover whose text comes before its masthead in the order of the tags: the text goes on on the next page."""
+    """A cover whose text comes before its masthead in the order of the tags: the text continues on the next page."""
     pdf = TaggedPdf().to(RIGHT, 60).put("H2", "Reminders", face="b", size=14).put("P", *fill(6))
     pdf.to(LEFT, 60).put("H2", "Publication 9077", face="b", size=12).put("H1", "Yields of Hives", face="b", size=27)
     pdf.put("H2", "For use in preparing", size=14).put("P", *fill(3, about="offices"))
@@ -75,7 +75,7 @@ def test_a_title_that_is_tagged_after_the_text_opens_no_section() -> None:
 
 
 def test_pieces_of_a_line_that_meet_are_joined_without_a_blank() -> None:
-    """A link is tagged apart from the comma after it, a fraction is set in pieces, and a raised number is no letter."""
+    """A link is tagged apart from the comma after it, a fraction is in pieces, and a raised number is not a letter."""
     pdf = TaggedPdf().put("P", *fill(4))
     with pdf.tag("P"):
         pdf.y += 4
@@ -165,7 +165,7 @@ def test_list_items_are_whole_with_their_marks() -> None:
         ("line number 3 of it unless it was sold before the honey was.", 2, {1, 2}),
     ],
 )
-def test_a_paragraph_goes_on_in_the_next_column_and_on_the_next_page(words: str, parts: int, pages: set[int]) -> None:
+def test_a_paragraph_continues_in_the_next_column_and_on_the_next_page(words: str, parts: int, pages: set[int]) -> None:
     row = next(row for row in _read().frames["sections"].iter_rows(named=True) if words in row["text"])
     assert len(row["element_ids"]) == parts
     assert {piece["page"] for piece in row["pieces"]} == pages
@@ -282,7 +282,7 @@ def _headings_on(pdf: TaggedPdf, page: int) -> list[str]:
     return [text for number, text in anchors.select("page", "heading").iter_rows() if number == page]
 
 
-def test_large_type_that_the_maker_did_not_tag_is_a_heading_beside_tagged_ones() -> None:
+def test_large_type_that_the_maker_did_not_tag_is_a_heading_next_to_tagged_ones() -> None:
     pdf = make_booklet()
     pdf.to(LEFT, 300).put("P", "Where are hives kept?", size=16, gap=20).put("P", "Hives are kept in gardens", *fill(3))
     pdf.put("P", "Swarms", face="b", size=14, gap=20).put("P", "Swarms are kept in the shade", *fill(3))

@@ -66,7 +66,7 @@ def test_words_wrap_inside_their_cells_and_a_note_belongs_to_no_column() -> None
 
 
 @pytest.mark.parametrize("build", ["half_ruled", "unruled", "over_pages", "stacked", "words_only"])
-def test_every_cell_holds_the_text_that_stands_in_its_rectangle(build: str) -> None:
+def test_every_cell_holds_the_text_that_is_in_its_rectangle(build: str) -> None:
     data = getattr(table_pdfs, build)()
     pages = read_source(data, document_id="sample").pages
     for table in _tables(data):

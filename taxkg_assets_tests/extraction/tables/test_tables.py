@@ -65,7 +65,7 @@ def test_a_box_of_text_over_one_row_is_no_table() -> None:
     assert _cells(canvas) == []
 
 
-def test_a_table_that_goes_on_takes_the_headers_of_its_beginning() -> None:
+def test_a_table_that_continues_takes_the_headers_of_its_beginning() -> None:
     cells = _cells(_ruled(), _ruled(2, header=False))
     assert _lookup(cells, "$7") == [("Quince", "Price")]
 

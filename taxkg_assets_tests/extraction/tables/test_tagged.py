@@ -110,7 +110,7 @@ def test_one_row_or_one_column_stays_text() -> None:
     assert pdf.extract().frames["tables"].is_empty()
 
 
-def test_paragraphs_that_are_tagged_as_rows_beside_an_icon_stay_text() -> None:
+def test_paragraphs_that_are_tagged_as_rows_next_to_an_icon_stay_text() -> None:
     pdf = TaggedPdf().put("H1", "Honey", face="b", size=14).put("P", *fill(4))
     with pdf.tag("Table"):
         pdf.row((60, "Instructions for the Honey Worksheet"), face="b")
@@ -135,9 +135,9 @@ def test_answers_of_a_worksheet_stand_under_their_question() -> None:
         pdf.row((60, "3."), (80, "Enter the swarms that came back"), (430, "3."), (450, "_______"))
     (cells,) = pdf.extract().frames["tables"]["cells"].to_list()
     paths = {cell["text"]: cell["row_path"] for cell in cells}
-    asked = "2. > Is line 1 more than the hives that you own?"
-    assert paths["Report the swarms that left."] == f"{asked} > Yes."
-    assert paths["Stop here."] == f"{asked} > No."
+    queried = "2. > Is line 1 more than the hives that you own?"
+    assert paths["Report the swarms that left."] == f"{queried} > Yes."
+    assert paths["Stop here."] == f"{queried} > No."
     assert paths["Enter the swarms that came back"] == "3."
 
 

@@ -45,7 +45,7 @@ def test_one_text_over_the_amounts_is_no_header() -> None:
     assert _paths(_with_columns("Keep this"))["50.5"] == ("2. > Share of the season", "")
 
 
-ASKED = "2. > Is line 1 more than the hives that you own?"
+QUERIED = "2. > Is line 1 more than the hives that you own?"
 
 
 @pytest.mark.parametrize("is_one_cell", [True, False])
@@ -65,8 +65,8 @@ def test_answers_have_rows_of_their_own_however_they_are_tagged(is_one_cell: boo
             pdf.row((80, text))
         pdf.row((60, "3."), (80, "No. of the last swarm"), (430, "3."), (450, "____"))
     paths = _paths(pdf)
-    assert paths["Report the swarms that left."] == (f"{ASKED} > Yes.", "")
-    assert paths["Stop here."] == (f"{ASKED} > No.", "")
+    assert paths["Report the swarms that left."] == (f"{QUERIED} > Yes.", "")
+    assert paths["Stop here."] == (f"{QUERIED} > No.", "")
     assert paths["No. of the last swarm"] == ("3.", "")
 
 

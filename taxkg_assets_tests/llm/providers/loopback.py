@@ -1,4 +1,4 @@
-"""A server on loopback that speaks the wire protocols of models: answers as told, and keeps what it was sent."""
+"""A server on loopback that speaks the wire protocols of models: answers as scripted, and keeps what it was sent."""
 
 from __future__ import annotations
 
@@ -57,28 +57,28 @@ def loopback(answer: Callable[[Sent, int], Answer]) -> Iterator[Loopback]:
             with lock:
                 number = len(state.sent)
                 state.sent.append(sent)
-            told = state.answer(sent, number)
-            text = told.body if isinstance(told.body, bytes) else json.dumps(told.body).encode()
-            time.sleep(told.silent_seconds)
+            reported = state.answer(sent, number)
+            text = reported.body if isinstance(reported.body, bytes) else json.dumps(reported.body).encode()
+            time.sleep(reported.silent_seconds)
             try:
-                self._write(told, text)
+                self._write(reported, text)
             except (BrokenPipeError, ConnectionResetError):
                 self.close_connection = True  # the client has lost patience, as it should
 
-        def _write(self, told: Answer, text: bytes) -> None:
-            self.send_response(told.status)
-            for name, value in {"content-type": "application/json", **told.headers}.items():
+        def _write(self, reported: Answer, text: bytes) -> None:
+            self.send_response(reported.status)
+            for name, value in {"content-type": "application/json", **reported.headers}.items():
                 self.send_header(name, value)
             self.send_header("content-length", str(len(text)))
-            if told.drips_head:
-                self._drip(b"".join(self._headers_buffer), told.drip_seconds)
+            if reported.drips_head:
+                self._drip(b"".join(self._headers_buffer), reported.drip_seconds)
                 self._headers_buffer = []
             self.end_headers()
-            if told.is_cut:
+            if reported.is_cut:
                 self.wfile.write(text[: len(text) // 2])
                 self.close_connection = True
-            elif told.drip_seconds:
-                self._drip(text, told.drip_seconds)
+            elif reported.drip_seconds:
+                self._drip(text, reported.drip_seconds)
             else:
                 self.wfile.write(text)
 

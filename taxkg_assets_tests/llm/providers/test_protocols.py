@@ -97,7 +97,7 @@ def test_a_busy_server_is_waited_for_as_long_as_it_asks(protocol: Protocol) -> N
 
 
 @pytest.mark.parametrize(
-    ("kind", "error", "asked", "message"),
+    ("kind", "error", "queried", "message"),
     [
         ("throttled", ThrottledError, 3, "maker.model-1"),
         ("failed", OutageError, 3, "maker.model-1"),
@@ -105,14 +105,14 @@ def test_a_busy_server_is_waited_for_as_long_as_it_asks(protocol: Protocol) -> N
     ],
 )
 def test_a_server_that_gives_nothing_ends_in_one_sentence(
-    protocol: Protocol, kind: str, error: type[Exception], asked: int, message: str
+    protocol: Protocol, kind: str, error: type[Exception], queried: int, message: str
 ) -> None:
     answer: Answer = getattr(protocol, kind)
     with loopback(lambda sent, number: answer) as server:
         proposer = _proposer(protocol, server.url, MemoryLog(), attempts=3)
         with pytest.raises(error, match=message) as raised:
             proposer.propose(PAIR_JUDGING, questions(1))
-    assert len(server.sent) == asked
+    assert len(server.sent) == queried
     assert "secret-key" not in str(raised.value)
     assert "\n" not in str(raised.value)
 
@@ -136,14 +136,14 @@ def test_a_server_that_does_not_finish_is_an_outage(protocol: Protocol, answer: 
     assert len(server.sent) == 2
 
 
-def test_nobody_listening_is_an_outage(protocol: Protocol) -> None:
+def test_no_one_listening_is_an_outage(protocol: Protocol) -> None:
     with loopback(_good(protocol)) as server:
         url = server.url
     with pytest.raises(OutageError):
         _proposer(protocol, url, MemoryLog(), attempts=1).propose(PAIR_JUDGING, questions(1))
 
 
-def test_a_truncated_answer_is_asked_for_again_in_smaller_batches(protocol: Protocol) -> None:
+def test_a_truncated_answer_is_requested_again_in_smaller_batches(protocol: Protocol) -> None:
     good = _good(protocol)
 
     def cuts_long_answers(sent: Sent, number: int) -> Answer:
@@ -172,7 +172,7 @@ def test_a_useless_answer_leaves_the_rules(protocol: Protocol, value: Any, stop:
     with loopback(lambda sent, number: protocol.wrap(value, protocol.stops.get(stop, ""))) as server:
         (row,) = _proposer(protocol, server.url, log).propose(PAIR_JUDGING, questions(1))
     assert (row.created_by, row.failure.partition(":")[0], len(server.sent)) == ("rule", failure, 1)
-    assert len(log) == 1  # it was paid for, and is not asked again
+    assert len(log) == 1  # it was paid for, and is not queried again
 
 
 def test_a_second_run_makes_no_call(protocol: Protocol) -> None:
@@ -223,7 +223,7 @@ def test_the_key_travels_in_headers_only() -> None:
 
 
 @pytest.mark.parametrize(
-    "told",
+    "reported",
     [
         None,
         ["many"],
@@ -232,11 +232,11 @@ def test_the_key_travels_in_headers_only() -> None:
         {"prompt_tokens": 0, "completion_tokens": True},
     ],
 )
-def test_tokens_that_are_not_told_are_estimated_and_parts_of_a_message_are_one(told: Any) -> None:
+def test_tokens_that_are_not_reported_are_estimated_and_parts_of_a_message_are_one(reported: Any) -> None:
     def answers(sent: Sent, number: int) -> Answer:
         rows = [pair(item["item_id"]) for item in items_of(PROTOCOLS["openai"].said(sent)[1])]
         parts = [{"type": "text", "text": part} for part in ('{"proposals": ', json.dumps(rows), "}")]
-        return Answer({"choices": [{"message": {"content": parts}, "finish_reason": "stop"}], "usage": told})
+        return Answer({"choices": [{"message": {"content": parts}, "finish_reason": "stop"}], "usage": reported})
 
     log = MemoryLog()
     with loopback(answers) as server:
@@ -258,12 +258,12 @@ def test_tokens_that_are_not_told_are_estimated_and_parts_of_a_message_are_one(t
         *((header, None) for header in ("", "0", "\u00b2", "nan", "inf", "-1", "soon", "Fri, 06 Mar", "1 2 3 4 5 6")),
     ],
 )
-def test_a_wait_is_told_as_seconds_or_as_a_date_to_come(header: str, seconds: float | None) -> None:
+def test_a_wait_is_reported_as_seconds_or_as_a_date_to_come(header: str, seconds: float | None) -> None:
     assert read_wait(header, now=datetime(2026, 3, 6, 12, tzinfo=UTC)) == seconds
 
 
 @pytest.mark.parametrize(
-    ("told", "error", "message"),
+    ("reported", "error", "message"),
     [
         ({"code": 429, "message": "slow\ndown"}, ThrottledError, "too many requests: slow down"),
         ({"code": "401", "message": "no"}, AccessError, "TAXKG_LLM_KEY"),
@@ -271,8 +271,8 @@ def test_a_wait_is_told_as_seconds_or_as_a_date_to_come(header: str, seconds: fl
         ("it broke", OutageError, "status 502: it broke"),
     ],
 )
-def test_a_failure_told_with_a_good_status_is_one(told: Any, error: type[Exception], message: str) -> None:
-    with loopback(lambda sent, number: Answer({"error": told, "choices": None})) as server:
+def test_a_failure_reported_with_a_good_status_is_one(reported: Any, error: type[Exception], message: str) -> None:
+    with loopback(lambda sent, number: Answer({"error": reported, "choices": None})) as server:
         proposer = _proposer(PROTOCOLS["openai"], server.url, MemoryLog(), attempts=1)
         with pytest.raises(error, match=message) as raised:
             proposer.propose(PAIR_JUDGING, questions(1))
@@ -290,15 +290,15 @@ def test_a_server_that_fails_is_waited_for_as_long_as_it_asks_and_not_for_ever()
 
 
 @pytest.mark.parametrize("name", ["openai", "bedrock"])
-def test_a_model_that_takes_no_temperature_is_asked_without_from_then_on(name: str) -> None:
+def test_a_model_that_takes_no_temperature_is_queried_without_from_then_on(name: str) -> None:
     protocol = PROTOCOLS[name]
     good = _good(protocol)
 
     def refuses(sent: Sent, number: int) -> Answer:
         if "temperature" in sent.body or "temperature" in sent.body.get("inferenceConfig", {}):
             said = "'temperature' does not support 0 with this model."
-            told = {"error": {"message": said}} if name == "openai" else {"message": said}
-            return Answer(told, 400, {"x-amzn-errortype": "ValidationException"})
+            reported = {"error": {"message": said}} if name == "openai" else {"message": said}
+            return Answer(reported, 400, {"x-amzn-errortype": "ValidationException"})
         return good(sent, number)
 
     with loopback(refuses) as server:
@@ -308,7 +308,7 @@ def test_a_model_that_takes_no_temperature_is_asked_without_from_then_on(name: s
 
 
 @pytest.mark.parametrize(
-    ("path", "asked"),
+    ("path", "queried"),
     [
         (
             "/openai/deployments/d?api-version=2031-01-01",
@@ -318,17 +318,17 @@ def test_a_model_that_takes_no_temperature_is_asked_without_from_then_on(name: s
         ("/v1/#here", "/v1/chat/completions"),
     ],
 )
-def test_a_query_stays_behind_the_path(path: str, asked: str) -> None:
+def test_a_query_stays_behind_the_path(path: str, queried: str) -> None:
     with loopback(_good(PROTOCOLS["openai"])) as server:
         provider = OpenAIProvider(url=f"{server.url}{path}", key=" secret-key\n", seconds=SECONDS)
         provider.complete(compose(PAIR_JUDGING, questions(1), model="m"))
-    assert [(sent.path, sent.headers["authorization"]) for sent in server.sent] == [(asked, "Bearer secret-key")]
+    assert [(sent.path, sent.headers["authorization"]) for sent in server.sent] == [(queried, "Bearer secret-key")]
 
 
 @pytest.mark.parametrize(
     "url", ["http://[bad", "localhost:11434/v1", "ftp://host/v1", "http://", "http://h:99999/v1", "http://a\nb/"]
 )
-def test_an_address_that_is_none_is_said_at_once(url: str) -> None:
+def test_an_invalid_address_is_said_at_once(url: str) -> None:
     with pytest.raises(AccessError, match="TAXKG_LLM_URL is not a web address"):
         OpenAIProvider(url=url, key="", seconds=SECONDS)
 
@@ -344,7 +344,7 @@ def test_a_key_is_never_repeated() -> None:
         )
 
 
-def test_a_bedrock_model_without_tools_is_asked_for_plain_json() -> None:
+def test_a_bedrock_model_without_tools_is_requested_plain_json() -> None:
     protocol = PROTOCOLS["bedrock"]
 
     def no_tools(sent: Sent, number: int) -> Answer:

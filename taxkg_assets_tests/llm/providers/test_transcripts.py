@@ -1,4 +1,4 @@
-"""What each task looks like on the wire, both ways, kept beside this file; `make golden` rewrites it after a look."""
+"""What each task looks like on the wire, both ways, kept next to this file; `make golden` rewrites it after a look."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def _talk(protocol_name: str, name: str) -> dict[str, Any]:
         reply = protocol.open(server.url, 5.0).complete(compose(task, items, model="maker.model-1"))
     (sent,) = server.sent
     headers = {key: sent.headers[key] for key in KEPT_HEADERS}
-    asked = {"path": sent.path, "headers": headers, "body": sent.body}
+    queried = {"path": sent.path, "headers": headers, "body": sent.body}
     read = {"stop": reply.stop, "input_tokens": reply.input_tokens, "output_tokens": reply.output_tokens}
-    return {"request": asked, "response": answer.body, "read": {**read, "answer": json.loads(reply.text)}}
+    return {"request": queried, "response": answer.body, "read": {**read, "answer": json.loads(reply.text)}}
 
 
 @pytest.mark.parametrize("name", TASKS)

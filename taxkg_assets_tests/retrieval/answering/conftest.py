@@ -55,7 +55,7 @@ def quote(facts: PassageFacts, words: str, *, is_whole: bool = False) -> Unit:
 
 
 @pytest.fixture
-def told() -> Callable[..., str]:
+def reported() -> Callable[..., str]:
     """The words of a unit on one line."""
 
     def tell(*sections: Section, of: str, is_whole: bool = False) -> str:

@@ -55,7 +55,7 @@ def test_an_answer_is_to_the_question_without_its_typing_errors_and_says_so(
     assert typed.units == spelled.units
 
 
-def test_an_answer_tells_nothing_of_a_neighbour_box(searcher: Searcher) -> None:
+def test_an_answer_states_nothing_of_a_neighbor_box(searcher: Searcher) -> None:
     question = "on the recipient's copy of the 2031 Form 2077-ZED, what does box 1b show"
     found = ask(searcher, question, settings=OPEN)
     assert found.answer is not None
@@ -64,7 +64,7 @@ def test_an_answer_tells_nothing_of_a_neighbour_box(searcher: Searcher) -> None:
     assert "harbour rent a tenant" in " ".join(result.text for result in found.results)
 
 
-def test_a_sentence_of_a_neighbour_that_names_the_box_stays(searcher: Searcher) -> None:
+def test_a_sentence_of_a_neighbor_that_names_the_box_stays(searcher: Searcher) -> None:
     ranking = searcher.rank("what becomes of box 1b on the 2077-ZED")
     results = searcher.assemble(ranking, k=10)
     kept = [own.text for own in find_statements(results, searcher.passages, route=ranking.route) if not own.is_foreign]
@@ -72,7 +72,7 @@ def test_a_sentence_of_a_neighbour_that_names_the_box_stays(searcher: Searcher) 
     assert "Do not include repair fees." not in kept
 
 
-def test_what_a_neighbour_says_does_not_hide_the_same_words_of_the_box_itself(searcher: Searcher) -> None:
+def test_what_a_neighbor_says_does_not_hide_the_same_words_of_the_box_itself(searcher: Searcher) -> None:
     alike = PassageFacts(searcher.index.rows.with_columns(text=pl.lit("See the general rules for this amount.")))
     results = searcher.assemble(searcher.rank("berths on the 2077-ZED"), k=20, level="paragraph")
     of_key = {row.anchor_key: row for row in results}
@@ -82,8 +82,8 @@ def test_what_a_neighbour_says_does_not_hide_the_same_words_of_the_box_itself(se
 
 
 def test_what_a_box_is_comes_before_what_is_said_of_it(searcher: Searcher) -> None:
-    told = "Box 1b. Shows all the tides. See the chart of the tides. Use it for a berth of the mooring form."
-    facts = PassageFacts(searcher.index.rows.with_columns(text=pl.lit(told)))
+    reported = "Box 1b. Shows all the tides. See the chart of the tides. Use it for a berth of the mooring form."
+    facts = PassageFacts(searcher.index.rows.with_columns(text=pl.lit(reported)))
     ranking = searcher.rank("how is box 1b of the 2031 mooring form used for a berth")
     results = [row for row in searcher.assemble(ranking, k=20, level="paragraph") if row.anchor_key == "box_1b"]
     opening, pointer, said = find_statements(results, facts, route=ranking.route)
@@ -128,7 +128,7 @@ def test_a_cell_that_leads_is_the_answer(searcher: Searcher) -> None:
     assert (first.quote(), bool(others)) == ("Duties | berth | a foot: 30 cents [1]", True)
 
 
-def test_who_asks_for_a_figure_is_told_no_other_value(searcher: Searcher) -> None:
+def test_who_asks_for_a_figure_is_reported_no_other_value(searcher: Searcher) -> None:
     ranking = replace(searcher.rank("how much is the berth duty"), cell="Duties | berth | line: see line 8c.")
     units = excerpt_answer(searcher, "the berth duty", ranking, results=searcher.assemble(ranking, k=3))
     assert [piece for unit in units for piece in unit.pieces if piece.role == "cell"] == []
@@ -136,13 +136,13 @@ def test_who_asks_for_a_figure_is_told_no_other_value(searcher: Searcher) -> Non
 
 
 @pytest.mark.parametrize(
-    ("question", "is_asked"),
+    ("question", "is_queried"),
     [("the yearly duty of a berth", True), ("is a berth free of duty", False), ("is there a limit of the duty", True)],
 )
-def test_yes_or_no_is_no_cell(searcher: Searcher, question: str, is_asked: bool) -> None:
+def test_yes_or_no_is_no_cell(searcher: Searcher, question: str, is_queried: bool) -> None:
     index_context = IndexContext(searcher.index)
     index_context.passages.__dict__["is_table"] = np.ones(searcher.index.rows.height)
-    assert requests_table_cell(question, searcher.rank(question), index_context=index_context) is is_asked
+    assert requests_table_cell(question, searcher.rank(question), index_context=index_context) is is_queried
 
 
 def test_no_sentence_of_another_form_answers_a_question_that_names_one(searcher: Searcher) -> None:

@@ -60,7 +60,7 @@ def frame(*rows: dict[str, Any]) -> pl.DataFrame:
         ((2031, 2033), []),
     ],
 )
-def test_changes_are_of_the_years_asked_for(years: tuple[int, ...], expected: list[int]) -> None:
+def test_changes_are_of_the_years_requested(years: tuple[int, ...], expected: list[int]) -> None:
     older = change(0, from_revision="2027", to_revision="2029")
     found = find_changes(frame(older, change(1)), Route(forms=("2077-ZED",), years=years), wanted={})
     assert sorted(row["change_ix"] for row in found) == expected
@@ -78,29 +78,29 @@ def test_routine_changes_rows_of_tables_and_other_boxes_are_left_out() -> None:
     assert [row["change_ix"] for row in found] == [3]
 
 
-def test_changes_of_what_is_asked_for_come_alone() -> None:
+def test_changes_of_what_is_requested_come_alone() -> None:
     rows = frame(change(0, heading_path="Duty", before="A duty.", after="No duty."), change(1))
     found = find_changes(rows, Route(forms=("2077-ZED",)), wanted=dict.fromkeys(find_terms("duty"), 1.0))
     assert [row["change_ix"] for row in found] == [0]
 
 
 @pytest.mark.parametrize(
-    ("question", "is_asked"),
+    ("question", "is_queried"),
     [
         ("what changed on the 2077-ZED", True),
         ("has box 1a changed since 2029", True),
         ("what is the difference between box 1a and box 1b", False),
     ],
 )
-def test_who_asks_for_changes(question: str, is_asked: bool) -> None:
-    assert asks_for_changes(question, Route(forms=("2077-ZED",))) is is_asked
+def test_who_asks_for_changes(question: str, is_queried: bool) -> None:
+    assert asks_for_changes(question, Route(forms=("2077-ZED",))) is is_queried
     assert not asks_for_changes(question, Route())
 
 
-def test_an_answer_tells_the_older_words_then_the_newer(searcher: Searcher) -> None:
+def test_an_answer_states_the_older_words_then_the_newer(searcher: Searcher) -> None:
     columns = searcher.passages.columns
-    held = {columns["heading_path"][row]: columns["node_ids"][row][0] for row in range(searcher.index.height)}
-    older, newer = list(held.values())[:2]
+    kept = {columns["heading_path"][row]: columns["node_ids"][row][0] for row in range(searcher.index.height)}
+    older, newer = list(kept.values())[:2]
     rows = frame(change(0, evidence=f"{older}:0-5 → {newer}:0-5"))
     found = ask(replace(searcher, open_changes=lambda: rows), "what changed on the 2077-ZED", settings=OPEN)
     assert [unit.pieces[1].text for unit in found.units] == ["Enter half of the rent.", "Enter all of the rent."]

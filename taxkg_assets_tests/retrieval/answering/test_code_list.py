@@ -45,7 +45,7 @@ def result_of(row: int, facts: PassageFacts) -> Result:
 
 
 @pytest.mark.parametrize("row", [1, 3])
-def test_all_codes_of_the_box_are_told(row: int) -> None:
+def test_all_codes_of_the_box_are_reported(row: int) -> None:
     (unit,) = list_codes("what goes in box 12", [result_of(row, FACTS)], route=Route(keys=("box_12",)), facts=FACTS)
     assert [piece.text for piece in unit.pieces if piece.role == "item"] == [
         "Code A—Tides.",

@@ -1,4 +1,4 @@
-"""An answer is from the edition asked for or the nearest one, else from the newest; several editions are named."""
+"""An answer is from the edition requested or the nearest one, else from the newest; several editions are named."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from taxkg_assets_tests.retrieval.answering.conftest import make_facts, state
 
 
 @pytest.mark.parametrize(
-    ("years", "is_old_told"), [((), False), ((2031,), False), ((2030,), True), ((1999,), True), ((2044,), False)]
+    ("years", "is_old_reported"), [((), False), ((2031,), False), ((2030,), True), ((1999,), True), ((2044,), False)]
 )
-def test_other_editions_are_silent(searcher: Searcher, years: tuple[int, ...], is_old_told: bool) -> None:
+def test_other_editions_are_silent(searcher: Searcher, years: tuple[int, ...], is_old_reported: bool) -> None:
     ranking = searcher.rank("box 1a harbour rent of the 2077-ZED")
     results = searcher.assemble(ranking, k=30)
     editions = {row["document_id"]: row for row in searcher.facts.documents if not row["is_draft"]}
     stale = {name for name, row in editions.items() if row["is_stale"]} & {result.document for result in results}
     assert stale
     others = find_other_editions(results, replace(ranking.route, years=years), searcher.facts)
-    assert bool(stale & others) is not is_old_told
+    assert bool(stale & others) is not is_old_reported
 
 
 def draft(words: str, *, key: str | None = None) -> Draft:

@@ -54,7 +54,7 @@ def test_a_form_that_the_passages_mention_counts_less_against_an_answer(searcher
     assert _find(searcher, "harbour rent")["unmentioned_form"] == 0.0
 
 
-def test_to_name_a_form_is_told_apart_from_what_the_words_say(searcher: Searcher) -> None:
+def test_to_name_a_form_is_distinguished_from_what_the_words_say(searcher: Searcher) -> None:
     plain, named = (_find(searcher, f"harbour rent{form}") for form in ("", " of Form 2077-ZED"))
     assert plain["rank_score_from_filters"] == 0.0 < named["rank_score_from_filters"]
     assert named["rank_score_residual"] == pytest.approx(plain["rank_score_residual"], abs=0.2)
@@ -65,12 +65,12 @@ def test_years_before_the_first_edition_are_missing(searcher: Searcher) -> None:
     assert _find(searcher, "2077-ZED of 2030, harbour rent")["missing_edition"] == 0.0
 
 
-def test_a_number_or_a_name_is_asked_for_by_its_words(searcher: Searcher) -> None:
+def test_a_number_or_a_name_is_requested_by_its_words(searcher: Searcher) -> None:
     assert _find(searcher, "how many boats pay harbour rent")["single_fact"] == 1.0
     assert _find(searcher, "how much harbour rent is taxed")["single_fact"] == 0.0
 
 
-def test_more_words_held_by_one_passage_speak_for_an_answer(searcher: Searcher) -> None:
+def test_more_words_contained_in_one_passage_speak_for_an_answer(searcher: Searcher) -> None:
     little, much, none = (
         _find(searcher, question)["max_term_overlap"] for question in ("harbour zzz", "harbour rent zzz", "zzz qqq")
     )
@@ -135,7 +135,7 @@ def test_relevance_7_and_8_are_where_guidance_and_answers_begin_to_pay() -> None
 
 
 @pytest.mark.parametrize("confidence", [0.0, 0.01, 0.25, 0.6, 0.99, 1.0])
-def test_a_grade_tells_its_probability(confidence: float) -> None:
+def test_a_grade_states_its_probability(confidence: float) -> None:
     assert read_confidence(grade_confidence(confidence)) == pytest.approx(confidence)
 
 
@@ -150,8 +150,8 @@ def test_a_lead_counts_only_where_the_evidence_supports_an_answer(searcher: Sear
     against = guardrail.find_signals({**found, "cosine": 0.0, "max_term_overlap": 0.0}, documents=5)
     assert against["evidence"] < -0.5
     assert against["gap"] == 0.0
-    held = guardrail.find_signals({**_find(searcher, "box 1a of Form 2077-ZED, harbour rent"), "gap": 1.0}, documents=5)
-    assert held["gap"] > 0.0
+    kept = guardrail.find_signals({**_find(searcher, "box 1a of Form 2077-ZED, harbour rent"), "gap": 1.0}, documents=5)
+    assert kept["gap"] > 0.0
 
 
 def test_among_many_documents_the_same_evidence_says_less(searcher: Searcher) -> None:

@@ -1,4 +1,4 @@
-"""The row of a table that a cell stands in."""
+"""The row of a table that a cell is in."""
 
 from __future__ import annotations
 

@@ -8,52 +8,52 @@ import pytest
 
 from taxkg_assets_tests.retrieval.answering.conftest import make_facts, quote
 
-Told = Callable[..., str]
+Reported = Callable[..., str]
 
 
-def test_an_item_is_never_told_without_its_lead_in(told: Told) -> None:
-    assert told(("Rent", ["Do not include in this box:", "• Barns, or", "• Stalls."]), of="• Stalls") == (
+def test_an_item_is_never_reported_without_its_lead_in(reported: Reported) -> None:
+    assert reported(("Rent", ["Do not include in this box:", "• Barns, or", "• Stalls."]), of="• Stalls") == (
         "Do not include in this box: • Barns, or • Stalls."
     )
 
 
-def test_of_a_lead_in_paragraph_the_last_sentence_leads_in(told: Told) -> None:
+def test_of_a_lead_in_paragraph_the_last_sentence_leads_in(reported: Reported) -> None:
     lines = ["Rent is due in May of the year that follows the berth. The following do not count.", "• Boats of guests."]
-    assert told(("Rent", lines), of="• Boats") == "The following do not count. • Boats of guests."
+    assert reported(("Rent", lines), of="• Boats") == "The following do not count. • Boats of guests."
 
 
-def test_a_list_that_is_too_long_says_how_much_is_left_out(told: Told) -> None:
+def test_a_list_that_is_too_long_says_how_much_is_left_out(reported: Reported) -> None:
     items = [f"• Item number {number} of a list that has many items of several words each" for number in range(30)]
-    found = told(("Rent", ["You may count any of these:", *items]), of="• Item number 7 ")
+    found = reported(("Rent", ["You may count any of these:", *items]), of="• Item number 7 ")
     assert found.startswith("You may count any of these: • Item number 7 of")
     assert found.endswith("(29 more in this list)")
 
 
-def test_conditions_that_hold_together_are_told_together(told: Told) -> None:
+def test_conditions_that_hold_together_are_reported_together(reported: Reported) -> None:
     items = [f"• The berth passes test {number} of the harbor's own rules" for number in range(9)]
-    found = told(("Rent", ["It is free if all of the following apply:", *items]), of="• The berth passes test 3")
+    found = reported(("Rent", ["It is free if all of the following apply:", *items]), of="• The berth passes test 3")
     assert "test 0" in found
     assert "test 8" in found
 
 
 @pytest.mark.parametrize("opening", ["However, guests", "In that case, guests", "These guests", "Otherwise, guests"])
-def test_a_sentence_that_leans_on_another_brings_it(told: Told, opening: str) -> None:
+def test_a_sentence_that_leans_on_another_brings_it(reported: Reported, opening: str) -> None:
     lines = ["Members pay no rent for a berth. " + f"{opening} pay half of it."]
-    assert told(("Rent", lines), of=opening).startswith("Members pay no rent for a berth.")
+    assert reported(("Rent", lines), of=opening).startswith("Members pay no rent for a berth.")
 
 
-def test_an_exception_follows_its_rule(told: Told) -> None:
+def test_an_exception_follows_its_rule(reported: Reported) -> None:
     lines = ["Enter all the rent of the year. Do not enter rent of barns. The form is due in May of the next year."]
-    found = told(("Rent", lines), of="Enter all")
+    found = reported(("Rent", lines), of="Enter all")
     assert found == "Enter all the rent of the year. Do not enter rent of barns."
 
 
-def test_what_stands_under_a_denying_heading_says_so(told: Told) -> None:
-    found = told(("Amounts that do not count", ["Rent of a barn for less than a day."]), of="Rent of")
+def test_what_is_under_a_denying_heading_says_so(reported: Reported) -> None:
+    found = reported(("Amounts that do not count", ["Rent of a barn for less than a day."]), of="Rent of")
     assert found == "Amounts that do not count: Rent of a barn for less than a day."
 
 
-def test_what_stands_under_a_box_names_it() -> None:
+def test_what_is_under_a_box_names_it() -> None:
     facts = make_facts(("Box 3. Rent", ["Enter the rent that was paid for berths."]), keys=["box_3"])
     unit = quote(facts, "Enter the rent")
     assert unit.quote() == "Box 3. Rent: Enter the rent that was paid for berths. [1]"
@@ -61,21 +61,21 @@ def test_what_stands_under_a_box_names_it() -> None:
     assert unit.pieces[1].node_id == "e0-0"
 
 
-def test_half_a_sentence_is_not_told(told: Told) -> None:
+def test_half_a_sentence_is_not_reported(reported: Reported) -> None:
     first = ("Rent", ["Rent of berths that are held for the"])
     rest = ("Rent", ["whole season is due in May. Guests pay at the gate each day."])
-    assert told(first, rest, of="Guests pay", is_whole=True).startswith(
+    assert reported(first, rest, of="Guests pay", is_whole=True).startswith(
         "Rent of berths that are held for the whole season"
     )
-    assert told(rest, of="Guests pay", is_whole=True) == "Guests pay at the gate each day."
+    assert reported(rest, of="Guests pay", is_whole=True) == "Guests pay at the gate each day."
 
 
-def test_a_row_of_a_table_is_told_with_its_headers() -> None:
+def test_a_row_of_a_table_is_reported_with_its_headers() -> None:
     facts = make_facts(("Rates", ["Table 1. Rent", "Length| Rent", "12 feet| $40", "20 feet| $60"]), level="table")
     assert quote(facts, "20 feet").quote() == "Table 1. Rent — Length: 20 feet; Rent: $60 [1]"
 
 
-def test_a_note_of_a_table_is_told_under_its_caption() -> None:
+def test_a_note_of_a_table_is_reported_under_its_caption() -> None:
     facts = make_facts(
         ("Rates", ["Table 1. Rent", "Length| Rent", "12 feet| $40", "Half of it in May."]), level="table"
     )

@@ -1,4 +1,4 @@
-"""A model's answer stands sentence by sentence; its opinion and its imagination count only where they are asked for."""
+"""A model's answer is sentence by sentence; its opinion and its imagination count only where they are requested."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_sentences_that_hold_are_shown_with_their_quotes_and_others_are_dropped(
     assert found.answer == f"Repair fees are not included. [{citation.rank}]"
     assert citation.quote == QUOTE
     assert QUOTE in found.results[citation.rank - 1].text
-    assert (found.created_by, found.model, len(model.asked)) == ("llm", "m", 1)
+    assert (found.created_by, found.model, len(model.queried)) == ("llm", "m", 1)
 
 
 @pytest.mark.parametrize(
@@ -85,12 +85,12 @@ def test_readers_get_an_answer_when_the_model_is_out_of_reach(searcher: Searcher
     assert ask(out_of_reach, QUESTION, settings=OPEN).answer == _without_model(searcher)
 
 
-def test_nobody_is_asked_by_rule_or_where_the_settings_say_no(searcher: Searcher) -> None:
+def test_no_one_is_queried_by_rule_or_where_the_settings_say_no(searcher: Searcher) -> None:
     assert ask(replace(searcher, proposer=RuleProposer()), QUESTION, settings=OPEN).created_by == "rule"
     model = _model(is_answerable=False, sentences=[])
     settings = Settings(guardrail=False, llm_answers=False)
     ask(replace(searcher, proposer=proposer(model)), QUESTION, settings=settings)
-    assert model.asked == []
+    assert model.queried == []
 
 
 @pytest.mark.parametrize(
@@ -113,11 +113,11 @@ def test_an_imagined_passage_is_searched_with_where_that_is_on(searcher: Searche
     question = "what must a skipper settle at the quay"
     passage = "A person who keeps a berth in Manhattan pays a berth duty of cents a foot."
     model = _model(passage=passage, terms=["berth duty", "cents a foot"])
-    asked = replace(searcher, proposer=proposer(model))
-    assert asked.search(question, k=1) == searcher.search(question, k=1)
-    assert model.asked == []
-    imagining = replace(asked, parts=replace(DEFAULT_COMPONENTS, hyde=True))
+    queried = replace(searcher, proposer=proposer(model))
+    assert queried.search(question, k=1) == searcher.search(question, k=1)
+    assert model.queried == []
+    imagining = replace(queried, parts=replace(DEFAULT_COMPONENTS, hyde=True))
     assert imagining.search(question, k=1)[0].document == "town-code"
-    assert len(model.asked) == 1
+    assert len(model.queried) == 1
     by_rule = replace(imagining, proposer=RuleProposer())
     assert by_rule.search(question, k=1) == searcher.search(question, k=1)

@@ -32,16 +32,16 @@ RENT = "Rent of a berth is due before the first day of the season in May."
 
 
 @pytest.mark.parametrize(
-    ("second", "is_told"),
+    ("second", "is_reported"),
     [
         ("Rent of a berth is due before the first day of the season.", False),
         ("Rent of a berth is due 30 days before the first day of the season.", True),
         ("Rent of a berth of $900 is due before the first day of the season.", True),
     ],
 )
-def test_what_prints_another_figure_repeats_nothing(second: str, is_told: bool) -> None:
+def test_what_prints_another_figure_repeats_nothing(second: str, is_reported: bool) -> None:
     found = rank(read_all(("Rent", [RENT]), ("Fees", [second])), [1.0, 0.9])
-    assert (second in found) == is_told
+    assert (second in found) == is_reported
 
 
 def test_a_new_but_poor_statement_does_not_end_the_choice() -> None:
@@ -51,11 +51,11 @@ def test_a_new_but_poor_statement_does_not_end_the_choice() -> None:
     assert found == [RENT, good]
 
 
-def test_where_no_statement_is_worth_anything_the_best_is_still_told() -> None:
+def test_where_no_statement_is_worth_anything_the_best_is_still_reported() -> None:
     assert rank(read_all(("Rent", [RENT])), [-0.2]) == [RENT]
 
 
-def test_a_row_of_another_table_is_told_and_a_further_row_of_the_same_is_not() -> None:
+def test_a_row_of_another_table_is_reported_and_a_further_row_of_the_same_is_not() -> None:
     one = ("Rates", ["Table 1. Rent", "Length| Rent", "12 feet| $40", "20 feet| $60"])
     other = ("Fees", ["Table 2. Fees", "Boat| Fee", "Sloop| $7", "Ketch| $9"])
     statements = read_all(one, other, level="table")

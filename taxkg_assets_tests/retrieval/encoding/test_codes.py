@@ -46,7 +46,7 @@ def test_the_least_hold_those_equal_to_the_last() -> None:
     assert smallest_indices(np.array([3, 1, 2, 2, 9], dtype=np.uint16), 2).tolist() == [1, 2, 3]
 
 
-def test_of_very_many_numbers_about_as_many_as_asked_for_are_found() -> None:
+def test_of_very_many_numbers_about_as_many_as_requested_are_found() -> None:
     numbers = np.random.default_rng(7).integers(100, 300, 40_000).astype(np.uint16)
     found = smallest_indices(numbers, 2_000)
     assert 1_500 < len(found) < 2_500

@@ -1,4 +1,4 @@
-"""Keys, forms, sections and amounts survive as search terms; BM25 ranks and weighs them."""
+"""Keys, forms, sections and amounts survive as search terms; BM25 ranks and scores them."""
 
 from __future__ import annotations
 

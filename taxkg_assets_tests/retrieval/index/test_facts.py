@@ -40,7 +40,7 @@ def find_outdated(facts: DocumentFacts, *years: int) -> set[str]:
     return {row["document_id"] for row, own in zip(facts.documents, stale, strict=True) if own}
 
 
-def test_the_latest_edition_held_is_current_though_tables_of_the_coming_year_are_newer() -> None:
+def test_the_latest_edition_stored_is_current_though_tables_of_the_coming_year_are_newer() -> None:
     facts = build_facts(("p900", NEWEST), ("i7777", NEWEST - 3), ("i7777", NEWEST - 4), ("i8888", NEWEST - 2))
     assert find_outdated(facts) == {f"i7777--{NEWEST - 4}"}
 

@@ -25,7 +25,7 @@ def with_levels(searcher: Searcher, index_rows: pl.DataFrame) -> Searcher:
     return replace(searcher, index=index)
 
 
-def test_every_passage_lies_in_one_document_one_page_and_at_most_one_section(index_rows: pl.DataFrame) -> None:
+def test_every_passage_is_in_one_document_one_page_and_at_most_one_section(index_rows: pl.DataFrame) -> None:
     units = build_units(index_rows, summaries=Summaries.create_empty())
     for level in ("document", "page", "section"):
         children = units.filter(pl.col("level") == level)["children"].explode().to_list()
@@ -50,7 +50,7 @@ def test_a_question_for_documents_is_answered_with_documents(with_levels: Search
     assert rows[0].via["route"]["intent"] == "broad_discovery"
 
 
-def test_asked_which_documents_there_are_an_answer_names_those_that_speak_of_it(with_levels: Searcher) -> None:
+def test_a_question_which_documents_there_are_an_answer_names_those_that_mention_it(with_levels: Searcher) -> None:
     found = ask(with_levels, "which documents mention shipyard repair fees?", settings=Settings())
     assert found.answer is not None
     assert (found.level, found.outcome) == ("document", "answer")
@@ -80,8 +80,8 @@ def test_what_a_document_is_about_is_its_summary(
     units = build_units(index_rows, summaries=pl.DataFrame(said))
     index = replace(searcher.index, units=units, unit_vectors=stack_vectors(units["vector"]))
     found = ask(replace(searcher, index=index), question, settings=Settings(), document=document)
-    told = [f"This is {found.results[0].document}. [1]", "It tells of berths. [1]"]
-    assert ((found.answer or "").splitlines() == told) is is_summed_up
+    reported = [f"This is {found.results[0].document}. [1]", "It tells of berths. [1]"]
+    assert ((found.answer or "").splitlines() == reported) is is_summed_up
 
 
 def test_no_document_is_named_for_a_topic_of_unknown_words(with_levels: Searcher) -> None:

@@ -119,7 +119,7 @@ def test_the_rest_of_an_item_in_the_next_passage_keeps_its_lead_in() -> None:
     assert (rest.is_item, [stretch.lines[place].text for place in rest.leads]) == (True, ["Do not include:"])
 
 
-def test_a_list_goes_on_below_a_table() -> None:
+def test_a_list_continues_below_a_table() -> None:
     facts = make_facts(("Piers", ["Do not pay:"]), ("Piers", ["When | Due", "first | June"]), ("Piers", ["1. rent;"]))
     rows = facts.rows.with_columns(level=pl.Series(["paragraph", "table", "paragraph"]))
     stretch = open_stretches([2], PassageFacts(rows))[2]
@@ -127,7 +127,7 @@ def test_a_list_goes_on_below_a_table() -> None:
     assert [stretch.lines[place].text for place in item.leads] == ["Do not pay:"]
 
 
-def test_a_letter_after_small_numerals_goes_on_with_the_outer_list() -> None:
+def test_a_letter_after_small_numerals_continues_with_the_outer_list() -> None:
     lines = ["(a) None of these:", "(i) piers,", "(ii) barns.", "(b) All berths."]
     stretch = open_stretches([0], make_facts(("Duty", lines)))[0]
     assert [line.leads for line in stretch.lines] == [(), (0,), (0,), ()]

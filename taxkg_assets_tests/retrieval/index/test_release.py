@@ -67,7 +67,7 @@ def test_what_was_rolled_back_is_not_current() -> None:
     assert roll_back(back).equals(back), "the last release that stands is never withdrawn"
 
 
-def test_after_a_rollback_the_same_index_is_released_anew_under_a_new_number() -> None:
+def test_after_a_rollback_the_same_index_is_released_again_under_a_new_number() -> None:
     both = _release(_release(NONE, "v1", tables={"nodes": 1}), "v2", tables={"nodes": 2}, days=1)
     third = _release(roll_back(both), "v2", tables={"nodes": 2}, days=2)
     assert third["release_ix"].to_list() == [0, 1, 2]

@@ -34,11 +34,11 @@ def lance(tmp_path: Path, rows: pl.DataFrame) -> LanceRows:
     return LanceRows(connection.open_table("passages"), rows.select(MAPPED))
 
 
-def test_rows_come_as_they_were_written_in_the_order_asked_for(lance: LanceRows, rows: pl.DataFrame) -> None:
-    asked = [5, 0, 3, 5]
+def test_rows_come_as_they_were_written_in_the_order_requested(lance: LanceRows, rows: pl.DataFrame) -> None:
+    queried = [5, 0, 3, 5]
     assert lance.height == rows.height
-    assert lance.read(asked, COLUMNS).to_dicts() == rows.select(COLUMNS)[asked].to_dicts()
-    assert lance.read(asked, ("terms",)).to_dicts() == rows.select("terms")[asked].to_dicts()
+    assert lance.read(queried, COLUMNS).to_dicts() == rows.select(COLUMNS)[queried].to_dicts()
+    assert lance.read(queried, ("terms",)).to_dicts() == rows.select("terms")[queried].to_dicts()
 
 
 def test_nodes_and_chunks_lead_to_their_rows(lance: LanceRows, rows: pl.DataFrame) -> None:
@@ -73,8 +73,8 @@ def test_mapped_vectors_stay_the_same_after_their_pages_are_given_back(
     matrix = np.random.default_rng(7).standard_normal((600, 64)).astype(np.float32)
     np.save(tmp_path / "vectors.npy", matrix)
     read = MappedVectors(np.load(tmp_path / "vectors.npy", mmap_mode="r"))
-    for asked in ([5, 0, 5], [599, 2], [], [7]):
-        assert np.array_equal(read[asked], matrix[asked])
+    for queried in ([5, 0, 5], [599, 2], [], [7]):
+        assert np.array_equal(read[queried], matrix[queried])
 
 
 def test_sections_point_where_their_passages_do() -> None:

@@ -40,16 +40,16 @@ def test_what_several_families_print_alike_sums_nothing_up(
     assert build_summaries(documents, same, anchors=anchors, proposer=RuleProposer()).is_empty()
 
 
-def test_a_summary_tells_something(
+def test_a_summary_states_something(
     documents: dy.DataFrame[schemas.Documents],
     sections: dy.DataFrame[schemas.Sections],
     anchors: dy.DataFrame[schemas.Anchors],
 ) -> None:
     said = "For more of the 2077-ZED, go to our pages. File the form for each of these: Berths pay a duty to the town."
-    told = sections.with_columns(
+    reported = sections.with_columns(
         text=pl.when(pl.col("document_id") == "i2077zed--2031").then(pl.lit(said)).otherwise("text")
     )
-    made = build_summaries(documents, schemas.Sections.validate(told), anchors=anchors, proposer=RuleProposer())
+    made = build_summaries(documents, schemas.Sections.validate(reported), anchors=anchors, proposer=RuleProposer())
     own = made.filter(pl.col("unit_id") == "document:i2077zed--2031")["text"].to_list()
     assert own == ["Berths pay a duty to the town."]
 
@@ -68,7 +68,7 @@ def _sum_up(request: Request) -> Reply:
     return Reply(json.dumps({"proposals": rows}), COMPLETE, 100, 10)
 
 
-def test_a_model_words_what_its_quotes_hold_and_every_document_is_asked_about_alone(
+def test_a_model_words_what_its_quotes_hold_and_every_document_is_queried_alone(
     documents: dy.DataFrame[schemas.Documents],
     sections: dy.DataFrame[schemas.Sections],
     anchors: dy.DataFrame[schemas.Anchors],
@@ -80,9 +80,9 @@ def test_a_model_words_what_its_quotes_hold_and_every_document_is_asked_about_al
     texts = set(sections["text"])
     assert set(made["text"]) <= texts
     fewer = schemas.Sections.validate(sections.filter(pl.col("document_id") != "i2077zed--2031"))
-    asked = len(model.asked)
+    queried = len(model.queried)
     again = build_summaries(documents, fewer, anchors=anchors, proposer=proposer(model, log))
-    assert len(model.asked) == asked
+    assert len(model.queried) == queried
     assert again.height < made.height
 
 
@@ -92,16 +92,16 @@ def test_documents_summed_up_one_by_one_are_summed_up_alike(
     anchors: dy.DataFrame[schemas.Anchors],
 ) -> None:
     whole = build_summaries(documents, sections, anchors=anchors, proposer=RuleProposer())
-    told = digest_running_text(documents, sections, anchors)
-    assert set(whole["document_id"]) <= set(told)
+    reported = digest_running_text(documents, sections, anchors)
+    assert set(whole["document_id"]) <= set(reported)
     made = [
         build_summaries(documents, sections, anchors=anchors, proposer=RuleProposer(), only=[(document_id,)])
-        for document_id in told
+        for document_id in reported
     ]
     assert pl.concat(made).sort("unit_id").equals(whole.sort("unit_id"))
 
 
-def test_a_digest_tells_what_a_document_is_summed_up_from(
+def test_a_digest_states_what_a_document_is_summed_up_from(
     documents: dy.DataFrame[schemas.Documents],
     sections: dy.DataFrame[schemas.Sections],
     anchors: dy.DataFrame[schemas.Anchors],

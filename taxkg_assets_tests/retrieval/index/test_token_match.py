@@ -17,7 +17,7 @@ WORDS = ("harbour", "berth", "rent", "port", "duty")
 
 
 class WordEncoder(TermEncoder):
-    """Tokens are places of `WORDS`; "port" lies between "harbour" and an axis of its own."""
+    """Tokens are places of `WORDS`; "port" is between "harbour" and an axis of its own."""
 
     dimension = 5
 

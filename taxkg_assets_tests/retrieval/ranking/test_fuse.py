@@ -45,7 +45,7 @@ def test_the_top_of_very_many_is_what_ordering_all_gives(levels: int, kept: floa
 
 
 @pytest.mark.parametrize("shift", [0, 1])
-def test_the_top_is_found_where_the_scores_looked_at_are_not_like_the_others(shift: int) -> None:
+def test_the_top_is_found_where_the_scores_inspected_are_not_like_the_others(shift: int) -> None:
     scores = np.zeros(50_000, dtype=np.float32)
     scores[shift::16] = np.arange(3_125)
     assert find_top(scores, 3_000).tolist() == [shift + 16 * number for number in range(3_124, 124, -1)]

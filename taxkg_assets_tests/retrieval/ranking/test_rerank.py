@@ -154,15 +154,15 @@ def test_only_the_first_row_under_a_heading_opens_it() -> None:
     assert PassageFacts(pl.DataFrame(rows)).opens_anchor.tolist() == [True, False, True]
 
 
-def test_overlap_weighs_terms_by_rarity() -> None:
+def test_overlap_counts_terms_by_rarity() -> None:
     assert score_overlap({"berth": 3.0, "rent": 1.0}, frozenset({"berth", "duty"})) == pytest.approx(3 / (3 + 1))
     assert score_overlap({}, frozenset({"berth"})) == 0.0
 
 
 def test_documents_of_another_year_are_behind_only_where_the_year_is_there(searcher: Searcher) -> None:
     names = [row["document_id"] for row in searcher.facts.documents]
-    asked = dict(zip(names, searcher.facts.score_documents(Route(years=(2030,)))["year"].tolist(), strict=True))
-    assert (asked["f2077zed--2030"], asked["f2077zed--2031"], asked["i2077zed--2031"]) == (1.0, -1.0, 0.0)
+    queried = dict(zip(names, searcher.facts.score_documents(Route(years=(2030,)))["year"].tolist(), strict=True))
+    assert (queried["f2077zed--2030"], queried["f2077zed--2031"], queried["i2077zed--2031"]) == (1.0, -1.0, 0.0)
     silent = dict(zip(names, searcher.facts.score_documents(Route())["stale"].tolist(), strict=True))
     assert (silent["f2077zed--2030"], silent["f2077zed--2031"]) == (1.0, 0.0)
 

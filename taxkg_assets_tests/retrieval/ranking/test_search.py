@@ -50,7 +50,7 @@ def test_row_has_exactly_the_contract_columns(searcher: Searcher) -> None:
     assert set(rows[0].model_dump()["bboxes"][0]) == {"page", "x0", "y0", "x1", "y1"}
 
 
-def test_a_passage_is_cited_where_its_hit_stands(searcher: Searcher) -> None:
+def test_a_passage_is_cited_where_its_hit_is(searcher: Searcher) -> None:
     """What was gathered begins on the page before; the node's evidence is on the hit's."""
     on_page_2 = pl.col("anchor_key") == "box_1b"
     pages = pl.when(on_page_2).then(2).otherwise(1).cast(pl.Int32)
@@ -64,7 +64,7 @@ def test_a_passage_is_cited_where_its_hit_stands(searcher: Searcher) -> None:
     assert {box.page for box in top.bboxes} == {1, 2}
 
 
-def test_filters_keep_only_what_was_asked_for(searcher: Searcher) -> None:
+def test_filters_keep_only_what_was_requested(searcher: Searcher) -> None:
     assert {row.document for row in searcher.search("harbour rent", document="town-code")} == {"town-code"}
     assert {row.revision for row in searcher.search("harbour rent", year=2030)} == {"2030"}
     assert "town-code" not in {row.document for row in searcher.search("berth duty", form="2077-ZED")}

@@ -1,4 +1,4 @@
-"""A passage is the hit with what else was found around its place; headings part what stands under other ones."""
+"""A passage is the hit with what else was found around its place; headings part what is under other ones."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ def test_a_heading_that_the_text_begins_with_is_printed_once(opening: str) -> No
     assert window.text.count("Berth 3") == 1
 
 
-def test_neighbours_fill_up_to_their_own_limit(facts: PassageFacts) -> None:
-    # 100 words hold the hit and one neighbour of forty; four found paragraphs reach further.
+def test_neighbors_fill_up_to_their_own_limit(facts: PassageFacts) -> None:
+    # 100 words hold the hit and one neighbor of forty; four found paragraphs reach further.
     assert _numbers(Windows(facts, ranked=[2]), 2) == ["2", "3"]
     assert [text for text in _numbers(Windows(facts, ranked=[2, 3, 5, 6]), 2) if text != "Berth"] == list("2356")
 
@@ -70,7 +70,7 @@ def test_no_paragraph_is_handed_over_twice(facts: PassageFacts) -> None:
     assert windows.expand_hit(7) is None
 
 
-def test_a_paragraph_stands_alone_where_that_is_asked_for(facts: PassageFacts) -> None:
+def test_a_paragraph_is_alone_where_that_is_requested(facts: PassageFacts) -> None:
     assert _numbers(Windows(facts, level="paragraph", ranked=[0, 7]), 0) == ["0"]
 
 

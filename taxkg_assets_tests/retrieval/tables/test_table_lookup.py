@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from itertools import product
@@ -17,6 +18,15 @@ from taxkg_assets.retrieval.index.facts import PassageFacts
 from taxkg_assets.retrieval.tables.table_entry import TableCatalogue, TableContext, build_table_catalogue
 from taxkg_assets.retrieval.tables.table_lookup import CellMatch, find_cells, find_table_cells, find_unit
 from taxkg_assets_tests.extraction import table_pdfs
+from tools.rule_switch import every_rule
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _with_every_rule() -> Iterator[None]:
+    """Rules with little support are off, but their reading is tested."""
+    with every_rule():
+        yield
+
 
 SAMPLES = Path(__file__).parents[3] / "data" / "samples"
 

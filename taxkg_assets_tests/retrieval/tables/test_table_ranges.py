@@ -22,7 +22,7 @@ from taxkg_assets.retrieval.tables.table_ranges import Number, find_ranges, join
         ("$ 7,670", (7670,), (7669,)),
     ],
 )
-def test_a_number_lies_in_a_range_or_not(header: str, inside: tuple[float, ...], outside: tuple[float, ...]) -> None:
+def test_a_number_is_in_a_range_or_not(header: str, inside: tuple[float, ...], outside: tuple[float, ...]) -> None:
     (found,) = find_ranges(header)
     assert all(found.holds(Number(value)) for value in inside)
     assert not any(found.holds(Number(value)) for value in outside)

@@ -1,4 +1,4 @@
-"""Asked as on a forum: what answers say to questions over a library, and whether they are as sure as right."""
+"""As on a forum: what answers say to questions over a library, and whether they are as sure as right."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ class Report:
     halves: dict[str, Half]
 
     def write(self, folder: Path) -> str:
-        """Write `asked.json` and `asked.md`; gives the Markdown."""
-        lines = ["# asked", "", "| half | kind | metric | mean | interval | questions |", "|---|---|---|---|---|---|"]
+        """Write `forum.json` and `forum.md`; gives the Markdown."""
+        lines = ["# forum", "", "| half | kind | metric | mean | interval | questions |", "|---|---|---|---|---|---|"]
         for name, half in self.halves.items():
             lines += [_write_row(name, row) for row in half.figures]
             error = "none" if half.calibration_error is None else f"{half.calibration_error:.3f}"
@@ -62,7 +62,7 @@ class Report:
                 if own:
                     share = sum(own) / len(own)
                     lines += [f"| {name} | {cells} | value with its row and column | {share:.3f} | | {len(own)} |"]
-        return write_results(self, "\n".join(lines) + "\n", folder=folder, name="asked")
+        return write_results(self, "\n".join(lines) + "\n", folder=folder, name="forum")
 
 
 def run(*, repeat: int, rival_repeat: int) -> Report:
@@ -92,12 +92,12 @@ def _group_texts(sections: pl.DataFrame) -> dict[str, list[tuple[int, str]]]:
 
 
 def _score_half(half: str, searcher: Searcher, texts: dict[str, list[tuple[int, str]]], *, settings: Settings) -> Half:
-    asked, skipped = _open_half(half, texts)
-    if not any(question["gold"] for question in asked):
+    queried, skipped = _open_half(half, texts)
+    if not any(question["gold"] for question in queried):
         return Half([], None, skipped)
-    replies = {question["id"]: _reply(searcher, question["query"], settings=settings) for question in asked}
-    figures = score_answers(asked, replies, families={question["id"]: find_family(question) for question in asked})
-    error = score_calibration_error(find_outcomes(asked, replies))
+    replies = {question["id"]: _reply(searcher, question["query"], settings=settings) for question in queried}
+    figures = score_answers(queried, replies, families={question["id"]: find_family(question) for question in queried})
+    error = score_calibration_error(find_outcomes(queried, replies))
     return Half(figures.rows(named=True), error, skipped, _ask_cells(half, searcher, texts, settings=settings))
 
 
