@@ -38,6 +38,16 @@ class LocalEngine:
     workers: int
 
     def read(self, jobs: Sequence[Job], *, limits: Limits, on_done: Callable[[Outcome], None]) -> list[Outcome]:
+        """Read documents in child processes of this machine, `workers` at a time.
+
+        Args:
+            jobs: Documents to read, largest files first.
+            limits: Limits of time and memory for each document.
+            on_done: Called with the outcome of each document, as it is read.
+
+        Returns:
+            Outcomes in the order of the jobs.
+        """
         return read_documents(jobs, workers=self.workers, limits=limits, on_done=on_done)
 
 

@@ -50,6 +50,7 @@ class Line:
 
     @property
     def height(self) -> float:
+        """Return the height of the printed line, in points."""
         return self.y1 - self.y0
 
 

@@ -32,10 +32,12 @@ class Run:
 
     @property
     def middle(self) -> float:
+        """Return the vertical middle, in points from the top of the page."""
         return (self.y0 + self.y1) / 2
 
     @property
     def center(self) -> float:
+        """Return the horizontal center, in points from the left of the page."""
         return (self.x0 + self.x1) / 2
 
 

@@ -47,6 +47,7 @@ class Rule:
 
     @property
     def is_horizontal(self) -> bool:
+        """Return whether the line is at least as wide as it is high."""
         return abs(self.y1 - self.y0) <= abs(self.x1 - self.x0)
 
 

@@ -48,6 +48,7 @@ class Target:
 
     @property
     def key(self) -> str:
+        """Return the key that links to one target share: the anchor of a heading, else the element."""
         return f"#{self.anchor_id}" if self.is_heading else self.element_id
 
 
