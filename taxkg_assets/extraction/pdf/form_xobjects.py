@@ -14,10 +14,10 @@ from typing import Any
 
 from taxkg_assets.extraction.pdf.content_stream import with_content_stream
 from taxkg_assets.extraction.pdf.geometry import Box
+from taxkg_assets.extraction.pdf.occluders import Occluder
 from taxkg_assets.extraction.pdf.paint_log import read_paint_log, read_printed_text
 from taxkg_assets.extraction.pdf.paint_order import PaintOrder
 from taxkg_assets.extraction.pdf.rendered_text import are_same_letters
-from taxkg_assets.extraction.pdf.visibility import Occluder
 
 
 class FormXObjects:
