@@ -7,6 +7,7 @@ process with it. Start: `python -m taxkg_assets.defs.ingest.worker REPLY_FD MEMO
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import json
 import os
@@ -38,10 +39,10 @@ from taxkg_assets.extraction.document_check import REPORT, find_failed_check
 from taxkg_assets.extraction.errors import StageError
 from taxkg_assets.extraction.extract import extract
 from taxkg_assets.extraction.invariants import DOCUMENT_CHECKS
+from taxkg_assets.extraction.pdf.library import MEMORY_ERRORS
 from taxkg_assets.sources.documents import build_documents, find_tier
 from taxkg_assets.sources.scan import printable
 
-_ALLOCATION = re.compile(r"malloc|bad_alloc|out of memory|cannot allocate|memory allocation", re.IGNORECASE)
 NEAR_LIMIT_FRAC = 0.7
 _begun = {"peak": 0, "resident": 0, "left": 0}
 _STATUS = Path("/proc/self/status")
@@ -87,7 +88,7 @@ def read_document(job: dict[str, Any]) -> Reply:
         wanted = {key: job[key] for key in ("document_id", "is_text", "max_pages", "table_engine")}
         read = extract(data, **wanted)
     except Exception as defect:
-        if _is_out_of_memory(defect) or (not isinstance(defect, StageError) and has_met_limit()):
+        if is_out_of_memory(defect) or (not isinstance(defect, StageError) and has_met_limit()):
             reason = "Reading the document took more memory than allowed."
             return _refusal("limits", reason, MEMORY_REMEDY)
         if isinstance(defect, StageError):
@@ -123,10 +124,10 @@ def read_document(job: dict[str, Any]) -> Reply:
         return Unwritable(unwritable.errno, unwritable.strerror or str(unwritable), job["folder"])
 
 
-def _is_out_of_memory(error: BaseException | None) -> bool:
-    """Whether the limit was met: as itself, or in the words of a library that could not allocate."""
+def is_out_of_memory(error: BaseException | None) -> bool:
+    """Return whether an allocation failed, by the type or the error number of any error in the chain."""
     while error is not None:
-        if isinstance(error, MemoryError) or _ALLOCATION.search(str(error)):
+        if isinstance(error, (MemoryError, *MEMORY_ERRORS)) or getattr(error, "errno", None) == errno.ENOMEM:
             return True
         error = error.__cause__ or error.__context__
     return False
