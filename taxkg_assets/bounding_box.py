@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any, Self
+
 from pydantic import BaseModel, ConfigDict
 
 CORNERS = ("x0_pt", "y0_pt", "x1_pt", "y1_pt")
@@ -25,3 +28,12 @@ class BoundingBox(BaseModel):
     y0: float
     x1: float
     y1: float
+
+    @classmethod
+    def of_row(cls, row: Mapping[str, Any]) -> Self:
+        """Return the rectangle that a table states.
+
+        Args:
+            row: Cell or row with `page` and the columns `CORNERS`.
+        """
+        return cls(page=row["page"], x0=row["x0_pt"], y0=row["y0_pt"], x1=row["x1_pt"], y1=row["y1_pt"])

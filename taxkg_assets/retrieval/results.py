@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
 from taxkg_assets.bounding_box import BoundingBox
 from taxkg_assets.retrieval.encoding.arrays import Floats
 from taxkg_assets.retrieval.encoding.encoder import Vectors
+from taxkg_assets.retrieval.query.route_explanation import Found, RouteExplanation
 from taxkg_assets.retrieval.query.router import Route
 
 
@@ -25,6 +25,57 @@ class Flag(BaseModel):
     law: str
     message: str
     remedy: str
+
+
+class RerankerPenalty(BaseModel):
+    """What a reranker deducted from the score of a passage; `penalty` is at most 0."""
+
+    model_config = ConfigDict(frozen=True)
+    name: str
+    penalty: float
+
+
+class SameText(BaseModel):
+    """A paragraph of another revision that has the text of a passage."""
+
+    model_config = ConfigDict(frozen=True)
+    document: str
+    revision: str
+    page: int
+    bboxes: list[Box]
+
+
+class Explanation(BaseModel):
+    """How a passage was found.
+
+    Attributes:
+        lexical_rank: 1-based rank by its words; None where they did not find it.
+        vector_rank: 1-based rank by its meaning; None where it did not find it.
+        rerank_score: Score of the ranking.
+        reranker: Deduction of a reranker; None where none scored the passage.
+        cosine: Cosine of the question's vector and the passage's.
+        coverage: Share of the question's terms in the passage, by inverse document frequency.
+        route: Interpretation of the question.
+        edge: Always None: a search follows no edge. The name is part of the contract of a result.
+        chunk_ids: Chunks that the passage consists of.
+        unit: Document, page or section that is shown by this passage; None for a passage of its own.
+        drill_down: Its best passages, where `unit` is set.
+        same_in: Equal paragraphs of other revisions, newest first.
+    """
+
+    model_config = ConfigDict(frozen=True)
+    lexical_rank: int | None = None
+    vector_rank: int | None = None
+    rerank_score: float
+    reranker: RerankerPenalty | None = None
+    cosine: float
+    coverage: float
+    route: RouteExplanation
+    edge: None = None
+    chunk_ids: list[str]
+    unit: Found[str | None] = None
+    drill_down: Found[list[str]] = []
+    same_in: Found[list[SameText]] = []
 
 
 class Result(BaseModel):
@@ -44,7 +95,7 @@ class Result(BaseModel):
     text: str
     node_id: str
     chunk_id: str
-    via: dict[str, Any]
+    via: Explanation
     quality: list[Flag] = []
     official_url: str | None = None
     """Its section on the publisher's web page; None where unknown."""

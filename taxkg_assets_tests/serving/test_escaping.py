@@ -31,6 +31,7 @@ from taxkg_assets.serving.terminal import Terminal, escape_controls
 from taxkg_assets.sources.scan import name_of
 from taxkg_assets_tests.defs.hostile import sound_pdf
 from taxkg_assets_tests.graph.papers import Paper, changes_between
+from taxkg_assets_tests.retrieval.explanations import explanation
 
 WORDS = "Pay [bold red]now[/] [link=http://x]here[/link] <script>alert(1)</script> <img src=x onerror=alert(2)> "
 WORDS += "| **strong** | [a](http://x) ![b](http://y) `c` ~~d~~"
@@ -95,7 +96,7 @@ def test_a_passage_is_printed_as_it_stands() -> None:
     found = Result(
         **{"rank": 1, "score": 1.0, "document": NAME, "form": EVIL, "revision": "", "doc_type": "form", "page": 1},
         **{"bboxes": [], "heading_path": EVIL, "anchor_key": None, "text": EVIL, "node_id": "n", "chunk_id": "c"},
-        via={},
+        via=explanation("c"),
     )
     row = {"document_id": NAME, "page": 1, "kind": "white", "is_order": True, "text": EVIL}
     box = {"document_id": NAME, "form": EVIL, "revision": EVIL, "box_key": EVIL, "label": EVIL}

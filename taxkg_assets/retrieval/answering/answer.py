@@ -258,7 +258,7 @@ def find_kind(
     intent = ranking.route.intent
     if find_level(intent) == "document" and not wants_summary(intent):
         known = sum(weight > 0 for weight in ranking.query_term_idf.values()) / max(1, len(ranking.query_term_idf))
-        most = max(float(result.via["coverage"]) for result in results)
+        most = max(result.via.coverage for result in results)
         return guardrail.DOCUMENTS, {"coverage": known * most}
     evidence = find_evidence(searcher, question, ranking, results=results)
     signals = guardrail.find_signals(evidence, documents=len(searcher.facts.documents))

@@ -155,10 +155,10 @@ def list_documents(searcher: Searcher, question: str, ranking: Ranking, *, resul
     Returns:
         One unit per document that covers enough of the question's words.
     """
-    most = max(float(result.via["coverage"]) for result in results)
+    most = max(result.via.coverage for result in results)
     units: list[Unit] = []
     for result in results:
-        if result.via["coverage"] < load_answers().least_coverage * most:
+        if result.via.coverage < load_answers().least_coverage * most:
             continue
         title = result.heading_path.split(" > ")[0]
         pieces: list[Piece] = []
@@ -186,7 +186,7 @@ def quote_summary(searcher: Searcher, question: str, ranking: Ranking, *, result
         One unit per sentence of the summary.
     """
     level = searcher.index_context.levels["document"]
-    summary = level.read(results[0].via["unit"]) if level is not None else ""
+    summary = level.read(unit) if level is not None and (unit := results[0].via.unit) else ""
     title = results[0].heading_path.split(" > ")[0]
     units = [
         Unit(rank=1, label=title, pieces=[Piece(role="sentence", text=summary[start:end])])

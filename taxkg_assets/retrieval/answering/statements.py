@@ -94,7 +94,7 @@ def find_statements(
         Statements in the order of passages and lines.
     """
     number_of = facts.row_of_chunk
-    rows = [[number_of[chunk] for chunk in result.via["chunk_ids"]] for result in results]
+    rows = [[number_of[chunk] for chunk in result.via.chunk_ids] for result in results]
     stretches = open_stretches([row for own in rows for row in own], facts)
     found: list[Statement] = []
     seen: set[tuple[str, bool, str]] = set()

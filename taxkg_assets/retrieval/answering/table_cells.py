@@ -56,7 +56,7 @@ def quote_table_cells(searcher: Searcher, question: str, ranking: Ranking, *, re
 
 def _prints(result: Result, row: int | None, facts: PassageFacts) -> bool:
     """Return whether a passage contains a row of the index: a long table is several."""
-    return row is not None and facts.columns["chunk_id"][row] in result.via["chunk_ids"]
+    return row is not None and facts.columns["chunk_id"][row] in result.via.chunk_ids
 
 
 def quote_cell(ranking: Ranking, result: Result) -> list[Unit]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from taxkg_assets.retrieval.encoding.lexical import find_terms, stem
+from taxkg_assets.retrieval.query.route_explanation import RouteExplanation
 from taxkg_assets.rules.forms import find_named_forms, split_forms
 from taxkg_assets.rules.loader import Rule, find_rule, load_rules, load_usable_rules
 from taxkg_assets.rules.months import MONTHS
@@ -38,12 +39,10 @@ class Route:
     intent: str = QUESTION
     corrections: tuple[str, ...] = ()
 
-    def describe(self) -> dict[str, Any]:
-        """Return what was inferred, without the empty parts, for `via`."""
+    def describe(self) -> RouteExplanation:
+        """Return what was inferred, for readers; the usual intent is left out."""
         found = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        if self.intent == QUESTION:
-            del found["intent"]
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in found.items() if value}
+        return RouteExplanation(**found | {"intent": "" if self.intent == QUESTION else self.intent})
 
 
 @dataclass(frozen=True, slots=True)
