@@ -12,7 +12,7 @@ CORNERS = ("x0_pt", "y0_pt", "x1_pt", "y1_pt")
 
 
 class BoundingBox(BaseModel):
-    """A rectangle on a page.
+    """A rectangle on a page, in points from the top left.
 
     Attributes:
         page: Page of the PDF, from 1.
@@ -30,10 +30,12 @@ class BoundingBox(BaseModel):
     y1: float
 
     @classmethod
-    def of_row(cls, row: Mapping[str, Any]) -> Self:
+    def of_row(cls, row: Mapping[str, Any], *, page: int | None = None) -> Self:
         """Return the rectangle that a table states.
 
         Args:
-            row: Cell or row with `page` and the columns `CORNERS`.
+            row: Cell or row with the columns `CORNERS`.
+            page: Page of the PDF, from 1; that of the row by default.
         """
-        return cls(page=row["page"], x0=row["x0_pt"], y0=row["y0_pt"], x1=row["x1_pt"], y1=row["y1_pt"])
+        page = row["page"] if page is None else page
+        return cls(page=page, x0=row["x0_pt"], y0=row["y0_pt"], x1=row["x1_pt"], y1=row["y1_pt"])

@@ -13,10 +13,6 @@ from taxkg_assets.retrieval.query.route_explanation import Found, RouteExplanati
 from taxkg_assets.retrieval.query.router import Route
 
 
-class Box(BoundingBox):
-    """A rectangle on a page, in points from the top left."""
-
-
 class Flag(BaseModel):
     """A document check that failed: what to doubt about it, and what to do."""
 
@@ -42,7 +38,7 @@ class SameText(BaseModel):
     document: str
     revision: str
     page: int
-    bboxes: list[Box]
+    bboxes: list[BoundingBox]
 
 
 class Explanation(BaseModel):
@@ -89,7 +85,7 @@ class Result(BaseModel):
     revision: str
     doc_type: str
     page: int
-    bboxes: list[Box]
+    bboxes: list[BoundingBox]
     heading_path: str
     anchor_key: str | None
     text: str

@@ -6,7 +6,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from taxkg_assets.retrieval.results import Box, Flag
+from taxkg_assets.bounding_box import BoundingBox
+from taxkg_assets.retrieval.results import Flag
 
 
 class _Row(BaseModel):
@@ -154,7 +155,7 @@ class CellRow(_Row):
     column: str = Field(description="headers of its column, joined with ' > '")
     value: str = Field(description="text of the cell")
     row_values: list[dict[str, Any]] = Field(description="all cells of its row, each with `column` and `value`")
-    bboxes: list[Box] = Field(description="rectangle of the cell")
+    bboxes: list[BoundingBox] = Field(description="rectangle of the cell")
     node_id: str = Field(description="id of the table")
     official_url: str | None = Field(default=None, description="the section on the publisher's web page")
 

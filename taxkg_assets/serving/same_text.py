@@ -7,7 +7,8 @@ from typing import Any
 
 import polars as pl
 
-from taxkg_assets.retrieval.results import Box, Result, SameText
+from taxkg_assets.bounding_box import BoundingBox
+from taxkg_assets.retrieval.results import Result, SameText
 from taxkg_assets.serving.released import Released
 
 SHORTEST = 40
@@ -49,7 +50,7 @@ def _note(result: Result, text: str | None, product: str | None, rows: Sequence[
             document=row["document_id"],
             revision=row["revision"],
             page=row["page"],
-            bboxes=[Box.of_row(box) for box in row["bboxes"]],
+            bboxes=[BoundingBox.of_row(box) for box in row["bboxes"]],
         )
         for row in rows
         if row["text"] == text and row["irs_name"] == product and row["document_id"] != result.document

@@ -14,7 +14,7 @@ from taxkg_assets.rules.models.tables import load_tables
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A rectangle on a page."""
+    """A part of the page at hand, in points; not a `BoundingBox`, whose checks thousands of cells need not pay for."""
 
     x0: float
     y0: float

@@ -11,6 +11,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from taxkg_assets.bounding_box import BoundingBox
 from taxkg_assets.retrieval.answering.context import (
     Spot,
     carry_on,
@@ -28,7 +29,6 @@ from taxkg_assets.retrieval.answering.table_rows import find_captions, find_head
 from taxkg_assets.retrieval.encoding.lexical import find_terms
 from taxkg_assets.retrieval.index.lines import Line, Stretch
 from taxkg_assets.retrieval.query.router import find_listed_codes
-from taxkg_assets.retrieval.results import Box
 from taxkg_assets.rules.anchored_search import matches_any
 from taxkg_assets.rules.models.answers import load_answers
 
@@ -52,7 +52,7 @@ class Piece(BaseModel):
     text: str
     chunk_id: str = ""
     node_id: str = ""
-    bboxes: list[Box] = []
+    bboxes: list[BoundingBox] = []
 
 
 class Unit(BaseModel):

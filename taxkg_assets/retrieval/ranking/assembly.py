@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from taxkg_assets.bounding_box import BoundingBox
 from taxkg_assets.retrieval.index.index_context import IndexContext
 from taxkg_assets.retrieval.index.levels import Level, list_top_children
 from taxkg_assets.retrieval.index.lines import add_lead_ins
 from taxkg_assets.retrieval.ranking import rerank
 from taxkg_assets.retrieval.ranking.windows import SHOWN, Window, Windows
-from taxkg_assets.retrieval.results import Box, Candidate, Explanation, Ranking, RerankerPenalty, Result
+from taxkg_assets.retrieval.results import Candidate, Explanation, Ranking, RerankerPenalty, Result
 from taxkg_assets.rules.models.ranking import load_ranking
 
 _BLOCK = 32
@@ -127,7 +128,7 @@ class Assembly:
             revision=document["revision"],
             doc_type=document["doc_type"],
             page=int(facts.pages[row]),  # the hit's, as `node_id` is: the passage may begin on the page before
-            bboxes=[Box.of_row(box) for box in window.bboxes],
+            bboxes=[BoundingBox.of_row(box) for box in window.bboxes],
             heading_path=cells["heading_path"],
             anchor_key=cells["anchor_key"],
             text=window.text,
