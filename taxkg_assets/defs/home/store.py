@@ -40,6 +40,7 @@ from taxkg_assets.defs.home.storage import REMOTE, LocalStorage, Storage, is_rem
 from taxkg_assets.defs.home.storage import HomeBusyError as HomeBusyError
 from taxkg_assets.defs.home.storage import atomic_write as atomic_write
 from taxkg_assets.settings import settings_of
+from taxkg_assets.sources.manifest import SourceManifest
 
 BUILD, TRAINING = "build", "training"
 """Purpose of a lock: one of each at a time, so that a new document never waits for training."""
@@ -496,11 +497,10 @@ class Store:
 
     # ------------------------------------------------------------------------------------------------- manifest
 
-    def read_manifest(self) -> dict[str, Any]:
-        """The recorded sources: `roots` (folders and files given) and `files` (document → root and path)."""
+    def read_manifest(self) -> SourceManifest:
+        """Return the recorded sources; none for a new home."""
         found = self.storage.read(SOURCE_MANIFEST)
-        empty: dict[str, Any] = {"roots": [], "files": {}}
-        return empty if found is None else json.loads(found)
+        return SourceManifest() if found is None else SourceManifest.model_validate_json(found)
 
     @contextmanager
     def lock_manifest(self) -> Iterator[None]:
@@ -509,10 +509,10 @@ class Store:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
 
-    def write_manifest(self, manifest: Mapping[str, Any]) -> None:
+    def write_manifest(self, manifest: SourceManifest) -> None:
         """Record the sources.
 
         Args:
             manifest: Recorded sources.
         """
-        self.storage.write(SOURCE_MANIFEST, json.dumps(manifest, indent=1, sort_keys=True).encode())
+        self.storage.write(SOURCE_MANIFEST, json.dumps(manifest.model_dump(), indent=1, sort_keys=True).encode())
