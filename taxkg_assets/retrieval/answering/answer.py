@@ -97,7 +97,7 @@ def ask(
     results, model = found.results, searcher.proposer
     relevance, mode = _grade(found, question, settings=settings, model=model)
     text, worded, units = None, None, list[Unit]()
-    if is_worded and results and mode != guardrail.SILENCE:
+    if is_worded and results and mode != guardrail.ABSTENTION:
         if model is not None and settings.llm_answers and not found.changes:
             worded = generate_answer(question, results, proposer=model)
         units = [] if worded else _quote(searcher, question, found, is_placed=is_placed)
@@ -106,8 +106,8 @@ def ask(
     return Answer(
         answer=text,
         confidence=round(guardrail.read_confidence(relevance), 4),
-        abstained=not results or mode == guardrail.SILENCE,
-        outcome=mode if results else guardrail.SILENCE,
+        abstained=not results or mode == guardrail.ABSTENTION,
+        outcome=mode if results else guardrail.ABSTENTION,
         results=results,
         created_by="llm" if worded else "rule",
         model=worded.model if worded else "",
@@ -196,7 +196,7 @@ def _find_notices(searcher: Searcher, found: _Found, *, mode: str, corrections: 
     changed = [notices.correction.format(word=word, other=other) for word, other in corrections.items()]
     foreign = searcher.facts.find_foreign_places(found.ranking.route, found.results[0].document)
     places = [notices.place.format(places=", ".join(foreign))] if foreign else []
-    return [*changed, *places, *([notices.general] if mode == guardrail.GENERAL else [])]
+    return [*changed, *places, *([notices.general] if mode == guardrail.GUIDANCE else [])]
 
 
 def find_cited_flags(text: str | None, results: Sequence[Result]) -> list[Flag]:
