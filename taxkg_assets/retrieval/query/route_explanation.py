@@ -20,7 +20,7 @@ class RouteExplanation(BaseModel):
         years: Tax years or years of revisions.
         revisions: Revisions as named.
         keys: Keys of boxes, lines and columns, e.g. `box_1a`.
-        perspective: Reader that it is asked for, `filer` or `recipient`; empty for none.
+        perspective: Reader whose view it takes, `filer` or `recipient`; empty for none.
         certainty: Certainty of the perspective, from 0 to 1.
         wants_draft: Whether it asks for a draft.
         places: States and cities that it names.
