@@ -23,7 +23,7 @@ from starlette.middleware.gzip import GZipMiddleware
 
 from taxkg_assets.defs.home.storage import StorageError
 from taxkg_assets.retrieval.answering.answer import Answer
-from taxkg_assets.retrieval.ranking.search import MOST_CHARACTERS
+from taxkg_assets.retrieval.query.parsed_query import MOST_CHARACTERS
 from taxkg_assets.retrieval.results import Flag, Result
 from taxkg_assets.serving.api_examples import add_examples
 from taxkg_assets.serving.browse_api import create_browse_router

@@ -8,8 +8,9 @@ from typing import Any
 
 import polars as pl
 
+from taxkg_assets.retrieval.query.parsed_query import tidy_query
 from taxkg_assets.retrieval.query.router import build_catalog, find_route
-from taxkg_assets.retrieval.ranking.search import Searcher, tidy_query
+from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.retrieval.tables.table_entry import TableCatalogue, build_table_catalogue
 from taxkg_assets.retrieval.tables.table_lookup import CellMatch, find_cells, find_unit, score_tables
 from taxkg_assets.serving.released import Released

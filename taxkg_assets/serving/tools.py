@@ -19,7 +19,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import BaseModel, Field, ValidationError
 
-from taxkg_assets.retrieval.ranking.search import MOST_CHARACTERS
+from taxkg_assets.retrieval.query.parsed_query import MOST_CHARACTERS
 from taxkg_assets.serving.agent_replies import (
     reply_answer,
     reply_box,

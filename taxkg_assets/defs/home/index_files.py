@@ -26,7 +26,7 @@ from taxkg_assets.defs.home.storage import LocalStorage
 from taxkg_assets.defs.home.store import Store
 from taxkg_assets.retrieval.encoding.codes import VectorCodes
 from taxkg_assets.retrieval.encoding.encoder import Vectors
-from taxkg_assets.retrieval.encoding.lexical import LexicalRetriever
+from taxkg_assets.retrieval.index.bm25 import LexicalRetriever
 from taxkg_assets.retrieval.index.known import MAPPED, TERMED, KnownTables, read_known, read_vocabulary
 from taxkg_assets.retrieval.index.levels import UNIT_LEVELS
 from taxkg_assets.retrieval.index.passage_index import Known, LanceIndex, PassageIndex, SearchIndex, open_lance_index

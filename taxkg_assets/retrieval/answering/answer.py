@@ -22,9 +22,11 @@ from taxkg_assets.retrieval.answering.table_cells import quote_cell
 from taxkg_assets.retrieval.answering.units import Unit
 from taxkg_assets.retrieval.answering.wording import Citation, blend_relevance, generate_answer
 from taxkg_assets.retrieval.encoding.lexical import find_terms
+from taxkg_assets.retrieval.query.form_match import score_form
+from taxkg_assets.retrieval.query.parsed_query import tidy_query
 from taxkg_assets.retrieval.query.router import find_level, wants_summary
-from taxkg_assets.retrieval.ranking.rerank import score_form, score_overlap
-from taxkg_assets.retrieval.ranking.search import Searcher, tidy_query
+from taxkg_assets.retrieval.ranking.rerank import score_overlap
+from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.retrieval.results import Flag, Ranking, Result
 from taxkg_assets.rules.models.guardrail import load_guardrail
 from taxkg_assets.settings import Settings
@@ -91,7 +93,7 @@ def ask(
     Raises:
         ProposerError: The model cannot be called.
     """
-    question, corrections = searcher.correct(tidy_query(question))
+    question, corrections = searcher.correct(question)
     filters: dict[str, Any] = {"form": form, "year": year, "document": document}
     found = _find(searcher, question, k=k, level=level, filters=filters)
     results, model = found.results, searcher.proposer

@@ -15,8 +15,8 @@ from taxkg_assets.retrieval.answering.table_rows import find_captions, find_head
 from taxkg_assets.retrieval.encoding.lexical import find_terms
 from taxkg_assets.retrieval.index.facts import PassageFacts
 from taxkg_assets.retrieval.index.lines import CELLS, Line, Stretch, open_stretches
+from taxkg_assets.retrieval.query.form_match import OTHER_FORM, score_form
 from taxkg_assets.retrieval.query.router import Route, covers_key, find_kind, find_listed_codes
-from taxkg_assets.retrieval.ranking.rerank import OTHER_FORM, score_form
 from taxkg_assets.retrieval.results import Result
 from taxkg_assets.rules.anchored_search import matches_any
 from taxkg_assets.rules.loader import load_rules

@@ -39,6 +39,11 @@ class Route:
     intent: str = QUESTION
     corrections: tuple[str, ...] = ()
 
+    @property
+    def codes(self) -> list[str]:
+        """Return the requested codes of boxes, such as `code_DD`."""
+        return [key for key in self.keys if key.startswith("code_")]
+
     def describe(self) -> RouteExplanation:
         """Return what was inferred, for readers; the usual intent is left out."""
         found = {name: getattr(self, name) for name in self.__dataclass_fields__}
