@@ -81,7 +81,9 @@ def score_first_stage(
     limits = load_ranking().retrievers
     route, query_vector = parsed.route, encoded.query_vector
     similarity = scale.read(score_rows(index_context.document_vectors, query_vector)).astype(np.float64)
-    idf = {term: index_context.index.lexical.idf(term) for term in dict.fromkeys(encoded.terms)}
+    lexical = index_context.index.lexical
+    rows = lexical.row_count
+    idf = {term: lexical.vocabulary.idf(term, row_count=rows) for term in dict.fromkeys(encoded.terms)}
     question = Question(encoded.terms, encoded.extra, limits.expansion, query_vector)
     scores = index_context.index.ask(question, scale=scale)
     documents = index_context.documents.score_documents(route)

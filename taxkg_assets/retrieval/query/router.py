@@ -140,13 +140,13 @@ def find_route(question: str, *, catalog: Catalog) -> Route:
     Source:
         rules/router.yaml, and intents in rules/levels.yaml.
     """
-    forms = find_named_forms(catalog.names, question)
     years, revisions = _find_years(question)
     named = {
         _JOINED.sub(r"\1-\2", match["form"].casefold()): rule.extra.get("is_mention", False)
         for rule in _usable("forms", question)
         for match in rule.pattern.finditer(question)
     }
+    forms = find_named_forms(catalog.names, question)
     unknown = sorted(form for form in named if not _is_printed(form, catalog))
     balance = sum(rule.extra["weight"] for rule in _usable("perspectives", question) if rule.pattern.search(question))
     keys = tuple(dict.fromkeys(_find_keys(question)))
