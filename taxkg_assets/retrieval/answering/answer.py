@@ -14,13 +14,13 @@ from pydantic import BaseModel, ConfigDict
 
 from taxkg_assets.prompts.contract import Proposer
 from taxkg_assets.retrieval.answering import guardrail
+from taxkg_assets.retrieval.answering.answer_generation import Citation, blend_relevance, generate_answer
 from taxkg_assets.retrieval.answering.boxes import NamedBox, find_named_box, name_box
 from taxkg_assets.retrieval.answering.changes import answer_changes
 from taxkg_assets.retrieval.answering.excerpt import excerpt_answer, list_documents, quote_summary
 from taxkg_assets.retrieval.answering.places import place_units
 from taxkg_assets.retrieval.answering.table_cells import quote_cell
 from taxkg_assets.retrieval.answering.units import Unit
-from taxkg_assets.retrieval.answering.wording import Citation, blend_relevance, generate_answer
 from taxkg_assets.retrieval.encoding.lexical import find_terms
 from taxkg_assets.retrieval.query.form_match import score_form
 from taxkg_assets.retrieval.query.parsed_query import tidy_query

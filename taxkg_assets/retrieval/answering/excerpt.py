@@ -7,10 +7,15 @@ from collections.abc import Collection, Sequence
 from taxkg_assets.retrieval.answering.code_list import list_codes
 from taxkg_assets.retrieval.answering.editions import find_other_editions, name_editions
 from taxkg_assets.retrieval.answering.sides import COMPARISON, find_sides
+from taxkg_assets.retrieval.answering.statement_scores import (
+    find_figures,
+    find_openings,
+    rank_statements,
+    score_statements,
+)
 from taxkg_assets.retrieval.answering.statements import Statement, find_statements
 from taxkg_assets.retrieval.answering.table_cells import covers_question, quote_cell, quote_row, quote_table_cells
 from taxkg_assets.retrieval.answering.units import Draft, Piece, Unit, draft_unit, finish_unit, merge_drafts
-from taxkg_assets.retrieval.answering.worth import find_figures, find_openings, rank_statements, score_statements
 from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.retrieval.results import Ranking, Result
 from taxkg_assets.rules.models.answers import load_answers
@@ -123,7 +128,7 @@ def choose_units(
         drafts = merged
     best = {draft.passage: max(own.worth for own in drafts if own.passage == draft.passage) for draft in drafts}
     return sorted(
-        drafts, key=lambda draft: (-best[draft.passage], draft.passage, min(draft.stretch.rows), min(draft.spots))
+        drafts, key=lambda draft: (-best[draft.passage], draft.passage, min(draft.context.rows), min(draft.spots))
     )
 
 
