@@ -331,7 +331,8 @@ def _save_matrices(folder: Path, **matrices: Any) -> None:
 def _open_folder(store: Store, name: str) -> Path:
     """A folder of files, copied here once where the home is a bucket.
 
-    Raises: IndexFilesError if a file is missing or of another size than the one that was written.
+    Raises:
+        IndexFilesError: A file is missing or of another size than the one that was written.
     """
     folder = store.storage.local_copy(name)
     card = folder / FILES

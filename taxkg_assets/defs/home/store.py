@@ -147,7 +147,12 @@ class Store:
     def exclusive(self, *, work: str = BUILD, wait_s: float = 0.0) -> Iterator[None]:
         """Hold the home for one build; another process waits, then fails. The lock ends with its process.
 
-        Args: work: training holds the home for itself: it writes no table that a build writes.
+        Args:
+            work: Kind of work that holds the home; training writes no table that a build writes, so both may run.
+            wait_s: Longest wait for another process, in seconds.
+
+        Raises:
+            HomeBusyError: Another process holds the home for longer.
         """
         key = f"{self.home}:{work}"
         if key in _locked:
@@ -389,7 +394,14 @@ class Store:
     ) -> TableState:
         """Replace a whole table by validated rows in one commit.
 
-        Args: documents: for a table that is made in parts, what the rows of each part were made from.
+        Args:
+            name: Name of the table.
+            frame: New rows.
+            inputs: Digest of what they were made from.
+            documents: For a table that is made in parts, what the rows of each part were made from.
+
+        Returns:
+            State of the table after the commit.
         """
         frame = enforce_contract(schema_of(name), frame)
         self._create(name)
@@ -433,7 +445,13 @@ class Store:
     ) -> TableState:
         """Replace the rows of some documents in one commit and leave all others alone.
 
-        Args: documents: for each document what its rows were read from; None removes the document.
+        Args:
+            name: Name of the table.
+            frame: New rows of the documents.
+            documents: For each document what its rows were read from; None removes the document.
+
+        Returns:
+            State of the table after the commit.
         """
         frame = enforce_contract(schema_of(name), frame)
         with self._table_lock(name):

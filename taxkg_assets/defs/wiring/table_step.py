@@ -54,8 +54,14 @@ class TableStep:
     ) -> WholeTable:
         """Make the rows of the table.
 
-        Args: states: of the tables above, at the versions to read. made_from: digest of all that the table rests on.
-              share: which of how many shares to make, for a table whose work is dealt out.
+        Args:
+            home: The home.
+            states: States of the upstream tables, at the versions to read.
+            made_from: Digest of all that the rows depend on.
+            share: Number of the share to make, from 0, and number of shares, for a table whose work is dealt out.
+
+        Returns:
+            The rows, with the digest of what each part was made from.
         """
         with stage_progress(self.name, 0), timed(self.name):
             whole = self._read(home, states, wanted=None) if self.parts is None or self.parts.digest_each else None
@@ -122,7 +128,14 @@ def drop_invalid_rows(
 ) -> tuple[pl.DataFrame, dict[str, Any]]:
     """Drop the rows of a derived table that fail a row check: one odd row never costs the reader the others.
 
-    Returns: the rows that are kept, and what the UI shows of the others: their number, by check, and the first ones.
+    Args:
+        built: Rows as built.
+        frames: Tables that the checks read, by name.
+        checks: Row checks; each returns the offending rows, and names the tables that it reads as parameters.
+        key: Columns that identify a row.
+
+    Returns:
+        The rows that are kept, and what the UI shows of the others: their number, by check, and the first ones.
     """
     kept, notes = built, dict[str, Any]()
     for check in checks:

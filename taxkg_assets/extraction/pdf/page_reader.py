@@ -143,7 +143,7 @@ def _read_page(
 def _read_drawn(page: Any, content: bytes, *, blocks: Sequence[dict[str, Any]], is_replaced: bool) -> _Drawn:
     """Read what a page of a PDF is painted with besides text.
 
-    Args: content: its instructions. blocks: its text as parsed. is_replaced: the document has other words for its text.
+    `content`: its instructions; `blocks`: its text as parsed; `is_replaced`: the document has other words for its text.
     """
     wordless = strip_text_objects(content)
     instructions = content if wordless is None else wordless

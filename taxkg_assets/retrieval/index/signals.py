@@ -1,4 +1,4 @@
-"""Signals of an index about the candidates of a question: scores and cells, read before the ranker weighs them."""
+"""Signals of an index about the candidates of a question: scores and cells, read before the ranker scores them."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def gather_signals(
     index_context: IndexContext,
     scale: CosineScale,
 ) -> Signals:
-    """Read all that the ranker weighs about the candidates of a question.
+    """Read all that the ranker scores about the candidates of a question.
 
     Args:
         parsed: The question.
