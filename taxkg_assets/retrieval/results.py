@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from taxkg_assets.bounding_box import BoundingBox
 from taxkg_assets.retrieval.encoding.arrays import Floats
@@ -42,36 +42,23 @@ class SameText(BaseModel):
 
 
 class Explanation(BaseModel):
-    """How a passage was found.
-
-    Attributes:
-        lexical_rank: 1-based rank by its words; None where they did not find it.
-        vector_rank: 1-based rank by its meaning; None where it did not find it.
-        rerank_score: Score of the ranking.
-        reranker: Deduction of a reranker; None where none scored the passage.
-        cosine: Cosine of the question's vector and the passage's.
-        coverage: Share of the question's terms in the passage, by inverse document frequency.
-        route: Interpretation of the question.
-        edge: Always None: a search follows no edge. The name is part of the contract of a result.
-        chunk_ids: Chunks that the passage consists of.
-        unit: Document, page or section that is shown by this passage; None for a passage of its own.
-        drill_down: Its best passages, where `unit` is set.
-        same_in: Equal paragraphs of other revisions, newest first.
-    """
+    """How a passage was found."""
 
     model_config = ConfigDict(frozen=True)
-    lexical_rank: int | None = None
-    vector_rank: int | None = None
-    rerank_score: float
-    reranker: RerankerPenalty | None = None
-    cosine: float
-    coverage: float
-    route: RouteExplanation
-    edge: None = None
-    chunk_ids: list[str]
-    unit: Found[str | None] = None
-    drill_down: Found[list[str]] = []
-    same_in: Found[list[SameText]] = []
+    lexical_rank: int | None = Field(
+        default=None, description="rank by its words, from 1; null where not found by them"
+    )
+    vector_rank: int | None = Field(default=None, description="rank by its meaning, from 1; null where not found by it")
+    rerank_score: float = Field(description="score of the ranking")
+    reranker: RerankerPenalty | None = Field(default=None, description="deduction of a reranker, if one scored it")
+    cosine: float = Field(description="cosine of the question's vector and the passage's")
+    coverage: float = Field(description="share of the question's terms in the passage, rare terms counting more")
+    route: RouteExplanation = Field(description="interpretation of the question")
+    edge: None = Field(default=None, description="always null: a search follows no edge of the graph")
+    chunk_ids: list[str] = Field(description="chunks that the passage consists of")
+    unit: Found[str | None] = Field(default=None, description="document, page or section that the passage stands for")
+    drill_down: Found[list[str]] = Field(default=[], description="best passages of `unit`")
+    same_in: Found[list[SameText]] = Field(default=[], description="equal paragraphs of other revisions, newest first")
 
 
 class Result(BaseModel):

@@ -13,37 +13,20 @@ Found = Annotated[T, Field(exclude_if=not_)]
 
 
 class RouteExplanation(BaseModel):
-    """Interpretation of a question.
-
-    Attributes:
-        forms: Forms that it names or implies, e.g. `1099-DIV`.
-        years: Tax years or years of revisions.
-        revisions: Revisions as named.
-        keys: Keys of boxes, lines and columns, e.g. `box_1a`.
-        perspective: Reader whose view it takes, `filer` or `recipient`; empty for none.
-        certainty: Certainty of the perspective, from 0 to 1.
-        wants_draft: Whether it asks for a draft.
-        places: States and cities that it names.
-        unknown_forms: Forms that it names and the corpus does not have.
-        mentioned_forms: Forms that it mentions besides those that it asks about.
-        wants_amount: Whether it asks for an amount.
-        wants_city: Whether it asks for a city's own law.
-        intent: Kind of question; empty for one that passages answer.
-        corrections: Corrected typing errors, each as `word: other`.
-    """
+    """Interpretation of a question."""
 
     model_config = ConfigDict(frozen=True)
-    forms: Found[list[str]] = []
-    years: Found[list[int]] = []
-    revisions: Found[list[str]] = []
-    keys: Found[list[str]] = []
-    perspective: Found[str] = ""
-    certainty: Found[float] = 0.0
-    wants_draft: Found[bool] = False
-    places: Found[list[str]] = []
-    unknown_forms: Found[list[str]] = []
-    mentioned_forms: Found[list[str]] = []
-    wants_amount: Found[bool] = False
-    wants_city: Found[bool] = False
-    intent: Found[str] = ""
-    corrections: Found[list[str]] = []
+    forms: Found[list[str]] = Field(default=[], description="forms that it names or implies, e.g. 1099-DIV")
+    years: Found[list[int]] = Field(default=[], description="tax years, or years of revisions")
+    revisions: Found[list[str]] = Field(default=[], description="revisions as named")
+    keys: Found[list[str]] = Field(default=[], description="keys of boxes, lines and columns, e.g. box_1a")
+    perspective: Found[str] = Field(default="", description="reader whose view it takes: filer or recipient")
+    certainty: Found[float] = Field(default=0.0, description="certainty of the perspective, from 0 to 1")
+    wants_draft: Found[bool] = Field(default=False, description="whether it wants a draft")
+    places: Found[list[str]] = Field(default=[], description="states and cities that it names")
+    unknown_forms: Found[list[str]] = Field(default=[], description="forms that the library does not have")
+    mentioned_forms: Found[list[str]] = Field(default=[], description="other forms that it mentions in passing")
+    wants_amount: Found[bool] = Field(default=False, description="whether it wants an amount")
+    wants_city: Found[bool] = Field(default=False, description="whether it wants a city's own law")
+    intent: Found[str] = Field(default="", description="kind of question, unless passages answer it")
+    corrections: Found[list[str]] = Field(default=[], description="corrected typing errors, each as `word: other`")
