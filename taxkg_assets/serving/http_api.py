@@ -7,7 +7,7 @@ import logging
 import time
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, Literal
 
 import anyio
 import anyio.to_thread
@@ -278,7 +278,7 @@ def _add_questions(app: FastAPI, service: Service) -> None:
 
     @app.post("/v1/table", responses=describe_problems(404), summary="Cells of tables by their row and column headers")
     def table(body: TableRequest) -> list[CellRow]:
-        return cast(list[CellRow], service.find_cells(body.question, k=body.k, document=body.document))
+        return service.find_cells(body.question, k=body.k, document=body.document)
 
     @app.post(
         "/v1/ask", responses=describe_problems(404), summary="An answer with citations, general guidance, or abstention"

@@ -17,6 +17,7 @@ import polars as pl
 import pymupdf
 from markdown_it import MarkdownIt
 
+from taxkg_assets.bounding_box import BoundingBox
 from taxkg_assets.defs.ingest.worker import read_document
 from taxkg_assets.defs.ingest.worker_replies import Refused
 from taxkg_assets.defs.wiring.verdicts import shortened, table_metadata
@@ -27,6 +28,7 @@ from taxkg_assets.graph.change_page import render_change_page
 from taxkg_assets.graph.change_report import build_change_report, render_change_markdown, render_changes_overview
 from taxkg_assets.retrieval.results import Result
 from taxkg_assets.serving import render, render_answers
+from taxkg_assets.serving.replies import CellExplanation, CellRow
 from taxkg_assets.serving.terminal import Terminal, escape_controls
 from taxkg_assets.sources.scan import name_of
 from taxkg_assets_tests.defs.hostile import sound_pdf
@@ -101,8 +103,13 @@ def test_a_passage_is_printed_as_it_stands() -> None:
     row = {"document_id": NAME, "page": 1, "kind": "white", "is_order": True, "text": EVIL}
     box = {"document_id": NAME, "form": EVIL, "revision": EVIL, "box_key": EVIL, "label": EVIL}
     box |= {"filer": EVIL, "recipient": ""}
-    cell = {"document": NAME, "rank": 1, "page": 1, "score": 1.0, "title": EVIL, "heading_path": EVIL}
-    cell |= {"value": EVIL, "row": EVIL, "column": EVIL, "bboxes": [dict.fromkeys(("x0", "y0", "x1", "y1"), 1.0)]}
+    cell = CellRow(
+        **{"rank": 1, "score": 1.0, "document": NAME, "form": EVIL, "revision": "", "doc_type": "form", "page": 1},
+        **{"heading_path": EVIL, "anchor_key": None, "text": EVIL, "node_id": "n", "chunk_id": "c", "quality": []},
+        **{"title": EVIL, "value": EVIL, "row": EVIL, "column": EVIL, "row_values": []},
+        bboxes=[BoundingBox(page=1, x0=1, y0=1, x1=1, y1=1)],
+        via=CellExplanation(table="n", header_match=1.0),
+    )
     printed = [
         shown(render_answers.passages, [found]),
         shown(render.hidden_texts, [row]),

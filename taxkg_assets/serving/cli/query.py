@@ -162,7 +162,7 @@ def table(
         raise typer.BadParameter("The question is empty.")
     rows = TableLookup(open_release(home_of(home))).find(question, k=k, document=document or None)
     if as_json:
-        print_json(rows)
+        print_json([row.model_dump() for row in rows])
     else:
         render_answers.cells(question, rows, out=out)
 
