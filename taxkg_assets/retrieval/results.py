@@ -56,7 +56,7 @@ class Explanation(BaseModel):
     route: RouteExplanation = Field(description="interpretation of the question")
     edge: None = Field(default=None, description="always null: a search follows no edge of the graph")
     chunk_ids: list[str] = Field(description="chunks that the passage consists of")
-    unit: Found[str | None] = Field(default=None, description="document, page or section that the passage stands for")
+    unit: Found[str | None] = Field(default=None, description="document, page or section that the passage represents")
     drill_down: Found[list[str]] = Field(default=[], description="best passages of `unit`")
     same_in: Found[list[SameText]] = Field(default=[], description="equal paragraphs of other revisions, newest first")
 

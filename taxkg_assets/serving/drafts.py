@@ -140,7 +140,8 @@ def read_text(text: str, *, name: str) -> DraftFile:
 
 def _read_pdf(data: bytes, *, name: str) -> DraftFile:
     """Read a PDF in a process of its own, within the limits of a build: a broken one can harm nothing else."""
-    from taxkg_assets.defs.ingest.reader import Job, Limits, read_documents  # loaded here: most drafts are text
+    from taxkg_assets.defs.ingest.reader import Limits, read_documents  # loaded here: most drafts are text
+    from taxkg_assets.defs.ingest.worker_replies import Job
 
     settings = Settings()
     with tempfile.TemporaryDirectory() as folder:

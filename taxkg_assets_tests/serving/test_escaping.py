@@ -19,7 +19,7 @@ from markdown_it import MarkdownIt
 
 from taxkg_assets.bounding_box import BoundingBox
 from taxkg_assets.defs.ingest.worker import read_document
-from taxkg_assets.defs.ingest.worker_replies import Refused
+from taxkg_assets.defs.ingest.worker_replies import Job, Refused
 from taxkg_assets.defs.wiring.verdicts import shortened, table_metadata
 from taxkg_assets.evaluation.page import Heading, Paragraph, render_html, render_markdown
 from taxkg_assets.extraction.extract import extract
@@ -84,10 +84,11 @@ def test_the_reading_lets_no_control_character_into_a_table() -> None:
 
 
 def test_a_refusal_says_nothing_to_the_terminal(tmp_path: Path) -> None:
-    job = {"path": str(tmp_path / "x.pdf"), "sha256": "", "document_id": name_of(Path(f"{NAME}.pdf")), "is_text": False}
-    refused = read_document({**job, "max_pages": 9, "table_engine": "own", "folder": str(tmp_path)})
+    name, path = name_of(Path(f"{NAME}.pdf")), str(tmp_path / "x.pdf")
+    job = Job(name, path, "", path, str(tmp_path), False, code_version="1", max_pages=9, folder=str(tmp_path))
+    refused = read_document(job)
     assert isinstance(refused, Refused)
-    row = {**asdict(refused), "document_id": job["document_id"], "reason": EVIL}
+    row = {**asdict(refused), "document_id": name, "reason": EVIL}
     printed = shown(render.quarantine, [row])
     assert not SPEAKS.search(printed)
     assert "[bold red]now[/]" in printed

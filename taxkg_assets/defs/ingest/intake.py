@@ -23,8 +23,9 @@ from taxkg_assets.defs.home.timing import keep_times, timed
 from taxkg_assets.defs.ingest.engine import open_engine
 from taxkg_assets.defs.ingest.file_status import FileStatus, inbox_of, inspect_files
 from taxkg_assets.defs.ingest.llm_refinement import open_refinement, refinement_fingerprint
-from taxkg_assets.defs.ingest.reader import Job, Limits, Outcome
+from taxkg_assets.defs.ingest.reader import Limits, Outcome
 from taxkg_assets.defs.ingest.reading import reading_version
+from taxkg_assets.defs.ingest.worker_replies import Job
 from taxkg_assets.defs.wiring.progress import stage_progress
 from taxkg_assets.defs.wiring.resources import Home
 from taxkg_assets.settings import Settings

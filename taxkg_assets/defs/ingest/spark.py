@@ -21,7 +21,8 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
-from taxkg_assets.defs.ingest.reader import Job, Limits, Outcome, read_documents
+from taxkg_assets.defs.ingest.reader import Limits, Outcome, read_documents
+from taxkg_assets.defs.ingest.worker_replies import Job
 
 WAVE = 128
 """Documents that are dealt out at once: their frames come back into the driver's memory together."""

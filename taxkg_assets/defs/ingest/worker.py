@@ -20,7 +20,6 @@ import traceback
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -29,6 +28,7 @@ from taxkg_assets.defs.home.store import frame_digest
 from taxkg_assets.defs.ingest.worker_replies import (
     MEMORY_REMEDY,
     Extracted,
+    Job,
     Ready,
     Refused,
     Reply,
@@ -74,19 +74,24 @@ def _read_status(name: str) -> int:
     return int(match[1]) * 1024 if match else 0
 
 
-def read_document(job: dict[str, Any]) -> Reply:
+def read_document(job: Job) -> Reply:
     """Read one document and leave its frames in the job's folder; the reply says what went wrong, if anything."""
     begin_document()
     try:
-        data = Path(job["path"]).read_bytes()
+        data = Path(job.path).read_bytes()
     except OSError as gone:
         reason = f"The file cannot be read ({gone.strerror})."
         return _refusal("open", reason, "Put it back, or remove it and build again.")
-    if hashlib.sha256(data).hexdigest() != job["sha256"]:
+    if hashlib.sha256(data).hexdigest() != job.sha256:
         return _refusal("open", "The file changed while it was being read.", "Run the build again.")
     try:
-        wanted = {key: job[key] for key in ("document_id", "is_text", "max_pages", "table_engine")}
-        read = extract(data, **wanted)
+        read = extract(
+            data,
+            document_id=job.document_id,
+            is_text=job.is_text,
+            max_pages=job.max_pages,
+            table_engine=job.table_engine,
+        )
     except Exception as defect:
         if is_out_of_memory(defect) or (not isinstance(defect, StageError) and has_met_limit()):
             reason = "Reading the document took more memory than allowed."
@@ -99,7 +104,7 @@ def read_document(job: dict[str, Any]) -> Reply:
     if broken := find_failed_check(read.frames, DOCUMENT_CHECKS):
         check, offending = broken
         return _refusal(check.on, check.refuse(offending), check.remedy, is_check_failure=True)
-    facts = {key: job[key] for key in ("document_id", "sha256", "source_uri", "source_root", "code_version")}
+    facts = {key: getattr(job, key) for key in ("document_id", "sha256", "source_uri", "source_root", "code_version")}
     admission = {
         **asdict(read.identity),
         **facts,
@@ -118,10 +123,10 @@ def read_document(job: dict[str, Any]) -> Reply:
     admission["tier"] = find_tier(admission, own={})
     frames = {"documents": build_documents([admission]), **read.frames}
     try:
-        return _save(frames, Path(job["folder"]))
+        return _save(frames, Path(job.folder))
     except OSError as unwritable:
         # The home's fault and not the document's: nothing is said of the document, the build stops.
-        return Unwritable(unwritable.errno, unwritable.strerror or str(unwritable), job["folder"])
+        return Unwritable(unwritable.errno, unwritable.strerror or str(unwritable), job.folder)
 
 
 def is_out_of_memory(error: BaseException | None) -> bool:
@@ -180,7 +185,7 @@ def main() -> None:
     replies.write(encode_reply(Ready()))
     for line in sys.stdin:
         started = time.perf_counter()
-        reply = read_document(json.loads(line))
+        reply = read_document(Job(**json.loads(line)))
         replies.write(encode_reply(reply, seconds=time.perf_counter() - started))
 
 

@@ -14,7 +14,8 @@ import pymupdf
 import pytest
 
 from taxkg_assets.defs.ingest import worker
-from taxkg_assets.defs.ingest.reader import Job, Limits, Outcome, read_documents
+from taxkg_assets.defs.ingest.reader import Limits, Outcome, read_documents
+from taxkg_assets.defs.ingest.worker_replies import Job
 from taxkg_assets.extraction.errors import StageError
 from taxkg_assets_tests.defs.hostile import bomb, sound_pdf
 
