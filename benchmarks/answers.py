@@ -79,7 +79,7 @@ def score_answer(searcher: Searcher, row: Row, *, settings: Settings) -> tuple[f
     answer = ask(searcher, row["query"], settings=settings, k=PASSAGES)
     elements = set(find_elements(row))
     right = {number for number, nodes in enumerate(facts.columns["node_ids"]) if not elements.isdisjoint(nodes)}
-    shown = {facts.row_of_chunk[chunk] for result in answer.results for chunk in result.via["chunk_ids"]}
+    shown = {facts.row_of_chunk[chunk] for result in answer.results for chunk in result.via.chunk_ids}
     if not right & shown or answer.answer is None:
         return None
     pieces = [piece for unit in answer.units for piece in unit.pieces if piece.chunk_id and piece.role != "label"]

@@ -16,7 +16,7 @@ from benchmarks.results import open_home, write_results
 from taxkg_assets.retrieval.answering.statements import Statement, read_row
 from taxkg_assets.retrieval.answering.units import draft_unit, finish_unit
 from taxkg_assets.retrieval.index.facts import PassageFacts
-from taxkg_assets.retrieval.index.lines import find_mark, open_stretches, starts_list
+from taxkg_assets.retrieval.index.lines import find_mark, open_contexts, starts_list
 from taxkg_assets.retrieval.query.router import Route
 from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.rules.loader import load_rules
@@ -103,9 +103,9 @@ def _by_anchor(sections: pl.DataFrame) -> Iterator[Sequence[Mapping[str, Any]]]:
 
 
 def _statements_of(row: int, facts: PassageFacts, *, node: str) -> Iterator[Statement]:
-    stretch = open_stretches([row], facts)[row]
-    for own in read_row(row, stretch, route=Route(), passage=0, hit=row, wanted=frozenset()):
-        if stretch.node(own.line) == node:
+    context = open_contexts([row], facts)[row]
+    for own in read_row(row, context, route=Route(), passage=0, hit=row, wanted=frozenset()):
+        if context.node(own.line) == node:
             yield own
 
 

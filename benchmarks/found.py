@@ -17,7 +17,8 @@ from benchmarks.forum import HALVES, find_family, read_half
 from benchmarks.results import open_home, write_results
 from taxkg_assets.evaluation.metrics import Result, score_query
 from taxkg_assets.evaluation.significance import Interval, score_interval
-from taxkg_assets.retrieval.encoding.lexical import LexicalRetriever, find_terms
+from taxkg_assets.retrieval.encoding.lexical import find_terms
+from taxkg_assets.retrieval.index.bm25 import LexicalRetriever
 from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.settings import Settings
 

@@ -22,7 +22,8 @@ import psutil
 
 from benchmarks.mutants import Mutant, build_mutants, load_originals
 from benchmarks.results import write_results
-from taxkg_assets.defs.ingest.reader import Job, Limits, Outcome, read_documents
+from taxkg_assets.defs.ingest.reader import Limits, Outcome, read_documents
+from taxkg_assets.defs.ingest.worker_replies import Job
 
 PROJECT = Path(__file__).resolve().parents[1]
 SEED = 20

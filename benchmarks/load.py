@@ -17,7 +17,8 @@ import psutil
 import pymupdf
 
 from benchmarks.documents import Document, blank_page
-from taxkg_assets.defs.ingest.reader import Job, Limits, read_documents
+from taxkg_assets.defs.ingest.reader import Limits, read_documents
+from taxkg_assets.defs.ingest.worker_replies import Job
 from taxkg_assets.extraction.extract import extract
 from taxkg_assets.sources.scan import sha256_of
 

@@ -30,7 +30,7 @@ from taxkg_assets.evaluation.labels import Labels
 from taxkg_assets.evaluation.matching import squash
 from taxkg_assets.evaluation.naming import is_same_heading, is_same_path
 from taxkg_assets.evaluation.page import Block, Cell, Heading, Paragraph, Table, render_html, render_markdown
-from taxkg_assets.retrieval.ranking.fuse import fuse_rankings
+from taxkg_assets.retrieval.index.fuse import fuse_rankings
 from taxkg_assets.serving.released import Released
 from taxkg_assets.settings import Settings
 

@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict
+from collections.abc import Mapping
+from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict, Field
 
 CORNERS = ("x0_pt", "y0_pt", "x1_pt", "y1_pt")
 """Columns of a rectangle in tables."""
 
 
 class BoundingBox(BaseModel):
-    """A rectangle on a page.
-
-    Attributes:
-        page: Page of the PDF, from 1.
-        x0: Left edge, in points from the left of the page.
-        y0: Upper edge, in points from the top of the page.
-        x1: Right edge.
-        y1: Lower edge.
-    """
+    """A rectangle on a page, in points from the top left."""
 
     model_config = ConfigDict(frozen=True)
-    page: int
-    x0: float
-    y0: float
-    x1: float
-    y1: float
+    page: int = Field(description="page of the PDF, from 1")
+    x0: float = Field(description="left edge")
+    y0: float = Field(description="upper edge")
+    x1: float = Field(description="right edge")
+    y1: float = Field(description="lower edge")
+
+    @classmethod
+    def of_row(cls, row: Mapping[str, Any], *, page: int | None = None) -> Self:
+        """Return the rectangle that a table states.
+
+        Args:
+            row: Cell or row with the columns `CORNERS`.
+            page: Page of the PDF, from 1; that of the row by default.
+        """
+        page = row["page"] if page is None else page
+        return cls(page=page, x0=row["x0_pt"], y0=row["y0_pt"], x1=row["x1_pt"], y1=row["y1_pt"])

@@ -51,6 +51,7 @@ GENERATED = {"docs/tables.md", "docs/commands.md", "docs/settings.md", "docs/tra
 DOCUMENTED = {"os._exit"}
 """Public functions with an underscore: the reference of their library describes them."""
 SECTION = re.compile(r"^\s*(Args|Arguments|Returns|Yields|Raises):\s*(.*)$")
+_UNTYPED = re.compile(r"\b(?:dict|Mapping)\[str, Any\]")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
@@ -344,6 +345,38 @@ def _is_family_call(node: ast.expr) -> bool:
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "load_family"
 
 
+def find_untyped_signatures(module: Module) -> list[str]:
+    """Find public functions and methods that take or return a mapping of names to anything: `dict[str, Any]`.
+
+    A model or a dataclass would say which names there are. Functions inside of functions do not count.
+
+    Args:
+        module: Module to search.
+
+    Returns:
+        Names of the functions; those of methods with their class.
+    """
+    classes = [node for node in module.tree.body if isinstance(node, ast.ClassDef)]
+    owners: list[tuple[str, ast.Module | ast.ClassDef]] = [("", module.tree), *((f"{c.name}.", c) for c in classes)]
+    return [
+        owner + node.name
+        for owner, scope in owners
+        for node in scope.body
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and not _is_private(owner + node.name)
+        and any(_UNTYPED.search(ast.unparse(annotation)) for annotation in _annotations(node))
+    ]
+
+
+def _annotations(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.expr]:
+    arguments = node.args
+    for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
+        if argument.annotation is not None:
+            yield argument.annotation
+    if node.returns is not None:
+        yield node.returns
+
+
 def find_private_imports(module: Module) -> list[str]:
     """Find imports of names or modules that begin with an underscore, and their use by way of a module.
 
@@ -380,7 +413,8 @@ def find_repeated_lines(modules: Sequence[Module]) -> set[tuple[str, int]]:
 
     Returns:
         Module name and 1-based line of each line in a run of at least `REPEATED_LINES` equal lines, blank
-        lines, comments, imports and docstrings left out.
+        lines, comments, imports, docstrings and parameters left out. Names of parameters are no code to share: a
+        builder and the checks of its table are bound to the same tables by them.
     """
     places: dict[str, list[list[tuple[str, int]]]] = {}
     for module in modules:
@@ -400,6 +434,8 @@ def _code_lines(module: Module) -> list[tuple[int, str]]:
         )
         if is_text or isinstance(node, ast.Import | ast.ImportFrom):
             skipped |= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.body[0].lineno > node.lineno:
+            skipped |= set(range(node.lineno + 1, node.body[0].lineno))
     lines = enumerate(module.text.splitlines(), start=1)
     return [
         (n, t.strip()) for n, t in lines if n not in skipped and re.search(r"\w", t) and not t.strip().startswith("#")
@@ -485,6 +521,7 @@ def measure(root: Path, terms: Mapping[str, Any]) -> dict[str, tuple[str, list[s
     shared = find_cross_module_functions(modules)
     lookups = [f"{m.name}:{line}" for m in modules for line in find_rule_lookups(m)]
     private = [f"{m.name}: {name}" for m in modules for name in find_private_imports(m)]
+    untyped = [f"{m.name}.{name}" for m in modules for name in find_untyped_signatures(m)]
     repeated = sorted(find_repeated_lines(modules))
     packages, gigabytes, missing_packages = measure_bare_install(root / "pyproject.toml")
     hits = {package: count for package, count in count_banned_words(root, modules, terms).items() if count}
@@ -493,6 +530,7 @@ def measure(root: Path, terms: Mapping[str, Any]) -> dict[str, tuple[str, list[s
         "functions used across modules": (str(len(shared)), []),
         **{name: (str(len(places)), places) for name, places in find_faults(modules).items()},
         "untyped rule look-ups": (str(len(lookups)), lookups),
+        "public signatures with dict[str, Any]": (str(len(untyped)), untyped),
         "imports of private names": (str(len(private)), private),
         "repeated lines of code": (str(len(repeated)), [f"{name}:{line}" for name, line in repeated]),
         "packages in a bare install": (str(packages), [f"not installed here: {name}" for name in missing_packages]),

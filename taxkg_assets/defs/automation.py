@@ -16,6 +16,7 @@ from taxkg_assets.defs.wiring.alerts import Alert, default_status, send
 from taxkg_assets.defs.wiring.registry import PIPELINE
 from taxkg_assets.defs.wiring.resources import WORK_TAG, Home
 from taxkg_assets.defs.wiring.table_asset import DOCUMENT_PARTITIONS, GROUPS, TRAINING_GROUPS
+from taxkg_assets.sources.manifest import SourceFile
 from taxkg_assets.sources.scan import SourceError, seen_sha256
 
 SENSOR_SECONDS = 10
@@ -107,15 +108,15 @@ def sources_changed(context: dg.SensorEvaluationContext, home: Home) -> dg.Senso
     What is current is left alone in that run. An interrupted run is repeated.
     """
     try:
-        manifest = scan_sources(home)
+        manifest, closed = scan_sources(home)
     except SourceError as clash:
         _tell_closed(context, home, [str(clash)])
         return dg.SkipReason(str(clash))
-    _tell_closed(context, home, manifest["closed"])
+    _tell_closed(context, home, closed)
     for work in (BUILD, TRAINING_WORK):
         report_dead_run(context.instance, home.store, work=work)
     broken = find_broken_run(context.instance)
-    files = manifest["files"]
+    files = manifest.files
     sync_partitions(context.instance, set(files))
     hashes, changed, gone = find_changes(home, files)
     if not changed and not gone and not broken:
@@ -150,11 +151,11 @@ def _spanned(instance: dg.DagsterInstance, document_ids: set[str]) -> list[str]:
     return [present[0], present[-1]]
 
 
-def find_changes(home: Home, files: Mapping[str, Mapping[str, Any]]) -> tuple[dict[str, str], list[str], list[str]]:
+def find_changes(home: Home, files: Mapping[str, SourceFile]) -> tuple[dict[str, str], list[str], list[str]]:
     """Digests of the readable files, the new or changed documents, and the removed ones."""
     admitted, refused = (known_bytes(home.store, name) for name in INTAKE)
     now = time.time()
-    settled = {d: file for d, file in files.items() if not is_being_written(Path(file["path"]), now)}
+    settled = {d: file for d, file in files.items() if not is_being_written(Path(file.path), now)}
     standing = {d: sha256 for d, sha256 in admitted.items() if d in files}
     looks = inspect_files(settled, admitted=standing, settings=home.settings, hashed=seen_sha256)
     hashes = {d: look.sha256 for d, look in looks.items()}

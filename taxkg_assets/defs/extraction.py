@@ -19,10 +19,11 @@ from taxkg_assets.defs.ingest.intake import PER_DOCUMENT, admit_documents, folde
 from taxkg_assets.defs.ingest.llm_refinement import build_settled_references
 from taxkg_assets.defs.wiring.gates import gate
 from taxkg_assets.defs.wiring.gold import open_labels
-from taxkg_assets.defs.wiring.io_manager import DocumentBatches
-from taxkg_assets.defs.wiring.registry import PIPELINE, TableBuilder, TableRecord
+from taxkg_assets.defs.wiring.output_rows import DocumentBatches
+from taxkg_assets.defs.wiring.registry import PIPELINE, TableRecord
 from taxkg_assets.defs.wiring.resources import Home
 from taxkg_assets.defs.wiring.table_asset import DOCUMENT_PARTITIONS, asset_arguments, snake
+from taxkg_assets.defs.wiring.table_builder import TableBuilder
 from taxkg_assets.defs.wiring.verdicts import Verdict
 from taxkg_assets.evaluation.anchor_scores import score_anchors
 from taxkg_assets.evaluation.extraction_scores import (

@@ -36,10 +36,10 @@ from taxkg_assets.extraction.layout.lines import Line
 from taxkg_assets.extraction.layout.printed_text import read_printed_text
 from taxkg_assets.extraction.layout.regions import FaceBox, TableRegion
 from taxkg_assets.extraction.page_sources import PageSource, find_page_sources
+from taxkg_assets.extraction.pdf.hidden_text import HiddenText
 from taxkg_assets.extraction.pdf.model import Source
 from taxkg_assets.extraction.pdf.reader import read_source
 from taxkg_assets.extraction.pdf.rotation import derotate_pages, restore_rotation
-from taxkg_assets.extraction.pdf.visibility import HiddenText
 from taxkg_assets.extraction.references.references import build_references
 from taxkg_assets.extraction.spans import build_spans
 from taxkg_assets.extraction.structure.anchors import build_anchors

@@ -120,6 +120,9 @@ def find_words(text: str) -> list[str]:
 
     Args:
         text: Text of a passage.
+
+    Returns:
+        Words in order, with repeats.
     """
     return list(map(_norm, _find_printed(text)))
 

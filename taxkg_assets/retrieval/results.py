@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from taxkg_assets.bounding_box import BoundingBox
 from taxkg_assets.retrieval.encoding.arrays import Floats
 from taxkg_assets.retrieval.encoding.encoder import Vectors
+from taxkg_assets.retrieval.query.route_explanation import Found, RouteExplanation
 from taxkg_assets.retrieval.query.router import Route
-
-
-class Box(BoundingBox):
-    """A rectangle on a page, in points from the top left."""
 
 
 class Flag(BaseModel):
@@ -25,6 +21,44 @@ class Flag(BaseModel):
     law: str
     message: str
     remedy: str
+
+
+class RerankerPenalty(BaseModel):
+    """What a reranker deducted from the score of a passage; `penalty` is at most 0."""
+
+    model_config = ConfigDict(frozen=True)
+    name: str
+    penalty: float
+
+
+class SameText(BaseModel):
+    """A paragraph of another revision that has the text of a passage."""
+
+    model_config = ConfigDict(frozen=True)
+    document: str
+    revision: str
+    page: int
+    bboxes: list[BoundingBox]
+
+
+class Explanation(BaseModel):
+    """How a passage was found."""
+
+    model_config = ConfigDict(frozen=True)
+    lexical_rank: int | None = Field(
+        default=None, description="rank by its words, from 1; null where not found by them"
+    )
+    vector_rank: int | None = Field(default=None, description="rank by its meaning, from 1; null where not found by it")
+    rerank_score: float = Field(description="score of the ranking")
+    reranker: RerankerPenalty | None = Field(default=None, description="deduction of a reranker, if one scored it")
+    cosine: float = Field(description="cosine of the question's vector and the passage's")
+    coverage: float = Field(description="share of the question's terms in the passage, rare terms counting more")
+    route: RouteExplanation = Field(description="interpretation of the question")
+    edge: None = Field(default=None, description="always null: a search follows no edge of the graph")
+    chunk_ids: list[str] = Field(description="chunks that the passage consists of")
+    unit: Found[str | None] = Field(default=None, description="document, page or section that the passage represents")
+    drill_down: Found[list[str]] = Field(default=[], description="best passages of `unit`")
+    same_in: Found[list[SameText]] = Field(default=[], description="equal paragraphs of other revisions, newest first")
 
 
 class Result(BaseModel):
@@ -38,13 +72,13 @@ class Result(BaseModel):
     revision: str
     doc_type: str
     page: int
-    bboxes: list[Box]
+    bboxes: list[BoundingBox]
     heading_path: str
     anchor_key: str | None
     text: str
     node_id: str
     chunk_id: str
-    via: dict[str, Any]
+    via: Explanation
     quality: list[Flag] = []
     official_url: str | None = None
     """Its section on the publisher's web page; None where unknown."""

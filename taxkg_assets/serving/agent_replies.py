@@ -37,6 +37,7 @@ from taxkg_assets.serving.agent_schemas import (
 from taxkg_assets.serving.filters import FilterError
 from taxkg_assets.serving.known_names import list_names
 from taxkg_assets.serving.library import DocumentEntry, FormField
+from taxkg_assets.serving.replies import CellRow
 from taxkg_assets.serving.trace import name_line
 
 SHORT = 300
@@ -200,7 +201,7 @@ def reply_trace(traced: Row, *, depth: int, k: int) -> TraceReply:
     return TraceReply(line=name_line(traced), label=traced["label"], steps=steps[:k], is_cut=is_cut)
 
 
-def reply_cells(rows: Iterable[Row]) -> CellsReply:
+def reply_cells(rows: Iterable[CellRow]) -> CellsReply:
     """Return cells of tables.
 
     Args:
@@ -209,10 +210,11 @@ def reply_cells(rows: Iterable[Row]) -> CellsReply:
     names = ("title", "row", "column", "value", "document", "form", "revision", "page", "node_id")
     cells = [
         CellReply(
-            **{name: row[name] for name in names},
-            rectangle=[round(row["bboxes"][0][corner], 1) for corner in ("x0", "y0", "x1", "y1")],
+            **{name: getattr(row, name) for name in names},
+            rectangle=[round(edge, 1) for edge in (box.x0, box.y0, box.x1, box.y1)],
         )
         for row in rows
+        for box in row.bboxes[:1]
     ]
     return CellsReply(cells=cells)
 

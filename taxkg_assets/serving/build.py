@@ -111,16 +111,16 @@ def build(
         given = Home(home=str(store.home))
         if reads_much(given, ("sections",)):
             prepare_processes()
-        manifest = scan_sources(given, roots, at_first=[SAMPLES])
-        if not manifest["files"]:
-            looked = ", ".join(manifest["roots"])
+        manifest, closed = scan_sources(given, roots, at_first=[SAMPLES])
+        if not manifest.files:
+            looked = ", ".join(manifest.roots)
             raise MissingSourceError(f"No .pdf or .txt document in {looked}: add one, or name another --corpus.")
         if retry:
             clear_quarantine(store)
         with open_instance(store) as instance:
             report_dead_run(instance, store)
-            sync_partitions(instance, set(manifest["files"]))
-            result = BuildResult(is_done=True, seconds=0.0, run_ids=[], closed=manifest["closed"])
+            sync_partitions(instance, set(manifest.files))
+            result = BuildResult(is_done=True, seconds=0.0, run_ids=[], closed=closed)
             is_current = not select and _is_up_to_date(instance, home=Home(home=str(store.home)))
             if is_current:
                 _report_unchanged(instance, store, result=result)
@@ -245,7 +245,7 @@ def find_partitions(instance: dg.DagsterInstance, home: Home) -> Sequence[str]:
     assert DOCUMENT_PARTITIONS.name is not None
     partitions = instance.get_dynamic_partitions(DOCUMENT_PARTITIONS.name)
     materialized = instance.get_materialized_partitions(dg.AssetKey(READ_TABLES[0].name))
-    outdated = find_outdated(home, home.store.read_manifest()["files"]) | (set(partitions) - materialized)
+    outdated = find_outdated(home, home.store.read_manifest().files) | (set(partitions) - materialized)
     places = [ix for ix, partition in enumerate(partitions) if partition in outdated]
     return partitions[places[0] : places[-1] + 1] if places else partitions[:1]
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import polars as pl
 
+from taxkg_assets.bounding_box import BoundingBox
 from taxkg_assets.retrieval.answering.answer import Answer
 from taxkg_assets.retrieval.answering.units import Piece
-from taxkg_assets.retrieval.results import Box
 from taxkg_assets.serving.released import Released
 
 Cell = Mapping[str, Any]
@@ -69,8 +69,7 @@ def _place(piece: Piece, table: Mapping[str, Any] | None) -> Piece:
     if table is None or not _is_open(piece):
         return piece
     quoted = find_quoted_cells(piece.text, table["cells"] or ())
-    corners = ("x0", "y0", "x1", "y1")
-    boxes = [Box(page=table["page"], **{name: cell["bbox"][f"{name}_pt"] for name in corners}) for cell in quoted]
+    boxes = [BoundingBox.of_row(cell["bbox"], page=table["page"]) for cell in quoted]
     return piece.model_copy(update={"bboxes": boxes})
 
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import polars as pl
 
-from taxkg_assets.defs.ingest.reader import Job, Limits, read_documents
+from taxkg_assets.defs.ingest.reader import Limits, read_documents
+from taxkg_assets.defs.ingest.worker_replies import Job
 from taxkg_assets.serving.diff import COMPARED, Readable, RevisionNotFoundError
 from taxkg_assets.settings import Settings
 from taxkg_assets.sources.scan import printable, sha256_of

@@ -14,9 +14,9 @@ from typing import Any
 
 import polars as pl
 
+from taxkg_assets.bounding_box import BoundingBox
 from taxkg_assets.rules.models.verification import load_verification
 from taxkg_assets.settings import Settings
-from taxkg_assets.verification.verdicts import Rectangle
 
 _PDF = b"%PDF-"
 _WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
@@ -45,7 +45,7 @@ class DraftFile:
     starts: tuple[int, ...] = ()
     pieces: tuple[tuple[Mapping[str, Any], ...], ...] = field(default=(), repr=False)
 
-    def place(self, start: int, end: int) -> list[Rectangle]:
+    def place(self, start: int, end: int) -> list[BoundingBox]:
         """Return the rectangles of a range of characters; empty for a draft that is no PDF.
 
         Args:
@@ -59,7 +59,7 @@ class DraftFile:
         return find_rectangles(self.pieces[number], start - low, end - low)
 
 
-def find_rectangles(pieces: Any, start: int, end: int) -> list[Rectangle]:
+def find_rectangles(pieces: Any, start: int, end: int) -> list[BoundingBox]:
     """Return the rectangles of a range of a paragraph's characters.
 
     Args:
@@ -67,11 +67,7 @@ def find_rectangles(pieces: Any, start: int, end: int) -> list[Rectangle]:
         start: First character.
         end: Exclusive end offset.
     """
-    return [
-        Rectangle(page=own["page"], x0=own["x0_pt"], y0=own["y0_pt"], x1=own["x1_pt"], y1=own["y1_pt"])
-        for own in pieces
-        if own["start"] < end and start < own["end"]
-    ]
+    return [BoundingBox.of_row(own) for own in pieces if own["start"] < end and start < own["end"]]
 
 
 def read_file(path: Path) -> DraftFile:
@@ -144,7 +140,8 @@ def read_text(text: str, *, name: str) -> DraftFile:
 
 def _read_pdf(data: bytes, *, name: str) -> DraftFile:
     """Read a PDF in a process of its own, within the limits of a build: a broken one can harm nothing else."""
-    from taxkg_assets.defs.ingest.reader import Job, Limits, read_documents  # loaded here: most drafts are text
+    from taxkg_assets.defs.ingest.reader import Limits, read_documents  # loaded here: most drafts are text
+    from taxkg_assets.defs.ingest.worker_replies import Job
 
     settings = Settings()
     with tempfile.TemporaryDirectory() as folder:

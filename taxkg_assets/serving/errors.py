@@ -6,16 +6,17 @@ Anything else is a defect and keeps its trace.
 from __future__ import annotations
 
 import errno
+import os
 import re
 from collections.abc import Collection
 
 from rich.markup import escape
 
 _DISK_ERRNOS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG, errno.EACCES, errno.EPERM)
-_DISK_WORDS = re.compile(
-    r"No space left on device|Disk quota exceeded|Read-only file system|File too large"
-    r"|database or disk is full|attempt to write a readonly database|unable to open database file|disk I/O error"
-)
+_RUST_ERRNO = re.compile(r"\(os error (\d+)\)")
+"""Delta, Polars and LanceDB raise errors without `errno`: Rust prints the number behind the words of the system."""
+_SQLITE_CODES = {8, 10, 13, 14}
+"""SQLite's primary result codes READONLY, IOERR, FULL and CANTOPEN; extended codes have them in their lowest byte."""
 
 BAD_USAGE = frozenset(
     {
@@ -96,16 +97,32 @@ def explained(error: Exception) -> str | None:
 
 
 def find_storage_fault(error: BaseException | None) -> str:
-    """What a disk said that was full, read-only or not ours, wherever in the chain of errors; empty for other errors.
+    """Find what a disk reported that was full, read-only or not ours, wherever in the chain of errors.
 
-    Dagster's records lie in SQLite and the tables in Delta: each has words of its own for it.
+    The error numbers decide: `errno`, the number in an error from Rust, or SQLite's result code.
+
+    Args:
+        error: Error that was caught, or None.
+
+    Returns:
+        Words of the system, with the file where it is known; empty for other errors.
     """
     seen: set[int] = set()
     while error is not None and id(error) not in seen:
         seen.add(id(error))
-        if isinstance(error, OSError) and error.errno in _DISK_ERRNOS:
-            return f"{error.strerror}: {error.filename or 'the home'}"
-        if found := _DISK_WORDS.search(str(error)):
-            return found[0]
-        error = error.__cause__ or error.__context__
+        number = _read_errno(error)
+        if number in _DISK_ERRNOS:
+            place = f": {error.filename or 'the home'}" if isinstance(error, OSError) and error.errno else ""
+            return f"{os.strerror(number)}{place}"
+        if getattr(error, "sqlite_errorcode", 0) & 0xFF in _SQLITE_CODES:
+            return str(error)
+        error = error.__cause__ or error.__context__ or getattr(error, "orig", None)
     return ""
+
+
+def _read_errno(error: BaseException) -> int:
+    """Return the number that the system gave to an error; 0 where it has none."""
+    if isinstance(error, OSError) and error.errno:
+        return error.errno
+    found = _RUST_ERRNO.search(str(error))
+    return int(found[1]) if found else 0

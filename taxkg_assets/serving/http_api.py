@@ -7,7 +7,7 @@ import logging
 import time
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, Literal
 
 import anyio
 import anyio.to_thread
@@ -23,23 +23,17 @@ from starlette.middleware.gzip import GZipMiddleware
 
 from taxkg_assets.defs.home.storage import StorageError
 from taxkg_assets.retrieval.answering.answer import Answer
-from taxkg_assets.retrieval.ranking.search import MOST_CHARACTERS
+from taxkg_assets.retrieval.query.parsed_query import MOST_CHARACTERS
 from taxkg_assets.retrieval.results import Flag, Result
 from taxkg_assets.serving.api_examples import add_examples
-from taxkg_assets.serving.boxes import BoxNotFoundError
 from taxkg_assets.serving.browse_api import create_browse_router
-from taxkg_assets.serving.diff import RevisionNotFoundError
-from taxkg_assets.serving.evidence import EvidenceNotFoundError
 from taxkg_assets.serving.field_names import describe_fields
-from taxkg_assets.serving.filters import FilterError
-from taxkg_assets.serving.lines import LineNotFoundError
 from taxkg_assets.serving.lookup_api import create_lookup_router
-from taxkg_assets.serving.problems import code_of, describe_invalid, describe_problems, refuse
+from taxkg_assets.serving.problems import NOT_FOUND, code_of, describe_invalid, describe_problems, refuse
 from taxkg_assets.serving.replies import CellRow, Served
 from taxkg_assets.serving.request_limits import PostOnly, RequestLimits, ToolsPath
 from taxkg_assets.serving.server_metrics import MetricsMiddleware, ServerMetrics
 from taxkg_assets.serving.service import Service
-from taxkg_assets.serving.show import PageNotFoundError
 from taxkg_assets.serving.tools import create_tools
 from taxkg_assets.serving.verify_api import create_verify_router
 from taxkg_assets.serving.web import SecurityHeaders, create_web_router
@@ -48,15 +42,6 @@ _log = logging.getLogger("taxkg.serving")
 
 THREADS = 4
 """Requests worked on side by side: encoding keeps two cores busy, so more of them would only wait inside."""
-
-NOT_FOUND = (
-    BoxNotFoundError,
-    EvidenceNotFoundError,
-    FilterError,
-    LineNotFoundError,
-    PageNotFoundError,
-    RevisionNotFoundError,
-)
 
 OUT_OF_REACH = (DeltaError, OSError, StorageError)
 """A table that is read for the first time while the home cannot be read."""
@@ -293,7 +278,7 @@ def _add_questions(app: FastAPI, service: Service) -> None:
 
     @app.post("/v1/table", responses=describe_problems(404), summary="Cells of tables by their row and column headers")
     def table(body: TableRequest) -> list[CellRow]:
-        return cast(list[CellRow], service.find_cells(body.question, k=body.k, document=body.document))
+        return service.find_cells(body.question, k=body.k, document=body.document)
 
     @app.post(
         "/v1/ask", responses=describe_problems(404), summary="An answer with citations, general guidance, or abstention"

@@ -77,7 +77,7 @@ class Journal:
             "kind": "search" if answer is None else "ask",
             "question": question,
             "filters": json.dumps({name: value for name, value in filters.items() if value is not None}),
-            "route": json.dumps(results[0].via["route"] if results else {}),
+            "route": results[0].via.route.model_dump_json() if results else "{}",
             "outcome": "" if answer is None else answer.outcome,
             "confidence": None if answer is None else answer.confidence,
             "documents": list(dict.fromkeys(row.document for row in results)),

@@ -10,7 +10,8 @@ from typing import Any
 import polars as pl
 from pydantic import BaseModel, Field
 
-from taxkg_assets.retrieval.results import Box, Flag
+from taxkg_assets.bounding_box import BoundingBox
+from taxkg_assets.retrieval.results import Flag
 from taxkg_assets.serving.known_names import list_names
 from taxkg_assets.serving.released import Released
 from taxkg_assets.serving.show import PageNotFoundError, draw_sheet, opened_page
@@ -79,7 +80,7 @@ class Paragraph(BaseModel):
     node_id: str
     heading_path: str
     text: str
-    bboxes: list[Box]
+    bboxes: list[BoundingBox]
 
 
 class Cell(BaseModel):
@@ -90,7 +91,7 @@ class Cell(BaseModel):
     row_path: str = Field(description="row headers, joined with ' > '")
     column_path: str = Field(description="column headers, joined with ' > '")
     text: str
-    bbox: Box
+    bbox: BoundingBox
 
 
 class PageTable(BaseModel):
@@ -99,7 +100,7 @@ class PageTable(BaseModel):
     table_id: str
     title: str
     cells: list[Cell]
-    bbox: Box
+    bbox: BoundingBox
 
 
 class FormField(BaseModel):
@@ -118,7 +119,7 @@ class FormField(BaseModel):
     kind: str
     spoken: str = Field(description="accessible description of the field, as a screen reader reads it")
     formula: str = Field(description="how the amount is figured, as stated; may be empty")
-    bbox: Box
+    bbox: BoundingBox
 
 
 class PageDetail(BaseModel):
@@ -246,7 +247,7 @@ def read_page(released: Released, document: str, page: int) -> PageDetail:
                 node_id=own["node_id"],
                 heading_path=own["heading_path"],
                 text=own["text"],
-                bboxes=[_box(box, box["page"]) for box in own["bboxes"]],
+                bboxes=[BoundingBox.of_row(box) for box in own["bboxes"]],
             )
             for own in nodes.filter(pl.col("level") == "paragraph").iter_rows(named=True)
             if any(box["page"] == page for box in own["bboxes"] or ())
@@ -379,10 +380,6 @@ def _page_size(source_uri: str, sha256: str, document: str, page: int) -> tuple[
         return float(sheet.rect.width), float(sheet.rect.height)
 
 
-def _box(corners: dict[str, float], page: int) -> Box:
-    return Box(page=page, x0=corners["x0_pt"], y0=corners["y0_pt"], x1=corners["x1_pt"], y1=corners["y1_pt"])
-
-
 def _page_table(row: dict[str, Any]) -> PageTable:
     cells: Iterable[dict[str, Any]] = row["cells"] or ()
     return PageTable(
@@ -395,11 +392,11 @@ def _page_table(row: dict[str, Any]) -> PageTable:
                 row_path=cell["row_path"] or "",
                 column_path=cell["col_path"] or "",
                 text=cell["text"] or "",
-                bbox=_box(cell["bbox"], row["page"]),
+                bbox=BoundingBox.of_row(cell["bbox"], page=row["page"]),
             )
             for cell in cells
         ],
-        bbox=_box(row["bbox"], row["page"]),
+        bbox=BoundingBox.of_row(row["bbox"], page=row["page"]),
     )
 
 
@@ -408,6 +405,6 @@ def _field(row: dict[str, Any]) -> FormField:
     return FormField(
         document=row["document_id"],
         copy_name=row["copy"],
-        bbox=_box(row["bbox"], row["page"]),
+        bbox=BoundingBox.of_row(row["bbox"], page=row["page"]),
         **{name: row[name] for name in same},
     )

@@ -8,6 +8,23 @@ from typing import Any
 from pydantic import BaseModel, Field
 from starlette.responses import JSONResponse
 
+from taxkg_assets.serving.boxes import BoxNotFoundError
+from taxkg_assets.serving.diff import RevisionNotFoundError
+from taxkg_assets.serving.evidence import EvidenceNotFoundError
+from taxkg_assets.serving.filters import FilterError
+from taxkg_assets.serving.lines import LineNotFoundError
+from taxkg_assets.serving.show import PageNotFoundError
+
+NOT_FOUND = (
+    BoxNotFoundError,
+    EvidenceNotFoundError,
+    FilterError,
+    LineNotFoundError,
+    PageNotFoundError,
+    RevisionNotFoundError,
+)
+"""What a request names and the library does not have."""
+
 CODES = {
     400: "bad_request",
     401: "no_key",

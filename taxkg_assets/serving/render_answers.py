@@ -15,6 +15,7 @@ from rich.text import Text
 
 from taxkg_assets.retrieval.answering.answer import Answer
 from taxkg_assets.retrieval.results import Result
+from taxkg_assets.serving.replies import CellRow
 
 
 def passages(results: Sequence[Result], *, out: Console) -> None:
@@ -116,7 +117,7 @@ def forms(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
         out.print(shown)
 
 
-def cells(question: str, rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
+def cells(question: str, rows: Sequence[CellRow], *, out: Console) -> None:
     """Print cells of tables that a question requests, with row, column, value and place.
 
     Args:
@@ -128,14 +129,14 @@ def cells(question: str, rows: Sequence[Mapping[str, Any]], *, out: Console) -> 
     if not rows:
         out.print("[yellow]No match:[/] no table has a row and a column with the words of the question.")
     for row in rows:
-        corners = row["bboxes"][0]
-        where = f"at ({corners['x0']:.0f}, {corners['y0']:.0f})-({corners['x1']:.0f}, {corners['y1']:.0f}) pt"
-        place = f"{escape(row['document'])} p. {row['page']}"
+        box = row.bboxes[0]
+        where = f"at ({box.x0:.0f}, {box.y0:.0f})-({box.x1:.0f}, {box.y1:.0f}) pt"
+        place = f"{escape(row.document)} p. {row.page}"
         out.print(
-            f"[bold cyan]\\[{row['rank']}][/] [bold]{escape(row['value'])}[/]  [dim]score {row['score']:.3f}[/]",
+            f"[bold cyan]\\[{row.rank}][/] [bold]{escape(row.value)}[/]  [dim]score {row.score:.3f}[/]",
             highlight=False,
         )
-        for name in ("row", "column"):
-            out.print(f"    {name:<7}{escape(row[name])}", highlight=False)
-        title = escape(row["title"] or row["heading_path"])
+        for name, headers in (("row", row.row), ("column", row.column)):
+            out.print(f"    {name:<7}{escape(headers)}", highlight=False)
+        title = escape(row.title or row.heading_path)
         out.print(f"    table  {title}  [cyan]{place}[/] [dim]{where}[/]", highlight=False)

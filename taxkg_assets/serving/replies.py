@@ -6,7 +6,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from taxkg_assets.retrieval.results import Box, Flag
+from taxkg_assets.bounding_box import BoundingBox
+from taxkg_assets.retrieval.results import Flag
 
 
 class _Row(BaseModel):
@@ -142,21 +143,45 @@ class Trace(_Row):
     out_of: list[TraceStep] = Field(description="steps to where the amount comes from")
 
 
-class CellRow(_Row):
+class RowValue(BaseModel):
+    """One cell of a row."""
+
+    column: str = Field(description="headers of its column, joined with ' > '")
+    value: str = Field(description="text of the cell")
+
+
+class CellExplanation(BaseModel):
+    """How a cell was found."""
+
+    table: str = Field(description="id of the table")
+    header_match: float = Field(description="how well its headers match the question")
+
+
+class CellRow(BaseModel):
     """A cell of a table."""
 
+    model_config = ConfigDict(frozen=True)
     rank: int = Field(description="place among the cells found, from 1")
     score: float = Field(description="how well its headers match the question")
     document: str = Field(description="document that prints the table")
+    form: str = Field(description="form of the document, e.g. 1099-DIV")
+    revision: str = Field(description="revision of the document, YYYY-MM or YYYY")
+    doc_type: str = Field(description="type of the document")
     page: int = Field(description="page of the PDF, from 1")
+    bboxes: list[BoundingBox] = Field(description="rectangle of the cell")
+    heading_path: str = Field(description="headings above the table, joined with ' > '")
+    anchor_key: str | None = Field(description="box, line or section that the table belongs to")
+    text: str = Field(description="the cell with its headers, in words")
+    node_id: str = Field(description="id of the table")
+    chunk_id: str = Field(description="chunk that prints the cell; empty if none does")
+    official_url: str | None = Field(default=None, description="the section on the publisher's web page")
+    quality: list[Flag] = Field(description="quality flags of the document")
+    via: CellExplanation
     title: str = Field(description="title of the table")
     row: str = Field(description="headers of its row, joined with ' > '")
     column: str = Field(description="headers of its column, joined with ' > '")
     value: str = Field(description="text of the cell")
-    row_values: list[dict[str, Any]] = Field(description="all cells of its row, each with `column` and `value`")
-    bboxes: list[Box] = Field(description="rectangle of the cell")
-    node_id: str = Field(description="id of the table")
-    official_url: str | None = Field(default=None, description="the section on the publisher's web page")
+    row_values: list[RowValue] = Field(description="all cells of its row")
 
 
 class ChangeRow(_Row):

@@ -53,6 +53,13 @@ class RequestLimits:
         self._waiting = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve a request, or answer it with the reason for its refusal.
+
+        Args:
+            scope: Connection.
+            receive: Source of the client's messages.
+            send: Sink of the server's messages.
+        """
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -140,6 +147,13 @@ class PostOnly:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve a POST; answer any other method with status 405.
+
+        Args:
+            scope: Connection.
+            receive: Source of the client's messages.
+            send: Sink of the server's messages.
+        """
         if scope["type"] == "http" and scope["method"] != "POST":
             refusal = _refused(405, "Call the tools by POST; this server offers no event stream.")
             refusal.headers["Allow"] = "POST"
@@ -155,6 +169,13 @@ class ToolsPath:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve `/mcp` as `/mcp/`.
+
+        Args:
+            scope: Connection.
+            receive: Source of the client's messages.
+            send: Sink of the server's messages.
+        """
         is_bare = scope["type"] == "http" and scope["path"] == "/mcp"
         await self.app({**scope, "path": "/mcp/", "raw_path": b"/mcp/"} if is_bare else scope, receive, send)
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import polars as pl
 
-from taxkg_assets.retrieval.results import Result
+from taxkg_assets.bounding_box import BoundingBox
+from taxkg_assets.retrieval.results import Result, SameText
 from taxkg_assets.serving.released import Released
 
 SHORTEST = 40
@@ -24,7 +25,7 @@ def note_same_text(results: Sequence[Result], released: Released) -> list[Result
         released: Release that they come from.
 
     Returns:
-        The passages; `via["same_in"]` has the document, revision, page and rectangles of each equal paragraph, newest
+        The passages; `via.same_in` has the document, revision, page and rectangles of each equal paragraph, newest
         first. A passage that no other revision repeats is returned as it is.
     """
     nodes = released.table("nodes")
@@ -45,16 +46,13 @@ def note_same_text(results: Sequence[Result], released: Released) -> list[Result
 
 def _note(result: Result, text: str | None, product: str | None, rows: Sequence[dict[str, Any]]) -> Result:
     same = [
-        {
-            "document": row["document_id"],
-            "revision": row["revision"],
-            "page": row["page"],
-            "bboxes": [
-                {"page": box["page"], **{corner: box[f"{corner}_pt"] for corner in ("x0", "y0", "x1", "y1")}}
-                for box in row["bboxes"]
-            ],
-        }
+        SameText(
+            document=row["document_id"],
+            revision=row["revision"],
+            page=row["page"],
+            bboxes=[BoundingBox.of_row(box) for box in row["bboxes"]],
+        )
         for row in rows
         if row["text"] == text and row["irs_name"] == product and row["document_id"] != result.document
     ]
-    return result.model_copy(update={"via": {**result.via, "same_in": same}}) if same else result
+    return result.model_copy(update={"via": result.via.model_copy(update={"same_in": same})}) if same else result

@@ -48,6 +48,13 @@ class MetricsMiddleware:
         self._metrics = metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve a request, then count it; one that fails counts with status 500.
+
+        Args:
+            scope: Connection.
+            receive: Source of the client's messages.
+            send: Sink of the server's messages.
+        """
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return

@@ -28,6 +28,7 @@ from taxkg_assets.serving.filters import check_filters
 from taxkg_assets.serving.journal import Journal
 from taxkg_assets.serving.lines import find_lines
 from taxkg_assets.serving.released import Released, open_release
+from taxkg_assets.serving.replies import CellRow
 from taxkg_assets.serving.same_text import note_same_text
 from taxkg_assets.serving.tables import TableLookup
 from taxkg_assets.serving.trace import trace
@@ -147,7 +148,7 @@ class Service:
 
         return self._remembered(released, "ask", [question, k, level, filters], work, is_kept=self._is_final)
 
-    def find_cells(self, question: str, *, k: int = 3, document: str | None = None) -> list[dict[str, Any]]:
+    def find_cells(self, question: str, *, k: int = 3, document: str | None = None) -> list[CellRow]:
         """Cells of tables by their row and column headers; none where nothing fits.
 
         Args:

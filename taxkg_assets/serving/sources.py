@@ -26,11 +26,11 @@ def list_sources(home: str) -> list[dict[str, Any]]:
     return [
         {
             "source": root,
-            "documents": sum(file["root"] == root for file in manifest["files"].values()),
+            "documents": sum(file.root == root for file in manifest.files.values()),
             "is_there": Path(root).exists(),
             "is_inbox": root == inbox,
         }
-        for root in manifest["roots"]
+        for root in manifest.roots
     ]
 
 
@@ -53,18 +53,18 @@ def drop(home: str, source: Path) -> list[str]:
     store = Store(home)
     with store.exclusive(), store.lock_manifest():
         manifest = store.read_manifest()
-        named = next((root for root in manifest["roots"] if root in (str(source), str(source.resolve()))), None)
+        named = next((root for root in manifest.roots if root in (str(source), str(source.resolve()))), None)
         if named is None:
-            listed = ", ".join(manifest["roots"]) or "none"
+            listed = ", ".join(manifest.roots) or "none"
             raise MissingSourceError(f"{source} is not a recorded source of {store.home}. Sources: {listed}.")
         if named == str(inbox_of(Home(home=home).settings)):
             raise SourceError(f"{named} is the inbox, which is always a source. Remove the files from it instead.")
-        others = {root: find_source_files(root) for root in existing_roots(manifest["roots"]) if str(root) != named}
+        others = {root: find_source_files(root) for root in existing_roots(manifest.roots) if str(root) != named}
         dropped = drop_source(manifest, named, others=others)
-        if not dropped["files"]:
+        if not dropped.files:
             raise SourceError(
                 f"{named} is the only source with documents. Record another one first with `taxkg build --corpus`, "
                 "or delete the home."
             )
         store.write_manifest(dropped)
-    return sorted(manifest["files"].keys() - dropped["files"].keys())
+    return sorted(manifest.files.keys() - dropped.files.keys())

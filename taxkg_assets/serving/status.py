@@ -125,7 +125,7 @@ def _stored_rows(state: TableState) -> dict[str, tuple[str, str]]:
 
 
 def _documents_changed(home: Home) -> bool:
-    files = home.store.read_manifest()["files"]
+    files = home.store.read_manifest().files
     settings = home.settings
     version = reading_version(settings)
     seen: set[str] = set()

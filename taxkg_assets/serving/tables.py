@@ -8,13 +8,14 @@ from typing import Any
 
 import polars as pl
 
+from taxkg_assets.bounding_box import BoundingBox
+from taxkg_assets.retrieval.query.parsed_query import tidy_query
 from taxkg_assets.retrieval.query.router import build_catalog, find_route
-from taxkg_assets.retrieval.ranking.search import Searcher, tidy_query
+from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.retrieval.tables.table_entry import TableCatalogue, build_table_catalogue
 from taxkg_assets.retrieval.tables.table_lookup import CellMatch, find_cells, find_unit, score_tables
 from taxkg_assets.serving.released import Released
-
-_CORNERS = ("x0", "y0", "x1", "y1")
+from taxkg_assets.serving.replies import CellExplanation, CellRow, RowValue
 
 
 @dataclass(frozen=True)
@@ -23,10 +24,8 @@ class TableLookup:
 
     released: Released
 
-    def find(self, question: str, *, k: int = 5, document: str | None = None) -> list[dict[str, Any]]:
+    def find(self, question: str, *, k: int = 5, document: str | None = None) -> list[CellRow]:
         """Return the cells that answer a question, best first; none where no cell does.
-
-        Each has the columns of every result row, and `title`, `row`, `column`, `value` and `row_values`.
 
         Args:
             question: The user's question.
@@ -76,33 +75,33 @@ class TableLookup:
     def _only(self, document: str) -> TableCatalogue:
         return TableCatalogue(tuple(e for e in self._catalogue.entries if e.row["document_id"] == document))
 
-    def _row(self, match: CellMatch, *, rank: int) -> dict[str, Any]:
+    def _row(self, match: CellMatch, *, rank: int) -> CellRow:
         table = self._tables[match.table_id]
         document = self._documents[table["document_id"]]
         node = self._nodes.get(match.table_id, {})
         facts = self._searcher.passages
         unit = find_unit(match, facts=facts)
-        box = {corner: match.cell["bbox"][f"{corner}_pt"] for corner in _CORNERS}
-        return {
-            "rank": rank,
-            "score": match.score,
-            "document": table["document_id"],
-            "form": document["form"],
-            "revision": document["revision"],
-            "doc_type": document["doc_type"],
-            "page": table["page"],
-            "bboxes": [{"page": table["page"], **box}],
-            "heading_path": node.get("heading_path", document["title"]),
-            "anchor_key": node.get("anchor_key"),
-            "text": match.words,
-            "node_id": match.table_id,
-            "chunk_id": "" if unit is None else str(facts.columns["chunk_id"][unit]),
-            "official_url": None if unit is None else self.released.addresses.get(facts.columns["anchor_id"][unit]),
-            "quality": self.released.flags_of(table["document_id"]),
-            "via": {"table": match.table_id, "header_match": match.score},
-            "title": match.title,
-            "row": match.row_path,
-            "column": match.col_path,
-            "value": match.value,
-            "row_values": [{"column": column, "value": value} for column, value in match.row],
-        }
+        bbox = BoundingBox.of_row(match.cell["bbox"], page=table["page"])
+        return CellRow(
+            rank=rank,
+            score=match.score,
+            document=table["document_id"],
+            form=document["form"],
+            revision=document["revision"],
+            doc_type=document["doc_type"],
+            page=table["page"],
+            bboxes=[bbox],
+            heading_path=node.get("heading_path", document["title"]),
+            anchor_key=node.get("anchor_key"),
+            text=match.words,
+            node_id=match.table_id,
+            chunk_id="" if unit is None else str(facts.columns["chunk_id"][unit]),
+            official_url=None if unit is None else self.released.addresses.get(facts.columns["anchor_id"][unit]),
+            quality=self.released.flags.get(table["document_id"], []),
+            via=CellExplanation(table=match.table_id, header_match=match.score),
+            title=match.title,
+            row=match.row_path,
+            column=match.col_path,
+            value=match.value,
+            row_values=[RowValue(column=column, value=value) for column, value in match.row],
+        )

@@ -19,6 +19,15 @@ class Terminal(Console):
         super().__init__(emoji=False, **options)  # a text with ":key:" is meant as written; the table of emoji is large
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """Render an object with U+FFFD in place of each control character of its text.
+
+        Args:
+            renderable: Object to print.
+            options: Width and colors; the console's own by default.
+
+        Yields:
+            Segments to print.
+        """
         for segment in super().render(renderable, options):
             yield segment if segment.control else segment._replace(text=_CONTROL.sub("\ufffd", segment.text))
 

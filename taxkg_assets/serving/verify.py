@@ -12,6 +12,7 @@ from typing import Any
 
 import polars as pl
 
+from taxkg_assets.bounding_box import BoundingBox
 from taxkg_assets.extraction.references.mentions import Headings, find_mentions
 from taxkg_assets.retrieval.encoding.lexical import find_terms
 from taxkg_assets.rules.models.verification import load_verification
@@ -34,7 +35,6 @@ from taxkg_assets.verification.verdicts import (
     ComparedValue,
     Evidence,
     Finding,
-    Rectangle,
     Report,
     Verdict,
     order_findings,
@@ -333,7 +333,7 @@ class Checker:
             text=passage.spoken,
             heading_path=" > ".join(passage.headings),
             node_id=passage.node_id,
-            rectangles=rectangles or [_as_rectangle(box) for box in passage.bboxes],
+            rectangles=rectangles or [BoundingBox.of_row(box) for box in passage.bboxes],
             page=passage.page,
         )
 
@@ -346,11 +346,11 @@ class Checker:
             text=node["text"][match.start : match.end],
             heading_path=node["heading_path"],
             node_id=match.node_id,
-            rectangles=rectangles or [_as_rectangle(box) for box in node["bboxes"] or ()],
+            rectangles=rectangles or [BoundingBox.of_row(box) for box in node["bboxes"] or ()],
             page=node["page"] or 1,
         )
 
-    def _rectangles(self, node_id: str, start: int, end: int) -> list[Rectangle]:
+    def _rectangles(self, node_id: str, start: int, end: int) -> list[BoundingBox]:
         """The printed lines of a range of a paragraph; none for a heading or a table."""
         sections = self.released.read_sections([node_id])
         return find_rectangles(sections["pieces"][0], start, end) if sections.height else []
@@ -362,7 +362,7 @@ class Checker:
         text: str,
         heading_path: str,
         node_id: str,
-        rectangles: list[Rectangle],
+        rectangles: list[BoundingBox],
         page: int,
     ) -> Evidence:
         row = self._documents[document_id]
@@ -399,7 +399,3 @@ def _is_claim(statement: Statement, claim: Claim, quotations: Sequence[Quotation
         and bool(claim.weights or find_computations(claim.text))
         and not (is_quotation or is_question)
     )
-
-
-def _as_rectangle(box: Any) -> Rectangle:
-    return Rectangle(page=box["page"], x0=box["x0_pt"], y0=box["y0_pt"], x1=box["x1_pt"], y1=box["y1_pt"])

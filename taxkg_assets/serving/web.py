@@ -39,6 +39,13 @@ class SecurityHeaders:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve a request with `HEADERS` added to its response.
+
+        Args:
+            scope: Connection.
+            receive: Source of the client's messages.
+            send: Sink of the server's messages.
+        """
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return

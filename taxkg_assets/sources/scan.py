@@ -10,7 +10,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+from taxkg_assets.sources.manifest import FilePlace, SourceFile, SourceManifest
 
 SUFFIXES = (".pdf", ".txt")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
@@ -83,7 +85,7 @@ def printable(path: str) -> str:
     return _CONTROL.sub("?", path.encode("utf8", errors="replace").decode("utf8"))
 
 
-def merge_sources(manifest: Mapping[str, Any], scans: Mapping[Path, Mapping[str, list[Path]]]) -> dict[str, Any]:
+def merge_sources(manifest: SourceManifest, scans: Mapping[Path, Mapping[str, list[Path]]]) -> SourceManifest:
     """Update the manifest after some of its sources were scanned again.
 
     A document is removed only when its own folder was scanned without it. A single file never removes anything. Where
@@ -91,22 +93,22 @@ def merge_sources(manifest: Mapping[str, Any], scans: Mapping[Path, Mapping[str,
     names the `rival`, as it is unknown which of them is meant.
 
     Args:
-        manifest: Manifest so far, with `roots` and `files`.
+        manifest: Manifest so far.
         scans: Files by document id for each scanned source, from `find_source_files`.
 
     Returns:
-        New manifest: sorted `roots`, and `files` by document id, each with `root`, `path` and perhaps `rival`.
+        New manifest, sources and documents sorted.
     """
     rescanned = {str(root) for root in scans if root.is_dir()}
     claims = [claim for claim in _claims_of(manifest) if claim.root not in rescanned]
     for root, found in scans.items():
         claims += [Claim(d, str(root), str(path)) for d, paths in found.items() for path in paths]
-    return _record({*manifest["roots"], *(str(root) for root in scans)}, claims)
+    return _record({*manifest.roots, *(str(root) for root in scans)}, claims)
 
 
 def drop_source(
-    manifest: Mapping[str, Any], root: str, *, others: Mapping[Path, Mapping[str, list[Path]]]
-) -> dict[str, Any]:
+    manifest: SourceManifest, root: str, *, others: Mapping[Path, Mapping[str, list[Path]]]
+) -> SourceManifest:
     """Remove a source from the manifest; documents that another source contains, too, are taken from there.
 
     Args:
@@ -118,29 +120,28 @@ def drop_source(
         New manifest, as `merge_sources` gives it.
     """
     claims = [claim for claim in _claims_of(manifest) if claim.root != root]
-    return merge_sources(_record({*manifest["roots"]} - {root}, claims), others)
+    return merge_sources(_record({*manifest.roots} - {root}, claims), others)
 
 
-def _claims_of(manifest: Mapping[str, Any]) -> Iterator[Claim]:
-    for document_id, file in manifest["files"].items():
-        for entry in (file, file.get("rival")):
+def _claims_of(manifest: SourceManifest) -> Iterator[Claim]:
+    for document_id, file in manifest.files.items():
+        for entry in (file, file.rival):
             if entry is not None:
-                yield Claim(document_id, entry["root"], entry["path"])
+                yield Claim(document_id, entry.root, entry.path)
 
 
-def _record(roots: Iterable[str], claims: Iterable[Claim]) -> dict[str, Any]:
+def _record(roots: Iterable[str], claims: Iterable[Claim]) -> SourceManifest:
     """Return the manifest of some sources: for each document the first existing file, and its first rival."""
     claimed: dict[str, list[Claim]] = {}
     for claim in claims:
         claimed.setdefault(claim.document_id, []).append(claim)
-    files: dict[str, dict[str, Any]] = {}
+    files: dict[str, SourceFile] = {}
     for document_id, rivals in sorted(claimed.items()):
         there = list({claim.path: claim for claim in rivals if Path(claim.path).exists()}.values()) or rivals[-1:]
-        files[document_id] = {"root": there[0].root, "path": there[0].path}
         rival = next((claim for claim in there[1:] if not _are_same(Path(there[0].path), Path(claim.path))), None)
-        if rival is not None:
-            files[document_id]["rival"] = {"root": rival.root, "path": rival.path}
-    return {"roots": sorted(roots), "files": files}
+        other = None if rival is None else FilePlace(root=rival.root, path=rival.path)
+        files[document_id] = SourceFile(root=there[0].root, path=there[0].path, rival=other)
+    return SourceManifest(roots=sorted(roots), files=files)
 
 
 def _are_same(one: Path, other: Path) -> bool:

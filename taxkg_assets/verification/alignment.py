@@ -15,10 +15,10 @@ import numpy as np
 
 from taxkg_assets.rules.models.verification import load_verification
 from taxkg_assets.verification.claims import Claim
+from taxkg_assets.verification.clause_words import Wording, Words, find_rivals, find_words, match_word, read_weights
 from taxkg_assets.verification.evidence import Passage
 from taxkg_assets.verification.language import Language, WordVectors
 from taxkg_assets.verification.values import fold
-from taxkg_assets.verification.wording import Wording, Words, find_rivals, find_words, match_word, read_weights
 
 _MOST_KEPT = 20_000
 

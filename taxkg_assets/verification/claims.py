@@ -11,10 +11,10 @@ from taxkg_assets.rules.forms import split_forms
 from taxkg_assets.rules.loader import load_rules
 from taxkg_assets.rules.models.verification import load_verification
 from taxkg_assets.rules.months import MONTHS
+from taxkg_assets.verification.clause_words import Wording, Words, find_words, read_weights, read_wording
 from taxkg_assets.verification.draft import Statement
 from taxkg_assets.verification.language import Language, Mentioned
 from taxkg_assets.verification.values import Value, find_values, fold
-from taxkg_assets.verification.wording import Wording, Words, find_words, read_weights, read_wording
 
 _TITLE = re.compile(r"^(?:General )?Instructions for |^Forms? |\s*\([^()]*\)$")
 _PUBLISHED = "publication"

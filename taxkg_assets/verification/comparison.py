@@ -11,6 +11,7 @@ import numpy as np
 from taxkg_assets.rules.loader import find_rule, load_rules
 from taxkg_assets.rules.models.verification import load_verification
 from taxkg_assets.verification.claims import Claim
+from taxkg_assets.verification.clause_words import Wording, Words, match_word
 from taxkg_assets.verification.doubts import find_doubts
 from taxkg_assets.verification.evidence import Passage
 from taxkg_assets.verification.exclusives import leaves_out, names_some_alone
@@ -28,7 +29,6 @@ from taxkg_assets.verification.polarity import (
 from taxkg_assets.verification.reader import PassageReader
 from taxkg_assets.verification.stated import Difference, compare_values
 from taxkg_assets.verification.values import Value, fold
-from taxkg_assets.verification.wording import Wording, Words, match_word
 
 _LEAST_CLAUSE = 1.5
 _ALWAYS, _MOST = 3, 16  # passages that are compared at least, and at most

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from itertools import combinations
 
 from taxkg_assets.verification.claims import KEY_KINDS, Claim, find_keys_and_forms
+from taxkg_assets.verification.clause_words import Words, find_words, match_word
 from taxkg_assets.verification.language import Language
 from taxkg_assets.verification.values import Value, fold
-from taxkg_assets.verification.wording import Words, find_words, match_word
 
 _WORD = re.compile(r"\S+")
 _NEAR_KEY = 4  # words on either side of a key

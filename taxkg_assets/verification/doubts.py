@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from taxkg_assets.rules.loader import find_rule, load_rules
 from taxkg_assets.rules.sentences import find_sentences
 from taxkg_assets.verification.claims import KEY_KINDS, Claim, find_keys_and_forms
+from taxkg_assets.verification.clause_words import Wording, Words, find_words, match_word
 from taxkg_assets.verification.contexts import is_scattered, pairs_keys_otherwise
 from taxkg_assets.verification.language import Language
 from taxkg_assets.verification.pointers import is_contrast, is_past
 from taxkg_assets.verification.values import Value, find_values, fold
-from taxkg_assets.verification.wording import Wording, Words, find_words, match_word
 
 # Total weights of words (inverse document frequencies); chosen on the development statements of data/verify_eval.
 _SWAPPED = 1.5  # words on the other side of an ordering word, on each side

@@ -6,9 +6,9 @@ import re
 
 from taxkg_assets.rules.loader import find_rule
 from taxkg_assets.verification.claims import Claim
+from taxkg_assets.verification.clause_words import find_words, match_word
 from taxkg_assets.verification.language import Language
 from taxkg_assets.verification.values import fold
-from taxkg_assets.verification.wording import find_words, match_word
 
 _ABOUT_THEM = 0.5  # weighted share of the words for them that the claim has
 

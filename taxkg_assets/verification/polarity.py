@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from taxkg_assets.rules.models.verification import load_verification
+from taxkg_assets.verification.clause_words import Clause, Wording, Words, find_opposites, find_words, match_word
 from taxkg_assets.verification.language import Language
-from taxkg_assets.verification.wording import Clause, Wording, Words, find_opposites, find_words, match_word
 
 # Weighted shares of a clause's words, 0 to 1; chosen on the development statements of data/verify_eval.
 _NEAREST = 0.95  # of the best share: as near as the nearest clause

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 
 from taxkg_assets.verification.alignment import Aligner
 from taxkg_assets.verification.claims import find_keys_and_forms
+from taxkg_assets.verification.clause_words import Wording, Words, find_words, read_wording
 from taxkg_assets.verification.evidence import Passage
 from taxkg_assets.verification.language import Language
 from taxkg_assets.verification.values import Value, find_values
-from taxkg_assets.verification.wording import Wording, Words, find_words, read_wording
 
 _MOST_KEPT = 50_000
 _LETTERED = re.compile(r"\(([a-z])\)\s")

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from taxkg_assets.rules.models.verification import load_verification
 from taxkg_assets.verification.claims import KEY_KINDS, Claim
+from taxkg_assets.verification.clause_words import find_words, match_word
 from taxkg_assets.verification.evidence import Passage
 from taxkg_assets.verification.language import Language
-from taxkg_assets.verification.wording import find_words, match_word
 
 _KEY_BONUS, _VALUE_BONUS = 0.15, 0.1
 

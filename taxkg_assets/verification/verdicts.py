@@ -39,10 +39,6 @@ FAULTS = frozenset({Verdict.contradicted, Verdict.other_year, Verdict.other_form
 """Verdicts that say that something is wrong."""
 
 
-class Rectangle(BoundingBox):
-    """A rectangle on a page, in points from the top left."""
-
-
 class Evidence(BaseModel):
     """The passage that a verdict rests on."""
 
@@ -53,7 +49,7 @@ class Evidence(BaseModel):
     form: str
     revision: str
     page: int = Field(description="page of the PDF, from 1")
-    rectangles: list[Rectangle]
+    rectangles: list[BoundingBox]
     node_id: str = Field(description="paragraph, heading or table that prints it")
     official_url: str | None = Field(description="official address of the PDF, at the page")
 
@@ -77,7 +73,7 @@ class Finding(BaseModel):
     start: int = Field(description="first character in the draft")
     end: int = Field(description="one past its last character")
     page: int | None = Field(default=None, description="page of a PDF draft")
-    rectangles: list[Rectangle] = Field(default=[], description="its place on the page of a PDF draft")
+    rectangles: list[BoundingBox] = Field(default=[], description="its place on the page of a PDF draft")
     verdict: Verdict
     reason: str = Field(description="why, in one sentence")
     score: float = Field(description="how near the passage is, 0 to 1")

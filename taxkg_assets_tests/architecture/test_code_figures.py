@@ -152,3 +152,26 @@ def test_docstrings_of_functions_do_not_count_as_length(tmp_path: Path) -> None:
     faults = figures.find_faults(modules)
     assert faults["functions over 60 lines"] == ["taxkg_assets.long.add"]
     assert faults["files over 400 lines"] == []
+
+
+def test_public_signatures_with_untyped_mappings_are_counted(tmp_path: Path) -> None:
+    (module,) = read(
+        tmp_path,
+        one="def read(row: Mapping[str, Any]) -> int: ...\n"
+        "def _read(row: Mapping[str, Any]) -> int: ...\n"
+        "def known(row: dict[str, int]) -> Row: ...\n"
+        "class Store:\n    def rows(self) -> list[dict[str, Any]]: ...\n"
+        "class _Store:\n    def rows(self) -> list[dict[str, Any]]: ...\n",
+    )
+    assert figures.find_untyped_signatures(module) == ["read", "Store.rows"]
+
+
+def test_parameters_are_no_repeated_code(tmp_path: Path) -> None:
+    names = ",\n".join(f"    name{number}: int" for number in range(figures.REPEATED_LINES))
+    body = "".join(f"    name{number} += 1\n" for number in range(figures.REPEATED_LINES))
+    modules = read(
+        tmp_path, one=f"def one(\n{names},\n):\n    return 1\n", two=f"def two(\n{names},\n):\n    return 2\n"
+    )
+    assert not figures.find_repeated_lines(modules)
+    modules = read(tmp_path, one=f"def one():\n{body}", two=f"def two():\n{body}")
+    assert len(figures.find_repeated_lines(modules)) == 2 * figures.REPEATED_LINES

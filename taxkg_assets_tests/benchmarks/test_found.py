@@ -6,7 +6,7 @@ import random
 from pathlib import Path
 
 from benchmarks.found import Figure, Report, misspell
-from taxkg_assets.retrieval.encoding.lexical import build_lexical
+from taxkg_assets.retrieval.index.bm25 import build_lexical
 
 
 def test_a_question_gets_one_error_in_its_rarest_printed_word() -> None:

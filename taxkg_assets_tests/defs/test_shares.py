@@ -7,7 +7,7 @@ import pytest
 
 from taxkg_assets.defs.wiring.registry import PIPELINE
 from taxkg_assets.defs.wiring.resources import Home
-from taxkg_assets.defs.wiring.table_step import make_in_shares
+from taxkg_assets.defs.wiring.table_processes import make_in_shares
 
 pytestmark = pytest.mark.slow
 

@@ -49,12 +49,12 @@ def test_a_passage_names_the_other_revisions_that_say_the_same(built_samples: Pa
     nodes = service.current.table("nodes")
     texts = dict(nodes.select("node_id", "text").iter_rows())
     found = service.ask("What is reported in box 3 of Form 1099-DIV?", k=10)
-    noted = [row for row in found.results if "same_in" in row.via]
+    noted = [row for row in found.results if row.via.same_in]
     assert noted
     for row in noted:
-        for other in row.via["same_in"]:
-            assert other["document"] != row.document
-            assert other["document"].partition("--")[0] == row.document.partition("--")[0]
-            same = nodes.filter(document_id=other["document"], page=other["page"])["text"]
+        for other in row.via.same_in:
+            assert other.document != row.document
+            assert other.document.partition("--")[0] == row.document.partition("--")[0]
+            same = nodes.filter(document_id=other.document, page=other.page)["text"]
             assert texts[row.node_id] in same.to_list()
-            assert all(box["page"] >= other["page"] for box in other["bboxes"])
+            assert all(box.page >= other.page for box in other.bboxes)

@@ -128,7 +128,7 @@ def test_an_index_in_lancedb_answers_as_one_in_memory_does(
         assert scores[1] == pytest.approx(scores[0], abs=1e-4)
         assert [row.model_dump() for row in served.assemble(other, k=3)] == [
             {**row.model_dump(), "score": pytest.approx(row.score, abs=2e-4), "via": via}  # scores have four decimals
-            for row, via in ((row, _near(row.via)) for row in exact.assemble(one, k=3))
+            for row, via in ((row, _near(row.via.model_dump())) for row in exact.assemble(one, k=3))
         ]
 
 

@@ -17,8 +17,9 @@ import polars as pl
 import pymupdf
 from markdown_it import MarkdownIt
 
+from taxkg_assets.bounding_box import BoundingBox
 from taxkg_assets.defs.ingest.worker import read_document
-from taxkg_assets.defs.ingest.worker_replies import Refused
+from taxkg_assets.defs.ingest.worker_replies import Job, Refused
 from taxkg_assets.defs.wiring.verdicts import shortened, table_metadata
 from taxkg_assets.evaluation.page import Heading, Paragraph, render_html, render_markdown
 from taxkg_assets.extraction.extract import extract
@@ -27,10 +28,12 @@ from taxkg_assets.graph.change_page import render_change_page
 from taxkg_assets.graph.change_report import build_change_report, render_change_markdown, render_changes_overview
 from taxkg_assets.retrieval.results import Result
 from taxkg_assets.serving import render, render_answers
+from taxkg_assets.serving.replies import CellExplanation, CellRow
 from taxkg_assets.serving.terminal import Terminal, escape_controls
 from taxkg_assets.sources.scan import name_of
 from taxkg_assets_tests.defs.hostile import valid_pdf
 from taxkg_assets_tests.graph.papers import Paper, changes_between
+from taxkg_assets_tests.retrieval.explanations import explanation
 
 WORDS = "Pay [bold red]now[/] [link=http://x]here[/link] <script>alert(1)</script> <img src=x onerror=alert(2)> "
 WORDS += "| **strong** | [a](http://x) ![b](http://y) `c` ~~d~~"
@@ -81,10 +84,11 @@ def test_the_reading_lets_no_control_character_into_a_table() -> None:
 
 
 def test_a_refusal_says_nothing_to_the_terminal(tmp_path: Path) -> None:
-    job = {"path": str(tmp_path / "x.pdf"), "sha256": "", "document_id": name_of(Path(f"{NAME}.pdf")), "is_text": False}
-    refused = read_document({**job, "max_pages": 9, "table_engine": "own", "folder": str(tmp_path)})
+    name, path = name_of(Path(f"{NAME}.pdf")), str(tmp_path / "x.pdf")
+    job = Job(name, path, "", path, str(tmp_path), False, code_version="1", max_pages=9, folder=str(tmp_path))
+    refused = read_document(job)
     assert isinstance(refused, Refused)
-    row = {**asdict(refused), "document_id": job["document_id"], "reason": EVIL}
+    row = {**asdict(refused), "document_id": name, "reason": EVIL}
     printed = shown(render.quarantine, [row])
     assert not SPEAKS.search(printed)
     assert "[bold red]now[/]" in printed
@@ -95,13 +99,18 @@ def test_a_passage_is_printed_as_it_is() -> None:
     found = Result(
         **{"rank": 1, "score": 1.0, "document": NAME, "form": EVIL, "revision": "", "doc_type": "form", "page": 1},
         **{"bboxes": [], "heading_path": EVIL, "anchor_key": None, "text": EVIL, "node_id": "n", "chunk_id": "c"},
-        via={},
+        via=explanation("c"),
     )
     row = {"document_id": NAME, "page": 1, "kind": "white", "is_order": True, "text": EVIL}
     box = {"document_id": NAME, "form": EVIL, "revision": EVIL, "box_key": EVIL, "label": EVIL}
     box |= {"filer": EVIL, "recipient": ""}
-    cell = {"document": NAME, "rank": 1, "page": 1, "score": 1.0, "title": EVIL, "heading_path": EVIL}
-    cell |= {"value": EVIL, "row": EVIL, "column": EVIL, "bboxes": [dict.fromkeys(("x0", "y0", "x1", "y1"), 1.0)]}
+    cell = CellRow(
+        **{"rank": 1, "score": 1.0, "document": NAME, "form": EVIL, "revision": "", "doc_type": "form", "page": 1},
+        **{"heading_path": EVIL, "anchor_key": None, "text": EVIL, "node_id": "n", "chunk_id": "c", "quality": []},
+        **{"title": EVIL, "value": EVIL, "row": EVIL, "column": EVIL, "row_values": []},
+        bboxes=[BoundingBox(page=1, x0=1, y0=1, x1=1, y1=1)],
+        via=CellExplanation(table="n", header_match=1.0),
+    )
     printed = [
         shown(render_answers.passages, [found]),
         shown(render.hidden_texts, [row]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import subprocess
 import sys
 import time
@@ -89,8 +90,29 @@ def test_a_fault_of_the_disk_is_found_in_the_chain_of_errors() -> None:
     error = RuntimeError("the step failed")
     error.__cause__ = OSError(28, "No space left on device", "tables/spans")
     assert find_storage_fault(error) == "No space left on device: tables/spans"
-    assert find_storage_fault(RuntimeError("(sqlite3.OperationalError) database or disk is full"))
     assert not find_storage_fault(ValueError("a page is full of boxes"))
+
+
+@pytest.mark.parametrize(
+    ("error", "is_of_the_disk"),
+    [
+        (RuntimeError("cannot copy data: No space left on device (os error 28)"), True),
+        (RuntimeError("connection refused (os error 111)"), False),
+        (RuntimeError("a title says: No space left on device"), False),
+        (OSError(2, "No such file or directory", "disk quota exceeded.pdf"), False),
+    ],
+)
+def test_error_numbers_tell_a_fault_of_the_disk_from_others(error: Exception, is_of_the_disk: bool) -> None:
+    assert bool(find_storage_fault(error)) == is_of_the_disk
+
+
+def test_a_database_that_cannot_be_written_is_a_fault_of_the_disk(tmp_path: Path) -> None:
+    with pytest.raises(sqlite3.OperationalError) as caught:
+        sqlite3.connect(tmp_path)
+    assert find_storage_fault(caught.value) == "unable to open database file"
+    with pytest.raises(sqlite3.OperationalError) as caught:
+        sqlite3.connect(":memory:").execute("select disk from full")
+    assert not find_storage_fault(caught.value)
 
 
 @pytest.fixture

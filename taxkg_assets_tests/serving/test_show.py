@@ -13,7 +13,7 @@ import pytest
 
 from taxkg_assets.defs.home.store import Store
 from taxkg_assets.defs.ingest.worker import read_document
-from taxkg_assets.defs.ingest.worker_replies import Extracted
+from taxkg_assets.defs.ingest.worker_replies import Extracted, Job
 from taxkg_assets.schemas import ROLES
 from taxkg_assets.serving import show
 from taxkg_assets.serving.evidence import draw_evidence
@@ -50,9 +50,15 @@ def home(tmp_path: Path) -> Path:
     path.write_bytes(booklet.document.tobytes())
     store, folder = Store(tmp_path / "home"), tmp_path / "read"
     places = {"path": str(path), "source_uri": str(path), "source_root": str(tmp_path), "folder": str(folder)}
-    facts = {"document_id": NAME, "sha256": sha256_of(path), "is_text": False, "code_version": "1", "max_pages": 9}
+    facts: dict[str, Any] = {
+        "document_id": NAME,
+        "sha256": sha256_of(path),
+        "is_text": False,
+        "code_version": "1",
+        "max_pages": 9,
+    }
     facts |= {"table_engine": "own"}
-    assert read_document({**places, **facts}) == Extracted()
+    assert read_document(Job(**places, **facts)) == Extracted()
     contents = json.loads((folder / "contents.json").read_text())
     for table in ("documents", "elements", "tables", "anchors", "sections"):
         frame = pl.read_ipc(folder / f"{table}.arrow")

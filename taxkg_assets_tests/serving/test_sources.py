@@ -35,7 +35,7 @@ def home(tmp_path: Path) -> Home:
 
 
 def documents(home: Home) -> list[str]:
-    return sorted(home.store.read_manifest()["files"])
+    return sorted(home.store.read_manifest().files)
 
 
 def test_a_dropped_folder_takes_along_what_is_nowhere_else(home: Home, tmp_path: Path) -> None:
@@ -43,7 +43,7 @@ def test_a_dropped_folder_takes_along_what_is_nowhere_else(home: Home, tmp_path:
     assert drop(home.home, tmp_path / "one") == ["one"]
     assert documents(home) == ["both", "two"]
     assert [row["source"] for row in list_sources(home.home)] == [str(tmp_path / "two")]
-    assert sorted(scan_sources(home)["files"]) == ["both", "two"], "the next build does not bring it back"
+    assert sorted(scan_sources(home).manifest.files) == ["both", "two"], "the next build does not bring it back"
 
 
 def test_a_folder_that_is_gone_can_be_dropped(home: Home, tmp_path: Path) -> None:
@@ -67,7 +67,7 @@ def test_the_inbox_is_a_source_that_no_one_has_to_name(tmp_path: Path) -> None:
     assert not has_sources(home)
     shutil.copy(STATUTE, inbox / "dropped.txt")
     assert has_sources(home)
-    assert list(scan_sources(home)["files"]) == ["dropped"]
+    assert list(scan_sources(home).manifest.files) == ["dropped"]
     with pytest.raises(SourceError, match="is the inbox"):
         drop(home.home, inbox)
 
@@ -101,7 +101,7 @@ def test_a_home_that_fills_itself_begins_without_the_samples(
     if setting:
         monkeypatch.setenv(*setting.split("="))
     store = prepare_home(str(tmp_path / "home"))
-    assert bool(store.read_manifest()["files"]) == (not setting)
+    assert bool(store.read_manifest().files) == (not setting)
 
 
 def test_from_the_command_line(home: Home, tmp_path: Path) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from taxkg_assets.sources.manifest import FilePlace, SourceFile, SourceManifest
 from taxkg_assets.sources.scan import SourceError, drop_source, find_duplicate_files, find_source_files, merge_sources
 
-EMPTY: dict[str, Any] = {"roots": [], "files": {}}
+EMPTY = SourceManifest()
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def folders(tmp_path: Path) -> tuple[Path, Path]:
     return one, other
 
 
-def scan(manifest: dict[str, Any], *roots: Path) -> dict[str, Any]:
+def scan(manifest: SourceManifest, *roots: Path) -> SourceManifest:
     return merge_sources(manifest, {root: find_source_files(root) for root in roots})
 
 
@@ -38,14 +38,14 @@ def test_a_document_leaves_only_when_its_own_folder_is_scanned_without_it(folder
     one, other = folders
     manifest = scan(EMPTY, one, other)
     (one / "a.pdf").unlink()
-    assert scan(manifest, other)["files"].keys() == {"a", "b", "c"}
-    assert scan(manifest, one)["files"].keys() == {"b", "c"}
+    assert scan(manifest, other).files.keys() == {"a", "b", "c"}
+    assert scan(manifest, one).files.keys() == {"b", "c"}
 
 
 def test_a_single_file_never_removes(folders: tuple[Path, Path]) -> None:
     one, _ = folders
     manifest = scan(scan(EMPTY, one), one / "a.pdf")
-    assert manifest["files"].keys() == {"a", "b"}
+    assert manifest.files.keys() == {"a", "b"}
 
 
 def test_equal_names_with_equal_bytes_are_one_document_and_with_other_bytes_no_one_knows(
@@ -54,20 +54,20 @@ def test_equal_names_with_equal_bytes_are_one_document_and_with_other_bytes_no_o
     one, other = folders
     manifest = scan(EMPTY, one)
     (other / "a.pdf").write_bytes(b"a")
-    assert scan(manifest, other)["files"]["a"] == {"root": str(one), "path": str(one / "a.pdf")}
+    assert scan(manifest, other).files["a"] == SourceFile(root=str(one), path=str(one / "a.pdf"))
     (other / "a.pdf").write_bytes(b"another")
     disputed = scan(manifest, other)
-    assert disputed["files"].keys() == {"a", "b", "c"}
-    assert disputed["files"]["a"]["rival"] == {"root": str(other), "path": str(other / "a.pdf")}
-    assert "rival" in scan(disputed, one)["files"]["a"], "the other one is still there"
-    assert "rival" not in drop_source(disputed, str(other), others={})["files"]["a"]
+    assert disputed.files.keys() == {"a", "b", "c"}
+    assert disputed.files["a"].rival == FilePlace(root=str(other), path=str(other / "a.pdf"))
+    assert scan(disputed, one).files["a"].rival, "the other one is still there"
+    assert drop_source(disputed, str(other), others={}).files["a"].rival is None
     (other / "a.pdf").unlink()
-    assert scan(disputed, one)["files"]["a"] == manifest["files"]["a"]
+    assert scan(disputed, one).files["a"] == manifest.files["a"]
 
 
 def test_names_that_differ_in_their_ending_only_are_rivals(folders: tuple[Path, Path]) -> None:
     (folders[0] / "a.txt").write_bytes(b"another")
-    assert scan(EMPTY, folders[0])["files"]["a"]["rival"]["path"] == str(folders[0] / "a.txt")
+    assert scan(EMPTY, folders[0]).files["a"].rival == FilePlace(root=str(folders[0]), path=str(folders[0] / "a.txt"))
 
 
 def test_of_equal_bytes_the_admitted_one_stays_else_the_shorter_name() -> None:

@@ -24,11 +24,11 @@ class AnyHome(Protocol):
         """The home's tables and files."""
 
 
-@dataclass(frozen=True, slots=True)
-class HomeFolder:
-    """A home that is read outside of the asset graph; empty means the setting `home`."""
+class NamedHome:
+    """What a home has by its name in the attribute `home`."""
 
-    home: str = ""
+    __slots__ = ()
+    home: str
 
     @property
     def settings(self) -> Settings:
@@ -39,3 +39,10 @@ class HomeFolder:
     def store(self) -> Store:
         """The home's tables and files."""
         return Store(self.settings.home)
+
+
+@dataclass(frozen=True, slots=True)
+class HomeFolder(NamedHome):
+    """A home that is read outside of the asset graph; empty means the setting `home`."""
+
+    home: str = ""

@@ -43,9 +43,22 @@ class S3Storage:
         return f"S3Storage({self.uri!r})"
 
     def uri_of(self, name: str) -> str:
+        """Return the `s3://` address of a name.
+
+        Args:
+            name: Path of a file or folder, relative to the home.
+
+        Raises:
+            ValueError: The name leads out of the home.
+        """
         return f"{self.uri}/{safe_name(name)}"
 
     def options(self) -> dict[str, str]:
+        """Return the options that Delta and LanceDB open the bucket with: keys, region, address, retries.
+
+        Raises:
+            StorageError: No credentials are set.
+        """
         session = _session()
         found = session.get_credentials()
         if found is None:
@@ -67,6 +80,14 @@ class S3Storage:
         return {name: value for name, value in options.items() if value}
 
     def read(self, name: str) -> bytes | None:
+        """Read an object.
+
+        Args:
+            name: Path of a file or folder, relative to the home.
+
+        Returns:
+            Its bytes; None where there is no such object.
+        """
         from botocore.exceptions import ClientError
 
         try:
@@ -79,6 +100,14 @@ class S3Storage:
         return data
 
     def look(self, name: str) -> Seen | None:
+        """Read the size and age of an object, by the clock of the bucket.
+
+        Args:
+            name: Path of a file or folder, relative to the home.
+
+        Returns:
+            Size in bytes and age in seconds; None where there is no such object.
+        """
         from botocore.exceptions import ClientError
 
         try:
@@ -91,9 +120,23 @@ class S3Storage:
         return Seen(found["ContentLength"], (now - found["LastModified"]).total_seconds())
 
     def write(self, name: str, data: bytes) -> None:
+        """Write an object in one request; a reader sees the old bytes or the new ones.
+
+        Args:
+            name: Path of a file or folder, relative to the home.
+            data: Content.
+        """
         self._client().put_object(Bucket=self.bucket, Key=self._key(name), Body=data)
 
     def remove(self, name: str) -> None:
+        """Delete an object and all objects below it, `MOST_AT_ONCE` at a time.
+
+        Args:
+            name: Path of a file or folder, relative to the home.
+
+        Raises:
+            StorageError: The credentials do not allow it.
+        """
         client, key = self._client(), self._key(name)
         keys = [key, *(f"{key}/{path}" for path in self.walk(name))]
         for first in range(0, len(keys), MOST_AT_ONCE):
@@ -106,9 +149,22 @@ class S3Storage:
                 )
 
     def children(self, name: str) -> list[str]:
+        """Return the names directly below a name, without their prefix, sorted; all objects below it are listed.
+
+        Args:
+            name: Path of a file or folder, relative to the home.
+        """
         return sorted({path.split("/", 1)[0] for path in self.walk(name)})
 
     def walk(self, name: str) -> Iterator[str]:
+        """List all objects below a name.
+
+        Args:
+            name: Path of a file or folder, relative to the home.
+
+        Yields:
+            Path of each object, relative to the name.
+        """
         below = self._key(name) + "/"
         for page in self._client().get_paginator("list_objects_v2").paginate(Bucket=self.bucket, Prefix=below):
             yield from (found["Key"].removeprefix(below) for found in page.get("Contents", ()))
@@ -122,6 +178,14 @@ class S3Storage:
         shutil.rmtree(folder)
 
     def local_copy(self, name: str) -> Path:
+        """Return a local folder with the objects below a name; they are downloaded once.
+
+        Args:
+            name: Path of a file or folder, relative to the home.
+
+        Raises:
+            StorageError: There is no object below the name.
+        """
         # A copy bears the name of what it is a copy of: models are known by the names of their folders.
         hashed = hashlib.sha256(self.uri_of(name).encode()).hexdigest()[:16]
         copied = self._work / "copies" / hashed / name.rsplit("/", 1)[-1]
@@ -146,9 +210,25 @@ class S3Storage:
         return copied
 
     def lease(self, *, wait_s: float) -> AbstractContextManager[None]:
+        """Hold the lease of the home among all machines.
+
+        Args:
+            wait_s: Longest wait for another writer, in seconds.
+
+        Returns:
+            Context in which the lease is renewed.
+
+        Raises:
+            HomeBusyError: Another writer holds it for longer than `wait_s`.
+        """
         return Lease(self._client(), self.bucket, self._key(".lease"), uri=self.uri).hold(wait_s=wait_s)
 
     def check_lease(self) -> None:
+        """Check that this process still holds the lease.
+
+        Raises:
+            HomeBusyError: The lease was lost.
+        """
         Lease.check(self.uri)
 
     def _key(self, name: str) -> str:

@@ -26,7 +26,7 @@ from taxkg_assets.defs.home.storage import LocalStorage
 from taxkg_assets.defs.home.store import Store
 from taxkg_assets.retrieval.encoding.codes import VectorCodes
 from taxkg_assets.retrieval.encoding.encoder import Vectors
-from taxkg_assets.retrieval.encoding.lexical import LexicalRetriever
+from taxkg_assets.retrieval.index.bm25 import LexicalRetriever
 from taxkg_assets.retrieval.index.known import MAPPED, TERMED, KnownTables, read_known, read_vocabulary
 from taxkg_assets.retrieval.index.levels import UNIT_LEVELS
 from taxkg_assets.retrieval.index.passage_index import Known, LanceIndex, PassageIndex, SearchIndex, open_lance_index
@@ -331,7 +331,8 @@ def _save_matrices(folder: Path, **matrices: Any) -> None:
 def _open_folder(store: Store, name: str) -> Path:
     """A folder of files, copied here once where the home is a bucket.
 
-    Raises: IndexFilesError if a file is missing or of another size than the one that was written.
+    Raises:
+        IndexFilesError: A file is missing or of another size than the one that was written.
     """
     folder = store.storage.local_copy(name)
     card = folder / FILES

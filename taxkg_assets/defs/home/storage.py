@@ -174,16 +174,41 @@ class LocalStorage:
         self._folder = folder
 
     def uri_of(self, name: str) -> str:
+        """Return the absolute or relative path of a name.
+
+        Args:
+            name: Path of a file or folder, relative to the home.
+
+        Raises:
+            ValueError: The name leads out of the home.
+        """
         return str(self._path(name))
 
     def options(self) -> dict[str, str]:
+        """Return no options: engines open local paths without any."""
         return {}
 
     def read(self, name: str) -> bytes | None:
+        """Read a file.
+
+        Args:
+            name: Path of a file or folder, relative to the home.
+
+        Returns:
+            Its bytes; None where there is no such file.
+        """
         path = self._path(name)
         return path.read_bytes() if path.is_file() else None
 
     def look(self, name: str) -> Seen | None:
+        """Read the size and age of a file, by the clock of this machine.
+
+        Args:
+            name: Path of a file or folder, relative to the home.
+
+        Returns:
+            Size in bytes and age in seconds; None where there is no such file.
+        """
         path = self._path(name)
         if not path.is_file():
             return None
@@ -191,9 +216,20 @@ class LocalStorage:
         return Seen(found.st_size, time.time() - found.st_mtime)
 
     def write(self, name: str, data: bytes) -> None:
+        """Replace a file as a whole: a reader sees the old bytes or the new ones.
+
+        Args:
+            name: Path of a file or folder, relative to the home.
+            data: Content.
+        """
         atomic_write(self._path(name), data)
 
     def remove(self, name: str) -> None:
+        """Delete a file, or a folder with all that it contains; an absent one is no error.
+
+        Args:
+            name: Path of a file or folder, relative to the home.
+        """
         path = self._path(name)
         if path.is_dir():
             shutil.rmtree(path, ignore_errors=True)
@@ -201,22 +237,51 @@ class LocalStorage:
             path.unlink(missing_ok=True)
 
     def children(self, name: str) -> list[str]:
+        """Return the names directly below a folder, sorted; none for an absent one.
+
+        Args:
+            name: Path of a file or folder, relative to the home.
+        """
         path = self._path(name)
         return sorted(child.name for child in path.iterdir()) if path.is_dir() else []
 
     def walk(self, name: str) -> Iterator[str]:
+        """List all files below a folder, sorted.
+
+        Args:
+            name: Path of a file or folder, relative to the home.
+
+        Yields:
+            Path of each file, relative to the folder.
+        """
         path = self._path(name)
         yield from (file.relative_to(path).as_posix() for file in sorted(path.rglob("*")) if file.is_file())
 
     def publish_folder(self, folder: Path, name: str) -> None:
+        """Rename a folder of the same file system to a name, in place of what is there.
+
+        Args:
+            folder: Local folder; it is gone afterwards.
+            name: Path of a file or folder, relative to the home.
+        """
         self.remove(name)
         self._path(name).parent.mkdir(parents=True, exist_ok=True)
         folder.replace(self._path(name))
 
     def local_copy(self, name: str) -> Path:
+        """Return the path of a name itself: it is local.
+
+        Args:
+            name: Path of a file or folder, relative to the home.
+        """
         return self._path(name)
 
     def lease(self, *, wait_s: float) -> AbstractContextManager[None]:
+        """Return a context that locks nothing: the file lock of the store is enough on one machine.
+
+        Args:
+            wait_s: Not used.
+        """
         return nullcontext()
 
     def check_lease(self) -> None:

@@ -40,6 +40,7 @@ from taxkg_assets.defs.home.storage import REMOTE, LocalStorage, Storage, is_rem
 from taxkg_assets.defs.home.storage import HomeBusyError as HomeBusyError
 from taxkg_assets.defs.home.storage import atomic_write as atomic_write
 from taxkg_assets.settings import settings_of
+from taxkg_assets.sources.manifest import SourceManifest
 
 BUILD, TRAINING = "build", "training"
 """Purpose of a lock: one of each at a time, so that a new document never waits for training."""
@@ -146,7 +147,12 @@ class Store:
     def exclusive(self, *, work: str = BUILD, wait_s: float = 0.0) -> Iterator[None]:
         """Hold the home for one build; another process waits, then fails. The lock ends with its process.
 
-        Args: work: training holds the home for itself: it writes no table that a build writes.
+        Args:
+            work: Kind of work that holds the home; training writes no table that a build writes, so both may run.
+            wait_s: Longest wait for another process, in seconds.
+
+        Raises:
+            HomeBusyError: Another process holds the home for longer.
         """
         key = f"{self.home}:{work}"
         if key in _locked:
@@ -388,7 +394,14 @@ class Store:
     ) -> TableState:
         """Replace a whole table by validated rows in one commit.
 
-        Args: documents: for a table that is made in parts, what the rows of each part were made from.
+        Args:
+            name: Name of the table.
+            frame: New rows.
+            inputs: Digest of what they were made from.
+            documents: For a table that is made in parts, what the rows of each part were made from.
+
+        Returns:
+            State of the table after the commit.
         """
         frame = enforce_contract(schema_of(name), frame)
         self._create(name)
@@ -432,7 +445,13 @@ class Store:
     ) -> TableState:
         """Replace the rows of some documents in one commit and leave all others alone.
 
-        Args: documents: for each document what its rows were read from; None removes the document.
+        Args:
+            name: Name of the table.
+            frame: New rows of the documents.
+            documents: For each document what its rows were read from; None removes the document.
+
+        Returns:
+            State of the table after the commit.
         """
         frame = enforce_contract(schema_of(name), frame)
         with self._table_lock(name):
@@ -496,11 +515,10 @@ class Store:
 
     # ------------------------------------------------------------------------------------------------- manifest
 
-    def read_manifest(self) -> dict[str, Any]:
-        """The recorded sources: `roots` (folders and files given) and `files` (document → root and path)."""
+    def read_manifest(self) -> SourceManifest:
+        """Return the recorded sources; none for a new home."""
         found = self.storage.read(SOURCE_MANIFEST)
-        empty: dict[str, Any] = {"roots": [], "files": {}}
-        return empty if found is None else json.loads(found)
+        return SourceManifest() if found is None else SourceManifest.model_validate_json(found)
 
     @contextmanager
     def lock_manifest(self) -> Iterator[None]:
@@ -509,10 +527,10 @@ class Store:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
 
-    def write_manifest(self, manifest: Mapping[str, Any]) -> None:
+    def write_manifest(self, manifest: SourceManifest) -> None:
         """Record the sources.
 
         Args:
             manifest: Recorded sources.
         """
-        self.storage.write(SOURCE_MANIFEST, json.dumps(manifest, indent=1, sort_keys=True).encode())
+        self.storage.write(SOURCE_MANIFEST, json.dumps(manifest.model_dump(), indent=1, sort_keys=True).encode())

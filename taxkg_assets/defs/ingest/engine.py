@@ -10,7 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from taxkg_assets.defs.ingest.reader import Job, Limits, Outcome, read_documents
+from taxkg_assets.defs.ingest.reader import Limits, Outcome, read_documents
+from taxkg_assets.defs.ingest.worker_replies import Job
 from taxkg_assets.settings import Settings
 
 
@@ -38,6 +39,16 @@ class LocalEngine:
     workers: int
 
     def read(self, jobs: Sequence[Job], *, limits: Limits, on_done: Callable[[Outcome], None]) -> list[Outcome]:
+        """Read documents in child processes of this machine, `workers` at a time.
+
+        Args:
+            jobs: Documents to read, largest files first.
+            limits: Limits of time and memory for each document.
+            on_done: Called with the outcome of each document, as it is read.
+
+        Returns:
+            Outcomes in the order of the jobs.
+        """
         return read_documents(jobs, workers=self.workers, limits=limits, on_done=on_done)
 
 

@@ -22,7 +22,8 @@ import polars as pl
 
 from taxkg_assets.defs.home.store import HomeBusyError, atomic_write
 from taxkg_assets.defs.ingest.file_status import inbox_of
-from taxkg_assets.defs.ingest.reader import Job, Limits, read_documents
+from taxkg_assets.defs.ingest.reader import Limits, read_documents
+from taxkg_assets.defs.ingest.worker_replies import Job
 from taxkg_assets.defs.wiring.alerts import default_schedule_status
 from taxkg_assets.rules.models.fetching import load_fetching
 from taxkg_assets.settings import Settings

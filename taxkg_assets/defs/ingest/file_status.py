@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from taxkg_assets.defs.home.store import Store, digest
 from taxkg_assets.settings import Settings
+from taxkg_assets.sources.manifest import SourceFile
 from taxkg_assets.sources.scan import find_duplicate_files, printable, sha256_of
 
 MIB = 1024 * 1024
@@ -47,7 +47,7 @@ def inbox_of(settings: Settings) -> Path:
 
 
 def inspect_files(
-    files: Mapping[str, Mapping[str, Any]],
+    files: Mapping[str, SourceFile],
     *,
     admitted: Mapping[str, str],
     settings: Settings,
@@ -67,15 +67,15 @@ def inspect_files(
     looks = {d: _inspect_file(file, settings=settings, hashed=hashed) for d, file in files.items()}
     seen = {d: look.sha256 for d, look in looks.items() if not look.reason}
     for document_id, holder in find_duplicate_files(seen, admitted=admitted).items():
-        reason = f"{printable(files[document_id]['path'])} has the same bytes as the document {holder}."
+        reason = f"{printable(files[document_id].path)} has the same bytes as the document {holder}."
         looks[document_id] = _refuse("open", reason, DUPLICATE_REMEDY)
     return looks
 
 
-def _inspect_file(file: Mapping[str, Any], *, settings: Settings, hashed: Callable[[Path], str]) -> FileStatus:
-    path, shown = Path(file["path"]), printable(file["path"])
-    if rival := file.get("rival"):
-        reason = f"Two files of this name differ, or cannot be compared: {shown} and {printable(rival['path'])}."
+def _inspect_file(file: SourceFile, *, settings: Settings, hashed: Callable[[Path], str]) -> FileStatus:
+    path, shown = Path(file.path), printable(file.path)
+    if file.rival is not None:
+        reason = f"Two files of this name differ, or cannot be compared: {shown} and {printable(file.rival.path)}."
         return _refuse("open", reason, RIVAL_REMEDY)
     try:
         if _leads_out(path, inbox=inbox_of(settings)):

@@ -13,7 +13,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -23,12 +23,14 @@ from taxkg_assets.defs.home.timing import keep_times, timed
 from taxkg_assets.defs.ingest.engine import open_engine
 from taxkg_assets.defs.ingest.file_status import FileStatus, inbox_of, inspect_files
 from taxkg_assets.defs.ingest.llm_refinement import open_refinement, refinement_fingerprint
-from taxkg_assets.defs.ingest.reader import Job, Limits, Outcome
+from taxkg_assets.defs.ingest.reader import Limits, Outcome
 from taxkg_assets.defs.ingest.reading import reading_version
+from taxkg_assets.defs.ingest.worker_replies import Job
 from taxkg_assets.defs.wiring.progress import stage_progress
 from taxkg_assets.defs.wiring.resources import Home
 from taxkg_assets.settings import Settings
 from taxkg_assets.sources.documents import build_documents, find_tier
+from taxkg_assets.sources.manifest import SourceFile, SourceManifest
 from taxkg_assets.sources.quarantine import build_quarantine
 from taxkg_assets.sources.scan import (
     MissingSourceError,
@@ -45,13 +47,25 @@ PER_DOCUMENT = ("spans", "elements", "tables", "anchors", "faces", "fields", "se
 Batch = tuple[pl.DataFrame, Mapping[str, Mapping[str, str] | None]]
 
 
+class ScannedSources(NamedTuple):
+    """Sources after a scan.
+
+    Attributes:
+        manifest: Recorded sources.
+        closed: Why some folders could not be read, one sentence each. Their documents stay as they were.
+    """
+
+    manifest: SourceManifest
+    closed: list[str]
+
+
 def has_sources(home: Home) -> bool:
     """Whether a source was recorded, or the inbox contains a file."""
     inbox = inbox_of(home.settings)
-    return bool(home.store.read_manifest()["roots"]) or (inbox.is_dir() and bool(find_source_files(inbox)))
+    return bool(home.store.read_manifest().roots) or (inbox.is_dir() and bool(find_source_files(inbox)))
 
 
-def scan_sources(home: Home, roots: Sequence[Path] = (), *, at_first: Sequence[Path] = ()) -> dict[str, Any]:
+def scan_sources(home: Home, roots: Sequence[Path] = (), *, at_first: Sequence[Path] = ()) -> ScannedSources:
     """Scan the given sources, or all recorded ones and the inbox, and record their files.
 
     Args:
@@ -60,7 +74,7 @@ def scan_sources(home: Home, roots: Sequence[Path] = (), *, at_first: Sequence[P
         at_first: Sources of a home without recorded sources and with an empty inbox.
 
     Returns:
-        The manifest; `closed` lists folders that could not be read, with the reason. Their documents stay as they were.
+        The manifest, and why some folders could not be read.
 
     Raises:
         SourceError: No source can be read.
@@ -69,13 +83,13 @@ def scan_sources(home: Home, roots: Sequence[Path] = (), *, at_first: Sequence[P
     with store.lock_manifest():
         manifest = store.read_manifest()
         given = roots or (() if has_sources(home) else at_first)
-        recorded = sorted({*manifest["roots"], str(inbox_of(home.settings))})
+        recorded = sorted({*manifest.roots, str(inbox_of(home.settings))})
         scanned = [root.resolve() for root in given] or existing_roots(recorded)
         scans, closed = _scan(scanned)
         merged = merge_sources(manifest, scans)
         if merged != manifest:
             store.write_manifest(merged)
-    return {**merged, "closed": closed}
+    return ScannedSources(merged, closed)
 
 
 def _scan(roots: Iterable[Path]) -> tuple[dict[Path, dict[str, list[Path]]], list[str]]:
@@ -119,14 +133,14 @@ def admit_documents(home: Home, document_ids: Iterable[str]) -> Intake:
     """
     store, settings = home.store, home.settings
     version = reading_version(settings)
-    manifest = store.read_manifest()["files"]
+    files = store.read_manifest().files
     known = {row["document_id"]: row for row in store.read_or_empty("documents").to_dicts()}
     refused = {row["document_id"]: row for row in store.read_or_empty("quarantine").to_dicts()}
     jobs: list[Job] = []
     cleared: set[str] = set()
-    looks = inspect_sources(home, set(document_ids) & manifest.keys(), files=manifest, known=known)
+    looks = inspect_sources(home, set(document_ids) & files.keys(), files=files, known=known)
     for document_id, look in sorted(looks.items()):
-        job = _job(store, document_id, manifest[document_id], look.sha256, version, settings=settings)
+        job = _job(store, document_id, files[document_id], look.sha256, version, settings=settings)
         if _is_same(known.get(document_id), job):
             cleared.add(document_id)
         elif not _is_same(refused.get(document_id), job):
@@ -143,7 +157,7 @@ def admit_documents(home: Home, document_ids: Iterable[str]) -> Intake:
         for o, j in zip(outcomes, jobs, strict=True)
         if not o.is_read
     ]
-    gone = (known.keys() | refused.keys()) - manifest.keys()
+    gone = (known.keys() | refused.keys()) - files.keys()
     documents = {row["document_id"]: {"content": extraction_key(row["sha256"], row["code_version"])} for row in rows}
     recovered = (cleared | admitted.keys()) & refused.keys()
     quarantined = {row["document_id"]: {"content": row["sha256"]} for row in bad}
@@ -154,7 +168,11 @@ def admit_documents(home: Home, document_ids: Iterable[str]) -> Intake:
 
 
 def inspect_sources(
-    home: Home, document_ids: Collection[str], *, files: Mapping[str, Any], known: Mapping[str, Mapping[str, Any]]
+    home: Home,
+    document_ids: Collection[str],
+    *,
+    files: Mapping[str, SourceFile],
+    known: Mapping[str, Mapping[str, Any]],
 ) -> dict[str, FileStatus]:
     """Inspect the files of some documents without reading them.
 
@@ -251,7 +269,7 @@ def find_unpublished(store: Store) -> set[str]:
     return {d for d, reading in wanted.items() if any(h.get(d, {}).get("reading") != reading for h in stored)}
 
 
-def find_outdated(home: Home, files: Mapping[str, Mapping[str, str]]) -> set[str]:
+def find_outdated(home: Home, files: Mapping[str, SourceFile]) -> set[str]:
     """Find the documents of the manifest that a run must process.
 
     They are new or changed, were read by another version of the code, have a new tier, or have newer rows than some
@@ -314,16 +332,14 @@ def folder_of(store: Store, row: Mapping[str, Any]) -> Path:
     return store.reading_folder(row["document_id"], reading=extraction_key(row["sha256"], row["code_version"]))
 
 
-def _job(
-    store: Store, document_id: str, file: Mapping[str, str], sha256: str, version: str, *, settings: Settings
-) -> Job:
+def _job(store: Store, document_id: str, file: SourceFile, sha256: str, version: str, *, settings: Settings) -> Job:
     return Job(
         document_id=document_id,
-        path=file["path"],
+        path=file.path,
         sha256=sha256,
-        source_uri=printable(file["path"]),
-        source_root=printable(file["root"]),
-        is_text=Path(file["path"]).suffix.lower() == ".txt",
+        source_uri=printable(file.path),
+        source_root=printable(file.root),
+        is_text=Path(file.path).suffix.lower() == ".txt",
         code_version=version,
         max_pages=settings.max_pages,
         folder=str(store.reading_folder(document_id, reading=extraction_key(sha256, version))),
@@ -369,7 +385,7 @@ def _restore_readings(home: Home, rows: Sequence[Mapping[str, Any]]) -> None:
         for r in rows
         if not (store.reading_folder(r["document_id"], reading=extraction_key(r["sha256"], r["code_version"]))).is_dir()
     ]
-    files = store.read_manifest()["files"]
+    files = store.read_manifest().files
     known = {r["document_id"]: r for r in lost}
     looks = inspect_sources(home, known.keys() & files.keys(), files=files, known=known)
     jobs = [_job(store, d, files[d], looks[d].sha256, version, settings=settings) for d in known if d in looks]

@@ -24,6 +24,7 @@ from taxkg_assets.defs.ingest.worker_replies import (
     MEMORY_REMEDY,
     TIME_REMEDY,
     Extracted,
+    Job,
     Lost,
     Ready,
     Refused,
@@ -37,22 +38,6 @@ START_SECONDS = 600.0
 """How long a reading process may take to start: it loads libraries, which a busy machine makes slow. One that dies is
 noticed at once."""
 POLL_SECONDS = 0.05
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """One document to read: where its bytes are and where its frames go."""
-
-    document_id: str
-    path: str
-    sha256: str
-    source_uri: str
-    source_root: str
-    is_text: bool
-    code_version: str
-    max_pages: int
-    folder: str
-    table_engine: str = "own"
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,8 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
-from taxkg_assets.defs.ingest.reader import Job, Limits, Outcome, read_documents
+from taxkg_assets.defs.ingest.reader import Limits, Outcome, read_documents
+from taxkg_assets.defs.ingest.worker_replies import Job
 
 WAVE = 128
 """Documents that are dealt out at once: their frames come back into the driver's memory together."""
@@ -38,6 +39,16 @@ class SparkEngine:
     master: str = ""
 
     def read(self, jobs: Sequence[Job], *, limits: Limits, on_done: Callable[[Outcome], None]) -> list[Outcome]:
+        """Read documents on the cluster, `WAVE` at a time; their frames come back into the folders of the jobs.
+
+        Args:
+            jobs: Documents to read, largest files first.
+            limits: Limits of time and memory for each document.
+            on_done: Called with the outcome of each document, once its wave is read.
+
+        Returns:
+            Outcomes in the order of the jobs.
+        """
         if not jobs:
             return []
         spark, read = self._session(), partial(_read_batches, limits=limits)

@@ -7,6 +7,7 @@ process with it. Start: `python -m taxkg_assets.defs.ingest.worker REPLY_FD MEMO
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import json
 import os
@@ -19,7 +20,6 @@ import traceback
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -28,6 +28,7 @@ from taxkg_assets.defs.home.store import frame_digest
 from taxkg_assets.defs.ingest.worker_replies import (
     MEMORY_REMEDY,
     Extracted,
+    Job,
     Ready,
     Refused,
     Reply,
@@ -38,10 +39,10 @@ from taxkg_assets.extraction.document_check import REPORT, find_failed_check
 from taxkg_assets.extraction.errors import StageError
 from taxkg_assets.extraction.extract import extract
 from taxkg_assets.extraction.invariants import DOCUMENT_CHECKS
+from taxkg_assets.extraction.pdf.library import MEMORY_ERRORS
 from taxkg_assets.sources.documents import build_documents, find_tier
 from taxkg_assets.sources.scan import printable
 
-_ALLOCATION = re.compile(r"malloc|bad_alloc|out of memory|cannot allocate|memory allocation", re.IGNORECASE)
 NEAR_LIMIT_FRAC = 0.7
 _begun = {"peak": 0, "resident": 0, "left": 0}
 _STATUS = Path("/proc/self/status")
@@ -73,21 +74,26 @@ def _read_status(name: str) -> int:
     return int(match[1]) * 1024 if match else 0
 
 
-def read_document(job: dict[str, Any]) -> Reply:
+def read_document(job: Job) -> Reply:
     """Read one document and leave its frames in the job's folder; the reply says what went wrong, if anything."""
     begin_document()
     try:
-        data = Path(job["path"]).read_bytes()
+        data = Path(job.path).read_bytes()
     except OSError as gone:
         reason = f"The file cannot be read ({gone.strerror})."
         return _refusal("open", reason, "Put it back, or remove it and build again.")
-    if hashlib.sha256(data).hexdigest() != job["sha256"]:
+    if hashlib.sha256(data).hexdigest() != job.sha256:
         return _refusal("open", "The file changed while it was being read.", "Run the build again.")
     try:
-        wanted = {key: job[key] for key in ("document_id", "is_text", "max_pages", "table_engine")}
-        read = extract(data, **wanted)
+        read = extract(
+            data,
+            document_id=job.document_id,
+            is_text=job.is_text,
+            max_pages=job.max_pages,
+            table_engine=job.table_engine,
+        )
     except Exception as defect:
-        if _is_out_of_memory(defect) or (not isinstance(defect, StageError) and has_met_limit()):
+        if is_out_of_memory(defect) or (not isinstance(defect, StageError) and has_met_limit()):
             reason = "Reading the document took more memory than allowed."
             return _refusal("limits", reason, MEMORY_REMEDY)
         if isinstance(defect, StageError):
@@ -98,7 +104,7 @@ def read_document(job: dict[str, Any]) -> Reply:
     if broken := find_failed_check(read.frames, DOCUMENT_CHECKS):
         check, offending = broken
         return _refusal(check.on, check.refuse(offending), check.remedy, is_check_failure=True)
-    facts = {key: job[key] for key in ("document_id", "sha256", "source_uri", "source_root", "code_version")}
+    facts = {key: getattr(job, key) for key in ("document_id", "sha256", "source_uri", "source_root", "code_version")}
     admission = {
         **asdict(read.identity),
         **facts,
@@ -117,16 +123,16 @@ def read_document(job: dict[str, Any]) -> Reply:
     admission["tier"] = find_tier(admission, own={})
     frames = {"documents": build_documents([admission]), **read.frames}
     try:
-        return _save(frames, Path(job["folder"]))
+        return _save(frames, Path(job.folder))
     except OSError as unwritable:
         # The home's fault and not the document's: nothing is said of the document, the build stops.
-        return Unwritable(unwritable.errno, unwritable.strerror or str(unwritable), job["folder"])
+        return Unwritable(unwritable.errno, unwritable.strerror or str(unwritable), job.folder)
 
 
-def _is_out_of_memory(error: BaseException | None) -> bool:
-    """Whether the limit was met: as itself, or in the words of a library that could not allocate."""
+def is_out_of_memory(error: BaseException | None) -> bool:
+    """Return whether an allocation failed, by the type or the error number of any error in the chain."""
     while error is not None:
-        if isinstance(error, MemoryError) or _ALLOCATION.search(str(error)):
+        if isinstance(error, (MemoryError, *MEMORY_ERRORS)) or getattr(error, "errno", None) == errno.ENOMEM:
             return True
         error = error.__cause__ or error.__context__
     return False
@@ -179,7 +185,7 @@ def main() -> None:
     replies.write(encode_reply(Ready()))
     for line in sys.stdin:
         started = time.perf_counter()
-        reply = read_document(json.loads(line))
+        reply = read_document(Job(**json.loads(line)))
         replies.write(encode_reply(reply, seconds=time.perf_counter() - started))
 
 

@@ -1,4 +1,4 @@
-"""Replies of a reading process, one type each, and their form on the pipe: one line of JSON.
+"""The job of a reading process and its replies, one type each, and their form on the pipe: one line of JSON.
 
 A refusal names its remedy where the cause is known; it is not concluded from the words of a message.
 """
@@ -16,6 +16,35 @@ ABORT_REMEDY = (
     "Memory ran out, or the parser crashed: raise TAXKG_DOCUMENT_MEMORY_MB and build with --retry, or repair the file "
     "with a PDF tool and build again."
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One document to read: where its bytes are and where its frames go.
+
+    Attributes:
+        document_id: Document.
+        path: File of the document.
+        sha256: Digest that its bytes must have.
+        source_uri: Path of the file in printable characters.
+        source_root: Source that contains it.
+        is_text: Whether it is a text file.
+        code_version: Digest of the code that reads it.
+        max_pages: Most pages that are read.
+        folder: Folder for its frames.
+        table_engine: Engine that finds tables.
+    """
+
+    document_id: str
+    path: str
+    sha256: str
+    source_uri: str
+    source_root: str
+    is_text: bool
+    code_version: str
+    max_pages: int
+    folder: str
+    table_engine: str = "own"
 
 
 @dataclass(frozen=True, slots=True)

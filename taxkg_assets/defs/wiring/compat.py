@@ -13,9 +13,6 @@ from typing import Any
 import dagster as dg
 import sqlalchemy
 from cachetools import LRUCache
-from dagster._core.definitions.asset_checks.asset_check_evaluation import AssetCheckEvaluationPlanned
-from dagster._core.definitions.asset_daemon_cursor import AssetDaemonCursor
-from dagster._core.events import DagsterEvent
 from dagster._core.execution.context.metadata_logging import AssetMetadataHandle, OutputMetadataAccumulator
 from dagster._core.remote_origin import ManagedGrpcPythonEnvCodeLocationOrigin, RemoteRepositoryOrigin
 from dagster._core.storage.asset_check_execution_record import (
@@ -30,11 +27,8 @@ from dagster._core.types.loadable_target_origin import LoadableTargetOrigin
 
 __all__ = [
     "DAEMON_MODULE",
-    "AssetCheckEvaluationPlanned",
     "AssetCheckExecutionRecord",
     "AssetCheckExecutionRecordStatus",
-    "AssetDaemonCursor",
-    "DagsterEvent",
     "add_partition_metadata",
     "record_runs_at",
     "reuse_engines",

@@ -118,9 +118,15 @@ class EarlyGates:
                 return
 
     def take(self, table: str, name: str, *, versions: Mapping[str, int]) -> Verdict | None:
-        """What a gate has said of these versions; None if it was not evaluated, or for other versions.
+        """Return what a gate has said of these versions; None if it was not evaluated, or for other versions.
 
-        Raises: what the gate raised.
+        Args:
+            table: Table of the gate.
+            name: Name of the gate.
+            versions: Versions of the tables that it reads.
+
+        Raises:
+            Exception: What the gate raised.
         """
         batch = self.batches.get((table, name))
         if batch is not None and batch.begun.running():

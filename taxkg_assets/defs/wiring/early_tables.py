@@ -21,11 +21,11 @@ import dagster as dg
 from taxkg_assets.defs.home.store import TableState
 from taxkg_assets.defs.wiring.early_gates import EarlyGates, find_run
 from taxkg_assets.defs.wiring.gates import find_ungated
-from taxkg_assets.defs.wiring.io_manager import Written
+from taxkg_assets.defs.wiring.output_rows import Written
 from taxkg_assets.defs.wiring.registry import PIPELINE
 from taxkg_assets.defs.wiring.resources import Home
 from taxkg_assets.defs.wiring.step_process import StepDiedError, reads_much
-from taxkg_assets.defs.wiring.table_step import make_in_process, prepare_in_process
+from taxkg_assets.defs.wiring.table_processes import make_in_process, prepare_in_process
 
 _LOG = logging.getLogger(__name__)
 

@@ -4,13 +4,11 @@ It refuses a table whose gates are not passed and current, so that a bare click 
 data.
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import dagster as dg
-import polars as pl
 
 from taxkg_assets.defs.home.contracts import schema_of
 from taxkg_assets.defs.home.store import Store, TableState
@@ -19,48 +17,13 @@ from taxkg_assets.defs.wiring.compat import add_partition_metadata, set_data_ver
 from taxkg_assets.defs.wiring.document_rows import PREVIEW_ROWS, describe_documents
 from taxkg_assets.defs.wiring.early_gates import note_output
 from taxkg_assets.defs.wiring.gates import UngatedInputError, find_ungated
+from taxkg_assets.defs.wiring.output_rows import DocumentBatches, Rows, WholeTable, Written
 from taxkg_assets.defs.wiring.registry import PIPELINE
 from taxkg_assets.defs.wiring.resources import Home
 from taxkg_assets.defs.wiring.verdicts import shortened, table_metadata
 
 _ungated: WeakKeyDictionary[Any, Mapping[str, str]] = WeakKeyDictionary()
 """What is wrong with the gates above the inputs of a step, by the step's context, for as long as it runs."""
-
-
-class Rows:
-    """What a step hands to the IO manager."""
-
-
-@dataclass(frozen=True, slots=True)
-class Unchanged(Rows):
-    """The table is current: its inputs have not changed, so nothing is written."""
-
-
-@dataclass(frozen=True, slots=True)
-class WholeTable(Rows):
-    """New rows for a whole table and the digest of what they were made from."""
-
-    frame: pl.DataFrame
-    inputs: str
-    notes: Mapping[str, Any] = field(default_factory=dict)
-    """Shown with the table in the UI, once."""
-    parts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """For a table that is made in parts: the digest of what each part was made from."""
-
-
-@dataclass(frozen=True, slots=True)
-class Written(Rows):
-    """A table that is written already."""
-
-    content: str
-    metadata: Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentBatches(Rows):
-    """New rows for some documents, in batches small enough for memory."""
-
-    batches: Iterable[tuple[pl.DataFrame, Mapping[str, Mapping[str, str] | None]]]
 
 
 class DeltaIO(dg.ConfigurableIOManager):

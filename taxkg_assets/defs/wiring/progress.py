@@ -98,6 +98,7 @@ def forward_progress(event: str, *values: Any) -> None:
 
     Args:
         event: Name of a method of `Listener`.
+        *values: Arguments of that method.
     """
     for listener in _listeners:
         getattr(listener, event)(*values)

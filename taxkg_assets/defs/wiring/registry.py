@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from graphlib import TopologicalSorter
-from typing import TYPE_CHECKING, Any
-
-import polars as pl
-
-if TYPE_CHECKING:
-    from taxkg_assets.defs.wiring.table_step import TableStep
+from typing import Any
 
 from taxkg_assets.defs.home.store import Store, TableState
 from taxkg_assets.defs.wiring.resources import Home
+from taxkg_assets.defs.wiring.table_builder import TableBuilder
+from taxkg_assets.defs.wiring.table_step import TableStep
 from taxkg_assets.defs.wiring.verdicts import Verdict
 
 GateRunner = Callable[..., tuple[Verdict, dict[str, int]]]
@@ -23,22 +20,6 @@ Fingerprint = Callable[[Home, Mapping[str, TableState]], str]
 """Digest of what a table would be made from, given the states of its upstream tables."""
 Show = Callable[[Store], Mapping[str, Any]]
 """What the UI shows of a table besides its rows, read from the home when the table has been made."""
-
-
-@dataclass(frozen=True, slots=True)
-class TableBuilder:
-    """A table's builder, the tables that it reads and what opens its other arguments."""
-
-    build: Callable[..., pl.DataFrame]
-    reads: tuple[str, ...]
-    resources: Mapping[str, Callable[[Home], Any]]
-    has_settings: bool
-
-    def make(self, home: Home, **instead: Any) -> pl.DataFrame:
-        """Build the table from the home's tables as they stand, with some arguments given instead of opened."""
-        arguments: dict[str, Any] = {n: home.store.read(n) for n in self.reads}
-        arguments |= {n: opener(home) for n, opener in self.resources.items() if n not in instead}
-        return self.build(**arguments, **instead, **({"settings": home.settings} if self.has_settings else {}))
 
 
 @dataclass(slots=True)

@@ -10,10 +10,10 @@ from typing import Any
 
 import dagster as dg
 
+from taxkg_assets.defs.home.access import NamedHome
 from taxkg_assets.defs.home.fingerprint import PACKAGE as PACKAGE
 from taxkg_assets.defs.home.recovery import report_dead_run
-from taxkg_assets.defs.home.store import BUILD, Store
-from taxkg_assets.settings import Settings, settings_of
+from taxkg_assets.defs.home.store import BUILD
 
 BUNDLED = PACKAGE / "bundled"
 PROJECT = BUNDLED if BUNDLED.is_dir() else PACKAGE.parent
@@ -30,7 +30,7 @@ COMMAND_LINE = "command line"
 """Value of `STARTED_BY_TAG`."""
 
 
-class Home(dg.ConfigurableResource["Home"]):
+class Home(dg.ConfigurableResource["Home"], NamedHome):
     """The home that a run works on; empty means the setting `home`."""
 
     home: str = ""
@@ -53,16 +53,6 @@ class Home(dg.ConfigurableResource["Home"]):
                 yield self
             finally:
                 store.clear_active_run(work=work)
-
-    @property
-    def settings(self) -> Settings:
-        """Settings of this process, with this home."""
-        return settings_of(self.home)
-
-    @property
-    def store(self) -> Store:
-        """The home's tables and files."""
-        return Store(self.settings.home)
 
 
 def source_line(target: Callable[..., Any]) -> tuple[str, int]:

@@ -19,12 +19,14 @@ from taxkg_assets.defs.home.store import TableState, digest
 from taxkg_assets.defs.wiring.code_references import code_references
 from taxkg_assets.defs.wiring.early_gates import begin_gates
 from taxkg_assets.defs.wiring.early_tables import begin_tables, take_table, wait_until_prepared
-from taxkg_assets.defs.wiring.io_manager import Rows, Unchanged
+from taxkg_assets.defs.wiring.output_rows import Rows, Unchanged
 from taxkg_assets.defs.wiring.parts import Parts
-from taxkg_assets.defs.wiring.registry import PIPELINE, Show, TableBuilder, TableRecord
+from taxkg_assets.defs.wiring.registry import PIPELINE, Show, TableRecord
 from taxkg_assets.defs.wiring.resources import Home
 from taxkg_assets.defs.wiring.step_process import reads_much
-from taxkg_assets.defs.wiring.table_step import TableStep, make_in_process, make_in_shares
+from taxkg_assets.defs.wiring.table_builder import TableBuilder
+from taxkg_assets.defs.wiring.table_processes import make_in_process, make_in_shares
+from taxkg_assets.defs.wiring.table_step import TableStep
 
 DOCUMENT_PARTITIONS = dg.DynamicPartitionsDefinition(name="document")
 """One partition a document; nothing after the extraction is partitioned."""

@@ -9,11 +9,10 @@ from typing import Any
 
 import dataframely as dy
 import polars as pl
-from threadpoolctl import threadpool_limits
 
 from taxkg_assets.defs.home.store import TableState
 from taxkg_assets.defs.home.timing import keep_times, timed
-from taxkg_assets.defs.wiring.io_manager import WholeTable, Written, write_whole
+from taxkg_assets.defs.wiring.output_rows import WholeTable
 from taxkg_assets.defs.wiring.parts import (
     Part,
     Parts,
@@ -24,9 +23,8 @@ from taxkg_assets.defs.wiring.parts import (
     select_parts,
 )
 from taxkg_assets.defs.wiring.progress import stage_progress
-from taxkg_assets.defs.wiring.registry import PIPELINE, TableBuilder
 from taxkg_assets.defs.wiring.resources import Home
-from taxkg_assets.defs.wiring.step_process import run_in_process, run_shares
+from taxkg_assets.defs.wiring.table_builder import TableBuilder
 from taxkg_assets.defs.wiring.verdicts import OFFENDING_ROWS, table_metadata
 
 
@@ -56,8 +54,14 @@ class TableStep:
     ) -> WholeTable:
         """Make the rows of the table.
 
-        Args: states: of the tables above, at the versions to read. made_from: digest of all that the table rests on.
-              share: which of how many shares to make, for a table whose work is dealt out.
+        Args:
+            home: The home.
+            states: States of the upstream tables, at the versions to read.
+            made_from: Digest of all that the rows depend on.
+            share: Number of the share to make, from 0, and number of shares, for a table whose work is dealt out.
+
+        Returns:
+            The rows, with the digest of what each part was made from.
         """
         with stage_progress(self.name, 0), timed(self.name):
             whole = self._read(home, states, wanted=None) if self.parts is None or self.parts.digest_each else None
@@ -115,70 +119,6 @@ class TableStep:
         }
 
 
-def prepare_in_process(home: Home, name: str) -> None:
-    """Prepare a table in a process of its own.
-
-    Args:
-        home: The home.
-        name: Table with a preparation.
-    """
-    run_in_process(f"the preparation of {name}", _prepare, home.home, name)
-
-
-def _prepare(home_name: str, name: str) -> None:
-    step = PIPELINE[name].step
-    assert step is not None
-    assert step.prepare is not None
-    step.prepare(Home(home=home_name))
-
-
-def make_in_process(home: Home, name: str, states: Mapping[str, TableState], *, made_from: str) -> Written:
-    """Make and write a table in a process of its own.
-
-    Args:
-        home: The home.
-        name: Table.
-        states: States of the upstream tables, at the versions to read.
-        made_from: Digest of all that the rows depend on.
-
-    Returns:
-        Digest of the content, and the metadata that the UI shows.
-    """
-    return run_in_process(f"the table {name}", _make_and_write, home.home, name, dict(states), made_from)
-
-
-def _make_and_write(home_name: str, name: str, states: Mapping[str, TableState], made_from: str) -> Written:
-    home = Home(home=home_name)
-    step = PIPELINE[name].step
-    assert step is not None
-    return write_whole(home.store, name, step.make(home, states, made_from=made_from))
-
-
-def make_in_shares(home: Home, name: str, states: Mapping[str, TableState], *, made_from: str) -> WholeTable:
-    """Make the rows of a table in several processes.
-
-    Args:
-        home: The home.
-        name: Table.
-        states: States of the upstream tables, at the versions to read.
-        made_from: Digest of all that the rows depend on.
-
-    Returns:
-        Rows of all shares.
-    """
-    shares = run_shares(f"the table {name}", _make_share, home.home, name, dict(states), made_from)
-    return WholeTable(pl.concat(shares), made_from)
-
-
-def _make_share(
-    home_name: str, name: str, states: Mapping[str, TableState], made_from: str, *share: int
-) -> pl.DataFrame:
-    step = PIPELINE[name].step
-    assert step is not None
-    with threadpool_limits(1):  # threads that wait for each other would take the other share's time
-        return step.make(Home(home=home_name), states, made_from=made_from, share=(share[0], share[1])).frame
-
-
 def drop_invalid_rows(
     built: pl.DataFrame,
     frames: Mapping[str, pl.DataFrame],
@@ -188,7 +128,14 @@ def drop_invalid_rows(
 ) -> tuple[pl.DataFrame, dict[str, Any]]:
     """Drop the rows of a derived table that fail a row check: one odd row never costs the reader the others.
 
-    Returns: the rows that are kept, and what the UI shows of the others: their number, by check, and the first ones.
+    Args:
+        built: Rows as built.
+        frames: Tables that the checks read, by name.
+        checks: Row checks; each returns the offending rows, and names the tables that it reads as parameters.
+        key: Columns that identify a row.
+
+    Returns:
+        The rows that are kept, and what the UI shows of the others: their number, by check, and the first ones.
     """
     kept, notes = built, dict[str, Any]()
     for check in checks:

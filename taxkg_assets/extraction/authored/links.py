@@ -15,11 +15,11 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from taxkg_assets.extraction.authored.destinations import NamedPlace
+from taxkg_assets.extraction.pdf.geometry import Box
 from taxkg_assets.extraction.pdf.model import Page, Source, Span
 from taxkg_assets.extraction.pdf.navigation import LinkArea, Place
 from taxkg_assets.rules.models.navigation import load_navigation
 
-Box = tuple[float, float, float, float]
 _WORD_SIGN = re.compile(r"\w")
 _SCHEMES = ("http", "https", "mailto")
 _HYPHENS = "-\u00ad\u2010"

@@ -45,8 +45,11 @@ class TagTrust:
     def find_distrust(self, page: Page) -> str:
         """Decide why a page must not be read by its structure tags.
 
-        Args:    page: read with tags.
-        Returns: the reason in one sentence; "" where the tags can be trusted.
+        Args:
+            page: Page, read with its tags.
+
+        Returns:
+            The reason in one sentence; "" where the tags can be trusted.
         """
         limits = _limits()
         margin = limits.margin_frac * page.height_pt

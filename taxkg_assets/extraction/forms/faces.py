@@ -29,11 +29,16 @@ class FormIdentity(Protocol):
     """What a document says it is, as far as faces need it."""
 
     @property
-    def form(self) -> str: ...
+    def form(self) -> str:
+        """Form, such as "1099-DIV"; empty where none is known."""
+
     @property
-    def doc_type(self) -> str: ...
+    def doc_type(self) -> str:
+        """Type of the document, such as `form` or `filer_instructions`."""
+
     @property
-    def revision(self) -> str: ...
+    def revision(self) -> str:
+        """Revision as printed, such as "2024-01"; empty where none is known."""
 
 
 @dataclass(frozen=True, slots=True)

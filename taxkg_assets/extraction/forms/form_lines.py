@@ -40,6 +40,7 @@ class FormLine:
 
     @property
     def kind(self) -> str:
+        """Return the kind of field: `box`, `column`, or `line` for all others."""
         kind = self.key.partition("_")[0]
         return kind if kind in ("box", "column") else "line"
 

@@ -28,6 +28,7 @@ class LineNumber:
 
     @property
     def is_digit(self) -> bool:
+        """Return whether the number begins with a digit, as 4b does and C does not."""
         return self.number[0].isdigit()
 
 

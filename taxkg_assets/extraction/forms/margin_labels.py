@@ -25,10 +25,12 @@ class MarginLabel:
 
     @property
     def lines(self) -> list[Line]:
+        """Return the printed lines: title, then remarks."""
         return [*self.title, *self.remarks]
 
     @property
     def y0(self) -> float:
+        """Return the top of the first line, in points from the top of the page."""
         return self.lines[0].y0
 
 

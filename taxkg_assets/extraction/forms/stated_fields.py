@@ -29,10 +29,12 @@ class StatedField:
 
     @property
     def column(self) -> str:
+        """Return the letter of the column that the spoken text names; empty for none."""
         return self.spoken.column
 
     @property
     def row(self) -> str:
+        """Return the row that the spoken text names; empty for none."""
         return self.spoken.row
 
 

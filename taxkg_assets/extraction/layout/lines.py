@@ -22,7 +22,7 @@ _SAME_BASE_FRAC = 0.35
 _LINE_GAP_SIZES = 2.6
 _JUSTIFIED_GAP_SIZES = 5.0
 # Pieces with a narrower gap meet.
-_TOUCH_SIZES = 0.1
+_JOINED_SIZES = 0.1
 _LEADER = re.compile(r"(?:\s*\.\s*){4,}")
 _LEFT_PART = re.compile(r"[^\W\d_]+(?=-$)")
 _RIGHT_PART = re.compile(r"^[^\W\d_]+")
@@ -50,6 +50,7 @@ class Line:
 
     @property
     def height(self) -> float:
+        """Return the height of the printed line, in points."""
         return self.y1 - self.y0
 
 
@@ -243,10 +244,10 @@ def _touches(before: Line, line: Line) -> bool:
     """Decide whether two pieces of a line meet without a blank, as a link does with the comma after it."""
     if before.spans[-1].text[-1:].isspace() or line.spans[0].text[:1].isspace():
         return False
-    return touch(before.text, line.text, gap=line.x0 - before.x1, size=max(before.size, line.size))
+    return are_joined(before.text, line.text, gap=line.x0 - before.x1, size=max(before.size, line.size))
 
 
-def touch(before: str, after: str, *, gap: float, size: float) -> bool:
+def are_joined(before: str, after: str, *, gap: float, size: float) -> bool:
     """Return whether two texts meet without a space between them.
 
     False if letters or digits are on both sides of the gap.
@@ -257,7 +258,7 @@ def touch(before: str, after: str, *, gap: float, size: float) -> bool:
         gap: Distance between them in points.
         size: Type size in points.
     """
-    return abs(gap) < _TOUCH_SIZES * size and not (before[-1:].isalnum() and after[:1].isalnum())
+    return abs(gap) < _JOINED_SIZES * size and not (before[-1:].isalnum() and after[:1].isalnum())
 
 
 def _blank_after(span: Span, x1: float) -> Span:

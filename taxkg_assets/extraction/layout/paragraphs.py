@@ -80,6 +80,7 @@ class Paragraph:
 
     @property
     def first(self) -> Line:
+        """Return the topmost line."""
         return self.lines[0]
 
 

@@ -9,17 +9,23 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class TableRegion:
-    """One table's rectangle on one page, caption excluded; `kind` is ruled, unruled or worksheet.
-
-    tag_ix: the structure tag that the table was read from, an index into `Page.tags`; −1 for a table found by layout.
-    """
+class PageArea:
+    """A rectangle on a page, in points from the top left; unchecked, as extraction makes them by the thousand."""
 
     page: int
     x0: float
     y0: float
     x1: float
     y1: float
+
+
+@dataclass(frozen=True, slots=True)
+class TableRegion(PageArea):
+    """One table's rectangle on one page, caption excluded; `kind` is ruled, unruled or worksheet.
+
+    tag_ix: the structure tag that the table was read from, an index into `Page.tags`; −1 for a table found by layout.
+    """
+
     kind: str
     tag_ix: int = -1
 

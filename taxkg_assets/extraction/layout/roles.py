@@ -44,6 +44,14 @@ class Style:
     title_size: float
 
     def body(self, page: int) -> float:
+        """Return the size of plain text on a page.
+
+        Args:
+            page: 1-based page.
+
+        Returns:
+            Size in points; the document's own where the page has none.
+        """
         return self.page_sizes.get(page, self.body_size)
 
 

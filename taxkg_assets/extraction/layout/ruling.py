@@ -27,6 +27,7 @@ class RuledLine:
 
     @property
     def length(self) -> float:
+        """Return the length of the line, in points."""
         return self.end - self.start
 
     def covers(self, value: float, slack: float = 1.0) -> bool:

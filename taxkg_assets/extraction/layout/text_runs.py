@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from taxkg_assets.extraction.layout.lines import touch
+from taxkg_assets.extraction.layout.lines import are_joined
 from taxkg_assets.extraction.layout.ruling import Ruling
 from taxkg_assets.extraction.pdf.model import Span
 from taxkg_assets.rules.anchored_search import matches_any
@@ -32,10 +32,12 @@ class Run:
 
     @property
     def middle(self) -> float:
+        """Return the vertical middle, in points from the top of the page."""
         return (self.y0 + self.y1) / 2
 
     @property
     def center(self) -> float:
+        """Return the horizontal center, in points from the left of the page."""
         return (self.x0 + self.x1) / 2
 
 
@@ -228,7 +230,7 @@ def _join_line(runs: Sequence[Run]) -> str:
     """Join the runs of one line of a cell, without a blank where they meet."""
     text = runs[0].text
     for before, run in pairwise(runs):
-        is_one = touch(before.text, run.text, gap=run.x0 - before.x1, size=max(before.size_pt, run.size_pt))
+        is_one = are_joined(before.text, run.text, gap=run.x0 - before.x1, size=max(before.size_pt, run.size_pt))
         text = text + run.text if is_one else f"{text} {run.text}"
     return text
 

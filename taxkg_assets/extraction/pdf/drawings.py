@@ -12,8 +12,8 @@ from typing import Any
 from taxkg_assets.extraction.pdf.content_stream import with_content_stream
 from taxkg_assets.extraction.pdf.library import pymupdf
 from taxkg_assets.extraction.pdf.model import Fill, Rule
+from taxkg_assets.extraction.pdf.occluders import MASK, NAMED_PART, SLIT, Occluder
 from taxkg_assets.extraction.pdf.render_fast_path import has_soft_mask
-from taxkg_assets.extraction.pdf.visibility import MASK, NAMED_PART, SLIT, Occluder
 from taxkg_assets.rules.models.hidden_text import load_hidden_text
 from taxkg_assets.rules.models.tables import load_tables
 

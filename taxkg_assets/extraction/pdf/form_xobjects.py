@@ -14,10 +14,10 @@ from typing import Any
 
 from taxkg_assets.extraction.pdf.content_stream import with_content_stream
 from taxkg_assets.extraction.pdf.geometry import Box
+from taxkg_assets.extraction.pdf.occluders import Occluder
 from taxkg_assets.extraction.pdf.paint_log import read_paint_log, read_printed_text
 from taxkg_assets.extraction.pdf.paint_order import PaintOrder
 from taxkg_assets.extraction.pdf.rendered_text import are_same_letters
-from taxkg_assets.extraction.pdf.visibility import Occluder
 
 
 class FormXObjects:
@@ -26,7 +26,11 @@ class FormXObjects:
     def __init__(self, page: Any, wordless: bytes, *, clip: Any, flags: int) -> None:
         """Print them.
 
-        Args: wordless: the page's instructions without its text. clip, flags: how the text of the page is read.
+        Args:
+            page: Open page of PyMuPDF.
+            wordless: The page's instructions without its text.
+            clip: Rectangle within which the text of the page is read.
+            flags: MuPDF's flags with which it is read.
         """
         with with_content_stream(page, wordless):
             self._said = page.get_textpage(clip=clip, flags=flags)
@@ -35,7 +39,11 @@ class FormXObjects:
         self.order = PaintOrder((), ())
 
     def print_what_they_say(self, *, flags: int) -> bool:
-        """Decide whether all of their letters can be seen. flags: how printed text is read."""
+        """Decide whether all of their letters can be seen.
+
+        Args:
+            flags: MuPDF's flags with which printed text is read.
+        """
         return are_same_letters(self._said.extractText(), read_printed_text(self.display_list, flags=flags))
 
     @cached_property
@@ -47,8 +55,12 @@ class FormXObjects:
     def place_occluders(self, occluders: Sequence[Occluder]) -> tuple[Occluder, ...] | None:
         """Keep the occluders of the page in their order among all that is painted but its own words.
 
-        Returns: the occluders in their order among all that is painted but text; None where the log lacks something,
-                 such as a path without area.
+        Args:
+            occluders: Occluders of the page, in the order of painting.
+
+        Returns:
+            The occluders in their order among all that is painted but text; None where the log lacks something, such
+            as a path without area.
         """
         if not all(
             occluder.order < len(self.log) and self.log[occluder.order][0].endswith("-path") for occluder in occluders

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 Box = tuple[float, float, float, float]
+"""x0, y0, x1, y1 in points. A plain tuple: a page has tens of thousands, and MuPDF and numpy take them as they are."""
 Floats = npt.NDArray[np.float64]
 # Number of pairs that are compared at once.
 CELLS = 200_000

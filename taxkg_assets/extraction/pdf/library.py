@@ -33,3 +33,6 @@ def _import_library() -> ModuleType:
 
 
 pymupdf: Any = _import_library()
+
+MEMORY_ERRORS: tuple[type[Exception], ...] = (pymupdf.mupdf.FzErrorSystem,)
+"""How MuPDF reports that it cannot allocate. It reads bytes that are in memory, so no other system call can fail."""

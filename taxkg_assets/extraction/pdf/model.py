@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from taxkg_assets.extraction.pdf.hidden_text import HiddenText
 from taxkg_assets.extraction.pdf.navigation import Navigation
 from taxkg_assets.extraction.pdf.tags import Tag
-from taxkg_assets.extraction.pdf.visibility import HiddenText
 
 
 # Not frozen: a page has hundreds of them, and a frozen one takes three times as long to make.
@@ -47,6 +47,7 @@ class Rule:
 
     @property
     def is_horizontal(self) -> bool:
+        """Return whether the line is at least as wide as it is high."""
         return abs(self.y1 - self.y0) <= abs(self.x1 - self.x0)
 
 

@@ -12,6 +12,7 @@ from taxkg_assets.extraction.pdf.content_stream import strip_mcids, strip_text_o
 from taxkg_assets.extraction.pdf.drawings import read_drawings, read_painters
 from taxkg_assets.extraction.pdf.form_widgets import read_widgets
 from taxkg_assets.extraction.pdf.form_xobjects import FormXObjects
+from taxkg_assets.extraction.pdf.hidden_text import COVERED, OFF_PAGE, UNPAINTED, HiddenText
 from taxkg_assets.extraction.pdf.library import pymupdf
 from taxkg_assets.extraction.pdf.model import Fill, Page, Rule, Span, Widget
 from taxkg_assets.extraction.pdf.render_fast_path import (
@@ -23,17 +24,10 @@ from taxkg_assets.extraction.pdf.render_fast_path import (
 )
 from taxkg_assets.extraction.pdf.rendered_text import GlyphMismatch, are_printed, find_mismatches
 from taxkg_assets.extraction.pdf.sanitize import find_plain_text
-from taxkg_assets.extraction.pdf.tags import Tag, TagPolicy, flatten_tags
+from taxkg_assets.extraction.pdf.tag_policy import TagPolicy
+from taxkg_assets.extraction.pdf.tags import Tag, flatten_tags
 from taxkg_assets.extraction.pdf.text_direction import find_sideways
-from taxkg_assets.extraction.pdf.visibility import (
-    COVERED,
-    FAR_PT,
-    OFF_PAGE,
-    UNPAINTED,
-    Background,
-    HiddenText,
-    VisibilityChecker,
-)
+from taxkg_assets.extraction.pdf.visibility import FAR_PT, Background, VisibilityChecker
 from taxkg_assets.rules.loader import load_rules
 
 Turn = Callable[[Sequence[float]], tuple[float, float, float, float]]
@@ -149,7 +143,7 @@ def _read_page(
 def _read_drawn(page: Any, content: bytes, *, blocks: Sequence[dict[str, Any]], is_replaced: bool) -> _Drawn:
     """Read what a page of a PDF is painted with besides text.
 
-    Args: content: its instructions. blocks: its text as parsed. is_replaced: the document has other words for its text.
+    `content`: its instructions; `blocks`: its text as parsed; `is_replaced`: the document has other words for its text.
     """
     wordless = strip_text_objects(content)
     instructions = content if wordless is None else wordless

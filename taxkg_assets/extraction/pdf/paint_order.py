@@ -30,9 +30,13 @@ class PaintOrder:
     def compare(self, boxes: Floats, *, share: float) -> npt.NDArray[np.bool_]:
         """Decide for each rectangle of text what happened there.
 
-        Args:    share: the least share of a rectangle that what is painted over it takes up.
-        Returns: three rows: whether text was written there, whether something solid was painted over it later, and
-                 whether pictures alone take up the share.
+        Args:
+            boxes: Rectangles of text, shape (n, 4), in points.
+            share: Least share of a rectangle that what is painted over it takes up, 0 to 1.
+
+        Returns:
+            Booleans of shape (3, n): whether text was written there, whether something solid was painted over it
+            later, and whether pictures alone take up the share.
         """
         if not len(boxes) or not self.written or not self.painted:
             return np.zeros((3, len(boxes)), dtype=bool)

@@ -16,7 +16,7 @@ from typing import Any
 import polars as pl
 
 from taxkg_assets.extraction.pdf.geometry import Box
-from taxkg_assets.extraction.pdf.visibility import PRINTED, HiddenText
+from taxkg_assets.extraction.pdf.hidden_text import PRINTED, HiddenText
 from taxkg_assets.extraction.regex_prefilter import open_screen
 from taxkg_assets.rules.loader import Rule, load_rules
 from taxkg_assets.rules.models.hidden_text import load_hidden_text

@@ -14,6 +14,7 @@ from typing import Any
 from taxkg_assets.extraction.errors import StageError
 from taxkg_assets.extraction.pdf.document import BoundedDocument
 from taxkg_assets.extraction.pdf.form_widgets import read_template
+from taxkg_assets.extraction.pdf.hidden_text import PRINTED, HiddenText
 from taxkg_assets.extraction.pdf.library import pymupdf
 from taxkg_assets.extraction.pdf.model import Page, Source
 from taxkg_assets.extraction.pdf.navigation import Navigation
@@ -22,9 +23,8 @@ from taxkg_assets.extraction.pdf.page_reader import read_page
 from taxkg_assets.extraction.pdf.prompt_injection import find_printed_injections, find_rows
 from taxkg_assets.extraction.pdf.sanitize import find_plain_text
 from taxkg_assets.extraction.pdf.tag_guard import find_danger
-from taxkg_assets.extraction.pdf.tags import TagPolicy
+from taxkg_assets.extraction.pdf.tag_policy import TagPolicy
 from taxkg_assets.extraction.pdf.text_paging import open_text_parts
-from taxkg_assets.extraction.pdf.visibility import PRINTED, HiddenText
 
 # PyMuPDF carries no complete type annotations.
 _MUPDF: Any = pymupdf

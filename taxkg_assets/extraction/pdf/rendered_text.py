@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from taxkg_assets.extraction.pdf.geometry import Box
+from taxkg_assets.extraction.pdf.hidden_text import CLIPPED, REPLACED
 from taxkg_assets.extraction.pdf.tags import flatten_tags
-from taxkg_assets.extraction.pdf.visibility import CLIPPED, REPLACED
 
 # Glyphs that a font gives no letter for: there what the file says is all that there is.
 _UNKNOWN = ("Co", "Cn", "Cs", "Cc")

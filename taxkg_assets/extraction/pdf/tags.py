@@ -9,10 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
-
-if TYPE_CHECKING:
-    from taxkg_assets.extraction.pdf.model import Page
+from typing import Any
 
 # No real page comes near either; a tree beyond them is hostile or damaged.
 MAX_DEPTH = 200
@@ -34,16 +31,6 @@ class Tag:
     kind: str
     parent_ix: int
     path: tuple[int, ...]
-
-
-class TagPolicy(Protocol):
-    """Decides which pages are read by their structure tags; see `authored.trust`."""
-
-    def wants_tags(self, *, widget_count: int) -> bool:
-        """Decide whether the tags of a page are worth reading."""
-
-    def find_distrust(self, page: Page) -> str:
-        """Decide why a page must not be read by its tags; "" where it can."""
 
 
 def flatten_tags(blocks: Sequence[dict[str, Any]]) -> tuple[list[dict[str, Any]], list[int], tuple[Tag, ...]] | None:

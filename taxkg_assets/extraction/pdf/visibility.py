@@ -13,12 +13,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from taxkg_assets.extraction.pdf.content_stream import with_content_stream
+from taxkg_assets.extraction.pdf.form_xobjects import FormXObjects
 from taxkg_assets.extraction.pdf.geometry import (
     Box,
     Floats,
@@ -30,56 +31,23 @@ from taxkg_assets.extraction.pdf.geometry import (
     holds,
     split_rows,
 )
+from taxkg_assets.extraction.pdf.hidden_text import COVERED, GROUND, OFF_PAGE, TINY, UNPAINTED
 from taxkg_assets.extraction.pdf.library import pymupdf
+from taxkg_assets.extraction.pdf.occluders import NAMED_PART, Occluder
 from taxkg_assets.extraction.pdf.paint_log import read_paint_log, read_printed_text
 from taxkg_assets.extraction.pdf.paint_order import PaintOrder
 from taxkg_assets.rules.models.hidden_text import load_hidden_text
-
-if TYPE_CHECKING:
-    from taxkg_assets.extraction.pdf.form_xobjects import FormXObjects
 
 _MUPDF: Any = pymupdf
 FAR_PT = 20_000.0
 """How far outside a page text is looked for: farther than a page can be wide."""
 
-TINY, OFF_PAGE, UNPAINTED, GROUND, COVERED, CLIPPED, REPLACED, PRINTED = (
-    "tiny",
-    "off page",
-    "unpainted",
-    "like its background",
-    "covered",
-    "clipped",
-    "other glyphs",
-    "printed",
-)
-HIDDEN_KINDS = (TINY, OFF_PAGE, UNPAINTED, GROUND, COVERED, CLIPPED, REPLACED)
-NAMED_PART, SLIT, MASK = "Do", "slit", "mask"
 _FILLED_OR_STROKED = 16 | 32
 # Brightness of a pixel.
 _LEVELS = np.arange(256)
 # Size, color and manner of painting: a page has a few of each.
 _MANNER = itemgetter("size", "color", "char_flags", "alpha")
 _EVERYWHERE = (-math.inf, -math.inf, math.inf, math.inf)
-
-
-@dataclass(frozen=True, slots=True)
-class HiddenText:
-    """Invisible words of a page, or that instruct a program (`printed` if they can be seen)."""
-
-    page: int
-    kind: str
-    text: str
-    box: Box
-    is_order: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Occluder:
-    """A filled path or a broad line that may lie over text, or under it: place in the order of painting, rectangle."""
-
-    order: int
-    box: Box
-    color: int
 
 
 @dataclass(frozen=True, slots=True)

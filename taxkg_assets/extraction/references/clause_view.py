@@ -74,6 +74,7 @@ class View:
 
     @property
     def clause(self) -> str:
+        """Return the clause with `@` in place of the mention, which is what patterns of clauses match."""
         return f"{self.before}@{self.after}"
 
     @property

@@ -13,7 +13,7 @@ from typing import Any
 
 from taxkg_assets.extraction.authored.trust import is_picture
 from taxkg_assets.extraction.keys import find_key
-from taxkg_assets.extraction.layout.lines import Line, join_lines, join_row, merge_lines, touch
+from taxkg_assets.extraction.layout.lines import Line, are_joined, join_lines, join_row, merge_lines
 from taxkg_assets.extraction.layout.paragraphs import (
     Paragraph,
     find_paragraphs,
@@ -388,7 +388,7 @@ def _join_pieces(lines: Sequence[Line]) -> list[Line]:
         if (
             before is not None
             and abs(line.base - before.base) < _PIECE_SIZES * size
-            and touch(before.text, line.text, gap=line.x0 - before.x1, size=size)
+            and are_joined(before.text, line.text, gap=line.x0 - before.x1, size=size)
         ):
             joined[-1] = join_row([before, line])
         else:

@@ -63,10 +63,12 @@ class Block:
 
     @property
     def is_heading(self) -> bool:
+        """Return whether the block heads others: a header by its role, or a numbered line of a form."""
         return self.role in HEADER_ROLES or self.named is not None
 
     @property
     def bbox(self) -> tuple[float, float, float, float]:
+        """Return the rectangle around all lines: left, top, right and bottom in points."""
         first = self.lines[0]
         x0, y0, x1, y1 = first.x0, first.y0, first.x1, first.y1
         for line in self.lines[1:]:

@@ -120,7 +120,7 @@ def _is_head(page: Page, source: Source, *, limits: Limits) -> bool:
 def _find_lines(page: Page, *, is_whole: bool) -> list[_Line]:
     """Join the spans of each printed baseline, left to right, a wide gap starting a new line.
 
-    Args: is_whole: all lines are wanted, and not only those in the page's edges and those that may name a form.
+    `is_whole`: all lines are wanted, and not only those in the page's edges and those that may name a form.
     """
     spans = sorted((span for span in page.spans if span.text.strip()), key=_PLACE)
     rows: list[list[Span]] = []

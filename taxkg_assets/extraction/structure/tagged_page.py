@@ -42,6 +42,7 @@ class TagUnit:
 
     @property
     def only_marks(self) -> bool:
+        """Return whether the unit is the mark of a list item, with its text in another unit."""
         return self.has_mark and self.place.is_mark
 
 

@@ -48,6 +48,7 @@ class Target:
 
     @property
     def key(self) -> str:
+        """Return the key that links to one target share: the anchor of a heading, else the element."""
         return f"#{self.anchor_id}" if self.is_heading else self.element_id
 
 
@@ -104,9 +105,15 @@ class TargetFinder:
         return {page: (start, end) for start, (page, end) in zip([0, *ends.values()], ends.items(), strict=False)}
 
     def find(self, place: Place, *, titles: Sequence[str] = (), hints: str = "") -> Target | None:
-        """Find what a point names; None where nothing begins there, or several things and no words tell which.
+        """Find what a point names.
 
-        Args: titles: what links and bookmarks call the place. hints: other words that belong to it.
+        Args:
+            place: The point.
+            titles: What links and bookmarks call the place.
+            hints: Other words that belong to it.
+
+        Returns:
+            The target; None where nothing begins there, or several things do and no words tell which.
         """
         # Many links lead to one place, whose name has been looked up before.
         key = place, tuple(titles), hints
@@ -209,7 +216,7 @@ class TargetFinder:
     def _find_by_words(self, found: Sequence[Target], place: Place, words: str, *, is_sure: bool) -> Target | None:
         """Choose what shares most words with those of a place; where nothing does, what alone is there.
 
-        Args: is_sure: the words are the place's own title: only a heading that shares half of them can be meant.
+        `is_sure`: the words are the place's own title, so that only a heading that shares half of them can be meant.
         """
         few = int(self._limits.hint_letters)
         stems = {word.lower()[:few] for word in _WORD.findall(words)}

@@ -63,7 +63,18 @@ class TableEngine(Protocol):
 
     def read(
         self, data: bytes, pages: Sequence[Page], *, faces: Collection[int], text: PrintedText | None = None
-    ) -> TableReadings: ...
+    ) -> TableReadings:
+        """Find the tables of a document.
+
+        Args:
+            data: Bytes of the PDF.
+            pages: Pages of the document.
+            faces: 1-based pages that show a form's face.
+            text: Printed lines of the pages, where they are read already.
+
+        Returns:
+            Tables by 1-based page, from top to bottom, with the engine's warnings.
+        """
 
 
 class OwnEngine:
@@ -74,6 +85,17 @@ class OwnEngine:
     def read(
         self, data: bytes, pages: Sequence[Page], *, faces: Collection[int], text: PrintedText | None = None
     ) -> TableReadings:
+        """Find tables by tags on tagged pages, and by drawn lines, gaps and shading on others.
+
+        Args:
+            data: Bytes of the PDF.
+            pages: Pages of the document.
+            faces: 1-based pages that show a form's face.
+            text: Printed lines of the pages, where they are read already.
+
+        Returns:
+            Tables by 1-based page, from top to bottom, with the engine's warnings.
+        """
         continued = ContinuedTables()
         return TableReadings({page.page: _read_page(page, page.page in faces, text, continued) for page in pages})
 
@@ -95,6 +117,17 @@ class PymupdfEngine:
     def read(
         self, data: bytes, pages: Sequence[Page], *, faces: Collection[int], text: PrintedText | None = None
     ) -> TableReadings:
+        """Find tables as our own engine does, then those of regions that it could not read.
+
+        Args:
+            data: Bytes of the PDF.
+            pages: Pages of the document.
+            faces: 1-based pages that show a form's face.
+            text: Printed lines of the pages, where they are read already.
+
+        Returns:
+            Tables by 1-based page, from top to bottom, with the engine's warnings.
+        """
         own = OwnEngine().read(data, pages, faces=faces, text=text).found
         # The finder sees a sideways page as it is printed, not turned upright.
         unread = {
@@ -119,6 +152,17 @@ class DoclingEngine:
     def read(
         self, data: bytes, pages: Sequence[Page], *, faces: Collection[int], text: PrintedText | None = None
     ) -> TableReadings:
+        """Find tables with docling; our own tables stay where it sees none, on faces, and where it cannot run.
+
+        Args:
+            data: Bytes of the PDF.
+            pages: Pages of the document.
+            faces: 1-based pages that show a form's face.
+            text: Printed lines of the pages, where they are read already.
+
+        Returns:
+            Tables by 1-based page, from top to bottom, with the engine's warnings.
+        """
         own = OwnEngine().read(data, pages, faces=faces, text=text).found
         try:
             from docling.datamodel.base_models import DocumentStream

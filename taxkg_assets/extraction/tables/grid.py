@@ -14,7 +14,7 @@ from taxkg_assets.rules.models.tables import load_tables
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A rectangle on a page."""
+    """A part of the page at hand, in points; not a `BoundingBox`, whose checks thousands of cells need not pay for."""
 
     x0: float
     y0: float
@@ -23,10 +23,12 @@ class Box:
 
     @property
     def width(self) -> float:
+        """Return the width, in points."""
         return self.x1 - self.x0
 
     @property
     def height(self) -> float:
+        """Return the height, in points."""
         return self.y1 - self.y0
 
     def holds(self, run: Run, slack: float = 1.5) -> bool:
@@ -64,6 +66,7 @@ class Row:
 
     @property
     def runs(self) -> list[Run]:
+        """Return the runs of all cells, column by column."""
         return [run for cell in self.cells.values() for run in cell]
 
 

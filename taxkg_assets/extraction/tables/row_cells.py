@@ -21,10 +21,12 @@ class RowCell:
 
     @property
     def text(self) -> str:
+        """Return the text of the cell, its runs joined in order."""
         return join_text(self.runs)
 
     @property
     def is_bold(self) -> bool:
+        """Return whether all text of the cell is bold; true for an empty cell."""
         return all(run.is_bold for run in self.runs)
 
     @property

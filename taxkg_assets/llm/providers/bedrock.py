@@ -51,7 +51,10 @@ _PROFILES = {"us", "us-gov", "eu", "apac", "au", "ca", "jp", "global"}
 """Prefixes of ids of inference profiles; the id of a model may contain dots, too."""
 
 _LESSONS = ("temperature", "tool")
-"""Words of a refusal by the field that it is about."""
+"""Optional fields, by the words of a refusal: the service has one error code for all fields, and names them in its
+message alone."""
+
+_PROFILE_REMEDY = "Set TAXKG_LLM_CROSS_REGION to the prefix of an inference profile (us, eu, apac or global)."
 
 _OUTAGES = {
     "ServiceUnavailableException",
@@ -114,7 +117,8 @@ class BedrockProvider:
             except ClientError as error:
                 lesson = _find_lesson(error, known)
                 if lesson is None:
-                    raise _explained(error, model=request.model) from error
+                    is_plain = not self._prefix and _is_plain_id(request.model)
+                    raise _explained(error, model=request.model, is_plain_id=is_plain) from error
             with self._lock:
                 self._lessons[request.model] = self._lessons.get(request.model, known) | {lesson}
 
@@ -145,9 +149,8 @@ def render_arguments(request: Request, *, prefix: str = "", lessons: frozenset[s
         prefix: Prefix of inference profiles; ids that are profiles or ARNs stay as they are.
         lessons: Optional fields that the model does not accept.
     """
-    is_plain_id = request.model.partition(".")[0] not in _PROFILES and not request.model.startswith("arn:")
     arguments: dict[str, Any] = {
-        "modelId": prefix + request.model if is_plain_id else request.model,
+        "modelId": prefix + request.model if _is_plain_id(request.model) else request.model,
         "system": [{"text": request.system}],
         "messages": [{"role": "user", "content": [{"text": request.user}]}],
         "inferenceConfig": {"temperature": TEMPERATURE, "maxTokens": request.max_tokens},
@@ -159,6 +162,11 @@ def render_arguments(request: Request, *, prefix: str = "", lessons: frozenset[s
         tool = {"name": request.task, "description": described, "inputSchema": {"json": request.schema}}
         arguments["toolConfig"] = {"tools": [{"toolSpec": tool}], "toolChoice": {"tool": {"name": request.task}}}
     return arguments
+
+
+def _is_plain_id(model: str) -> bool:
+    """Return whether a model is named by its own id, and not by an inference profile or an ARN."""
+    return model.partition(".")[0] not in _PROFILES and not model.startswith("arn:")
 
 
 def _find_lesson(error: ClientError, known: frozenset[str]) -> str | None:
@@ -187,8 +195,11 @@ def _code(error: ClientError) -> str:
     return str(error.response.get("Error", {}).get("Code", ""))
 
 
-def _explained(error: ClientError, *, model: str) -> Exception:
-    """Return a client's error as one that says whether a retry may help."""
+def _explained(error: ClientError, *, model: str, is_plain_id: bool) -> Exception:
+    """Return a client's error as one that says whether a retry may help.
+
+    `is_plain_id`: the call named no inference profile.
+    """
     code, message = _code(error), say_in_one_line(error.response.get("Error", {}).get("Message", ""))
     status = int(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
     headers = error.response.get("ResponseMetadata", {}).get("HTTPHeaders", {})
@@ -198,6 +209,6 @@ def _explained(error: ClientError, *, model: str) -> Exception:
     if code in _OUTAGES or status >= 500:
         return OutageError(f"{model}: {code}: {message}", wait_seconds=wait)
     remedy = "Check the model id, its access in this account, and TAXKG_LLM_REGION."
-    if "on-demand throughput" in message:
-        remedy = "Set TAXKG_LLM_CROSS_REGION to the prefix of an inference profile (us, eu, apac or global)."
+    if code == "ValidationException" and is_plain_id:  # some models are offered through inference profiles alone
+        remedy = f"{_PROFILE_REMEDY} {remedy}"
     return AccessError(f"{model}: {code}: {message} {remedy}")

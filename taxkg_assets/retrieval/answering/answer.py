@@ -14,17 +14,19 @@ from pydantic import BaseModel, ConfigDict
 
 from taxkg_assets.prompts.contract import Proposer
 from taxkg_assets.retrieval.answering import guardrail
+from taxkg_assets.retrieval.answering.answer_generation import Citation, blend_relevance, generate_answer
 from taxkg_assets.retrieval.answering.boxes import NamedBox, find_named_box, name_box
 from taxkg_assets.retrieval.answering.changes import answer_changes
 from taxkg_assets.retrieval.answering.excerpt import excerpt_answer, list_documents, quote_summary
 from taxkg_assets.retrieval.answering.places import place_units
 from taxkg_assets.retrieval.answering.table_cells import add_tables, find_fit, quote_cell
 from taxkg_assets.retrieval.answering.units import Unit
-from taxkg_assets.retrieval.answering.wording import Citation, blend_relevance, generate_answer
 from taxkg_assets.retrieval.encoding.lexical import find_terms
+from taxkg_assets.retrieval.query.form_match import score_form
+from taxkg_assets.retrieval.query.parsed_query import tidy_query
 from taxkg_assets.retrieval.query.router import find_level, wants_summary
-from taxkg_assets.retrieval.ranking.rerank import score_form, score_overlap
-from taxkg_assets.retrieval.ranking.search import Searcher, tidy_query
+from taxkg_assets.retrieval.ranking.rerank import score_overlap
+from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.retrieval.results import Flag, Ranking, Result
 from taxkg_assets.rules.models.answers import load_answers
 from taxkg_assets.rules.models.guardrail import load_guardrail
@@ -92,13 +94,13 @@ def ask(
     Raises:
         ProposerError: The model cannot be called.
     """
-    question, corrections = searcher.correct(tidy_query(question))
+    question, corrections = searcher.correct(question)
     filters: dict[str, Any] = {"form": form, "year": year, "document": document}
     found = _find(searcher, question, k=k, level=level, filters=filters)
     results, model = found.results, searcher.proposer
     relevance, mode = _grade(found, question, settings=settings, model=model)
     text, worded, units = None, None, list[Unit]()
-    if is_worded and results and mode != guardrail.SILENCE:
+    if is_worded and results and mode != guardrail.ABSTENTION:
         if model is not None and settings.llm_answers and not found.changes:
             worded = generate_answer(question, results, proposer=model)
         units = [] if worded else _quote(searcher, question, found, is_placed=is_placed)
@@ -107,8 +109,8 @@ def ask(
     return Answer(
         answer=text,
         confidence=round(guardrail.read_confidence(relevance), 4),
-        abstained=not results or mode == guardrail.SILENCE,
-        outcome=mode if results else guardrail.SILENCE,
+        abstained=not results or mode == guardrail.ABSTENTION,
+        outcome=mode if results else guardrail.ABSTENTION,
         results=results,
         created_by="llm" if worded else "rule",
         model=worded.model if worded else "",
@@ -199,7 +201,7 @@ def _find_notices(searcher: Searcher, found: _Found, *, mode: str, corrections: 
     changed = [notices.correction.format(word=word, other=other) for word, other in corrections.items()]
     foreign = searcher.facts.find_foreign_places(found.ranking.route, found.results[0].document)
     places = [notices.place.format(places=", ".join(foreign))] if foreign else []
-    return [*changed, *places, *([notices.general] if mode == guardrail.GENERAL else [])]
+    return [*changed, *places, *([notices.general] if mode == guardrail.GUIDANCE else [])]
 
 
 def find_cited_flags(text: str | None, results: Sequence[Result]) -> list[Flag]:
@@ -261,7 +263,7 @@ def find_kind(
     intent = ranking.route.intent
     if find_level(intent) == "document" and not wants_summary(intent):
         known = sum(weight > 0 for weight in ranking.query_term_idf.values()) / max(1, len(ranking.query_term_idf))
-        most = max(float(result.via["coverage"]) for result in results)
+        most = max(result.via.coverage for result in results)
         return guardrail.DOCUMENTS, {"coverage": known * most}
     evidence = find_evidence(searcher, question, ranking, results=results)
     signals = guardrail.find_signals(evidence, documents=len(searcher.facts.documents))

@@ -5,36 +5,36 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from taxkg_assets.retrieval.index.lines import Line, Stretch
+from taxkg_assets.retrieval.index.lines import Line, PassageContext
 from taxkg_assets.rules.anchored_search import matches_any
 from taxkg_assets.rules.models.answers import load_answers
 
 Spot = tuple[int, int]
-"""A line of a stretch and a sentence of it."""
+"""A line of a context and a sentence of it."""
 
 
-def lead_in(stretch: Stretch, spot: Spot) -> set[Spot]:
+def lead_in(context: PassageContext, spot: Spot) -> set[Spot]:
     """Find the lines that an item depends on.
 
     Args:
-        stretch: Lines of adjacent rows.
+        context: Lines of adjacent rows.
         spot: The sentence.
 
     Returns:
         The sentence that opens each list around it, and the sentences that those refer back to.
     """
-    found = _lead_in_only(stretch, spot)
-    found |= {other for own in found for other in look_back(stretch, own, depth=1)}
-    if spot[1] > 0 and stretch.lines[spot[0]].is_item:
+    found = _lead_in_only(context, spot)
+    found |= {other for own in found for other in look_back(context, own, depth=1)}
+    if spot[1] > 0 and context.lines[spot[0]].is_item:
         found.add((spot[0], 0))  # the first sentence of a long item names its subject
     return found
 
 
-def look_back(stretch: Stretch, spot: Spot, *, depth: int) -> set[Spot]:
+def look_back(context: PassageContext, spot: Spot, *, depth: int) -> set[Spot]:
     """Find the earlier sentences that a sentence refers back to: "However, …", "This …", "In that case, …".
 
     Args:
-        stretch: Lines of adjacent rows.
+        context: Lines of adjacent rows.
         spot: The sentence.
         depth: Largest number of steps back.
 
@@ -42,121 +42,121 @@ def look_back(stretch: Stretch, spot: Spot, *, depth: int) -> set[Spot]:
         Earlier sentences with their lead-ins and lists.
     """
     found: set[Spot] = set()
-    while depth > 0 and leans_back(stretch, spot):
-        before = _spot_before(stretch, spot)
+    while depth > 0 and leans_back(context, spot):
+        before = _spot_before(context, spot)
         if before is None:
             break
-        found |= {before, *_lead_in_only(stretch, before)}
-        found |= fill_list(stretch, before)
+        found |= {before, *_lead_in_only(context, before)}
+        found |= fill_list(context, before)
         spot, depth = before, depth - 1
     return found
 
 
-def _lead_in_only(stretch: Stretch, spot: Spot) -> set[Spot]:
+def _lead_in_only(context: PassageContext, spot: Spot) -> set[Spot]:
     """Return the last sentence of each lead-in line, and the one before it if the last only points to another place."""
     found: set[Spot] = set()
-    for place in stretch.lines[spot[0]].leads:
-        line, last = stretch.lines[place], len(stretch.lines[place].sentences) - 1
+    for place in context.lines[spot[0]].leads:
+        line, last = context.lines[place], len(context.lines[place].sentences) - 1
         found.add((place, last))
         if last > 0 and matches_any("answers", "pointers", line.read(last)):
             found.add((place, last - 1))
     return found
 
 
-def leans_back(stretch: Stretch, spot: Spot) -> bool:
+def leans_back(context: PassageContext, spot: Spot) -> bool:
     """Return whether a sentence refers to the one before it, or is the rest of one.
 
     Args:
-        stretch: Lines of adjacent rows.
+        context: Lines of adjacent rows.
         spot: The sentence.
     """
-    if _is_rest(stretch, spot):
+    if _is_rest(context, spot):
         return True
-    text = stretch.lines[spot[0]].read(spot[1])
+    text = context.lines[spot[0]].read(spot[1])
     return matches_any("answers", "leaning", text)
 
 
-def _is_rest(stretch: Stretch, spot: Spot) -> bool:
+def _is_rest(context: PassageContext, spot: Spot) -> bool:
     """Return whether a line begins with the rest of a sentence that another passage, column or page begins."""
-    line = stretch.lines[spot[0]]
+    line = context.lines[spot[0]]
     return spot[1] == 0 and not line.is_item and not line.is_table and line.text[:1].islower()
 
 
-def _spot_before(stretch: Stretch, spot: Spot) -> Spot | None:
+def _spot_before(context: PassageContext, spot: Spot) -> Spot | None:
     """Return the sentence before one, in its line or at the end of the line above, under the same heading."""
     place, sentence = spot
     if sentence > 0:
         return place, sentence - 1
     if place == 0:
         return None
-    above, own = stretch.lines[place - 1], stretch.lines[place]
-    if above.is_heading or above.is_table or not _share_heading(stretch, above, own):
+    above, own = context.lines[place - 1], context.lines[place]
+    if above.is_heading or above.is_table or not _share_heading(context, above, own):
         return None
     return above.place, len(above.sentences) - 1
 
 
-def carry_on(stretch: Stretch, spot: Spot) -> set[Spot]:
+def carry_on(context: PassageContext, spot: Spot) -> set[Spot]:
     """Find the exception right after a rule: "However, …", "Do not …", "Unless …".
 
     Args:
-        stretch: Lines of adjacent rows.
+        context: Lines of adjacent rows.
         spot: The sentence.
 
     Returns:
         The exception, or nothing.
     """
-    line = stretch.lines[spot[0]]
+    line = context.lines[spot[0]]
     if line.is_table:
         return set()
     after: Spot | None = None
     if spot[1] + 1 < len(line.sentences):
         after = (spot[0], spot[1] + 1)
-    elif spot[0] + 1 < len(stretch.lines) and not line.is_item:
-        below = stretch.lines[spot[0] + 1]
+    elif spot[0] + 1 < len(context.lines) and not line.is_item:
+        below = context.lines[spot[0] + 1]
         if below.sentences and not (below.is_item or below.is_heading or below.is_table):
-            after = (below.place, 0) if _share_heading(stretch, below, line) else None
+            after = (below.place, 0) if _share_heading(context, below, line) else None
     if after is None:
         return set()
-    text = stretch.lines[after[0]].read(after[1])
+    text = context.lines[after[0]].read(after[1])
     is_short = len(text.split()) <= load_answers().exception_words
     return {after} if is_short and matches_any("answers", "exceptions", text) else set()
 
 
-def fill_paragraph(stretch: Stretch, spot: Spot) -> set[Spot]:
+def fill_paragraph(context: PassageContext, spot: Spot) -> set[Spot]:
     """Return the whole paragraph of a sentence if it is short: a rule and its limits are often in one paragraph.
 
     Args:
-        stretch: Lines of adjacent rows.
+        context: Lines of adjacent rows.
         spot: The sentence.
     """
-    line = stretch.lines[spot[0]]
+    line = context.lines[spot[0]]
     if len(line.text.split()) > load_answers().paragraph_words:
         return set()
     return {(line.place, sentence) for sentence in range(len(line.sentences))}
 
 
-def fill_section(stretch: Stretch, spot: Spot) -> set[Spot]:
+def fill_section(context: PassageContext, spot: Spot) -> set[Spot]:
     """Return the text under the heading of a sentence, up to a limit: what a box includes and what it excludes.
 
     Args:
-        stretch: Lines of adjacent rows.
+        context: Lines of adjacent rows.
         spot: The sentence.
     """
-    own, left = stretch.lines[spot[0]], load_answers().section_words
+    own, left = context.lines[spot[0]], load_answers().section_words
     found: set[Spot] = set()
-    for line in stretch.lines[spot[0] :]:
+    for line in context.lines[spot[0] :]:
         left -= len(line.text.split())
-        if not _share_heading(stretch, line, own) or line.is_table or left < 0:
+        if not _share_heading(context, line, own) or line.is_table or left < 0:
             break
         found |= {(line.place, sentence) for sentence in range(len(line.sentences))} if not line.is_heading else set()
     return found
 
 
-def fill_gaps(stretch: Stretch, spots: set[Spot]) -> set[Spot]:
+def fill_gaps(context: PassageContext, spots: set[Spot]) -> set[Spot]:
     """Fill short gaps between two sentences of one paragraph.
 
     Args:
-        stretch: Lines of adjacent rows.
+        context: Lines of adjacent rows.
         spots: Chosen sentences.
 
     Returns:
@@ -165,48 +165,48 @@ def fill_gaps(stretch: Stretch, spots: set[Spot]) -> set[Spot]:
     most, found = load_answers().gap_words, set(spots)
     for (place, one), (other_place, other) in pairwise(sorted(spots)):
         between = [(place, sentence) for sentence in range(one + 1, other)] if place == other_place else []
-        if sum(len(stretch.lines[place].read(sentence).split()) for _, sentence in between) <= most:
+        if sum(len(context.lines[place].read(sentence).split()) for _, sentence in between) <= most:
             found.update(between)
     return found
 
 
-def drop_rests(stretch: Stretch, spots: set[Spot]) -> set[Spot]:
+def drop_rests(context: PassageContext, spots: set[Spot]) -> set[Spot]:
     """Remove the rests of sentences whose beginnings are not chosen.
 
     Args:
-        stretch: Lines of adjacent rows.
+        context: Lines of adjacent rows.
         spots: Chosen sentences.
 
     Returns:
         The remaining sentences; all where none would remain.
     """
-    rests = {spot for spot in spots if _is_rest(stretch, spot) and _spot_before(stretch, spot) not in spots}
+    rests = {spot for spot in spots if _is_rest(context, spot) and _spot_before(context, spot) not in spots}
     return spots - rests or spots
 
 
-def _share_heading(stretch: Stretch, one: Line, other: Line) -> bool:
-    numbers = stretch.facts.anchor_number
+def _share_heading(context: PassageContext, one: Line, other: Line) -> bool:
+    numbers = context.facts.anchor_number
     return bool(numbers[one.row] == numbers[other.row])
 
 
-def fill_list(stretch: Stretch, spot: Spot) -> set[Spot]:
+def fill_list(context: PassageContext, spot: Spot) -> set[Spot]:
     """Return the items that a line leads in, and an item's siblings if they are few or only make sense together.
 
     Args:
-        stretch: Lines of adjacent rows.
+        context: Lines of adjacent rows.
         spot: The sentence.
     """
-    line = stretch.lines[spot[0]]
+    line = context.lines[spot[0]]
     if line.is_table:
         return set()
     is_lead = spot[1] == len(line.sentences) - 1
-    items = stretch.hanging_on(line.place) if is_lead else []
+    items = context.hanging_on(line.place) if is_lead else []
     if sum(own.text.strip(" $").isdigit() for own in items) * 2 > len(items):
         items = []  # columns of a table, printed one under the other
-    siblings = stretch.items_of(line) if line.is_item and line.leads else []
+    siblings = context.items_of(line) if line.is_item and line.leads else []
     limits, found = load_answers().lists, set[Spot]()
     for group, is_led in ((items, True), (siblings, False)):
-        most = limits.whole_words if is_led or _is_one_statement(stretch, group) else limits.item_context_words
+        most = limits.whole_words if is_led or _is_one_statement(context, group) else limits.item_context_words
         most = limits.code_words if group and group[0].mark == "code" and is_led else most
         words = 0
         for own in group:
@@ -218,11 +218,11 @@ def fill_list(stretch: Stretch, spot: Spot) -> set[Spot]:
     return found
 
 
-def _is_one_statement(stretch: Stretch, items: Sequence[Line]) -> bool:
+def _is_one_statement(context: PassageContext, items: Sequence[Line]) -> bool:
     """Return whether a list makes sense only as a whole: "all of the following", "…; and"."""
     if not items or not items[0].leads:
         return False
-    lead = stretch.lines[items[0].leads[-1]]
+    lead = context.lines[items[0].leads[-1]]
     ends = lead.read(len(lead.sentences) - 1)
     texts = [ends, *(item.text for item in items)]
     return any(matches_any("answers", "wholes", text) for text in texts)

@@ -69,8 +69,8 @@ def name_editions(quoted: Sequence[tuple[Draft, Result]], documents: DocumentFac
     has_forms = len({result.form for _, result in quoted}) > 1
 
     def is_needed(draft: Draft, result: Result) -> bool:
-        first = draft.stretch.lines[min(draft.spots)[0]]
-        is_of_key = bool(draft.stretch.facts.columns["anchor_key"][first.row])
+        first = draft.context.lines[min(draft.spots)[0]]
+        is_of_key = bool(draft.context.facts.columns["anchor_key"][first.row])
         return is_compared or len(editions[family_of[result.document]]) > 1 or (has_forms and is_of_key)
 
     return [f"{result.form} {result.revision}".strip() if is_needed(draft, result) else "" for draft, result in quoted]

@@ -7,10 +7,15 @@ from collections.abc import Collection, Sequence
 from taxkg_assets.retrieval.answering.code_list import list_codes
 from taxkg_assets.retrieval.answering.editions import find_other_editions, name_editions
 from taxkg_assets.retrieval.answering.sides import COMPARISON, find_sides
+from taxkg_assets.retrieval.answering.statement_scores import (
+    find_figures,
+    find_openings,
+    rank_statements,
+    score_statements,
+)
 from taxkg_assets.retrieval.answering.statements import Statement, find_statements
 from taxkg_assets.retrieval.answering.table_cells import covers_question, quote_cell, quote_row, quote_table_cells
 from taxkg_assets.retrieval.answering.units import Draft, Piece, Unit, draft_unit, finish_unit, merge_drafts
-from taxkg_assets.retrieval.answering.worth import find_figures, find_openings, rank_statements, score_statements
 from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.retrieval.results import Ranking, Result
 from taxkg_assets.rules.models.answers import load_answers
@@ -123,7 +128,7 @@ def choose_units(
         drafts = merged
     best = {draft.passage: max(own.worth for own in drafts if own.passage == draft.passage) for draft in drafts}
     return sorted(
-        drafts, key=lambda draft: (-best[draft.passage], draft.passage, min(draft.stretch.rows), min(draft.spots))
+        drafts, key=lambda draft: (-best[draft.passage], draft.passage, min(draft.context.rows), min(draft.spots))
     )
 
 
@@ -155,10 +160,10 @@ def list_documents(searcher: Searcher, question: str, ranking: Ranking, *, resul
     Returns:
         One unit per document that covers enough of the question's words.
     """
-    most = max(float(result.via["coverage"]) for result in results)
+    most = max(result.via.coverage for result in results)
     units: list[Unit] = []
     for result in results:
-        if result.via["coverage"] < load_answers().least_coverage * most:
+        if result.via.coverage < load_answers().least_coverage * most:
             continue
         title = result.heading_path.split(" > ")[0]
         pieces: list[Piece] = []
@@ -186,7 +191,7 @@ def quote_summary(searcher: Searcher, question: str, ranking: Ranking, *, result
         One unit per sentence of the summary.
     """
     level = searcher.index_context.levels["document"]
-    summary = level.read(results[0].via["unit"]) if level is not None else ""
+    summary = level.read(unit) if level is not None and (unit := results[0].via.unit) else ""
     title = results[0].heading_path.split(" > ")[0]
     units = [
         Unit(rank=1, label=title, pieces=[Piece(role="sentence", text=summary[start:end])])

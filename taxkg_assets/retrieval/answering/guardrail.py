@@ -16,7 +16,7 @@ from taxkg_assets.rules.loader import load_rules
 from taxkg_assets.rules.models.guardrail import load_guardrail
 from taxkg_assets.rules.models.ranking import load_ranking
 
-ANSWER, GENERAL, SILENCE = "answer", "guidance", "abstention"
+ANSWER, GUIDANCE, ABSTENTION = "answer", "guidance", "abstention"
 
 PASSAGES, CELL, TABLE = "passages", "cell", "table"
 CHANGES, DOCUMENTS, SUMMARY = "changes", "documents", "summary"
@@ -315,8 +315,8 @@ def find_mode(relevance: float, *, answer_at: float, guide_at: float, is_on: boo
         is_on: Whether the guardrail is on; without it there is always an answer.
 
     Returns:
-        `ANSWER`, `GENERAL` or `SILENCE`.
+        `ANSWER`, `GUIDANCE` or `ABSTENTION`.
     """
     if not is_on or relevance >= answer_at:
         return ANSWER
-    return GENERAL if relevance >= guide_at else SILENCE
+    return GUIDANCE if relevance >= guide_at else ABSTENTION

@@ -7,8 +7,8 @@ from typing import Any
 
 import polars as pl
 
+from taxkg_assets.bounding_box import BoundingBox
 from taxkg_assets.retrieval.answering.units import Piece, Unit
-from taxkg_assets.retrieval.results import Box
 
 ReadSections = Callable[[Collection[str]], pl.DataFrame]
 """Rows of `sections` by their element ids."""
@@ -37,7 +37,7 @@ def _place(piece: Piece, rows: Mapping[str, Mapping[str, Any]]) -> Piece:
         return piece
     start, end = find_range(piece.text, row["text"])
     lines = [own for own in row["pieces"] if own["start"] < end and own["end"] > start]
-    boxes = [Box(page=own["page"], **{name: own[f"{name}_pt"] for name in ("x0", "y0", "x1", "y1")}) for own in lines]
+    boxes = [BoundingBox.of_row(own) for own in lines]
     return piece.model_copy(update={"bboxes": boxes})
 
 

@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 from taxkg_assets.retrieval.answering.table_rows import find_captions, find_headers, states_something
 from taxkg_assets.retrieval.encoding.lexical import find_terms
 from taxkg_assets.retrieval.index.facts import PassageFacts
-from taxkg_assets.retrieval.index.lines import CELLS, Line, Stretch, open_stretches
+from taxkg_assets.retrieval.index.lines import CELLS, Line, PassageContext, open_contexts
+from taxkg_assets.retrieval.query.form_match import OTHER_FORM, score_form
 from taxkg_assets.retrieval.query.router import Route, covers_key, find_kind, find_listed_codes
-from taxkg_assets.retrieval.ranking.rerank import OTHER_FORM, score_form
 from taxkg_assets.retrieval.results import Result
 from taxkg_assets.rules.anchored_search import matches_any
 from taxkg_assets.rules.loader import load_rules
@@ -32,8 +32,8 @@ class Statement:
     """A sentence, an item or a table row of a passage, in the order of reading.
 
     Attributes:
-        stretch: Lines around it.
-        place: Its line in `stretch`.
+        context: Lines around it.
+        place: Its line in `context`.
         sentence: Its sentence in the line.
         text: Its words.
         row: Row of the index.
@@ -50,7 +50,7 @@ class Statement:
         is_opening: It is the first statement under the heading of the hit.
     """
 
-    stretch: Stretch
+    context: PassageContext
     place: int
     sentence: int
     text: str
@@ -70,7 +70,7 @@ class Statement:
     @property
     def line(self) -> Line:
         """Return the line that contains it."""
-        return self.stretch.lines[self.place]
+        return self.context.lines[self.place]
 
 
 def find_statements(
@@ -94,14 +94,14 @@ def find_statements(
         Statements in the order of passages and lines.
     """
     number_of = facts.row_of_chunk
-    rows = [[number_of[chunk] for chunk in result.via["chunk_ids"]] for result in results]
-    stretches = open_stretches([row for own in rows for row in own], facts)
+    rows = [[number_of[chunk] for chunk in result.via.chunk_ids] for result in results]
+    contexts = open_contexts([row for own in rows for row in own], facts)
     found: list[Statement] = []
     seen: set[tuple[str, bool, str]] = set()
     for passage, (result, own_rows) in enumerate(zip(results, rows, strict=True)):
         hit = number_of[result.chunk_id]
         for row in own_rows:
-            for own in read_row(row, stretches[row], route=route, passage=passage, hit=hit, wanted=wanted):
+            for own in read_row(row, contexts[row], route=route, passage=passage, hit=hit, wanted=wanted):
                 # Two boxes may have the same text: that of the wrong one must not hide the right one's.
                 # Two editions may say the same about their years: the better passage is quoted, unless the
                 # question names both.
@@ -116,7 +116,7 @@ def find_statements(
 
 def _say_whole(own: Statement) -> str:
     """Return the statement after its lead-ins: two lists may contain the same item."""
-    return "\n".join([*(own.stretch.lines[place].text for place in own.line.leads), own.text])
+    return "\n".join([*(own.context.lines[place].text for place in own.line.leads), own.text])
 
 
 def _without_years(text: str) -> str:
@@ -124,13 +124,13 @@ def _without_years(text: str) -> str:
 
 
 def read_row(
-    row: int, stretch: Stretch, *, route: Route, passage: int, hit: int, wanted: frozenset[str]
+    row: int, context: PassageContext, *, route: Route, passage: int, hit: int, wanted: frozenset[str]
 ) -> Iterator[Statement]:
     """Yield the statements of one row of the index.
 
     Args:
         row: Row of the index.
-        stretch: Lines around it.
+        context: Lines around it.
         route: Route of the question.
         passage: Number of its passage, from 0.
         hit: Row that was found.
@@ -139,7 +139,7 @@ def read_row(
     Yields:
         Statements in reading order.
     """
-    facts, lines = stretch.facts, stretch.of_row[row]
+    facts, lines = context.facts, context.of_row[row]
     is_foreign = _is_foreign(row, facts, route=route, is_first=passage == 0 and row == hit, wanted=wanted)
     is_of_other_form = score_form(facts.forms[facts.form_number[row]], route) == OTHER_FORM
     is_of_other_key = _is_of_other_key(row, hit, facts, keys=route.keys)
@@ -153,14 +153,14 @@ def read_row(
         if not listed and not _is_readable(line, sentence):
             continue
         yield Statement(
-            stretch=stretch,
+            context=context,
             place=line.place,
             sentence=sentence,
             text=text,
             row=row,
             passage=passage,
             terms=frozenset(find_terms(text)),
-            around=_find_around(line, stretch),
+            around=_find_around(line, context),
             is_hit=row == hit,
             is_foreign=is_foreign
             or (asks_for_code and bool(codes) and not listed)
@@ -170,7 +170,7 @@ def read_row(
             is_pointer=matches_any("answers", "pointers", text),
             is_fragment=not text.rstrip(_CLOSERS).endswith(_ENDS) and not line.leads and not line.is_table,
             is_figures=(line.is_table and CELLS in text) or _is_of_figures(text),
-            is_example=_is_example(text, stretch.heading(row)),
+            is_example=_is_example(text, context.heading(row)),
             is_opening=(line.place, sentence) == (opening, 0)
             and bool(facts.anchor_number[row] == facts.anchor_number[hit]),
         )
@@ -186,11 +186,11 @@ def _is_foreign(row: int, facts: PassageFacts, *, route: Route, is_first: bool, 
     return bool(facts.is_boilerplate[row]) or _is_unasked(facts.columns["heading_path"][row], wanted)
 
 
-def _find_around(line: Line, stretch: Stretch) -> frozenset[str]:
+def _find_around(line: Line, context: PassageContext) -> frozenset[str]:
     """Return the terms of the heading, the lead-ins and the headers above a line."""
-    texts = [stretch.heading(line.row), *(stretch.lines[place].text for place in line.leads)]
+    texts = [context.heading(line.row), *(context.lines[place].text for place in line.leads)]
     if line.is_table:
-        lines = stretch.of_row[line.row]
+        lines = context.of_row[line.row]
         texts += [*find_captions(lines), *(find_headers(lines, line) or ())]
     return frozenset(find_terms(" ".join(texts)))
 

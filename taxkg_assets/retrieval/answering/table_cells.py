@@ -9,7 +9,7 @@ from taxkg_assets.retrieval.answering.table_rows import find_headers, find_row, 
 from taxkg_assets.retrieval.answering.units import Piece, Unit
 from taxkg_assets.retrieval.encoding.lexical import find_terms
 from taxkg_assets.retrieval.index.facts import PassageFacts
-from taxkg_assets.retrieval.index.lines import open_stretches
+from taxkg_assets.retrieval.index.lines import open_contexts
 from taxkg_assets.retrieval.ranking.rerank import score_overlap
 from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.retrieval.results import Ranking, Result
@@ -91,7 +91,7 @@ def _find_result(match: CellMatch, results: Sequence[Result], facts: PassageFact
     """Return the first passage that prints the row of a cell: a long table is several."""
     row = find_unit(match, facts=facts)
     chunk = None if row is None else facts.columns["chunk_id"][row]
-    return next((result for result in results if chunk in result.via["chunk_ids"]), None)
+    return next((result for result in results if chunk in result.via.chunk_ids), None)
 
 
 def quote_cell(ranking: Ranking, result: Result) -> list[Unit]:
@@ -124,8 +124,8 @@ def quote_row(cell: str, result: Result, facts: PassageFacts) -> list[Unit]:
         One unit; none where the row is unsure or too long.
     """
     hit = facts.row_of_chunk[result.chunk_id]
-    stretch = open_stretches([hit], facts)[hit]
-    lines = stretch.of_row[hit]
+    context = open_contexts([hit], facts)[hit]
+    lines = context.of_row[hit]
     row = find_row(lines, cell) if facts.is_table[hit] else None
     if row is None:
         return []
@@ -133,7 +133,7 @@ def quote_row(cell: str, result: Result, facts: PassageFacts) -> list[Unit]:
     text = read_row(headers, row.text)
     if len(text.split()) > load_answers().tables.row_words:
         return []
-    piece = Piece(role="row", text=text, chunk_id=result.chunk_id, node_id=stretch.node(row))
+    piece = Piece(role="row", text=text, chunk_id=result.chunk_id, node_id=context.node(row))
     return [Unit(rank=result.rank, label=result.heading_path.rpartition(" > ")[2], pieces=[piece])]
 
 

@@ -1,6 +1,6 @@
 """Answer units: statements with all that is needed to understand them, each piece with its place.
 
-`context` finds what a sentence needs; `worth` chooses the statements that answer a question.
+`context` finds what a sentence needs; `statement_scores` chooses the statements that answer a question.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from taxkg_assets.bounding_box import BoundingBox
 from taxkg_assets.retrieval.answering.context import (
     Spot,
     carry_on,
@@ -26,9 +27,8 @@ from taxkg_assets.retrieval.answering.context import (
 from taxkg_assets.retrieval.answering.statements import Statement
 from taxkg_assets.retrieval.answering.table_rows import find_captions, find_headers, read_row
 from taxkg_assets.retrieval.encoding.lexical import find_terms
-from taxkg_assets.retrieval.index.lines import Line, Stretch
+from taxkg_assets.retrieval.index.lines import Line, PassageContext
 from taxkg_assets.retrieval.query.router import find_listed_codes
-from taxkg_assets.retrieval.results import Box
 from taxkg_assets.rules.anchored_search import matches_any
 from taxkg_assets.rules.models.answers import load_answers
 
@@ -52,7 +52,7 @@ class Piece(BaseModel):
     text: str
     chunk_id: str = ""
     node_id: str = ""
-    bboxes: list[Box] = []
+    bboxes: list[BoundingBox] = []
 
 
 class Unit(BaseModel):
@@ -96,9 +96,9 @@ class Unit(BaseModel):
 
 @dataclass(slots=True)
 class Draft:
-    """A unit in the making: the spots of one stretch that belong together."""
+    """A unit in the making: the spots of one context that belong together."""
 
-    stretch: Stretch
+    context: PassageContext
     passage: int
     spots: set[Spot]
     worth: float
@@ -107,24 +107,24 @@ class Draft:
     @property
     def words(self) -> int:
         """Return the number of its words."""
-        return sum(len(self.stretch.lines[place].read(sentence).split()) for place, sentence in self.spots)
+        return sum(len(self.context.lines[place].read(sentence).split()) for place, sentence in self.spots)
 
     @property
     def terms(self) -> frozenset[str]:
         """Return its search terms."""
-        sentences = (self.stretch.lines[place].read(sentence) for place, sentence in self.spots)
+        sentences = (self.context.lines[place].read(sentence) for place, sentence in self.spots)
         return frozenset(find_terms(" ".join(sentences)))
 
     def joins(self, other: Draft) -> bool:
         """Return whether two drafts are one: they share a spot, or the lines that lead their items in."""
-        if self.stretch is not other.stretch or self.passage != other.passage:
+        if self.context is not other.context or self.passage != other.passage:
             return False
         if self.spots & other.spots:
             return True
         return bool(self._lists() & other._lists())
 
     def _lists(self) -> set[tuple[int, ...]]:
-        lines = self.stretch.lines
+        lines = self.context.lines
         return {lines[place].leads for place, _ in self.spots if lines[place].leads}
 
 
@@ -143,27 +143,27 @@ def draft_unit(
     Returns:
         The draft.
     """
-    stretch = statement.stretch
+    context = statement.context
     own = (statement.place, statement.sentence)
-    leads = lead_in(stretch, own)
+    leads = lead_in(context, own)
     spots = {own, *leads}
     if is_whole:
-        spots |= fill_paragraph(stretch, own)
+        spots |= fill_paragraph(context, own)
     if statement.opens:
-        spots |= fill_section(stretch, own)
-    spots |= {other for spot in spots for other in carry_on(stretch, spot)}
+        spots |= fill_section(context, own)
+    spots |= {other for spot in spots for other in carry_on(context, spot)}
     depth = load_answers().look_back
-    spots |= {other for spot in spots for other in look_back(stretch, spot, depth=depth)}
-    spots |= {other for spot in spots - leads for other in fill_list(stretch, spot)}
-    spots = drop_rests(stretch, fill_gaps(stretch, spots))
+    spots |= {other for spot in spots for other in look_back(context, spot, depth=depth)}
+    spots |= {other for spot in spots - leads for other in fill_list(context, spot)}
+    spots = drop_rests(context, fill_gaps(context, spots))
     if codes:
-        spots = {spot for spot in spots if spot == own or not _explains_other_code(stretch, spot, codes)}
-    return Draft(stretch, statement.passage, spots, worth)
+        spots = {spot for spot in spots if spot == own or not _explains_other_code(context, spot, codes)}
+    return Draft(context, statement.passage, spots, worth)
 
 
-def _explains_other_code(stretch: Stretch, spot: Spot, codes: Collection[str]) -> bool:
+def _explains_other_code(context: PassageContext, spot: Spot, codes: Collection[str]) -> bool:
     """Return whether a line explains a code that the question does not name."""
-    listed = [f"code_{code}" for code in find_listed_codes(stretch.lines[spot[0]].text)]
+    listed = [f"code_{code}" for code in find_listed_codes(context.lines[spot[0]].text)]
     return bool(listed) and listed[0] not in codes
 
 
@@ -181,9 +181,9 @@ def merge_drafts(drafts: Iterable[Draft]) -> list[Draft]:
         for other in [other for other in merged if other.joins(draft)]:
             merged.remove(other)
             draft = Draft(
-                draft.stretch,
+                draft.context,
                 draft.passage,
-                fill_gaps(draft.stretch, draft.spots | other.spots),
+                fill_gaps(draft.context, draft.spots | other.spots),
                 max(draft.worth, other.worth),
                 other.is_labeled,
             )
@@ -202,22 +202,22 @@ def finish_unit(draft: Draft, *, rank: int, edition: str = "") -> Unit:
     Returns:
         The unit.
     """
-    stretch, spots = draft.stretch, sorted(draft.spots)
-    first = stretch.lines[spots[0][0]]
-    heading = stretch.heading(first.row)
-    pieces = list(_quote_spots(stretch, spots))
+    context, spots = draft.context, sorted(draft.spots)
+    first = context.lines[spots[0][0]]
+    heading = context.heading(first.row)
+    pieces = list(_quote_spots(context, spots))
     words = " ".join(piece.text for piece in pieces)
-    is_named = bool(heading) and heading.rstrip(". ") not in words and (edition or _needs_heading(stretch, spots[0]))
-    denial = stretch.denial(first.row).rstrip(". ")
+    is_named = bool(heading) and heading.rstrip(". ") not in words and (edition or _needs_heading(context, spots[0]))
+    denial = context.denial(first.row).rstrip(". ")
     shown = [denial if denial not in words else "", heading.rstrip(". ") if is_named else "", edition]
     if label := ", ".join(part for part in shown if part):
-        pieces.insert(0, Piece(role="label", text=label, chunk_id=stretch.chunk(first)))
+        pieces.insert(0, Piece(role="label", text=label, chunk_id=context.chunk(first)))
     return Unit(rank=rank, label=heading, pieces=pieces)
 
 
-def _quote_spots(stretch: Stretch, spots: Sequence[Spot]) -> Iterator[Piece]:
+def _quote_spots(context: PassageContext, spots: Sequence[Spot]) -> Iterator[Piece]:
     """Yield the pieces of some spots; after the items of a list the number of those that are left out."""
-    lines = stretch.lines
+    lines = context.lines
     leading = {lead for place, _ in spots for lead in lines[place].leads}
     for number, (place, sentence) in enumerate(spots):
         line = lines[place]
@@ -226,16 +226,16 @@ def _quote_spots(stretch: Stretch, spots: Sequence[Spot]) -> Iterator[Piece]:
             role = "lead_in"
         text = line.read(sentence)
         if line.is_table:
-            role, text = "row", _read_table_row(stretch, line)
-        yield Piece(role=role, text=text, chunk_id=stretch.chunk(line), node_id=stretch.node(line))
+            role, text = "row", _read_table_row(context, line)
+        yield Piece(role=role, text=text, chunk_id=context.chunk(line), node_id=context.node(line))
         is_last = number + 1 == len(spots) or lines[spots[number + 1][0]].leads[: len(line.leads)] != line.leads
-        if line.leads and is_last and (note := _describe_missing(stretch, line, spots)):
+        if line.leads and is_last and (note := _describe_missing(context, line, spots)):
             yield Piece(role="note", text=note)
 
 
-def _read_table_row(stretch: Stretch, line: Line) -> str:
+def _read_table_row(context: PassageContext, line: Line) -> str:
     """Return a row with the caption and its headers, or a note of a table with the caption."""
-    lines = stretch.of_row[line.row]
+    lines = context.of_row[line.row]
     captions, headers = find_captions(lines), find_headers(lines, line)
     if headers is None:
         captions = captions[:1] if line.text not in captions[:1] else []
@@ -243,19 +243,19 @@ def _read_table_row(stretch: Stretch, line: Line) -> str:
     return " — ".join([*captions[-1:], row])
 
 
-def _describe_missing(stretch: Stretch, line: Line, spots: Sequence[Spot]) -> str:
+def _describe_missing(context: PassageContext, line: Line, spots: Sequence[Spot]) -> str:
     """Describe how many items of a list are left out, or that a list may continue beyond the read rows."""
-    shown, items = {place for place, _ in spots}, stretch.items_of(line)
+    shown, items = {place for place, _ in spots}, context.items_of(line)
     missing = sum(own.place not in shown for own in items)
-    if items[-1].place == len(stretch.lines) - 1 and stretch.is_cut:
+    if items[-1].place == len(context.lines) - 1 and context.is_cut:
         return "(more in this list)"
     return f"({missing} more in this list)" if missing else ""
 
 
-def _needs_heading(stretch: Stretch, first: Spot) -> bool:
+def _needs_heading(context: PassageContext, first: Spot) -> bool:
     """Return whether the words cannot be understood without their heading: an exclusion, a list without lead."""
-    line = stretch.lines[first[0]]
-    key = stretch.facts.columns["anchor_key"][line.row]
-    heading = stretch.heading(line.row)
+    line = context.lines[first[0]]
+    key = context.facts.columns["anchor_key"][line.row]
+    heading = context.heading(line.row)
     is_denied = matches_any("answers", "denials", heading)
-    return bool(key) or is_denied or line.is_item or (leans_back(stretch, first) and first[1] == 0)
+    return bool(key) or is_denied or line.is_item or (leans_back(context, first) and first[1] == 0)

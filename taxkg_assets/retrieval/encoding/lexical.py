@@ -1,16 +1,12 @@
-"""The lexical retriever: text to search terms, and BM25 over them.
+"""Text to search terms, and the vocabulary of a corpus.
 
 Keys decide tax questions, so a box, a form number, a section and an amount are one term each (`rules/lexical.yaml`).
 """
 
 from __future__ import annotations
 
-import math
 import re
 import unicodedata
-from array import array
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import numpy as np
@@ -167,124 +163,3 @@ class Vocabulary:
             return 0.0
         frequency = int(self.frequencies[place])
         return float(np.log(1 + (row_count - frequency + 0.5) / (frequency + 0.5)))
-
-
-@dataclass(frozen=True, slots=True)
-class LexicalRetriever:
-    """BM25 over the terms of each row: for each term the rows that contain it, and its contribution to their scores.
-
-    Attributes:
-        vocabulary: Terms with their frequencies.
-        starts: First posting of each term in `rows` and `scores`, one entry more than there are terms.
-        rows: Row of each posting.
-        scores: Score of each posting.
-        row_count: Number of rows.
-    """
-
-    vocabulary: Vocabulary
-    starts: Ints
-    rows: npt.NDArray[np.int32]
-    scores: Scores
-    row_count: int
-
-    def score_rows(self, terms: Sequence[str], *, extra: Sequence[str] = (), extra_weight: float = 0.0) -> Scores:
-        """Score every row.
-
-        Args:
-            terms: Terms of the question.
-            extra: Terms of the question's expansion.
-            extra_weight: Weight of these.
-
-        Returns:
-            BM25 of shape (rows,).
-        """
-        scores = self._score(terms)
-        if extra and extra_weight > 0:
-            scores = scores + np.float32(extra_weight) * self._score(extra)
-        return scores
-
-    def _score(self, terms: Sequence[str]) -> Scores:
-        scores: Scores = np.zeros(self.row_count, dtype=np.float32)
-        for term in dict.fromkeys(terms):
-            own = self._postings(term)
-            scores[self.rows[own]] += self.scores[own]
-        return scores
-
-    def hold_terms(self, terms: Sequence[str], rows: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-        """Return whether some rows contain terms.
-
-        Args:
-            terms: Search terms.
-            rows: Row numbers.
-
-        Returns:
-            Booleans of shape (terms, rows).
-        """
-        found = np.zeros((len(terms), len(rows)), dtype=np.bool_)
-        wanted = rows.astype(np.int32)  # numbers of another type would have all rows of a term copied
-        for own, term in zip(found, terms, strict=True):
-            postings = self.rows[self._postings(term)]
-            if len(postings):
-                own[:] = postings[np.minimum(np.searchsorted(postings, wanted), len(postings) - 1)] == wanted
-        return found
-
-    def _postings(self, term: str) -> slice:
-        """Return the postings of a term, in order of row; empty for an unknown one."""
-        place = self.vocabulary.find(term)
-        return slice(0, 0) if place is None else slice(int(self.starts[place]), int(self.starts[place + 1]))
-
-    def idf(self, term: str) -> float:
-        """Return the inverse document frequency of a term, 0 for an unknown one.
-
-        Args:
-            term: Search term.
-        """
-        return self.vocabulary.idf(term, row_count=self.row_count)
-
-
-def build_lexical(rows: Iterable[Sequence[str]]) -> LexicalRetriever:
-    """Index rows of terms; they are read one by one, so that each term is in memory once and not once per row.
-
-    Args:
-        rows: Terms of each row, with repeats.
-
-    Returns:
-        BM25 over the rows, in their order.
-    """
-    numbers: dict[str, int] = {}
-    occurrences, lengths = array("i"), array("i")
-    for row in rows:
-        occurrences.extend([numbers.setdefault(term, len(numbers)) for term in row or ("∅",)])
-        lengths.append(len(row) or 1)
-    order, count = sorted(numbers), len(lengths)
-    place = np.empty(len(numbers), dtype=np.int64)
-    place[[numbers[term] for term in order]] = np.arange(len(order))
-    lengths_of = np.asarray(lengths, dtype=np.int64)
-    owners = np.repeat(np.arange(count), lengths_of)
-    postings, repeats = np.unique(place[np.asarray(occurrences, dtype=np.int64)] * count + owners, return_counts=True)
-    terms, posting_rows = np.divmod(postings, max(count, 1))
-    frequencies = np.bincount(terms, minlength=len(order))
-    return LexicalRetriever(
-        vocabulary=Vocabulary(pl.Series("term", order, dtype=pl.String), frequencies),
-        starts=np.concatenate([[0], np.cumsum(frequencies)]).astype(np.int64),
-        rows=posting_rows.astype(np.int32),
-        scores=_score_postings(terms, posting_rows, repeats=repeats, frequencies=frequencies, lengths=lengths_of),
-        row_count=count,
-    )
-
-
-def _score_postings(terms: Ints, rows: Ints, *, repeats: Ints, frequencies: Ints, lengths: Ints) -> Scores:
-    """Return the contribution of each term to the score of each row that contains it: BM25 as in Lucene.
-
-    Source:
-        Kamphuis, de Vries, Boytsov, Lin (2020), Which BM25 do you mean?
-    """
-    settings = load_lexical().bm25
-    k1, b, count = settings.k1, settings.b, len(lengths)
-    rarity = np.array(
-        [math.log(1 + (count - own + 0.5) / (own + 0.5)) for own in frequencies.tolist()], dtype=np.float32
-    )
-    often = repeats.astype(np.float32)
-    norm = k1 * ((1 - b) + b * lengths / lengths.mean()) if count else np.zeros(0)
-    scores: Scores = (rarity[terms] * (often / (norm[rows] + often))).astype(np.float32)
-    return scores

@@ -20,8 +20,9 @@ import polars as pl
 from taxkg_assets import schemas
 from taxkg_assets.retrieval.encoding.codes import VectorCodes
 from taxkg_assets.retrieval.encoding.encoder import Vectors
-from taxkg_assets.retrieval.encoding.lexical import LexicalRetriever, find_terms
+from taxkg_assets.retrieval.encoding.lexical import find_terms
 from taxkg_assets.retrieval.encoding.vector import list_vectors
+from taxkg_assets.retrieval.index.bm25 import LexicalRetriever
 from taxkg_assets.retrieval.index.embeddings import align_vectors, stack_vectors
 from taxkg_assets.retrieval.index.known import TERMED, KnownTables
 from taxkg_assets.retrieval.index.levels import UNIT_LEVELS

@@ -73,6 +73,11 @@ class IndexContext:
                 found.setdefault(word, []).append(number)
         return {word: np.array(numbers, dtype=np.int64) for word, numbers in found.items()}
 
+    @cached_property
+    def has_tokens(self) -> bool:
+        """Return whether passages have tokens to compare with those of a question."""
+        return self.index.tokens is not None
+
     @property
     def document_vectors(self) -> Vectors:
         """Return the mean direction of each document's passages, shape (documents, dimension)."""

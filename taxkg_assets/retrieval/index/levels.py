@@ -12,8 +12,9 @@ import polars as pl
 
 from taxkg_assets.retrieval.encoding.arrays import Floats, Ints
 from taxkg_assets.retrieval.encoding.encoder import DECIMALS, Vectors
-from taxkg_assets.retrieval.encoding.lexical import LexicalRetriever, build_lexical
-from taxkg_assets.retrieval.encoding.vector import find_top, list_vectors, stack_vectors
+from taxkg_assets.retrieval.encoding.vector import list_vectors, stack_vectors
+from taxkg_assets.retrieval.index.bm25 import LexicalRetriever, build_lexical
+from taxkg_assets.retrieval.index.top_rows import find_top
 from taxkg_assets.rules.models.levels import load_levels
 
 UNIT_LEVELS = ("document", "page", "section")

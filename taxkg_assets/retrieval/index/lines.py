@@ -18,7 +18,7 @@ from taxkg_assets.rules.models.answers import load_answers
 from taxkg_assets.rules.sentences import find_sentences
 
 READ = ("text", "heading_path", "anchor_key", "node_ids", "chunk_id", "terms")
-"""Columns that are read of every row of a stretch."""
+"""Columns that are read of every row of a context."""
 _PLAIN = "plain"
 """Mark of an item that is printed without one."""
 CELLS = "|"
@@ -30,7 +30,7 @@ class Line:
     """One printed paragraph, item, heading or table row.
 
     Attributes:
-        place: Number within its stretch.
+        place: Number within its context.
         row: Row of the index.
         text: Text of the line.
         mark: Kind of its list mark; empty for prose.
@@ -66,7 +66,7 @@ class Line:
 
 
 @dataclass
-class Stretch:
+class PassageContext:
     """Adjacent rows of one document, line by line.
 
     Attributes:
@@ -107,7 +107,7 @@ class Stretch:
         """Return the heading above a row.
 
         Args:
-            row: Row number in the stretch.
+            row: Row number in the context.
         """
         path: str = self.facts.columns["heading_path"][row]
         return path.rpartition(" > ")[2]
@@ -116,7 +116,7 @@ class Stretch:
         """Return the nearest heading above that of a row that excludes: what is under it is an exclusion too.
 
         Args:
-            row: Row number in the stretch.
+            row: Row number in the context.
         """
         above = self.facts.columns["heading_path"][row].split(" > ")[1:-1]
         return next((own for own in reversed(above) if matches_any("answers", "denials", own)), "")
@@ -125,7 +125,7 @@ class Stretch:
         """Return the id of the passage that contains a line.
 
         Args:
-            line: A line of the stretch.
+            line: A line of the context.
         """
         return str(self.facts.columns["chunk_id"][line.row])
 
@@ -135,7 +135,7 @@ class Stretch:
         A passage prints one element in each line, and a heading before them.
 
         Args:
-            line: A line of the stretch.
+            line: A line of the context.
         """
         nodes: Sequence[str] = self.facts.columns["node_ids"][line.row]
         own = self.of_row[line.row]
@@ -150,7 +150,7 @@ class Stretch:
         """Return the items of the list that an item belongs to, in reading order, without those below them.
 
         Args:
-            line: A line of the stretch.
+            line: A line of the context.
         """
         return [
             own for own in self.lines if own.mark == line.mark and own.leads == line.leads and self._near(own, line)
@@ -262,15 +262,15 @@ class Stretch:
         return _PLAIN if continues else ""
 
 
-def open_stretches(rows: Sequence[int], facts: PassageFacts) -> dict[int, Stretch]:
-    """Open the stretch of each row: with rows before it, where its list may begin, and rows after it.
+def open_contexts(rows: Sequence[int], facts: PassageFacts) -> dict[int, PassageContext]:
+    """Open the context of each row: with rows before it, where its list may begin, and rows after it.
 
     Args:
         rows: Rows of the index.
         facts: Columns of passages.
 
     Returns:
-        Stretch by row, including the rows around the given ones.
+        PassageContext by row, including the rows around the given ones.
     """
     limits = load_answers().lists
     documents = facts.document_number
@@ -280,12 +280,12 @@ def open_stretches(rows: Sequence[int], facts: PassageFacts) -> dict[int, Stretc
             if documents[other] == documents[row]:
                 wanted.add(other)
     facts.prefetch(sorted(wanted), READ)
-    found: dict[int, Stretch] = {}
+    found: dict[int, PassageContext] = {}
     run: list[int] = []
     for row in [*sorted(wanted), -1]:
         if run and (row != run[-1] + 1 or documents[row] != documents[run[-1]]):
-            stretch = Stretch(tuple(run), facts)
-            found.update(dict.fromkeys(run, stretch))
+            context = PassageContext(tuple(run), facts)
+            found.update(dict.fromkeys(run, context))
             run = []
         run.append(row)
     return found
@@ -330,9 +330,9 @@ def add_lead_ins(rows: Sequence[int], facts: PassageFacts) -> list[int]:
     torn = [row for row in rows if row - 1 not in rows and not facts.is_table[row] and find_mark(texts[row])]
     if not torn:
         return list(rows)
-    stretches = open_stretches(torn, facts)
-    lines = [(stretches[row], stretches[row].of_row[row][0]) for row in torn]
-    return sorted({*rows, *(stretch.lines[place].row for stretch, line in lines for place in line.leads)})
+    contexts = open_contexts(torn, facts)
+    lines = [(contexts[row], contexts[row].of_row[row][0]) for row in torn]
+    return sorted({*rows, *(context.lines[place].row for context, line in lines for place in line.leads)})
 
 
 def find_mark(text: str) -> str:

@@ -17,11 +17,11 @@ import polars as pl
 from taxkg_assets.retrieval.encoding.arrays import Ints
 from taxkg_assets.retrieval.encoding.codes import VectorCodes
 from taxkg_assets.retrieval.encoding.encoder import CosineScale, Vectors
-from taxkg_assets.retrieval.encoding.lexical import LexicalRetriever, build_lexical
+from taxkg_assets.retrieval.encoding.parallel import run_in_parallel
+from taxkg_assets.retrieval.index.bm25 import LexicalRetriever, build_lexical
 from taxkg_assets.retrieval.index.facts import DocumentFacts, PassageFacts
 from taxkg_assets.retrieval.index.fetched import FetchedFacts
 from taxkg_assets.retrieval.index.levels import Level, open_level
-from taxkg_assets.retrieval.index.parallel import run_in_parallel
 from taxkg_assets.retrieval.index.row_store import LanceRows, MappedVectors
 from taxkg_assets.retrieval.index.scores import BestRows, CodedScores, DenseScores, NearRows, Question, RetrieverScores
 from taxkg_assets.retrieval.index.sections import Sections, build_means, find_mean_directions, open_sections

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from taxkg_assets.retrieval.index.facts import PassageFacts
+from taxkg_assets.retrieval.index.facts import DocumentFacts, PassageFacts
 
 Mask = npt.NDArray[np.bool_]
 
@@ -75,3 +75,30 @@ def _both(one: Mask | None, other: Mask | None) -> Mask | None:
     if one is None or other is None:
         return other if one is None else one
     return one & other
+
+
+def build_filter(
+    facts: DocumentFacts, *, document: str | None, year: int | None, forms: Mask | None, tag: str | None
+) -> RowFilter:
+    """Build the filter that a caller gives outright.
+
+    Args:
+        facts: Columns of documents.
+        document: Rows of this document only.
+        year: Rows of documents of this year only.
+        forms: Whether rows pass, by form number; None for all forms.
+        tag: Rows with this tag or entity only.
+
+    Returns:
+        The filter.
+    """
+    documents = None
+    if document or year:
+        documents = np.array(
+            [
+                (not document or row["document_id"] == document) and (not year or year in row["years"])
+                for row in facts.documents
+            ],
+            dtype=np.bool_,
+        )
+    return RowFilter(documents, forms, tag=tag or None)

@@ -16,10 +16,11 @@ from taxkg_assets.retrieval.encoding.arrays import Ints
 from taxkg_assets.retrieval.encoding.codes import VectorCodes, smallest_indices
 from taxkg_assets.retrieval.encoding.encoder import CosineScale, Vectors
 from taxkg_assets.retrieval.encoding.lexical import Scores
-from taxkg_assets.retrieval.encoding.vector import find_top, score_rows
+from taxkg_assets.retrieval.encoding.vector import score_rows
 from taxkg_assets.retrieval.index.facts import PassageFacts
 from taxkg_assets.retrieval.index.row_filter import RowFilter
 from taxkg_assets.retrieval.index.row_store import MappedVectors
+from taxkg_assets.retrieval.index.top_rows import find_top
 from taxkg_assets.rules.models.ranking import Codes, load_ranking
 
 POOL = 8_000

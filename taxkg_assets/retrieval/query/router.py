@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from taxkg_assets.retrieval.encoding.lexical import find_terms, stem
+from taxkg_assets.retrieval.query.route_explanation import RouteExplanation
 from taxkg_assets.rules.forms import find_named_forms, split_forms
 from taxkg_assets.rules.loader import Rule, find_rule, load_rules, load_usable_rules
 from taxkg_assets.rules.months import MONTHS
@@ -38,12 +39,15 @@ class Route:
     intent: str = QUESTION
     corrections: tuple[str, ...] = ()
 
-    def describe(self) -> dict[str, Any]:
-        """Return what was inferred, without the empty parts, for `via`."""
+    @property
+    def codes(self) -> list[str]:
+        """Return the requested codes of boxes, such as `code_DD`."""
+        return [key for key in self.keys if key.startswith("code_")]
+
+    def describe(self) -> RouteExplanation:
+        """Return what was inferred, for readers; the usual intent is left out."""
         found = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        if self.intent == QUESTION:
-            del found["intent"]
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in found.items() if value}
+        return RouteExplanation(**found | {"intent": "" if self.intent == QUESTION else self.intent})
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,13 +140,13 @@ def find_route(question: str, *, catalog: Catalog) -> Route:
     Source:
         rules/router.yaml, and intents in rules/levels.yaml.
     """
-    forms = find_named_forms(catalog.names, question)
     years, revisions = _find_years(question)
     named = {
         _JOINED.sub(r"\1-\2", match["form"].casefold()): rule.extra.get("is_mention", False)
         for rule in _usable("forms", question)
         for match in rule.pattern.finditer(question)
     }
+    forms = find_named_forms(catalog.names, question)
     unknown = sorted(form for form in named if not _is_printed(form, catalog))
     balance = sum(rule.extra["weight"] for rule in _usable("perspectives", question) if rule.pattern.search(question))
     keys = tuple(dict.fromkeys(_find_keys(question)))

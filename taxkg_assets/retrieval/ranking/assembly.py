@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from taxkg_assets.bounding_box import CORNERS
+from taxkg_assets.bounding_box import BoundingBox
 from taxkg_assets.retrieval.index.index_context import IndexContext
 from taxkg_assets.retrieval.index.levels import Level, list_top_children
 from taxkg_assets.retrieval.index.lines import add_lead_ins
 from taxkg_assets.retrieval.ranking import rerank
 from taxkg_assets.retrieval.ranking.windows import SHOWN, Window, Windows
-from taxkg_assets.retrieval.results import Box, Candidate, Ranking, Result
+from taxkg_assets.retrieval.results import Candidate, Explanation, Ranking, RerankerPenalty, Result
 from taxkg_assets.rules.models.ranking import load_ranking
 
 _BLOCK = 32
@@ -85,11 +85,8 @@ class Assembly:
             if unit["level"] == "section":
                 own = Windows(passages, level="section").expand_hit(best.row) or own
             result = self._show(best, own, rank=len(results) + 1)
-            via = {
-                **result.via,
-                "unit": unit["chunk_id"],
-                "drill_down": list_top_children(level, number, ranked=ranked),
-            }
+            children = list_top_children(level, number, ranked=ranked)
+            via = result.via.model_copy(update={"unit": unit["chunk_id"], "drill_down": children})
             results.append(result.model_copy(update={"score": round(score, 4), "via": via}))
         return results
 
@@ -131,26 +128,29 @@ class Assembly:
             revision=document["revision"],
             doc_type=document["doc_type"],
             page=int(facts.pages[row]),  # the hit's, as `node_id` is: the passage may begin on the page before
-            bboxes=[Box(page=box["page"], **{name[:2]: box[name] for name in CORNERS}) for box in window.bboxes],
+            bboxes=[BoundingBox.of_row(box) for box in window.bboxes],
             heading_path=cells["heading_path"],
             anchor_key=cells["anchor_key"],
             text=window.text,
             node_id=cells["node_ids"][0],
             chunk_id=cells["chunk_id"],
             official_url=self.find_address(facts.columns["anchor_id"][row]) if self.find_address is not None else None,
-            via={
-                "lexical_rank": candidate.lexical_rank,
-                "vector_rank": candidate.vector_rank,
-                "rerank_score": round(candidate.score, 4),
-                "reranker": {"name": self.reranker, "penalty": round(candidate.rerank_penalty, 4)}
-                if self.reranker is not None and candidate.rerank_penalty is not None
-                else None,
-                "cosine": round(candidate.cosine, 4),
-                "coverage": round(
-                    rerank.score_overlap(self.ranking.query_term_idf, frozenset(cells["terms"].split(" "))), 4
-                ),
-                "route": self.ranking.route.describe(),
-                "edge": None,  # search follows no edge; the name is part of the contract of a result
-                "chunk_ids": list(window.chunk_ids),
-            },
+            via=self._explain(candidate, window, terms=cells["terms"]),
+        )
+
+    def _explain(self, candidate: Candidate, window: Window, *, terms: str) -> Explanation:
+        """Return how a passage was found; `terms` are those of the hit."""
+        is_reranked = self.reranker is not None and candidate.rerank_penalty is not None
+        coverage = rerank.score_overlap(self.ranking.query_term_idf, frozenset(terms.split(" ")))
+        return Explanation(
+            lexical_rank=candidate.lexical_rank,
+            vector_rank=candidate.vector_rank,
+            rerank_score=round(candidate.score, 4),
+            reranker=RerankerPenalty(name=self.reranker or "", penalty=round(candidate.rerank_penalty or 0.0, 4))
+            if is_reranked
+            else None,
+            cosine=round(candidate.cosine, 4),
+            coverage=round(coverage, 4),
+            route=self.ranking.route.describe(),
+            chunk_ids=list(window.chunk_ids),
         )

@@ -7,9 +7,9 @@ from typing import Any
 
 from taxkg_assets.retrieval.encoding import lexical
 from taxkg_assets.retrieval.encoding.encoder import UNSCALED
+from taxkg_assets.retrieval.index.fuse import fuse_rankings
 from taxkg_assets.retrieval.index.row_filter import RowFilter
 from taxkg_assets.retrieval.index.scores import Question, RetrieverScores
-from taxkg_assets.retrieval.ranking.fuse import fuse_rankings
 from taxkg_assets.retrieval.ranking.search import Searcher
 
 DEPTH = 100

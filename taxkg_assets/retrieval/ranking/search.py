@@ -10,42 +10,25 @@ import numpy as np
 import polars as pl
 
 from taxkg_assets.prompts.contract import Proposer
-from taxkg_assets.retrieval.encoding import lexical
-from taxkg_assets.retrieval.encoding.arrays import Floats, Ints
-from taxkg_assets.retrieval.encoding.encoder import Encoder, TokenVectors, Vectors
+from taxkg_assets.retrieval.encoding.arrays import Floats
+from taxkg_assets.retrieval.encoding.encoder import Encoder
 from taxkg_assets.retrieval.encoding.passage_scorer import Reranker
-from taxkg_assets.retrieval.encoding.vector import score_rows
 from taxkg_assets.retrieval.index.facts import DocumentFacts, PassageFacts
+from taxkg_assets.retrieval.index.first_stage import FirstStage, score_first_stage
 from taxkg_assets.retrieval.index.index_context import IndexContext
 from taxkg_assets.retrieval.index.levels import UNIT_LEVELS
 from taxkg_assets.retrieval.index.passage_index import PassageIndex
-from taxkg_assets.retrieval.index.row_filter import RowFilter
+from taxkg_assets.retrieval.index.row_filter import build_filter
+from taxkg_assets.retrieval.index.signals import Signals, gather_signals
 from taxkg_assets.retrieval.query.components import DEFAULT_COMPONENTS, SearchComponents
-from taxkg_assets.retrieval.query.router import Catalog, Route, find_level, find_printed_terms, find_route, find_topic
+from taxkg_assets.retrieval.query.parsed_query import EncodedQuery, ParsedQuery, encode_query, parse_query, tidy_query
+from taxkg_assets.retrieval.query.router import Catalog, find_level, find_route
 from taxkg_assets.retrieval.query.typos import correct_typos
 from taxkg_assets.retrieval.ranking import rerank
 from taxkg_assets.retrieval.ranking.assembly import Assembly
-from taxkg_assets.retrieval.ranking.first_stage import FirstStage, expand_query, match_forms, score_first_stage
-from taxkg_assets.retrieval.ranking.fuse import fuse_rankings
 from taxkg_assets.retrieval.results import Candidate, Flag, Ranking, Result
 from taxkg_assets.retrieval.tables.table_boost import promote_table_cell, requests_table_cell
 from taxkg_assets.retrieval.tables.table_entry import TableCatalogue
-from taxkg_assets.rules.models.ranking import load_ranking
-
-MOST_CHARACTERS = 2_000
-"""Largest length of a question; the rest of a longer text is ignored."""
-
-
-def tidy_query(query: str) -> str:
-    """Clean a question: no lone surrogates, no endless length.
-
-    Args:
-        query: Words of the user.
-
-    Returns:
-        At most `MOST_CHARACTERS` characters that can be encoded as UTF-8.
-    """
-    return query[:MOST_CHARACTERS].encode("utf8", errors="replace").decode("utf8")
 
 
 @dataclass(frozen=True)
@@ -123,43 +106,46 @@ class Searcher:
         Returns:
             Candidates, best first, with their features.
         """
-        query, corrections = self.correct(tidy_query(query))
-        route = find_route(query, catalog=self.catalog) if self.parts.router else Route()
-        route = replace(route, corrections=tuple(f"{word}: {other}" for word, other in corrections.items()))
-        if form:
-            named = find_route(form, catalog=self.catalog).forms
-            route = replace(route, forms=named or (form,))
-        if year:
-            route = replace(route, years=(year,))
-        allowed = self._allowed(route if form else None, year=year, document=document, tag=tag)
-        query = find_topic(query, route.intent)
-        terms = lexical.find_terms(query)
-        wanted = {term: self.index.lexical.idf(term) for term in dict.fromkeys(terms)}
-        expanded = expand_query(query, terms, encoder=self.encoder, parts=self.parts, proposer=self.proposer)
-        first_stage = score_first_stage(
-            expanded,
-            terms,
-            route=route,
-            allowed=allowed,
-            index_context=self.index_context,
-            encoder=self.encoder,
-            parts=self.parts,
+        query, corrections = self.correct(query)
+        context, parts = self.index_context, self.parts
+        parsed = parse_query(
+            query,
+            corrections=corrections,
+            catalog=context.catalog,
+            parts=parts,
+            form=form,
+            year=year,
+            forms=context.passages.forms,
         )
-        if self.parts.tokens and self.index.tokens is not None:
-            first_stage = replace(first_stage, tokens=self.encoder.encode_tokens([query])[0])
-        printed = find_printed_terms(query) if self.parts.lay_terms else {}
-        ranked = self._rank_by_features(first_stage, route, wanted=wanted, terms=terms, printed=printed)
-        ranking = self._apply_reranker(query, ranked)
+        encoded = encode_query(
+            parsed, encoder=self.encoder, parts=parts, proposer=self.proposer, has_tokens=context.has_tokens
+        )
+        scale = self.encoder.scale
+        allowed = build_filter(
+            context.documents, document=document, year=year, forms=parsed.matches_form if form else None, tag=tag
+        )
+        first_stage = score_first_stage(
+            parsed,
+            encoded,
+            allowed=allowed,
+            index_context=context,
+            scale=scale,
+            parts=parts,
+        )
+        signals = None
+        if first_stage.fused:
+            signals = gather_signals(parsed, encoded, first_stage, index_context=context, scale=scale)
+        ranking = self._apply_reranker(parsed.text, self._rank_by_features(parsed, encoded, first_stage, signals))
         if (
             self.parts.cells
-            and requests_table_cell(query, ranking, index_context=self.index_context)
+            and requests_table_cell(parsed.text, ranking, index_context=context)
             and self.tables is not None
         ):
-            return promote_table_cell(query, ranking, tables=self.tables, index_context=self.index_context)
+            return promote_table_cell(parsed.text, ranking, tables=self.tables, index_context=context)
         return ranking
 
     def correct(self, query: str) -> tuple[str, dict[str, str]]:
-        """Correct typing errors of a question.
+        """Clean a question, and correct its typing errors.
 
         Args:
             query: Words of the user.
@@ -167,6 +153,7 @@ class Searcher:
         Returns:
             The question, and the corrections by misspelled word.
         """
+        query = tidy_query(query)
         if not self.parts.typos:
             return query, {}
         return correct_typos(query, vocabulary=self.index.lexical.vocabulary, encoder=self.encoder)
@@ -264,49 +251,17 @@ class Searcher:
         features = {name: values[order] for name, values in ranking.features.items()}
         return replace(ranking, candidates=tuple(reranked[place] for place in order), features=features)
 
-    def _allowed(self, route: Route | None, *, year: int | None, document: str | None, tag: str | None) -> RowFilter:
-        """Return the filter that was given outright."""
-        documents = None
-        if document or year:
-            documents = np.array(
-                [
-                    (not document or row["document_id"] == document) and (not year or year in row["years"])
-                    for row in self.facts.documents
-                ],
-                dtype=np.bool_,
-            )
-        return RowFilter(
-            documents, match_forms(route, self.index_context) if route is not None else None, tag=tag or None
-        )
-
     def _rank_by_features(
-        self,
-        first_stage: FirstStage,
-        route: Route,
-        *,
-        wanted: dict[str, float],
-        terms: Sequence[str],
-        printed: Mapping[str, frozenset[str]],
+        self, parsed: ParsedQuery, encoded: EncodedQuery, first_stage: FirstStage, signals: Signals | None
     ) -> Ranking:
-        """Rank the retrievers' candidates by features."""
-        fused = fuse_rankings([ranking.tolist() for ranking in first_stage.rankings])
-        if not fused:
-            return Ranking(
-                route=route, candidates=(), query_term_idf=wanted, features={}, query_vector=first_stage.query_vector
-            )
-        rows = np.array(list(fused), dtype=np.int64)
-        signals = self._gather(rows, first_stage, fused=fused)
+        """Rank the retrievers' candidates by features; without signals there are none."""
+        if signals is None:
+            return Ranking(parsed.route, (), first_stage.idf, {}, encoded.query_vector)
         features: dict[str, Floats] = {}
-        scores = signals.fused
+        rows, scores = signals.rows, signals.fused
         if self.parts.rerank:
-            features = rerank.find_features(
-                signals,
-                route,
-                wanted=wanted,
-                terms=terms,
-                printed=printed,
-                facts=self.passages,
-                lexical=self.index.lexical,
+            features = rerank.compute_features(
+                signals, parsed.route, wanted=first_stage.idf, terms=encoded.terms, facts=self.index_context.passages
             )
             scores = rerank.combine_features(features)
         order = np.lexsort((rows, -scores))
@@ -325,44 +280,9 @@ class Searcher:
             for place, row in enumerate(rows.tolist())
         )
         return Ranking(
-            route=route,
+            route=parsed.route,
             candidates=candidates,
-            query_term_idf=wanted,
+            query_term_idf=first_stage.idf,
             features=features,
-            query_vector=first_stage.query_vector,
+            query_vector=encoded.query_vector,
         )
-
-    def _gather(self, rows: Ints, first_stage: FirstStage, *, fused: dict[int, float]) -> rerank.Signals:
-        top = max(fused.values(), default=1.0)
-        return rerank.Signals(
-            rows=rows,
-            lexical=first_stage.score_terms(rows),
-            vector=first_stage.score_meaning(rows),
-            fused=np.array([fused.get(row, 0.0) for row in rows.tolist()]) / top,
-            by_document=first_stage.documents,
-            document_number=self.facts.number_of[rows],
-            by_section=self._score_sections(rows, first_stage.query_vector),
-            by_token=self._score_tokens(rows, first_stage.tokens),
-        )
-
-    def _score_sections(self, rows: Ints, query_vector: Vectors) -> Floats:
-        """Score the similarity of each row's section to the question: 1 for the nearest, falling with the distance."""
-        anchors = self.passages.anchor_number[rows]
-        near = self.encoder.scale.read(score_rows(self.index.sections.read(anchors), query_vector)).astype(np.float64)
-        reach: float = load_ranking().section_reach
-        return _stretch(near, reach)
-
-    def _score_tokens(self, rows: Ints, question: TokenVectors | None) -> Floats:
-        """Score how near each row comes to the question token by token: 1 for the nearest, falling with the distance.
-
-        0 where the index has no tokens.
-        """
-        if question is None or self.index.tokens is None:
-            return np.zeros(len(rows))
-        return _stretch(self.index.tokens.score_rows(question, rows), load_ranking().tokens.reach)
-
-
-def _stretch(values: Floats, reach: float) -> Floats:
-    """Return values as 1 for the largest and 0 from `reach` below it."""
-    scores: Floats = np.clip((values - values.max(initial=0.0) + reach) / reach, 0.0, 1.0)
-    return scores

@@ -46,7 +46,7 @@ class Sources(StrEnum):
 def build(
     corpus: Annotated[
         list[Path] | None,
-        # A folder that cannot be read is reported by the build, which goes on with the others.
+        # A folder that cannot be read is reported by the build, which continues with the others.
         typer.Option(
             "--corpus", help="Folder or file of documents; recorded for later builds. Repeatable.", readable=False
         ),

@@ -24,6 +24,9 @@ from taxkg_assets.settings import Settings
 
 command = partial(app.command, rich_help_panel="Query")
 
+QueriesOption = Annotated[Path | None, typer.Option("--queries", help="File with one {id, query} a line.")]
+RunOption = Annotated[Path | None, typer.Option("--out", help="Run file for --queries.")]
+
 
 class Level(StrEnum):
     """Level of the passages: document, page, section, paragraph, table or auto."""
@@ -51,8 +54,8 @@ def search(
     ] = Level.auto,
     document: Annotated[str, typer.Option("--document", help="Only this document.")] = "",
     tag: Annotated[str, typer.Option("--tag", help="Only passages with this tag or entity.")] = "",
-    queries: Annotated[Path | None, typer.Option("--queries", help="File with one {id, query} a line.")] = None,
-    output: Annotated[Path | None, typer.Option("--out", help="Run file for --queries.")] = None,
+    queries: QueriesOption = None,
+    output: RunOption = None,
     home: HomeOption = "",
     as_json: JsonOption = False,
 ) -> None:
@@ -92,8 +95,8 @@ def search(
 def ask(
     question: Annotated[str, typer.Argument(help="The question.")] = "",
     k: Annotated[int, typer.Option("-k", min=1, max=50, help="Number of passages to show.")] = 5,
-    queries: Annotated[Path | None, typer.Option("--queries", help="File with one {id, query} a line.")] = None,
-    output: Annotated[Path | None, typer.Option("--out", help="Run file for --queries.")] = None,
+    queries: QueriesOption = None,
+    output: RunOption = None,
     home: HomeOption = "",
     as_json: JsonOption = False,
 ) -> None:
@@ -159,7 +162,7 @@ def table(
         raise typer.BadParameter("The question is empty.")
     rows = TableLookup(open_release(home_of(home))).find(question, k=k, document=document or None)
     if as_json:
-        print_json(rows)
+        print_json([row.model_dump() for row in rows])
     else:
         render_answers.cells(question, rows, out=out)
 

@@ -8,9 +8,11 @@ const SLOW_MS = 3000;
 
 const HEADINGS = {
   answer: "Answer",
-  general: "General guidance, not a direct answer",
-  silence: "No reliable answer found",
+  guidance: "General guidance, not a direct answer",
+  abstention: "No reliable answer found",
 };
+
+const hasAbstained = found => found.abstained || !found.answer;
 
 const citedNumbers = answer => [...(answer ?? "").matchAll(/\[(\d+)\]/g)].map(match => Number(match[1]));
 
@@ -145,12 +147,12 @@ const confidenceMeter = confidence => {
 };
 
 const answerCard = (found, onCite) => {
-  const mode = found.abstained || !found.answer ? "silence" : found.outcome === "answer" ? "answer" : "general";
-  const style = { answer: "answer", general: "answer guidance", silence: "answer silence" }[mode];
-  const title = el("h1", { tabindex: -1 }, HEADINGS[mode]);
+  const outcome = hasAbstained(found) ? "abstention" : found.outcome;
+  const style = outcome === "answer" ? "answer" : `answer ${outcome}`;
+  const title = el("h1", { tabindex: -1 }, HEADINGS[outcome]);
   const card = el("section", { class: `card ${style}`, "aria-label": "Answer" },
-    el("div", { class: "head" }, title, mode !== "silence" && confidenceMeter(found.confidence)));
-  if (mode === "silence") {
+    el("div", { class: "head" }, title, outcome !== "abstention" && confidenceMeter(found.confidence)));
+  if (outcome === "abstention") {
     card.append(...Object.entries(found.corrections ?? {}).map(([word, other]) => el("p", { class: "note" }, `Searched for “${other}” instead of “${word}”.`)));
     card.append(el("p", {}, "No passage answers this question well enough. The nearest ones are below; they may be about something else."),
       el("p", { class: "note" }, "Try other words, name the form and the box or line, or check that the ", link({ view: "documents" }, "documents"), " include the one that you need."));
@@ -198,19 +200,19 @@ export const showAsk = async (view, params, { signal, retry }) => {
     cards[number - 1].scrollIntoView({ block: "nearest" });
   };
   cards.push(...found.results.map(row => passageCard(row, { known, question: params.q, onShow: showRow })));
-  const isSilent = found.abstained || !found.answer;
-  const list = isSilent
+  const isAbstention = hasAbstained(found);
+  const list = isAbstention
     ? el("details", {}, el("summary", {}, `Nearest passages (${cards.length})`), cards)
     : el("section", { "aria-label": "Passages" }, el("h2", {}, "Passages"), cards);
   const narrowed = [requested.form && `Form ${requested.form}`, requested.year, requested.document].filter(Boolean);
   const scope = narrowed.length
     ? el("p", { class: "note" }, `Only ${narrowed.join(", ")}. `, link({ q: params.q }, "Ask all documents"))
     : null;
-  fill(view, el("div", { class: `split${isSilent ? " single" : ""}` }, el("div", {}, answerCard(found, cite), !isSilent && understood(found), scope, list), side));
+  fill(view, el("div", { class: `split${isAbstention ? " single" : ""}` }, el("div", {}, answerCard(found, cite), !isAbstention && understood(found), scope, list), side));
   document.title = `${params.q} – taxkg`;
-  announce(isSilent ? HEADINGS.silence : "Answer ready");
+  announce(isAbstention ? HEADINGS.abstention : "Answer ready");
   const first = citedNumbers(found.answer)[0] ?? 1;
-  if (found.results.length && !isNarrow() && !isSilent) showRow(found.results[first - 1] ?? found.results[0]);
+  if (found.results.length && !isNarrow() && !isAbstention) showRow(found.results[first - 1] ?? found.results[0]);
 };
 
 // Rectangles of the answer's own words in a passage, each once: two sentences can share a line. Those of one line of the

@@ -13,7 +13,8 @@ from deltalake import DeltaTable
 
 from taxkg_assets.defs.home.store import Store
 from taxkg_assets.defs.ingest.engine import EngineError, LocalEngine, open_engine
-from taxkg_assets.defs.ingest.reader import Job, Limits, Outcome
+from taxkg_assets.defs.ingest.reader import Limits, Outcome
+from taxkg_assets.defs.ingest.worker_replies import Job
 from taxkg_assets.serving.build import SAMPLES
 from taxkg_assets.settings import Settings
 from taxkg_assets_tests.defs.hostile import encrypted

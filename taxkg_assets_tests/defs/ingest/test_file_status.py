@@ -11,6 +11,7 @@ from taxkg_assets.defs.automation import find_changes
 from taxkg_assets.defs.ingest.file_status import MIB, FileStatus, inbox_of, inspect_files
 from taxkg_assets.defs.ingest.intake import admit_documents, scan_sources
 from taxkg_assets.defs.wiring.resources import Home
+from taxkg_assets.sources.manifest import SourceFile
 
 pytestmark = pytest.mark.slow
 
@@ -35,17 +36,17 @@ def look(home: Home, path: Path) -> FileStatus:
     def opened(path: Path) -> str:
         raise PermissionError(13, "Permission denied")
 
-    file = {"root": str(path.parent), "path": str(path)}
+    file = SourceFile(root=str(path.parent), path=str(path))
     return inspect_files({"it": file}, admitted={}, settings=home.settings, hashed=opened)["it"]
 
 
 def admit(home: Home) -> list[str]:
     """Admit what is in the sources as a run does; the documents in quarantine."""
-    found = admit_documents(home, scan_sources(home)["files"])
+    found = admit_documents(home, scan_sources(home).manifest.files)
     for name, (frame, states) in (("documents", found.documents), ("quarantine", found.quarantine)):
         if states:
             home.store.replace_documents(name, frame, documents=states)
-    assert find_changes(home, scan_sources(home)["files"])[1:] == ([], []), "the sensor asks for nothing more"
+    assert find_changes(home, scan_sources(home).manifest.files)[1:] == ([], []), "the sensor asks for nothing more"
     return home.store.read_or_empty("quarantine")["document_id"].to_list()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import subprocess
 import sys
@@ -9,9 +10,13 @@ import time
 from pathlib import Path
 
 import psutil
+import pymupdf
 import pytest
 
-from taxkg_assets.defs.ingest.reader import Job, Limits, Outcome, read_documents
+from taxkg_assets.defs.ingest import worker
+from taxkg_assets.defs.ingest.reader import Limits, Outcome, read_documents
+from taxkg_assets.defs.ingest.worker_replies import Job
+from taxkg_assets.extraction.errors import StageError
 from taxkg_assets_tests.defs.hostile import bomb, valid_pdf
 
 pytestmark = pytest.mark.slow
@@ -113,3 +118,20 @@ def test_frames_appear_whole(tmp_path: Path) -> None:
         *("documents", "spans", "elements", "tables", "anchors", "faces", "fields"),
         *("sections", "references", "links"),
     }
+
+
+@pytest.mark.parametrize(
+    ("error", "is_memory"),
+    [
+        (MemoryError(), True),
+        (OSError(errno.ENOMEM, "Cannot allocate memory"), True),
+        (pymupdf.mupdf.FzErrorSystem("malloc (4000000 bytes) failed"), True),
+        (pymupdf.mupdf.FzErrorFormat("out of memory is a word of the document"), False),
+        (ValueError("cannot allocate the cost of a rowing boat"), False),
+    ],
+)
+def test_types_and_error_numbers_tell_memory_from_other_faults(error: Exception, is_memory: bool) -> None:
+    wrapped = StageError("open", "The file cannot be read.", "Fetch it again.")
+    wrapped.__cause__ = error
+    assert worker.is_out_of_memory(error) == is_memory
+    assert worker.is_out_of_memory(wrapped) == is_memory

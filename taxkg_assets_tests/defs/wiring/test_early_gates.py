@@ -16,7 +16,7 @@ from taxkg_assets.defs.wiring.early_gates import EarlyGates, evaluate_gates
 from taxkg_assets.defs.wiring.registry import PIPELINE
 from taxkg_assets.defs.wiring.resources import Home
 from taxkg_assets.defs.wiring.step_process import run_in_process
-from taxkg_assets.defs.wiring.table_step import make_in_process
+from taxkg_assets.defs.wiring.table_processes import make_in_process
 from taxkg_assets.defs.wiring.verdicts import Verdict
 from taxkg_assets.serving.build import build
 

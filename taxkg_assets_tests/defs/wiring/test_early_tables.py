@@ -17,7 +17,7 @@ from taxkg_assets.defs.home.store import TableState
 from taxkg_assets.defs.wiring import early_tables
 from taxkg_assets.defs.wiring.early_gates import EarlyGates, early_gates, find_run, note_output
 from taxkg_assets.defs.wiring.early_tables import begin_tables, take_table, wait_until_prepared
-from taxkg_assets.defs.wiring.io_manager import Written
+from taxkg_assets.defs.wiring.output_rows import Written
 from taxkg_assets.defs.wiring.registry import PIPELINE
 from taxkg_assets.defs.wiring.resources import Home
 from taxkg_assets.defs.wiring.step_process import StepDiedError

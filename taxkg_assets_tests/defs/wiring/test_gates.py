@@ -8,13 +8,14 @@ from pathlib import Path
 import dagster as dg
 import polars as pl
 import pytest
+from dagster._core.definitions.asset_checks.asset_check_evaluation import AssetCheckEvaluationPlanned
+from dagster._core.definitions.asset_daemon_cursor import AssetDaemonCursor
 
 from taxkg_assets import schemas
 from taxkg_assets.definitions import defs
 from taxkg_assets.defs import graph
 from taxkg_assets.defs.home.store import Store
 from taxkg_assets.defs.wiring import gates
-from taxkg_assets.defs.wiring.compat import AssetCheckEvaluationPlanned, AssetDaemonCursor, DagsterEvent
 from taxkg_assets.defs.wiring.gates import find_ungated
 from taxkg_assets.defs.wiring.io_manager import DeltaIO
 from taxkg_assets.defs.wiring.registry import PIPELINE, Pipeline
@@ -47,7 +48,7 @@ def test_a_run_that_waits_takes_nothing_from_what_gates_have_said(sample_home: P
         run = instance.create_run_for_job(defs.resolve_job_def("build"), status=dg.DagsterRunStatus.STARTING)
         for check in PIPELINE.gates("elements"):
             planned = AssetCheckEvaluationPlanned(asset_key=dg.AssetKey("elements"), check_name=check)
-            event = DagsterEvent(
+            event = dg.DagsterEvent(
                 event_type_value=dg.DagsterEventType.ASSET_CHECK_EVALUATION_PLANNED.value,
                 job_name=run.job_name,
                 event_specific_data=planned,

@@ -11,8 +11,8 @@ import pytest
 from taxkg_assets.extraction.pdf import visibility
 from taxkg_assets.extraction.pdf.form_xobjects import FormXObjects
 from taxkg_assets.extraction.pdf.model import Source
+from taxkg_assets.extraction.pdf.occluders import Occluder
 from taxkg_assets.extraction.pdf.reader import read_source
-from taxkg_assets.extraction.pdf.visibility import Occluder
 
 OWN = "Enter the rent in box 3."
 WORDS = "Words of a notice that every reader of the page should see."

@@ -6,8 +6,9 @@ from typing import Any
 
 import pymupdf
 
+from taxkg_assets.extraction.pdf.occluders import Occluder
 from taxkg_assets.extraction.pdf.paint_log import read_paint_log, read_printed_text
-from taxkg_assets.extraction.pdf.visibility import Background, Occluder, VisibilityChecker
+from taxkg_assets.extraction.pdf.visibility import Background, VisibilityChecker
 from taxkg_assets_tests.extraction.pdf.test_visibility import say, write_operators
 
 _TEXT_AND_PICTURES = ("fill-text", "stroke-text", "ignore-text", "fill-image")

@@ -10,7 +10,7 @@ import pytest
 from taxkg_assets.retrieval.answering.statements import Statement, read_row
 from taxkg_assets.retrieval.answering.units import Unit, draft_unit, finish_unit
 from taxkg_assets.retrieval.index.facts import PassageFacts
-from taxkg_assets.retrieval.index.lines import Stretch, open_stretches
+from taxkg_assets.retrieval.index.lines import PassageContext, open_contexts
 from taxkg_assets.retrieval.query.router import Route
 
 Section = tuple[str, Sequence[str]]
@@ -38,19 +38,19 @@ def make_facts(*sections: Section, keys: Sequence[str | None] = (), level: str =
     return PassageFacts(pl.DataFrame(rows))
 
 
-def state(stretch: Stretch) -> list[Statement]:
-    """All that a stretch states."""
+def state(context: PassageContext) -> list[Statement]:
+    """All that a context states."""
     return [
         own
-        for row in stretch.rows
-        for own in read_row(row, stretch, route=Route(), passage=0, hit=row, wanted=frozenset())
+        for row in context.rows
+        for own in read_row(row, context, route=Route(), passage=0, hit=row, wanted=frozenset())
     ]
 
 
 def quote(facts: PassageFacts, words: str, *, is_whole: bool = False) -> Unit:
     """The unit of the statement that begins with some words."""
-    stretch = open_stretches(range(facts.rows.height), facts)[0]
-    own = next(one for one in state(stretch) if one.text.startswith(words))
+    context = open_contexts(range(facts.rows.height), facts)[0]
+    own = next(one for one in state(context) if one.text.startswith(words))
     return finish_unit(draft_unit(own, worth=1.0, is_whole=is_whole), rank=1)
 
 

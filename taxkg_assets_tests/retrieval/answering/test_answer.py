@@ -34,7 +34,7 @@ def test_every_piece_is_verbatim_and_every_line_cited(searcher: Searcher) -> Non
     for unit in found.units:
         shown = found.results[unit.rank - 1]
         assert all(piece.text in f"{shown.heading_path} {shown.text}" for piece in unit.pieces)
-        assert {piece.chunk_id for piece in unit.pieces} <= set(shown.via["chunk_ids"])
+        assert {piece.chunk_id for piece in unit.pieces} <= set(shown.via.chunk_ids)
     assert any("repair fees" in line for line in lines)
 
 
@@ -171,7 +171,7 @@ def test_only_a_form_with_a_filer_and_a_recipient_has_text_for_another_reader(se
     rows = searcher.index.rows
     both, one = PassageFacts(rows), PassageFacts(rows.filter(pl.col("perspective") == "filer"))
     filer = [row for row in results if both.columns["perspective"][both.row_of_chunk[row.chunk_id]] == "filer"][:1]
-    own = [row.model_copy(update={"via": {**row.via, "chunk_ids": [row.chunk_id]}}) for row in filer]
+    own = [row.model_copy(update={"via": row.via.model_copy(update={"chunk_ids": [row.chunk_id]})}) for row in filer]
     foreign = [{said.is_foreign for said in find_statements(own, facts, route=route)} for facts in (both, one)]
     assert foreign == [{True}, {False}]
 

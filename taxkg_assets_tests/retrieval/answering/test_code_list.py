@@ -11,6 +11,7 @@ from taxkg_assets.retrieval.index.facts import PassageFacts
 from taxkg_assets.retrieval.query.router import Route
 from taxkg_assets.retrieval.results import Result
 from taxkg_assets_tests.retrieval.answering.conftest import make_facts
+from taxkg_assets_tests.retrieval.explanations import explanation
 
 BOX = "Box 12. Codes"
 FACTS = make_facts(
@@ -40,7 +41,7 @@ def result_of(row: int, facts: PassageFacts) -> Result:
         text=columns["text"][row],
         node_id=columns["node_ids"][row][0],
         chunk_id=columns["chunk_id"][row],
-        via={"chunk_ids": [columns["chunk_id"][row]]},
+        via=explanation(columns["chunk_id"][row]),
     )
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from taxkg_assets.retrieval.answering.editions import find_other_editions, name_editions
 from taxkg_assets.retrieval.answering.units import Draft, draft_unit
-from taxkg_assets.retrieval.index.lines import open_stretches
+from taxkg_assets.retrieval.index.lines import open_contexts
 from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.retrieval.results import Result
 from taxkg_assets_tests.retrieval.answering.conftest import make_facts, state
@@ -31,7 +31,7 @@ def test_other_editions_are_silent(searcher: Searcher, years: tuple[int, ...], i
 def draft(words: str, *, key: str | None = None) -> Draft:
     """A draft of one sentence, under a box where a key is given."""
     facts = make_facts(("Box 3. Rent" if key else "Rent", [words]), keys=[key])
-    (own,) = state(open_stretches([0], facts)[0])
+    (own,) = state(open_contexts([0], facts)[0])
     return draft_unit(own, worth=1.0)
 
 

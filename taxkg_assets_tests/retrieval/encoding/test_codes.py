@@ -10,10 +10,10 @@ import pytest
 
 from taxkg_assets.retrieval.encoding.codes import build_codes, smallest_indices
 from taxkg_assets.retrieval.encoding.encoder import Vectors
-from taxkg_assets.retrieval.encoding.vector import find_top
 from taxkg_assets.retrieval.index import scores
 from taxkg_assets.retrieval.index.row_filter import RowFilter
 from taxkg_assets.retrieval.index.scores import BestRows, NearRows
+from taxkg_assets.retrieval.index.top_rows import find_top
 from taxkg_assets.rules.models.ranking import Codes
 
 

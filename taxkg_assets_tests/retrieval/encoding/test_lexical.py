@@ -6,7 +6,8 @@ import bm25s
 import numpy as np
 import pytest
 
-from taxkg_assets.retrieval.encoding.lexical import build_lexical, find_terms, stem
+from taxkg_assets.retrieval.encoding.lexical import find_terms, stem
+from taxkg_assets.retrieval.index.bm25 import build_lexical
 from taxkg_assets.rules.loader import load_family
 
 

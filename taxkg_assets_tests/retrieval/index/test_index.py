@@ -12,8 +12,8 @@ import pytest
 
 from taxkg_assets import schemas
 from taxkg_assets.retrieval.encoding.codes import build_codes
-from taxkg_assets.retrieval.encoding.lexical import build_lexical
 from taxkg_assets.retrieval.index import scores
+from taxkg_assets.retrieval.index.bm25 import build_lexical
 from taxkg_assets.retrieval.index.embeddings import build_embeddings, stack_vectors
 from taxkg_assets.retrieval.index.index import (
     SearchIndex,

@@ -9,16 +9,16 @@ import polars as pl
 import pytest
 
 from taxkg_assets.retrieval.index.facts import PassageFacts
-from taxkg_assets.retrieval.index.lines import Line, add_lead_ins, open_stretches
+from taxkg_assets.retrieval.index.lines import Line, add_lead_ins, open_contexts
 from taxkg_assets_tests.retrieval.answering.conftest import Section, make_facts
 
 
 def read_lines(*sections: Section) -> list[Line]:
     facts = make_facts(*sections)
     return (
-        open_stretches([0], facts)[0].lines
+        open_contexts([0], facts)[0].lines
         if len(sections) == 1
-        else open_stretches(range(len(sections)), facts)[0].lines
+        else open_contexts(range(len(sections)), facts)[0].lines
     )
 
 
@@ -67,7 +67,7 @@ def test_a_heading_ends_a_list() -> None:
 def test_a_table_within_a_list_does_not_tear_it() -> None:
     facts = make_facts(("Box 1", ["Do not include:", "• Barns,"]), ("Box 1", ["Rent| 3"]), ("Box 1", ["• Stalls."]))
     facts.__dict__["is_table"] = np.array([0.0, 1.0, 0.0])
-    lines = open_stretches(range(3), facts)[0].lines
+    lines = open_contexts(range(3), facts)[0].lines
     assert lead_texts(lines)["• Stalls."] == ["Do not include:"]
 
 
@@ -84,8 +84,8 @@ def test_a_short_line_after_a_colon_is_an_item_without_a_mark(text: str, is_item
 
 def test_lines_know_their_elements() -> None:
     facts = make_facts(("Box 1", ["Do not include:", "• Barns,"]))
-    stretch = open_stretches([0], facts)[0]
-    assert [stretch.node(line) for line in stretch.lines] == ["e0-0", "e0-1"]
+    context = open_contexts([0], facts)[0]
+    assert [context.node(line) for line in context.lines] == ["e0-0", "e0-1"]
 
 
 def test_a_passage_that_opens_with_an_item_is_handed_over_with_its_lead_in() -> None:
@@ -104,9 +104,9 @@ def test_a_late_item_of_a_long_list_keeps_its_lead_in() -> None:
     items = [f"({number}) what is said of pier {number} in the first place," for number in range(1, 15)]
     facts = make_facts(("Piers", ["Do not include:"]), *(("Piers", [item]) for item in items))
     row = len(items)
-    stretch = open_stretches([row], facts)[row]
-    (item,) = stretch.of_row[row]
-    assert [stretch.lines[place].text for place in item.leads] == ["Do not include:"]
+    context = open_contexts([row], facts)[row]
+    (item,) = context.of_row[row]
+    assert [context.lines[place].text for place in item.leads] == ["Do not include:"]
 
 
 def test_the_rest_of_an_item_in_the_next_passage_keeps_its_lead_in() -> None:
@@ -114,20 +114,20 @@ def test_the_rest_of_an_item_in_the_next_passage_keeps_its_lead_in() -> None:
         ("Piers", ["Do not include:"]), ("Piers", ["(1) rent of piers, which is due"]), ("Piers", ["July first."])
     )
     rows = facts.rows.with_columns(node_ids=pl.Series([["e0"], ["e1"], ["e1"]]))
-    stretch = open_stretches([2], PassageFacts(rows))[2]
-    (rest,) = stretch.of_row[2]
-    assert (rest.is_item, [stretch.lines[place].text for place in rest.leads]) == (True, ["Do not include:"])
+    context = open_contexts([2], PassageFacts(rows))[2]
+    (rest,) = context.of_row[2]
+    assert (rest.is_item, [context.lines[place].text for place in rest.leads]) == (True, ["Do not include:"])
 
 
 def test_a_list_continues_below_a_table() -> None:
     facts = make_facts(("Piers", ["Do not pay:"]), ("Piers", ["When | Due", "first | June"]), ("Piers", ["1. rent;"]))
     rows = facts.rows.with_columns(level=pl.Series(["paragraph", "table", "paragraph"]))
-    stretch = open_stretches([2], PassageFacts(rows))[2]
-    (item,) = stretch.of_row[2]
-    assert [stretch.lines[place].text for place in item.leads] == ["Do not pay:"]
+    context = open_contexts([2], PassageFacts(rows))[2]
+    (item,) = context.of_row[2]
+    assert [context.lines[place].text for place in item.leads] == ["Do not pay:"]
 
 
 def test_a_letter_after_small_numerals_continues_with_the_outer_list() -> None:
     lines = ["(a) None of these:", "(i) piers,", "(ii) barns.", "(b) All berths."]
-    stretch = open_stretches([0], make_facts(("Duty", lines)))[0]
-    assert [line.leads for line in stretch.lines] == [(), (0,), (0,), ()]
+    context = open_contexts([0], make_facts(("Duty", lines)))[0]
+    assert [line.leads for line in context.lines] == [(), (0,), (0,), ()]

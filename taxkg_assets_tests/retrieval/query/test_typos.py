@@ -77,7 +77,7 @@ def test_a_search_says_what_it_corrected(searcher: Searcher, monkeypatch: pytest
     monkeypatch.setattr("taxkg_assets.retrieval.query.typos._is_one_token", lambda word, encoder: word != "habrour")
     right, wrong = searcher.search("harbour rent", k=3), searcher.search("habrour rent", k=3)
     assert [row.chunk_id for row in wrong] == [row.chunk_id for row in right]
-    assert wrong[0].via["route"]["corrections"] == ["habrour: harbour"]
-    assert "corrections" not in right[0].via["route"]
+    assert wrong[0].via.route.corrections == ["habrour: harbour"]
+    assert not right[0].via.route.corrections
     off = searcher.with_parts(replace(searcher.parts, typos=False)).search("habrour rent", k=3)
-    assert "corrections" not in off[0].via["route"]
+    assert not off[0].via.route.corrections

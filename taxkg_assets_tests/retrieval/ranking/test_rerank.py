@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
 
-from taxkg_assets.retrieval.encoding.lexical import build_lexical
+from taxkg_assets.retrieval.index.bm25 import build_lexical
 from taxkg_assets.retrieval.index.facts import PassageFacts
+from taxkg_assets.retrieval.index.signals import Signals, contain_printed
 from taxkg_assets.retrieval.query.router import Route
-from taxkg_assets.retrieval.ranking.rerank import Signals, find_features, score_overlap
+from taxkg_assets.retrieval.ranking.rerank import compute_features, score_overlap
 from taxkg_assets.retrieval.ranking.search import Searcher
 
 ROW: dict[str, Any] = {
@@ -33,18 +35,46 @@ ROW: dict[str, Any] = {
 }
 
 
+def make_signals(
+    facts: PassageFacts,
+    *terms: str,
+    posted: Sequence[Sequence[str]],
+    printed: Mapping[str, frozenset[str]] | None = None,
+    share: float = 1.0,
+) -> Signals:
+    """Signals of all rows with one score, read as a search reads them."""
+    rows = np.arange(len(posted))
+    scores, lexical = np.full(len(rows), share), build_lexical(posted)
+    contained = lexical.hold_terms(list(terms), rows)
+    columns = {name: list(facts.columns[name]) for name in ("heading_path", "terms", "anchor_key", "text")}
+    return Signals(
+        rows=rows,
+        lexical=scores,
+        vector=scores,
+        fused=scores,
+        by_document={},
+        document_number=np.zeros(len(rows), dtype=np.int64),
+        by_section=scores,
+        by_token=scores,
+        contained=contained,
+        contained_printed=contain_printed(contained, rows, terms, printed or {}, lexical),
+        headings=columns["heading_path"],
+        terms=columns["terms"],
+        keys=columns["anchor_key"],
+        texts=columns["text"],
+        labels=facts.read_labels(rows),
+    )
+
+
 def _features(changes: dict[str, Any], route: Route) -> dict[str, float]:
     facts = PassageFacts(pl.DataFrame([{**ROW, **changes}]))
-    one = np.zeros(1)
-    signals = Signals(np.array([0]), one, one, one, {}, np.array([0]), one, one)
-    found = find_features(
-        signals,
+    posted = [facts.columns["terms"][0].split(" ")]
+    found = compute_features(
+        make_signals(facts, "harbour", "dues", posted=posted, share=0.0),
         route,
         wanted={"harbour": 2.0, "dues": 2.0},
         terms=["harbour", "rent"],
-        printed={},
         facts=facts,
-        lexical=build_lexical([facts.columns["terms"][0].split(" ")]),
     )
     return {name: float(values[0]) for name, values in found.items()}
 
@@ -94,21 +124,14 @@ def test_the_reader_counts_only_for_a_form_with_two_readers(
 ) -> None:
     rows = [{**ROW, "perspective": "recipient"}, *({**ROW, "perspective": name} for name in others)]
     facts = PassageFacts(pl.DataFrame(rows))
-    one = np.ones(1)
-    signals = Signals(np.array([0]), one, one, one, {}, np.array([0]), one, one)
-    found = find_features(
-        signals,
+    found = compute_features(
+        make_signals(facts, posted=[["berth"]] * len(rows)),
         Route(perspective="filer", certainty=0.8),
         wanted={},
         terms=[],
-        printed={},
         facts=facts,
-        lexical=build_lexical([["berth"]] * len(rows)),
     )
-    assert (found["same_audience"].tolist(), found["opposite_audience"].tolist()) == (
-        [same_audience],
-        [opposite_audience],
-    )
+    assert (found["same_audience"][0], found["opposite_audience"][0]) == (same_audience, opposite_audience)
 
 
 def test_text_of_many_families_is_boilerplate() -> None:
@@ -118,33 +141,21 @@ def test_text_of_many_families_is_boilerplate() -> None:
 
 
 def test_tokens_count_only_where_no_box_is_named() -> None:
-    one = np.ones(1)
-    signals = Signals(np.array([0]), one, one, one, {}, np.array([0]), one, one)
-    lexical = build_lexical([["berth"]])
+    facts = PassageFacts(pl.DataFrame([ROW]))
+    signals = make_signals(facts, posted=[["berth"]])
     for route, matched in ((Route(), 1.0), (Route(keys=("box_2",)), 0.0)):
-        found = find_features(
-            signals,
-            route,
-            wanted={},
-            terms=[],
-            printed={},
-            facts=PassageFacts(pl.DataFrame([ROW])),
-            lexical=lexical,
-        )
+        found = compute_features(signals, route, wanted={}, terms=[], facts=facts)
         assert found["token_match"].tolist() == [matched]
 
 
 def test_a_passage_with_the_printed_word_contains_the_everyday_one() -> None:
-    one = np.ones(2)
-    signals = Signals(np.array([0, 1]), one, one, one, {}, np.array([0, 0]), one, one)
-    found = find_features(
-        signals,
+    facts, printed = PassageFacts(pl.DataFrame([ROW, ROW])), {"boss": frozenset({"employer", "payer"})}
+    found = compute_features(
+        make_signals(facts, "boss", "pier", posted=[["employer", "berth"], ["pier"]], printed=printed),
         Route(),
         wanted={"boss": 3.0, "pier": 1.0},
         terms=["boss", "pier"],
-        printed={"boss": frozenset({"employer", "payer"})},
-        facts=PassageFacts(pl.DataFrame([ROW, ROW])),
-        lexical=build_lexical([["employer", "berth"], ["pier"]]),
+        facts=facts,
     )
     assert found["coverage"].tolist() == [3 / (3 + 1), 1 / (3 + 1)]
 

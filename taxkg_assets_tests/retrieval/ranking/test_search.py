@@ -72,12 +72,12 @@ def test_filters_keep_only_what_was_requested(searcher: Searcher) -> None:
 
 def test_no_text_is_handed_over_twice(searcher: Searcher) -> None:
     rows = searcher.search("repair fees harbour rent box 1a", k=50)
-    ids = [chunk_id for row in rows for chunk_id in row.via["chunk_ids"]]
+    ids = [chunk_id for row in rows for chunk_id in row.via.chunk_ids]
     assert len(ids) == len(set(ids)) > len(rows)
 
 
 def test_paragraph_level_hands_over_the_hit_alone(searcher: Searcher) -> None:
-    assert all(len(row.via["chunk_ids"]) == 1 for row in searcher.search("repair fees", level="paragraph", k=50))
+    assert all(len(row.via.chunk_ids) == 1 for row in searcher.search("repair fees", level="paragraph", k=50))
 
 
 def test_older_revision_of_the_same_text_comes_after_all_others(searcher: Searcher) -> None:

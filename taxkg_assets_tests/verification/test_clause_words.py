@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from taxkg_assets.verification.clause_words import find_words, match_word, read_weights, read_wording
 from taxkg_assets.verification.polarity import demands_more, find_contrary, score_agreement
-from taxkg_assets.verification.wording import find_words, match_word, read_weights, read_wording
 from taxkg_assets_tests.verification.words import LANGUAGE
 
 

@@ -7,19 +7,19 @@ from collections.abc import Sequence
 import pytest
 
 from taxkg_assets.retrieval.answering.excerpt import repeats
+from taxkg_assets.retrieval.answering.statement_scores import find_figures, rank_statements
 from taxkg_assets.retrieval.answering.statements import Statement
 from taxkg_assets.retrieval.answering.units import draft_unit
-from taxkg_assets.retrieval.answering.worth import find_figures, rank_statements
-from taxkg_assets.retrieval.index.lines import open_stretches
+from taxkg_assets.retrieval.index.lines import open_contexts
 from taxkg_assets_tests.retrieval.answering.conftest import Section, make_facts, state
 
 
 def read_all(*sections: Section, level: str = "paragraph") -> list[Statement]:
     """All statements of some sections, each section a passage of its own."""
     facts = make_facts(*sections, level=level)
-    opened = open_stretches(range(facts.rows.height), facts)
-    stretches = list({id(stretch): stretch for stretch in opened.values()}.values())
-    return [own for stretch in stretches for own in state(stretch)]
+    opened = open_contexts(range(facts.rows.height), facts)
+    contexts = list({id(context): context for context in opened.values()}.values())
+    return [own for context in contexts for own in state(context)]
 
 
 def rank(statements: Sequence[Statement], worth: Sequence[float]) -> list[str]:

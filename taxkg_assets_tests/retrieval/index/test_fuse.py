@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from taxkg_assets.retrieval.encoding.vector import find_top
-from taxkg_assets.retrieval.ranking.fuse import fuse_rankings
+from taxkg_assets.retrieval.index.fuse import fuse_rankings
+from taxkg_assets.retrieval.index.top_rows import find_top
 
 
 def test_fused_score_is_the_sum_of_reciprocal_ranks() -> None:

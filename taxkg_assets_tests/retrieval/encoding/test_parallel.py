@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from taxkg_assets.retrieval.index.parallel import run_in_parallel
+from taxkg_assets.retrieval.encoding.parallel import run_in_parallel
 
 
 def test_both_steps_run_at_once() -> None:

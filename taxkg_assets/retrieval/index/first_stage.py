@@ -8,19 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from taxkg_assets.prompts.contract import Proposer
-from taxkg_assets.retrieval.encoding import lexical, vector
 from taxkg_assets.retrieval.encoding.arrays import Floats, Ints
-from taxkg_assets.retrieval.encoding.encoder import Encoder, TokenVectors, Vectors
+from taxkg_assets.retrieval.encoding.encoder import CosineScale
+from taxkg_assets.retrieval.encoding.vector import score_rows
+from taxkg_assets.retrieval.index.fuse import fuse_rankings
 from taxkg_assets.retrieval.index.index_context import IndexContext
-from taxkg_assets.retrieval.index.parallel import run_in_parallel
 from taxkg_assets.retrieval.index.row_filter import Mask, RowFilter
 from taxkg_assets.retrieval.index.scores import Question, RetrieverScores
 from taxkg_assets.retrieval.query.components import SearchComponents
-from taxkg_assets.retrieval.query.hyde import generate_passage
-from taxkg_assets.retrieval.query.router import Route, find_lay_terms
-from taxkg_assets.retrieval.ranking import rerank
-from taxkg_assets.rules.models.llm import load_llm
+from taxkg_assets.retrieval.query.parsed_query import EncodedQuery, ParsedQuery
 from taxkg_assets.rules.models.ranking import load_ranking
 
 
@@ -34,8 +30,8 @@ class FirstStage:
         rankings: Rankings to fuse, of all rows and of the preferred ones.
         documents: Features by name, each of shape (documents,).
         allowed: Filter that was given outright.
-        query_vector: Vector of the question, shape (dimension,).
-        tokens: Tokens of the question with their vectors; None where they are not compared.
+        fused: Fused score of each candidate by row number.
+        idf: Inverse document frequency of each term of the question.
     """
 
     scores: RetrieverScores
@@ -43,8 +39,8 @@ class FirstStage:
     rankings: list[Ints]
     documents: dict[str, Floats]
     allowed: RowFilter
-    query_vector: Vectors
-    tokens: TokenVectors | None = None
+    fused: dict[int, float]
+    idf: dict[str, float]
 
     @property
     def vector_floor(self) -> float:
@@ -60,78 +56,39 @@ class FirstStage:
         return _rescale(self.scores.score_meaning(rows), floor=self.vector_floor)
 
 
-@dataclass(frozen=True, slots=True)
-class Expanded:
-    """An expanded question: terms that were added to its own, and the vector of both."""
-
-    extra: tuple[str, ...]
-    query_vector: Vectors
-
-
-def expand_query(
-    query: str, terms: Sequence[str], *, encoder: Encoder, parts: SearchComponents, proposer: Proposer | None
-) -> Expanded:
-    """Expand a question with the documents' words for its everyday ones, and with a hypothetical passage.
-
-    Args:
-        query: Words of the user.
-        terms: Its search terms.
-        encoder: Encoder of the index.
-        parts: Whether lay terms and HyDE are on.
-        proposer: Model for HyDE; None for none.
-
-    Returns:
-        Added terms, and the mixed vector of question and expansion.
-    """
-    share = load_ranking().retrievers.expanded_vector
-    lay_terms = find_lay_terms(query) if parts.lay_terms else ""
-    hypothetical = generate_passage(query, vocabulary=lay_terms, proposer=proposer) if parts.hyde else None
-    added = f"{lay_terms} {hypothetical.terms}" if hypothetical else lay_terms
-    if lay_terms and share:
-        worded, query_vector = run_in_parallel(
-            lambda: encoder.encode_query(f"{query} {lay_terms}"), lambda: encoder.encode_query(query)
-        )
-        query_vector = (1 - share) * query_vector + share * worded
-    else:
-        query_vector = encoder.encode_query(query)
-    if hypothetical:
-        share = load_llm().reading.hyde_share
-        query_vector = (1 - share) * query_vector + share * encoder.encode_query(hypothetical.passage)
-    return Expanded(tuple(term for term in lexical.find_terms(added) if term not in terms), query_vector)
-
-
 def score_first_stage(
-    expanded: Expanded,
-    terms: Sequence[str],
+    parsed: ParsedQuery,
+    encoded: EncodedQuery,
     *,
-    route: Route,
     allowed: RowFilter,
     index_context: IndexContext,
-    encoder: Encoder,
+    scale: CosineScale,
     parts: SearchComponents,
 ) -> FirstStage:
     """Score all rows by both retrievers and rank the best, among all rows and among those that the question prefers.
 
     Args:
-        expanded: Expanded question.
-        terms: Search terms of the question itself.
-        route: Route of the question.
+        parsed: The question.
+        encoded: Its vectors.
         allowed: Filter that was given outright.
         index_context: Context of the index.
-        encoder: Encoder of the index.
+        scale: Scale of the encoder's cosines.
         parts: Which retrievers are on.
 
     Returns:
-        Scores and rankings.
+        Scores, rankings, and the candidates that both retrievers give.
     """
     limits = load_ranking().retrievers
-    read = encoder.scale.read
-    question = Question(tuple(terms), expanded.extra, limits.expansion, expanded.query_vector)
-    scores = index_context.index.ask(question, scale=encoder.scale)
-    similarity = read(vector.score_rows(index_context.document_vectors, expanded.query_vector)).astype(np.float64)
+    route, query_vector = parsed.route, encoded.query_vector
+    similarity = scale.read(score_rows(index_context.document_vectors, query_vector)).astype(np.float64)
+    lexical = index_context.index.lexical
+    rows = lexical.row_count
+    idf = {term: lexical.vocabulary.idf(term, row_count=rows) for term in dict.fromkeys(encoded.terms)}
+    question = Question(encoded.terms, encoded.extra, limits.expansion, query_vector)
+    scores = index_context.index.ask(question, scale=scale)
     documents = index_context.documents.score_documents(route)
-    preferred = _find_preferred(documents, route, allowed=allowed, index_context=index_context)
-    documents["title"] = _score_titles([*terms, *expanded.extra], index_context.titled, count=len(similarity))
+    preferred = _find_preferred(documents, allowed=allowed, matches_form=parsed.matches_form if route.forms else None)
+    documents["title"] = _score_titles([*encoded.terms, *encoded.extra], index_context.titled, count=len(similarity))
     documents["document_similarity"] = np.clip((similarity - similarity.max() + 0.3) / 0.3, 0.0, 1.0)
     retrievers = [(parts.lexical, scores.find_by_terms), (parts.vector, scores.find_by_meaning)]
     orders = [find(allowed, count=limits.depth) for _, find in retrievers]
@@ -141,28 +98,14 @@ def score_first_stage(
     rankings = [order for order, (is_on, _) in zip(orders, retrievers, strict=True) if is_on] + [
         find(one, count=limits.depth) for one in filters for is_on, find in retrievers if is_on
     ]
-    return FirstStage(scores, orders, rankings, documents, allowed, expanded.query_vector)
+    fused = fuse_rankings([ranking.tolist() for ranking in rankings])
+    return FirstStage(scores, orders, rankings, documents, allowed, fused, idf)
 
 
-def match_forms(route: Route, index_context: IndexContext) -> Mask:
-    """Return whether each form of the index is a requested one.
-
-    Args:
-        route: Route of the question.
-        index_context: Context of the index.
-
-    Returns:
-        Booleans by form number.
-    """
-    return np.array([rerank.score_form(form, route) == 1.0 for form in index_context.passages.forms], dtype=np.bool_)
-
-
-def _find_preferred(
-    documents: dict[str, Floats], route: Route, *, allowed: RowFilter, index_context: IndexContext
-) -> RowFilter:
+def _find_preferred(documents: dict[str, Floats], *, allowed: RowFilter, matches_form: Mask | None) -> RowFilter:
     """Return the filter for rows of current documents of the requested year, place and form."""
     doubtful = documents["stale"] + documents["draft"] + (documents["year"] < 0) + (documents["place"] < 0) > 0
-    return allowed.narrow(documents=~doubtful, forms=match_forms(route, index_context) if route.forms else None)
+    return allowed.narrow(documents=~doubtful, forms=matches_form)
 
 
 def _score_titles(terms: Sequence[str], titled: Mapping[str, Ints], *, count: int) -> Floats:

@@ -1,0 +1,30 @@
+"""Text of a page that is reported and not read: why it is hidden, and where it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from taxkg_assets.extraction.pdf.geometry import Box
+
+TINY, OFF_PAGE, UNPAINTED, GROUND, COVERED, CLIPPED, REPLACED, PRINTED = (
+    "tiny",
+    "off page",
+    "unpainted",
+    "like its background",
+    "covered",
+    "clipped",
+    "other glyphs",
+    "printed",
+)
+HIDDEN_KINDS = (TINY, OFF_PAGE, UNPAINTED, GROUND, COVERED, CLIPPED, REPLACED)
+
+
+@dataclass(frozen=True, slots=True)
+class HiddenText:
+    """Invisible words of a page, or that instruct a program (`printed` if they can be seen)."""
+
+    page: int
+    kind: str
+    text: str
+    box: Box
+    is_order: bool = False

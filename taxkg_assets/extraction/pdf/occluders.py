@@ -1,0 +1,18 @@
+"""What a page paints besides text: the paths that may lie over text, and the operators that paint by a name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from taxkg_assets.extraction.pdf.geometry import Box
+
+NAMED_PART, SLIT, MASK = "Do", "slit", "mask"
+
+
+@dataclass(frozen=True, slots=True)
+class Occluder:
+    """A filled path or a broad line that may lie over text, or under it: place in the order of painting, rectangle."""
+
+    order: int
+    box: Box
+    color: int

@@ -1,0 +1,47 @@
+"""How well the form of a passage is the form that a question names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+
+from taxkg_assets.retrieval.encoding.arrays import Floats
+from taxkg_assets.retrieval.query.router import Route
+from taxkg_assets.rules.forms import split_forms
+
+OTHER_FORM = -1.0
+
+
+@lru_cache(maxsize=100_000)
+def score_form(form: str, route: Route) -> float:
+    """Score the form of a passage against those of the question.
+
+    Args:
+        form: Form of a passage; may be empty.
+        route: Route of the question.
+
+    Returns:
+        1 for a requested form, -1 for another one, -0.4 for a publication or a text without a form, 0 where the
+        question names none.
+    """
+    if not route.forms:
+        return 0.0
+    own = split_forms(form)
+    if set(own) & set(route.forms):
+        return 1.0
+    return -0.4 if form.startswith("Pub") or not own else OTHER_FORM
+
+
+def score_forms(forms: Sequence[str], route: Route) -> Floats:
+    """Score each form of an index against those of the question.
+
+    Args:
+        forms: Forms of passages.
+        route: Route of the question.
+
+    Returns:
+        Scores of `score_form`, shape (forms,).
+    """
+    return np.array([score_form(form, route) for form in forms], dtype=np.float64)

@@ -1,0 +1,151 @@
+"""A question as the search reads it: what it names, its terms, and its vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from taxkg_assets.prompts.contract import Proposer
+from taxkg_assets.retrieval.encoding.encoder import Encoder, TokenVectors, Vectors
+from taxkg_assets.retrieval.encoding.lexical import find_terms
+from taxkg_assets.retrieval.encoding.parallel import run_in_parallel
+from taxkg_assets.retrieval.query.components import SearchComponents
+from taxkg_assets.retrieval.query.form_match import score_forms
+from taxkg_assets.retrieval.query.hyde import generate_passage
+from taxkg_assets.retrieval.query.router import (
+    Catalog,
+    Route,
+    find_lay_terms,
+    find_printed_terms,
+    find_route,
+    find_topic,
+)
+from taxkg_assets.rules.models.llm import load_llm
+from taxkg_assets.rules.models.ranking import load_ranking
+
+MOST_CHARACTERS = 2_000
+"""Largest length of a question; the rest of a longer text is ignored."""
+
+
+def tidy_query(query: str) -> str:
+    """Clean a question: no lone surrogates, no endless length.
+
+    Args:
+        query: Words of the user.
+
+    Returns:
+        At most `MOST_CHARACTERS` characters that can be encoded as UTF-8.
+    """
+    return query[:MOST_CHARACTERS].encode("utf8", errors="replace").decode("utf8")
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedQuery:
+    """A question and its interpretation.
+
+    Attributes:
+        text: The topic of the question.
+        route: Its route.
+        has_codes: Whether it names codes of a box.
+        matches_form: Whether each form of the index is a requested one, shape (forms,).
+        lay_terms: Words of documents for its everyday words; empty for none.
+        printed: Terms of documents by everyday term of the question.
+    """
+
+    text: str
+    route: Route
+    has_codes: bool
+    matches_form: npt.NDArray[np.bool_]
+    lay_terms: str
+    printed: Mapping[str, frozenset[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class EncodedQuery:
+    """A question with what was added to it, as retrievers read it.
+
+    Attributes:
+        terms: Its search terms in order, with repeats.
+        extra: Terms that were added to its own.
+        query_vector: Vector of the question and of what was added, shape (dimension,).
+        tokens: Tokens of the question with their vectors; None where they are not compared.
+    """
+
+    terms: tuple[str, ...]
+    extra: tuple[str, ...]
+    query_vector: Vectors
+    tokens: TokenVectors | None
+
+
+def parse_query(
+    query: str,
+    *,
+    corrections: Mapping[str, str],
+    catalog: Catalog,
+    parts: SearchComponents,
+    form: str | None,
+    year: int | None,
+    forms: Sequence[str],
+) -> ParsedQuery:
+    """Read what a question names.
+
+    Args:
+        query: Words of the user, corrected.
+        corrections: Corrected words.
+        catalog: Forms of the corpus.
+        parts: Whether the router and lay terms are on.
+        form: Form that the caller asks for, in place of those that the question names.
+        year: Year that the caller asks for.
+        forms: Forms of the index.
+
+    Returns:
+        The question.
+    """
+    route = find_route(query, catalog=catalog) if parts.router else Route()
+    route = replace(route, corrections=tuple(f"{word}: {other}" for word, other in corrections.items()))
+    if form:
+        route = replace(route, forms=find_route(form, catalog=catalog).forms or (form,))
+    if year:
+        route = replace(route, years=(year,))
+    topic = find_topic(query, route.intent)
+    lay_terms = find_lay_terms(topic) if parts.lay_terms else ""
+    printed = find_printed_terms(topic) if parts.lay_terms else {}
+    matches_form = score_forms(forms, route) == 1.0
+    return ParsedQuery(topic, route, bool(route.codes), matches_form, lay_terms, printed)
+
+
+def encode_query(
+    parsed: ParsedQuery, *, encoder: Encoder, parts: SearchComponents, proposer: Proposer | None, has_tokens: bool
+) -> EncodedQuery:
+    """Expand a question with the documents' words for its everyday ones and with a hypothetical passage, and encode it.
+
+    Args:
+        parsed: The question.
+        encoder: Encoder of the index.
+        parts: Whether HyDE and tokens are on.
+        proposer: Model for HyDE; None for none.
+        has_tokens: Whether the index has tokens.
+
+    Returns:
+        Terms, added terms, the mixed vector of question and expansion, and the question's tokens.
+    """
+    share, query, lay_terms = load_ranking().retrievers.expanded_vector, parsed.text, parsed.lay_terms
+    terms = tuple(find_terms(query))
+    hypothetical = generate_passage(query, vocabulary=lay_terms, proposer=proposer) if parts.hyde else None
+    added = f"{lay_terms} {hypothetical.terms}" if hypothetical else lay_terms
+    if lay_terms and share:
+        worded, query_vector = run_in_parallel(
+            lambda: encoder.encode_query(f"{query} {lay_terms}"), lambda: encoder.encode_query(query)
+        )
+        query_vector = (1 - share) * query_vector + share * worded
+    else:
+        query_vector = encoder.encode_query(query)
+    if hypothetical:
+        share = load_llm().reading.hyde_share
+        query_vector = (1 - share) * query_vector + share * encoder.encode_query(hypothetical.passage)
+    tokens = encoder.encode_tokens([query])[0] if parts.tokens and has_tokens else None
+    extra = tuple(term for term in find_terms(added) if term not in terms)
+    return EncodedQuery(terms, extra, query_vector, tokens)

@@ -1,0 +1,32 @@
+"""What was inferred from a question, as readers of a result see it: only what was found is in its JSON."""
+
+from __future__ import annotations
+
+from operator import not_
+from typing import Annotated, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field
+
+T = TypeVar("T")
+Found = Annotated[T, Field(exclude_if=not_)]
+"""A part that is left out of the JSON where nothing was found."""
+
+
+class RouteExplanation(BaseModel):
+    """Interpretation of a question."""
+
+    model_config = ConfigDict(frozen=True)
+    forms: Found[list[str]] = Field(default=[], description="forms that it names or implies, e.g. 1099-DIV")
+    years: Found[list[int]] = Field(default=[], description="tax years, or years of revisions")
+    revisions: Found[list[str]] = Field(default=[], description="revisions as named")
+    keys: Found[list[str]] = Field(default=[], description="keys of boxes, lines and columns, e.g. box_1a")
+    perspective: Found[str] = Field(default="", description="reader whose view it takes: filer or recipient")
+    certainty: Found[float] = Field(default=0.0, description="certainty of the perspective, from 0 to 1")
+    wants_draft: Found[bool] = Field(default=False, description="whether it wants a draft")
+    places: Found[list[str]] = Field(default=[], description="states and cities that it names")
+    unknown_forms: Found[list[str]] = Field(default=[], description="forms that the library does not have")
+    mentioned_forms: Found[list[str]] = Field(default=[], description="other forms that it mentions in passing")
+    wants_amount: Found[bool] = Field(default=False, description="whether it wants an amount")
+    wants_city: Found[bool] = Field(default=False, description="whether it wants a city's own law")
+    intent: Found[str] = Field(default="", description="kind of question, unless passages answer it")
+    corrections: Found[list[str]] = Field(default=[], description="corrected typing errors, each as `word: other`")
