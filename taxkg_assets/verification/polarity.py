@@ -187,13 +187,20 @@ def _compare_heads(one: Wording, other: Wording, *, weights: Mapping[str, float]
     for text, there in ((one, other), (other, one)):
         for clause in text.clauses:
             for word in clause.heads:
-                holders = [holder for holder in there.clauses if match_word(word, holder.words)]
+                holders = _prefer_same_role(
+                    clause, [holder for holder in there.clauses if match_word(word, holder.words)]
+                )
                 nearest, _ = _find_nearest(clause.words, holders, weights=weights)
                 if any(holder.is_negative for holder in nearest):
                     agreed = True
                 elif nearest:
                     opposed = True
     return agreed, opposed
+
+
+def _prefer_same_role(clause: Clause, holders: Sequence[Clause]) -> Sequence[Clause]:
+    """Return the clauses that are conditions, or are none, as a clause is; all where no other is so."""
+    return [own for own in holders if own.is_condition == clause.is_condition] or holders
 
 
 def _find_nearest(
