@@ -79,7 +79,7 @@ def read_wording(text: str, *, language: Language) -> Wording:
     for rule in load_rules("verification", "no_denials"):
         plain = rule.pattern.sub(" ", plain)
     clauses = []
-    for part in _split_clauses(plain):
+    for part in split_clauses(plain):
         spoken = frozenset(_WORD.findall(part.casefold())) & find_opposites().keys()
         force, has_verb = (
             _read_force(part),
@@ -94,7 +94,17 @@ def read_wording(text: str, *, language: Language) -> Wording:
         words = find_words(part, language=language)
         if words:
             clauses.append(
-                Clause(words, denials % 2 == 1, heads, reach, spoken, force, has_verb, is_condition, is_exception)
+                Clause(
+                    words,
+                    denials % 2 == 1 or len(heads) > 1,
+                    heads,
+                    reach,
+                    spoken,
+                    force,
+                    has_verb,
+                    is_condition,
+                    is_exception,
+                )
             )
     every = frozenset().union(*(clause.words for clause in clauses)) if clauses else frozenset()
     return Wording(tuple(clauses), every)
@@ -147,7 +157,12 @@ def _read_force(part: str) -> str:
     return found[0] if found else ""
 
 
-def _split_clauses(text: str) -> list[str]:
+def split_clauses(text: str) -> list[str]:
+    """Split a text into its clauses; a condition is one of its own, what holds in it another.
+
+    Args:
+        text: A text, folded.
+    """
     pattern = find_rule("verification", "clause_ends", "joint").pattern
     parts, start = [], 0
     for match in pattern.finditer(text):
