@@ -30,7 +30,8 @@ th { font-size: .78rem; font-weight: 600; color: var(--soft); background: var(--
 th:first-child, td:first-child, td.words { text-align: left; }
 td.words { white-space: normal; }
 td.strong { font-weight: 700; }
-td small { display: block; color: color-mix(in srgb, var(--ink) 85%, transparent); font-size: .75rem; font-weight: 400; }
+td small { display: block; color: color-mix(in srgb, var(--ink) 85%, transparent); font-size: .75rem;
+  font-weight: 400; }
 figure { margin: .6rem 0 1.2rem; padding: .8rem; background: var(--card); border-radius: 8px; }
 figcaption { font-size: .85rem; font-weight: 600; margin-bottom: .2rem; }
 .plot { width: 100%; min-width: 34rem; height: auto; display: block; }

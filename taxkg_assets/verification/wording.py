@@ -162,6 +162,9 @@ def split_clauses(text: str) -> list[str]:
 
     Args:
         text: A text, folded.
+
+    Returns:
+        Clauses in their order, each with the word that opens it.
     """
     pattern = find_rule("verification", "clause_ends", "joint").pattern
     parts, start = [], 0
