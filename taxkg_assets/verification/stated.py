@@ -100,7 +100,10 @@ def _find_in_place(value: Value, place: Sequence[Value], said: Sequence[Value]) 
 def _find_swapped(placed: Mapping[Value, Value], own: Sequence[Value], *, text: str) -> list[Difference]:
     """Find values that the passage pairs otherwise than the claim: `line 2 (box B), line 3 (box C)`."""
     found = []
-    for value in placed:
+    in_order = _pair_in_order(own, text=text)
+    for value, there in placed.items():
+        if there in in_order:  # its partner is not the nearest one
+            continue
         rivals = [other for other in own if value.competes(other)]
         for partner, near in placed.items():
             others = [other for other in own if partner.competes(other)]
@@ -109,13 +112,14 @@ def _find_swapped(placed: Mapping[Value, Value], own: Sequence[Value], *, text: 
             nearest = min(rivals, key=lambda other: max(other.start - near.end, near.start - other.end))
             if not any(nearest.equals(mine) for mine in placed):
                 found.append(Difference(value.text, nearest.text, value.kind))
-    return [*dict.fromkeys(found), *_find_mispaired(placed, own, text=text)]
+    return [*dict.fromkeys(found), *_find_mispaired(placed, own, in_order, text=text)]
 
 
-def _find_mispaired(placed: Mapping[Value, Value], own: Sequence[Value], *, text: str) -> list[Difference]:
+def _find_mispaired(
+    placed: Mapping[Value, Value], own: Sequence[Value], in_order: Mapping[Value, Value], *, text: str
+) -> list[Difference]:
     """Find keys that the passage relates to another key of the same kind: `box 1a in box 2e, box 2a in box 2f`."""
     found = []
-    in_order = _pair_in_order(own, text=text)
     for value, there in placed.items():
         if value.kind not in KEY_KINDS:
             continue
