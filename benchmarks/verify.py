@@ -30,6 +30,8 @@ SPLITS = (
     "check",
     "third_development",
     "third_held_out",
+    "fourth_development",
+    "fourth_held_out",
 )
 SAMPLES = "samples"
 PASSED = frozenset({Verdict.supported, Verdict.verbatim})

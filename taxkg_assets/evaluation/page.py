@@ -30,10 +30,11 @@ th { font-size: .78rem; font-weight: 600; color: var(--soft); background: var(--
 th:first-child, td:first-child, td.words { text-align: left; }
 td.words { white-space: normal; }
 td.strong { font-weight: 700; }
-td small { display: block; color: var(--soft); font-size: .75rem; font-weight: 400; }
+td small { display: block; color: color-mix(in srgb, var(--ink) 85%, transparent); font-size: .75rem;
+  font-weight: 400; }
 figure { margin: .6rem 0 1.2rem; padding: .8rem; background: var(--card); border-radius: 8px; }
 figcaption { font-size: .85rem; font-weight: 600; margin-bottom: .2rem; }
-.plot { width: 100%; height: auto; display: block; }
+.plot { width: 100%; min-width: 34rem; height: auto; display: block; }
 .plot text { font-size: 13px; fill: var(--ink); }
 .plot .tick { font-size: 11px; fill: var(--soft); }
 .plot .label.strong, .plot .value.strong { font-weight: 700; }
@@ -148,7 +149,7 @@ def render_html(blocks: Sequence[Block], *, title: str) -> str:
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(title)}</title>\n<style>\n{_STYLE}\n</style>\n</head>\n<body>\n{body}\n</body>\n</html>\n"
+        f"<title>{escape(title)}</title>\n<style>\n{_STYLE}\n</style>\n</head>\n<body>\n<main>\n{body}\n</main>\n</body>\n</html>\n"
     )
 
 
@@ -162,10 +163,15 @@ def _block_to_html(block: Block) -> str:
             head = "".join(f'<th scope="col">{escape(name)}</th>' for name in block.columns)
             body = "\n".join(f"<tr>{''.join(map(_cell_to_html, row))}</tr>" for row in block.rows)
             return (
-                f'<div class="scroll"><table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>'
+                f'<div class="scroll" tabindex="0" role="group" aria-label="Table">'
+                f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>"
             )
         case Plot():
-            return f"<figure><figcaption>{escape(block.caption)}</figcaption>\n{block.svg}\n</figure>"
+            caption = escape(block.caption)
+            return (
+                f"<figure><figcaption>{caption}</figcaption>\n"
+                f'<div class="scroll" tabindex="0" role="group" aria-label="{caption}">{block.svg}</div>\n</figure>'
+            )
 
 
 def _cell_to_html(cell: Cell) -> str:

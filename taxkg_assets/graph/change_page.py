@@ -29,7 +29,8 @@ h1 { font-size: 1.75rem; line-height: 1.2; margin: 0; letter-spacing: -.01em; }
   padding: .7rem .9rem; color: inherit; text-decoration: none; }
 .tiles a:hover { border-color: var(--accent); }
 .tiles strong { display: block; font-size: 1.6rem; line-height: 1.15; font-variant-numeric: tabular-nums; }
-.tiles .none { opacity: .5; }
+.tiles .none { background: transparent; }
+.tiles .none strong { color: var(--soft); font-weight: 400; }
 .tiles span { color: var(--soft); font-size: .85rem; }
 section { margin: 0 0 2.4rem; }
 h2 { font-size: 1.15rem; margin: 0; }

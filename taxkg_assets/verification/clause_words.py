@@ -15,6 +15,8 @@ from taxkg_assets.verification.values import fold
 _SHORTEST_STEM = 5
 _REACH_WORDS = 3
 _WORD = re.compile(r"[a-z]+(?:-[a-z]+)*")
+_COMMA = re.compile(r",\s+(?:then )?")
+_LISTED = re.compile(r"(?i)(?:and|or)\b")
 Words = frozenset[str]
 
 
@@ -77,7 +79,7 @@ def read_wording(text: str, *, language: Language) -> Wording:
     for rule in load_rules("verification", "no_denials"):
         plain = rule.pattern.sub(" ", plain)
     clauses = []
-    for part in _split_clauses(plain):
+    for part in split_clauses(plain):
         spoken = frozenset(_WORD.findall(part.casefold())) & find_opposites().keys()
         force, has_verb = (
             _read_force(part),
@@ -92,7 +94,17 @@ def read_wording(text: str, *, language: Language) -> Wording:
         words = find_words(part, language=language)
         if words:
             clauses.append(
-                Clause(words, denials % 2 == 1, heads, reach, spoken, force, has_verb, is_condition, is_exception)
+                Clause(
+                    words,
+                    denials % 2 == 1 or len(heads) > 1,
+                    heads,
+                    reach,
+                    spoken,
+                    force,
+                    has_verb,
+                    is_condition,
+                    is_exception,
+                )
             )
     every = frozenset().union(*(clause.words for clause in clauses)) if clauses else frozenset()
     return Wording(tuple(clauses), every)
@@ -145,26 +157,70 @@ def _read_force(part: str) -> str:
     return found[0] if found else ""
 
 
-def _split_clauses(text: str) -> list[str]:
+def split_clauses(text: str) -> list[str]:
+    """Split a text into its clauses; a condition is one of its own, what holds in it another.
+
+    Args:
+        text: A text, folded.
+
+    Returns:
+        Clauses in their order, each with the word that opens it.
+    """
     pattern = find_rule("verification", "clause_ends", "joint").pattern
     parts, start = [], 0
     for match in pattern.finditer(text):
         parts.append(text[start : match.start()])
         word = next((place for place, letter in enumerate(match[0]) if letter.isalpha()), None)
         start = match.end() if word is None else match.start() + word
-    return _join_relatives([*parts, text[start:]])
+    return [own for part in _join_relatives([*parts, text[start:]]) for own in _split_condition(part)]
+
+
+def _split_condition(part: str) -> list[str]:
+    """Split a clause such as `if the fee is due, enter it` into its condition and what holds in that case."""
+    if not find_rule("verification", "conditions", "case").pattern.match(part):
+        return [part]
+    verb = find_rule("verification", "predicates", "verb").pattern
+    order = find_rule("verification", "imperatives", "order").pattern
+    for comma in _COMMA.finditer(part):
+        rest = part[comma.end() :]
+        said = rest.split(",", maxsplit=1)[0]
+        is_listed = _LISTED.match(said) is not None  # `the fee, or the rent that is due`
+        if order.match(rest) or (not is_listed and verb.search(said)):
+            return [part[: comma.start()], rest]
+    return [part]
 
 
 def _join_relatives(parts: Sequence[str]) -> list[str]:
-    """Join a relative clause without a denial of its own to the clause that it belongs to: one polarity holds both."""
+    """Join a relative clause without a denial of its own to the clause that it belongs to: one polarity holds both.
+
+    What follows a relative clause belongs to the words before it: `the fee / that you owe / is not due`.
+    """
     relative = find_rule("verification", "relatives", "which_one").pattern
+    verb = find_rule("verification", "predicates", "verb").pattern
     joined: list[str] = []
     for part in parts:
-        if joined and relative.match(part) and not _denies_first(part):
+        if not joined or not relative.match(part):
+            joined.append(part)
+            continue
+        own, predicate = part, ""
+        if not verb.search(joined[-1]):
+            own, predicate = _split_relative(part)
+        if predicate and _denies_first(own):
+            joined[-1] = f"{joined[-1]} {predicate.strip()}"
+            joined.append(own)
+        elif predicate or not _denies_first(part):
             joined[-1] = f"{joined[-1]} {part.strip()}"
         else:
             joined.append(part)
     return joined
+
+
+def _split_relative(part: str) -> tuple[str, str]:
+    """Split a relative clause from the predicate of the clause that it interrupts; empty where there is none."""
+    found = list(find_rule("verification", "predicates", "finite").pattern.finditer(part))
+    first = find_rule("verification", "relatives", "own_verb").pattern.match(part)
+    rest = [match for match in found if first is None or match.start() >= first.end()]
+    return (part[: rest[0].start()], part[rest[0].start() :]) if rest else (part, "")
 
 
 def _denies_first(part: str) -> bool:

@@ -23,11 +23,13 @@ from taxkg_assets.verification.polarity import (
     is_excepted,
     is_reversed,
     lacks_sense,
+    names_exception,
     score_agreement,
     score_asserted,
 )
 from taxkg_assets.verification.reader import PassageReader
 from taxkg_assets.verification.stated import Difference, compare_values
+from taxkg_assets.verification.stretches import find_stretches
 from taxkg_assets.verification.values import Value, fold
 
 _LEAST_CLAUSE = 1.5
@@ -60,6 +62,7 @@ class Comparison:
         lacks_sense: Whether a word of the claim that has a contrary, such as `exempt`, is missing.
         asserted: Weighted share of the claim's words in what the passage asserts, without its conditions, 0 to 1.
         is_excepted: Whether the passage excepts what the claim is about.
+        names_exception: Whether the passage excepts something that the claim is about, whatever else it says of it.
         is_under_denial: Whether the passage is printed under a heading that denies, and the claim denies nothing.
         is_of_others: Whether the passage or the claim names some alone, and the other does not.
         is_pointer: Whether the passage only says where to read on.
@@ -87,6 +90,7 @@ class Comparison:
     is_of_other_year: bool = False
     asserted: float = 1.0
     is_excepted: bool = False
+    names_exception: bool = False
     is_under_denial: bool = False
     is_of_others: bool = False
     is_pointer: bool = False
@@ -197,6 +201,7 @@ def compare(claim: Claim, passage: Passage, *, reader: PassageReader) -> Compari
         lacks_sense=lacks_sense(claim.wording, wording.words | place, language=reader.language),
         asserted=score_asserted(claim.wording, wording, weights=claim.weights),
         is_excepted=is_excepted(claim.wording, wording, weights=claim.weights),
+        names_exception=names_exception(claim.wording, wording, weights=claim.weights),
         is_under_denial=_is_under_denial(claim, passage, wording),
         is_of_others=names_some_alone(claim, text) or leaves_out(claim, text, language=reader.language),
         is_pointer=is_pointer(passage.text),
@@ -278,6 +283,8 @@ def _align(claim: Claim, row: Comparison, *, reader: PassageReader) -> Compariso
 def add_similarity(claim: Claim, found: Sequence[Comparison], *, language: Language) -> list[Comparison]:
     """Return comparisons with the similarity of both embeddings, best score first.
 
+    Of the first ones, the clauses of a long passage are also compared: the most similar one counts.
+
     Args:
         claim: The claim.
         found: Comparisons.
@@ -288,11 +295,17 @@ def add_similarity(claim: Claim, found: Sequence[Comparison], *, language: Langu
     if language.encode is None:
         rated = [replace(row, similarity=row.coverage) for row in found]
     else:
-        vectors = np.asarray(language.encode([claim.plain, *(_spoken(row.passage) for row in found)]))
-        cosines = vectors[1:] @ vectors[0]
+        most = load_verification().thresholds.aligned_passages
+        texts = [
+            [_spoken(row.passage), *(find_stretches(row.passage.spoken) if place < most else ())]
+            for place, row in enumerate(found)
+        ]
+        vectors = np.asarray(language.encode([claim.plain, *(text for own in texts for text in own)]))
+        cosines = iter(vectors[1:] @ vectors[0])
+        nearest = [max(next(cosines) for _ in own) for own in texts]
         rated = [
             replace(row, similarity=float(np.clip(cosine, 0.0, 1.0)))
-            for row, cosine in zip(found, cosines, strict=True)
+            for row, cosine in zip(found, nearest, strict=True)
         ]
     return sorted(rated, key=lambda row: -row.order)
 

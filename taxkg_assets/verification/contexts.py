@@ -12,6 +12,7 @@ from taxkg_assets.verification.language import Language
 from taxkg_assets.verification.values import Value, fold
 
 _WORD = re.compile(r"\S+")
+_RESPECTIVELY = re.compile(r"(?i)\brespectively\b")
 _NEAR_KEY = 4  # words on either side of a key
 # Of a passage of many words, the claim's words are within a stretch of this length: a multiple of the claim's.
 _STRETCH, _LEAST_STRETCH = 2.5, 24
@@ -40,6 +41,15 @@ def _total(parts: Sequence[Words], claim: Claim) -> float:
     return sum(claim.weights[word] for word in frozenset[str]().union(*parts))
 
 
+def is_paired_in_order(text: str) -> bool:
+    """Return whether a text pairs two lists in their order.
+
+    Args:
+        text: A sentence or a passage.
+    """
+    return _RESPECTIVELY.search(text) is not None
+
+
 def pairs_keys_otherwise(claim: Claim, text: str, *, language: Language) -> bool:
     """Return whether a passage has two keys of a claim, each with the words that the claim has with the other.
 
@@ -48,6 +58,8 @@ def pairs_keys_otherwise(claim: Claim, text: str, *, language: Language) -> bool
         text: Words of the passage, folded.
         language: Functions that read words.
     """
+    if is_paired_in_order(text):  # `stated` pairs them
+        return False
     keys = [value for value in claim.values if value.kind in KEY_KINDS]
     there = [value for value in find_keys_and_forms(text, language=language) if value.kind in KEY_KINDS]
     for one, other in combinations(keys, 2):

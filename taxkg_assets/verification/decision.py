@@ -15,6 +15,8 @@ _ALL = 0.95
 _VALUE_WEIGHT = 2.0
 _NEAR = 0.02
 _FARTHER = 0.1
+_BEHIND = 0.08  # of a denial of what a supporting passage lacks
+_ALIKE = 0.1  # how much less alike than a supporting passage one may be that speaks against it, by the cosine
 _MIXED = 0.5  # agreement of a passage that both affirms and denies
 POLARITY = Difference("", "", "polarity")
 
@@ -74,7 +76,7 @@ def find_contradiction(row: Comparison) -> tuple[Difference, ...]:
         # Of a claim that is little more than keys, the keys count.
         score = row.order if len(row.matched) > 1 else row.score
         is_opposite = row.agreement <= bounds.disagreement and score >= bounds.denial and row.is_reversed
-        is_opposite = is_opposite and not row.is_excepted
+        is_opposite = is_opposite and not row.names_exception
         return (POLARITY,) if is_opposite else ()
     # `more than $5: section B` and `$5 or less: section A` are two halves of one rule.
     is_other_case = len(row.differences) > 1 and any(own.kind == "bound" for own in row.differences)
@@ -102,9 +104,12 @@ def decide(rows: Sequence[Comparison]) -> Decision:
         for row, found in against:
             if row.score >= support.score and _is_mispaired(row):
                 return Decision(Verdict.contradicted, row, found)
-        is_denied = any(_denies_the_rest(other, support) or _contradicts_within(other, support) for other in rows)
-        is_denied = is_denied or any(_outweighs(row, found, support) for row, found in against)
-        is_denied = is_denied or any(_is_nearer_denial(other, support) for other in rows)
+        rivals = [row for row in rows if row.similarity >= support.similarity - _ALIKE]
+        is_denied = any(_contradicts_within(other, support) for other in rows)
+        is_denied = is_denied or any(_outweighs(row, found, support) for row, found in against if row in rivals)
+        is_denied = is_denied or any(
+            _denies_the_rest(row, support) or _is_nearer_denial(row, support) for row in rivals
+        )
         return Decision(Verdict.unclear if is_denied else Verdict.supported, support)
     # What is contradicted is so in its own words: other words for it leave a support in doubt, but prove nothing wrong.
     literal = [(row, find_contradiction(row.literal)) if row.literal else (row, found) for row, found in against]
@@ -175,4 +180,5 @@ def _denies_the_rest(other: Comparison, row: Comparison) -> bool:
     """Return whether another passage holds every word that the supporting one lacks, and says the contrary."""
     bounds = load_verification().thresholds
     is_contrary = other.agrees and other.agreement <= bounds.disagreement and other.score >= bounds.score
-    return bool(row.absent) and is_contrary and not row.absent & other.absent
+    is_near = other.order >= row.order - _BEHIND
+    return bool(row.absent) and is_contrary and is_near and not row.absent & other.absent

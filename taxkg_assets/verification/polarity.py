@@ -13,6 +13,7 @@ _NEAREST = 0.95  # of the best share: as near as the nearest clause
 _TURNED = 0.6  # a clause with a verb says the same as another
 _CONTRARY = 0.3  # one word alone decides
 _REVERSED = 0.5  # a clause is said, with the other polarity
+_DENIED_TOO = 0.5  # of the best share: a clause that denies the same word
 _ANSWERED = 0.75  # a denial is denied in other words
 _EXCEPTED = 0.2  # of a statement, only in an exception
 _LEAST_ASSERTED = 3.0  # total weight of words below which a share says nothing
@@ -84,6 +85,20 @@ def is_excepted(one: Wording, other: Wording, *, weights: Mapping[str, float]) -
     return sum(weights.get(word, 0.0) for word in alone) >= _EXCEPTED * total > 0
 
 
+def names_exception(one: Wording, other: Wording, *, weights: Mapping[str, float]) -> bool:
+    """Return whether a passage excepts something that a statement is about, whatever else it says of it.
+
+    Args:
+        one: The statement.
+        other: The passage.
+        weights: Weight of each word of the statement.
+    """
+    words = _join_words(own for own in one.clauses if not own.is_exception)
+    free = _join_words(own for own in other.clauses if own.is_exception)
+    total = sum(weights.get(word, 0.0) for word in words)
+    return sum(weights.get(word, 0.0) for word in words if match_word(word, free)) >= _EXCEPTED * total > 0
+
+
 def demands_more(one: Wording, other: Wording, *, weights: Mapping[str, float]) -> bool:
     """Return whether a statement says `must` where the nearest clauses of a passage say `may`.
 
@@ -136,7 +151,8 @@ def _is_unanswered(clause: Clause, other: Wording, *, weights: Mapping[str, floa
     if any(match_word(word, own.words) for own in denials for word in clause.heads or clause.words):
         return False
     _, share = _find_nearest(clause.words, denials, weights=weights)
-    return share < _ANSWERED * sum(_weight_of(word, weights) for word in clause.words)
+    there = _join_words(other.clauses)
+    return share < _ANSWERED * sum(_weight_of(word, weights) for word in clause.words if match_word(word, there))
 
 
 def _takes_contrary(clause: Clause, other: Wording, *, weights: Mapping[str, float]) -> bool:
@@ -159,6 +175,8 @@ def is_reversed(one: Wording, other: Wording, *, weights: Mapping[str, float]) -
     """
     labels = _join_words(own for own in other.clauses if not own.has_verb)
     for clause in one.clauses:
+        if clause.is_condition:  # in which case, not what holds
+            continue
         words = frozenset(word for word in clause.words if not match_word(word, labels)) or clause.words
         nearest, share = _find_nearest(words, other.clauses, weights=weights)
         total = sum(_weight_of(word, weights) for word in words)
@@ -174,7 +192,7 @@ def _is_turned(clause: Clause, other: Wording, *, weights: Mapping[str, float]) 
     denied = [own for own in other.clauses if own.is_negative]
     if clause.is_negative and any(match_word(word, own.words) for own in denied for word in clause.heads):
         return False  # what it denies is denied there, too
-    stated = [own for own in other.clauses if own.has_verb]
+    stated = [own for own in other.clauses if own.has_verb and (own.is_condition or not clause.is_condition)]
     nearest, share = _find_nearest(clause.words, stated, weights=weights)
     total = sum(_weight_of(word, weights) for word in clause.words)
     is_said = clause.has_verb and share >= _TURNED * total
@@ -187,13 +205,30 @@ def _compare_heads(one: Wording, other: Wording, *, weights: Mapping[str, float]
     for text, there in ((one, other), (other, one)):
         for clause in text.clauses:
             for word in clause.heads:
-                holders = [holder for holder in there.clauses if match_word(word, holder.words)]
-                nearest, _ = _find_nearest(clause.words, holders, weights=weights)
-                if any(holder.is_negative for holder in nearest):
+                holders = _prefer_same_role(
+                    clause, [holder for holder in there.clauses if match_word(word, holder.words)]
+                )
+                nearest, share = _find_nearest(clause.words, holders, weights=weights)
+                if any(holder.is_negative for holder in nearest) or _denies_too(
+                    word, clause, holders, least=_DENIED_TOO * share, weights=weights
+                ):
                     agreed = True
                 elif nearest:
                     opposed = True
     return agreed, opposed
+
+
+def _denies_too(
+    word: str, clause: Clause, holders: Sequence[Clause], *, least: float, weights: Mapping[str, float]
+) -> bool:
+    """Return whether a clause denies the same word, and shares enough of the other words."""
+    denying = [own for own in holders if own.is_negative and match_word(word, own.heads)]
+    return bool(denying) and _find_nearest(clause.words, denying, weights=weights)[1] >= least
+
+
+def _prefer_same_role(clause: Clause, holders: Sequence[Clause]) -> Sequence[Clause]:
+    """Return the clauses that are conditions, or are none, as a clause is; all where no other is so."""
+    return [own for own in holders if own.is_condition == clause.is_condition] or holders
 
 
 def _find_nearest(

@@ -27,7 +27,8 @@ h2 { font-size: 1.15rem; margin: 2.2rem 0 .6rem; }
 .tiles li { background: var(--card); border: 1px solid var(--line); border-radius: 10px; padding: .6rem .8rem; }
 .tiles strong { display: block; font-size: 1.5rem; line-height: 1.15; font-variant-numeric: tabular-nums; }
 .tiles span { color: var(--soft); font-size: .85rem; }
-.tiles .none { opacity: .55; }
+.tiles .none { background: transparent; }
+.tiles .none strong { color: var(--soft); font-weight: 400; }
 .draft, .card { background: var(--card); border: 1px solid var(--line); border-radius: 10px; }
 .draft { padding: 1rem 1.2rem; white-space: pre-wrap; overflow-wrap: anywhere; }
 .draft a { color: inherit; text-decoration: none; border-radius: 3px; padding: .05em .1em; border-bottom: 2px solid; }

@@ -6,7 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from taxkg_assets.rules.sentences import find_sentences
 from taxkg_assets.verification.claims import KEY_KINDS, Claim, find_keys_and_forms
+from taxkg_assets.verification.contexts import is_paired_in_order
 from taxkg_assets.verification.evidence import Passage
 from taxkg_assets.verification.pointers import find_asides
 from taxkg_assets.verification.reader import PassageReader
@@ -98,7 +100,10 @@ def _find_in_place(value: Value, place: Sequence[Value], said: Sequence[Value]) 
 def _find_swapped(placed: Mapping[Value, Value], own: Sequence[Value], *, text: str) -> list[Difference]:
     """Find values that the passage pairs otherwise than the claim: `line 2 (box B), line 3 (box C)`."""
     found = []
-    for value in placed:
+    in_order = _pair_in_order(own, text=text)
+    for value, there in placed.items():
+        if there in in_order:  # its partner is not the nearest one
+            continue
         rivals = [other for other in own if value.competes(other)]
         for partner, near in placed.items():
             others = [other for other in own if partner.competes(other)]
@@ -107,10 +112,12 @@ def _find_swapped(placed: Mapping[Value, Value], own: Sequence[Value], *, text: 
             nearest = min(rivals, key=lambda other: max(other.start - near.end, near.start - other.end))
             if not any(nearest.equals(mine) for mine in placed):
                 found.append(Difference(value.text, nearest.text, value.kind))
-    return [*dict.fromkeys(found), *_find_mispaired(placed, own, text=text)]
+    return [*dict.fromkeys(found), *_find_mispaired(placed, own, in_order, text=text)]
 
 
-def _find_mispaired(placed: Mapping[Value, Value], own: Sequence[Value], *, text: str) -> list[Difference]:
+def _find_mispaired(
+    placed: Mapping[Value, Value], own: Sequence[Value], in_order: Mapping[Value, Value], *, text: str
+) -> list[Difference]:
     """Find keys that the passage relates to another key of the same kind: `box 1a in box 2e, box 2a in box 2f`."""
     found = []
     for value, there in placed.items():
@@ -122,10 +129,28 @@ def _find_mispaired(placed: Mapping[Value, Value], own: Sequence[Value], *, text
         ]
         if not partners or not others:
             continue
-        nearest = min(others, key=lambda key: max(key.start - there.end, there.start - key.end))
+        nearest = in_order.get(there) or min(others, key=lambda key: max(key.start - there.end, there.start - key.end))
         if not any(nearest.equals(mine) for mine in placed):
             found.append(Difference(partners[0].text, nearest.text, value.kind))
     return list(dict.fromkeys(found))
+
+
+def _pair_in_order(own: Sequence[Value], *, text: str) -> dict[Value, Value]:
+    """Return the partner of each key where two lists are paired in order: `box 1 and box 2 in box 3 and box 4`."""
+    partners: dict[Value, Value] = {}
+    for start, end in find_sentences(text):
+        if not is_paired_in_order(text[start:end]):
+            continue
+        for kind in KEY_KINDS:
+            keys = sorted((key for key in own if key.kind == kind and start <= key.start < end), key=_read_start)
+            half, rest = divmod(len(keys), 2)
+            if not rest:
+                partners |= dict(zip(keys, [*keys[half:], *keys[:half]], strict=True))
+    return partners
+
+
+def _read_start(value: Value) -> int:
+    return value.start
 
 
 def _is_same_list(one: Value, other: Value, *, text: str) -> bool:

@@ -83,6 +83,8 @@ def test_page_is_well_formed_and_self_contained() -> None:
     for svg in re.findall(r"<svg.*?</svg>", page, flags=re.DOTALL):
         ElementTree.fromstring(svg)
     assert page.count("<svg") == 6
+    assert "<main>" in page
+    assert page.count('class="scroll"') == page.count('class="scroll" tabindex="0" role="group"') > 0
 
 
 def test_both_forms_hold_the_figures() -> None:

@@ -115,6 +115,20 @@ def test_a_trace_of_no_line_says_what_there_is(open_page: Any) -> None:
     page.get_by_role("alert").get_by_text("Lines: 1a").wait_for()
 
 
+def test_a_trace_without_a_box_asks_for_one(open_page: Any) -> None:
+    page = open_page("/?view=trace&form=1099-DIV")
+    page.get_by_text("Name a form and a box or line").wait_for()
+
+
+def test_a_comparison_is_stacked_on_a_phone(open_page: Any) -> None:
+    page = open_page(VIEWS["compare"], PHONE)
+    row = page.locator("table.compare tbody tr:not(.same)").first
+    row.wait_for()
+    left, right = (row.locator(f"[data-side={side}]").bounding_box() for side in ("Left", "Right"))
+    assert left["y"] + left["height"] <= right["y"] + 1
+    assert fits(page)
+
+
 @pytest.mark.parametrize("size", SIZES)
 def test_changes_stand_side_by_side(open_page: Any, size: str) -> None:
     page = open_page(VIEWS["changes"], SIZES[size])

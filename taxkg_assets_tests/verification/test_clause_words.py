@@ -27,6 +27,12 @@ def _agree(one: str, other: str) -> float:
         ("File the slip whether or not it is late.", "File the slip even if it is late."),
         ("Tenants in bankruptcy should not file the slip.", "If you are in bankruptcy, don't file the slip."),
         ("The allowance does not cover books.", "No allowance is given for books."),
+        ("A barge is due no fee.", "If you own a barge, or rent one, no fee is due."),
+        (
+            "A barge that you moor need not be listed.",
+            "You don't have to list any barge if you list it when you moor it.",
+        ),
+        ("Rent stays out of income.", "Excluded rent is also excluded from income."),
     ],
 )
 def test_the_same_said_otherwise_agrees(one: str, other: str) -> None:
@@ -79,3 +85,36 @@ def test_must_is_more_than_may() -> None:
     weights = read_weights(must.words, language=LANGUAGE)
     assert demands_more(must, may, weights=weights)
     assert not demands_more(may, must, weights=weights)
+
+
+@pytest.mark.parametrize(
+    ("text", "asserted", "condition"),
+    [
+        ("If the fee is due, enter the toll.", "toll", "fee"),
+        ("If you paid rent, interest, or tolls, list the canal.", "canal", "toll"),
+        ("Enter the toll if the fee is due.", "toll", "fee"),
+    ],
+)
+def test_a_condition_is_read_apart_from_what_holds_in_it(text: str, asserted: str, condition: str) -> None:
+    clauses = read_wording(text, language=LANGUAGE).clauses
+    said = frozenset[str]().union(*(own.words for own in clauses if not own.is_condition))
+    cases = frozenset[str]().union(*(own.words for own in clauses if own.is_condition))
+    assert asserted in said
+    assert asserted not in cases
+    assert condition in cases
+    assert condition not in said
+
+
+def test_an_exception_in_brackets_is_an_exception() -> None:
+    (clause,) = [
+        own
+        for own in read_wording("Include fees (other than tolls) and rent.", language=LANGUAGE).clauses
+        if own.is_exception
+    ]
+    assert "toll" in clause.words
+    assert "rent" not in clause.words
+
+
+def test_what_follows_a_relative_clause_is_said_of_the_words_before_it() -> None:
+    clauses = read_wording("A canal that does not freeze is listed.", language=LANGUAGE).clauses
+    assert [(own.is_negative, "canal" in own.words) for own in clauses] == [(False, True), (True, False)]

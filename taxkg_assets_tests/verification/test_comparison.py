@@ -30,6 +30,10 @@ def _verdict(text: str, *passages: Passage) -> Verdict:
 
 
 PAIRED = passage_of("Report the harbor gain that is part of box 1a in box 2e, and the part of box 2a in box 2f.")
+RESPECTIVE = passage_of(
+    "If any part of the fee in box 1a or the toll in box 2a is harbor gain, report that gain in box 2e and box 2f, "
+    "respectively."
+)
 COUNTED = passage_of("Payers with 10 or more harbor returns have to file electronically.")
 
 
@@ -48,6 +52,9 @@ COUNTED = passage_of("Payers with 10 or more harbor returns have to file electro
         ("On Form 9999, enter the harbor fee on line 3 if Box B is checked.", LISTED, Verdict.contradicted),
         ("Box 2e of Form 9999 has the harbor gain that is part of box 1a.", PAIRED, Verdict.supported),
         ("Box 2f of Form 9999 has the harbor gain that is part of box 1a.", PAIRED, Verdict.contradicted),
+        ("Box 2e of Form 9999 has the part of box 1a that is harbor gain.", RESPECTIVE, Verdict.supported),
+        ("Box 2f of Form 9999 has the part of box 2a that is harbor gain.", RESPECTIVE, Verdict.supported),
+        ("Box 2f of Form 9999 has the part of box 1a that is harbor gain.", RESPECTIVE, Verdict.contradicted),
         ("Form 9999 payers with 10 or more harbor returns have to file electronically.", COUNTED, Verdict.supported),
         ("Form 9999 payers with 25 or more harbor returns have to file electronically.", COUNTED, Verdict.contradicted),
     ],

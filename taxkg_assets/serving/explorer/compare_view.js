@@ -32,7 +32,8 @@ const chooser = (side, name, forms, go) => el("fieldset", {},
   el("label", {}, "Field", el("select", { onchange: event => go({ [`${side.name}Field`]: event.target.value }) },
     side.fields.map(([id, field]) => el("option", { value: id, selected: id === side.chosen }, `${keyName(field.key)}${field.part ? ` (Part ${field.part})` : ""} ${field.label}`.slice(0, 70))))));
 
-const cell = (children, source) => el("td", {}, el("div", { class: "text" }, children), source && el("p", { class: "note" }, source));
+// Roles are given, as a narrow screen shows the parts of this table below each other.
+const cell = (side, children, source) => el("td", { role: "cell", "data-side": side }, el("div", { class: "text" }, children), source && el("p", { class: "note" }, source));
 
 const sourceOf = side => side && placeLink({ document: side.document, page: side.passages[0].page, boxes: side.passages.flatMap(own => own.bboxes ?? []) },
   `${side.document}, page ${side.passages[0].page}`);
@@ -41,10 +42,10 @@ const textRow = (name, [before, after], sources = []) => {
   if (!before && !after) return null;
   const isSame = isSameText(before, after);
   const changes = isSame ? null : diffWords(before, after);
-  return el("tr", {},
-    el("th", { scope: "row" }, name, isSame && el("span", { class: "note" }, " the same")),
-    cell(before ? (isSame ? before : showBefore(changes)) : el("span", { class: "soft" }, "none"), sources[0]),
-    cell(after ? (isSame ? after : showAfter(changes)) : el("span", { class: "soft" }, "none"), sources[1]));
+  return el("tr", { role: "row", class: isSame ? "same" : "" },
+    el("th", { scope: "row", role: "rowheader" }, name, isSame && el("span", { class: "note" }, " the same")),
+    cell("Left", before ? (isSame ? before : showBefore(changes)) : el("span", { class: "soft" }, "none"), sources[0]),
+    cell("Right", after ? (isSame ? after : showAfter(changes)) : el("span", { class: "soft" }, "none"), sources[1]));
 };
 
 const flowNames = (flows, end) => [...new Set(flows.map(flow =>
@@ -64,11 +65,11 @@ const table = (one, other) => {
     textRow("Goes to", both.map(row => flowNames(row.flows_out, "target"))),
     textRow("Copies", both.map(row => row.copies.join(", "))),
   ];
-  return el("table", { class: "compare" },
-    el("thead", {}, el("tr", {}, el("td"), both.map(row => el("th", { scope: "col" },
+  return el("table", { class: "compare", role: "table" },
+    el("thead", { role: "rowgroup" }, el("tr", { role: "row" }, el("td", { role: "cell" }), both.map(row => el("th", { scope: "col", role: "columnheader" },
       link({ view: "form", document: row.document_id, field: fieldId({ part: row.part, key: row.key }) },
         `${formName(row.form)}, ${row.revision}, ${keyName(row.key).toLowerCase()}`))))),
-    el("tbody", {}, rows));
+    el("tbody", { role: "rowgroup" }, rows));
 };
 
 export const showCompare = async (view, params, { signal, navigate }) => {

@@ -26,7 +26,7 @@ const limitsOf = schema => {
   return limits.join(", ");
 };
 
-const fieldTable = rows => el("div", { class: "scroll" }, el("table", { class: "list" },
+const fieldTable = rows => el("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": "Fields" }, el("table", { class: "list" },
   el("thead", {}, el("tr", {}, ["Name", "Type", "Meaning"].map(name => el("th", { scope: "col" }, name)))),
   el("tbody", {}, rows.map(({ name, schema, description, required }) => el("tr", {},
     el("td", {}, el("code", {}, name), required ? " *" : ""), el("td", {}, typeOf(schema)),

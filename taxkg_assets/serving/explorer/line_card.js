@@ -48,13 +48,30 @@ const endOf = (flow, end) => {
   return document ? link({ view: "form", document, field: fieldId({ part, key }) }, name) : el("span", {}, name);
 };
 
-const flowList = (flows, end, title) => flows.length > 0 && el("section", {},
-  el("h3", {}, title),
-  el("ul", { class: "flows" }, flows.map(flow => el("li", {},
-    endOf(flow, end), " ",
-    el("q", { class: "soft" }, flow.evidence), " ",
-    placeLink({ document: flow.document_id, page: flow.page, boxes: flow.bbox ? [flow.bbox] : [] }, `${flow.document_id}, page ${flow.page}`),
-    el("span", { class: "note" }, ` (${describeFlow(flow)})`)))));
+const evidenceOf = flow => el("p", {},
+  el("q", { class: "soft" }, flow.evidence), " ",
+  placeLink({ document: flow.document_id, page: flow.page, boxes: flow.bbox ? [flow.bbox] : [] }, `${flow.document_id}, page ${flow.page}`),
+  el("span", { class: "note" }, ` (${describeFlow(flow)})`));
+
+// The documents of several years state the same flow: one item for each line, with the statement of the field's own year first.
+const flowItem = (flows, end) => {
+  const [first, ...others] = [...flows].sort((one, other) => rankOf(one) - rankOf(other));
+  return el("li", {}, endOf(first, end), evidenceOf(first),
+    others.length > 0 && el("details", {}, el("summary", {}, `${others.length} more that ${others.length === 1 ? "says" : "say"} so`), others.map(evidenceOf)));
+};
+
+const rankOf = flow => (flow.is_same_year === false ? 2 : 0) + (flow.problem ? 1 : 0);
+
+const flowList = (flows, end, title) => {
+  const groups = new Map();
+  for (const flow of flows) {
+    const name = ["form", "part", "key"].map(part => flow[`${end}_${part}`] ?? "").join("|");
+    groups.set(name, [...(groups.get(name) ?? []), flow]);
+  }
+  return flows.length > 0 && el("section", {},
+    el("h3", {}, title),
+    el("ul", { class: "flows" }, [...groups.values()].map(own => flowItem(own, end))));
+};
 
 const sideOf = (reader, side) => el("section", { class: "reader" },
   el("h3", {}, READER_NAMES[reader]),

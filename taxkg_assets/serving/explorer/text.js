@@ -19,7 +19,7 @@ const isBold = cells => cells.some(Boolean) && cells.filter(Boolean).every(cell 
 const tableOf = lines => {
   const hasHead = lines.length > 1 && isRule(lines[1]);
   const rows = lines.filter(line => !isRule(line)).map(cellsOf);
-  return el("div", { class: "scroll" }, el("table", {}, rows.map((cells, place) =>
+  return el("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": "Table" }, el("table", {}, rows.map((cells, place) =>
     el("tr", {}, cells.map(cell => el((hasHead && place === 0) || isBold(cells) ? "th" : "td", {}, bare(cell)))))));
 };
 

@@ -192,7 +192,7 @@ export const showTrace = async (view, params, { signal, navigate }) => {
   el("label", {}, "Year", el("input", { name: "year", value: requested.year, size: 6, inputmode: "numeric", placeholder: "Newest" })),
   el("label", {}, "Steps", el("select", { name: "depth" }, DEPTHS.map(own => el("option", { value: own, selected: own === depth }, `${own}`)))),
   el("button", { type: "submit" }, "Trace"));
-  const result = el("div", {}, el("p", { class: "soft" }, requested.form ? "Following the amount …" : "Name a form and a box or line to see where its amount comes from and where it goes."));
+  const result = el("div", {}, el("p", { class: "soft" }, requested.form && requested.key ? "Following the amount …" : "Name a form and a box or line to see where its amount comes from and where it goes."));
   fill(view, el("h1", { tabindex: -1 }, "Trace an amount"), form, result);
   document.title = "Trace – taxkg";
   if (!requested.form || !requested.key) return;
