@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from taxkg_assets.verification.wording import split_clauses
+from taxkg_assets.verification.clause_words import split_clauses
 
 _LONG = 18  # words of a passage that is also read in parts
 _LEAST = 6  # words of a part
