@@ -24,6 +24,8 @@ from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.settings import Settings
 
 HALVES = ("development", "check")
+CELLS = ("table", "more-tables")
+"""Sets of questions for cells: the beginnings of their ids."""
 FOLDER = Path(__file__).resolve().parents[1] / "data" / "library_eval"
 
 
@@ -55,9 +57,11 @@ class Report:
             error = "none" if half.calibration_error is None else f"{half.calibration_error:.3f}"
             lines += [f"| {name} | all | calibration_error | {error} | | |"]
             lines += [f"| {name} | all | skipped | {len(half.skipped)} | | |"]
-            if half.cells:
-                share = sum(half.cells.values()) / len(half.cells)
-                lines += [f"| {name} | cells | value with its row and column | {share:.3f} | | {len(half.cells)} |"]
+            for cells in CELLS:
+                own = [is_right for question, is_right in half.cells.items() if question.startswith(f"{cells}-")]
+                if own:
+                    share = sum(own) / len(own)
+                    lines += [f"| {name} | {cells} | value with its row and column | {share:.3f} | | {len(own)} |"]
         return write_results(self, "\n".join(lines) + "\n", folder=folder, name="asked")
 
 
@@ -101,7 +105,8 @@ def _ask_cells(
     half: str, searcher: Searcher, texts: dict[str, list[tuple[int, str]]], *, settings: Settings
 ) -> dict[str, bool]:
     """Return by question for a cell whether the answer prints it; a question without its document is left out."""
-    lines = (FOLDER / f"table_{half}.jsonl").read_text(encoding="utf8").splitlines()
+    files = (FOLDER / f"{cells.replace('-', '_')}_{half}.jsonl" for cells in CELLS)
+    lines = [line for file in files for line in file.read_text(encoding="utf8").splitlines()]
     rows = [row for row in map(json.loads, lines) if row["document"] in texts]
     replies = {row["id"]: _reply(searcher, row["query"], settings=settings) for row in rows}
     return {
