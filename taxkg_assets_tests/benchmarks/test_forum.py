@@ -21,4 +21,4 @@ def test_the_table_says_what_was_left_out_and_which_interval_cannot_be_reported(
     assert "| development | all | calibration_error | 0.250 |" in text
     assert "| development | all | skipped | 1 |" in text
     assert "| check | all | calibration_error | none |" in text
-    assert (tmp_path / "asked.md").read_text(encoding="utf8") == text
+    assert (tmp_path / "forum.md").read_text(encoding="utf8") == text

@@ -14,7 +14,7 @@ from taxkg_assets.evaluation.reliability import (
     score_reliability,
 )
 from taxkg_assets.rules.confidence import read_confidence
-from taxkg_assets.rules.loader import load_family, load_rules
+from taxkg_assets.rules.loader import load_family, read_rules
 
 
 def test_reliability_is_precision_by_bin() -> None:
@@ -49,9 +49,9 @@ def test_confidence_is_the_share_that_was_right() -> None:
 
 def test_every_count_is_of_an_existing_rule() -> None:
     groups = ("cues", "leading_conditions", "subjects", "duties")
-    cues = {rule.id for group in groups for rule in load_rules("relations", group)}
+    cues = {rule.id for group in groups for rule in read_rules("relations", group)}
     cues |= set(load_family("relations")["decisions"])
-    mentions = {rule.id for group in ("mentions", "named_sections") for rule in load_rules("references", group)}
+    mentions = {rule.id for group in ("mentions", "named_sections") for rule in read_rules("references", group)}
     family = load_family("confidence")
     assert set(family["reference_cues"]) <= cues
     assert set(family["reference_mentions"]) <= mentions | {"known_heading", "inherited_form"}
