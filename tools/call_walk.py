@@ -28,7 +28,7 @@ FORM = "sample-f1099div--2024-01"
 OTHER_FORM = "sample-f1099div--2026-01"
 QUESTION = "What is reported in box 1a of Form 1099-DIV?"
 OTHER_QUESTION = "Which line shows the foreign tax paid, and who must file?"
-"""Asked first. It has other words: terms of words are remembered, and would not be looked up again."""
+"""Question of the call before, with other words: terms of words are remembered, and not looked up again."""
 STEPS = 120
 """Functions of a walk that are counted."""
 _PACKAGE = "taxkg_assets."

@@ -27,7 +27,7 @@ def test_each_function_is_recorded_once_with_its_package() -> None:
     assert record_walk(lambda: [plain_number("(3)"), plain_number("4")]) == ["extraction.forms"]
 
 
-def test_methods_that_nobody_wrote_are_not_recorded() -> None:
+def test_methods_that_are_generated_are_not_recorded() -> None:
     assert record_walk(lambda: Route() == Route(years=(2031,))) == []
 
 

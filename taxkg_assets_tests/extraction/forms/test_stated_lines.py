@@ -132,7 +132,7 @@ def test_a_range_of_lines_is_what_the_form_prints_between_its_ends() -> None:
     assert references["target"].to_list() == ["line_1i", "line_1ii", "line_1iii"]
 
 
-def test_a_label_that_breaks_off_at_a_box_to_check_goes_on_in_the_next_row() -> None:
+def test_a_label_that_ends_at_a_box_to_check_continues_in_the_next_row() -> None:
     form = _schedule()
     form.put(50, 330, "5", "b")
     form.put(75, 330, "Boats that you sold. If you sold one late, check here and")

@@ -6,7 +6,7 @@ from taxkg_assets_tests.extraction.tagged_pdf import LEFT, TaggedPdf, make_bookl
 
 
 def _put_parted(pdf: TaggedPdf) -> TaggedPdf:
-    """Set a paragraph of two lines with a link in the first, each piece tagged beside the others."""
+    """Set a paragraph of two lines with a link in the first, each piece tagged next to the others."""
     with pdf.tag("Div"):
         with pdf.tag("P"):
             pdf.run("Keepers read Guide ")

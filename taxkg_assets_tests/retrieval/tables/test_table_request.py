@@ -92,7 +92,7 @@ def test_what_people_say_finds_the_cell(question: str, table: dict[str, Any], va
     assert _ask(question, table)[0][0].value == value
 
 
-def test_a_cell_says_what_tells_its_row_from_others_with_the_same_header() -> None:
+def test_a_cell_says_what_distinguishes_its_row_from_others_with_the_same_header() -> None:
     """Two rows are for the same places; only the second condition says which address is meant."""
     (found,) = _ask("norland, crew of 12, address for the log", HARBORS)
     assert {match.words for match in found} <= {
