@@ -16,6 +16,7 @@ from taxkg_assets.verification.doubts import find_doubts
 from taxkg_assets.verification.evidence import Passage
 from taxkg_assets.verification.exclusives import leaves_out, names_some_alone
 from taxkg_assets.verification.language import Language
+from taxkg_assets.verification.passage_parts import split_passage
 from taxkg_assets.verification.pointers import is_pointer
 from taxkg_assets.verification.polarity import (
     demands_more,
@@ -29,7 +30,6 @@ from taxkg_assets.verification.polarity import (
 )
 from taxkg_assets.verification.reader import PassageReader
 from taxkg_assets.verification.stated import Difference, compare_values
-from taxkg_assets.verification.stretches import find_stretches
 from taxkg_assets.verification.values import Value, fold
 
 _LEAST_CLAUSE = 1.5
@@ -297,7 +297,7 @@ def add_similarity(claim: Claim, found: Sequence[Comparison], *, language: Langu
     else:
         most = load_verification().thresholds.aligned_passages
         texts = [
-            [_spoken(row.passage), *(find_stretches(row.passage.spoken) if place < most else ())]
+            [_spoken(row.passage), *(split_passage(row.passage.spoken) if place < most else ())]
             for place, row in enumerate(found)
         ]
         vectors = np.asarray(language.encode([claim.plain, *(text for own in texts for text in own)]))

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from taxkg_assets.verification.stretches import find_stretches
+from taxkg_assets.verification.passage_parts import split_passage
 
 
 def test_a_short_text_has_no_parts() -> None:
-    assert find_stretches("The fee is due in May.") == []
+    assert split_passage("The fee is due in May.") == []
 
 
 def test_a_long_text_is_read_clause_by_clause_and_two_by_two() -> None:
     text = "If you moor a barge for a whole month, enter the harbor fee on line 4, but report the tide fee on line 9."
-    found = find_stretches(text)
+    found = split_passage(text)
     assert found[:3] == [
         "If you moor a barge for a whole month",
         "enter the harbor fee on line 4",

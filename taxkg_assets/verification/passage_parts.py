@@ -11,8 +11,8 @@ _LEAST = 6  # words of a part
 _MOST = 10  # parts of one passage
 
 
-def find_stretches(text: str) -> list[str]:
-    """Return the parts of a long text, each one clause or two that follow each other.
+def split_passage(text: str) -> list[str]:
+    """Split a long passage into parts, each one clause or two that follow each other.
 
     Args:
         text: Words of a passage.
