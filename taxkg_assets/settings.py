@@ -112,8 +112,8 @@ class Settings(BaseModel):
     index_memory_rows: int = Field(
         default=1_000_000,
         ge=0,
-        description="largest local index, in passages, that is loaded into memory and searched exactly; larger ones,"
-        " and any in a bucket, are stored in LanceDB and searched by quantized vectors",
+        description="largest local index, in passages, that is searched exactly in memory; larger indexes, and all"
+        " indexes in a bucket, are read from LanceDB and searched by quantized vectors",
     )
     tiers: Annotated[dict[str, Annotated[int, Field(ge=1, le=3)]], _JSON_OBJECT] = Field(
         default={},

@@ -96,7 +96,7 @@ def division_word(text: str) -> str:
 
 
 def is_division(text: str) -> bool:
-    """Return whether a line heads a division of a code above the section.
+    """Return whether a line is the heading of a title, chapter, part or other division of a legal code.
 
     Args:
         text: Line as printed.

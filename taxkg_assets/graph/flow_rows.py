@@ -35,10 +35,10 @@ def list_rows(
 
     Args:
         statement: Statement with its places.
-        own: Line that states it, or that the heading explains.
+        own: Line whose label states it, or that the heading is about; it takes the place of an end that is not stated.
         about: What the text is about.
         known: Lines of all documents.
-        stated: Where it is printed: document_id, page, bbox, element_id.
+        stated: Where the statement is printed: document_id, page, bbox, element_id.
         text: Text of its label or passage.
 
     Yields:

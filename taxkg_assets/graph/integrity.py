@@ -190,9 +190,9 @@ def _key_of(column: str) -> pl.Expr:
 def find_unprovenanced_edges(
     edges: dy.DataFrame[Edges], sections: dy.DataFrame[Sections], *, nodes: dy.DataFrame[Nodes]
 ) -> pl.DataFrame:
-    """Find edges without provenance: no rule, or a place outside the document of their source.
+    """Find edges without provenance: without a rule, or semantic without an element of the source's document.
 
-    Any document may state where an amount goes; a line's own label states it on the page of the line.
+    A flow may be stated in any document. A flow from the label of a line has a page, but no element.
 
     Args:
         edges: Edges of the graph.
@@ -316,7 +316,10 @@ def score_related(nodes: dy.DataFrame[Nodes], edges: dy.DataFrame[Edges]) -> dic
 
 
 def score_unresolved(references: dy.DataFrame[References], edges: dy.DataFrame[Edges]) -> float:
-    """Return the share of references that reach no node: they refer to their own document and fit nothing in it.
+    """Return the share of references without a semantic edge.
+
+    A reference to another document always has an edge, to an external node if the corpus lacks the document. So what is
+    counted here refers to its own document and matches nothing in it.
 
     Args:
         references: References of all documents; plain mentions of the text's own box or form do not count.
@@ -325,12 +328,12 @@ def score_unresolved(references: dy.DataFrame[References], edges: dy.DataFrame[E
     Returns:
         Share from 0 to 1; 0 without references.
     """
-    own = references.filter(~pl.col("is_self") | (pl.col("relation") != "references"))
-    if own.is_empty():
+    counted = references.filter(~pl.col("is_self") | (pl.col("relation") != "references"))
+    if counted.is_empty():
         return 0.0
     key = ["element_id", "start", "rule_id"]
     reached = edges.filter(_SEMANTIC).select(key).unique()
-    return own.join(reached, on=key, how="anti").height / own.height
+    return counted.join(reached, on=key, how="anti").height / counted.height
 
 
 def count_relations(edges: dy.DataFrame[Edges]) -> pl.DataFrame:

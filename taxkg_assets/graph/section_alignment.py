@@ -198,7 +198,7 @@ class _Aligner:
         ]
 
     def pair_children(self) -> int:
-        """Pair what is left under the same parents, the most similar first; gives the number of new pairs."""
+        """Pair the remaining sections under paired parents, most similar first; return the number of new pairs."""
         groups: dict[int, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
         for i, section in enumerate(self.old):
             above = self.became.get(section.parent, -2) if section.parent >= 0 else -1
@@ -246,18 +246,18 @@ class _Aligner:
         return heading + text if heading >= least or text >= self.limits["text"] else 0.0
 
     def pair_parents(self) -> int:
-        """Pair sections most of whose subsections belong together; gives the number of new pairs."""
+        """Pair an old section with the new one that holds most of its subsections; return the number of new pairs."""
         votes: dict[int, Counter[int]] = defaultdict(Counter)
         for i, j in self.became.items():
-            above, there = self.old[i].parent, self.new[j].parent
-            if above >= 0 and there >= 0 and above not in self.became and there not in self.was:
-                votes[above][there] += 1
+            old_parent, new_parent = self.old[i].parent, self.new[j].parent
+            if old_parent >= 0 and new_parent >= 0 and old_parent not in self.became and new_parent not in self.was:
+                votes[old_parent][new_parent] += 1
         before = len(self.became)
         children = Counter(section.parent for section in self.old)
-        for above, found in sorted(votes.items()):
-            there, count = found.most_common(1)[0]
-            if 2 * count > children[above] and there not in self.was:
-                self.pair(above, there)
+        for old_parent, found in sorted(votes.items()):
+            new_parent, count = found.most_common(1)[0]
+            if 2 * count > children[old_parent] and new_parent not in self.was:
+                self.pair(old_parent, new_parent)
         return len(self.became) - before
 
     def pair_elsewhere(self) -> None:

@@ -53,7 +53,9 @@ def _rarest_part(form: str) -> str:
 
 @cache
 def form_pattern(form: str) -> re.Pattern[str]:
-    """Compile the pattern of the names of a form: `1099div`, `f1099div`, `Form 1099 DIV`, `W-2s`, `publication 15T`.
+    """Compile a pattern for all ways to write the name of a form.
+
+    Examples: `1099div`, `f1099div`, `Form 1099 DIV`, `W-2s`, `publication 15T`.
 
     The plural's s is lower case: a capital S is a form's own letter (W-4S).
 
@@ -61,7 +63,7 @@ def form_pattern(form: str) -> re.Pattern[str]:
         form: One form as in the table `documents`.
 
     Returns:
-        Pattern that ignores case otherwise.
+        Pattern that ignores case, except for the plural s.
     """
     plain = re.sub(r"\s*\(.*?\)|^Form\s+", "", form).strip()
     prefix = "f?" if plain[:1].isdigit() else ""

@@ -38,8 +38,8 @@ class Chunks(dy.Schema):
     status = dy.String(regex=one_of(CHUNK_STATUSES), description=" | ".join(CHUNK_STATUSES))
     quality = fraction_column("quality score of the chunker")
     reason = text_column("why it is not accepted, or who decided that it is; empty for structural units")
-    tags = strings_column("subjects of a unit that was cut by meaning")
-    entities = strings_column("boxes, forms, statutes, amounts, dates that such a unit names")
+    tags = strings_column("topics of a semantic chunk; empty for structural chunks")
+    entities = strings_column("boxes, forms, statutes, amounts and dates that a semantic chunk names")
     boundary_confidence = fraction_column("confidence of the boundary that it begins at; 1 for structural units")
     refinements = dy.Int32(
         min=0, description="rounds of refinement of its document; a second one follows if few chunks were accepted"

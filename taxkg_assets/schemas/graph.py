@@ -189,10 +189,14 @@ class Revisions(dy.Schema):
     irs_name = text_column("the IRS's own file stem of both documents, e.g. f1099nec")
     form = text_column("form or publication, e.g. 1099-NEC")
     from_revision = text_column("older revision")
-    to_revision = text_column("newer revision; the same where two builds of one revision differ")
+    to_revision = text_column(
+        "newer revision; equal to `from_revision` if the publisher reissued one revision with corrections"
+    )
     from_document_id = key_column("older document")
     to_document_id = key_column("newer document")
-    change_ix = dy.Int32(primary_key=True, min=0, description="order of the report: boxes, then as the newer one reads")
+    change_ix = dy.Int32(
+        primary_key=True, min=0, description="position in the report: boxes first, then in reading order"
+    )
     kind = dy.String(
         regex=REVISION_KIND_PATTERN,
         description="box added, removed (dropped), renamed, renumbered, split; text changed; moved; …",

@@ -46,7 +46,10 @@ class PassagesReply(BaseModel):
 class RelationReply(BaseModel):
     """A relation of a passage to another one."""
 
-    relation: str = Field(description="includes, excludes, requires, same_field, …; ← if it comes from the other end")
+    relation: str = Field(
+        description="includes, excludes, requires, same_field, …; begins with ← if the relation leads from the other "
+        "node to this passage"
+    )
     other: str = Field(description="node at the other end")
     evidence: str = Field(description="words that state it; may be empty")
 

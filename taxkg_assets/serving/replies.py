@@ -51,7 +51,9 @@ class BoxRow(_Row):
     revision: str = Field(description="revision, YYYY-MM or YYYY")
     box_key: str = Field(description="box_1a, …")
     label: str = Field(description="words printed for it")
-    canonical_id: str = Field(default="", description="its name in the oldest revision, the same in later ones")
+    canonical_id: str = Field(
+        default="", description="`<form>/<revision>/<box_key>`: id of the box within one revision"
+    )
     aliases: list[str] = Field(default=[], description="other names that documents use for it")
     passages: list[BoxPassage] = Field(default=[], description="paragraphs about it; only if one box is named")
     quality: list[Flag] = Field(default=[], description="quality flags of the documents involved")

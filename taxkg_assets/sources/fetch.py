@@ -253,7 +253,7 @@ class Fetcher:
             raise _TryAgainError(f"the download stopped at {seen} of {total or promised} bytes")
         if promised is None and "transfer-encoding" not in reply.headers and not _has_end(partial):
             # Without a length, a connection that breaks looks like one that is done.
-            raise _TryAgainError(f"the body ended at {seen} bytes, which is not the end of a PDF")
+            raise _TryAgainError(f"the download ended after {seen} bytes, without the end mark of a PDF")
 
     def _finish(self, url: str, reply: httpx.Response, partial: Path, *, known: Known) -> Fetched:
         data = partial.read_bytes()
@@ -297,13 +297,17 @@ class Fetcher:
         """Refuse a host that is not listed, and another port or scheme than the given ones."""
         parts = _parts(url)
         host = parts.hostname or ""
-        if parts.scheme not in self._schemes or host not in self._hosts or parts.username is not None:
+        if parts.scheme not in self._schemes:
+            raise FetchError(f"{url}: only {' and '.join(sorted(self._schemes))} addresses are allowed.")
+        if parts.username is not None:
+            raise FetchError(f"{url}: an address with a user name is not allowed.")
+        if host not in self._hosts:
             raise FetchError(f"{url}: not one of the allowed hosts ({', '.join(sorted(self._hosts))}).")
         given = urlsplit(self.base_url)
         if parts.port not in ({given.port} if host == given.hostname else {None, 443}):
+            port = parts.port or (443 if parts.scheme == "https" else 80)
             raise FetchError(
-                f"{url}: port {parts.port} of {host} is not allowed. If you set --base-url, give it the port of your "
-                "server."
+                f"{url}: port {port} of {host} is not allowed. If you set --base-url, give it the port of your server."
             )
 
     def _resolve(self, url: str) -> str:

@@ -48,7 +48,7 @@ _DELETED = _Deleted()
 
 
 def reduce_text(text: str) -> str:
-    """Return the letters and figures of a text in lower case; points stay within figures.
+    """Return the letters, figures, $ and % of a text, in lower case; a period stays only inside a figure.
 
     Args:
         text: Any text.

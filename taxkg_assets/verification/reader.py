@@ -42,7 +42,7 @@ class PassageReader:
         return self._wordings[key]
 
     def values_of(self, passage: Passage) -> list[Value]:
-        """Return the values, keys and forms that a passage states itself.
+        """Return the values, keys and forms in the text of a passage; `place_values_of` returns those of its headings.
 
         Args:
             passage: The passage.

@@ -70,6 +70,7 @@ def open_engine(settings: Settings) -> Engine:
         from taxkg_assets.defs.ingest.spark import SparkEngine
     except ImportError as missing:
         raise EngineError(
-            "TAXKG_ENGINE=spark needs pyspark and Java: pip install '.[spark]' in the checkout, or unset it."
+            "TAXKG_ENGINE=spark needs pyspark and Java. Install Java and run pip install '.[spark]' in the checkout, "
+            "or unset TAXKG_ENGINE."
         ) from missing
     return SparkEngine(settings.spark_master)

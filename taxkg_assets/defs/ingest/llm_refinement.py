@@ -25,7 +25,7 @@ Settle = Callable[[Path], pl.DataFrame]
 
 
 def refinement_fingerprint(home: Home, name: str) -> str:
-    """Digest the model that refines the rows of a table: part of what decides whether a document's rows are current.
+    """Return a digest of the model that refines the rows of a table; a new digest makes these rows stale.
 
     Args:
         home: The home.

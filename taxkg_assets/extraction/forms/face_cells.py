@@ -55,7 +55,9 @@ def assign_to_cells(page: Page, items: list[Item], *, cells: dict[int, list[Line
 
 
 def order_cell(lines: Sequence[Line]) -> list[Line]:
-    """Order the lines of a box: row by row, or as stored where several labels of some rows are side by side.
+    """Order the lines of a box row by row.
+
+    If two or more rows hold labels side by side, keep the stored order, with the leftmost, then topmost line first.
 
     Args:
         lines: Lines of the box, as stored.

@@ -1,4 +1,4 @@
-"""Whether the structure tree of an open PDF can be walked by the parser: it takes any depth, cycle and width it finds.
+"""Guard against structure trees that would keep MuPDF busy for minutes: it limits neither depth nor width nor cycles.
 
 For each mark of a page MuPDF follows the parents of a structure element to the root, and looks every one of them up
 among its parent's children. A tree that is 10,000 deep, or has 100,000 children in one place, takes minutes. So the
@@ -25,7 +25,7 @@ class _DangerError(Exception):
 
 
 def find_danger(document: Any) -> str:
-    """Decide why the structure tree of a PDF must not be read.
+    """Return why the structure tree of a PDF must not be read.
 
     Args:
         document: Open PDF.
@@ -74,7 +74,7 @@ class _Guard:
                 parts = [at(leaf, part) for part in range(length(leaf))] if is_array(leaf) else [leaf]
                 count = _bounded(count + len(parts), 0)
                 for part in parts:
-                    # An element has several marks: most were measured with the one before.
+                    # Marks next to each other often share an element, which is then already measured.
                     own = number(part)
                     if own not in self._depths and not self._is_below_known(part, own) and is_dict(part):
                         self._measure(part, own)

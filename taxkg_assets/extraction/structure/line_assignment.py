@@ -211,13 +211,13 @@ def _without_braces(lines: Sequence[Line], parts: Parts) -> list[Line]:
 
 
 def claim_form_lines(page: Page, parts: Parts, *, is_face: bool, stated: Sequence[StatedField] = ()) -> bool:
-    """Put numbered lines and the labels next to them together.
+    """Make one item of each numbered line and of each label in the margin.
 
-    A page that no fields mark as a face must repeat several of its numbers at the amounts.
+    If no fields mark the page as a face, several line numbers must be printed again next to the amounts.
 
     Args:
         page: The page.
-        parts: Its sorted lines; changed in place.
+        parts: Its lines by kind; changed in place.
         is_face: Whether fields mark it as a face.
         stated: What its trusted fields state about themselves.
 
@@ -247,7 +247,7 @@ def claim_form_lines(page: Page, parts: Parts, *, is_face: bool, stated: Sequenc
         if isinstance(unit, MarginLabel):
             # It is read before the lines next to it, though it may be set a little lower.
             top -= limits().side_lift_sizes * lines[0].size
-        # It has its place by where it begins, as rules next to it may part the lines.
+        # Only the first line sets the height of the item: drawn rules next to it may separate the other lines.
         right, bottom = max(line.x1 for line in lines), lines[0].y1
         parts.units[_FIRST_UNIT - ix] = unit
         parts.items.append(Item(min(line.x0 for line in lines), top, right, bottom, None, _FIRST_UNIT - ix))

@@ -95,7 +95,9 @@ class BedrockProvider:
         try:
             self._client = boto3.client("bedrock-runtime", config=config, **place)
         except (BotoCoreError, ValueError) as error:
-            raise AccessError(f"Bedrock: {error} Set TAXKG_LLM_REGION, and check TAXKG_LLM_URL.") from error
+            raise AccessError(
+                f"Bedrock: {str(error).rstrip('.')}. Set TAXKG_LLM_REGION, and check TAXKG_LLM_URL."
+            ) from error
         self._lessons: dict[str, frozenset[str]] = {}
         self._lock = threading.Lock()
 

@@ -1,4 +1,4 @@
-"""Quantized vectors: a bit for each dimension, compared for every row, and a byte, which orders the nearest.
+"""Quantized vectors: one bit and one byte per dimension. Bits find the nearest rows; bytes put them in order.
 
 At 500,000 vectors of 384 dimensions the bits take 24 MB and 3 ms to compare, the bytes 192 MB, of which only the rows
 that are near by their bits are read; the vectors themselves would take 768 MB.
@@ -65,7 +65,7 @@ class VectorCodes:
         return found
 
     def compare(self, query_vector: Vectors, rows: Ints) -> Vectors:
-        """Compute inner products of some rows with a vector, up to a factor common to all.
+        """Approximate the inner products of some rows with a vector from their bytes; all share one unknown factor.
 
         Args:
             query_vector: Vector of shape (dimension,).

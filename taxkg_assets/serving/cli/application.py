@@ -22,7 +22,7 @@ app = typer.Typer(
     add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    help="Tax forms and instructions to a knowledge graph with quality gates, and to cited answers.",
+    help="Turn tax forms and instructions into a knowledge graph with quality gates, and into answers with citations.",
     epilog="Exit status: 0 done, 1 failed, 2 bad usage or a name that does not exist, 3 built with documents in "
     "quarantine.",
 )
@@ -74,7 +74,7 @@ def options(
         bool, typer.Option("--version", callback=show_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """Tax forms and instructions to a knowledge graph with quality gates, and to cited answers."""
+    """Turn tax forms and instructions into a knowledge graph with quality gates, and into answers with citations."""
 
 
 def home_of(option: str, *, is_new: bool = False) -> str:

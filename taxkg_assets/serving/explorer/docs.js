@@ -64,7 +64,7 @@ const operation = (path, method, own, models) => {
   if (own.parameters?.length) {
     parts.push(el("h3", {}, "Parameters"), fieldTable(own.parameters.map(one => ({ ...one, required: one.required }))));
   }
-  parts.push(el("h3", {}, "Example"), el("pre", {}, el("code", {}, commandOf(path, method, own))));
+  parts.push(el("h3", {}, "Example"), el("pre", {}, el("code", {}, commandOf(path, own))));
   if (body?.$ref) parts.push(el("h3", {}, `Body: ${nameOf(body.$ref)}`), modelTable(models[nameOf(body.$ref)]));
   if (reply) {
     parts.push(el("h3", {}, "Reply"), el("p", {}, typeOf(reply)));

@@ -80,7 +80,7 @@ export const createPageViewer = ({
     onPage && toolButton("Next page", "Next ›", () => onPage(page + 1), { "data-next": true }),
     toolButton("Zoom out", "−", () => setZoom(-1)),
     toolButton("Zoom in", "+", () => setZoom(1)),
-    !hasKey() && el("a", { class: "button quiet small", href: picturePath(FINE), target: "_blank", rel: "noreferrer" }, "Picture ↗"),
+    !hasKey() && el("a", { class: "button quiet small", href: picturePath(FINE), target: "_blank", rel: "noreferrer" }, "Page image ↗"),
     official,
   );
   const legend = el("p", { class: "note legend" });

@@ -1,7 +1,7 @@
 // Words that differ between two texts: a longest common subsequence over words, with the white space after them, and marks.
 import { el } from "./dom.js";
 
-// Above this product of lengths the whole text counts as changed; a page of instructions has about 900 words.
+// Above this product of lengths all words between the common beginning and end count as changed; a page of instructions has about 900 words.
 const MOST_CELLS = 6_000_000;
 
 const splitWords = text => text.match(/\S*[^\s,;:.)]\s*|[,;:.)]+\s*/g) ?? [];
