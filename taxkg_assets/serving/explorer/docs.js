@@ -47,7 +47,7 @@ const referencesIn = (schema, found = new Set()) => {
 const quoted = value => `'${value.replaceAll("'", "'\\''")}'`;
 
 // The call with its required parameters and its example body, as one types it.
-const commandOf = (path, method, own) => {
+const commandOf = (path, own) => {
   const given = (own.parameters ?? []).filter(one => one.required);
   const filled = given.filter(one => one.in === "path")
     .reduce((text, one) => text.replace(`{${one.name}}`, encodeURIComponent(one.example)), path);
