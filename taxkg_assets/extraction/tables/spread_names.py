@@ -12,25 +12,28 @@ from taxkg_assets.rules.anchored_search import matches_any
 
 
 def join_spread_names(grid: Grid, header_count: int) -> Grid:
-    """Join the name that is set over the first rows between two drawn lines, and let it name all rows between them.
+    """Let the one name between two drawn lines, at the first rows or at half the height, name all rows between them.
 
     Args:
         grid: Grid of the table.
         header_count: Number of header rows.
 
     Returns:
-        The grid, with such a name in its first row alone, and noted in the rows below it that fill the same columns.
+        The grid, with such a name in the first of its rows alone, and noted in the rows below it that fill the same
+        columns.
     """
     center = sum(grid.columns[0]) / 2
     body = range(header_count, len(grid.rows))
     borders = [body.start, *(ix for ix in body[1:] if _is_divided(grid, ix, center)), body.stop]
     if len(borders) < 3:
         return grid
-    rows = list(grid.rows)
+    rows, alone = list(grid.rows), list[int]()
     for first, border in pairwise(borders):
         end = next((ix for ix in range(first, border) if _is_note_row(rows[ix])), border)
         names = [rows[ix].cells.get(0, []) for ix in range(first, end)]
-        if not _is_one_name(names, rows[first:end]):
+        if _is_centered_name(names, rows[first:end]):
+            alone += [ix for ix in range(first, end) if not _others(rows[ix])]
+        elif not _is_one_name(names, rows[first:end]):
             continue
         joined = [run for name in names for run in name]
         columns = rows[first].cells.keys() - {0}
@@ -39,7 +42,21 @@ def join_spread_names(grid: Grid, header_count: int) -> Grid:
             row = replace(rows[ix], cells=_others(rows[ix]))
             # A row that leaves columns empty is a total or a note.
             rows[ix] = replace(row, shared_name=join_text(joined)) if row.cells.keys() == columns else row
-    return replace(grid, rows=tuple(rows))
+    return replace(grid, rows=tuple(row for ix, row in enumerate(rows) if ix not in alone))
+
+
+def _is_centered_name(names: Sequence[list[Run]], rows: Sequence[Row]) -> bool:
+    """Decide whether the one name of some rows is set at half their height, below a row of figures without a name."""
+    named = [ix for ix, name in enumerate(names) if name]
+    figures = [runs for row in rows for runs in _others(row).values()]
+    if not named or names[0] or named[-1] - named[0] >= len(named) or not all(map(_holds_figures, rows)):
+        return False
+    if sum(bool(_others(row)) for row in rows) < 2 or not all(_continues(names[a], names[a + 1]) for a in named[:-1]):
+        return False
+    name = [run for ix in named for run in names[ix]]
+    top, bottom = (pick(run.middle for runs in figures for run in runs) for pick in (min, max))
+    middle = (name[0].middle + name[-1].middle) / 2
+    return abs(middle - (top + bottom) / 2) <= (name[0].y1 - name[0].y0) / 2
 
 
 def _is_one_name(names: Sequence[list[Run]], rows: Sequence[Row]) -> bool:

@@ -54,6 +54,25 @@ def test_ruled_cells_carry_row_and_column_headers() -> None:
     ]
 
 
+def test_a_name_at_half_the_height_of_its_rows_names_them_all() -> None:
+    canvas = Canvas()
+    canvas.text(180, 80, "Table 4. Fee for a boat", bold=True, size=10)
+    for x, text in zip((104, 254, 404), ("IF your boat is", "AND its masts are", "THEN the fee is"), strict=True):
+        canvas.text(x, 103, text, bold=True)
+    borders, expected = [100.0, 116.0], {}
+    for name, base, rows in (("A skiff", 10, 2), ("A cutter", 20, 4), ("A barge", 30, 3)):
+        top = borders[-1] + 3
+        canvas.text(104, top + 12 * (rows - 1) / 2, name, bold=True)
+        for row in range(rows):
+            canvas.text(300, top + 12 * row, str(row + 1))
+            canvas.text(430, top + 12 * row, f"${base},{row}50")
+            expected[f"${base},{row}50"] = [(f"{name} > {row + 1}", "THEN the fee is")]
+        borders.append(top + 12 * rows + 1)
+    canvas.grid([100, 250, 400, 500], borders)
+    cells = _cells(canvas)
+    assert {price: _lookup(cells, price) for price in expected} == expected
+
+
 def test_a_box_of_text_over_one_row_is_no_table() -> None:
     canvas = Canvas(1)
     for line in range(12):
