@@ -46,6 +46,7 @@ def without_rules(keys: Iterable[Key]) -> Iterator[None]:
 
 def _clear_caches() -> None:
     """Forget everything derived from rules; the rule files themselves stay as they were changed."""
+    gc.unfreeze()  # a command of the same process may have frozen what the collector lists
     for one in gc.get_objects():
         is_own = isinstance(one, functools._lru_cache_wrapper) and str(one.__module__).startswith("taxkg_assets")
         if is_own and one is not load_family:

@@ -22,6 +22,8 @@ from taxkg_assets.rules.months import MONTHS
 _PLACE = attrgetter("y1", "x0")
 _TYPE_LETTERS = {"form": "f", "filer_instructions": "i", "recipient_instructions": "i", "publication": "p"}
 _FORM_CODE = re.compile(r"[A-Z]{1,2}-\d+[A-Za-z]{0,3}|\d{3,4}[A-Z]?(?:-[A-Z]{1,5})?")
+_NAMED_BEFORE = re.compile(r"(?:Forms?|Schedule|Publication|Pub\.) (?P<name>[\w-]+) ?$")
+_CLAUSE_AFTER = re.compile(r", [a-z]")
 _FILE_NAME = re.compile(r"^(?P<name>[fip]\d*[a-z0-9]+)--(?P<revision>(?:19|20)\d\d(?:-\d\d)?)")
 
 
@@ -222,9 +224,8 @@ def _find_revision(
     own = [line.text for line in lines if named and named.form in line.text and not edge < line.y_frac < 1 - edge]
     own += [line.text for line in lines if named and line.text.startswith(f"Form {named.form}")]
     for text in [*heads, *own]:
-        for rule in rules:
-            match = rule.pattern.search(text)
-            if match:
+        for match in (match for rule in rules for match in rule.pattern.finditer(text)):
+            if not _is_of_another(match, named=named):
                 return f"{match['year']}-{_month(match['month']):02d}", None
     year = _find_year([*heads, *own], lines, limits=limits) if named is not None else None
     if year is None and named is not None:
@@ -236,6 +237,14 @@ def _find_revision(
     if hint is None:
         return "", None
     return hint["revision"], int(hint["revision"]) if len(hint["revision"]) == 4 else None
+
+
+def _is_of_another(revision: re.Match[str], *, named: _Designation | None) -> bool:
+    """Return whether a sentence names the revision of another product: `Form 9, Fees (Rev. May 2031), which`."""
+    text = revision.string
+    before = _NAMED_BEFORE.search(text[: revision.start()])
+    is_other = named is not None and before is not None and before["name"] not in re.findall(r"[\w-]+", named.form)
+    return is_other or _CLAUSE_AFTER.match(text, revision.end()) is not None
 
 
 def _find_year(own: list[str], lines: list[_Line], *, limits: Limits) -> int | None:
@@ -297,7 +306,7 @@ def _build_irs_name(document_id: str, *, doc_type: str, form: str) -> str:
 
 def _build_title(source: Source, lines: list[_Line], *, named: _Designation | None, revision: str) -> str:
     """Compose `<designation> (<revision>) — <name>` from what is printed."""
-    name = _find_name(source, lines, named=named)
+    name = _cut_name(_find_name(source, lines, named=named))
     if named is None:
         return name or source.document_id.replace("-", " ")
     kind = {"publication": f"Publication {named.form}", "filer_instructions": named.printed}
@@ -307,6 +316,13 @@ def _build_title(source: Source, lines: list[_Line], *, named: _Designation | No
     )
     dated = f"{label} ({_revision_words(revision)})" if revision else label
     return f"{dated} — {name}" if name else dated
+
+
+def _cut_name(name: str) -> str:
+    """Return a name without the headings of first sections that follow it; empty where no word of its own is left."""
+    for rule in load_rules("identity", "name_ends"):
+        name = rule.pattern.sub("", name)
+    return name.strip() if re.search(r"[^\W\d_]{4}", name) else ""
 
 
 def _revision_words(revision: str) -> str:
