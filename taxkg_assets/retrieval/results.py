@@ -27,8 +27,8 @@ class RerankerPenalty(BaseModel):
     """What a reranker deducted from the score of a passage; `penalty` is at most 0."""
 
     model_config = ConfigDict(frozen=True)
-    name: str
-    penalty: float
+    name: str = Field(description="name of the reranker")
+    penalty: float = Field(description="points that it deducted, at most 0")
 
 
 class SameText(BaseModel):

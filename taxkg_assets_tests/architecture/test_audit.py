@@ -79,7 +79,7 @@ def test_a_known_vulnerability_fails_and_is_reported_with_its_remedy(
         said = capsys.readouterr().out.splitlines()
         assert said == [
             "berth 1.2: PYSEC-1, CVE-2031-1 (fixed in 1.3). A path leads out.",
-            "audit: 1 known holes in 3 packages",
+            "audit: 1 known vulnerabilities in 3 packages",
         ]
         monkeypatch.setattr(audit, "ACCEPTED", {"CVE-2031-1": "no path comes from outside here"})
         assert audit.main(["--registry", address, "--lock", str(lock)]) == 0
@@ -88,7 +88,7 @@ def test_a_known_vulnerability_fails_and_is_reported_with_its_remedy(
 def test_what_was_not_reported_is_counted(audit: ModuleType, lock: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with registry({"anchor": VALID, "crane": VALID}) as address:
         assert audit.main(["--registry", address, "--lock", str(lock)]) == 0
-    assert capsys.readouterr().out == "audit: 0 known holes in 2 packages; of 1 nothing was told\n"
+    assert capsys.readouterr().out == "audit: 0 known vulnerabilities in 2 packages; of 1 nothing was reported\n"
 
 
 @pytest.mark.parametrize("answers", [{}, {"anchor": {"info": {}}}, {"anchor": ["no object"]}])

@@ -121,7 +121,7 @@ def test_a_trace_without_a_box_asks_for_one(open_page: Any) -> None:
 
 
 def test_a_comparison_is_stacked_on_a_phone(open_page: Any) -> None:
-    page = open_page(VIEWS["compare"], PHONE)
+    page = open_page(f"/?view=compare&left={FORM}&leftField=|box_1b|&right={FORM}&rightField=|box_1a|", PHONE)
     row = page.locator("table.compare tbody tr:not(.same)").first
     row.wait_for()
     left, right = (row.locator(f"[data-side={side}]").bounding_box() for side in ("Left", "Right"))

@@ -69,7 +69,7 @@ _PLUMBING = {
 }
 """Modules of `defs` that carry rows and decide none of them."""
 _PART = "(?&"
-_LOADERS = {"find_rule", "load_family", "load_model", "load_rules", "matches_any"}
+_LOADERS = {"find_rule", "load_family", "load_model", "load_rules", "load_usable_rules", "matches_any"}
 _DESCRIBED = re.compile(r"\w+_column")
 """Functions of schemas/columns.py, whose texts describe a column."""
 

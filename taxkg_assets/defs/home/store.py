@@ -518,7 +518,7 @@ class Store:
     def read_manifest(self) -> SourceManifest:
         """Return the recorded sources; none for a new home."""
         found = self.storage.read(SOURCE_MANIFEST)
-        return SourceManifest() if found is None else SourceManifest.model_validate_json(found)
+        return SourceManifest() if found is None else SourceManifest.model_validate(json.loads(found))
 
     @contextmanager
     def lock_manifest(self) -> Iterator[None]:
