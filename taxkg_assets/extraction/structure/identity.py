@@ -322,7 +322,7 @@ def _cut_name(name: str) -> str:
     """Return a name without the headings of first sections that follow it; empty where no word of its own is left."""
     for rule in load_rules("identity", "name_ends"):
         name = rule.pattern.sub("", name)
-    return name.strip() if re.search(r"[^\W\d_]{4}", name) else ""
+    return name.strip() if re.search(r"(?i)\b(?!(?:and|for|the)\b)[^\W\d_]{3}", name) else ""
 
 
 def _revision_words(revision: str) -> str:

@@ -113,6 +113,26 @@ def test_publication_in_its_footer() -> None:
     assert found.title == "Publication 599 (2031) — Imaginary Gains"
 
 
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [
+        ("Dues Future Developments", "Publication 599 (2031) — Dues"),
+        ("What’s New Reminders", "Publication 599 (2031)"),
+        ("and", "Publication 599 (2031)"),
+        ("Tax", "Publication 599 (2031) — Tax"),
+    ],
+)
+def test_the_heading_of_a_first_section_is_no_name(name: str, title: str) -> None:
+    page = _page(1, (name, 30, 60), *_BODY, ("Publication 599 (2031)", 8, 770))
+    assert read_identity(_source("x", page)).title == title
+
+
+def test_a_sentence_about_a_new_form_is_no_revision() -> None:
+    sentence = "Use the new Form W-99, Fees of Pilots (Rev. March 2030), which has fewer lines."
+    page = _page(1, ("Imaginary Gains", 30, 60), (sentence, 9, 95), *_BODY, ("Publication 599 (2031)", 8, 770))
+    assert read_identity(_source("x", page)).revision == "2031"
+
+
 def test_the_printed_page_beats_the_file_name() -> None:
     page = _page(1, ("Form 1099-ZZZ", 12, 60), ("(Rev. March 2031)", 9, 75), *_BODY)
     found = read_identity(_source("f1099div--2024-01", page))
