@@ -100,7 +100,7 @@ def masked(tokens: Iterable[Token]) -> tuple[str, ...]:
     Returns:
         Words in order; a year is `<year>`.
     """
-    return tuple(mask(token.norm) for token in tokens if token.norm[-1:].isalnum() or len(token.norm) > 1)
+    return tuple(filter(None, (_mask_word(token.norm) for token in tokens)))
 
 
 def find_masked_words(text: str) -> tuple[str, ...]:
@@ -112,7 +112,7 @@ def find_masked_words(text: str) -> tuple[str, ...]:
     Returns:
         Words in order; a year is `<year>`.
     """
-    return tuple(filter(None, map(_mask_printed, _find_printed(text))))
+    return tuple(filter(None, map(_mask_word, find_words(text))))
 
 
 def find_words(text: str) -> list[str]:
@@ -124,17 +124,14 @@ def find_words(text: str) -> list[str]:
     Returns:
         Words in order, with repeats.
     """
-    return list(map(_norm, _find_printed(text)))
-
-
-def _find_printed(text: str) -> list[str]:
     word, leader = (rule.pattern for rule in load_rules("revisions", "tokens"))
-    return word.findall(leader.sub(" ", text))
+    return list(map(_norm, word.findall(leader.sub(" ", text))))
 
 
 @cache
-def _mask_printed(word: str) -> str:
-    return "".join(masked([Token(_norm(word), 0, len(word))]))
+def _mask_word(norm: str) -> str:
+    """Return a word as it is matched across years; empty for a sign."""
+    return mask(norm) if norm[-1:].isalnum() or len(norm) > 1 else ""
 
 
 @cache

@@ -64,8 +64,8 @@ def score_asserted(one: Wording, other: Wording, *, weights: Mapping[str, float]
     """
     said = _join_words(own for own in other.clauses if not own.is_condition)
     own = _join_words(own for own in one.clauses if not own.is_condition)
-    total = sum(weights.get(word, 0.0) for word in own)
-    found = sum(weights.get(word, 0.0) for word in own if match_word(word, said))
+    total = _sum_weights(own, weights)
+    found = _sum_weights((word for word in own if match_word(word, said)), weights)
     return found / total if total >= _LEAST_ASSERTED else 1.0
 
 
@@ -80,9 +80,9 @@ def is_excepted(one: Wording, other: Wording, *, weights: Mapping[str, float]) -
     words = _join_words(own for own in one.clauses if not own.is_exception)
     rest = _join_words(own for own in other.clauses if not own.is_exception)
     free = _join_words(own for own in other.clauses if own.is_exception)
-    total = sum(weights.get(word, 0.0) for word in words)
+    total = _sum_weights(words, weights)
     alone = [word for word in words if match_word(word, free) and not match_word(word, rest)]
-    return sum(weights.get(word, 0.0) for word in alone) >= _EXCEPTED * total > 0
+    return _sum_weights(alone, weights) >= _EXCEPTED * total > 0
 
 
 def names_exception(one: Wording, other: Wording, *, weights: Mapping[str, float]) -> bool:
@@ -95,8 +95,9 @@ def names_exception(one: Wording, other: Wording, *, weights: Mapping[str, float
     """
     words = _join_words(own for own in one.clauses if not own.is_exception)
     free = _join_words(own for own in other.clauses if own.is_exception)
-    total = sum(weights.get(word, 0.0) for word in words)
-    return sum(weights.get(word, 0.0) for word in words if match_word(word, free)) >= _EXCEPTED * total > 0
+    total = _sum_weights(words, weights)
+    excepted = _sum_weights((word for word in words if match_word(word, free)), weights)
+    return excepted >= _EXCEPTED * total > 0
 
 
 def demands_more(one: Wording, other: Wording, *, weights: Mapping[str, float]) -> bool:
@@ -238,6 +239,10 @@ def _find_nearest(
     shares = [sum(_weight_of(word, weights) for word in words if match_word(word, own.words)) for own in clauses]
     best = max(shares, default=0.0)
     return [own for share, own in zip(shares, clauses, strict=True) if share >= _NEAREST * best > 0], best
+
+
+def _sum_weights(words: Iterable[str], weights: Mapping[str, float]) -> float:
+    return sum(weights.get(word, 0.0) for word in words)
 
 
 def _join_words(clauses: Iterable[Clause]) -> Words:

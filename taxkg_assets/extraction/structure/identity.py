@@ -225,7 +225,7 @@ def _find_revision(
     own += [line.text for line in lines if named and line.text.startswith(f"Form {named.form}")]
     for text in [*heads, *own]:
         for match in (match for rule in rules for match in rule.pattern.finditer(text)):
-            if not _is_of_another(match, named=named):
+            if not _names_other_product(match, named=named):
                 return f"{match['year']}-{_month(match['month']):02d}", None
     year = _find_year([*heads, *own], lines, limits=limits) if named is not None else None
     if year is None and named is not None:
@@ -239,7 +239,7 @@ def _find_revision(
     return hint["revision"], int(hint["revision"]) if len(hint["revision"]) == 4 else None
 
 
-def _is_of_another(revision: re.Match[str], *, named: _Designation | None) -> bool:
+def _names_other_product(revision: re.Match[str], *, named: _Designation | None) -> bool:
     """Return whether a sentence names the revision of another product: `Form 9, Fees (Rev. May 2031), which`."""
     text = revision.string
     before = _NAMED_BEFORE.search(text[: revision.start()])

@@ -54,10 +54,7 @@ class GridCell:
 
 
 class TableEngine(Protocol):
-    """Finds the tables of a document; `faces` are the pages that show a form's face and have none.
-
-    `text`: its printed lines, where they are read already.
-    """
+    """Finds the tables of a document; a page that shows a form's face has none."""
 
     name: str
 

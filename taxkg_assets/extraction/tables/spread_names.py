@@ -48,15 +48,14 @@ def join_spread_names(grid: Grid, header_count: int) -> Grid:
 def _is_centered_name(names: Sequence[list[Run]], rows: Sequence[Row]) -> bool:
     """Decide whether the one name of some rows is set at half their height, below a row of figures without a name."""
     named = [ix for ix, name in enumerate(names) if name]
-    figures = [runs for row in rows for runs in _others(row).values()]
+    figures = [run.middle for row in rows for runs in _others(row).values() for run in runs]
     if not named or names[0] or named[-1] - named[0] >= len(named) or not all(map(_holds_figures, rows)):
         return False
     if sum(bool(_others(row)) for row in rows) < 2 or not all(_continues(names[a], names[a + 1]) for a in named[:-1]):
         return False
     name = [run for ix in named for run in names[ix]]
-    top, bottom = (pick(run.middle for runs in figures for run in runs) for pick in (min, max))
     middle = (name[0].middle + name[-1].middle) / 2
-    return abs(middle - (top + bottom) / 2) <= (name[0].y1 - name[0].y0) / 2
+    return abs(middle - (min(figures) + max(figures)) / 2) <= (name[0].y1 - name[0].y0) / 2
 
 
 def _is_one_name(names: Sequence[list[Run]], rows: Sequence[Row]) -> bool:
