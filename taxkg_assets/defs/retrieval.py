@@ -204,7 +204,9 @@ def build_index_version(
         input_versions=contents,
         settings=settings,
     )
-    flat = FlatRows(rows.drop("vector"), ordered.drop("vector"), stack_vectors(ordered["vector"]))
+    flat = FlatRows(
+        rows.drop("vector"), ordered.drop("vector"), stack_vectors(ordered["vector"]), tables.sort("table_id")
+    )
     is_local = isinstance(store.storage, LocalStorage)
     write_index_files(building, known=known, vectors=vectors, flat=flat if is_local else None, terms_by=terms.found_by)
     path = f"index/{manifest['index_version'].item()}"

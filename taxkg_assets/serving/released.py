@@ -12,7 +12,13 @@ from typing import Any
 import polars as pl
 
 from taxkg_assets.defs.home.access import HomeFolder
-from taxkg_assets.defs.home.index_files import has_catalogue, has_index_files, open_catalogue, open_search_index
+from taxkg_assets.defs.home.index_files import (
+    has_catalogue,
+    has_index_files,
+    open_catalogue,
+    open_search_index,
+    open_tables,
+)
 from taxkg_assets.defs.home.indexes import open_index
 from taxkg_assets.defs.home.models import open_encoder, open_encoder_by_hash
 from taxkg_assets.defs.home.question_models import open_question_encoder, why_not_exported
@@ -149,7 +155,9 @@ class Released:
         """All tables with what they are found by; an index of an older version does not keep it."""
         path = self.row["index_path"]
         if has_catalogue(self.store, path):
-            tables = self.store.read_as_written("tables", version=json.loads(self.row["table_versions"])["tables"])
+            tables = open_tables(self.store, path)
+            if tables is None:
+                tables = self.store.read_as_written("tables", version=json.loads(self.row["table_versions"])["tables"])
             return read_catalogue(open_catalogue(self.store, path), tables=tables)
         return build_catalogue(
             tables=self.table("tables"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import logging
 import os
@@ -15,7 +16,7 @@ import polars as pl
 import pytest
 
 from taxkg_assets.defs.home.index_files import IndexFilesError
-from taxkg_assets.defs.home.question_models import CARD, ExportDamagedError, export_name, open_export
+from taxkg_assets.defs.home.question_models import CARD, VERIFIED, ExportDamagedError, export_name, open_export
 from taxkg_assets.defs.home.store import Store
 from taxkg_assets.retrieval.encoding.encoder import SentenceEncoder
 from taxkg_assets.retrieval.index.passage_index import LanceIndex, SearchIndex
@@ -183,3 +184,19 @@ def test_a_damaged_export_is_refused(built_samples: Path, tmp_path: Path) -> Non
         (folder / path.name).write_bytes(path.read_bytes() + (b"" if path.name == CARD else b" "))
     with pytest.raises(ExportDamagedError, match="taxkg build"):
         open_export(Store(tmp_path), hashed, threads=1)
+
+
+def test_an_export_that_did_not_change_is_not_hashed_again(
+    built_samples: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hashed = open_release(str(built_samples)).row["model_hash"]
+    homes = [tmp_path / name for name in ("first", "second")]
+    shutil.copytree(built_samples / export_name(hashed), homes[0] / export_name(hashed))
+    homes[1].symlink_to(homes[0])  # another path: a model is opened once a process
+    assert open_export(Store(homes[0]), hashed, threads=1) is not None
+    with monkeypatch.context() as patched:
+        patched.setattr(hashlib, "file_digest", lambda *_: pytest.fail("a file was hashed that did not change"))
+        assert open_export(Store(homes[1]), hashed, threads=1) is not None
+    (homes[0] / export_name(hashed) / VERIFIED).write_text("damaged", encoding="utf8")
+    homes[1].rename(tmp_path / "third")
+    assert open_export(Store(tmp_path / "third"), hashed, threads=1) is not None

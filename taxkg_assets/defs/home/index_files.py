@@ -35,6 +35,7 @@ from taxkg_assets.retrieval.index.token_match import TokenIndex
 
 FACTS, FLAT, CARD, FILES = "facts", "flat", "card.json", "files.json"
 TERMS_BY = "terms_by"
+TABLES = "tables.arrow"
 FRAMES = ("rows", "mapped", "labeled", "tables", "documents", "forms", "terms", "catalogue")
 READ_ALONE = ("mapped", "terms", "catalogue")
 POSTINGS = ("starts", "rows", "scores")
@@ -50,11 +51,19 @@ class IndexFilesError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class FlatRows:
-    """Passages and units of an index in the order of a reader, without vectors, and the vectors of the units."""
+    """Passages and units of an index in the order of a reader, without vectors, and the vectors of the units.
+
+    Attributes:
+        rows: Passages.
+        units: Larger units: documents, pages, sections.
+        unit_vectors: Vectors of the units, one row per unit.
+        tables: Rows of `tables`, sorted by id: mapped into memory, a cell is read where a question needs it.
+    """
 
     rows: pl.DataFrame
     units: pl.DataFrame
     unit_vectors: Vectors
+    tables: pl.DataFrame
 
 
 def write_index_files(
@@ -87,6 +96,7 @@ def write_index_files(
         (folder / FLAT).mkdir()
         flat.rows.drop(MAPPED).rechunk().write_ipc(folder / FLAT / "passages.arrow")
         flat.units.write_ipc(folder / FLAT / "units.arrow")
+        flat.tables.rechunk().write_ipc(folder / FLAT / TABLES)
         _save_matrices(folder / FLAT, unit_vectors=flat.unit_vectors)
     for part in (facts,) if flat is None else (facts, folder / FLAT):
         listed = {path.name: [path.stat().st_size, _digest(path)] for path in sorted(part.iterdir())}
@@ -123,8 +133,27 @@ def open_catalogue(store: Store, path: str) -> pl.DataFrame:
     return _read_frame(_open_folder(store, f"{path}/{FACTS}") / "catalogue.arrow")
 
 
+def open_tables(store: Store, path: str) -> pl.DataFrame | None:
+    """Return the rows of `tables` that an index was made with, sorted by id, mapped from a file.
+
+    Args:
+        store: Home of the index.
+        path: Version of the index.
+
+    Returns:
+        The rows; None for an index in a bucket or of an older version, which does not keep them.
+    """
+    if not isinstance(store.storage, LocalStorage) or TABLES not in _list_files(store, f"{path}/{FLAT}"):
+        return None
+    return _read_frame(_open_folder(store, f"{path}/{FLAT}") / TABLES)
+
+
 def _list_facts(store: Store, path: str) -> Mapping[str, Any]:
-    listed = store.storage.read(f"{path}/{FACTS}/{FILES}")
+    return _list_files(store, f"{path}/{FACTS}")
+
+
+def _list_files(store: Store, folder: str) -> Mapping[str, Any]:
+    listed = store.storage.read(f"{folder}/{FILES}")
     return {} if listed is None else json.loads(listed)
 
 

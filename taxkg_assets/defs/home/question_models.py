@@ -5,14 +5,17 @@ No torch here. Where a model has no export, `defs/home/models.py` and `defs/home
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import re
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from taxkg_assets.defs.home.access import AnyHome
+from taxkg_assets.defs.home.storage import atomic_write
 from taxkg_assets.defs.home.store import Store
 from taxkg_assets.retrieval.encoding.encoder import CosineScale
 from taxkg_assets.retrieval.encoding.exported import (
@@ -27,6 +30,8 @@ from taxkg_assets.retrieval.encoding.passage_scorer import PassageScorer
 
 EXPORTS = "models"
 GRAPH, TOKENIZER, CARD = "model.onnx", "tokenizer.json", "card.json"
+VERIFIED = "verified.json"
+"""File that names the files of an export that had the digests of its card, with size and time of change."""
 SMALL_ARITHMETIC = "-onnx-int8"
 
 
@@ -136,19 +141,35 @@ def _open(folder: Path, card: str, threads: int) -> ExportedModel:
 
     own = json.loads(card)
     read = ExportCard(**{**own, "scale": CosineScale(**own["scale"])})
-    for name, digest in read.digests.items():
-        _verify(folder / name, digest)
+    _verify(folder, read.digests)
     tokenizer = Tokenizer.from_file(str(folder / TOKENIZER))
     tokenizer.no_padding()
     session = open_session(str(folder / GRAPH), threads=threads, is_optimized=read.is_optimized)
     return ExportedModel(session, tokenizer, read)
 
 
-def _verify(path: Path, digest: str) -> None:
-    with path.open("rb") as file:
-        found = hashlib.file_digest(file, "sha256").hexdigest()
-    if found != digest:
-        raise ExportDamagedError(
-            f"The exported model {path} has SHA-256 {found}, its card says {digest}: "
-            f"delete the folder {path.parent} and run `taxkg build`."
-        )
+def _verify(folder: Path, digests: Mapping[str, str]) -> None:
+    """Compare the files of an export with their digests: files that did not change since the last time are not read."""
+    states = {name: [digest, *_look(folder / name)] for name, digest in digests.items()}
+    try:
+        if json.loads((folder / VERIFIED).read_bytes()) == states:
+            return
+    except (OSError, ValueError):  # first use, or a damaged record: the files themselves decide
+        pass
+    for name, digest in digests.items():
+        path = folder / name
+        with path.open("rb") as file:
+            found = hashlib.file_digest(file, "sha256").hexdigest()
+        if found != digest:
+            raise ExportDamagedError(
+                f"The exported model {path} has SHA-256 {found}, its card says {digest}: "
+                f"delete the folder {folder} and run `taxkg build`."
+            )
+    with contextlib.suppress(OSError):  # a home that this user may only read is verified each time
+        atomic_write(folder / VERIFIED, json.dumps(states).encode())
+
+
+def _look(path: Path) -> tuple[int, int]:
+    """Return size and time of the last change, in nanoseconds."""
+    seen = path.stat()
+    return seen.st_size, seen.st_mtime_ns

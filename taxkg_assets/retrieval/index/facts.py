@@ -170,7 +170,7 @@ class PassageFacts:
         own = self._labeled_rows
         places = np.searchsorted(own, rows)
         some = np.flatnonzero(np.append(own, -1)[places] == rows)
-        for place, text in zip(some.tolist(), self._label_texts.gather(places[some]), strict=True):
+        for place, text in zip(some.tolist(), self._label_texts.gather(places[some].tolist()), strict=True):
             found[place] = frozenset(find_terms(text))
         return found
 

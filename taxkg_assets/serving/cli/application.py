@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import sys
@@ -37,6 +38,8 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of 
 
 FAILED, USAGE, QUARANTINED = 1, 2, 3
 
+COLLECT_AFTER = 100_000
+"""Objects that a command makes before Python looks for garbage among them; 700 by default."""
 SLOW_SECONDS = 3.0
 """Time of a question from which on a server is worth mentioning."""
 
@@ -129,7 +132,12 @@ def print_json(value: Any) -> None:
 
 
 def main() -> None:
-    """Run the command line. An expected error prints one message, a defect its trace."""
+    """Run the command line. An expected error prints one message, a defect its trace.
+
+    Most of what a command makes lives to its end, so garbage is looked for seldom, and at the end not at all: both
+    took a sixth of the time of a question.
+    """
+    gc.set_threshold(COLLECT_AFTER, *gc.get_threshold()[1:])
     streams = {number: os.dup(number) for number in (1, 2) if _is_open(number)}
     try:
         app()
@@ -142,6 +150,8 @@ def main() -> None:
             raise
         err.print(f"[bold red]taxkg:[/] {message}", highlight=False, markup=True, soft_wrap=True)
         sys.exit(USAGE if is_one_of(error, BAD_USAGE) else FAILED)
+    finally:
+        gc.freeze()
 
 
 def _is_open(number: int) -> bool:

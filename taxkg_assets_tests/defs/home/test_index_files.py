@@ -18,6 +18,7 @@ from taxkg_assets.defs.home.index_files import (
     IndexFilesError,
     find_damaged_files,
     open_codes,
+    open_tables,
     read_frame,
     read_terms,
 )
@@ -58,6 +59,15 @@ def test_a_damaged_copy_of_a_bucket_is_made_again_when_it_is_deleted(tmp_path: P
         open_codes(cast(Store, copied), PATH)
     with pytest.raises(IndexFilesError, match="run `taxkg build`"):
         open_codes(Store(tmp_path), PATH)
+
+
+def test_the_tables_of_an_index_are_those_of_the_release(sample_home: Path) -> None:
+    store = Store(sample_home)
+    path = store.read("index")["path"].item()
+    own = open_tables(store, path)
+    assert own is not None
+    assert own.equals(store.read("tables").sort("table_id"))
+    assert open_tables(store, "index/of an older version") is None
 
 
 def test_terms_are_read_of_whole_files_that_the_same_code_wrote(sample_home: Path) -> None:
