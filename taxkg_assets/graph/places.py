@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from taxkg_assets.rules.anchored_search import matches_any
 
@@ -99,6 +100,8 @@ _RECEIVED = re.compile(
     rf"\byou (?:also )?(?:receive|received|get|got) (?:an? |the )?(?P<form>{_SCHEDULE}|{_FORMS})[^.;]{{0,80}}$"
 )
 """Form that a later box of the sentence is on: `If you received a Form 2099, enter the amount from box 4`."""
+_NAMING = ("line", "box")
+"""Words, one of which each place contains."""
 _PART_NAMES = ("part", "inner", "within", "after")
 _SPLIT = re.compile(r",? (?:or|and) |, ")
 
@@ -127,7 +130,14 @@ def find_places(text: str, *, columns: bool = False, before: str = "") -> list[P
         columns: Whether columns without a line are places, too.
         before: Text before it, which may name `that form`.
     """
-    return list(_read_places(text, _PLACE_OR_COLUMN if columns else _PLACE, before))
+    words = _NAMING if not columns else (*_NAMING, "column")
+    return list(_list_places(text, columns, before)) if any(word in text for word in words) else []
+
+
+@lru_cache(maxsize=1024)
+def _list_places(text: str, columns: bool, before: str) -> tuple[Place, ...]:
+    """Return the places of a text, once: the rules ask for those of a sentence one after the other."""
+    return tuple(_read_places(text, _PLACE_OR_COLUMN if columns else _PLACE, before))
 
 
 def mask(text: str, places: list[Place]) -> str:
