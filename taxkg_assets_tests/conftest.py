@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import gc
 import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
@@ -48,6 +49,13 @@ def pytest_configure() -> None:
     """Write what tests build to memory where there is room for it: Dagster waits for the disk after each event."""
     if "PYTEST_DEBUG_TEMPROOT" not in os.environ and _has_room():
         os.environ["PYTEST_DEBUG_TEMPROOT"] = str(IN_MEMORY)
+
+
+def pytest_collection_finish() -> None:
+    """Take what is loaded by now from the collector: it stays, and a seventh of the time went into looking through it."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
 
 
 def _has_room() -> bool:
