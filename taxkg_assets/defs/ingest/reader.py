@@ -68,7 +68,8 @@ class _Child:
         self.limits = limits
         read_fd, write_fd = os.pipe()
         self.log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as the child
-        environment = {**os.environ, "POLARS_MAX_THREADS": "1", "OMP_NUM_THREADS": "1"}
+        # One arena: else the C library tries to make another one for each allocation that the limit refuses.
+        environment = {**os.environ, "POLARS_MAX_THREADS": "1", "OMP_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1"}
         self.process = subprocess.Popen(
             [sys.executable, "-m", "taxkg_assets.defs.ingest.worker", str(write_fd), str(limits.memory_mb)],
             stdin=subprocess.PIPE,

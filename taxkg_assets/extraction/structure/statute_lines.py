@@ -59,8 +59,9 @@ def find_placed_lines(source: Source, *, pages_lines: Sequence[Sequence[Line]]) 
         if source.is_text_file:
             columns = [list(lines)]
         else:
-            kept = [line for line in lines if not _is_furniture(line, page.height_pt, repeated)]
-            furniture += [line for line in lines if not any(line is other for other in kept)]
+            kept: list[Line] = []
+            for line in lines:
+                (furniture if _is_furniture(line, page.height_pt, repeated) else kept).append(line)
             items = [Item(line.x0, line.y0, line.x1, line.y1, line) for line in kept]
             columns = [merge_lines([item.line for item in run.items if item.line]) for run in find_columns(items)]
         for column in columns:

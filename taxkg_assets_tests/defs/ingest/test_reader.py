@@ -59,8 +59,8 @@ def test_a_document_that_takes_too_long_is_refused_and_the_next_is_read(tmp_path
 
 
 def test_a_document_that_eats_memory_is_refused_and_the_next_is_read(tmp_path: Path) -> None:
-    jobs = [job(tmp_path, "greedy", bomb(400_000)), job(tmp_path, "sound", valid_pdf())]
-    outcomes = read(jobs, Limits(seconds=900, memory_mb=256))
+    jobs = [job(tmp_path, "greedy", bomb(200_000)), job(tmp_path, "sound", valid_pdf())]
+    outcomes = read(jobs, Limits(seconds=900, memory_mb=128))
     assert outcomes["greedy"].stage == "limits"
     assert "TAXKG_DOCUMENT_MEMORY_MB" in outcomes["greedy"].remedy
     assert outcomes["sound"].is_read
