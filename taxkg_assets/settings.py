@@ -161,6 +161,10 @@ class Settings(BaseModel):
     guardrail: bool = Field(
         default=True, description="grade the relevance of each answer, and abstain if no passage answers the question"
     )
+    ablation: bool = Field(
+        default=True,
+        description="measure in each build what every part of the search adds; this doubles the time of evaluation",
+    )
     answer_relevance: float = Field(
         default=8.0, ge=0, le=10, description="minimum relevance, on a scale of 0 to 10, for an answer"
     )

@@ -117,7 +117,7 @@ def open_systems(searcher: Searcher, settings: Settings) -> Mapping[str, System]
 
         return system
 
-    parted = {name: open_system(parts) for name, parts in LEFT_OUT.items()}
+    parted = {name: open_system(parts) for name, parts in LEFT_OUT.items() if settings.ablation}
     if searcher.reranker is not None:
         parted[ONCE] = open_system(ONE_LOOK)
     if searcher.parts.hyde:
@@ -227,6 +227,7 @@ eval_runs = table(
         model_hash(home),
         reranker_hash(home),
         home.settings.answer_settings(),
+        str(home.settings.ablation),
         proposer_fingerprint(home) if asks_model(home) else "",
     ),
 )

@@ -19,6 +19,8 @@ from pathlib import Path
 
 import pytest
 
+from taxkg_assets.defs.evaluation import FULL, LEFT_OUT
+
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -148,6 +150,14 @@ def test_the_samples_are_built_with_their_labels_where_the_user_is(built: Path, 
     assert (built / "dagster" / "dagster.yaml").read_bytes() == (ROOT / "dagster.yaml").read_bytes()
     checkout = str(ROOT).encode()
     assert [path for path in built.rglob("*.json*") if path.is_file() and checkout in path.read_bytes()] == []
+
+
+def test_a_build_measures_what_each_part_of_the_search_adds(built: Path, installed: Installation) -> None:
+    done = installed.run("eval", "--json")
+    assert done.returncode == 0, done.stderr
+    systems = {row["system"] for row in json.loads(done.stdout)["figures"]}
+    assert systems == {"bm25", "dense", "hybrid", FULL, *LEFT_OUT}
+    assert "router" in (built / "reports" / "evaluation.md").read_text(encoding="utf8")
 
 
 def test_a_question_is_answered_with_a_citation(built: Path, installed: Installation) -> None:

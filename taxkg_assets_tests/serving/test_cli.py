@@ -121,8 +121,7 @@ def test_status_and_eval_show_what_is_stored(built_samples: Path) -> None:
     assert missing == set(TRAINED), "a build leaves training alone"
     figures = run("eval", "--home", str(built_samples))["figures"]
     systems = {row["system"] for row in figures}
-    assert systems >= {"bm25", "dense", "hybrid", "full", "without router"}
-    assert all(system in ("bm25", "dense", "hybrid", "full") or system.startswith("with") for system in systems)
+    assert systems == {"bm25", "dense", "hybrid", "full"}
 
 
 def test_answers_are_measured_by_kind(built_samples: Path) -> None:
