@@ -78,6 +78,7 @@ def quotes() -> Iterator[tuple[str, Row]]:
         yield "ownership", row
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_the_generator_gives_the_committed_bytes(document: str) -> None:
     assert build_samples()[document][0] == (SAMPLES / f"{document}.pdf").read_bytes()
@@ -91,6 +92,7 @@ def test_every_committed_sample_is_accounted_for() -> None:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LABELS)
 def test_the_labels_follow_from_the_manuscripts(name: str) -> None:
     assert labels()[name] == (GOLD / name).read_text(encoding="utf-8")

@@ -28,6 +28,7 @@ def test_the_gate_of_the_guide_finds_a_document_without_edges(built_samples: Pat
     assert law(others, documents)["document_id"].to_list() == [lost]
 
 
+@pytest.mark.slow
 def test_the_site_is_built_and_loads_nothing_from_elsewhere(tmp_path: Path) -> None:
     pytest.importorskip("mkdocs")
     command = [sys.executable, "-m", "mkdocs", "build", "--config-file", str(ROOT / "mkdocs.yml")]

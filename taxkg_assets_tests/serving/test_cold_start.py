@@ -63,6 +63,7 @@ def test_a_question_loads_no_engine(built_samples: Path, command: list[str]) -> 
     assert shown.strip()
 
 
+@pytest.mark.slow
 def test_who_asks_a_model_loads_no_engine_either() -> None:
     program = "import sys, taxkg_assets.defs.home.proposers; print(*{name.split('.')[0] for name in sys.modules})"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
@@ -102,6 +103,7 @@ def test_without_its_export_a_question_is_encoded_with_torch(
         assert [row.chunk_id for row in ours] == [row.chunk_id for row in theirs], question
 
 
+@pytest.mark.slow
 def test_help_loads_no_table_either() -> None:
     loaded, _ = _loaded(["--help"])
     assert loaded & {*FORBIDDEN, "polars", "deltalake", "onnxruntime", "numpy"} == set()

@@ -46,6 +46,7 @@ def _record_and_die(home: str) -> None:
     os._exit(9)
 
 
+@pytest.mark.slow
 def test_a_killed_process_loses_no_call(tmp_path: Path) -> None:
     child = multiprocessing.get_context("spawn").Process(target=_record_and_die, args=(str(tmp_path),))
     child.start()

@@ -201,6 +201,7 @@ def test_hostile_tables_are_read_as_far_as_they_can_be(spoil: Callable[[Any], No
     assert all(area.x1 > area.x0 and area.y1 > area.y0 for area in read.areas)
 
 
+@pytest.mark.slow
 def test_spoiled_objects_never_raise() -> None:
     """Objects of links and names with characters dropped, doubled or exchanged, some hundred times."""
     draw = random.Random(7)

@@ -89,6 +89,7 @@ def test_the_rows_of_a_long_table_do_not_fail_the_check() -> None:
     assert score_self_check(build_codes(vectors), vectors) >= 0.99
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2])
 def test_codes_keep_the_recall_of_the_law_at_a_size_where_bits_choose(
     seed: int, monkeypatch: pytest.MonkeyPatch
