@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from taxkg_assets.bounding_box import BoundingBox
 from taxkg_assets.retrieval.encoding.arrays import Floats
-from taxkg_assets.retrieval.encoding.encoder import Vectors
+from taxkg_assets.retrieval.encoding.encoder import TokenVectors, Vectors
 from taxkg_assets.retrieval.query.route_explanation import Found, RouteExplanation
 from taxkg_assets.retrieval.query.router import Route
 
@@ -108,6 +108,7 @@ class Ranking:
         features: Features by name, in the order of the candidates.
         query_vector: Vector of the question, shape (dimension,).
         cell: Table cell that leads the ranking, in words; empty for none.
+        tokens: Tokens of the question with their vectors; None where they are not compared.
     """
 
     route: Route
@@ -116,3 +117,4 @@ class Ranking:
     features: dict[str, Floats]
     query_vector: Vectors
     cell: str = ""
+    tokens: TokenVectors | None = None

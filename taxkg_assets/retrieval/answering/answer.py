@@ -32,6 +32,9 @@ from taxkg_assets.rules.models.answers import load_answers
 from taxkg_assets.rules.models.guardrail import load_guardrail
 from taxkg_assets.settings import Settings
 
+_LIKELY = 0.5
+"""Probability from which nothing else need speak for a cell that leads the ranking."""
+
 
 class Answer(BaseModel):
     """Result of `ask`: an answer with citations [n], guidance with its notice, or abstention.
@@ -160,7 +163,7 @@ def _find(searcher: Searcher, question: str, *, k: int, level: str, filters: Map
     if wanted != level:  # the guardrail is fitted for passages, whatever is returned
         results = searcher.assemble(ranking, k=k, level=wanted)
     if not results or wanted != "document":
-        if wanted == "auto" and graded[0] in (guardrail.PASSAGES, guardrail.TABLE):
+        if wanted == "auto" and graded[0] in (guardrail.PASSAGES, guardrail.TABLE, guardrail.CELL):
             results = add_tables(searcher, question, ranking, results=results)
         return _Found(ranking, results, graded, wanted, box=box)
     if not wants_summary(ranking.route.intent):
@@ -267,14 +270,16 @@ def find_kind(
         return guardrail.DOCUMENTS, {"coverage": known * most}
     evidence = find_evidence(searcher, question, ranking, results=results)
     signals = guardrail.find_signals(evidence, documents=len(searcher.facts.documents))
+    kinds: dict[str, dict[str, float]] = {guardrail.PASSAGES: signals}
     if quote_cell(ranking, results[0]):
         coverage = score_overlap(ranking.query_term_idf, frozenset(find_terms(ranking.cell)))
-        return guardrail.CELL, {"evidence": signals["evidence"], "coverage": coverage}
-    other = {"evidence": signals["evidence"], "fit": find_fit(searcher, question, ranking)}
-    if other["fit"] >= load_answers().tables.sure:
-        kinds = {guardrail.PASSAGES: signals, guardrail.TABLE: other}
-        return max(kinds.items(), key=lambda own: guardrail.score_kind(*own))
-    return guardrail.PASSAGES, signals
+        kinds = {guardrail.CELL: {"evidence": signals["evidence"], "coverage": coverage}}
+        if guardrail.read_confidence(guardrail.score_kind(guardrail.CELL, kinds[guardrail.CELL])) >= _LIKELY:
+            return next(iter(kinds.items()))
+    fit = find_fit(searcher, question, ranking)
+    if fit >= load_answers().tables.sure:
+        kinds[guardrail.TABLE] = {"evidence": signals["evidence"], "fit": fit}
+    return max(kinds.items(), key=lambda own: guardrail.score_kind(*own))
 
 
 def find_kind_signals(searcher: Searcher, question: str) -> tuple[str, Mapping[str, float]]:

@@ -14,7 +14,13 @@ from taxkg_assets.retrieval.answering.statement_scores import (
     score_statements,
 )
 from taxkg_assets.retrieval.answering.statements import Statement, find_statements
-from taxkg_assets.retrieval.answering.table_cells import covers_question, quote_cell, quote_row, quote_table_cells
+from taxkg_assets.retrieval.answering.table_cells import (
+    covers_question,
+    quote_alike,
+    quote_cell,
+    quote_row,
+    quote_table_cells,
+)
 from taxkg_assets.retrieval.answering.units import Draft, Piece, Unit, draft_unit, finish_unit, merge_drafts
 from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.retrieval.results import Ranking, Result
@@ -40,11 +46,10 @@ def excerpt_answer(searcher: Searcher, question: str, ranking: Ranking, *, resul
     if cell:
         cell += quote_row(ranking.cell, results[0], searcher.passages)
     if cell and ranking.route.wants_amount and covers_question(ranking):
-        return cell
+        return [*cell, *quote_alike(searcher, question, ranking, result=results[0])]
+    cell += quote_table_cells(searcher, question, ranking, results=results)
     limits = load_answers()
     shown = results[: limits.passages]
-    if not cell:
-        cell = quote_table_cells(searcher, question, ranking, results=results)
     found = find_statements(
         shown,
         searcher.passages,
@@ -59,7 +64,9 @@ def excerpt_answer(searcher: Searcher, question: str, ranking: Ranking, *, resul
         return cell or [_quote_whole(results[0])]
     if codes := list_codes(question, results, route=ranking.route, facts=searcher.passages):
         return codes
-    worth = score_statements(statements, encoder=searcher.encoder, ranking=ranking)
+    worth = score_statements(
+        statements, encoder=searcher.encoder, tokens=searcher.index_context.index.tokens, ranking=ranking
+    )
     first, is_compared = find_openings(statements, ranking.route.keys), ranking.route.intent == COMPARISON
     if is_compared:
         first += find_sides(
@@ -171,7 +178,9 @@ def list_documents(searcher: Searcher, question: str, ranking: Ranking, *, resul
             [result], searcher.passages, route=ranking.route, wanted=frozenset(ranking.query_term_idf)
         )
         if found:
-            worth = score_statements(found, encoder=searcher.encoder, ranking=ranking)
+            worth = score_statements(
+                found, encoder=searcher.encoder, tokens=searcher.index_context.index.tokens, ranking=ranking
+            )
             best = max(worth, key=lambda place: (worth[place], -place))
             pieces = finish_unit(draft_unit(found[best], worth=worth[best]), rank=result.rank).pieces
         units.append(Unit(rank=result.rank, label=title, pieces=[Piece(role="label", text=title), *pieces]))

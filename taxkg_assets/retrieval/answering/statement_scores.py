@@ -11,6 +11,7 @@ from taxkg_assets.retrieval.answering.statements import Statement
 from taxkg_assets.retrieval.encoding.arrays import Floats
 from taxkg_assets.retrieval.encoding.encoder import Encoder
 from taxkg_assets.retrieval.index.lines import CELLS
+from taxkg_assets.retrieval.index.token_match import TokenIndex
 from taxkg_assets.retrieval.ranking.rerank import score_overlap
 from taxkg_assets.retrieval.results import Ranking
 from taxkg_assets.rules.models.answers import load_answers
@@ -18,12 +19,15 @@ from taxkg_assets.rules.models.answers import load_answers
 _FIGURE = re.compile(r"\d[\d.,]*")
 
 
-def score_statements(statements: Sequence[Statement], *, encoder: Encoder, ranking: Ranking) -> dict[int, float]:
+def score_statements(
+    statements: Sequence[Statement], *, encoder: Encoder, tokens: TokenIndex | None, ranking: Ranking
+) -> dict[int, float]:
     """Score the likeliest statements.
 
     Args:
         statements: Statements of the passages.
         encoder: Encoder of the index.
+        tokens: Vectors of its tokens; None where it has none.
         ranking: Ranking of the question.
 
     Returns:
@@ -31,6 +35,11 @@ def score_statements(statements: Sequence[Statement], *, encoder: Encoder, ranki
     """
     limits = load_answers()
     flags = find_signals(statements, ranking=ranking)
+    flags["tokens"] = np.zeros(len(statements))
+    if tokens is not None and ranking.tokens is not None:
+        flags["tokens"] = tokens.score_texts(
+            ranking.tokens, encoder.find_tokens([_shorten(own.text) for own in statements])
+        )
     order = choose_candidates(flags)
     vectors = encoder.encode_sentences([_shorten(statements[place].text) for place in order])
     flags["cosine"] = np.zeros(len(statements))
@@ -45,7 +54,7 @@ def _shorten(text: str) -> str:
 
 
 def choose_candidates(flags: Mapping[str, Floats]) -> list[int]:
-    """Choose the likeliest statements by words alone.
+    """Choose the likeliest statements by words and tokens, which cost a hundredth of a comparison by meaning.
 
     Args:
         flags: Signals by name, each of shape (statements,).

@@ -13,14 +13,14 @@ from taxkg_assets.retrieval.index.lines import open_contexts
 from taxkg_assets.retrieval.ranking.rerank import score_overlap
 from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.retrieval.results import Ranking, Result
-from taxkg_assets.retrieval.tables.table_lookup import CellMatch, find_unit
+from taxkg_assets.retrieval.tables.table_lookup import CellMatch, find_table_cells, find_unit
 from taxkg_assets.retrieval.tables.table_request import find_requested_cells
 from taxkg_assets.rules.anchored_search import matches_any
 from taxkg_assets.rules.models.answers import load_answers
 
 
 def quote_table_cells(searcher: Searcher, question: str, ranking: Ranking, *, results: Sequence[Result]) -> list[Unit]:
-    """Quote the cells that a question requests, as far as their headers fit.
+    """Quote the cells that a question requests, as far as their headers fit, besides the one that leads the answer.
 
     Args:
         searcher: Opened search.
@@ -32,9 +32,11 @@ def quote_table_cells(searcher: Searcher, question: str, ranking: Ranking, *, re
         Units of the best-fitting tables, best first, each cell with its headers and its row.
     """
     limits, units = load_answers().tables, list[Unit]()
+    leading = ranking.cell if quote_cell(ranking, results[0]) else ""
     for matches in _find_cells(searcher, question, ranking):
         shown = [(own, _find_result(own, results, searcher.passages)) for own in matches]
-        for match, result in [(own, result) for own, result in shown if result is not None][: limits.cells]:
+        printed = [(own, result) for own, result in shown if result is not None][: limits.cells]
+        for match, result in [pair for pair in printed if pair[0].words != leading]:
             piece = Piece(role="cell", text=match.words, chunk_id=result.chunk_id, node_id=result.node_id)
             label = result.heading_path.rpartition(" > ")[2]
             title = [] if match.title else [Piece(role="label", text=label, chunk_id=result.chunk_id)]
@@ -110,6 +112,34 @@ def quote_cell(ranking: Ranking, result: Result) -> list[Unit]:
         return []
     piece = Piece(role="cell", text=ranking.cell, chunk_id=result.chunk_id, node_id=result.node_id)
     return [Unit(rank=1, label=result.heading_path.rpartition(" > ")[2], pieces=[piece])]
+
+
+def quote_alike(searcher: Searcher, question: str, ranking: Ranking, *, result: Result) -> list[Unit]:
+    """Quote the cells of a table whose headers fit as well as those of its cell that leads the ranking.
+
+    Args:
+        searcher: Opened search.
+        question: Words of the user.
+        ranking: Ranking of the question.
+        result: First passage, which prints the leading cell.
+
+    Returns:
+        Units of other rows; none where the leading cell fits best.
+    """
+    table = searcher.passages.tables.get(ranking.candidates[0].row)
+    if searcher.tables is None or table is None:
+        return []
+    found = find_table_cells(question, searcher.tables, tables=[table], forms=ranking.route.forms)
+    matches = found[0][: load_answers().tables.cells] if found else []
+    if ranking.cell not in (own.words for own in matches):
+        return []
+    label = result.heading_path.rpartition(" > ")[2]
+    pieces = (
+        Piece(role="cell", text=own.words, chunk_id=result.chunk_id, node_id=result.node_id)
+        for own in matches
+        if own.words != ranking.cell
+    )
+    return [Unit(rank=1, label=label, pieces=[piece]) for piece in pieces]
 
 
 def quote_row(cell: str, result: Result, facts: PassageFacts) -> list[Unit]:

@@ -67,6 +67,29 @@ class TokenIndex:
         scores: Floats = (best.astype(np.float64) @ weights) / weights.sum()
         return scores
 
+    def score_texts(self, question: TokenVectors, texts: Sequence[Sequence[int]]) -> Floats:
+        """Score how near the question's tokens come to those of some texts, as `score_rows` does for passages.
+
+        Args:
+            question: Tokens of the question with their vectors.
+            texts: Tokens of each text.
+
+        Returns:
+            Scores of shape (texts,); a token that no passage prints is near nothing.
+        """
+        lengths = np.array([max(1, len(own)) for own in texts], dtype=np.int64)
+        if not len(question.tokens) or not len(lengths) or not len(self.tokens):
+            return np.zeros(len(lengths))
+        printed = np.concatenate([np.array(own or [_NO_TOKEN], dtype=np.int32) for own in texts])
+        distinct, numbers = np.unique(printed, return_inverse=True)
+        places = np.minimum(np.searchsorted(self.tokens, distinct), len(self.tokens) - 1)
+        near = self.vectors[places] @ question.vectors.T
+        near[self.tokens[places] != distinct] = 0.0
+        best = np.maximum.reduceat(near[numbers], np.cumsum(lengths) - lengths, axis=0)
+        weights = self._read_rarity(question.tokens)
+        scores: Floats = (best.astype(np.float64) @ weights) / weights.sum()
+        return scores
+
     def compare(self, question: TokenVectors) -> Vectors:
         """Return the cosine similarity of every token of the index with every token of a question.
 

@@ -285,4 +285,5 @@ class Searcher:
             query_term_idf=first_stage.idf,
             features=features,
             query_vector=encoded.query_vector,
+            tokens=encoded.tokens,
         )

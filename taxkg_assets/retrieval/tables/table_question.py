@@ -16,6 +16,12 @@ from taxkg_assets.rules.models.table_lookup import load_table_lookup
 
 _CLAUSE_END = re.compile(r"[,;:?!]|\.(?:\s|$)| - |—")
 _KEYED = re.compile(r"^(?:box|line)_(?=\d+[a-z])")
+_DENIED = re.compile(r"(?i)\b(?:not|never|\w+n['’]t)\b[^,.;]*")
+_DENIED_OF = re.compile(
+    r"(?i)\b(?:i|you|we|he|she|they|it|who|spouse|person|employees?|child|children)"
+    r"(?:[’']?(?:m|re|s)| am| are| is| was| were)?"
+    r" (?:(?:do|does|did|is|are|was|were|has|have|ca|wo)n[’']?t|not|never)\b([^,.;]*)"
+)
 _DATE = re.compile(r"\b(\d{1,2})/\d{1,2}/\d{2,4}\b")
 _FORM = re.compile(r"(?i)\b(?:forms?|formularios?)\s+(\d{3,4})(?![\w-])(?!-)")
 _MONTH_NAMES = (
@@ -37,12 +43,14 @@ class Question:
     forms: frozenset[str] = frozenset()
     names_place: bool = False
     wants_share: bool = False
+    states: frozenset[str] = frozenset()
+    denied: frozenset[str] = frozenset()
 
     @property
     def key(self) -> tuple[Hashable, ...]:
         """Return all its parts as a key of a cache."""
         facets = frozenset(self.facets.items())
-        scope = (self.forms, self.names_place, self.wants_share)
+        scope = (self.forms, self.names_place, self.wants_share, self.states, self.denied)
         return self.words, self.lay_words, self.numbers, facets, self.years, scope
 
 
@@ -74,6 +82,28 @@ def find_words(text: str) -> frozenset[str]:
     dates = tuple(_DATE.finditer(text))
     months = (_month_words()[int(date[1]) - 1] for date in dates if 0 < int(date[1]) <= len(_MONTH_NAMES))
     return frozenset((*words, *(date[0] for date in dates), *months))
+
+
+def drop_denied(text: str) -> str:
+    """Return a text without what it denies: the rest of the clause after a negation.
+
+    Args:
+        text: Question, title or sentence.
+    """
+    return _DENIED.sub(" ", text)
+
+
+def find_denied_words(text: str) -> frozenset[str]:
+    """Find the words that a text only denies of somebody: "if you aren't covered", not "do not use it".
+
+    Args:
+        text: Question or title.
+
+    Returns:
+        Words after negations, as far as the text does not print them elsewhere.
+    """
+    denied = " ".join(match[1] for match in _DENIED_OF.finditer(text))
+    return find_words(denied) - find_words(_DENIED_OF.sub(" ", text)) - _noise_words()
 
 
 @lru_cache(maxsize=50_000)
@@ -111,6 +141,21 @@ def find_facets(text: str) -> dict[str, frozenset[str]]:
         if rule.may_match(small) and rule.pattern.search(text):
             found.setdefault(rule.extra["facet"], set()).add(rule.id)
     return {facet: frozenset(values) for facet, values in found.items()}
+
+
+@lru_cache(maxsize=20_000)
+def find_states(text: str) -> frozenset[str]:
+    """Find the states that a text names in full, as lists of addresses and rates do.
+
+    Args:
+        text: Question or header.
+
+    Returns:
+        Ids of the rules of `router.places`.
+    """
+    small = text.lower()
+    rules = (rule for rule in load_rules("router", "places") if rule.may_match(small))
+    return frozenset(rule.id for rule in rules if rule.pattern.search(text))
 
 
 @cache
@@ -158,7 +203,16 @@ def read_question(question: str) -> Question:
     wants_share = any(
         rule.pattern.search(question) for rule in load_rules("table_lookup", "shares") if "is_printed" not in rule.extra
     )
-    return Question(words, lay - words, tuple(numbers), facets, tuple(years), wants_share=wants_share)
+    return Question(
+        words,
+        lay - words,
+        tuple(numbers),
+        facets,
+        tuple(years),
+        wants_share=wants_share,
+        states=find_states(question),
+        denied=find_denied_words(question) & words,
+    )
 
 
 def _find_side(before: str) -> int:

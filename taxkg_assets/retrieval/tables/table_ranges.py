@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -28,6 +29,11 @@ class Range:
     def is_single(self) -> bool:
         """Return whether it is a single number."""
         return self.low == self.high
+
+    @property
+    def is_open(self) -> bool:
+        """Return whether it has one end only: a bracket that closes on both sides says more of a number in it."""
+        return math.isinf(self.low) or math.isinf(self.high)
 
     @property
     def names_year(self) -> bool:

@@ -9,6 +9,7 @@ from taxkg_assets.retrieval.results import Ranking
 from taxkg_assets.retrieval.tables.table_boost import may_request_cell
 from taxkg_assets.retrieval.tables.table_entry import TableCatalogue
 from taxkg_assets.retrieval.tables.table_lookup import CellMatch, find_table_cells
+from taxkg_assets.rules.anchored_search import matches_any
 from taxkg_assets.rules.models.answers import load_answers
 
 
@@ -26,7 +27,7 @@ def find_requested_cells(
     Returns:
         Matches of the best-fitting tables, best first, each table's best match first; none where no headers fit.
     """
-    if not may_request_cell(question, ranking.route):
+    if ranking.route.keys and not ranking.route.wants_amount:
         return []
     return tables.remember(
         (question, ranking.route.forms, tuple(own.row for own in ranking.candidates)),
@@ -39,7 +40,11 @@ def _choose_cells(
 ) -> list[list[CellMatch]]:
     limits = load_answers().tables
     found = find_table_cells(question, tables, tables=_list_tables(ranking, facts), forms=ranking.route.forms)
-    found = [matches for matches in found if matches and matches[0].score >= limits.least_score]
+    is_closed = not may_request_cell(question, ranking.route)
+    least = limits.least_closed if is_closed else limits.least_score
+    found = [matches for matches in found if matches[0].score >= least]
+    if is_closed:  # words answer a question for yes or no, a figure does not
+        found = [matches for matches in found if not matches_any("answers", "values", matches[0].value)]
     best = ranking.candidates[0].score if ranking.candidates else 0.0
     shares = {table_id: score / best for table_id, score in _score_tables(ranking, facts).items() if best > 0}
 

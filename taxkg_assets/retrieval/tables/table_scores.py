@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from taxkg_assets.retrieval.tables.table_entry import Header, TableEntry
-from taxkg_assets.retrieval.tables.table_question import Question, find_words
+from taxkg_assets.retrieval.tables.table_entry import TableEntry
+from taxkg_assets.retrieval.tables.table_headers import Header
+from taxkg_assets.retrieval.tables.table_question import Question, find_states, find_words
 from taxkg_assets.retrieval.tables.table_ranges import Number, Range
 from taxkg_assets.rules.loader import load_rules
 from taxkg_assets.rules.models.table_lookup import load_table_lookup
+
+_YEAR = "year"
+"""Search term of years."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +80,15 @@ def score_cell(
     is_named = any(share > 0 for share, _ in shares[: len(question.numbers)])
     is_named |= not question.words.isdisjoint((row.words | column.words) - entry.common_words)
     against += weights.unmet_number * sum(share == 0 < weight for share, weight in shares[: len(question.numbers)])
-    if question.names_place and entry.context.is_federal:
-        against += weights.other_place
+    against += _score_other_cases(question, entry, cell, row=row, column=column)
+    met = zip(question.numbers, shares, strict=False)
+    has_amount = any(share > 0 and not number.is_count for number, (share, _) in met)
     for facet, values in question.facets.items():
         total += weights.facet
         share = _facet_share(values, facet, entry, row=row, column=column)
         got += weights.facet * max(0.0, share)
+        if share > 0 and has_amount:  # a status and an amount choose row and column, whatever the words
+            spoken, said = spoken + weights.facet, said + weights.facet
         against += weights.contradiction if share < 0 else 0.0
         is_named |= share > 0 and facet in {*row.facets, *column.facets}
     if question.years:
@@ -90,20 +97,39 @@ def score_cell(
         got += weights.year * share
     if question.forms:
         total += weights.form
-        got += weights.form * _form_share(question.forms, entry)
+        share = _form_share(question.forms, entry)
+        got += weights.form * share
+        spoken, said = spoken + weights.form, said + weights.form * share
     if question.wants_share:
         is_share = _is_share(cell)
         is_named |= is_share
         against += 0.0 if is_share else weights.other_unit
-    own = (row.own - entry.common_words) | column.own
+    # The other states of a list say nothing against the one in question.
+    is_list = bool(question.states) and not find_states(cell["row_path"]).isdisjoint(question.states)
+    own = column.own if is_list else (row.own - entry.common_words) | column.own
     unasked = sum(rarity.get(word, 0.0) for word in own - question.words - question.lay_words)
-    if cell["col_path"] in entry.continued:
-        against += weights.continuation
     score = got / total if total else 0.0
     if said < weights.least_words * spoken:
         score *= said / (weights.least_words * spoken)
     unasked_share = unasked / (1 + sum(rarity.get(word, 0.0) for word in own))
     return CellWeights(score, against, unasked_share, is_named)
+
+
+def _score_other_cases(
+    question: Question, entry: TableEntry, cell: Mapping[str, Any], *, row: Header, column: Header
+) -> float:
+    """Score what says that a cell is for another case: another state or year, people who are not, an example."""
+    weights = load_table_lookup().weights
+    against = weights.other_place if question.names_place and entry.context.is_federal else 0.0
+    named = find_states(cell["row_path"]) if question.states else frozenset()
+    is_other = bool(named) and named.isdisjoint(question.states)
+    is_other |= bool(question.years) and _names_other_years(question, [*row.years, *column.years])
+    against += weights.contradiction * is_other
+    if entry.denied_words or question.denied:
+        is_denied = (question.words - question.denied) & entry.denied_words or question.denied & entry.affirmed_words
+        against += weights.denied * bool(is_denied)
+    against += weights.example * entry.is_example
+    return float(against + weights.continuation * (cell["col_path"] in entry.continued))
 
 
 def _is_share(cell: Mapping[str, Any]) -> bool:
@@ -154,7 +180,8 @@ def _number_shares(
         if not share:
             outside = max((_fit(number, found, nouns) for found, nouns in entry.outer_ranges), default=0.0)
             is_nearby = any(found.holds(number) for found in entry.singles[cell["row_ix"]])
-            share = max(0.6 * outside, weights.same_row if is_nearby else 0.0)
+            is_other = _is_outside_columns(number, entry, cell)
+            share = max(0.6 * outside, weights.same_row if is_nearby or is_other else 0.0)
         is_bare = not (share or number.is_money or number.is_percent)
         if is_bare and number.value in entry.header_forms:
             share = weights.name * (number.value in row.forms or number.value in column.forms)
@@ -171,11 +198,26 @@ def _number_shares(
     return shares, others
 
 
+def _is_outside_columns(number: Number, entry: TableEntry, cell: Mapping[str, Any]) -> bool:
+    """Return whether other columns are for counts of the same thing that exclude the number: it is for the rest."""
+    if not number.is_count or not entry.bounds or entry.headers[cell["col_path"]].ranges:
+        return False
+    if any(found.holds(number) for own in entry.headers.values() for found, _ in own.ranges):
+        return False
+    return any(_counts_other(number, found, nouns) for found, nouns in entry.bounds)
+
+
 def _fit(number: Number, found: Range, nouns: frozenset[str]) -> float:
     """Score how well a number matches a header's number: it must be within it, and should count the same thing."""
     weights = load_table_lookup().weights
     if not found.holds(number):
         return 0.0
+    return _fit_within(number, found, nouns) * (weights.open_range if found.is_open else 1.0)
+
+
+def _fit_within(number: Number, found: Range, nouns: frozenset[str]) -> float:
+    """Score how well a number counts what the numbers of a range count."""
+    weights = load_table_lookup().weights
     if number.beyond and found.is_single:  # a column for 10 is not for what is over 10, unless nothing else is
         return float(weights.bound)
     shared = sum(1 / (1 + distance) for noun, distance in number.nouns if noun in nouns)
@@ -200,7 +242,10 @@ def _form_share(forms: frozenset[str], entry: TableEntry) -> float:
 
 def _counts_other(number: Number, found: Range, nouns: frozenset[str]) -> bool:
     """Return whether a header counts the same thing as a number and has another value: a family of 4, not of 9."""
-    nearest = [noun for noun, distance in number.nouns if distance < 1]
+    if found.names_year and number.is_count:  # "30 years old" is no other year than 2013
+        return False
+    reach = 2.0 if any(noun == _YEAR and distance < 1 for noun, distance in number.nouns) else 1.0  # "30 years old"
+    nearest = [noun for noun, distance in number.nouns if distance < reach]
     return found.is_percent == number.is_percent and any(noun in nouns for noun in nearest)
 
 
@@ -210,6 +255,12 @@ def _facet_share(values: frozenset[str], facet: str, entry: TableEntry, *, row: 
         if named:
             return 1.0 if named & values else -1.0
     return 0.0
+
+
+def _names_other_years(question: Question, named: Sequence[Range]) -> bool:
+    """Return whether headers name years, and none of the question's: the limits of other years."""
+    years = [Number(float(year)) for year in question.years]
+    return bool(named) and not any(found.holds(year) for found in named for year in years)
 
 
 def _year_share(question: Question, entry: TableEntry, *, row: Header, column: Header) -> float:

@@ -29,6 +29,7 @@ class Tables(Section):
         sure: Fit from which a cell is a reason to answer.
         within: How much worse than the best table a second one may fit.
         least_score: Least fit of the headers of a cell, up to 1.
+        least_closed: Least fit where the question is for yes or no.
         most: Largest number of tables.
         cells: Largest number of cells of one table, whose headers fit alike.
         row_words: Largest number of words of a row that is quoted with its cell.
@@ -40,6 +41,7 @@ class Tables(Section):
     sure: float
     within: float
     least_score: float
+    least_closed: float
     most: int
     cells: int
     row_words: int

@@ -28,6 +28,9 @@ class Weights(Section):
         unasked_number: A row or column chosen by number that the question does not give.
         noun_missing: A number whose noun is another than the header's.
         bound: A single number, requested for what is over or under it.
+        open_range: Share of a number's worth in a range with one end only.
+        denied: A title that denies what the question says, or the reverse.
+        example: A table that is filled in for an invented case.
         count_as_money: A small bare number and a bracket of dollars.
         noun_share: … or counts only in part what the header counts.
         least_words: Below this share of its words a question is not about the cell, whatever its numbers.
@@ -61,6 +64,9 @@ class Weights(Section):
     noun_missing: float
     noun_unknown: float
     bound: float
+    open_range: float
+    denied: float
+    example: float
     count_as_money: float
     noun_share: float
     least_words: float
