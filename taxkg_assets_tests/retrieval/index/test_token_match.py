@@ -64,6 +64,17 @@ def test_rows_are_scored_in_any_order_and_number(index: TokenIndex) -> None:
     assert index.score_rows(question, np.zeros(0, dtype=np.int64)).tolist() == []
 
 
+def test_texts_are_scored_as_passages_with_the_same_tokens(index: TokenIndex) -> None:
+    """A token that no passage prints is near nothing, and so is a text without tokens."""
+    encoder = WordEncoder()
+    question = encoder.encode_tokens(["port duty"])[0]
+    texts = encoder.find_tokens(["harbour berth", "rent", "", "duty rent"])
+    assert index.score_texts(question, texts).tolist() == pytest.approx(index.score_rows(question, np.arange(4)))
+    unprinted = [[WORDS.index("port")]]
+    assert index.score_texts(question, unprinted).tolist() == [0.0]
+    assert index.score_texts(question, []).tolist() == []
+
+
 def test_a_question_without_tokens_is_near_nothing(index: TokenIndex) -> None:
     assert _score(index, "unknown words alone") == [0.0] * 4
 

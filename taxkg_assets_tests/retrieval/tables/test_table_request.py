@@ -61,6 +61,26 @@ WORKSHEET = _table(
     "sheet:1", "Worksheet for Berth Dues of the Crew", ["", ""],
     [["1.", "Enter the dues of the crew"], ["2.", "Multiply line 1 by 2.5% (0.025)"]],
 )  # fmt: skip
+STATES = _table(
+    "fleet:1", "Where To Send a Log", ["IF you moor in ...", "Form 7041 without a log", "Form 7041 with a log"],
+    [["Alabama, Alaska, or Texas", "Pier 1", "Pier 2"], ["Maine, Ohio, or Utah", "Pier 3", "Pier 4"]],
+)  # fmt: skip
+CODES = _table(
+    "codes:1", "Codes of Boats", ["", ""],
+    [["48310", "Coastal ferries"], ["48320", "Barges and towboats"], ["48700", "Sightseeing on lakes"]],
+)  # fmt: skip
+COVERED = _table(
+    "berth:1", "Duty if You Are Insured by a Club", ["IF the value is ...", "Duty"],
+    [["$10 or more", "full duty"], ["at least $500 but less than $900", "half of the duty"]],
+)  # fmt: skip
+UNCOVERED = _table(
+    "berth:2", "Duty if You Aren't Insured by a Club", ["IF the value is ...", "Duty"],
+    [["$10 or more", "double duty"], ["at least $500 but less than $900", "whole duty"]],
+)  # fmt: skip
+LIMITS = _table(
+    "limit:1", "Limit of Berths", ["Year", "Limit", "Limit if age 50 or older"],
+    [["2031 through 2033", "$5", "$6"], ["2034 through 2036", "$7", "$8"]],
+)  # fmt: skip
 HOUSEHOLDS = _table(
     "crew:1", "Weekly Ration", ["Family Size", "Ration"], [["2", "$20"], ["3", "$31"], ["4", "$42"]],
 )  # fmt: skip
@@ -85,10 +105,19 @@ def _catalogue(*tables: dict[str, Any]) -> TableCatalogue:
         ("rate for cargo with a value of 45,000", BRACKETS, "8%"),
         ("cargo of 70,000 in value, one log, what rate", BRACKETS, "9%"),
         ("ration for three of us in the family", HOUSEHOLDS, "$31"),
+        ("i moor in texas, where to send my 7041 without a log", STATES, "Pier 1"),
+        ("code for towboats and barges", CODES, "Barges and towboats"),
+        ("insured by a club, value 700, what duty", COVERED, "half of the duty"),
+        ("limit of berths in 2035 at age 52", LIMITS, "$8"),
+        ("limit of berths in 2035, i am 30 years old", LIMITS, "$7"),
     ],
 )
 def test_what_people_say_finds_the_cell(question: str, table: dict[str, Any], value: str) -> None:
-    """A month in a header of dates, a form by its bare number, a number in the words of a row, a household."""
+    """A month in a header of dates, a form by its bare number, a number in the words of a row, a household.
+
+    One state of a list, a code by what it means, the bracket that closes on both sides, the year of a row, and the
+    column for all other ages.
+    """
     assert _ask(question, table)[0][0].value == value
 
 
@@ -100,6 +129,16 @@ def test_a_cell_states_what_distinguishes_its_row_from_others_with_the_same_head
         "Where To Send a Log | Norland, Suland > 10 or more | Use this address: Pier 2",
     }
     assert found[0].value.startswith("Pier")
+
+
+def test_a_title_that_denies_what_the_question_says_counts_against_a_table() -> None:
+    """Two tables differ only in whether somebody is insured."""
+    for question, best in (
+        ("insured by a club, value 700, what duty", "half of the duty"),
+        ("i am not insured by a club, value 700, what duty", "whole duty"),
+    ):
+        found = [matches[0] for matches in _ask(question, COVERED, UNCOVERED)]
+        assert max(found, key=lambda match: match.score).value == best
 
 
 def test_the_text_of_a_worksheet_is_no_value() -> None:
@@ -135,3 +174,16 @@ def test_a_table_far_down_needs_a_better_fit() -> None:
     catalogue.scored.clear()
     ranking = Ranking(Route(keys=("box_1",)), (Candidate(1, 4.0, None, None, 0.0),), {}, {}, np.zeros(1, np.float32))
     assert find_requested_cells("what is in box 1", ranking, tables=catalogue, facts=facts) == []
+
+
+def test_a_question_for_yes_or_no_gets_words_and_no_figure() -> None:
+    """A table that says "half of the duty" answers it, one that says "8%" does not."""
+    facts = PassageFacts(pl.DataFrame({"table_id": ["toll:1", "berth:1"]}))
+    facts.__dict__["tables"] = {0: "toll:1", 1: "berth:1"}
+
+    def find(question: str, row: int) -> list[list[CellMatch]]:
+        ranking = Ranking(Route(), (Candidate(row, 4.0, None, None, 0.0),), {}, {}, np.zeros(1, np.float32))
+        return find_requested_cells(question, ranking, tables=_catalogue(BRACKETS, COVERED), facts=facts)
+
+    assert find("is there a rate for cargo with a value of 45,000", 0) == []
+    assert find("is there a duty if insured by a club, value 700", 1)[0][0].value == "half of the duty"
