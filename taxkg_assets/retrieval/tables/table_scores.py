@@ -17,6 +17,10 @@ _YEAR = "year"
 """Search term of years."""
 
 
+_SUPPOSED = ("status",)
+"""Attributes of the person that a cell is for, which a question must state before one cell answers it."""
+
+
 @dataclass(frozen=True, slots=True)
 class CellWeights:
     """Match of a cell's headers with a question, independent of other searches.
@@ -91,6 +95,8 @@ def score_cell(
             spoken, said = spoken + weights.facet, said + weights.facet
         against += weights.contradiction if share < 0 else 0.0
         is_named |= share > 0 and facet in {*row.facets, *column.facets}
+    if _supposes(question, row=row, column=column):
+        against += weights.supposed
     if question.years:
         share = _year_share(question, entry, row=row, column=column)
         total += weights.year
@@ -255,6 +261,15 @@ def _facet_share(values: frozenset[str], facet: str, entry: TableEntry, *, row: 
         if named:
             return 1.0 if named & values else -1.0
     return 0.0
+
+
+def _supposes(question: Question, *, row: Header, column: Header) -> bool:
+    """Return whether headers are for one value of an attribute, such as a filing status, that the question leaves open.
+
+    Headers for several values, or for the one that a number or a word of the question already chose, suppose nothing.
+    """
+    named = {facet: row.facets.get(facet, frozenset()) | column.facets.get(facet, frozenset()) for facet in _SUPPOSED}
+    return any(len(values) == 1 and facet not in question.facets for facet, values in named.items())
 
 
 def _names_other_years(question: Question, named: Sequence[Range]) -> bool:
