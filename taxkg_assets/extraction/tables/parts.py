@@ -126,7 +126,9 @@ def _holds_amounts(grid: Grid, column: int) -> bool:
 
 
 def _is_bold_column(grid: Grid, column: int) -> bool:
-    runs = [run for row in grid.rows[len(grid.rows) // 4 :] for run in row.cells.get(column, ())]
+    """Decide whether the cells of a column are bold in most rows that fill half of the columns: notes fill fewer."""
+    body = [row for row in grid.rows[len(grid.rows) // 4 :] if 2 * len(row.cells) >= len(grid.columns)]
+    runs = [run for row in body for run in row.cells.get(column, ())]
     return bool(runs) and sum(run.is_bold for run in runs) >= 0.8 * len(runs)
 
 

@@ -16,7 +16,7 @@ from taxkg_assets.extraction.authored.structure_tree import TagPlace, find_place
 from taxkg_assets.extraction.layout.paragraphs import matches
 from taxkg_assets.extraction.layout.regions import TableRegion
 from taxkg_assets.extraction.layout.ruling import Ruling, merge_rules
-from taxkg_assets.extraction.layout.text_runs import find_runs, split_leaders
+from taxkg_assets.extraction.layout.text_runs import find_runs, is_amount, split_leaders
 from taxkg_assets.extraction.pdf.model import Page, Span
 from taxkg_assets.extraction.tables.cells import NOTE_COLUMN, Cell, FoundTable
 from taxkg_assets.extraction.tables.grid import Box
@@ -49,7 +49,10 @@ def read_tagged_page(
     """
     tagged = find_tagged_tables(page, furniture=furniture, headed=headed)
     # Worksheets and what is in them are read by their tags alone: a page with no other table needs no second reading.
-    drawn = find_tables(page, is_face=False) if any(table.region.kind == "ruled" for table in tagged) else []
+    ruled = [table.region for table in tagged if table.region.kind == "ruled"]
+    drawn = find_tables(page, is_face=False) if ruled else []
+    # What runs several tagged tables together would answer for each of them with the rows of another.
+    drawn = [one for one in drawn if sum(_overlaps(region, one.region) for region in ruled) <= 1]
     return [table for found in tagged for table in _choose(found, drawn)]
 
 
@@ -60,7 +63,9 @@ def _choose(table: FoundTable, drawn: Sequence[FoundTable]) -> list[FoundTable]:
     others = [other for other in drawn if _overlaps(table.region, other.region)]
     own = Counter(cell.text for cell in table.cells)
     theirs = Counter(cell.text for other in others for cell in other.cells)
-    agreed = (own & theirs).total() / max(min(own.total(), theirs.total()), 1)
+    agreed = _share_equal(own, theirs)
+    if others and all(any(other.headers) for other in others) and _joins_cells(table, others):
+        agreed = max(agreed, _share_equal(_count_words([table]), _count_words(others)))
     limits = load_tables().tagged
     is_smaller = theirs.total() < limits.size_frac * own.total()
     needed = score_headers([table]) - (0.0 if table.has_header_tags else limits.header_slack)
@@ -68,6 +73,30 @@ def _choose(table: FoundTable, drawn: Sequence[FoundTable]) -> list[FoundTable]:
         return [table]
     path = table.path if len(others) == 1 else ()
     return [replace(other, region=replace(other.region, tag_ix=table.region.tag_ix), path=path) for other in others]
+
+
+def _joins_cells(table: FoundTable, others: Sequence[FoundTable]) -> bool:
+    """Decide whether tags join columns, so that no header is over either, or rows: then equal words are enough."""
+    columns = len(table.headers)
+    is_narrower = not any(table.headers) and all(columns < len(other.headers) < 2 * columns for other in others)
+    return is_narrower or sum(_is_stack(cell.text) for cell in table.cells) > 1
+
+
+def _is_stack(text: str) -> bool:
+    """Decide whether a cell is several amounts and nothing else: those of rows that their tags join."""
+    parts = text.split()
+    return len(parts) > 1 and all(map(is_amount, parts))
+
+
+def _share_equal(own: Counter[str], theirs: Counter[str]) -> float:
+    """Compute the share of the smaller of two collections that the other one also has."""
+    return (own & theirs).total() / max(min(own.total(), theirs.total()), 1)
+
+
+def _count_words(tables: Iterable[FoundTable]) -> Counter[str]:
+    """Count the words of the headers and cells of tables."""
+    texts = (text for table in tables for text in (*table.headers, *(cell.text for cell in table.cells)))
+    return Counter(word for text in texts for word in text.split())
 
 
 def score_headers(tables: Sequence[FoundTable]) -> float:
