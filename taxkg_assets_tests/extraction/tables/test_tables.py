@@ -91,6 +91,29 @@ def test_a_name_at_half_height_names_rows_with_words_and_an_amount_each() -> Non
     assert _lookup(cells, "$251") == [("A cutter > 65 or older", "THEN the fee is")]
 
 
+def test_a_raised_mark_in_a_header_stays_with_its_word() -> None:
+    canvas = _ruled()
+    canvas.spans = [span for span in canvas.spans if span.text not in ("Season", "Price")]
+    canvas.text(254, 103, "Season", bold=True)
+    canvas.text(278.5, 102.5, "1", bold=True, size=5)
+    canvas.text(404, 103, "Price", bold=True)
+    assert _lookup(_cells(canvas), "Autumn") == [("Apple", "Season 1")]
+
+
+def test_boxes_in_line_with_the_columns_do_not_hide_the_preface_and_two_grids_have_none() -> None:
+    canvas = Canvas()
+    for top in (100.0, 220.0):
+        for i in range(5):
+            for x, text in zip((104, 254, 404), ("Boats", f"{top:.0f}", f"${i}"), strict=True):
+                canvas.text(x, top + 3 + 16 * i, text if i else text.title(), bold=i == 0)
+        canvas.grid([100, 250, 400, 500], [top + 16 * i for i in range(6)])
+    canvas.line(100, 100, 100, 300)
+    canvas.line(500, 100, 500, 300)
+    shown = [cell["text"] for cell in _cells(canvas) if cell["col_ix"] >= 0]
+    assert {"$1", "$2", "$3", "$4"} <= set(shown)
+    assert shown.count("$4") == 2
+
+
 def test_rows_above_the_columns_of_a_table_name_none_of_them() -> None:
     canvas = Canvas()
     canvas.text(104, 103, "Check each box that applies.")
