@@ -76,8 +76,10 @@ def _count_stubs(grid: Grid, paths: Sequence[str], first: int, last: int) -> int
     if is_worksheet(grid) and most > 1 and sum(len(mark) <= 4 for mark in marks) >= 0.5 * len(marks):
         return 2
     while count < most:
-        # A column of dashes may join the two ends of a range.
-        ahead = count + (count + 1 < most and _holds_dashes(grid, first + count))
+        # A column of dashes, and empty ones, may join the two ends of a range.
+        ahead = count
+        while ahead + 1 < most and _holds_no_words(grid, first + ahead):
+            ahead += 1
         leaf = " > ".join(paths[first + ahead].split(" > ")[-2:])
         if not any(rule.pattern.search(leaf) for rule in load_rules("tables", "second_stub")):
             break
@@ -100,9 +102,8 @@ def _count_stubs(grid: Grid, paths: Sequence[str], first: int, last: int) -> int
     return min(count, max(most, 1))
 
 
-def _holds_dashes(grid: Grid, column: int) -> bool:
-    texts = [run.text for row in grid.rows for run in row.cells.get(column, ())]
-    return bool(texts) and not any(map(str.isalnum, "".join(texts)))
+def _holds_no_words(grid: Grid, column: int) -> bool:
+    return not any(map(str.isalnum, "".join(run.text for row in grid.rows for run in row.cells.get(column, ()))))
 
 
 def _is_single_row(grid: Grid, paths: Sequence[str], first: int, last: int) -> bool:
