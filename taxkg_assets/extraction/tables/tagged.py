@@ -49,10 +49,7 @@ def read_tagged_page(
     """
     tagged = find_tagged_tables(page, furniture=furniture, headed=headed)
     # Worksheets and what is in them are read by their tags alone: a page with no other table needs no second reading.
-    ruled = [table.region for table in tagged if table.region.kind == "ruled"]
-    drawn = find_tables(page, is_face=False) if ruled else []
-    # What runs several tagged tables together would answer for each of them with the rows of another.
-    drawn = [one for one in drawn if sum(_overlaps(region, one.region) for region in ruled) <= 1]
+    drawn = find_tables(page, is_face=False) if any(table.region.kind == "ruled" for table in tagged) else []
     return [table for found in tagged for table in _choose(found, drawn)]
 
 
@@ -68,8 +65,10 @@ def _choose(table: FoundTable, drawn: Sequence[FoundTable]) -> list[FoundTable]:
         agreed = max(agreed, _share_equal(_count_words([table]), _count_words(others)))
     limits = load_tables().tagged
     is_smaller = theirs.total() < limits.size_frac * own.total()
+    # A reading that runs several tagged tables together would answer for each of them with the rows of another.
+    is_larger = _count_letters(own) < limits.size_frac * _count_letters(theirs)
     needed = score_headers([table]) - (0.0 if table.has_header_tags else limits.header_slack)
-    if is_smaller or agreed < limits.agreement_frac or score_headers(others) < needed:
+    if is_smaller or is_larger or agreed < limits.agreement_frac or score_headers(others) < needed:
         return [table]
     path = table.path if len(others) == 1 else ()
     return [replace(other, region=replace(other.region, tag_ix=table.region.tag_ix), path=path) for other in others]
@@ -91,6 +90,10 @@ def _is_stack(text: str) -> bool:
 def _share_equal(own: Counter[str], theirs: Counter[str]) -> float:
     """Compute the share of the smaller of two collections that the other one also has."""
     return (own & theirs).total() / max(min(own.total(), theirs.total()), 1)
+
+
+def _count_letters(texts: Counter[str]) -> int:
+    return sum(len(text) * count for text, count in texts.items())
 
 
 def _count_words(tables: Iterable[FoundTable]) -> Counter[str]:
