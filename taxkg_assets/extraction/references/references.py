@@ -258,7 +258,8 @@ def _find_owner(anchor_id: str | None, *, tree: dict[str, dict[str, Any]], ident
     while anchor_id is not None and anchor_id in tree:
         row = tree[anchor_id]
         kinds.append(row["kind"])
-        is_worksheet |= context("worksheet_heading").search(row["heading"]) is not None
+        # The label of a line may name a worksheet that it takes its amount from.
+        is_worksheet |= row["kind"] != "line" and context("worksheet_heading").search(row["heading"]) is not None
         is_reckoned |= context("column_heading").search(row["heading"]) is not None
         is_example |= row["kind"] == "runin" and context("example_heading").match(row["heading"]) is not None
         if row["key"] and not keys:
