@@ -18,7 +18,7 @@ from taxkg_assets.extraction.layout.regions import TableRegion
 from taxkg_assets.extraction.layout.ruling import Ruling, merge_rules
 from taxkg_assets.extraction.layout.text_runs import find_runs, is_amount, split_leaders
 from taxkg_assets.extraction.pdf.model import Page, Span
-from taxkg_assets.extraction.tables.cells import NOTE_COLUMN, Cell, FoundTable
+from taxkg_assets.extraction.tables.cells import NOTE_COLUMN, PATH_SEPARATOR, Cell, FoundTable
 from taxkg_assets.extraction.tables.grid import Box
 from taxkg_assets.extraction.tables.row_cells import CellRow, RowCell, hull_of
 from taxkg_assets.extraction.tables.tables import find_caption, find_tables, read_grid
@@ -61,14 +61,18 @@ def _choose(table: FoundTable, drawn: Sequence[FoundTable]) -> list[FoundTable]:
     own = Counter(cell.text for cell in table.cells)
     theirs = Counter(cell.text for other in others for cell in other.cells)
     agreed = _share_equal(own, theirs)
-    if others and all(any(other.headers) for other in others) and _joins_cells(table, others):
+    is_joined = bool(others) and all(any(other.headers) for other in others) and _joins_cells(table, others)
+    if is_joined:
         agreed = max(agreed, _share_equal(_count_words([table]), _count_words(others)))
     limits = load_tables().tagged
     is_smaller = theirs.total() < limits.size_frac * own.total()
     # A reading that runs several tagged tables together would answer for each of them with the rows of another.
-    is_larger = _count_letters(own) < limits.size_frac * _count_letters(theirs)
-    needed = score_headers([table]) - (0.0 if table.has_header_tags else limits.header_slack)
-    if is_smaller or is_larger or agreed < limits.agreement_frac or score_headers(others) < needed:
+    is_larger = _count_letters([table]) < limits.size_frac * _count_letters(others)
+    score = score_headers([table])
+    needed = score - (0.0 if table.has_header_tags else limits.header_slack)
+    # Where no header is missing, the drawing has nothing to add but a better division of the same cells.
+    least = limits.full_agreement_frac if score == 1.0 and not is_joined else limits.agreement_frac
+    if is_smaller or is_larger or agreed < least or score_headers(others) < needed:
         return [table]
     path = table.path if len(others) == 1 else ()
     return [replace(other, region=replace(other.region, tag_ix=table.region.tag_ix), path=path) for other in others]
@@ -92,8 +96,10 @@ def _share_equal(own: Counter[str], theirs: Counter[str]) -> float:
     return (own & theirs).total() / max(min(own.total(), theirs.total()), 1)
 
 
-def _count_letters(texts: Counter[str]) -> int:
-    return sum(len(text) * count for text, count in texts.items())
+def _count_letters(tables: Sequence[FoundTable]) -> int:
+    """Count the letters of tables; what a header says of several columns counts once."""
+    parts = {part for table in tables for path in table.headers for part in path.split(PATH_SEPARATOR)}
+    return sum(map(len, parts)) + sum(len(cell.text) for table in tables for cell in table.cells)
 
 
 def _count_words(tables: Iterable[FoundTable]) -> Counter[str]:
