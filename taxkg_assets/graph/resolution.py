@@ -132,11 +132,13 @@ class Resolver:
         self._statutes: dict[str, list[str]] = defaultdict(list)
         self._laws = Laws(catalogue.entries.values())
         self._tables: dict[tuple[str, str], str] = {}
+        self._worksheets: dict[str, list[tuple[str, str]]] = defaultdict(list)
         self._order: dict[str, int] = {}
         for ix, row in enumerate(anchors):
             self._add_anchor(row, ix)
         for document_id, table_id, title in tables:
             self._places.add(table_id)
+            self._add_worksheet(document_id, fold_heading(title), table_id)
             name = _TABLE_NAME.match(title)
             if name:
                 self._tables.setdefault((document_id, fold_heading(name.group(0))), table_id)
@@ -147,6 +149,7 @@ class Resolver:
         self._order[anchor_id] = ix
         heading = fold_heading(row["heading"])
         self._headings[document_id, heading].append(anchor_id)
+        self._add_worksheet(document_id, heading, anchor_id)
         opening = _OPENING.match(f"{heading} ")
         if opening is not None:
             self._numbered[document_id, opening.group(0)].append(anchor_id)
@@ -158,6 +161,10 @@ class Resolver:
                 self._laws.add_part(document_id, key.removeprefix("sec_"), anchor_id)
                 if not self._laws.is_cited_by_name(document_id):
                     self._statutes[key].append(anchor_id)
+
+    def _add_worksheet(self, document_id: str, heading: str, node_id: str) -> None:
+        if "worksheet" in heading:
+            self._worksheets[document_id].append((heading, node_id))
 
     def find_anchors(self, document_id: str, key: str) -> list[str]:
         """Find the anchors of a document with a key, including groups that contain it.
@@ -300,12 +307,28 @@ class Resolver:
         if named is None:
             anchor_id = self._choose(self.find_anchors(entry.document_id, reference["target"]), reference, forms=())
             return Target(anchor_id, 1.0) if anchor_id else None
+        if "worksheet" in named["form"].casefold():
+            return self._resolve_worksheet_line(named["what"], named["form"], entry)
         for doc_type in ("form", "filer_instructions"):
             found = self._find_nearest(named["form"], doc_type, reference)
             anchors = self.find_anchors(found[0].document_id, named["what"]) if found else []
             if found and anchors:
                 return Target(anchors[0], 1.0 if found[1] else _INEXACT)
         return _outside("line", reference["target"])
+
+    def _resolve_worksheet_line(self, key: str, worksheet: str, entry: Entry) -> Target | None:
+        """Find a line that a worksheet numbers: under its heading, else the worksheet itself, else outside."""
+        name = fold_heading(worksheet)
+        if name == "worksheet":
+            return None
+        named = [node for heading, node in self._worksheets[entry.document_id] if f"{heading} ".startswith(f"{name} ")]
+        for anchor_id in self.find_anchors(entry.document_id, key):
+            above = self.anchors[anchor_id]["parent_anchor_id"]
+            while above is not None and above not in named:
+                above = self.anchors[above]["parent_anchor_id"]
+            if above is not None:
+                return Target(anchor_id, 1.0)
+        return Target(named[0], _INEXACT) if named else _outside("line", f"{key} ({worksheet})")
 
     def _resolve_section(self, reference: Mapping[str, Any]) -> Target | None:
         target, entry = reference["target"], self._entry(reference)

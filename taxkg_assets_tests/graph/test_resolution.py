@@ -7,9 +7,9 @@ from typing import Any
 import polars as pl
 import pytest
 
-from taxkg_assets.graph.catalogue import revision_months
-from taxkg_assets.graph.resolution import find_printed_year
-from taxkg_assets_tests.graph.corpora import Corpus, document, reference, section
+from taxkg_assets.graph.catalogue import Catalogue, revision_months
+from taxkg_assets.graph.resolution import Resolver, find_printed_year
+from taxkg_assets_tests.graph.corpora import Corpus, anchor, document, reference, section
 
 
 def _edges_of(text: str, *, years: tuple[str, ...]) -> set[str]:
@@ -52,3 +52,29 @@ def test_the_year_is_read_next_to_the_mention_only() -> None:
 
 def test_what_is_made_for_a_year_knows_the_forms_revised_in_it() -> None:
     assert revision_months("2030-04") < revision_months("2030") < revision_months("2031-01")
+
+
+def _resolver() -> Resolver:
+    catalogue = Catalogue([document("i9--2030-01", "9", "filer_instructions", "2030-01")])
+    rows = [
+        anchor("i9--2030-01#01", "line", "line_4", "Line 4", perspective="filer"),
+        anchor("i9--2030-01#02", "section", None, "Boat Fee Worksheet—Line 8", perspective="filer"),
+        anchor("i9--2030-01#03", "line", "line_5", "Line 5.", perspective="filer", parent="i9--2030-01#02"),
+    ]
+    return Resolver(catalogue, anchors=rows, registry=[], tables=[])
+
+
+@pytest.mark.parametrize(
+    ("target", "node_id"),
+    [
+        ("line_4", "i9--2030-01#01"),
+        ("line_4 (Boat Fee Worksheet)", "i9--2030-01#02"),
+        ("line_5 (Boat Fee Worksheet)", "i9--2030-01#03"),
+        ("line_4 (Raft Worksheet)", "ext:line:line_4 (Raft Worksheet)"),
+        ("line_4 (worksheet)", None),
+    ],
+)
+def test_a_line_of_a_worksheet_is_no_line_of_the_form(target: str, node_id: str | None) -> None:
+    row = {"document_id": "i9--2030-01", "anchor_id": None, "kind": "line", "target": target, "target_form": ""}
+    found = _resolver().resolve(row)
+    assert (found.node_id if found else None) == node_id

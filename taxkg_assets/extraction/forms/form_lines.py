@@ -211,7 +211,7 @@ def _collect(
 ) -> list[FormLine]:
     """Give each number the pieces that belong to its line; `ends`: heights where a heading ends the line above."""
     separator_ys = find_separator_ys(page)
-    tops = {id(start): _top(start, braces) for start in starts}
+    tops = {id(start): _top(start, braces, repeats) for start in starts}
     heads = [*ends, *(piece.y0 for piece in pieces if piece.is_bold and label_key(piece.text))]
     own = {id(start.piece) for start in starts}
     found: list[FormLine] = []
@@ -244,10 +244,14 @@ def _collect(
     return found
 
 
-def _top(start: LineNumber, braces: Sequence[Line]) -> float:
-    """Find where a line begins: a brace next to its number may reach above it."""
+def _top(start: LineNumber, braces: Sequence[Line], repeats: Sequence[LineNumber]) -> float:
+    """Find where a line begins: a brace next to its number may reach above it, up to the last row of another line."""
+    top = start.piece.y0
     adjacent = [brace.y0 for brace in braces if brace.x0 > start.x0 and brace.y0 < start.piece.base < brace.y1]
-    return min([start.piece.y0, *adjacent])
+    if not adjacent:
+        return top
+    ends = [repeat.piece.y1 for repeat in repeats if repeat.x0 > start.x0 and repeat.piece.base < top]
+    return min(top, max([min(adjacent), *ends]))
 
 
 def _right_edge(page: Page, start: LineNumber, starts: Sequence[LineNumber]) -> float:

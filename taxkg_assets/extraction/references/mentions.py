@@ -319,14 +319,12 @@ def _read_titles(text: str, rule: Rule, *, taken: list[tuple[int, int]]) -> Iter
 
 def _attach_forms(text: str, mentions: list[Mention]) -> list[Mention]:
     """Say which form a box or line is on, which form a schedule belongs to, where a part or heading is."""
-    after, before = context("form_after"), context("form_before")
+    after = context("form_after")
     named = [
         _attach_schedule(text, mention, mentions) if mention.rule_id == "schedule" else mention for mention in mentions
     ]
     out = [
-        _attach_form(text, mention, named, after=after, before=before)
-        if mention.kind in ("box", "line", "section")
-        else mention
+        _attach_form(text, mention, named, after=after) if mention.kind in ("box", "line", "section") else mention
         for mention in named
     ]
     inside = {m.group for m in out if m.rule_id == "schedule" and "(Form" in m.target}
@@ -351,15 +349,13 @@ def _attach_schedule(text: str, mention: Mention, mentions: list[Mention]) -> Me
     return mention
 
 
-def _attach_form(
-    text: str, mention: Mention, mentions: list[Mention], *, after: re.Pattern[str], before: re.Pattern[str]
-) -> Mention:
+def _attach_form(text: str, mention: Mention, mentions: list[Mention], *, after: re.Pattern[str]) -> Mention:
     start, end = mention.group
     for other in mentions:
         if other.kind not in ("form", "publication") or (mention.kind == "box" and _has_no_boxes(text, other)):
             continue
         follows = other.group[0] >= end and after.match(text[end : other.group[0]])
-        leads = other.kind == "form" and other.group[1] <= start and _leads(text[other.group[1] : start], before)
+        leads = other.kind == "form" and other.group[1] <= start and leads_to(text[other.group[1] : start])
         if not (follows or leads):
             continue
         if mention.kind == "section":
@@ -376,6 +372,14 @@ def _has_no_boxes(text: str, form: Mention) -> bool:
     return form.rule_id == "schedule" or follows is not None
 
 
-def _leads(gap: str, before: re.Pattern[str]) -> bool:
+def leads_to(gap: str) -> bool:
+    """Decide whether what is printed between a form and a box or line after it says that the form has it.
+
+    Args:
+        gap: Text between the two.
+
+    Returns:
+        True if it does, as in `Form 9999, Part II, line 3`.
+    """
     gap = re.sub(r"^\s*\(Form\s+[\w-]+\)", "", gap)
-    return "," in gap and before.match(gap) is not None
+    return "," in gap and context("form_before").match(gap) is not None

@@ -21,6 +21,7 @@ from taxkg_assets.extraction.references.linked import LED_COLUMNS, LinkedTexts
 from taxkg_assets.extraction.references.mentions import Headings, Mention, context, find_mentions, find_rule_words
 from taxkg_assets.extraction.references.printed_ranges import keep_printed_lines
 from taxkg_assets.extraction.references.relations import classify_relations, find_sentence_at
+from taxkg_assets.extraction.references.worksheet_lines import attach_worksheets
 from taxkg_assets.extraction.structure.identity import Identity
 from taxkg_assets.rules.forms import split_forms
 from taxkg_assets.rules.sentences import find_sentences
@@ -39,13 +40,15 @@ _KEY = ["element_id", "start", "mention_start", "kind", "target"]
 class _Owner:
     """What a text is about: the keys of its box, line or section, its forms, and the document's own form.
 
-    `holds_amount` is true where the text is about a box or line, and not an example.
+    `holds_amount` is true where the text is about a box or line, and not an example; `is_worksheet`, where a heading
+    above it is that of a worksheet.
     """
 
     keys: set[str]
     forms: set[str]
     document_form: str
     holds_amount: bool
+    is_worksheet: bool
 
 
 @dataclass(slots=True)
@@ -107,6 +110,11 @@ def build_references(
         mentions = linked.add_mentions(section["element_id"], mentions, text=section["text"])
         if not mentions:
             continue
+        owner = owners.get(section["anchor_id"])
+        if owner is None:
+            owner = _find_owner(section["anchor_id"], tree=tree, identity=identity)
+            owners[section["anchor_id"]] = owner
+        mentions = attach_worksheets(section["text"], mentions, is_in_worksheet=owner.is_worksheet)
         readings = [
             _read_in_kind(section["text"], mention, doc_type=identity.doc_type, separators=separators)
             for mention in mentions
@@ -114,10 +122,6 @@ def build_references(
         mentions = [linked.read_inside(section["element_id"], mention) for mention in readings if mention is not None]
         if not identity.form or identity.doc_type == "publication":
             mentions = _inherit_forms(mentions)
-        owner = owners.get(section["anchor_id"])
-        if owner is None:
-            owner = _find_owner(section["anchor_id"], tree=tree, identity=identity)
-            owners[section["anchor_id"]] = owner
         is_led = is_item and led_by == section["anchor_id"]
         found.extend(_read_section(section, mentions, owner=owner, lead=lead if is_led else ""))
     return validated(_frame(found, linked).sort(_KEY), References)
@@ -250,11 +254,13 @@ def _find_owner(anchor_id: str | None, *, tree: dict[str, dict[str, Any]], ident
     keys: set[str] = set()
     forms: set[str] = set()
     kinds: list[str] = []
-    is_example = is_reckoned = False
+    is_example = is_reckoned = is_worksheet = False
     while anchor_id is not None and anchor_id in tree:
         row = tree[anchor_id]
         kinds.append(row["kind"])
-        is_reckoned |= any(context(name).search(row["heading"]) for name in ("worksheet_heading", "column_heading"))
+        # The label of a line may name a worksheet that it takes its amount from.
+        is_worksheet |= row["kind"] != "line" and context("worksheet_heading").search(row["heading"]) is not None
+        is_reckoned |= context("column_heading").search(row["heading"]) is not None
         is_example |= row["kind"] == "runin" and context("example_heading").match(row["heading"]) is not None
         if row["key"] and not keys:
             keys = _expand_key(row["key"])
@@ -262,8 +268,8 @@ def _find_owner(anchor_id: str | None, *, tree: dict[str, dict[str, Any]], ident
             forms = {row["form"]}
         anchor_id = row["parent_anchor_id"]
     inmost = next((kind for kind in kinds if kind != "runin"), "")
-    holds_amount = (inmost in _AMOUNT_KINDS or is_reckoned) and not is_example
-    return _Owner(keys, forms or set(split_forms(identity.form)), identity.form, holds_amount)
+    holds_amount = (inmost in _AMOUNT_KINDS or is_reckoned or is_worksheet) and not is_example
+    return _Owner(keys, forms or set(split_forms(identity.form)), identity.form, holds_amount, is_worksheet)
 
 
 def _expand_key(key: str) -> set[str]:
@@ -330,7 +336,7 @@ def _inherit_forms(mentions: list[Mention]) -> list[Mention]:
     for mention in mentions:
         if mention.kind == "form":
             last = mention.target.removeprefix("Form ")
-        elif mention.kind in ("box", "line"):
+        elif mention.kind in ("box", "line") and not mention.target.endswith(")"):
             if mention.target_form:
                 last = mention.target_form
             elif last and (mention.kind == "box" or last.startswith("Schedule")):

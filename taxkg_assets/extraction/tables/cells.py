@@ -34,7 +34,8 @@ class Cell:
 class FoundTable:
     """One table of a page, read but not yet numbered.
 
-    path: of its structure tag, equal on every page of it. has_header_tags: its tags tell the header cells.
+    path: of its structure tag, equal on every page of it. has_header_tags: its tags tell the header cells. is_titled:
+    its title is inside its border, so that none above it is its own.
     """
 
     region: TableRegion
@@ -44,6 +45,7 @@ class FoundTable:
     cells: tuple[Cell, ...]
     path: tuple[int, ...] = ()
     has_header_tags: bool = False
+    is_titled: bool = False
 
 
 @dataclass(slots=True)
@@ -215,7 +217,9 @@ def _is_parted(grid: Grid, row_ix: int, x: float, *, stubs: range) -> bool:
         return True
     # A line under an amount alone begins a total; one under all values leaves the name to both rows.
     values = [sum(edges) / 2 for edges in grid.columns[stubs.stop :]]
-    if drawn and all(any(line.covers(value) for line in drawn) for value in values):
+    # Of a single column without verticals, all lines are under amounts alone.
+    is_sum = len(values) == 1 and len(grid.slabs) == 1
+    if drawn and not is_sum and all(any(line.covers(value) for line in drawn) for value in values):
         return False
     return not _continues_name(grid, row_ix, stubs=stubs)
 

@@ -1,23 +1,12 @@
-"""Which rows of a grid are headers, and which columns each header speaks for."""
+"""Which rows of a grid are headers, and which of them head the rows below them only."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from taxkg_assets.extraction.layout.text_runs import Run, is_amount, is_note, is_numbered, is_year, join_text
-from taxkg_assets.extraction.tables.grid import Box, Grid, Row, column_of
+from taxkg_assets.extraction.tables.grid import Grid, Row
 from taxkg_assets.rules.models.tables import load_tables
-
-
-@dataclass(frozen=True, slots=True)
-class HeaderBlock:
-    """One header cell: its text and the columns that it is over."""
-
-    text: str
-    y0: float
-    first: int
-    last: int
 
 
 def count_header_rows(grid: Grid) -> int:
@@ -32,7 +21,7 @@ def count_header_rows(grid: Grid) -> int:
     rows = grid.rows
     if is_worksheet(grid):
         return 0
-    body = rows[len(rows) // 3 :]
+    body = [row for row in rows[len(rows) // 3 :] if not (len(row.cells) == 1 and is_note(join_text(row.runs)))]
     is_numeric = amount_frac([text for row in body for text in _after_stub(row)]) >= load_tables().header.amount_frac
     has_bold_body = _share([_is_bold(row) for row in body]) > 0.6
     has_bold_cells = _share([_is_bold_after_stub(row) for row in body]) > 0.3
@@ -48,7 +37,9 @@ def count_header_rows(grid: Grid) -> int:
             continue
         if ix in banners or (is_numeric and _is_body(grid, row)):
             break
-        is_distinct = (_is_bold(row) and not has_bold_body) or (_is_filled(grid, row) and not has_filled_body)
+        is_distinct = (_is_bold(row) and not has_bold_body and not _holds_plain_amounts(row)) or (
+            _is_filled(grid, row) and not has_filled_body
+        )
         is_distinct = is_distinct or (_is_bold_after_stub(row) and not has_bold_cells)
         is_words = (
             is_numeric
@@ -134,36 +125,6 @@ def is_worksheet(grid: Grid) -> bool:
     numbered = sum(is_numbered(text) for text in firsts)
     least = load_tables().grid.numbered_lines
     return bool(numbered >= least and numbered >= 0.5 * len(firsts))
-
-
-def find_header_blocks(grid: Grid, header_count: int) -> list[HeaderBlock]:
-    """Stack the runs of the header rows into cells and find the columns that each is over.
-
-    Args:
-        grid: Grid of the table.
-        header_count: Number of header rows.
-
-    Returns:
-        Header cells from top to bottom.
-    """
-    zone = grid.rows[:header_count]
-    bottom = zone[-1].y1 if zone else 0.0
-    named = [
-        HeaderBlock(join_text(runs), min(run.y0 for run in runs), column, column)
-        for row in zone
-        if row.is_full
-        for column, runs in row.cells.items()
-    ]
-    stacks: list[list[Run]] = [group for row in zone if not row.is_full for group in row.groups]
-    loose = [run for row in zone if not row.groups for run in row.runs]
-    for run in sorted(loose, key=lambda run: (round(run.middle), run.x0)):
-        home = next((stack for stack in reversed(stacks) if _continues(grid, stack, run)), None)
-        if home is None:
-            stacks.append([run])
-        else:
-            home.append(run)
-    blocks = named + [_place_block(grid, stack, stacks, bottom) for stack in stacks]
-    return sorted(blocks, key=lambda block: (block.first, round(block.y0), block.last))
 
 
 def find_later_headers(grid: Grid, header_count: int, paths: Sequence[str]) -> dict[int, list[str]]:
@@ -262,75 +223,6 @@ def group_columns(grid: Grid, row: Row) -> list[tuple[str, int, int]]:
     return pieces
 
 
-def _place_block(grid: Grid, stack: list[Run], stacks: list[list[Run]], bottom: float) -> HeaderBlock:
-    x0, x1 = min(run.x0 for run in stack), max(run.x1 for run in stack)
-    y0, y1 = min(run.y0 for run in stack), max(run.y1 for run in stack)
-    box = Box(x0, y0, x1, y1)
-    span = _underlined_columns(grid, box, bottom) or _centered_columns(grid, stack, stacks, box)
-    first, last = span or _covered_columns(grid, box)
-    return HeaderBlock(join_text(stack), y0, first, last)
-
-
-def _underlined_columns(grid: Grid, box: Box, bottom: float) -> tuple[int, int] | None:
-    """Find the columns that a line right under a header, narrower than the space between verticals, covers."""
-    center = (box.x0 + box.x1) / 2
-    line = grid.drawing.ruling.below(center, box.y1 - 4)
-    if line is None or line.at >= min(bottom - 2, box.y1 + 8) or line.start > box.x0 + 2 or line.end < box.x1 - 2:
-        return None
-    left, right = _walls(grid, center, (box.y0 + box.y1) / 2)
-    if line.start <= left + 4 and line.end >= right - 4:
-        return None
-    left, right = max(left, line.start), min(right, line.end)
-    covered = [i for i, (a, b) in enumerate(grid.columns) if left - 3 <= (a + b) / 2 <= right + 3]
-    return (covered[0], covered[-1]) if covered else None
-
-
-def _centered_columns(grid: Grid, stack: list[Run], stacks: list[list[Run]], box: Box) -> tuple[int, int] | None:
-    """Let a header speak for all columns of its drawn cell: alone in the cell, or centered alone in its lines."""
-    left, right = _walls(grid, (box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2)
-    inside = [i for i, (a, b) in enumerate(grid.columns) if left - 2 <= (a + b) / 2 <= right + 2]
-    span = (inside[0], inside[-1]) if inside else None
-    if _is_alone(grid, stack, stacks, Box(left, box.y0, right, box.y1)):
-        return span
-    adjacent = any(
-        run.y0 < box.y1 - 3 and run.y1 > box.y0 + 3 and left <= run.center <= right
-        for other in stacks
-        if other is not stack
-        for run in other
-    )
-    off_center = abs((box.x0 + box.x1) / 2 - (left + right) / 2)
-    if adjacent or off_center > max(6.0, load_tables().header.centered_frac * (right - left)):
-        return None
-    return span
-
-
-def _is_alone(grid: Grid, stack: list[Run], stacks: list[list[Run]], box: Box) -> bool:
-    """Decide whether a header is the only one in a cell that lines close above and below, over its whole width."""
-    ruling, center = grid.drawing.ruling, (box.x0 + box.x1) / 2
-    above, below = ruling.above(center, box.y0 + 4), ruling.below(center, box.y1 - 4)
-    if above is None or below is None:
-        return False
-    if any(line.start > box.x0 + 4 or line.end < box.x1 - 4 for line in (above, below)):
-        return False
-    cell = Box(box.x0, above.at, box.x1, below.at)
-    return not any(cell.holds(run, 0.0) for other in stacks if other is not stack for run in other)
-
-
-def _covered_columns(grid: Grid, box: Box) -> tuple[int, int]:
-    """Find the columns that a header's own words cover."""
-    covered = [i for i, (a, b) in enumerate(grid.columns) if min(b, box.x1) - max(a, box.x0) >= 0.5 * (b - a)]
-    if len(covered) >= 2:
-        return covered[0], covered[-1]
-    best = column_of(Run("", box.x0, box.y0, box.x1, box.y1, 0.0, False), grid.columns)
-    return best, best
-
-
-def _walls(grid: Grid, x: float, y: float) -> tuple[float, float]:
-    left, right = grid.drawing.ruling.left(x, y), grid.drawing.ruling.right(x, y)
-    box = grid.drawing.box
-    return (left.at if left else box.x0), (right.at if right else box.x1)
-
-
 def _slab_span(grid: Grid, run: Run) -> tuple[int, int] | None:
     """Give the columns of the slab that a run is centered in, if it is alone over several columns."""
     for a, b in grid.slabs:
@@ -342,26 +234,6 @@ def _slab_span(grid: Grid, run: Run) -> tuple[int, int] | None:
     return None
 
 
-def _continues(grid: Grid, stack: list[Run], run: Run) -> bool:
-    """Decide whether a run is the next line of a header cell."""
-    last = stack[-1]
-    x0, x1 = min(part.x0 for part in stack), max(part.x1 for part in stack)
-    ruling = grid.drawing.ruling
-    if abs(run.middle - last.middle) <= 2.0:
-        is_same_column = column_of(run, grid.columns) == column_of(last, grid.columns)
-        return is_same_column and 0 <= run.x0 - last.x1 <= 0.6 * run.size_pt
-    overlap = min(x1, run.x1) - max(x0, run.x0)
-    if overlap < 0.3 * min(x1 - x0, run.x1 - run.x0) or run.middle - last.middle > 1.45 * max(
-        run.size_pt, last.size_pt
-    ):
-        return False
-    line = ruling.below(run.center, last.middle)
-    if line is not None and line.at < run.middle:
-        return False
-    wall = ruling.right(min(last.center, run.center), run.middle)
-    return wall is None or wall.at >= max(last.center, run.center) or last.center == run.center
-
-
 def _is_complete(grid: Grid, rows: Sequence[Row]) -> bool:
     """Decide whether header rows already name most columns."""
     named = {column for row in rows for column in row.cells}
@@ -370,6 +242,13 @@ def _is_complete(grid: Grid, rows: Sequence[Row]) -> bool:
 
 def _after_stub(row: Row) -> list[str]:
     return [join_text(cell) for column, cell in row.cells.items() if column > 0]
+
+
+def _holds_plain_amounts(row: Row) -> bool:
+    """Decide whether all cells next to the first column are amounts in plain type: then only the name is bold."""
+    cells = [cell for column, cell in row.cells.items() if column > 0]
+    is_plain = bool(cells) and not any(run.is_bold for cell in cells for run in cell)
+    return is_plain and all(is_amount(text) and not is_year(text) for text in map(join_text, cells))
 
 
 def _is_bold_after_stub(row: Row) -> bool:

@@ -76,8 +76,10 @@ def _count_stubs(grid: Grid, paths: Sequence[str], first: int, last: int) -> int
     if is_worksheet(grid) and most > 1 and sum(len(mark) <= 4 for mark in marks) >= 0.5 * len(marks):
         return 2
     while count < most:
-        # A column of dashes may join the two ends of a range.
-        ahead = count + (count + 1 < most and _holds_dashes(grid, first + count))
+        # A column of dashes, and empty ones, may join the two ends of a range.
+        ahead = count
+        while ahead + 1 < most and _holds_no_words(grid, first + ahead):
+            ahead += 1
         leaf = " > ".join(paths[first + ahead].split(" > ")[-2:])
         if not any(rule.pattern.search(leaf) for rule in load_rules("tables", "second_stub")):
             break
@@ -100,9 +102,8 @@ def _count_stubs(grid: Grid, paths: Sequence[str], first: int, last: int) -> int
     return min(count, max(most, 1))
 
 
-def _holds_dashes(grid: Grid, column: int) -> bool:
-    texts = [run.text for row in grid.rows for run in row.cells.get(column, ())]
-    return bool(texts) and not any(map(str.isalnum, "".join(texts)))
+def _holds_no_words(grid: Grid, column: int) -> bool:
+    return not any(map(str.isalnum, "".join(run.text for row in grid.rows for run in row.cells.get(column, ()))))
 
 
 def _is_single_row(grid: Grid, paths: Sequence[str], first: int, last: int) -> bool:
@@ -126,7 +127,9 @@ def _holds_amounts(grid: Grid, column: int) -> bool:
 
 
 def _is_bold_column(grid: Grid, column: int) -> bool:
-    runs = [run for row in grid.rows[len(grid.rows) // 4 :] for run in row.cells.get(column, ())]
+    """Decide whether the cells of a column are bold in most rows that fill half of the columns: notes fill fewer."""
+    body = [row for row in grid.rows[len(grid.rows) // 4 :] if 2 * len(row.cells) >= len(grid.columns)]
+    runs = [run for row in body for run in row.cells.get(column, ())]
     return bool(runs) and sum(run.is_bold for run in runs) >= 0.8 * len(runs)
 
 

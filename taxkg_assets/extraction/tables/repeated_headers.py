@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from taxkg_assets.extraction.tables.headers import HeaderBlock
+from taxkg_assets.extraction.tables.header_blocks import HeaderBlock
 
 # Headers on one line have tops this near to each other.
 _SAME_LINE_PT = 2.0

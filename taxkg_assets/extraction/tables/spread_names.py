@@ -49,7 +49,9 @@ def _is_centered_name(names: Sequence[list[Run]], rows: Sequence[Row]) -> bool:
     """Decide whether the one name of some rows is set at half their height, below a row of figures without a name."""
     named = [ix for ix, name in enumerate(names) if name]
     figures = [run.middle for row in rows for runs in _others(row).values() for run in runs]
-    if not named or names[0] or named[-1] - named[0] >= len(named) or not all(map(_holds_figures, rows)):
+    if not named or names[0] or named[-1] - named[0] >= len(named):
+        return False
+    if not (all(map(_holds_figures, rows)) or _are_alike(rows)):
         return False
     if sum(bool(_others(row)) for row in rows) < 2 or not all(_continues(names[a], names[a + 1]) for a in named[:-1]):
         return False
@@ -76,6 +78,14 @@ def _is_note_row(row: Row) -> bool:
 def _holds_figures(row: Row) -> bool:
     """Decide whether a row holds amounts next to its name, or nothing: words may be rows of their own."""
     return all(any(is_amount(run.text) for run in runs) for runs in _others(row).values())
+
+
+def _are_alike(rows: Sequence[Row]) -> bool:
+    """Decide whether rows fill the same columns next to their name, the last of them with an amount."""
+    first = _others(rows[0]).keys()
+    return all(
+        _others(row).keys() == first and all(is_amount(run.text) for run in row.cells[max(first)]) for row in rows
+    )
 
 
 def _others(row: Row) -> dict[int, list[Run]]:

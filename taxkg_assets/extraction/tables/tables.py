@@ -18,13 +18,10 @@ from taxkg_assets.extraction.pdf.model import Page, Source
 from taxkg_assets.extraction.tables.carried_headers import carry_headers
 from taxkg_assets.extraction.tables.cells import NOTE_COLUMN, PATH_SEPARATOR, Cell, FoundTable, find_cells
 from taxkg_assets.extraction.tables.grid import Box, Drawing, Grid, find_grid
-from taxkg_assets.extraction.tables.headers import (
-    count_header_rows,
-    find_header_blocks,
-    find_later_headers,
-    is_worksheet,
-)
+from taxkg_assets.extraction.tables.header_blocks import find_header_blocks
+from taxkg_assets.extraction.tables.headers import count_header_rows, find_later_headers, is_worksheet
 from taxkg_assets.extraction.tables.parts import find_parts
+from taxkg_assets.extraction.tables.preface import add_frame, split_frame, split_title
 from taxkg_assets.extraction.tables.printed_worksheets import find_worksheet_rows
 from taxkg_assets.extraction.tables.regions import find_drawings
 from taxkg_assets.extraction.tables.repeated_headers import spread_over_repeats
@@ -80,8 +77,8 @@ def find_tables(page: Page, *, is_face: bool | None = None) -> list[FoundTable]:
         table = _read_table(page, drawing)
         if table is None:
             continue
-        caption = _find_caption(runs, drawing.box, drawings)
-        if not caption and above is not None and _follows(above[0], drawing.box):
+        caption = "" if table.is_titled else _find_caption(runs, drawing.box, drawings)
+        if not (caption or table.is_titled) and above is not None and _follows(above[0], drawing.box):
             caption = above[1]
         above = (drawing.box, caption)
         tables.append(replace(table, title=", ".join(part for part in (caption, table.title) if part)))
@@ -146,9 +143,12 @@ def _read_table(page: Page, drawing: Drawing) -> FoundTable | None:
     grid = find_grid(drawing)
     if len(grid.columns) < 2 or len(grid.rows) < 2 or not _is_plausible(grid):
         return None
+    frame, grid = split_frame(grid)
     table = _read_grid(page, grid, count_header_rows(grid))
     most = load_tables().regions.max_header_words
-    return None if table is None or any(len(header.split()) > most for header in table.headers) else table
+    if table is None or any(len(header.split()) > most for header in table.headers):
+        return None
+    return add_frame(table, frame)
 
 
 def read_grid(page: Page, grid: Grid, least_headers: int, *, carried: Sequence[str] = ()) -> FoundTable | None:
@@ -163,6 +163,8 @@ def read_grid(page: Page, grid: Grid, least_headers: int, *, carried: Sequence[s
     Returns:
         The table; None if its cells have no text.
     """
+    frame, grid = split_frame(grid)
+    least_headers = max(0, least_headers - len(frame.preface))
     count = least_headers if carried else max(least_headers, count_header_rows(grid))
     if carried and not count:
         table = _read_grid(page, replace(grid, is_continued=True), count, carried=carried)
@@ -173,7 +175,8 @@ def read_grid(page: Page, grid: Grid, least_headers: int, *, carried: Sequence[s
     # A header that is tagged once more for each row of headers that it reaches over counts once.
     cells = tuple(replace(cell, col_path=_without_repeats(cell.col_path)) for cell in table.cells)
     headers = tuple(map(_without_repeats, table.headers))
-    return replace(table, headers=headers, cells=cells, has_header_tags=least_headers > 0)
+    table = replace(table, headers=headers, cells=cells, has_header_tags=least_headers > 0)
+    return add_frame(table, frame)
 
 
 def _without_repeats(path: str) -> str:
@@ -195,6 +198,8 @@ def find_caption(runs: Sequence[Run], box: Box) -> str:
 
 def _read_grid(page: Page, grid: Grid, header_count: int, *, carried: Sequence[str] = ()) -> FoundTable | None:
     """Find the header paths and cells of a grid; `carried` are the paths of one that continues without headers."""
+    heading, grid = split_title(grid) if header_count else ("", grid)
+    header_count -= bool(heading)
     grid = join_spread_names(grid, header_count)
     drawing = grid.drawing
     found = find_header_blocks(grid, header_count)
@@ -215,7 +220,7 @@ def _read_grid(page: Page, grid: Grid, header_count: int, *, carried: Sequence[s
     parts = find_parts(grid, later[max(later)] if later else paths)
     cells = find_cells(grid, header_count, parts, {header_count: paths, **later})
     region = TableRegion(page.page, drawing.box.x0, drawing.box.y0, drawing.box.x1, drawing.box.y1, "ruled")
-    title = " ".join(block.text for block in subtitle)
+    title = " ".join(filter(None, (heading, *(block.text for block in subtitle))))
     return FoundTable(region, title, tuple(paths), tuple(parts), tuple(cells)) if cells else None
 
 
@@ -235,6 +240,7 @@ def _find_caption(runs: Sequence[Run], box: Box, drawings: Sequence[Drawing]) ->
         run
         for run in runs
         if run.middle < box.y0
+        and not matches("icons", run.text.strip())
         and box.x0 - 6 <= run.center <= box.x1 + 6
         and not any(other.box is not box and other.box.holds(run) for other in drawings)
         and not is_filing_note(run.text)
@@ -248,7 +254,7 @@ def _find_caption(runs: Sequence[Run], box: Box, drawings: Sequence[Drawing]) ->
     edge, has_head, titled = box.y0, False, 0
     for line in reversed(find_lines(above)):
         gap = edge - max(run.y1 for run in line)
-        if gap > (limits.caption_gap_pt if not picked else line[0].size_pt):
+        if gap > (limits.caption_gap_pt if not picked else line[0].size_pt) or matches("answers", line[0].text):
             break
         picked.append(line)
         edge = min(run.y0 for run in line)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 from statistics import median
 
@@ -48,8 +49,22 @@ def build_grid(page: Page, rows: Sequence[CellRow], ruling: Ruling) -> Grid | No
     drawing = Drawing(box, runs, _cut(ruling, box), fills)
     whole = {id(row) for row in full}
     placed = [_place_row(row, columns, is_full=id(row) in whole, by_number=flows) for row in rows]
+    columns, placed = _without_empty_lead(columns, placed)
+    if len(columns) < 2:
+        return None
     plain = has_plain_names(placed, column_count=len(columns))
     return Grid(drawing, columns, find_slabs(drawing), tuple(placed), plain)
+
+
+def _without_empty_lead(
+    columns: tuple[tuple[float, float], ...], rows: Sequence[Row]
+) -> tuple[tuple[tuple[float, float], ...], list[Row]]:
+    """Leave out the first columns that no row fills, such as that of an icon: the names of rows come after them."""
+    first = min((min(row.cells) for row in rows if row.cells), default=0)
+    if not first:
+        return columns, list(rows)
+    kept = ((columns[0][0], columns[first][1]), *columns[first + 1 :])
+    return kept, [replace(row, cells={ix - first: runs for ix, runs in row.cells.items()}) for row in rows]
 
 
 def _count_columns(rows: Sequence[CellRow]) -> int:

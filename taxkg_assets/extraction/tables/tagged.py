@@ -16,9 +16,9 @@ from taxkg_assets.extraction.authored.structure_tree import TagPlace, find_place
 from taxkg_assets.extraction.layout.paragraphs import matches
 from taxkg_assets.extraction.layout.regions import TableRegion
 from taxkg_assets.extraction.layout.ruling import Ruling, merge_rules
-from taxkg_assets.extraction.layout.text_runs import find_runs, split_leaders
+from taxkg_assets.extraction.layout.text_runs import find_runs, is_amount, split_leaders
 from taxkg_assets.extraction.pdf.model import Page, Span
-from taxkg_assets.extraction.tables.cells import NOTE_COLUMN, Cell, FoundTable
+from taxkg_assets.extraction.tables.cells import NOTE_COLUMN, PATH_SEPARATOR, Cell, FoundTable
 from taxkg_assets.extraction.tables.grid import Box
 from taxkg_assets.extraction.tables.row_cells import CellRow, RowCell, hull_of
 from taxkg_assets.extraction.tables.tables import find_caption, find_tables, read_grid
@@ -60,14 +60,52 @@ def _choose(table: FoundTable, drawn: Sequence[FoundTable]) -> list[FoundTable]:
     others = [other for other in drawn if _overlaps(table.region, other.region)]
     own = Counter(cell.text for cell in table.cells)
     theirs = Counter(cell.text for other in others for cell in other.cells)
-    agreed = (own & theirs).total() / max(min(own.total(), theirs.total()), 1)
+    agreed = _share_equal(own, theirs)
+    is_joined = bool(others) and all(any(other.headers) for other in others) and _joins_cells(table, others)
+    if is_joined:
+        agreed = max(agreed, _share_equal(_count_words([table]), _count_words(others)))
     limits = load_tables().tagged
     is_smaller = theirs.total() < limits.size_frac * own.total()
-    needed = score_headers([table]) - (0.0 if table.has_header_tags else limits.header_slack)
-    if is_smaller or agreed < limits.agreement_frac or score_headers(others) < needed:
+    # A reading that runs several tagged tables together would answer for each of them with the rows of another.
+    is_larger = _count_letters([table]) < limits.size_frac * _count_letters(others)
+    score = score_headers([table])
+    needed = score - (0.0 if table.has_header_tags else limits.header_slack)
+    # Where no header is missing, the drawing has nothing to add but a better division of the same cells.
+    least = limits.full_agreement_frac if score == 1.0 and not is_joined else limits.agreement_frac
+    if is_smaller or is_larger or agreed < least or score_headers(others) < needed:
         return [table]
     path = table.path if len(others) == 1 else ()
     return [replace(other, region=replace(other.region, tag_ix=table.region.tag_ix), path=path) for other in others]
+
+
+def _joins_cells(table: FoundTable, others: Sequence[FoundTable]) -> bool:
+    """Decide whether tags join columns, so that no header is over either, or rows: then equal words are enough."""
+    columns = len(table.headers)
+    is_narrower = not any(table.headers) and all(columns < len(other.headers) < 2 * columns for other in others)
+    return is_narrower or sum(_is_stack(cell.text) for cell in table.cells) > 1
+
+
+def _is_stack(text: str) -> bool:
+    """Decide whether a cell is several amounts and nothing else: those of rows that their tags join."""
+    parts = text.split()
+    return len(parts) > 1 and all(map(is_amount, parts))
+
+
+def _share_equal(own: Counter[str], theirs: Counter[str]) -> float:
+    """Compute the share of the smaller of two collections that the other one also has."""
+    return (own & theirs).total() / max(min(own.total(), theirs.total()), 1)
+
+
+def _count_letters(tables: Sequence[FoundTable]) -> int:
+    """Count the letters of tables; what a header says of several columns counts once."""
+    parts = {part for table in tables for path in table.headers for part in path.split(PATH_SEPARATOR)}
+    return sum(map(len, parts)) + sum(len(cell.text) for table in tables for cell in table.cells)
+
+
+def _count_words(tables: Iterable[FoundTable]) -> Counter[str]:
+    """Count the words of the headers and cells of tables."""
+    texts = (text for table in tables for text in (*table.headers, *(cell.text for cell in table.cells)))
+    return Counter(word for text in texts for word in text.split())
 
 
 def score_headers(tables: Sequence[FoundTable]) -> float:

@@ -151,7 +151,8 @@ class Tagged(Section):
     """Tables that the publisher tagged.
 
     `agreement_frac`: share of equal cells from which the layout's reading of the same table counts as the same
-    grid; `size_frac`: share of the cells that it must have. `max_columns`: more are no table. `worksheet_lines`:
+    grid, `full_agreement_frac` where no cell lacks a header; `size_frac`: share of the cells that it must have.
+    `max_columns`: more are no table. `worksheet_lines`:
     rows that begin with a number from which a table is a worksheet, of which `worksheet_frac` must go on with
     words. Where `filled_frac` of these rows have words of `filled_letters` letters or more in `filled_cells` cells
     next to the number, it is a table with numbered rows. `header_slack`: how much lower the
@@ -161,6 +162,7 @@ class Tagged(Section):
     """
 
     agreement_frac: float
+    full_agreement_frac: float
     size_frac: float
     max_columns: int
     header_slack: float

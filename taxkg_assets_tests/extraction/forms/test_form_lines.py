@@ -131,6 +131,22 @@ def test_a_brace_is_read_after_the_words_before_it() -> None:
     assert _named(blocks_of(page, identity=_FORM))["line_5"] == "5 Enter: 10 for a canoe 20 for a raft 30 for a ship"
 
 
+def test_a_brace_takes_no_row_of_the_line_above() -> None:
+    page = _schedule()
+    _put(page, 120, 210, "5", "b")
+    _put(page, 140, 210, "Subtract line 4 from line 3. If the result is zero, enter it on lines 6, 7, and")
+    _put(page, 140, 221, "8, and go to line 7")
+    _put(page, _AMOUNT, 221, "5", "b")
+    _put(page, 120, 235, "6", "b")
+    page.to(430, 206).set(("}", ""), size=36)
+    for ix, text in enumerate(("If you own a canoe, see the guide", "All others, enter 20")):
+        _put(page, 140, 235 + 12 * ix, text)
+    _put(page, _AMOUNT, 240, "6", "b")
+    named = _named(blocks_of(page, identity=_FORM))
+    assert named["line_5"].endswith("enter it on lines 6, 7, and 8, and go to line 7")
+    assert named["line_6"] == "6 If you own a canoe, see the guide All others, enter 20"
+
+
 def test_numbers_in_a_booklet_are_no_lines_of_a_form() -> None:
     assert not _named(blocks_of(_schedule(), identity=identity_of("publication")))
 

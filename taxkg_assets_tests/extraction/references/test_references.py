@@ -11,6 +11,7 @@ import pytest
 from taxkg_assets.extraction.invariants import find_false_evidence
 from taxkg_assets.extraction.references.mentions import Headings, find_mentions
 from taxkg_assets.extraction.references.references import build_references
+from taxkg_assets.extraction.references.worksheet_lines import attach_worksheets
 from taxkg_assets.extraction.structure.identity import Identity
 from taxkg_assets.schemas import Anchors, References, Sections
 from tools.rule_switch import every_rule
@@ -65,6 +66,10 @@ def test_lists_and_ranges_give_one_target_each(text: str, targets: list[str]) ->
         ("either (1) under section 998(a)(1) or (2) by gift", [("irc_section", "IRC 998(a)(1)")]),
         ("section 998(c), (A) the boat", [("irc_section", "IRC 998(c)")]),
         ("See Regulations sections 1.9999-1, -2, and -6.", [("regulation", f"Regs 1.9999-{n}") for n in (1, 2, 6)]),
+        (
+            "See Regulations section 1.9999-14(j) through (l).",
+            [("regulation", f"Regs 1.9999-14({x})") for x in "jkl"],
+        ),
         ("See Notice 2031-4, 2031-5 I.R.B. 77.", [("notice_or_ruling", "Notice 2031-4")]),
         ("Treasury Decision 9999 is old.", [("notice_or_ruling", "T.D. 9999")]),
         ("File FinCEN Form 999.", [("form", "FinCEN Form 999")]),
@@ -144,6 +149,29 @@ def _build(
     references = build_references(frame, anchors, identity=identity)
     assert find_false_evidence(references, frame).is_empty()
     return references, frame
+
+
+@pytest.mark.parametrize(
+    ("text", "targets"),
+    [
+        (
+            "Enter the amount from line 4 of the Boat Fee Worksheet.",
+            ["line_4 (Boat Fee Worksheet)", "Boat Fee Worksheet"],
+        ),
+        ("See the Boat Fee Worksheet, line 5.", ["Boat Fee Worksheet", "line_5 (Boat Fee Worksheet)"]),
+        (
+            "Complete the Boat Fee Worksheet. Subtract line 6 from line 2 of that worksheet.",
+            ["Boat Fee Worksheet", "line_6", "line_2 (Boat Fee Worksheet)"],
+        ),
+        ("Enter it on line 7 of the worksheet.", ["line_7 (worksheet)"]),
+    ],
+)
+def test_a_worksheet_numbers_its_own_lines(text: str, targets: list[str]) -> None:
+    mentions = find_mentions(text, headings=Headings({}))
+    placed = [mention.target for mention in attach_worksheets(text, mentions)]
+    assert sorted(placed) == sorted(targets)
+    bare = attach_worksheets("on line 7 of the worksheet", mentions[-1:], is_in_worksheet=True)
+    assert bare == mentions[-1:]
 
 
 def test_rows_slice_back_and_know_themselves() -> None:

@@ -73,6 +73,96 @@ def test_a_name_at_half_the_height_of_its_rows_names_them_all() -> None:
     assert {price: _lookup(cells, price) for price in expected} == expected
 
 
+def test_a_name_at_half_height_names_rows_with_words_and_an_amount_each() -> None:
+    canvas = Canvas()
+    for x, text in zip((104, 254, 404), ("IF your boat is", "AND its crew is", "THEN the fee is"), strict=True):
+        canvas.text(x, 103, text, bold=True)
+    borders = [100.0, 116.0]
+    for name, fee in (("A skiff", 120), ("A cutter", 250), ("A barge", 360)):
+        top = borders[-1] + 3
+        canvas.text(104, top + 6, name)
+        for row, crew in enumerate(("under age 65", "65 or older")):
+            canvas.text(254, top + 12 * row, crew)
+            canvas.text(430, top + 12 * row, f"${fee + row}")
+        borders.append(top + 25)
+    canvas.grid([100, 250, 400, 500], borders)
+    cells = _cells(canvas)
+    assert _lookup(cells, "$120") == [("A skiff > under age 65", "THEN the fee is")]
+    assert _lookup(cells, "$251") == [("A cutter > 65 or older", "THEN the fee is")]
+
+
+def test_a_raised_mark_in_a_header_stays_with_its_word() -> None:
+    canvas = _ruled()
+    canvas.spans = [span for span in canvas.spans if span.text not in ("Season", "Price")]
+    canvas.text(254, 103, "Season", bold=True)
+    canvas.text(278.5, 102.5, "1", bold=True, size=5)
+    canvas.text(404, 103, "Price", bold=True)
+    assert _lookup(_cells(canvas), "Autumn") == [("Apple", "Season 1")]
+
+
+def test_boxes_in_line_with_the_columns_do_not_hide_the_preface_and_two_grids_have_none() -> None:
+    canvas = Canvas()
+    for top in (100.0, 220.0):
+        for i in range(5):
+            for x, text in zip((104, 254, 404), ("Boats", f"{top:.0f}", f"${i}"), strict=True):
+                canvas.text(x, top + 3 + 16 * i, text if i else text.title(), bold=i == 0)
+        canvas.grid([100, 250, 400, 500], [top + 16 * i for i in range(6)])
+    canvas.line(100, 100, 100, 300)
+    canvas.line(500, 100, 500, 300)
+    shown = [cell["text"] for cell in _cells(canvas) if cell["col_ix"] >= 0]
+    assert {"$1", "$2", "$3", "$4"} <= set(shown)
+    assert shown.count("$4") == 2
+
+
+def test_rows_above_the_columns_of_a_table_name_none_of_them() -> None:
+    canvas = Canvas()
+    canvas.text(104, 103, "Check each box that applies.")
+    for y, who in ((116, "Your boat:"), (129, "Your raft:")):
+        for x, text in zip((104, 254, 404), (who, "Built before 2001", "Rented"), strict=True):
+            canvas.text(x, y, text, bold=x == 104)
+    rows = [("IF your port is", "AND your boxes are", "THEN the fee is")]
+    rows += [(port, str(count), f"${fee}") for port, fee in (("Eastport", 310), ("Westport", 420)) for count in (1, 2)]
+    for i, row in enumerate(rows):
+        for x, text in zip((104, 254, 404), row, strict=True):
+            canvas.text(x, 147 + 16 * i, text, bold=i == 0 or x == 104)
+    borders = [144.0 + 16 * i for i in range(len(rows) + 1)]
+    canvas.grid([100, 250, 400, 500], borders)
+    canvas.cell(100, 100, 500, 144)
+    cells = _cells(canvas)
+    assert _lookup(cells, "$310") == [("Eastport > 1", "THEN the fee is"), ("Eastport > 2", "THEN the fee is")]
+    notes = [cell["text"] for cell in cells if cell["col_ix"] == -1]
+    assert " ".join(notes).startswith("Check each box that applies. Your boat: Built before 2001 Rented")
+
+
+def test_bold_names_of_plain_amounts_are_no_headers() -> None:
+    canvas = Canvas()
+    rows = [("IF your boat is", "YOUR fee is"), ("Single or set apart from others", "$15"), ("Joint", "31,000")]
+    for i, row in enumerate([*rows, ("Head of a fleet", "23,000")]):
+        for x, text in zip((104, 354), row, strict=True):
+            canvas.text(x, 103 + 16 * i, text, bold=i == 0 or x == 104)
+    canvas.grid([100, 350, 500], [100 + 16.0 * i for i in range(5)])
+    cells = _cells(canvas)
+    assert _lookup(cells, "$15") == [("Single or set apart from others", "YOUR fee is")]
+    assert _lookup(cells, "31,000") == [("Joint", "YOUR fee is")]
+
+
+def test_a_first_row_of_one_line_over_the_columns_is_the_title() -> None:
+    canvas = Canvas()
+    canvas.text(104, 80, "!", bold=True)
+    canvas.text(104, 103, "Schedule Q—", bold=True)
+    canvas.text(148, 103, "If your boat is used for")
+    canvas.text(246, 103, "both trade and pleasure", bold=True)
+    rows = [("If the length is over—", "The fee is:"), ("$0", "$11"), ("12,000", "48"), ("48,000", "103")]
+    for i, row in enumerate(rows):
+        for x, text in zip((104, 304), row, strict=True):
+            canvas.text(x, 119 + 16 * i, text)
+    canvas.grid([100, 300, 500], [116 + 16.0 * i for i in range(5)])
+    canvas.cell(100, 100, 500, 116)
+    table = build_tables(source_of(canvas)).row(0, named=True)
+    assert table["title"] == "Schedule Q—If your boat is used for both trade and pleasure"
+    assert _lookup(table["cells"], "$11") == [("$0", "The fee is:")]
+
+
 def test_a_box_of_text_over_one_row_is_no_table() -> None:
     canvas = Canvas(1)
     for line in range(12):

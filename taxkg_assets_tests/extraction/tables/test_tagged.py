@@ -10,7 +10,7 @@ import pytest
 
 from taxkg_assets.extraction.extract import Extraction, extract
 from taxkg_assets.extraction.tables.tagged import find_tagged_tables
-from taxkg_assets_tests.extraction.tagged_pdf import COLUMNS, FOOT, LEFT, TaggedPdf, fill, make_tables
+from taxkg_assets_tests.extraction.tagged_pdf import COLUMNS, FOOT, HEIGHT, LEFT, TaggedPdf, fill, make_tables
 
 
 @cache
@@ -292,3 +292,70 @@ def test_rows_without_a_name_continue_the_row_above() -> None:
         pdf.row((60, ""), (200, ""), (400, "$15"))
     paths = _row_paths(pdf)
     assert (paths["Syrup"], paths["$6"], paths["$15"]) == ("January", "June", "")
+
+
+def test_a_first_column_that_no_row_fills_names_none() -> None:
+    pdf = TaggedPdf().put("H2", "Feeding", face="b", size=14).put("P", *fill(3))
+    with pdf.tag("Table"):
+        pdf.row((60, ""), (200, "For the season"), (400, "Feed by"), face="b")
+        pdf.row((60, ""), (200, "Spring"), (400, "April 3"))
+        pdf.row((60, ""), (200, "Autumn"), (400, "October 4"))
+    paths = _row_paths(pdf)
+    assert (paths["April 3"], paths["October 4"]) == ("Spring", "Autumn")
+
+
+def test_a_sum_below_its_line_is_no_amount_of_the_row_above() -> None:
+    pdf = TaggedPdf().put("H2", "Cost", face="b", size=14).put("P", *fill(3))
+    with pdf.tag("Table"):
+        pdf.row((60, "Sugar for the hives"), (400, "$40"))
+        pdf.row((60, "Frames and their wire"), (400, "$55"))
+        y = HEIGHT - pdf.y - 2
+        pdf.draw(f"0.5 w 395 {y} m 425 {y} l S")
+        pdf.row((60, ""), (400, "$95"))
+    assert _row_paths(pdf)["$95"] != "Frames and their wire"
+
+
+def test_rows_that_their_tags_join_are_read_by_their_drawing() -> None:
+    pdf = TaggedPdf().put("H2", "Fees", face="b", size=14).put("P", *fill(3))
+    top = pdf.y + 8
+    ys = [top, top + 16]
+    with pdf.tag("Table"):
+        pdf.row((60, "IF you keep"), (220, "AND you are"), (400, "THEN pay"), face="b", gap=10)
+        for name, fee in (("bees", 12), ("wasps", 25), ("ants", 36)):
+            pdf.y = ys[-1] + 2
+            with pdf.tag("TR"):
+                with pdf.tag("TD"):
+                    pdf.to(60, pdf.y + 6).run(name)
+                pdf.y -= 6
+                with pdf.tag("TD"):
+                    pdf.to(220, pdf.y).set("under 65").set("65 or older")
+                pdf.y = ys[-1] + 2
+                with pdf.tag("TD"):
+                    pdf.to(420, pdf.y).set(f"${fee}").set(f"{fee + 1}")
+            ys.append(ys[-1] + 28)
+    for y in ys:
+        pdf.draw(f"0.5 w 50 {HEIGHT - y} m 560 {HEIGHT - y} l S")
+    for x in (50, 210, 390, 560):
+        pdf.draw(f"0.5 w {x} {HEIGHT - ys[0]} m {x} {HEIGHT - ys[-1]} l S")
+    paths = _row_paths(pdf)
+    assert (paths["$12"], paths["26"]) == ("bees > under 65", "wasps > 65 or older")
+
+
+def test_tables_below_each_other_keep_their_own_rows_where_their_lines_run_together() -> None:
+    pdf = TaggedPdf().put("H2", "Fees", face="b", size=14).put("P", *fill(3))
+    for name, base in (("one", 100), ("two", 500)):
+        pdf.put("P", f"Use these if you keep {name} hive.", gap=16)
+        ys = [pdf.y + 4]
+        with pdf.tag("Table"):
+            pdf.row((60, "Weight of honey"), (240, "Rate"), (420, "Fee"), face="b", gap=6)
+            ys.append(pdf.y + 2)
+            for row in range(4):
+                pdf.row((60, f"Over {base + row} pounds"), (240, f"{row}.5%"), (420, f"${base + row}"), gap=4)
+                ys.append(pdf.y + 2)
+        for y in ys:
+            pdf.draw(f"0.5 w 50 {HEIGHT - y} m 560 {HEIGHT - y} l S")
+        for x in (50, 230, 410, 560):
+            pdf.draw(f"0.5 w {x} {HEIGHT - ys[0]} m {x} {HEIGHT - ys[-1]} l S")
+    tables = pdf.extract().frames["tables"]
+    fees = [[cell["text"] for cell in cells if cell["text"].startswith("$")] for cells in tables["cells"].to_list()]
+    assert fees == [["$100", "$101", "$102", "$103"], ["$500", "$501", "$502", "$503"]]

@@ -1,0 +1,45 @@
+"""Lines of worksheets: a worksheet numbers its own lines, so `line 4 of the … Worksheet` is no line of the form."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from taxkg_assets.extraction.references.mentions import Mention, context, leads_to
+
+UNNAMED = "worksheet"
+"""What holds a line of a worksheet that the text does not name."""
+_WORD = "orksheet"
+
+
+def attach_worksheets(text: str, mentions: Sequence[Mention], *, is_in_worksheet: bool = False) -> list[Mention]:
+    """Write into the target of a line the worksheet that numbers it: named after it, before it, or earlier in the text.
+
+    Args:
+        text: The text.
+        mentions: Its mentions, in its order.
+        is_in_worksheet: The text is part of a worksheet, or explains one: a worksheet without a name is that one.
+
+    Returns:
+        Mentions in the same order. A line of a worksheet that the text does not name is on `UNNAMED`.
+    """
+    if _WORD not in text or not any(mention.kind == "line" for mention in mentions):
+        return list(mentions)
+    named = [mention for mention in mentions if mention.kind == "section" and _WORD in mention.target]
+    return [_attach(text, mention, named, is_in_worksheet=is_in_worksheet) for mention in mentions]
+
+
+def _attach(text: str, mention: Mention, named: Sequence[Mention], *, is_in_worksheet: bool) -> Mention:
+    if mention.kind != "line" or mention.target_form or not mention.target.startswith("line_"):
+        return mention
+    start, end = mention.group
+    for other in named:
+        follows = other.start >= end and context("form_after").match(text[end : other.start])
+        if follows or (other.end <= start and leads_to(text[other.end : start])):
+            return replace(mention, target=f"{mention.target} ({other.target})")
+    if not context("worksheet_after").match(text, end):
+        return mention
+    before = [other.target for other in named if other.end <= start]
+    if not before and is_in_worksheet:
+        return mention
+    return replace(mention, target=f"{mention.target} ({before[-1] if before else UNNAMED})")
