@@ -226,6 +226,9 @@ def place_on_filed_form(target: Place, filed: tuple[tuple[str, ...], int]) -> Pl
     Args:
         target: Where an amount goes.
         filed: Forms that `find_filed_forms` found in the sentence, and where its condition ends.
+
+    Returns:
+        The target with its forms.
     """
     forms, end = filed
     is_open = bool(forms) and not target.forms and target.kind == "line" and target.start >= end
