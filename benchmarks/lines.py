@@ -5,6 +5,7 @@ The labels of `data/line_eval` were read from the pages before any code read the
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -63,6 +64,7 @@ def run(*, repeat: int, rival_repeat: int) -> Report:
                 read_labels("explanations"), lines, edges=released.table("edges"), anchors=released.table("anchors")
             ),
             *score_flows(read_labels("flows"), read_labels("flow_pages"), released.table("flows")),
+            *score_flow_passages(read_labels("flow_passages"), released.table("flows"), released.table("sections")),
         ]
     )
 
@@ -71,7 +73,7 @@ def read_labels(name: str) -> list[dict[str, Any]]:
     """Read one file of labels.
 
     Args:
-        name: registry, formulas, explanations, flows or flow_pages.
+        name: registry, formulas, explanations, flows, flow_pages or flow_passages.
     """
     return [json.loads(line) for line in (FOLDER / f"{name}.jsonl").read_text(encoding="utf8").splitlines()]
 
@@ -201,6 +203,58 @@ def score_flows(labels: Sequence[Row], pages: Sequence[Row], flows: pl.DataFrame
             ),
         ]
     return figures
+
+
+def score_flow_passages(labels: Sequence[Row], flows: pl.DataFrame, sections: pl.DataFrame) -> list[Figure]:
+    """Score the flows between lines that single passages state.
+
+    Args:
+        labels: Passages by the digest of their letters, with all of their statements.
+        flows: Table `flows`.
+        sections: Table `sections`, whose passages are found by their letters.
+    """
+    documents = sorted({row["document"] for row in labels})
+    own = sections.filter(pl.col("document_id").is_in(documents)).select("document_id", "element_id", "text")
+    elements = {(document, digest_letters(text)): element for document, element, text in own.iter_rows()}
+    has_line = (pl.col("source_key") != "") & (pl.col("target_key") != "")
+    stated: dict[str, list[Row]] = {}
+    for row in flows.filter((pl.col("relation") != "computed_from") & has_line).iter_rows(named=True):
+        stated.setdefault(row["element_id"], []).append(row)
+    figures = []
+    for split in sorted({row["split"] for row in labels}):
+        wanted, made = [], []
+        for row in (each for each in labels if each["split"] == split):
+            read = stated.get(elements.get((row["document"], row["passage"]), ""), [])
+            pairs = {pair_of(each) for each in read}
+            right = {pair for each in row["flows"] for pair in (pair_of(each), *also_right(each))}
+            wanted += [
+                (
+                    {"document": row["document"], "page": row["page"], **each},
+                    bool(pairs & {pair_of(each), *also_right(each)}),
+                )
+                for each in row["flows"]
+                if not each["optional"]
+            ]
+            made += [(each, pair_of(each) in right) for each in read]
+        figures += [
+            _figure_of(f"flows, {split}: labeled statements found", wanted),
+            _figure_of(f"flows, {split}: stated flows that are labeled", made),
+        ]
+    return figures
+
+
+def digest_letters(text: str) -> str:
+    """Return a digest of the letters and digits of a passage.
+
+    Args:
+        text: The passage.
+    """
+    return hashlib.sha256(re.sub(r"[^a-z0-9]", "", text.lower()).encode()).hexdigest()[:16]
+
+
+def _figure_of(name: str, rows: Sequence[tuple[Row, bool]]) -> Figure:
+    wrong = [row for row, is_right in rows if not is_right]
+    return Figure(name, len(rows) - len(wrong), len(rows), [_shorten(row) for row in wrong])
 
 
 def _figure(name: str, rows: Sequence[Any], is_right: Any) -> Figure:

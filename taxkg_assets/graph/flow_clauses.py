@@ -10,16 +10,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
+from taxkg_assets.graph.flow_predicates import Clause, find_object, split_clauses
 from taxkg_assets.graph.flow_roles import FoundPlace, find_roles, group_places, settle, settle_asides
-from taxkg_assets.graph.flow_statements import FlowStatement
-from taxkg_assets.graph.places import Place, find_places, mask
+from taxkg_assets.graph.flow_statements import FlowStatement, find_filed_forms, place_on_filed_form
+from taxkg_assets.graph.flow_words import read_words
+from taxkg_assets.graph.places import Place, find_places, mask, shift
 from taxkg_assets.rules.anchored_search import matches_any
-from taxkg_assets.rules.loader import load_rules
 from taxkg_assets.rules.sentences import find_sentences
 
 _PARTNER = ("Schedule K-1",)
 _WHOLE = re.compile(r"Schedule K(?: |$)")
 _FRONTED = re.compile(r"^\W*(?:\d+\. )?On (?:your |the )?⟨(\d+)_*⟩,? $")
+_PART_AFTER = re.compile(r"[to]D?P,?D?p")
+"""Letters of `flow_words` after a target: `enter on Form 2040, line 7, the smaller of`."""
 _NEXT_OBJECT = re.compile(r"^(?:,? columns? \(?\w\)?)?,? (?:the|any|all|your|each|only|this)\b")
 _SUBJECT = re.compile(
     r"^If (?:the amount (?:on|in) )?⟨\w+⟩,? (?:is|shows) "
@@ -50,6 +53,8 @@ class _Before:
         is_first: Whether it is the first one of its passage.
         is_own: Whether it, or the one before it, moved the amount of the heading.
         is_topic: Whether it says what the amount of the heading is: `This is your deduction.`
+        is_denied: Whether it says where an amount does not go.
+        was_denied: Whether the sentence before it does: what goes elsewhere then is not the amount of the heading.
     """
 
     sources: list[Place] = field(default_factory=list)
@@ -63,14 +68,23 @@ class _Before:
     is_first: bool = True
     is_own: bool = False
     is_topic: bool = False
+    is_denied: bool = False
+    was_denied: bool = False
 
     def begin(self, *, is_first: bool) -> _Before:
         """Return what the next sentence knows; one without places changes nothing."""
         if not (self.sources or self.targets or self.shown or self.is_computed):
-            return replace(self, fronted=None, is_first=is_first)
+            return replace(self, fronted=None, is_first=is_first, is_denied=False, was_denied=self.is_denied)
         is_named = bool(self.shown) and not self.is_computed
         shown = [*([] if self.targets else self.named), *self.shown] if is_named else []
-        return _Before(named=shown, moved_to=self.targets, last=self.last, is_first=is_first, is_own=self.is_own)
+        return _Before(
+            named=shown,
+            moved_to=self.targets,
+            last=self.last,
+            is_first=is_first,
+            is_own=self.is_own,
+            was_denied=self.is_denied,
+        )
 
 
 @dataclass(slots=True)
@@ -98,13 +112,20 @@ def read_clauses(text: str, *, under: str, said: Said | None = None) -> list[Flo
     for start, end in find_sentences(text):
         sentence = _FIRST.sub(lambda match: match[0].lower(), text[start:end])
         places = find_places(sentence, before=text[:start]) if "line" in sentence or "box" in sentence else []
-        if not sentence.startswith("Instead"):
+        is_denied = sentence.startswith(("Instead", "Also")) and (before.is_denied or before.was_denied)
+        if sentence.startswith("Instead"):
+            before.is_first = False
+        else:
             before = before.begin(is_first=not start)
+        before.was_denied = before.was_denied or is_denied
+        before.is_denied = not places and matches_any("flows", "denials", sentence)
         if under == "lines" and matches_any("flows", "clause_topics", sentence):
             before.is_topic = True
         if places and (under == "given" or not matches_any("flows", "clause_others", sentence)):
-            places = [_name_parent(each, schedules) for each in places]
-            found += _read_sentence(mask(sentence, places), places, before, start, under)
+            masked = mask(sentence, places)
+            places = [shift(_name_parent(each, schedules), start) for each in places]
+            filed, end = find_filed_forms(sentence)
+            found += _read_sentence(masked, places, before, under, offset=start, filed=(filed, start + end))
             before.last = places[-1]
     if said is not None:
         said.named = [each for each in before.begin(is_first=False).named if each.forms]
@@ -121,19 +142,25 @@ def _name_parent(place: Place, schedules: dict[str, tuple[str, ...]]) -> Place:
 
 
 def _read_sentence(
-    masked: str, places: list[Place], before: _Before, offset: int, under: str
+    masked: str, places: list[Place], before: _Before, under: str, *, offset: int, filed: tuple[tuple[str, ...], int]
 ) -> Iterator[FlowStatement]:
-    for start, end in _split(masked):
-        clause = masked[start:end]
-        verb, at = _find_verb(clause)
-        for source, target in _read_clause(clause, places, before, under, verb=verb, at=at):
+    words = read_words(masked)
+    clauses = [
+        (start, end, Clause(masked[start:end], words.between(start, end)))
+        for start, end in split_clauses(masked, words)
+    ]
+    if any(clause.verb == "shown" for _, _, clause in clauses[1:]) and clauses[0][2].is_forecast:
+        clauses[0][2].verb = "shown"
+    for start, end, clause in clauses:
+        for source, target in _read_clause(clause, places, before, under):
+            target = target and place_on_filed_form(target, filed)
             is_within = not any(each is not None and each.forms for each in (source, target))
-            if is_within and not _moves_within(clause, source, target, under, verb=verb):
+            if is_within and not _moves_within(clause.text, source, target, under, verb=clause.verb):
                 continue
             if any(each is not None and matches_any("flows", "unnamed", each.label) for each in (source, target)):
                 continue
             relation = "from_form" if target is None else "flows_to"
-            rule_id = WITHIN if is_within else "clause" if verb == "move" else f"clause_{verb}"
+            rule_id = WITHIN if is_within else "clause" if clause.verb == "move" else f"clause_{clause.verb}"
             yield FlowStatement(relation, source, target, offset + start, offset + end, rule_id)
 
 
@@ -148,35 +175,36 @@ def _moves_within(clause: str, source: Place | None, target: Place | None, under
     return matches_any("flows", group, clause) and not barred
 
 
-def _split(masked: str) -> list[tuple[int, int]]:
-    """Split a sentence where the next verb begins."""
-    breaks = {match.end() for rule in load_rules("flows", "clause_breaks") for match in rule.pattern.finditer(masked)}
-    bounds = sorted({0, *breaks, len(masked)})
-    return [(low, high) for low, high in pairwise(bounds) if masked[low:high].strip()]
-
-
-def _read_clause(clause: str, places: list[Place], before: _Before, under: str, *, verb: str, at: int) -> list[Pair]:
+def _read_clause(read: Clause, places: list[Place], before: _Before, under: str) -> list[Pair]:
     """Return the pairs of ends that a clause joins, and remember its places for the next one."""
-    found = find_roles(clause, places)
+    clause, verb, at = read.text, read.verb, read.at
+    found = find_roles(clause, places, read.words)
     is_share = verb == "move" and matches_any("flows", "clause_shares", clause[at:])
     settle(found, verb=verb, at=at, is_share=is_share)
     settle_asides(found, under=under, verb=verb)
+    if verb == "moved" and under == "lines" and _is_on_received_form(found, read):
+        verb = read.verb = "shown"
+        settle(found, verb=verb, at=at, is_share=False)
     sources = [each.place for each in found if each.role in ("source", "aside")]
     targets = [each.place for each in found if each.role == "target" and each.start >= at - 1]
     pairs: list[Pair] = []
     if verb in ("move", "moved"):
         pairs = [
-            pair
-            for group in group_places(found, at)
-            for pair in _pair(clause, group, before, under, verb=verb, at=at, is_share=is_share)
+            pair for group in group_places(found, at) for pair in _pair(read, group, before, under, is_share=is_share)
         ]
-        pairs += _pair_shares(found)
+        pairs += [pair for pair in _pair_shares(found) if pair not in pairs]
     elif verb == "shown":
-        pairs = _pair_shown(clause, found, before, under)
-    elif verb == "equal" and under == "lines" and not matches_any("flows", "clause_elsewhere", clause):
+        pairs = _pair_shown(clause, found, before, under, is_forecast=read.is_forecast)
+    elif verb == "named" and under == "lines" and _is_forecast_of_boxes(read, sources):
+        pairs = [(source, None) for source in sources]
+    elif verb == "equal" and under != "lines":
+        before.shown = [*before.shown, *(each for each in sources if each.forms)]
+    elif verb == "equal" and not matches_any("flows", "clause_elsewhere", clause):
         pairs = [(source, None) for source in sources]
     if verb == "moved" and not pairs and all(each.kind == "box" for each in targets):
         before.shown, targets = [*before.shown, *targets], []
+    if verb == "condition" and "F" in read.words.tags:
+        before.named = []
     if verb == "condition":
         sources = [each.place for each in found if each.role or _SUBJECT.match(clause)]
         before.is_computed = before.is_computed or (bool(found) and not sources)
@@ -185,8 +213,12 @@ def _read_clause(clause: str, places: list[Place], before: _Before, under: str, 
         if under == "lines" and sources and all(each.forms for each in sources) and _is_sum(clause, found):
             pairs = [(source, None) for source in sources]
         before.is_computed = before.is_computed or not all(each.forms for each in sources)
+    if verb == "condition" and "show" in read.words.lemmas:
+        before.shown = [*before.shown, *sources]
     if verb in _NAMING:
         before.shown = [*before.shown, *sources]
+    if verb == "negated":
+        before.is_denied, sources, targets = True, [], []
     fronted = _FRONTED.match(clause)
     before.fronted = places[int(fronted[1])] if fronted else before.fronted
     before.is_computed = before.is_computed or verb == "compute"
@@ -202,41 +234,41 @@ def _is_sum(clause: str, found: list[FoundPlace]) -> bool:
     return is_bare and not matches_any("flows", "clause_elsewhere", clause)
 
 
-def _pair_shown(clause: str, found: list[FoundPlace], before: _Before, under: str) -> list[Pair]:
+def _is_on_received_form(found: list[FoundPlace], read: Clause) -> bool:
+    """Decide whether a passive names boxes of forms that others fill in: amounts are shown there, not moved."""
+    received = [each.place.kind == "box" and not "".join(each.place.forms).startswith("Schedule K-") for each in found]
+    will = "will" in read.words.lemmas[: read.words.before(read.at)]
+    return bool(received) and (any(received) if will else all(received))
+
+
+def _is_forecast_of_boxes(read: Clause, sources: list[Place]) -> bool:
+    """Decide whether a clause says in which boxes the amount of the heading should appear."""
+    modals = {"will", "should"} & set(read.words.lemmas[: read.words.before(read.at)])
+    is_named = bool(modals) and all(each.kind == "box" and each.forms for each in sources)
+    return (
+        is_named
+        and not read.words.tags.startswith(("s", "c"))
+        and not matches_any("flows", "clause_elsewhere", read.text)
+    )
+
+
+def _pair_shown(clause: str, found: list[FoundPlace], before: _Before, under: str, *, is_forecast: bool) -> list[Pair]:
     """Return the pairs of `This amount should be shown in ...`: what was moved before, else the heading's amount."""
     shown = [each.place for each in found if each.role == "source"]
-    if targets := [each for each in before.moved_to if each.forms]:
+    if targets := [each for each in before.moved_to if each.forms or under != "boxes"]:
         return [(source, target) for source in shown if source.forms for target in targets]
-    is_own = any(each.kind == "box" for each in shown) or "this line" in clause
+    is_own = any(each.kind == "box" for each in shown) or "this line" in clause or is_forecast
     if under != "lines" or not is_own or (before.last and before.last.forms and "this line" not in clause):
         return []
     return [(source, None) for source in shown]
 
 
-def _find_verb(clause: str) -> tuple[str, int]:
-    """Return what the first verb of a clause does, and where it ends; empty for a condition and without a verb."""
-    if matches_any("flows", "clause_conditions", clause):
-        return "condition", len(clause)
-    best: tuple[int, int, str] | None = None
-    for rule in load_rules("flows", "clause_verbs"):
-        match = rule.pattern.search(clause)
-        if match is not None and (best is None or match.start() < best[0]):
-            best = (match.start(), match.end(), rule.extra["does"])
-    if best is None:
-        return "", len(clause)
-    last = clause[: best[1]].rstrip().rfind(" ")
-    if matches_any("flows", "negations", clause[max(0, last - 40) : last + 1]):
-        return "negated", len(clause)
-    return best[2], best[1]
-
-
-def _pair(
-    clause: str, group: list[FoundPlace], before: _Before, under: str, *, verb: str, at: int, is_share: bool
-) -> list[Pair]:
+def _pair(read: Clause, group: list[FoundPlace], before: _Before, under: str, *, is_share: bool) -> list[Pair]:
     """Return the pairs of ends of one amount that a clause moves."""
+    clause, verb, at = read.text, read.verb, read.at
     sources: list[Place | None] = [each.place for each in group if each.role == "source"]
     targets = [each for each in group if each.role == "target"]
-    if before.is_computed and not group:
+    if (before.is_computed and not group) or _PART_AFTER.search(read.words.tags):
         return []
     if not targets and under == "lines" and matches_any("flows", "clause_here", clause[at:]):
         return [(source, None) for source in sources or before.sources or before.named if source and source.forms]
@@ -250,13 +282,27 @@ def _pair(
     if targets and not sources:
         if is_share:
             return [(_find_whole(before), each.place) for each in targets]
-        means = _find_object(clause[:at], clause[at : targets[0].start], verb)
+        means = find_object(read, targets[0].start)
         if means == "elided":
             is_followed = _NEXT_OBJECT.match(clause[clause.index("⟩", targets[-1].start) + 1 :])
             moved: list[Place | None] = [*before.sources] or ([None] if under == "boxes" else [])
             return [] if is_followed else [(source, each.place) for source in moved for each in targets]
         sources = _find_origins(means, before, under) if targets[0] is group[0] else []
+        copies = _pair_copies(targets) if means else []
+        if copies and all(each is not None and each.forms[:1] in ((), targets[0].place.forms[:1]) for each in sources):
+            return [*((source, targets[0].place) for source in sources), *copies]
     return [(source, target.place) for source in sources for target in targets]
+
+
+def _pair_copies(targets: list[FoundPlace]) -> list[Pair]:
+    """Return the pairs of `Enter the total on line 9 and on Form 2041, line 24`: the form carries its own line on."""
+    first, *others = targets
+    is_and = [re.search(r"\band\b", each.left) is not None for each in others]
+    return [
+        (first.place, each.place)
+        for each, is_joint in zip(others, is_and, strict=True)
+        if is_joint and each.place.forms and each.place.forms != first.place.forms
+    ]
 
 
 def _pair_shares(found: list[FoundPlace]) -> list[Pair]:
@@ -265,18 +311,10 @@ def _pair_shares(found: list[FoundPlace]) -> list[Pair]:
         (total.place, share.place)
         for total, share in pairwise(each for each in found if each.role)
         if (total.role, share.role, share.place.kind) == ("target", "target", "box")
-        and len(total.place.keys) == 1
+        and min(len(total.place.keys), len(share.place.keys)) == 1
         and _WHOLE.match("".join(total.place.forms))
         and "".join(share.place.forms).startswith(_PARTNER)
     ]
-
-
-def _find_object(subject: str, words: str, verb: str) -> str:
-    """Return what a clause without a source moves: an amount named before, the heading's, or empty for another."""
-    if verb == "moved":
-        return "own" if matches_any("flows", "clause_subjects", subject) else ""
-    rules = load_rules("flows", "clause_objects")
-    return next((str(rule.extra["means"]) for rule in rules if rule.pattern.search(words)), "")
 
 
 def _find_origins(means: str, before: _Before, under: str) -> list[Place | None]:
@@ -286,14 +324,16 @@ def _find_origins(means: str, before: _Before, under: str) -> list[Place | None]
     if not means or before.is_computed:
         return []
     is_own = under == "boxes" or (
-        under == "lines" and (means == "own" or (means == "first" and (before.is_first or before.is_own)))
+        not before.was_denied
+        and under == "lines"
+        and (means == "own" or (means == "first" and (before.is_first or before.is_own)))
     )
     here: list[Place | None] = [*(before.sources or before.targets)]
     if means == "own" and under == "lines":
         here = here or [*before.named]
     if means == "this":
         here = here or [*before.named]
-        is_own = is_own or under == "lines"
+        is_own = is_own or (under == "lines" and not before.was_denied)
     return here or ([None] if is_own else [*before.named])
 
 

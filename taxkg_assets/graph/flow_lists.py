@@ -7,12 +7,17 @@ from dataclasses import replace
 
 from taxkg_assets.graph.flow_roles import find_roles
 from taxkg_assets.graph.flow_statements import FlowStatement, find_filed_forms
+from taxkg_assets.graph.flow_words import read_words
 from taxkg_assets.graph.places import find_last_document, find_places, mask, name_forms
 from taxkg_assets.rules.anchored_search import matches_any
 from taxkg_assets.rules.sentences import find_sentences
 
 _ITEM = re.compile(r"^(\W*(?:\(?(?:\d{1,2}|[a-z])[.)] )?)(Lines?|Box(?:es)?)(?= \d)")
 _ALONE = re.compile(r"^\W*(?:\(?(?:\d{1,2}|[a-z])[.)] ?)?$|^[^.;]{0,120}[,:] $")
+_FOLLOWING = re.compile(r"\b(?:following|follows|below)\b[^.:;]{0,80}[.:]$")
+_PLACES_FOLLOW = re.compile(r"\b(?:on|in|to|one of|line) (?:the )?following\b|\bas follows[.:]$")
+_SUM = re.compile(r"V|Z|bDN")
+"""Letters of `flow_words`: a verb that moves or includes amounts, or `is the total of`."""
 _MARKER = 4
 """Most characters of the marker of an item, which may look like a sentence of its own: `12.`"""
 
@@ -27,7 +32,15 @@ def introduces_sources(text: str) -> bool:
         False for lists that leave something out, or take a part of it.
     """
     last = text[find_sentences(text)[-1][0] :]
-    return matches_any("flows", "source_lead_ins", last) and not matches_any("flows", "source_bars", last)
+    return _announces_list(last) and not matches_any("flows", "source_bars", last)
+
+
+def _announces_list(sentence: str) -> bool:
+    """Decide whether a sentence puts what follows it on the line of its heading: `This amount includes:`."""
+    if not (sentence.endswith(":") or _FOLLOWING.search(sentence)) or _PLACES_FOLLOW.search(sentence):
+        return False
+    words = read_words(mask(sentence, find_places(sentence)))
+    return _SUM.search(words.tags) is not None and "x" not in words.tags
 
 
 def find_listed_form(text: str) -> tuple[str, ...]:

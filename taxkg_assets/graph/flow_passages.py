@@ -93,8 +93,6 @@ def read_passages(
                 statement = place_on_form_before(statement, row["text"], find_heading_form(heading, known))
             if not about.form and any(each and not each.forms for each in (statement.source, statement.target)):
                 continue
-            if not about.form and statement.rule_id == "total_with_its_share":
-                continue
             if statement.rule_id.startswith("clause") and not _has_ends(statement, own, about, known, under=under):
                 continue
             yield from list_rows(statement, own, about, known=known, stated=_place_of(row, statement), text=row["text"])
@@ -187,7 +185,7 @@ def _has_ends(statement: FlowStatement, own: End | None, about: About, known: Li
         return bool(own and own.form) and is_other
     if source.kind == target.kind == "box" and source.forms[:1] in ((), target.forms[:1]):
         return False
-    has_boxes = under == "boxes" or known.has_boxes(about.form)
+    has_boxes = under == "boxes" or not known.has_only_lines(about.form)
     is_lost = any(each.kind == "box" and not each.forms for each in (source, target))
     return bool(about.form or (source.forms and target.forms)) and not (is_lost and not has_boxes)
 

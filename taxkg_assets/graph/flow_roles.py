@@ -1,19 +1,19 @@
-"""Which places of a clause are its sources, which its targets, by the words before them and the clause's verb."""
+"""Which places of a clause are its sources, which its targets: by what governs each place, and by the clause's verb."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
+from taxkg_assets.graph.flow_words import Words, read_words
 from taxkg_assets.graph.places import Place
 from taxkg_assets.rules.anchored_search import matches_any
-from taxkg_assets.rules.loader import load_rules
 
 WORD = re.compile(r"⟨(\d+)_*⟩")
 """A masked place."""
-_PREPOSITION = re.compile(r"\b(from|on|in|to)\b")
-_AFTER_PREPOSITION = re.compile(r"\b(?:from|on|in|to) $")
 _JOINT = re.compile(r";|\b(?:and|or)\b")
+_PREPOSITION = re.compile(r"\b(from|on|in|to)\b")
 _OPEN = re.compile(r"\([^()]*$")
 _EXAMPLE = re.compile(r"\((?:for example|such as|generally),? $")
 _INSIDE = re.compile(
@@ -22,10 +22,23 @@ _INSIDE = re.compile(
 _SHOWS = re.compile(r"^,? (?:(?:(?:will|should|may|generally) )*(?:shows?|contains?)\b|(?:is|are) (?:your|the) )")
 _APART = re.compile(r"\bto the\b|\btotals?\b")
 """Between two places that are not on the same form: `Add Form 2040, line 8, to the total of lines 1 and 2`."""
-_DIRECTLY = (" on ", " to ", ", on ", " in ")
+_NEXT = re.compile(r",? (?:on|to|in|into) (?:(?:the|your) )?(?:(?:total|amount)s? (?:[a-z]+ )?(?:on|of|for|in) )?")
+"""Between an amount and where it goes: `Include the amount on Form 2040, line 3, in the total on line 8`."""
 _NEAR = 5
 """Most characters between a verb and its object: `must match the ⟨0⟩`."""
 _PARTNER = ("Schedule K-1",)
+# What governs a place, as letters of the words before it (`flow_words`); D, T and # stand before nouns.
+_NOT_THERE = re.compile(r"e[^,;PVC]{0,8}[tof][DT#]*$|x[^,;PVC]{0,2}[WM][^,;PVC]{0,5}[to][DT#]*$|[xe][^,;PVCM]{0,3}$")
+_PART = re.compile(r"V[^,;P]*i[^,;PWM]*W?[^,;PWM]*$|p[^,;PVM]{0,12}$|O[^,;P]*$|[iC][^,;PVMW]*$")
+_TOTAL_THERE = re.compile(r"[to]D*#*N(?:y?W)?[uo][DT#]*$")
+_IS_THERE = re.compile(r"M(?:[nATNDuWw#~]{0,9})?[to](?:DN[uo])?[DT#]*$")
+_LOCATED = re.compile(r"(?:W|G)(?:n?#[#,c]*|[nATNDuyItF~()]){0,9}[uto][DTn#]{0,3}$")
+_FROM = re.compile(r"f(?:[DTcn#]{0,4}|DN[uo]D*)$")
+_OBJECT = re.compile(r"V[Ah]*(?:D?n{0,2}N?u?)?[DTn#]{0,3}$")
+_AMOUNT = re.compile(
+    r"(?:^|[DT])[n#]{0,4}N(?:,s[AD]?n?,?)?[uo][DT#]*$|(?:^|[DTuVc])[n#]{0,4}[Nn][nA]?y?w[nN]{0,3}o[DT#]*$"
+)
+_THERE = re.compile(r"[to]D*(?:F+,?c?o?)*[DTn#]{0,2}$")
 
 
 @dataclass(slots=True)
@@ -39,20 +52,23 @@ class FoundPlace:
     left: str
 
 
-def find_roles(clause: str, places: list[Place]) -> list[FoundPlace]:
+def find_roles(clause: str, places: list[Place], words: Words | None = None) -> list[FoundPlace]:
     """Return the places of a clause with their roles; a place without a form of its own is on the form before it.
 
     Args:
         clause: Clause with its places masked.
         places: Places of the sentence.
+        words: Words of the clause, if they were read before.
     """
+    words = words or read_words(clause)
     found: list[FoundPlace] = []
     end = 0
     for match in WORD.finditer(clause):
         left = clause[end : match.start()]
+        tags = words.tags[words.before(end) : words.before(match.start())]
         previous = found[-1] if found else None
         is_joined = previous is not None and matches_any("flows", "clause_joins", left)
-        role = _find_role(left, clause[match.end() :], previous, is_joined=is_joined)
+        role = _find_role(left, clause[match.end() :], previous, is_joined=is_joined, tags=tags)
         if role == "aside" and previous is not None and previous.role == "target":
             role = ""
         place = places[int(match[1])]
@@ -68,7 +84,7 @@ def find_roles(clause: str, places: list[Place]) -> list[FoundPlace]:
     return found
 
 
-def _find_role(left: str, right: str, previous: FoundPlace | None, *, is_joined: bool) -> str:
+def _find_role(left: str, right: str, previous: FoundPlace | None, *, is_joined: bool, tags: str) -> str:
     """Return the role of a place between two texts; it may continue the previous place."""
     if _EXAMPLE.search(left) and previous is not None:
         return previous.role
@@ -81,7 +97,7 @@ def _find_role(left: str, right: str, previous: FoundPlace | None, *, is_joined:
         return "source"
     if right.startswith(", if any") and left.endswith((" the amount on ", " amount in ")):
         return "source"
-    if right.startswith((" amount", "’s amount")) and not _AFTER_PREPOSITION.search(left):
+    if right.startswith((" amount", "’s amount")) and not re.search(r"\b(?:from|on|in|to) $", left):
         return "source"
     if is_joined and previous is not None:
         preposition = _PREPOSITION.search(left)
@@ -91,10 +107,20 @@ def _find_role(left: str, right: str, previous: FoundPlace | None, *, is_joined:
         if preposition[1] == "from":
             return "source"
         return previous.role if is_joint else "target"
-    for rule in load_rules("flows", "clause_roles"):
-        if rule.pattern.search(left):
-            return str(rule.extra["role"]).replace("none", "")
-    return ""
+    return _govern(tags)
+
+
+def _govern(tags: str) -> str:
+    """Return the role that the words before a place give it."""
+    if _NOT_THERE.search(tags) or _PART.search(tags):
+        return ""
+    if _TOTAL_THERE.search(tags) or _IS_THERE.search(tags):
+        return "target"
+    if _LOCATED.search(tags) or _FROM.search(tags) or _OBJECT.search(tags):
+        return "source"
+    if _AMOUNT.search(tags):
+        return "amount"
+    return "target" if _THERE.search(tags) else ""
 
 
 def settle(found: list[FoundPlace], *, verb: str, at: int, is_share: bool) -> None:
@@ -121,12 +147,18 @@ def settle(found: list[FoundPlace], *, verb: str, at: int, is_share: bool) -> No
     for each in found:
         if verb == "equal" and not each.role and each.start - at <= _NEAR:
             each.role = "source"
+    for each in found:
+        if verb == "moved" and each.role == "target" and each.start < at:
+            each.role = "source"
+    for whole, aside in pairwise(found):
+        if whole.role == "target" and aside.left.strip() == "(" and "".join(aside.place.forms).startswith(_PARTNER):
+            aside.role = "target"
     for each in reversed(found):
         if each.role == "amount":
             is_followed = follower is not None and follower.is_joined and follower.role == "target"
             is_followed = is_followed and follower is not None and not _JOINT.search(follower.left)
-            is_next = follower is not None and follower.role == "target" and follower.left in _DIRECTLY
-            is_followed = is_followed or (is_next and each.place.kind == "box")
+            is_next = follower is not None and follower.role == "target" and _NEXT.fullmatch(follower.left)
+            is_followed = is_followed or bool(is_next)
             is_subject = each.start < at and verb != "move"
             each.role = "source" if is_followed or is_subject or verb == "equal" else "target"
         elif has_target and _is_moved_aside(each, at, verb):

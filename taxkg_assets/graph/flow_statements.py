@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from taxkg_assets.graph.places import Place, find_places, mask, name_forms
+from taxkg_assets.graph.places import Place, find_places, mask, name_forms, shift
 from taxkg_assets.rules.anchored_search import matches_any
 from taxkg_assets.rules.loader import Rule, load_rules
 from taxkg_assets.rules.sentences import find_sentences
@@ -66,12 +66,11 @@ def read_passage(text: str, *, under: str) -> list[FlowStatement]:
         under: What its heading explains: `boxes` (of a form that the reader received), `lines` (that the reader
             fills in), or empty.
     """
-    found = list(_read(text, 0, "neighbors"))
+    found: list[FlowStatement] = []
     for start, end in find_sentences(text):
         sentence = text[start:end]
-        for group in ("passages", "columns", under):
-            if group:
-                found += _read(sentence, start, group)
+        for group in ("passages", "columns"):
+            found += _read(sentence, start, group)
         if under == "boxes":
             found += _read_forms(sentence, start)
     return found
@@ -191,7 +190,7 @@ def _match(text: str, group: str) -> Iterator[tuple[Rule, re.Match[str], list[Pl
     if "line" not in text and "box" not in text and "column" not in text:
         return
     places = find_places(text, columns=group in _COLUMN_GROUPS)
-    if not places or (group == "neighbors" and len(places) == 1):
+    if not places:
         return
     masked = mask(text, places)
     for rule in load_rules("flows", group):
@@ -205,7 +204,9 @@ def _read(text: str, offset: int, group: str) -> Iterator[FlowStatement]:
     for rule, match, places in _match(text, group):
         filed = filed or find_filed_forms(text)
         for statement in _statements(rule, match, places, offset):
-            yield _place_on_filed_form(statement, filed)
+            source, target = statement.source, statement.target
+            target = target and place_on_filed_form(target, filed)
+            yield replace(statement, source=source and shift(source, offset), target=target and shift(target, offset))
 
 
 def find_filed_forms(text: str) -> tuple[tuple[str, ...], int]:
@@ -219,13 +220,19 @@ def find_filed_forms(text: str) -> tuple[tuple[str, ...], int]:
     return (name_forms(match["forms"]), match.end()) if match else ((), 0)
 
 
-def _place_on_filed_form(statement: FlowStatement, filed: tuple[tuple[str, ...], int]) -> FlowStatement:
-    """Give a target without a form the forms that the filer files; the source is on the form that the text is about."""
+def place_on_filed_form(target: Place, filed: tuple[tuple[str, ...], int]) -> Place:
+    """Give a target without a form the forms that the filer files; a source is on the form that the text is about.
+
+    Args:
+        target: Where an amount goes.
+        filed: Forms that `find_filed_forms` found in the sentence, and where its condition ends.
+
+    Returns:
+        The target with its forms.
+    """
     forms, end = filed
-    target = statement.target
-    if not forms or target is None or target.forms or target.kind != "line" or target.start < end:
-        return statement
-    return replace(statement, target=replace(target, forms=forms))
+    is_open = bool(forms) and not target.forms and target.kind == "line" and target.start >= end
+    return replace(target, forms=forms) if is_open else target
 
 
 def _statements(rule: Rule, match: re.Match[str], places: list[Place], offset: int) -> Iterator[FlowStatement]:
@@ -234,27 +241,13 @@ def _statements(rule: Rule, match: re.Match[str], places: list[Place], offset: i
     nowhere: list[Place | None] = [None]
     sources = [*list_places(groups.get("from"), places)] or nowhere
     targets = [*list_places(groups.get("to") or groups.get("also"), places)] or nowhere
-    if rule.extra.get("only_boxes") and all(each is not None and each.kind != "box" for each in sources):
-        return
     if rule.extra.get("only_columns") and not any(each is not None and each.kind == "column" for each in targets):
-        return
-    if rule.extra.get("needs_form"):
-        targets = [each for each in targets if each is not None and each.forms]
-    if rule.extra.get("needs_share") and not _is_share(sources[0], targets[0]):
         return
     for source in sources:
         for target in targets:
             yield FlowStatement(
                 rule.extra["relation"], source, target, offset + match.start(), offset + match.end(), rule.id
             )
-
-
-def _is_share(total: Place | None, share: Place | None) -> bool:
-    """Decide whether two places are a line of Schedule K and a box of Schedule K-1: owners share the total."""
-    if total is None or share is None or len(total.keys) != 1:
-        return False
-    is_total = re.match(r"Schedule K(?: |$)", "".join(total.forms)) is not None
-    return is_total and share.kind == "box" and "".join(share.forms).startswith("Schedule K-1")
 
 
 def list_places(words: str | None, places: list[Place]) -> list[Place]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from taxkg_assets.rules.anchored_search import matches_any
@@ -17,21 +17,27 @@ FACE = "this form"
 _ID = r"(?:\d{3}R-\d(?:/W-\d[A-Z]{2})?|\d{3,4}+(?:-?[A-Z]{1,5}+(?![a-z]))?+|W-?\d[A-Z]{0,2}|[A-Z]{2,3}-\d{1,4})"
 _JOINED = rf"(?:(?:, | or |, or | and |, and |/)(?:Forms? )?{_ID}(?!,? lines? ))*(?:(?:,? or|,? and) (?:Form )?{_ID})?"
 _FORMS = rf"Forms?(?:\(s\))? {_ID}{_JOINED}"
-_SCHEDULE = r"Schedules? [A-Z0-9]{1,2}(?:-[A-Z0-9]{1,2})?\b(?! (?:Tax )?Worksheet)(?: \(Forms? [^()]{3,60}\))?"
+_SCHEDULE = (
+    r"Schedules? (?:[A-Z0-9]{1,2}|[A-Z]{3})(?:-[A-Z0-9]{1,2})?\b(?! (?:Tax )?Worksheet)(?: \(Forms? [^()]{3,60}\))?"
+)
 _SMALL = r"of|for|and|the|to|in|on|or|a|an|under|with|from|by|etc\."
 # Title of a form between its number and a line: `Form 2849, Dues of Harbor Pilots, line 6`.
 _TITLE = (
     rf"(?:, (?=[A-Z])(?>(?!Part [IVX\d]|Section |Schedule |Form |Lines? |Box )(?:etc\.|U\.S\.|[\w'’/&—-]+)"
     rf"(?:,? (?=[A-Z]|(?:{_SMALL})[ ,]))?){{2,18}})?"
 )
+FORM_NAME = re.compile(rf"(?:{_FORMS}|{_SCHEDULE}){_TITLE}")
+"""Name of a form or schedule, with its title."""
 _MEMBER = r"\d{1,2}(?:[a-z]{1,2}|\([a-z]\))?(?: (?:through|to) (?:lines? )?\d{1,2}(?:[a-z]{1,2}|\([a-z]\))?)?"
-_LIST = rf"{_MEMBER}(?:(?: or | and |, |, or |, and )(?:line |box )?{_MEMBER}\b(?! of (?!Schedule|Form)))*"
 
 
 _YEARS = r"(?:(?:current|prior|previous|preceding|last|this|next)[- ]year(?:['’]s)? )"
 _OWNER = r"(?:(?!(?:that|it|this|what|here|there)['’])[a-z]+(?:['’]s|s['’]) )"
 _VERSION = r"(?:(?:AMT|regular(?: tax)?|separate|original|amended|corrected|attached|final|first|second|last|other) )"
 """Words between an article and a form that say which copy of it is meant."""
+
+
+_CODES = r"[A-Z]{1,2}\b(?:(?: and |, and |, or |, | or | through |[–-])[A-Z]{1,2}\b)*"
 
 
 def _document(prefix: str) -> str:
@@ -46,10 +52,13 @@ def _keys(prefix: str) -> str:
     ends = r"(?![\w%])(?! (?:through|to) \d)"
     column = rf"(?:,? (?:(?({prefix}box)(?!)|in ))?column \((?P<{prefix}column>[a-z])\))?"
     part = rf"(?:,? (?:of|in) Part (?P<{prefix}inner>[IVX]+))?"
-    code = rf"(?:,? (?:with |using )?\(?code (?P<{prefix}code>[A-Z]{{1,2}})\b\)?)?"
+    several = rf"codes {_CODES},?"
+    code = rf"(?:,? (?:with |using )?\(?(?:code (?P<{prefix}code>[A-Z]{{1,2}})\b|{several})\)?)?"
+    next_key = rf"(?({prefix}box)(?:box )?|(?:line )?){_MEMBER}\b(?! of (?!Schedule|Form))"
+    keys = rf"{_MEMBER}(?:(?: or | and |, |, or |, and ){next_key})*"
     kind = rf"(?P<{prefix}kind>lines?|(?P<{prefix}box>box(?:es)?))"
     which = r"(?:(?:applicable|corresponding) (?=lines? \d))?"
-    return rf"{which}{kind} (?P<{prefix}keys>{_LIST}){ends}{column}{code}{part}"
+    return rf"{which}{kind} (?P<{prefix}keys>{keys}){ends}{column}{code}{part}"
 
 
 def _part(prefix: str) -> str:
@@ -58,9 +67,13 @@ def _part(prefix: str) -> str:
 
 _AFTER = (
     rf"(?:column \((?P<a_first>[a-z\d])\) of )?{_document('a_')}{_TITLE}(?:,? page \d)?"
-    rf"(?:,? ?Section [A-Z\d])?(?:,? ?Part (?P<a_part>[IVX]+|\d),?)?(?:,? Section [A-Z\d],?)?,? {_keys('a_')}"
+    rf"(?:,? ?Section [A-Z\d])?(?:,? ?Part (?P<a_part>[IVX]+|\d),?)?(?:,? Section [A-Z\d],?)?"
+    rf"(?<! and)(?<! or),? {_keys('a_')}"
 )
-_OTHER = r"(?!,? (?:Part [IVX]+,? )?(?:(?:lines?|box(?:es)?) \d|columns? \())"
+_OTHER = (
+    r"(?!,? (?:Part [IVX]+,? )?"
+    r"(?:(?:lines?|box(?:es)?) (?!\d{1,2}[a-z]{0,2} (?:of|on) (?:Form|Schedule))\d|columns? \())"
+)
 _BEFORE = (
     rf"{_part('b_')}{_keys('b_')},?(?: on page \d| (?:of|from|in) Part (?P<b_within>[IVX]+|\d))? (?:of|on|from|in) "
     rf"(?>{_document('b_')}(?:, Part (?P<b_after>[IVX]+|\d)\b)?|(?P<b_that>that (?:form|schedule))\b){_OTHER}"
@@ -151,6 +164,16 @@ def mask(text: str, places: list[Place]) -> str:
         word = f"⟨{str(at).ljust(place.end - place.start - 2, '_')}⟩"
         text = text[: place.start] + word + text[place.end :]
     return text
+
+
+def shift(place: Place, offset: int) -> Place:
+    """Return a place of a sentence with its offsets in the text that the sentence is from.
+
+    Args:
+        place: Place of the sentence.
+        offset: Where the sentence begins in the text.
+    """
+    return replace(place, start=place.start + offset, end=place.end + offset)
 
 
 def _read_places(text: str, pattern: re.Pattern[str], before: str) -> Iterator[Place]:

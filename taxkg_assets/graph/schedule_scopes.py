@@ -100,7 +100,7 @@ def find_line_keys(anchors: pl.DataFrame) -> dict[str, str]:
         own = _read_key(row["heading"]) or row["key"] or ""
         if own != (row["key"] or ""):
             found[row["anchor_id"]] = own
-        if not own and not _read_scope(row):
+        if (not own or own.startswith("code_")) and not _read_scope(row):
             own = keys.get(row["parent_anchor_id"] or "", "")
             if own.startswith("line_"):
                 found[row["anchor_id"]] = own

@@ -10,14 +10,27 @@ import polars as pl
 import pytest
 
 from taxkg_assets import schemas
+from taxkg_assets.graph.flow_clauses import read_clauses
 from taxkg_assets.graph.flow_ends import NO_LABEL, About, End, Lines
 from taxkg_assets.graph.flow_passages import find_heading_form, place_on_form_before
 from taxkg_assets.graph.flow_rows import list_rows, make_row
-from taxkg_assets.graph.flow_statements import read_code, read_item, read_label, read_lead_in, read_passage
+from taxkg_assets.graph.flow_statements import (
+    FlowStatement,
+    read_code,
+    read_item,
+    read_label,
+    read_lead_in,
+    read_passage,
+)
 from taxkg_assets.graph.flows import _compare, _find_named_lines, find_flow_faults
 from taxkg_assets.graph.named_amounts import NamedAmounts, read_placed_amounts
 from taxkg_assets.graph.places import Place
 from tools.rule_switch import every_rule
+
+
+def _read_all(text: str, *, under: str) -> list[FlowStatement]:
+    return [*read_passage(text, under=under), *read_clauses(text, under=under)]
+
 
 BOX = {"x0_pt": 1.0, "y0_pt": 1.0, "x1_pt": 2.0, "y1_pt": 2.0}
 
@@ -114,12 +127,12 @@ def test_a_label_states_where_its_amount_goes(label: str, sources: list[Any], ta
     ],
 )
 def test_a_passage_states_both_ends_or_is_under_one(text: str, under: str, source: Any, target: Any) -> None:
-    (read,) = read_passage(text, under=under)
+    (read,) = _read_all(text, under=under)
     assert (_words(read.source), _words(read.target)) == (source, target)
 
 
 def test_what_is_forbidden_is_no_flow() -> None:
-    assert read_passage("Do not include this amount on Form 2040, line 3a.", under="boxes") == []
+    assert _read_all("Do not include this amount on Form 2040, line 3a.", under="boxes") == []
 
 
 @pytest.mark.parametrize(
@@ -167,27 +180,27 @@ def test_a_line_introduces_a_list_of_places_for_its_own_amount() -> None:
 
 def test_a_box_without_a_form_is_on_the_form_that_the_passage_named_last() -> None:
     text = "Your bank sends you Form 2099. Include the amount from box 4 on Form 2040, line 25c."
-    (read,) = read_passage(text, under="")
+    (read,) = _read_all(text, under="")
     placed = place_on_form_before(read, text, "2098")
     assert (_words(placed.source), placed.target) == (("2099", "4", "", "", ""), read.target)
 
 
 def test_a_box_without_any_form_before_it_is_on_the_form_of_its_heading() -> None:
     text = "Enter the cost shown in box 1e in column (e)."
-    (read,) = read_passage(text, under="")
+    (read,) = _read_all(text, under="")
     heading = find_heading_form("Form 2099-Q transactions.", Lines(LINES, DOCUMENTS))
     placed = place_on_form_before(read, text, heading)
     assert (_words(placed.source), _words(placed.target)) == (("2099-Q", "1e", "", "", ""), ("e", "", "", ""))
 
 
 def test_a_condition_on_the_return_names_the_form_of_the_target_only() -> None:
-    (read,) = read_passage("If you file Form 2040-NR, enter the amount from line 11, on line 2.", under="")
+    (read,) = _read_all("If you file Form 2040-NR, enter the amount from line 11, on line 2.", under="")
     assert (_words(read.source), _words(read.target)) == (("11", "", "", ""), ("2040-NR", "2", "", "", ""))
 
 
 def test_an_entry_of_a_box_goes_to_the_form_that_its_code_names() -> None:
     text = "W—Dues paid for your boat. Report on Form 2889."
-    (read,) = read_passage(text, under="boxes")
+    (read,) = _read_all(text, under="boxes")
     assert (read_code(text), read.source, _words(read.target)) == ("W", None, ("2889", "", "", ""))
 
 
@@ -303,7 +316,7 @@ def _flow(relation: str, source: int, target: int) -> dict[str, Any]:
 
 
 def test_a_label_on_two_forms_has_the_key_of_the_one_that_is_known() -> None:
-    (statement,) = read_passage("Report it on the “Harbor dues” line of Form 2040 or 2040-SR.", under="boxes")
+    (statement,) = _read_all("Report it on the “Harbor dues” line of Form 2040 or 2040-SR.", under="boxes")
     own, about = End("2099", "box_1a", "", "", LINES[7]), About("2099", 2030)
     stated = {"document_id": "f2099--2029", "element_id": None, "page": 1, "bbox": BOX}
     rows = list_rows(statement, own, about, known=Lines(LINES, DOCUMENTS), stated=stated, text="Report it")

@@ -12,6 +12,14 @@ class Flows(Family):
 
     own_return: str
     returns: str
+    verbs: dict[str, list[str]]
+    words: dict[str, str]
+    showing_verbs: list[str]
+    equality_verbs: list[str]
+    amount_nouns: list[str]
+    going_verbs: list[str]
+    outcome_nouns: list[str]
+    total_nouns: list[str]
 
 
 @cache

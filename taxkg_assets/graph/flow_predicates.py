@@ -1,0 +1,206 @@
+"""Clauses of a sentence with what their verb does to an amount, and what a clause without a source moves."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from taxkg_assets.graph.flow_words import Words
+from taxkg_assets.rules.models.flows import load_flows
+
+# Letters of `flow_words`. A predicate is an order or a verb with a subject (V, C, O), a passive (M), or a verb in the
+# third person (Z); adverbs, subjects and modals before it belong to it.
+_PREDICATE = re.compile(r"[VCO]|M|Z")
+_LEAD = re.compile(r"[ymAqtbIx#]*$")
+_MAIN = re.compile(r",(?=A*(?:TN?|I|D[nN]{1,3})[mA]*b)")
+"""Before a main clause with `is` after a condition."""
+_TRAILING = re.compile(r"(?<=[\w~)#])s(?=[^,;()]*[VCOMZb])(?![^(]*\))(?![^,;P]*,[to]?D*P)")
+_CONDITION = re.compile(r"^[cAn]?\W?s|^tC|^t[iVO]")
+_ANAPHOR = re.compile(r"^[A,~]*(?:I|T[nN]{0,2}|D[nN]?N(?:(?:W|M)?(?:[oui][hTDn]{0,2})?)?)[mAx]*[bZ]?[Ax]*[MZ]?A*$")
+# Between a verb and a target: the object, and the preposition with `the total on`.
+_TO = re.compile(r"^(?P<object>.*?)(?P<to>[A,c]*[to][DT#]*(?:D?Nu?o?[ouW]*D*)?)$")
+_ASIDE = re.compile(r",s?[AD]?n?,|,s?[AD]?n?$|[A~]|,$|c\(?N\)?")
+_ANAPHORIC = re.compile(r"[TD][nN#]{0,3}?N|T[nN]{1,3}|DnN?|D[nN]{1,2}[Ww]?|[TD]N(?:u[TDn]+N?|[Ww])")
+
+
+@dataclass(slots=True)
+class Clause:
+    """A clause with its words, what its verb does to an amount, and where the verb ends.
+
+    Attributes:
+        text: The clause, its places masked.
+        words: Its words.
+        verb: `move` an amount; `moved`, with the amount before the verb; `shown` for an amount named before, `named`;
+            `equal` to other places; `sum`, `compute`; `condition`, `negated`, or empty.
+        at: Where the verb ends.
+    """
+
+    text: str
+    words: Words
+    verb: str = field(init=False)
+    at: int = field(init=False)
+
+    @property
+    def is_forecast(self) -> bool:
+        """Whether it says where the amount that the text is about will, or should, appear: `will be reported on`."""
+        modals = {"will", "should", "may"} & set(self.words.lemmas[: self.words.before(self.at)])
+        return self.verb in ("moved", "shown") and bool(modals)
+
+    def __post_init__(self) -> None:
+        """Find the verb."""
+        self.verb, self.at = _find_verb(self.words, len(self.text))
+
+
+def split_clauses(text: str, words: Words) -> list[tuple[int, int]]:
+    """Split a sentence where the next predicate with its subject begins.
+
+    Args:
+        text: The sentence, its places masked.
+        words: Its words.
+
+    Returns:
+        Where each clause begins and ends.
+    """
+    breaks = {0}
+    last = -1
+    for match in _PREDICATE.finditer(words.tags):
+        at = match.start()
+        if match[0] == "M" and last >= 0 and "b" not in words.tags[last:at] and "M" not in words.tags[last : last + 1]:
+            continue
+        start = _find_start(words.tags, at, last)
+        if start > 0 and not re.fullmatch(r"[A,#~:.)(]*", words.tags[:start]):
+            breaks.add(words.starts[start])
+        last = at
+    if words.tags[:1] == "s" and (main := _MAIN.search(words.tags)):
+        breaks.add(words.starts[main.end()])
+    breaks |= {words.starts[match.start()] for match in _TRAILING.finditer(words.tags)}
+    bounds = sorted({*breaks, len(text)})
+    return [(low, high) for low, high in pairwise(bounds) if text[low:high].strip()]
+
+
+def _find_start(tags: str, at: int, last: int) -> int:
+    """Return the first word of the clause of a predicate; 0 where it continues the one before."""
+    lead = _LEAD.search(tags, last + 1, at)
+    start = lead.start() if lead else at
+    if tags[at] in "MZ" and last < 0 and tags[:1] not in ("s", "t"):
+        return 0
+    if start > 0 and tags[start - 1] in ",;:.()c":
+        return start
+    if tags[at] in "VCO" and (tags[start - 1 : start] == "P" or start == 0 or last >= 0):
+        return start
+    low = last + 1
+    for mark in (";", ",", "c"):
+        found = tags.rfind(mark, low, start)
+        if found >= 0 and "P" in tags[low:found] + ("P" if last < 0 else ""):
+            return found + 1 if last >= 0 or tags[:1] in ("s", "t") else 0
+    return 0
+
+
+def _find_verb(words: Words, end: int) -> tuple[str, int]:
+    """Return what the first predicate of a clause does, and where it ends."""
+    tags, lemmas = words.tags, words.lemmas
+    if _CONDITION.match(tags):
+        return "condition", end
+    match = _PREDICATE.search(tags)
+    if match is None:
+        be = re.match(r"^(?:[A,]*(?:T[nN]?|I|TNoTn))[mA]*b[DA]*", tags)
+        if be:
+            return "equal", words.ends[be.end() - 1]
+        if "same" in lemmas and re.match(r"^DN(?:oTn)?m?b", tags):
+            return "equal", words.ends[tags.index("b")]
+        return ("named", words.ends[tags.index("b")]) if re.search(r"b(?:D?n?NW?)?oD*P|^P,?bD", tags) else ("", end)
+    at = match.start()
+    near = slice(max(0, at - 4), at)
+    is_negated = "x" in tags[near] or any(lemma.endswith(("n't", "n’t")) for lemma in lemmas[near])
+    if is_negated and "," not in tags[near]:
+        return "negated", end
+    after = words.ends[at]
+    return _name_verb(tags, lemmas, at), after
+
+
+def _name_verb(tags: str, lemmas: tuple[str, ...], at: int) -> str:
+    lemma, tag = lemmas[at], tags[at]
+    is_shown = lemma in (*load_flows().showing_verbs, *load_flows().verbs["C"])
+    if tag == "M":
+        is_elided = not tags[:at].strip("cAmbqx")
+        if is_shown and is_elided:
+            return "shown"
+        return ("shown" if _ANAPHOR.match(tags[: at + 1]) else "named") if is_shown else "moved"
+    if tag == "V":
+        if lemma in ("total", "combine") or (lemma == "add" and not re.match(r"A*[IT]|.*t", tags[at + 1 :])):
+            return "sum"
+        if lemma in ("use", "take") and re.search(r"[ti]", tags[at + 1 :]):
+            return ""
+        is_equal = lemma in load_flows().equality_verbs and re.match(
+            r"^[A,]*(?:T[nN]{0,2}|TNoTn|DN|I)(?:oTn)?[mA]+$", tags[:at]
+        )
+        return "equal" if is_equal else "move"
+    if tag == "Z":
+        is_own = re.match(r"^[A,]*(?:T[nN]{0,2}|I)[A]*$", tags[:at]) is not None
+        return "equal" if is_own and not is_shown else "named" if is_shown or lemma == "contains" else ""
+    return "compute" if tag == "C" else ""
+
+
+def find_object(clause: Clause, target: int) -> str:
+    """Return what a clause without a source moves to a place.
+
+    Args:
+        clause: The clause.
+        target: Where the place begins.
+
+    Returns:
+        `own`, `this` or `amount`: an amount named before, or that of the heading; `first`: that of the heading, at the
+        beginning of a text; `elided`; empty for another amount.
+    """
+    words = clause.words
+    if clause.verb == "moved":
+        at = words.before(clause.at) - 1
+        subject = re.sub(r"[mAxbq]*[MZ]?$", "", words.tags[: at + 1])
+        is_the = clause.words.lemmas[subject.find("D")] == "the" if "D" in subject else True
+        if not subject.strip("cA"):
+            return "elided"
+        pattern = r"(?:n[:.])?(?:A,?)*(?:TN?|I|DNW?(?:h|[uo]Tn)?)"
+        return "own" if is_the and re.fullmatch(pattern, subject) else ""
+    between = words.between(clause.at, target)
+    return _name_object(between.tags, between.lemmas)
+
+
+def _name_object(tags: str, lemmas: tuple[str, ...]) -> str:
+    """Return what the words between a verb and a target name."""
+    found = _TO.match(tags)
+    if found is None:
+        return ""
+    length = len(found["object"])
+    if "N" in found["to"] and lemmas[length + found["to"].index("N")] not in load_flows().amount_nouns:
+        return ""
+    cut = min((at for at, lemma in enumerate(lemmas[:length]) if lemma in ("as", "with", "in")), default=length)
+    is_aside = [False] * cut
+    for aside in _ASIDE.finditer(tags[:cut]):
+        is_aside[slice(*aside.span())] = [True] * (aside.end() - aside.start())
+    words = "".join(tag for tag, is_out in zip(tags, is_aside, strict=False) if not is_out)
+    names = [lemma for lemma, is_out in zip(lemmas, is_aside, strict=False) if not is_out]
+    if not words:
+        return "elided"
+    if "h" in words:
+        return "own" if re.fullmatch(r"(?:n?I|[TD][nN]{0,4})?h[,c]*", words) else ""
+    if re.fullmatch(r"[IT]", words):
+        return "own" if names[0] == "this" else "amount"
+    return _name_noun(words, names) if _ANAPHORIC.fullmatch(words) else ""
+
+
+def _name_noun(words: str, names: list[str]) -> str:
+    """Return what a noun with an article or a demonstrative names."""
+    determiner, head = names[0], names[-1]
+    if determiner in ("this", "these", "the") and head in ("amount", "amounts") and len(names) == 2:
+        return "own"
+    if determiner == "this" and "W" not in words:
+        return "this"
+    if determiner in ("that", "those", "such", "these"):
+        return "amount"
+    if determiner != "the":
+        return ""
+    if head in load_flows().outcome_nouns or names[1:3] == ["same", "amount"]:
+        return "first"
+    is_total = bool(set(names[1:]) & set(load_flows().total_nouns))
+    return "amount" if is_total or "W" in words or "w" in words else ""
