@@ -15,7 +15,7 @@ from taxkg_assets.retrieval.results import Ranking
 from taxkg_assets.retrieval.tables.table_entry import TableCatalogue, TableEntry
 from taxkg_assets.retrieval.tables.table_headers import SEPARATOR, continues_rule, leaf_of
 from taxkg_assets.retrieval.tables.table_question import Question, read_question
-from taxkg_assets.retrieval.tables.table_scores import CellWeights, score_cell
+from taxkg_assets.retrieval.tables.table_scores import STATUS, CellWeights, score_cell
 from taxkg_assets.rules.models.table_lookup import load_table_lookup
 
 
@@ -33,6 +33,8 @@ class CellMatch:
     row: tuple[tuple[str, str], ...]
     conditions: tuple[str, ...] = ()
     """Other cells of its row that tell it from rows with the same headers."""
+    is_supposed: bool = False
+    """Whether its row is for some filing statuses, and the question leaves its status open."""
 
     @property
     def words(self) -> str:
@@ -149,20 +151,38 @@ def _score_cells(parsed: Question, entry: TableEntry, catalogue: TableCatalogue)
 def _match_table(entry: TableEntry, scored_cells: Sequence[CellWeights], *, prior: float | None) -> list[CellMatch]:
     """Score the cells of one table, the best ones only; without a prior those whose own headers name something."""
     found = [
-        (own.score(prior), cell)
+        (own.score(prior), cell, own.is_supposed)
         for own, cell in zip(scored_cells, entry.answers, strict=True)
         if own.is_named or prior is not None
     ]
     if not found:
         return []
-    found.sort(key=lambda pair: (-pair[0], pair[1]["row_ix"], pair[1]["col_ix"]))
+    found.sort(key=lambda own: (-own[0], own[1]["row_ix"], own[1]["col_ix"]))
     weights = load_table_lookup().weights
-    alike = {cell["text"] for score, cell in found if score >= found[0][0] - weights.alike_within}
+    alike = {cell["text"] for score, cell, _ in found if score >= found[0][0] - weights.alike_within}
     doubt = weights.alike * min(len(alike) - 1, weights.alike_most)
-    return [_as_match(score - doubt, cell, entry) for score, cell in found[:3]]
+    return [_as_match(score - doubt, cell, entry, is_supposed=is_supposed) for score, cell, is_supposed in found[:3]]
 
 
-def _as_match(score: float, cell: Mapping[str, Any], entry: TableEntry) -> CellMatch:
+def list_statuses(match: CellMatch, entry: TableEntry) -> list[CellMatch]:
+    """List the cells of a column for each filing status: what a question that leaves its status open may mean.
+
+    Args:
+        match: Cell whose row is for some statuses.
+        entry: Its table.
+
+    Returns:
+        Cells of the rows for a status, in order; none where they are more than the table rules allow.
+    """
+    cells = [
+        cell for cell in entry.answers if cell["col_path"] == match.col_path and STATUS in entry.row_header(cell).facets
+    ]
+    if len(cells) > load_table_lookup().limits.statuses:
+        return []
+    return [_as_match(match.score, cell, entry, is_supposed=True) for cell in cells]
+
+
+def _as_match(score: float, cell: Mapping[str, Any], entry: TableEntry, *, is_supposed: bool) -> CellMatch:
     row = entry.by_row[cell["row_ix"]]
     nearby = tuple((other["col_path"], other["text"]) for other in row if other is not cell)
     return CellMatch(
@@ -175,6 +195,7 @@ def _as_match(score: float, cell: Mapping[str, Any], entry: TableEntry) -> CellM
         cell=cell,
         row=nearby,
         conditions=tuple(_find_conditions(cell, entry)),
+        is_supposed=is_supposed,
     )
 
 

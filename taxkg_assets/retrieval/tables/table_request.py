@@ -8,7 +8,7 @@ from taxkg_assets.retrieval.index.facts import PassageFacts
 from taxkg_assets.retrieval.results import Ranking
 from taxkg_assets.retrieval.tables.table_boost import may_request_cell
 from taxkg_assets.retrieval.tables.table_entry import TableCatalogue
-from taxkg_assets.retrieval.tables.table_lookup import CellMatch, find_table_cells
+from taxkg_assets.retrieval.tables.table_lookup import CellMatch, find_table_cells, list_statuses
 from taxkg_assets.rules.anchored_search import matches_any
 from taxkg_assets.rules.models.answers import load_answers
 
@@ -42,7 +42,12 @@ def _choose_cells(
     found = find_table_cells(question, tables, tables=_list_tables(ranking, facts), forms=ranking.route.forms)
     is_closed = not may_request_cell(question, ranking.route)
     least = limits.least_closed if is_closed else limits.least_score
-    found = [matches for matches in found if matches[0].score >= least]
+    found = [
+        list_statuses(matches[0], tables.by_id[matches[0].table_id]) if matches[0].is_supposed else matches
+        for matches in found
+        if matches[0].score >= least
+    ]
+    found = [matches for matches in found if matches]
     if is_closed:  # words answer a question for yes or no, a figure does not
         found = [matches for matches in found if not matches_any("answers", "values", matches[0].value)]
     best = ranking.candidates[0].score if ranking.candidates else 0.0

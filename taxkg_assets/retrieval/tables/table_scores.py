@@ -17,8 +17,8 @@ _YEAR = "year"
 """Search term of years."""
 
 
-_SUPPOSED = ("status",)
-"""Attributes of the person that a cell is for, which a question must state before one cell answers it."""
+STATUS = "status"
+"""Attribute of headers and questions: a filing status."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +30,14 @@ class CellWeights:
         against: Penalty for contradictions.
         unasked: Share of their words that the question lacks, 0 to 1.
         is_named: Whether its own headers name something of the question, not only the title and the surroundings.
+        is_supposed: Whether its row is for some filing statuses, and the question leaves its status open.
     """
 
     said: float
     against: float
     unasked: float
     is_named: bool = True
+    is_supposed: bool = False
 
     def score(self, prior: float | None) -> float:
         """Combine coverage, penalty and the prior of another search.
@@ -95,8 +97,6 @@ def score_cell(
             spoken, said = spoken + weights.facet, said + weights.facet
         against += weights.contradiction if share < 0 else 0.0
         is_named |= share > 0 and facet in {*row.facets, *column.facets}
-    if _supposes(question, row=row, column=column):
-        against += weights.supposed
     if question.years:
         share = _year_share(question, entry, row=row, column=column)
         total += weights.year
@@ -118,7 +118,8 @@ def score_cell(
     if said < weights.least_words * spoken:
         score *= said / (weights.least_words * spoken)
     unasked_share = unasked / (1 + sum(rarity.get(word, 0.0) for word in own))
-    return CellWeights(score, against, unasked_share, is_named)
+    is_supposed = STATUS in row.facets and STATUS not in question.facets
+    return CellWeights(score, against, unasked_share, is_named, is_supposed)
 
 
 def _score_other_cases(
@@ -261,15 +262,6 @@ def _facet_share(values: frozenset[str], facet: str, entry: TableEntry, *, row: 
         if named:
             return 1.0 if named & values else -1.0
     return 0.0
-
-
-def _supposes(question: Question, *, row: Header, column: Header) -> bool:
-    """Return whether headers are for one value of an attribute, such as a filing status, that the question leaves open.
-
-    Headers for several values, or for the one that a number or a word of the question already chose, suppose nothing.
-    """
-    named = {facet: row.facets.get(facet, frozenset()) | column.facets.get(facet, frozenset()) for facet in _SUPPOSED}
-    return any(len(values) == 1 and facet not in question.facets for facet, values in named.items())
 
 
 def _names_other_years(question: Question, named: Sequence[Range]) -> bool:

@@ -25,7 +25,6 @@ class Weights(Section):
         other_count: A header that counts the same thing and comes to another number.
         alike: For each other value of the table that fits as well ….
         continuation: A column that continues with the rule of the one before.
-        supposed: Headers for one filing status, where the question states none.
         unasked_number: A row or column chosen by number that the question does not give.
         noun_missing: A number whose noun is another than the header's.
         bound: A single number, requested for what is over or under it.
@@ -51,7 +50,6 @@ class Weights(Section):
     lay: float
     prior: float
     contradiction: float
-    supposed: float
     other_place: float
     name: float
     unmet_number: float
@@ -80,12 +78,14 @@ class Limits(Section):
     Attributes:
         least_score: Below, nothing matches.
         near: Share of the best table's words that a table must reach to be read.
+        statuses: Most rows for filing statuses that are listed where a question leaves the status open.
     """
 
     least_score: float
     tables: int
     near: float
     noun_window: int
+    statuses: int
 
 
 class TableLookup(Family):

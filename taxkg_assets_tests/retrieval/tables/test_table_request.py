@@ -12,7 +12,7 @@ from taxkg_assets.retrieval.index.facts import PassageFacts
 from taxkg_assets.retrieval.query.router import Route
 from taxkg_assets.retrieval.results import Candidate, Ranking
 from taxkg_assets.retrieval.tables.table_entry import TableCatalogue, build_table_catalogue
-from taxkg_assets.retrieval.tables.table_lookup import CellMatch, find_table_cells
+from taxkg_assets.retrieval.tables.table_lookup import CellMatch, find_table_cells, list_statuses
 from taxkg_assets.retrieval.tables.table_question import find_form_numbers, find_words
 from taxkg_assets.retrieval.tables.table_request import find_requested_cells
 
@@ -81,6 +81,10 @@ LIMITS = _table(
     "limit:1", "Limit of Berths", ["Year", "Limit", "Limit if age 50 or older"],
     [["2031 through 2033", "$5", "$6"], ["2034 through 2036", "$7", "$8"]],
 )  # fmt: skip
+STATUSES = _table(
+    "levy:1", "Berth Levy", ["IF your filing status is ...", "Levy"],
+    [["Single", "$11"], ["Married filing jointly or Qualifying surviving spouse", "$19"]],
+)  # fmt: skip
 HOUSEHOLDS = _table(
     "crew:1", "Weekly Ration", ["Family Size", "Ration"], [["2", "$20"], ["3", "$31"], ["4", "$42"]],
 )  # fmt: skip
@@ -139,6 +143,15 @@ def test_a_title_that_denies_what_the_question_says_counts_against_a_table() -> 
     ):
         found = [matches[0] for matches in _ask(question, COVERED, UNCOVERED)]
         assert max(found, key=lambda match: match.score).value == best
+
+
+def test_a_row_for_a_filing_status_needs_the_status() -> None:
+    """Without it, the answer lists the rows: one of them would state the levy of somebody else."""
+    stated = {question: _ask(question, STATUSES)[0][0] for question in ("berth levy, single", "berth levy for a QSS")}
+    assert [match.value for match in stated.values()] == ["$11", "$19"]
+    (found,) = _ask("what is the berth levy", STATUSES)
+    assert found[0].is_supposed
+    assert [match.value for match in list_statuses(found[0], _catalogue(STATUSES).by_id["levy:1"])] == ["$11", "$19"]
 
 
 def test_the_text_of_a_worksheet_is_no_value() -> None:
