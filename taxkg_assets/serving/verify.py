@@ -7,6 +7,7 @@ import time
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -15,6 +16,7 @@ import polars as pl
 from taxkg_assets.bounding_box import BoundingBox
 from taxkg_assets.extraction.references.mentions import Headings, find_mentions
 from taxkg_assets.retrieval.encoding.lexical import find_terms
+from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.rules.models.verification import load_verification
 from taxkg_assets.serving.drafts import DraftFile, find_rectangles
 from taxkg_assets.serving.released import Released
@@ -26,6 +28,7 @@ from taxkg_assets.verification.draft import Quotation, Statement, read_draft
 from taxkg_assets.verification.evidence import Passage, build_passages
 from taxkg_assets.verification.formulas import Computation, agrees, find_computations, find_formula
 from taxkg_assets.verification.language import Language
+from taxkg_assets.verification.neighbors import relate
 from taxkg_assets.verification.quotations import QuotationIndex, QuotationMatch, compare_words
 from taxkg_assets.verification.reader import PassageReader
 from taxkg_assets.verification.reasons import explain_decision, list_compared
@@ -46,6 +49,9 @@ OTHER_REVISIONS = 6
 
 FOUND_PASSAGES = 8
 """Passages of the search whose documents are looked through for a statement."""
+
+FOUND_ROWS = 8
+"""Rows of the index, best first, whose passages a statement about their document is compared with."""
 
 REMEMBERED = 20_000
 """Texts whose mentions are remembered; headings come with each of their passages."""
@@ -145,8 +151,28 @@ class Checker:
         )
 
     def _compare(self, claim: Claim, document_ids: Iterable[str], *, is_aligned: bool = True) -> list[Comparison]:
-        passages = [passage for name in document_ids for passage in self._shortlist_of(name).find(claim)]
-        return compare_nearest(claim, passages, reader=self._reader, is_aligned=is_aligned)
+        passages: list[Passage] = []
+        near: list[Passage] = []
+        for name in document_ids:
+            passages += self._shortlist_of(name).find(claim)
+            if is_aligned:
+                near += self._find_near(claim, name)
+        rows = compare_nearest(claim, passages, reader=self._reader, near=near, is_aligned=is_aligned)
+        return relate(claim, rows) if is_aligned else rows
+
+    @cached_property
+    def _passage_searcher(self) -> Searcher:
+        """The search without the look-up of table cells, which ask for a value and do not state one."""
+        searcher = self.released.searcher
+        return searcher.with_parts(replace(searcher.parts, cells=False))
+
+    def _find_near(self, claim: Claim, document_id: str) -> list[Passage]:
+        """The passages of the paragraphs that the search ranks first: they may say so in other words."""
+        searcher = self._passage_searcher
+        rows = [found.row for found in searcher.rank(claim.plain[:1000], document=document_id).candidates[:FOUND_ROWS]]
+        searcher.passages.prefetch(rows, ("node_ids",))
+        nodes = searcher.passages.columns["node_ids"]
+        return self._shortlist_of(document_id).read_nodes(dict.fromkeys(node for row in rows for node in nodes[row]))
 
     def _abstain_for_year(self, claim: Claim, found: Documents) -> tuple[Decision, str]:
         """No document of the year: nothing is decided, and the nearest revision that says so is shown."""
