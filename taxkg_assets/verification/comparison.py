@@ -238,7 +238,7 @@ def _find_doubts(
     claim: Claim, text: str, wording: Wording, *, coverage: float, reader: PassageReader
 ) -> frozenset[str]:
     """Find the doubts about a passage that has enough words of a claim to support it."""
-    if coverage < load_verification().thresholds.least_own:
+    if coverage < load_verification().thresholds.doubted:
         return frozenset()
     return find_doubts(claim, text, wording, language=reader.language)
 

@@ -32,9 +32,7 @@ class Thresholds(Section):
 
     Attributes:
         own_coverage: Weighted share, 0 to 1, of a statement's words in a passage that contradicts it.
-        least_own: The same, in a passage that supports it.
-        clause_coverage: Least share, 0 to 1, of one clause of the statement in a passage that supports it or its place.
-        asserted: Share, 0 to 1, of a statement's words in what a passage asserts, without its conditions.
+        doubted: Weighted share, 0 to 1, of a statement's words in a passage from which doubts are looked for.
         support: Probability, 0 to 1, from which a passage supports.
         blend: Weight, 0 to 1, of the encoder's similarity next to the coverage.
         score: Blended score, 0 to 1, of a passage that is near.
@@ -56,9 +54,7 @@ class Thresholds(Section):
     """
 
     own_coverage: float
-    least_own: float
-    clause_coverage: float
-    asserted: float
+    doubted: float
     support: float
     blend: float
     score: float
