@@ -72,7 +72,7 @@ class Comparison:
         answered: Weighted share of that part's words that the claim has or is near to, 0 to 1.
         turns_part: Whether the part of the passage nearest in meaning denies where the claim affirms, or the reverse.
         turns_whole: The same of the whole passage.
-        held_elsewhere: Weighted share of the claim's words that this passage lacks and another near one has, 0 to 1.
+        found_elsewhere: Weighted share of the claim's words that this passage lacks and another near one has, 0 to 1.
         rivalry: How much nearer the nearest passage is that says otherwise, -0.5 to 0.5.
         behind: How much more similar the most similar passage is, 0 to 1.
         doubts: Why the passage may say something else although it has the claim's words.
@@ -108,7 +108,7 @@ class Comparison:
     answered: float = 1.0
     turns_part: bool = False
     turns_whole: bool = False
-    held_elsewhere: float = 0.0
+    found_elsewhere: float = 0.0
     rivalry: float = -0.5
     behind: float = 0.0
     doubts: frozenset[str] = frozenset()
@@ -131,7 +131,7 @@ class Comparison:
             + weights.answered * self.answered
             + weights.turns_part * self.turns_part
             + weights.turns_whole * self.turns_whole
-            + weights.held_elsewhere * self.held_elsewhere
+            + weights.found_elsewhere * self.found_elsewhere
             + weights.rivalry * self.rivalry
             + weights.behind * self.behind
         )

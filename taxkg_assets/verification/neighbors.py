@@ -1,4 +1,4 @@
-"""A passage among the others that may speak of a claim: words that only others have, and others that say the contrary.
+"""A passage among the others that may mention a claim: words that only others have, and others that say the contrary.
 
 Words near in meaning are not always the same thing: `overnight camp` is near `day camp`. Where another passage that is
 about as near to the claim has the very word, it means that one; and a claim whose nearest passages deny what it affirms
@@ -32,7 +32,7 @@ def relate(claim: Claim, rows: Sequence[Comparison]) -> list[Comparison]:
     return [
         replace(
             row,
-            held_elsewhere=_score_elsewhere(claim, row, rows),
+            found_elsewhere=_score_elsewhere(claim, row, rows),
             rivalry=_score_rivalry(row, rows),
             behind=best - row.similarity,
         )
@@ -43,9 +43,9 @@ def relate(claim: Claim, rows: Sequence[Comparison]) -> list[Comparison]:
 def _score_elsewhere(claim: Claim, row: Comparison, rows: Sequence[Comparison]) -> float:
     """Return the weighted share of a claim's words that a passage lacks and another one has, 0 to 1."""
     others = [own for own in rows if own.similarity >= row.similarity - _ABOUT_AS_NEAR and not _is_same_place(own, row)]
-    held = frozenset().union(*(row.own_absent - own.own_absent for own in others)) if others else frozenset[str]()
+    there = frozenset().union(*(row.own_absent - own.own_absent for own in others)) if others else frozenset[str]()
     total = sum(claim.weights.values())
-    return sum(claim.weights.get(word, 0.0) for word in held) / total if total else 0.0
+    return sum(claim.weights.get(word, 0.0) for word in there) / total if total else 0.0
 
 
 def _score_rivalry(row: Comparison, rows: Sequence[Comparison]) -> float:

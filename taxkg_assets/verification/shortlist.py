@@ -1,4 +1,4 @@
-"""The passages of a document by their words and paragraphs, so that a claim meets only those that may speak of it."""
+"""The passages of a document by their words and paragraphs, so that a claim meets only those that may mention it."""
 
 from __future__ import annotations
 

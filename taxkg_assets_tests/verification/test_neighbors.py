@@ -21,7 +21,7 @@ def _relate(*similarities: float) -> dict[str, tuple[float, float, float]]:
     rows = add_similarity(CLAIM, [compare(CLAIM, own, reader=reader) for own in (DAY, NIGHT)], reader=reader)
     given = dict(zip(("day", "night"), similarities, strict=True))
     related = relate(CLAIM, [replace(row, similarity=given[row.passage.node_id]) for row in rows])
-    return {row.passage.node_id: (row.held_elsewhere, row.rivalry, row.behind) for row in related}
+    return {row.passage.node_id: (row.found_elsewhere, row.rivalry, row.behind) for row in related}
 
 
 def test_a_word_that_another_near_passage_has_counts_against_one_without_it() -> None:

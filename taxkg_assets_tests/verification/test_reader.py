@@ -13,17 +13,17 @@ from taxkg_assets_tests.verification.words import LANGUAGE, passage_of
 
 
 def test_a_text_is_encoded_once() -> None:
-    asked: list[str] = []
+    encoded: list[str] = []
 
     def encode(texts: Sequence[str]) -> object:
-        asked.extend(texts)
+        encoded.extend(texts)
         return np.array([[1.0, 0.0] if text == "toll" else [-1.0, 0.0] for text in texts], dtype=np.float32)
 
     reader = PassageReader(replace(LANGUAGE, encode=encode), {})
     assert reader.has_meaning
     assert reader.compare_meaning("toll", ["toll", "barge"]) == [1.0, 0.0]
     assert reader.compare_meaning("toll", ["barge"]) == [0.0]
-    assert sorted(asked) == ["barge", "toll"]
+    assert sorted(encoded) == ["barge", "toll"]
 
 
 def test_without_an_encoder_nothing_is_similar() -> None:

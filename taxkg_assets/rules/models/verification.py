@@ -86,7 +86,7 @@ class Support(Section):
         answered: Of the share of the nearest part's words that the statement has or is near to, 0 to 1.
         turns_part: Where the nearest part of the passage denies what the statement affirms, or the reverse.
         turns_whole: The same of the whole passage.
-        held_elsewhere: Of the share of the statement's words that only another passage has, 0 to 1.
+        found_elsewhere: Of the share of the statement's words that only another passage has, 0 to 1.
         rivalry: Of how much nearer a passage is that says otherwise, -0.5 to 0.5.
         behind: Of how much more similar the most similar passage is, 0 to 1.
     """
@@ -98,7 +98,7 @@ class Support(Section):
     answered: float
     turns_part: float
     turns_whole: float
-    held_elsewhere: float
+    found_elsewhere: float
     rivalry: float
     behind: float
 
