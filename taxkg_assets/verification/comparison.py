@@ -105,7 +105,7 @@ class Comparison:
     literal: Comparison | None = None
     part: str = ""
     soft_coverage: float = 0.0
-    answered: float = 1.0
+    answered: float = 0.0
     turns_part: bool = False
     turns_whole: bool = False
     found_elsewhere: float = 0.0
@@ -323,7 +323,9 @@ def _words_of(passage: Passage, reader: PassageReader) -> tuple[Words, Words]:
 
 
 def _align(claim: Claim, row: Comparison, *, reader: PassageReader) -> Comparison:
-    """Return the comparison of a claim in the words of the passage."""
+    """Return the comparison of a claim in the words of the passage; the same one where no encoder reads words."""
+    if reader.language.read_vectors is None:
+        return row
     wording, place = reader.words_of(row.passage)
     aligned = reader.aligner.align(claim, row.passage, own=wording.words, place=place, part=row.part)
     if aligned.claim is claim:
@@ -371,6 +373,7 @@ def add_similarity(claim: Claim, found: Sequence[Comparison], *, reader: Passage
                 row,
                 similarity=similarity if reader.has_meaning else row.coverage,
                 soft_coverage=row.own_coverage,
+                answered=row.own_coverage,
                 part=own[-part],
                 turns_part=_is_negative(own[-part], reader) != is_negative,
                 turns_whole=_is_negative(row.passage.spoken, reader) != is_negative,

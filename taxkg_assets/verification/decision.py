@@ -56,6 +56,7 @@ def supports(row: Comparison, *, least_score: float | None = None) -> bool:
         and not (row.turns_part and row.turns_whole)
         and not row.doubts
         and row.agreement >= bounds.agreement
+        and row.soft_coverage >= bounds.covered
         and row.score >= (least_score or 0.0)
         and row.probability >= bounds.support
     )

@@ -33,6 +33,7 @@ class Thresholds(Section):
     Attributes:
         own_coverage: Weighted share, 0 to 1, of a statement's words in a passage that contradicts it.
         doubted: Weighted share, 0 to 1, of a statement's words in a passage from which doubts are looked for.
+        covered: Weighted share, 0 to 1, of a statement's words that a passage that supports has or comes near to.
         support: Probability, 0 to 1, from which a passage supports.
         blend: Weight, 0 to 1, of the encoder's similarity next to the coverage.
         score: Blended score, 0 to 1, of a passage that is near.
@@ -55,6 +56,7 @@ class Thresholds(Section):
 
     own_coverage: float
     doubted: float
+    covered: float
     support: float
     blend: float
     score: float
