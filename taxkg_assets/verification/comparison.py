@@ -126,10 +126,8 @@ class Comparison:
         total = (
             weights.intercept
             + weights.similarity * self.similarity
-            + weights.soft_coverage * self.soft_coverage
             + weights.values * min(len(self.matched), _MANY) / _MANY
             + weights.answered * self.answered
-            + weights.turns_part * self.turns_part
             + weights.turns_whole * self.turns_whole
             + weights.found_elsewhere * self.found_elsewhere
             + weights.rivalry * self.rivalry

@@ -83,11 +83,9 @@ class Support(Section):
     Attributes:
         intercept: Added always.
         similarity: Of the cosine of both embeddings.
-        soft_coverage: Of the weighted share of the statement's words in the passage or near one of its words, 0 to 1.
         values: Of the number of values that the passage states, 0 to 1.
         answered: Of the share of the nearest part's words that the statement has or is near to, 0 to 1.
-        turns_part: Where the nearest part of the passage denies what the statement affirms, or the reverse.
-        turns_whole: The same of the whole passage.
+        turns_whole: Where the whole passage denies what the statement affirms, or the reverse.
         found_elsewhere: Of the share of the statement's words that only another passage has, 0 to 1.
         rivalry: Of how much nearer a passage is that says otherwise, -0.5 to 0.5.
         behind: Of how much more similar the most similar passage is, 0 to 1.
@@ -95,10 +93,8 @@ class Support(Section):
 
     intercept: float
     similarity: float
-    soft_coverage: float
     values: float
     answered: float
-    turns_part: float
     turns_whole: float
     found_elsewhere: float
     rivalry: float
