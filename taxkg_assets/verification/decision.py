@@ -58,7 +58,7 @@ def supports(row: Comparison, *, least_score: float | None = None) -> bool:
         and row.agreement >= bounds.agreement
         and row.soft_coverage >= bounds.covered
         and row.score >= (least_score or 0.0)
-        and row.probability >= bounds.support
+        and row.probability >= (bounds.support_by_words if not row.own_absent else bounds.support)
     )
 
 

@@ -35,6 +35,7 @@ class Thresholds(Section):
         doubted: Weighted share, 0 to 1, of a statement's words in a passage from which doubts are looked for.
         covered: Weighted share, 0 to 1, of a statement's words that a passage that supports has or comes near to.
         support: Probability, 0 to 1, from which a passage supports.
+        support_by_words: The same, for a passage that has all words of the statement itself.
         blend: Weight, 0 to 1, of the encoder's similarity next to the coverage.
         score: Blended score, 0 to 1, of a passage that is near.
         missing_weight: Inverse document frequency from which a word must not be missing.
@@ -58,6 +59,7 @@ class Thresholds(Section):
     doubted: float
     covered: float
     support: float
+    support_by_words: float
     blend: float
     score: float
     missing_weight: float
