@@ -32,6 +32,8 @@ SPLITS = (
     "third_held_out",
     "fourth_development",
     "fourth_held_out",
+    "fifth_development",
+    "fifth_held_out",
 )
 SAMPLES = "samples"
 PASSED = frozenset({Verdict.supported, Verdict.verbatim})

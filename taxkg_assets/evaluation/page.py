@@ -28,6 +28,8 @@ table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nu
 th, td { padding: .4rem .7rem; text-align: right; white-space: nowrap; border-bottom: 1px solid var(--line); }
 th { font-size: .78rem; font-weight: 600; color: var(--soft); background: var(--card); }
 th:first-child, td:first-child, td.words { text-align: left; }
+th:first-child, td:first-child { position: sticky; left: 0; background: var(--back); }
+th:first-child { background: var(--card); }
 td.words { white-space: normal; }
 td.strong { font-weight: 700; }
 td small { display: block; color: color-mix(in srgb, var(--ink) 85%, transparent); font-size: .75rem;
@@ -44,6 +46,13 @@ figcaption { font-size: .85rem; font-weight: 600; margin-bottom: .2rem; }
 .plot .dot { fill: var(--soft); }
 .plot .whisker.strong { stroke: var(--strong); stroke-width: 2; }
 .plot .dot.strong { fill: var(--strong); }
+@media (max-width: 600px) {
+  .scroll:has(> .intervals) { overflow: hidden; }
+  .intervals { min-width: 0; width: 126%; }
+  .intervals text { font-size: 21px; }
+  .intervals .tick { font-size: 18px; }
+  .intervals .value { display: none; }
+}
 """.strip()
 
 

@@ -69,7 +69,7 @@ def render_intervals(marks: Sequence[Mark], axis: Axis, *, title: str) -> str:
     height = TOP + ROW_HEIGHT * len(marks) + BOTTOM
     floor = height - BOTTOM
     parts = [
-        f'<svg class="plot" viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{escape(title)}">',
+        f'<svg class="plot intervals" viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{escape(title)}">',
         f"<title>{escape(title)}</title>",
         *(_render_tick(axis, tick, floor=floor) for tick in axis.ticks),
     ]

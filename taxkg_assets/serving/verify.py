@@ -6,7 +6,7 @@ import math
 import time
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -18,18 +18,18 @@ from taxkg_assets.retrieval.encoding.lexical import find_terms
 from taxkg_assets.rules.models.verification import load_verification
 from taxkg_assets.serving.drafts import DraftFile, find_rectangles
 from taxkg_assets.serving.released import Released
+from taxkg_assets.serving.verify_passages import FOUND_PASSAGES, PassageFinder
 from taxkg_assets.serving.word_vectors import WordEncoder
 from taxkg_assets.verification.claims import Claim, read_claim
-from taxkg_assets.verification.comparison import Comparison, compare, compare_nearest
+from taxkg_assets.verification.comparison import compare
 from taxkg_assets.verification.decision import Decision, decide, supports
 from taxkg_assets.verification.draft import Quotation, Statement, read_draft
-from taxkg_assets.verification.evidence import Passage, build_passages
+from taxkg_assets.verification.evidence import Passage
 from taxkg_assets.verification.formulas import Computation, agrees, find_computations, find_formula
 from taxkg_assets.verification.language import Language
 from taxkg_assets.verification.quotations import QuotationIndex, QuotationMatch, compare_words
 from taxkg_assets.verification.reader import PassageReader
 from taxkg_assets.verification.reasons import explain_decision, list_compared
-from taxkg_assets.verification.shortlist import Shortlist
 from taxkg_assets.verification.subjects import Documents, find_documents, list_forms
 from taxkg_assets.verification.verdicts import (
     ComparedValue,
@@ -43,9 +43,6 @@ from taxkg_assets.verification.verdicts import (
 NO_HEADINGS = Headings({})
 OTHER_REVISIONS = 6
 """Other revisions of a form, the nearest years first, in which a statement is looked for."""
-
-FOUND_PASSAGES = 8
-"""Passages of the search whose documents are looked through for a statement."""
 
 REMEMBERED = 20_000
 """Texts whose mentions are remembered; headings come with each of their passages."""
@@ -70,7 +67,7 @@ class Checker:
         )
         self._documents = {row["document_id"]: row for row in released.table("documents").iter_rows(named=True)}
         self._reader = PassageReader(self._language, list_forms(self._documents.values()))
-        self._shortlist_of = lru_cache(maxsize=64)(self._read_passages)
+        self._passages = PassageFinder(released, self._reader)
 
     def check(self, draft: DraftFile, *, seconds: float | None = None) -> Report:
         """Check every quotation, and every statement that names something, of a draft.
@@ -120,8 +117,8 @@ class Checker:
             return Decision(Verdict.not_found), f"The library holds no document of {named}."
         if claim.subject.forms and not found.own:
             return self._abstain_for_year(claim, found)
-        own = found.own or self._search(claim)
-        rows = self._compare(claim, own)
+        own = found.own or self._passages.search(claim)
+        rows = self._passages.compare(claim, own)
         decision = decide(rows)
         if decision.verdict is Verdict.supported or not claim.values:
             return decision, explain_decision(decision)
@@ -144,13 +141,9 @@ class Checker:
             compared=list_compared(decision),
         )
 
-    def _compare(self, claim: Claim, document_ids: Iterable[str], *, is_aligned: bool = True) -> list[Comparison]:
-        passages = [passage for name in document_ids for passage in self._shortlist_of(name).find(claim)]
-        return compare_nearest(claim, passages, reader=self._reader, is_aligned=is_aligned)
-
     def _abstain_for_year(self, claim: Claim, found: Documents) -> tuple[Decision, str]:
         """No document of the year: nothing is decided, and the nearest revision that says so is shown."""
-        rows = self._compare(claim, found.others[:1])
+        rows = self._passages.compare(claim, found.others[:1])
         year = claim.subject.year
         reason = f"The library holds no document of {', '.join(claim.subject.forms)} for {year}"
         said = next((row for row in rows if supports(row)), None)
@@ -165,7 +158,7 @@ class Checker:
         """Find the statement in another revision or form, where the documents that it names do not support it."""
         least = load_verification().thresholds.elsewhere
         for name in others[:OTHER_REVISIONS]:
-            for row in self._compare(claim, [name], is_aligned=False):
+            for row in self._passages.compare(claim, [name], is_aligned=False):
                 if supports(row, least_score=least):
                     revision = self._documents[name]["revision"]
                     differences = decision.differences if decision.verdict is Verdict.contradicted else ()
@@ -174,20 +167,15 @@ class Checker:
         if decision.verdict is Verdict.contradicted or not claim.keys:
             return None
         known = {*own, *others}
-        for name in self._search(claim):
+        for name in self._passages.search(claim):
             if name not in known:
-                for row in self._compare(claim, [name], is_aligned=False):
+                for row in self._passages.compare(claim, [name], is_aligned=False):
                     if supports(row, least_score=least):
                         title = self._documents[name]["title"]
                         return Decision(
                             Verdict.other_form, row
                         ), f"Stated in {title}, not in the form that the draft cites."
         return None
-
-    def _search(self, claim: Claim) -> tuple[str, ...]:
-        """Documents of the best passages of the search, of the claim's year where it names one."""
-        found = self.released.searcher.search(claim.text[:1000], k=FOUND_PASSAGES, year=claim.subject.year)
-        return tuple(dict.fromkeys(row.document for row in found))
 
     def _check_computation(self, claim: Claim, found: Documents) -> tuple[Decision, str] | None:
         """The verdict by the formulas of a form, where the statement says how a line is computed."""
@@ -205,7 +193,7 @@ class Checker:
     ) -> tuple[Decision, str] | None:
         labels = [
             own
-            for own in self._shortlist_of(row["document_id"]).passages
+            for own in self._passages.shortlist_of(row["document_id"]).passages
             if claimed.key in own.keys and row["evidence"] in own.text
         ]
         if not labels:
@@ -275,7 +263,7 @@ class Checker:
         results = self.released.searcher.search(quotation.text[:1000], k=FOUND_PASSAGES)
         claim = read_claim(Statement(quotation.text, 0, 0), language=self._language)
         for name in dict.fromkeys(row.document for row in results):
-            for passage in self._shortlist_of(name).find(claim)[:4]:
+            for passage in self._passages.shortlist_of(name).find(claim)[:4]:
                 ratio, differences = compare_words(quotation.text, passage.text)
                 if near is None or ratio > near[0]:
                     near = ratio, differences, passage
@@ -378,12 +366,6 @@ class Checker:
             node_id=node_id,
             official_url=f"{row['pdf_url']}#page={first}" if row["pdf_url"] else row["page_url"],
         )
-
-    def _read_passages(self, document_id: str) -> Shortlist:
-        nodes = self.released.read_documents("nodes", [document_id])
-        tables = self.released.read_documents("tables", [document_id])
-        passages = build_passages(nodes.iter_rows(named=True), tables.iter_rows(named=True))
-        return Shortlist(passages, language=self._language)
 
 
 def _is_claim(statement: Statement, claim: Claim, quotations: Sequence[Quotation]) -> bool:

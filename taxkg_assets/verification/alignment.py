@@ -30,10 +30,12 @@ class Alignment:
     Attributes:
         claim: The claim in the words of the passage, as far as these say the same.
         nearness: Cosine of each stem that the passage lacks to its nearest word, over what the stem needs.
+        answered: Weighted share of the words of the passage's nearest part that the claim has or is near to, 0 to 1.
     """
 
     claim: Claim
     nearness: Mapping[str, float]
+    answered: float = 1.0
 
 
 class Aligner:
@@ -48,7 +50,7 @@ class Aligner:
         self._language = language
         self._kept: dict[str, WordVectors] = {}
 
-    def align(self, claim: Claim, passage: Passage, *, own: Words, place: Words) -> Alignment:
+    def align(self, claim: Claim, passage: Passage, *, own: Words, place: Words, part: str = "") -> Alignment:
         """Return a claim in the words of a passage.
 
         Args:
@@ -56,16 +58,40 @@ class Aligner:
             passage: The passage.
             own: Stems of the passage.
             place: Stems of its place.
+            part: Part of the passage that is nearest in meaning to the claim.
         """
-        lacking = frozenset(stem for stem in claim.weights if not match_word(stem, own))
-        if not lacking or self._language.read_vectors is None:
+        if self._language.read_vectors is None:
             return Alignment(claim, {})
+        lacking = frozenset(stem for stem in claim.weights if not match_word(stem, own))
+        answered = self._score_answered(claim, part)
+        if not lacking:
+            return Alignment(claim, {}, answered)
         needed = self._find_needed(lacking)
         nearest = self._find_nearest(claim, f"{passage.label}. {passage.spoken}", lacking)
         there = {stem: word for stem, (word, cosine) in nearest.items() if cosine >= needed[stem]}
         said = {stem: find_words(word, language=self._language) - place for stem, word in there.items()}
         nearness = {stem: cosine / needed[stem] for stem, (_, cosine) in nearest.items()}
-        return Alignment(_rewrite(claim, said), nearness)
+        return Alignment(_rewrite(claim, said), nearness, answered)
+
+    def _score_answered(self, claim: Claim, part: str) -> float:
+        """Return the weighted share of a part's words that a claim has, or is near to; 1 for a part without words."""
+        mine, there = self._read(claim.plain), self._read(part)
+        if not mine.words or not there.words:
+            return 1.0
+        nearest = dict(zip(there.words, (there.vectors @ mine.vectors.T).max(axis=1), strict=True))
+        found: dict[str, float] = {}
+        for word, cosine in nearest.items():
+            for stem in find_words(word, language=self._language):
+                found[stem] = max(found.get(stem, 0.0), float(cosine))
+        needed = self._find_needed(frozenset(found))
+        weights = read_weights(found, language=self._language)
+        own = claim.wording.words
+        shares = {
+            stem: 1.0 if match_word(stem, own) else min(max(cosine, 0.0) / needed[stem], 1.0) ** 2
+            for stem, cosine in found.items()
+        }
+        total = sum(weights.values())
+        return sum(weights[stem] * share for stem, share in shares.items()) / total if total else 1.0
 
     def _find_needed(self, stems: Words) -> dict[str, float]:
         """Return the cosine from which a stem is said by another word: the less, the rarer it is in the library."""

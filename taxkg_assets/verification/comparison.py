@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-
-import numpy as np
 
 from taxkg_assets.rules.loader import find_rule, load_rules
 from taxkg_assets.rules.models.verification import load_verification
@@ -15,7 +13,6 @@ from taxkg_assets.verification.clause_words import Wording, Words, match_word
 from taxkg_assets.verification.doubts import find_doubts
 from taxkg_assets.verification.evidence import Passage
 from taxkg_assets.verification.exclusives import leaves_out, names_some_alone
-from taxkg_assets.verification.language import Language
 from taxkg_assets.verification.passage_parts import split_passage
 from taxkg_assets.verification.pointers import is_pointer
 from taxkg_assets.verification.polarity import (
@@ -34,8 +31,8 @@ from taxkg_assets.verification.values import Value, fold
 
 _LEAST_CLAUSE = 1.5
 _ALWAYS, _MOST = 3, 16  # passages that are compared at least, and at most
+_BY_MEANING, _PAIRED = 8, 2  # sentences nearest in meaning, and those of them whose pairs are compared, too
 _POINTER_LOSS = 0.3
-_RAREST = 8.0  # inverse document frequency from which a missing word counts fully
 _MANY = 3  # values that a passage states, from which more count no more
 
 
@@ -69,6 +66,15 @@ class Comparison:
         shared_weight: Weight of the claim's words that the passage has.
         nearness: Cosine of each stem that the passage lacks to its nearest word, over what the stem needs.
         literal: The comparison of the claim in its own words; None where this is it.
+        part: Part of the passage that is nearest in meaning; the whole of a short one.
+        soft_coverage: Weighted share of the claim's words in the passage, a word that it lacks counted by the square of
+            its nearness, 0 to 1.
+        answered: Weighted share of that part's words that the claim has or is near to, 0 to 1.
+        turns_part: Whether the part of the passage nearest in meaning denies where the claim affirms, or the reverse.
+        turns_whole: The same of the whole passage.
+        found_elsewhere: Weighted share of the claim's words that this passage lacks and another near one has, 0 to 1.
+        rivalry: How much nearer the nearest passage is that says otherwise, -0.5 to 0.5.
+        behind: How much more similar the most similar passage is, 0 to 1.
         doubts: Why the passage may say something else although it has the claim's words.
     """
 
@@ -97,6 +103,14 @@ class Comparison:
     shared_weight: float = 0.0
     nearness: Mapping[str, float] = field(default_factory=dict)
     literal: Comparison | None = None
+    part: str = ""
+    soft_coverage: float = 0.0
+    answered: float = 0.0
+    turns_part: bool = False
+    turns_whole: bool = False
+    found_elsewhere: float = 0.0
+    rivalry: float = -0.5
+    behind: float = 0.0
     doubts: frozenset[str] = frozenset()
 
     @property
@@ -111,12 +125,20 @@ class Comparison:
         weights = load_verification().support
         total = (
             weights.intercept
-            + weights.own_coverage * self.own_coverage
             + weights.similarity * self.similarity
-            + weights.missing * min(self.missing_weight, _RAREST) / _RAREST
             + weights.values * min(len(self.matched), _MANY) / _MANY
+            + weights.answered * self.answered
+            + weights.turns_whole * self.turns_whole
+            + weights.found_elsewhere * self.found_elsewhere
+            + weights.rivalry * self.rivalry
+            + weights.behind * self.behind
         )
         return 1.0 / (1.0 + math.exp(-total))
+
+    @property
+    def own_absent(self) -> frozenset[str]:
+        """Return the words of the claim, as it is written, that the passage itself lacks."""
+        return (self.literal or self).absent
 
     @property
     def order(self) -> float:
@@ -214,7 +236,7 @@ def _find_doubts(
     claim: Claim, text: str, wording: Wording, *, coverage: float, reader: PassageReader
 ) -> frozenset[str]:
     """Find the doubts about a passage that has enough words of a claim to support it."""
-    if coverage < load_verification().thresholds.least_own:
+    if coverage < load_verification().thresholds.doubted:
         return frozenset()
     return find_doubts(claim, text, wording, language=reader.language)
 
@@ -239,14 +261,20 @@ def _is_under_denial(claim: Claim, passage: Passage, wording: Wording) -> bool:
 
 
 def compare_nearest(
-    claim: Claim, passages: Sequence[Passage], *, reader: PassageReader, is_aligned: bool = True
+    claim: Claim,
+    passages: Sequence[Passage],
+    *,
+    reader: PassageReader,
+    near: Sequence[Passage] = (),
+    is_aligned: bool = True,
 ) -> list[Comparison]:
     """Compare a claim with the passages that can decide on it, and with the nearest ones in any case.
 
     Args:
         claim: The claim.
-        passages: Passages of the documents that it is about.
+        passages: Passages of the documents that it is about, which share words with it.
         reader: Reads their words and values.
+        near: Passages of the paragraphs that the search found, whatever their words.
         is_aligned: Whether the claim is also read in the words of the nearest passages; otherwise only passages that
             may support it are returned.
 
@@ -254,60 +282,107 @@ def compare_nearest(
         Comparisons, best score first.
     """
     bounds = load_verification().thresholds
-    least = (min(bounds.score, bounds.contradiction) - bounds.blend) / (1 - bounds.blend)
-    always = bounds.aligned_passages if is_aligned else _ALWAYS
-    rated = []
-    for number, passage in enumerate(passages):
-        wording, place = reader.words_of(passage)
-        rated.append((-score_coverage(claim, wording.words, place), number))
-    rated.sort()
-    chosen = [number for place, (score, number) in enumerate(rated[:_MOST]) if -score >= least or place < always]
-    found = [compare(claim, passages[number], reader=reader) for number in chosen]
+    coverages = [score_coverage(claim, *_words_of(passage, reader)) for passage in passages]
+    by_words = sorted(range(len(passages)), key=lambda number: -coverages[number])[:_MOST]
     if not is_aligned:
-        return add_similarity(claim, [row for row in found if row.agrees], language=reader.language)
-    rows = add_similarity(claim, found, language=reader.language)
-    nearest = [_align(claim, row, reader=reader) for row in rows[: bounds.aligned_passages]]
-    return sorted([*nearest, *rows[bounds.aligned_passages :]], key=lambda row: -row.order)
+        least = (min(bounds.score, bounds.contradiction) - bounds.blend) / (1 - bounds.blend)
+        chosen = [n for place, n in enumerate(by_words) if coverages[n] >= least or place < _ALWAYS]
+        found = [compare(claim, passages[number], reader=reader) for number in chosen]
+        return add_similarity(claim, [row for row in found if row.agrees], reader=reader)
+    by_words = by_words[: bounds.aligned_passages]
+    nearest = _find_nearest_meaning(claim, near, reader=reader)
+    found = [compare(claim, own, reader=reader) for own in _take_once([*(passages[n] for n in by_words), *nearest])]
+    rows = add_similarity(claim, found, reader=reader)
+    return sorted((_align(claim, row, reader=reader) for row in rows), key=lambda row: -row.order)
+
+
+def _find_nearest_meaning(claim: Claim, near: Sequence[Passage], *, reader: PassageReader) -> list[Passage]:
+    """Find the sentences nearest in meaning to a claim, and the pairs that the first ones belong to."""
+    single = [passage for passage in near if passage.kind != "pair"]
+    similar = reader.compare_meaning(claim.plain, [_spoken(passage) for passage in single])
+    best = [single[n] for n in sorted(range(len(single)), key=lambda n: -similar[n])[:_BY_MEANING]]
+    pairs = [
+        passage
+        for passage in near
+        if passage.kind == "pair"
+        and any(own.node_id == passage.node_id and passage.start <= own.start < passage.end for own in best[:_PAIRED])
+    ]
+    return [*best, *pairs]
+
+
+def _take_once(passages: Iterable[Passage]) -> list[Passage]:
+    """Return passages without repeats, in their order."""
+    return list({(own.node_id, own.kind, own.start, own.text): own for own in passages}.values())
+
+
+def _words_of(passage: Passage, reader: PassageReader) -> tuple[Words, Words]:
+    wording, place = reader.words_of(passage)
+    return wording.words, place
 
 
 def _align(claim: Claim, row: Comparison, *, reader: PassageReader) -> Comparison:
-    """Return the comparison of a claim in the words of the passage."""
-    wording, place = reader.words_of(row.passage)
-    aligned = reader.aligner.align(claim, row.passage, own=wording.words, place=place)
-    if aligned.claim is claim:
+    """Return the comparison of a claim in the words of the passage; the same one where no encoder reads words."""
+    if reader.language.read_vectors is None:
         return row
+    wording, place = reader.words_of(row.passage)
+    aligned = reader.aligner.align(claim, row.passage, own=wording.words, place=place, part=row.part)
+    if aligned.claim is claim:
+        return replace(row, answered=aligned.answered)
     found = compare(aligned.claim, row.passage, reader=reader)
-    return replace(found, similarity=row.similarity, nearness=aligned.nearness, literal=row)
+    return replace(
+        found,
+        similarity=row.similarity,
+        part=row.part,
+        answered=aligned.answered,
+        turns_part=row.turns_part,
+        turns_whole=row.turns_whole,
+        nearness=aligned.nearness,
+        soft_coverage=_score_softly(claim, row.absent, aligned.nearness),
+        literal=row,
+    )
 
 
-def add_similarity(claim: Claim, found: Sequence[Comparison], *, language: Language) -> list[Comparison]:
+def _score_softly(claim: Claim, absent: frozenset[str], nearness: Mapping[str, float]) -> float:
+    """Return the weighted share of a claim's words in a passage; a word that it lacks counts by its nearest one."""
+    total = sum(claim.weights.values())
+    shares = {word: min(nearness.get(word, 0.0), 1.0) ** 2 if word in absent else 1.0 for word in claim.weights}
+    found = sum(weight * shares[word] for word, weight in claim.weights.items())
+    return found / total if total else 0.0
+
+
+def add_similarity(claim: Claim, found: Sequence[Comparison], *, reader: PassageReader) -> list[Comparison]:
     """Return comparisons with the similarity of both embeddings, best score first.
 
-    Of the first ones, the clauses of a long passage are also compared: the most similar one counts.
+    The clauses of a long passage are also compared: the most similar one counts.
 
     Args:
         claim: The claim.
         found: Comparisons.
-        language: Functions that read words; without `encode`, coverage counts twice.
+        reader: Reads the meaning of passages; without an encoder, coverage counts twice.
     """
-    if not found:
-        return []
-    if language.encode is None:
-        rated = [replace(row, similarity=row.coverage) for row in found]
-    else:
-        most = load_verification().thresholds.aligned_passages
-        texts = [
-            [_spoken(row.passage), *(split_passage(row.passage.spoken) if place < most else ())]
-            for place, row in enumerate(found)
-        ]
-        vectors = np.asarray(language.encode([claim.plain, *(text for own in texts for text in own)]))
-        cosines = iter(vectors[1:] @ vectors[0])
-        nearest = [max(next(cosines) for _ in own) for own in texts]
-        rated = [
-            replace(row, similarity=float(np.clip(cosine, 0.0, 1.0)))
-            for row, cosine in zip(found, nearest, strict=True)
-        ]
+    texts = [[_spoken(row.passage), *split_passage(row.passage.spoken)] for row in found]
+    cosines = iter(reader.compare_meaning(claim.plain, [text for own in texts for text in own]))
+    is_negative = _is_negative(claim.plain, reader)
+    rated = []
+    for row, own in zip(found, texts, strict=True):
+        similarity, part = max((next(cosines), -number) for number in range(len(own)))
+        rated.append(
+            replace(
+                row,
+                similarity=similarity if reader.has_meaning else row.coverage,
+                soft_coverage=row.own_coverage,
+                answered=row.own_coverage,
+                part=own[-part],
+                turns_part=_is_negative(own[-part], reader) != is_negative,
+                turns_whole=_is_negative(row.passage.spoken, reader) != is_negative,
+            )
+        )
     return sorted(rated, key=lambda row: -row.order)
+
+
+def _is_negative(text: str, reader: PassageReader) -> bool:
+    """Return whether an odd number of the clauses of a text deny."""
+    return sum(clause.is_negative for clause in reader.wording_of(text).clauses) % 2 == 1
 
 
 def _spoken(passage: Passage) -> str:

@@ -52,13 +52,13 @@ def supports(row: Comparison, *, least_score: float | None = None) -> bool:
         and not row.is_excepted
         and not row.is_of_other_year
         and not row.is_under_denial
+        and not row.is_pointer
+        and not (row.turns_part and row.turns_whole)
         and not row.doubts
         and row.agreement >= bounds.agreement
-        and row.own_coverage >= bounds.least_own
-        and row.clause_coverage >= bounds.clause_coverage
-        and row.asserted >= bounds.asserted
+        and row.soft_coverage >= bounds.covered
         and row.score >= (least_score or 0.0)
-        and row.probability >= bounds.support
+        and row.probability >= (bounds.support_by_words if not row.own_absent else bounds.support)
     )
 
 
@@ -125,10 +125,10 @@ def decide(rows: Sequence[Comparison]) -> Decision:
 
 
 def _choose(rows: Sequence[Comparison]) -> Comparison | None:
-    """Return the best passage that supports; of nearly equal ones a single sentence that is no pointer."""
-    found = [row for row in rows if supports(row)]
-    near = [row for row in found if row.order >= found[0].order - _NEAR]
-    return min(near, key=lambda row: (row.is_pointer, row.passage.kind == "pair"), default=None)
+    """Return the passage that most likely supports; of nearly equal ones a single sentence."""
+    found = sorted((row for row in rows if supports(row)), key=lambda row: -row.probability)
+    near = [row for row in found if row.probability >= found[0].probability - _NEAR]
+    return min(near, key=lambda row: row.passage.kind == "pair", default=None)
 
 
 def _is_mispaired(row: Comparison) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from taxkg_assets.rules.loader import find_rule
 from taxkg_assets.verification.values import fold
 
-_LONGEST_POINTER = 30
+_LONGEST_POINTER = 40
 
 
 def is_pointer(text: str) -> bool:

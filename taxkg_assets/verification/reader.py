@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
 
 from taxkg_assets.verification.alignment import Aligner
 from taxkg_assets.verification.claims import find_keys_and_forms
@@ -25,6 +29,8 @@ class PassageReader:
         self.language = language
         self.aligner = Aligner(language)
         self._forms = forms
+        self.wording_of = lru_cache(maxsize=_MOST_KEPT)(lambda text: read_wording(text, language=language))
+        self._vectors: dict[str, npt.NDArray[np.float32]] = {}
         self._wordings: dict[tuple[str, str, int], tuple[Wording, Words]] = {}
 
     def words_of(self, passage: Passage) -> tuple[Wording, Words]:
@@ -40,6 +46,32 @@ class PassageReader:
             own = read_wording(passage.labeled, language=self.language)
             self._wordings[key] = own, find_words(passage.context, language=self.language)
         return self._wordings[key]
+
+    @property
+    def has_meaning(self) -> bool:
+        """Return whether an encoder reads the meaning of texts."""
+        return self.language.encode is not None
+
+    def compare_meaning(self, text: str, others: Sequence[str]) -> list[float]:
+        """Return the cosines of a text with others, at least 0; each text is encoded once.
+
+        Args:
+            text: Words of a claim.
+            others: Words of passages.
+
+        Returns:
+            Cosines, 0 to 1; zeros without an encoder.
+        """
+        if self.language.encode is None or not others:
+            return [0.0] * len(others)
+        lacking = [own for own in dict.fromkeys([text, *others]) if own not in self._vectors]
+        if len(self._vectors) + len(lacking) > _MOST_KEPT:
+            self._vectors.clear()
+            lacking = list(dict.fromkeys([text, *others]))
+        if lacking:
+            self._vectors |= dict(zip(lacking, np.asarray(self.language.encode(lacking)), strict=True))
+        cosines = np.stack([self._vectors[own] for own in others]) @ self._vectors[text]
+        return [float(cosine) for cosine in np.clip(cosines, 0.0, 1.0)]
 
     def values_of(self, passage: Passage) -> list[Value]:
         """Return the values, keys and forms in the text of a passage; `place_values_of` returns those of its headings.

@@ -48,6 +48,7 @@ blockquote { margin: .5rem 0; padding: .1rem 0 .1rem .8rem; border-left: 3px sol
   overflow-wrap: anywhere; }
 p { margin: .4rem 0; overflow-wrap: anywhere; }
 .path { color: var(--soft); font-size: .85rem; }
+.id { display: inline-block; max-width: 100%; }
 table { border-collapse: collapse; font-size: .9rem; margin: .5rem 0; }
 th, td { border: 1px solid var(--line); padding: .2rem .6rem; text-align: left; vertical-align: top;
   overflow-wrap: anywhere; }
@@ -184,7 +185,8 @@ def _say_equal(row: ComparedValue) -> str:
 
 
 def _source(evidence: Evidence) -> str:
-    words = escape(f"{evidence.heading_path}, page {evidence.page} ({evidence.document})")
+    place = escape(f"{evidence.heading_path}, page {evidence.page} ")
+    words = f'{place}<span class="id">({escape(evidence.document)})</span>'
     if evidence.official_url and evidence.official_url.startswith("https://"):
         return f'{words} · <a href="{escape(evidence.official_url)}" rel="noreferrer">official document</a>'
     return words

@@ -1,8 +1,8 @@
-"""The passages of a document by their words, so that a claim meets only those that share some with it."""
+"""The passages of a document by their words and paragraphs, so that a claim meets only those that may mention it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from taxkg_assets.rules.models.verification import load_verification
 from taxkg_assets.verification.claims import KEY_KINDS, Claim
@@ -27,6 +27,7 @@ class Shortlist:
         self._own: dict[str, list[int]] = {}
         self._place: dict[str, list[int]] = {}
         self._by_key: dict[str, list[int]] = {}
+        self._by_node: dict[str, list[Passage]] = {}
         for number, passage in enumerate(self.passages):
             own = find_words(passage.labeled, language=language)
             for word in own:
@@ -35,6 +36,7 @@ class Shortlist:
                 self._place.setdefault(word, []).append(number)
             for key in passage.keys:
                 self._by_key.setdefault(key, []).append(number)
+            self._by_node.setdefault(passage.node_id, []).append(passage)
 
     def find(self, claim: Claim) -> list[Passage]:
         """Return the passages with most of a claim's words, values and keys, best first.
@@ -61,6 +63,14 @@ class Shortlist:
             scores[number] += _VALUE_BONUS * any(text in self.passages[number].text for text in texts)
         best = sorted(scores, key=lambda number: (-scores[number], number))
         return [self.passages[number] for number in best[: bounds.shortlist]]
+
+    def read_nodes(self, node_ids: Iterable[str]) -> list[Passage]:
+        """Return the passages of some paragraphs, headings and tables, in their order.
+
+        Args:
+            node_ids: Nodes of the document.
+        """
+        return [passage for node_id in node_ids for passage in self._by_node.get(node_id, ())]
 
 
 def _forms_of(word: str, postings: dict[str, list[int]]) -> list[str]:

@@ -24,9 +24,9 @@ LISTED = passage_of(
 
 
 def _verdict(text: str, *passages: Passage) -> Verdict:
-    claim = claim_of(text)
-    found = [compare(claim, passage, reader=PassageReader(LANGUAGE, FORMS)) for passage in passages]
-    return decide(add_similarity(claim, found, language=LANGUAGE)).verdict
+    claim, reader = claim_of(text), PassageReader(LANGUAGE, FORMS)
+    found = [compare(claim, passage, reader=reader) for passage in passages]
+    return decide(add_similarity(claim, found, reader=reader)).verdict
 
 
 PAIRED = passage_of("Report the harbor gain that is part of box 1a in box 2e, and the part of box 2a in box 2f.")
@@ -139,7 +139,7 @@ def test_of_alternatives_in_a_list_each_has_its_own_value() -> None:
 def test_what_only_other_words_contradict_is_not_called_contradicted() -> None:
     claim = claim_of("On Form 9999, payers with 25 or more harbor returns have to file electronically.")
     row = compare(claim, COUNTED, reader=PassageReader(LANGUAGE, FORMS))
-    (row,) = add_similarity(claim, [row], language=LANGUAGE)
+    (row,) = add_similarity(claim, [row], reader=PassageReader(LANGUAGE, FORMS))
     assert decide([row]).verdict is Verdict.contradicted
     aligned = replace(row, literal=replace(row, coverage=0.2, own_coverage=0.2))
     assert decide([aligned]).verdict is not Verdict.contradicted

@@ -14,9 +14,9 @@ FORMS = {"i9999--2031": ("9999",)}
 
 
 def _verdict(text: str, *passages: str) -> Verdict:
-    claim = claim_of(text)
-    found = [compare(claim, passage_of(own), reader=PassageReader(LANGUAGE, FORMS)) for own in passages]
-    return decide(add_similarity(claim, found, language=LANGUAGE)).verdict
+    claim, reader = claim_of(text), PassageReader(LANGUAGE, FORMS)
+    found = [compare(claim, passage_of(own), reader=reader) for own in passages]
+    return decide(add_similarity(claim, found, reader=reader)).verdict
 
 
 ORDERED = "Skippers apply the harbor limit on tolls before the anchor limits on barges."

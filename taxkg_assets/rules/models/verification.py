@@ -32,10 +32,10 @@ class Thresholds(Section):
 
     Attributes:
         own_coverage: Weighted share, 0 to 1, of a statement's words in a passage that contradicts it.
-        least_own: The same, in a passage that supports it.
-        clause_coverage: Least share, 0 to 1, of one clause of the statement in a passage that supports it or its place.
-        asserted: Share, 0 to 1, of a statement's words in what a passage asserts, without its conditions.
+        doubted: Weighted share, 0 to 1, of a statement's words in a passage from which doubts are looked for.
+        covered: Weighted share, 0 to 1, of a statement's words that a passage that supports has or comes near to.
         support: Probability, 0 to 1, from which a passage supports.
+        support_by_words: The same, for a passage that has all words of the statement itself.
         blend: Weight, 0 to 1, of the encoder's similarity next to the coverage.
         score: Blended score, 0 to 1, of a passage that is near.
         missing_weight: Inverse document frequency from which a word must not be missing.
@@ -56,10 +56,10 @@ class Thresholds(Section):
     """
 
     own_coverage: float
-    least_own: float
-    clause_coverage: float
-    asserted: float
+    doubted: float
+    covered: float
     support: float
+    support_by_words: float
     blend: float
     score: float
     missing_weight: float
@@ -84,17 +84,23 @@ class Support(Section):
 
     Attributes:
         intercept: Added always.
-        own_coverage: Of the weighted share of the statement's words in the passage itself, 0 to 1.
         similarity: Of the cosine of both embeddings.
-        missing: Of the rarity of the rarest missing word, 0 to 1.
         values: Of the number of values that the passage states, 0 to 1.
+        answered: Of the share of the nearest part's words that the statement has or is near to, 0 to 1.
+        turns_whole: Where the whole passage denies what the statement affirms, or the reverse.
+        found_elsewhere: Of the share of the statement's words that only another passage has, 0 to 1.
+        rivalry: Of how much nearer a passage is that says otherwise, -0.5 to 0.5.
+        behind: Of how much more similar the most similar passage is, 0 to 1.
     """
 
     intercept: float
-    own_coverage: float
     similarity: float
-    missing: float
     values: float
+    answered: float
+    turns_whole: float
+    found_elsewhere: float
+    rivalry: float
+    behind: float
 
 
 class Verification(Family):

@@ -1,0 +1,89 @@
+"""The passages of a release that may decide on a statement: by its words, and by the search."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import cached_property, lru_cache
+
+from taxkg_assets.retrieval.ranking.search import Searcher
+from taxkg_assets.serving.released import Released
+from taxkg_assets.verification.claims import Claim
+from taxkg_assets.verification.comparison import Comparison, compare_nearest
+from taxkg_assets.verification.evidence import Passage, build_passages
+from taxkg_assets.verification.neighbors import relate
+from taxkg_assets.verification.reader import PassageReader
+from taxkg_assets.verification.shortlist import Shortlist
+
+FOUND_PASSAGES = 8
+"""Passages of the search whose documents are looked through for a statement."""
+
+FOUND_ROWS = 8
+"""Rows of the index, best first, whose passages a statement about their document is compared with."""
+
+_MOST_CHARACTERS = 1000
+
+
+class PassageFinder:
+    """Finds the passages of documents for claims; the passages of a document are read once."""
+
+    def __init__(self, released: Released, reader: PassageReader) -> None:
+        """Take the release and what reads its passages.
+
+        Args:
+            released: Release that claims are checked against.
+            reader: Reads words and values of passages.
+        """
+        self._released = released
+        self._reader = reader
+        self.shortlist_of = lru_cache(maxsize=64)(self._read_passages)
+
+    def compare(self, claim: Claim, document_ids: Iterable[str], *, is_aligned: bool = True) -> list[Comparison]:
+        """Compare a claim with the passages of some documents.
+
+        Args:
+            claim: The claim.
+            document_ids: Documents.
+            is_aligned: Whether other words for the same thing count, and passages that only the search finds.
+
+        Returns:
+            Comparisons, best score first.
+        """
+        passages: list[Passage] = []
+        near: list[Passage] = []
+        for name in document_ids:
+            passages += self.shortlist_of(name).find(claim)
+            if is_aligned:
+                near += self._find_near(claim, name)
+        rows = compare_nearest(claim, passages, reader=self._reader, near=near, is_aligned=is_aligned)
+        return relate(claim, rows) if is_aligned else rows
+
+    def search(self, claim: Claim) -> tuple[str, ...]:
+        """Return the documents of the best passages of the search, of the claim's year where it names one.
+
+        Args:
+            claim: The claim.
+        """
+        searcher = self._released.searcher
+        found = searcher.search(claim.text[:_MOST_CHARACTERS], k=FOUND_PASSAGES, year=claim.subject.year)
+        return tuple(dict.fromkeys(row.document for row in found))
+
+    @cached_property
+    def _searcher(self) -> Searcher:
+        """The search without the look-up of table cells, which ask for a value and do not state one."""
+        searcher = self._released.searcher
+        return searcher.with_parts(replace(searcher.parts, cells=False))
+
+    def _find_near(self, claim: Claim, document_id: str) -> list[Passage]:
+        """The passages of the paragraphs that the search ranks first: they may say so in other words."""
+        ranking = self._searcher.rank(claim.plain[:_MOST_CHARACTERS], document=document_id)
+        rows = [found.row for found in ranking.candidates[:FOUND_ROWS]]
+        self._searcher.passages.prefetch(rows, ("node_ids",))
+        nodes = self._searcher.passages.columns["node_ids"]
+        return self.shortlist_of(document_id).read_nodes(dict.fromkeys(node for row in rows for node in nodes[row]))
+
+    def _read_passages(self, document_id: str) -> Shortlist:
+        nodes = self._released.read_documents("nodes", [document_id])
+        tables = self._released.read_documents("tables", [document_id])
+        passages = build_passages(nodes.iter_rows(named=True), tables.iter_rows(named=True))
+        return Shortlist(passages, language=self._reader.language)
