@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -10,6 +10,8 @@ import polars as pl
 _LIST_AFTER_SHARE = 20
 """A column becomes a list once one in `_LIST_AFTER_SHARE` of its cells has been read; a read from the frame costs
 about 20 times one from the list."""
+_SEARCHES = 60
+"""Values that are searched for one by one, which takes as long as to make a dict of 50,000."""
 
 
 class CellColumn(Sequence[Any]):
@@ -37,6 +39,34 @@ class CellColumn(Sequence[Any]):
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self._columns.make_list(self._cells.name))
+
+
+class RowNumbers(Mapping[str, int]):
+    """The row of each value of a column without repeats: searched for at first, from a dict once many were asked for."""
+
+    def __init__(self, values: pl.Series) -> None:
+        self._values = values
+        self._searches_left = _SEARCHES
+        self._rows: dict[str, int] | None = None
+
+    def __getitem__(self, value: str) -> int:
+        if self._rows is None and self._searches_left:
+            self._searches_left -= 1
+            if (row := self._values.index_of(value)) is None:
+                raise KeyError(value)
+            return int(row)
+        return self._read_all()[value]
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._read_all())
+
+    def _read_all(self) -> dict[str, int]:
+        if self._rows is None:
+            self._rows = {value: row for row, value in enumerate(self._values.to_list())}
+        return self._rows
 
 
 class CellColumns(dict[str, Sequence[Any]]):

@@ -14,7 +14,7 @@ import polars as pl
 
 from taxkg_assets.retrieval.encoding.arrays import Floats, Ints
 from taxkg_assets.retrieval.encoding.lexical import find_terms
-from taxkg_assets.retrieval.index.cell_columns import CellColumns
+from taxkg_assets.retrieval.index.cell_columns import CellColumns, RowNumbers
 from taxkg_assets.retrieval.query.router import Route, name_code
 from taxkg_assets.rules.forms import split_forms
 from taxkg_assets.rules.loader import find_rule, load_rules
@@ -59,7 +59,7 @@ class PassageFacts:
     @cached_property
     def row_of_chunk(self) -> Mapping[str, int]:
         """Return the row number of each chunk."""
-        return {chunk: row for row, chunk in enumerate(self.columns["chunk_id"])}
+        return RowNumbers(self.rows["chunk_id"])
 
     @cached_property
     def forms(self) -> tuple[str, ...]:

@@ -85,7 +85,8 @@ def read_catalogue(listed: pl.DataFrame, *, tables: pl.DataFrame) -> TableCatalo
                 known_words=frozenset(row["words"]),
             )
             for number, row in enumerate(listed.iter_rows(named=True))
-        )
+        ),
+        word_counts=dict(listed["words"].explode().drop_nulls().value_counts().iter_rows()),
     )
 
 

@@ -234,10 +234,12 @@ class TableCatalogue:
 
     Attributes:
         entries: Parsed tables.
+        word_counts: Tables that contain each word, where an index has stored the words; None to count them.
         scored: Results of the last questions and tables; compared searches repeat them.
     """
 
     entries: tuple[TableEntry, ...]
+    word_counts: Mapping[str, int] | None = None
     scored: dict[Hashable, Any] = field(default_factory=dict, init=False, compare=False)
 
     def remember(self, key: Hashable, compute: Callable[[], Value]) -> Value:
@@ -270,7 +272,7 @@ class TableCatalogue:
     @cached_property
     def rarity(self) -> dict[str, float]:
         """Return the rarity of each word, from 0.25 for one in all tables to 1 for one in a single table."""
-        counts = Counter(word for entry in self.entries for word in entry.words)
+        counts = self.word_counts or Counter(word for entry in self.entries for word in entry.words)
         top = math.log(1 + len(self.entries))
         return {word: 0.25 + 0.75 * math.log((1 + len(self.entries)) / count) / top for word, count in counts.items()}
 

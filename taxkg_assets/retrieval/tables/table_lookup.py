@@ -110,9 +110,9 @@ def find_table_cells(
 def _read_question(question: str, catalogue: TableCatalogue) -> Question:
     """Parse a question; a bare number that is also the number of a form may name it: "my 99999"."""
     parsed = _with_sections(read_question(question), catalogue.rarity)
-    known = catalogue.form_numbers
     numbers = (
-        replace(own, may_name=not (own.is_money or own.is_percent) and own.value in known) for own in parsed.numbers
+        replace(own, may_name=not (own.is_money or own.is_percent) and own.value in catalogue.form_numbers)
+        for own in parsed.numbers
     )
     return replace(parsed, numbers=tuple(numbers))
 
