@@ -168,6 +168,8 @@ class _Context:
         """Find the labels whose words, or an alias's words, occur in a text."""
         vocabulary = self._vocabulary(forms)
         words = _WORD.findall(text.casefold()) if vocabulary else []
+        if vocabulary.keys().isdisjoint(words):
+            return []
         found = {
             label
             for ix, word in enumerate(words)

@@ -48,6 +48,9 @@ def face_node_id(document_id: str, box_key: str) -> str:
     return f"{document_id}#face-{box_key}"
 
 
+_YEAR = re.compile(r"\d{4}")
+
+
 def find_printed_year(reference: Mapping[str, Any]) -> str:
     """Find the year printed right before or after what a reference names (`your 2024 Schedule B`).
 
@@ -58,6 +61,8 @@ def find_printed_year(reference: Mapping[str, Any]) -> str:
         Four digits; empty where no year is printed.
     """
     evidence, start = reference["evidence"], reference["start"]
+    if _YEAR.search(evidence) is None:
+        return ""
     before = evidence[: reference["mention_start"] - start]
     after = evidence[reference["mention_end"] - start :]
     for group, text in (("before", before), ("after", after)):
