@@ -42,7 +42,7 @@ class CellColumn(Sequence[Any]):
 
 
 class RowNumbers(Mapping[str, int]):
-    """The row of each value of a column without repeats: searched for, and from a dict once many were asked for."""
+    """The row of each value of a column without repeats: found by a search at first, later in a dict."""
 
     def __init__(self, values: pl.Series) -> None:
         self._values = values
