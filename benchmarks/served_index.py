@@ -150,7 +150,7 @@ def write_synthetic(index: SearchIndex, folder: Path, *, count: int) -> tuple[fl
         folder,
         known=build_known(rows, vectors, units=units),
         vectors=vectors,
-        flat=FlatRows(rows, units, np.zeros((0, vectors.shape[1]), dtype=np.float32)),
+        flat=FlatRows(rows, units, np.zeros((0, vectors.shape[1]), dtype=np.float32), tables=pl.DataFrame()),
     )
     return written - begin, time.perf_counter() - written
 
