@@ -21,7 +21,7 @@ from taxkg_assets.extraction.references.linked import LED_COLUMNS, LinkedTexts
 from taxkg_assets.extraction.references.mentions import Headings, Mention, context, find_mentions, find_rule_words
 from taxkg_assets.extraction.references.printed_ranges import keep_printed_lines
 from taxkg_assets.extraction.references.relations import classify_relations, find_sentence_at
-from taxkg_assets.extraction.references.worksheet_lines import attach_worksheets
+from taxkg_assets.extraction.references.worksheet_lines import attach_worksheets, is_on_worksheet
 from taxkg_assets.extraction.structure.identity import Identity
 from taxkg_assets.rules.forms import split_forms
 from taxkg_assets.rules.sentences import find_sentences
@@ -336,7 +336,7 @@ def _inherit_forms(mentions: list[Mention]) -> list[Mention]:
     for mention in mentions:
         if mention.kind == "form":
             last = mention.target.removeprefix("Form ")
-        elif mention.kind in ("box", "line") and not mention.target.endswith(")"):
+        elif mention.kind in ("box", "line") and not is_on_worksheet(mention):
             if mention.target_form:
                 last = mention.target_form
             elif last and (mention.kind == "box" or last.startswith("Schedule")):

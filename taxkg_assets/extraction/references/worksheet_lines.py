@@ -10,6 +10,7 @@ from taxkg_assets.extraction.references.mentions import Mention, context, leads_
 UNNAMED = "worksheet"
 """What holds a line of a worksheet that the text does not name."""
 _WORD = "orksheet"
+"""`Worksheet` or `worksheet`."""
 
 
 def attach_worksheets(text: str, mentions: Sequence[Mention], *, is_in_worksheet: bool = False) -> list[Mention]:
@@ -27,6 +28,15 @@ def attach_worksheets(text: str, mentions: Sequence[Mention], *, is_in_worksheet
         return list(mentions)
     named = [mention for mention in mentions if mention.kind == "section" and _WORD in mention.target]
     return [_attach(text, mention, named, is_in_worksheet=is_in_worksheet) for mention in mentions]
+
+
+def is_on_worksheet(mention: Mention) -> bool:
+    """Return whether a line is one of a worksheet, as `attach_worksheets` writes it into the target.
+
+    Args:
+        mention: Mention of a box or line.
+    """
+    return mention.target.endswith(")")
 
 
 def _attach(text: str, mention: Mention, named: Sequence[Mention], *, is_in_worksheet: bool) -> Mention:

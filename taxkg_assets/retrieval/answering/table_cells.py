@@ -35,14 +35,14 @@ def quote_table_cells(searcher: Searcher, question: str, ranking: Ranking, *, re
     leading = ranking.cell if quote_cell(ranking, results[0]) else ""
     for matches in _find_cells(searcher, question, ranking):
         shown = [(own, _find_result(own, results, searcher.passages)) for own in matches]
-        most = len(shown) if matches[0].is_supposed else limits.cells
+        most = len(shown) if matches[0].assumes_status else limits.cells
         printed = [(own, result) for own, result in shown if result is not None][:most]
         for match, result in [pair for pair in printed if pair[0].words != leading]:
             piece = Piece(role="cell", text=match.words, chunk_id=result.chunk_id, node_id=result.node_id)
             label = result.heading_path.rpartition(" > ")[2]
             title = [] if match.title else [Piece(role="label", text=label, chunk_id=result.chunk_id)]
             units += [Unit(rank=result.rank, label=label, pieces=[*title, piece])]
-            units += [] if match.is_supposed else quote_row(match.words, result, searcher.passages)
+            units += [] if match.assumes_status else quote_row(match.words, result, searcher.passages)
     return units
 
 

@@ -63,7 +63,7 @@ def promote_table_cell(query: str, ranking: Ranking, *, tables: TableCatalogue, 
     )
     limits = load_ranking().cells
     least = limits.least_score if ranking.route.wants_amount else limits.least_unasked
-    if not matches or matches[0].is_supposed or matches[0].score < least:
+    if not matches or matches[0].assumes_status or matches[0].score < least:
         return ranking
     row = find_unit(matches[0], facts=index_context.passages)
     return ranking if row is None else _lead_with(ranking, row, matches[0], facts=index_context.passages)

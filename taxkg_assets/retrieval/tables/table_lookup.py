@@ -33,7 +33,7 @@ class CellMatch:
     row: tuple[tuple[str, str], ...]
     conditions: tuple[str, ...] = ()
     """Other cells of its row that tell it from rows with the same headers."""
-    is_supposed: bool = False
+    assumes_status: bool = False
     """Whether its row is for some filing statuses, and the question leaves its status open."""
 
     @property
@@ -151,7 +151,7 @@ def _score_cells(parsed: Question, entry: TableEntry, catalogue: TableCatalogue)
 def _match_table(entry: TableEntry, scored_cells: Sequence[CellWeights], *, prior: float | None) -> list[CellMatch]:
     """Score the cells of one table, the best ones only; without a prior those whose own headers name something."""
     found = [
-        (own.score(prior), cell, own.is_supposed)
+        (own.score(prior), cell, own.assumes_status)
         for own, cell in zip(scored_cells, entry.answers, strict=True)
         if own.is_named or prior is not None
     ]
@@ -161,7 +161,10 @@ def _match_table(entry: TableEntry, scored_cells: Sequence[CellWeights], *, prio
     weights = load_table_lookup().weights
     alike = {cell["text"] for score, cell, _ in found if score >= found[0][0] - weights.alike_within}
     doubt = weights.alike * min(len(alike) - 1, weights.alike_most)
-    return [_as_match(score - doubt, cell, entry, is_supposed=is_supposed) for score, cell, is_supposed in found[:3]]
+    return [
+        _as_match(score - doubt, cell, entry, assumes_status=assumes_status)
+        for score, cell, assumes_status in found[:3]
+    ]
 
 
 def list_statuses(match: CellMatch, entry: TableEntry) -> list[CellMatch]:
@@ -179,10 +182,10 @@ def list_statuses(match: CellMatch, entry: TableEntry) -> list[CellMatch]:
     ]
     if len(cells) > load_table_lookup().limits.statuses:
         return []
-    return [_as_match(match.score, cell, entry, is_supposed=True) for cell in cells]
+    return [_as_match(match.score, cell, entry, assumes_status=True) for cell in cells]
 
 
-def _as_match(score: float, cell: Mapping[str, Any], entry: TableEntry, *, is_supposed: bool) -> CellMatch:
+def _as_match(score: float, cell: Mapping[str, Any], entry: TableEntry, *, assumes_status: bool) -> CellMatch:
     row = entry.by_row[cell["row_ix"]]
     nearby = tuple((other["col_path"], other["text"]) for other in row if other is not cell)
     return CellMatch(
@@ -195,7 +198,7 @@ def _as_match(score: float, cell: Mapping[str, Any], entry: TableEntry, *, is_su
         cell=cell,
         row=nearby,
         conditions=tuple(_find_conditions(cell, entry)),
-        is_supposed=is_supposed,
+        assumes_status=assumes_status,
     )
 
 

@@ -43,7 +43,7 @@ def _choose_cells(
     is_closed = not may_request_cell(question, ranking.route)
     least = limits.least_closed if is_closed else limits.least_score
     found = [
-        list_statuses(matches[0], tables.by_id[matches[0].table_id]) if matches[0].is_supposed else matches
+        list_statuses(matches[0], tables.by_id[matches[0].table_id]) if matches[0].assumes_status else matches
         for matches in found
         if matches[0].score >= least
     ]

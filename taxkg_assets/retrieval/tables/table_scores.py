@@ -30,14 +30,14 @@ class CellWeights:
         against: Penalty for contradictions.
         unasked: Share of their words that the question lacks, 0 to 1.
         is_named: Whether its own headers name something of the question, not only the title and the surroundings.
-        is_supposed: Whether its row is for some filing statuses, and the question leaves its status open.
+        assumes_status: Whether its row is for some filing statuses, and the question leaves its status open.
     """
 
     said: float
     against: float
     unasked: float
     is_named: bool = True
-    is_supposed: bool = False
+    assumes_status: bool = False
 
     def score(self, prior: float | None) -> float:
         """Combine coverage, penalty and the prior of another search.
@@ -118,8 +118,8 @@ def score_cell(
     if said < weights.least_words * spoken:
         score *= said / (weights.least_words * spoken)
     unasked_share = unasked / (1 + sum(rarity.get(word, 0.0) for word in own))
-    is_supposed = STATUS in row.facets and STATUS not in question.facets
-    return CellWeights(score, against, unasked_share, is_named, is_supposed)
+    assumes_status = STATUS in row.facets and STATUS not in question.facets
+    return CellWeights(score, against, unasked_share, is_named, assumes_status)
 
 
 def _score_other_cases(

@@ -150,7 +150,7 @@ def test_a_row_for_a_filing_status_needs_the_status() -> None:
     stated = {question: _ask(question, STATUSES)[0][0] for question in ("berth levy, single", "berth levy for a QSS")}
     assert [match.value for match in stated.values()] == ["$11", "$19"]
     (found,) = _ask("what is the berth levy", STATUSES)
-    assert found[0].is_supposed
+    assert found[0].assumes_status
     assert [match.value for match in list_statuses(found[0], _catalogue(STATUSES).by_id["levy:1"])] == ["$11", "$19"]
 
 
