@@ -11,7 +11,7 @@ from taxkg_assets.chunking.coverage import find_uncovered_sections
 from taxkg_assets.chunking.reviews import build_reviews, summarize_chunks
 from taxkg_assets.defs.home.models import base_hash, open_base
 from taxkg_assets.defs.home.proposers import open_proposer, proposer_fingerprint
-from taxkg_assets.defs.home.store import digest, frame_digest
+from taxkg_assets.defs.home.store import digest
 from taxkg_assets.defs.home.timing import TimedProposer, timed_call
 from taxkg_assets.defs.wiring.gates import gate
 from taxkg_assets.defs.wiring.parts import BY_DOCUMENT
@@ -19,6 +19,7 @@ from taxkg_assets.defs.wiring.resources import Home
 from taxkg_assets.defs.wiring.table_asset import table
 from taxkg_assets.defs.wiring.verdicts import Verdict
 from taxkg_assets.retrieval.encoding.encoder import SentenceEncoder
+from taxkg_assets.schemas.row_digest import frame_digest
 
 
 def open_cohesion(home: Home) -> Callable[[Sequence[str]], np.ndarray]:

@@ -8,6 +8,7 @@ import polars as pl
 
 from taxkg_assets import schemas
 from taxkg_assets.defs.extraction import measured
+from taxkg_assets.defs.home.kept_findings import KeptFindings
 from taxkg_assets.defs.home.store import Store
 from taxkg_assets.defs.wiring.gates import gate
 from taxkg_assets.defs.wiring.gold import open_labels
@@ -43,6 +44,7 @@ from taxkg_assets.graph.lines import build_lines, find_line_faults
 from taxkg_assets.graph.nodes import build_nodes
 from taxkg_assets.graph.registry import build_registry, find_invented_names, find_registry_faults
 from taxkg_assets.graph.revision_checks import find_invalid_changes
+from taxkg_assets.graph.revision_edges import find_revision_links
 from taxkg_assets.graph.revisions import build_revisions, find_consecutive
 from taxkg_assets.rules.floors import load_floors
 
@@ -51,7 +53,12 @@ CHANGES = "reports/changes"
 registry = table(schemas.Registry, build_registry, group="graph")
 lines = table(schemas.Lines, build_lines, group="graph")
 formulas = table(schemas.Formulas, build_formulas, group="graph")
-flows = table(schemas.Flows, build_flows, group="graph")
+flows = table(
+    schemas.Flows,
+    build_flows,
+    group="graph",
+    resources={"memory": lambda home: KeptFindings(home.store, "flows", build_flows)},
+)
 nodes = table(schemas.Nodes, build_nodes, group="graph")
 
 
@@ -70,6 +77,7 @@ edges = table(
     schemas.Edges,
     build_edges,
     group="graph",
+    resources={"memory": lambda home: KeptFindings(home.store, "edges", find_revision_links)},
     row_checks=(find_unsupported_edges, find_misused_relations, find_unprovenanced_edges),
     show=show_relations,
 )

@@ -14,6 +14,7 @@ from taxkg_assets.graph.concepts import find_entries
 from taxkg_assets.graph.definitions import Definitions
 from taxkg_assets.graph.explanations import find_explanations
 from taxkg_assets.graph.line_edges import find_flow_edges
+from taxkg_assets.graph.memory import Memory, NoMemory
 from taxkg_assets.graph.resolution import Resolver, Target, face_node_id
 from taxkg_assets.graph.revision_edges import find_revision_links
 from taxkg_assets.graph.sentence_nodes import EvidenceNodes
@@ -36,6 +37,7 @@ def build_edges(
     lines: dy.DataFrame[Lines],
     flows: dy.DataFrame[Flows],
     links: dy.DataFrame[Links],
+    memory: Memory | None = None,
 ) -> dy.DataFrame[Edges]:
     """Relate nodes: one row per source, target, relation and citing sentence.
 
@@ -52,6 +54,7 @@ def build_edges(
         lines: Numbered fields of all forms.
         flows: Statements that an amount goes from one line to another.
         links: Links, among them the entries of indexes and contents.
+        memory: Links of pairs of revisions from earlier runs; without it all are found.
 
     Returns:
         Structural edges without evidence, and semantic edges whose `start`, `end` (half-open characters, 0-based) slice
@@ -71,8 +74,10 @@ def build_edges(
     texts = sections.select("anchor_id", "text").iter_rows()
     explained = find_explanations(lines.iter_rows(named=True), resolver.anchors.values(), documents=document_rows)
     known = frozenset(nodes["node_id"])
-    continued = find_revision_links(documents, anchors, sections=sections, lines=lines, node_ids=known)
+    memory = memory or NoMemory()
+    continued = find_revision_links(documents, anchors, sections=sections, lines=lines, node_ids=known, memory=memory)
     related = [*find_links(catalogue, resolver, registry=registry_rows), *explained, *continued]
+    memory.keep()
     related += [Link(own.node_id, own.target_id, "indexed_at", 1.0) for own in find_entries(links, known)]
     found = pl.concat(
         [

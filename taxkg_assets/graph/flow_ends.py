@@ -65,6 +65,7 @@ class Lines:
             self._by_number[row["document_id"], _number(row).lower()].append(row)
         self._years = {row["document_id"]: year_of(row) for row in documents if row["document_id"] in self._rows}
         self._kinds: dict[str, set[str]] = {}
+        self._named: set[str] = set()
         self._revisions: dict[str, list[Row]] = defaultdict(list)
         for row in documents:
             if row["document_id"] in self._rows:
@@ -74,6 +75,26 @@ class Lines:
             self._names[_fold(form)].append(form)
             if _PARENT.search(form):
                 self._names[_fold(_PARENT.sub("", form))].append(form)
+
+    def watch(self) -> set[str]:
+        """Return a set that receives the name of every form that is looked up from now on, until the next call."""
+        self._named = set()
+        return self._named
+
+    def describe(self, form: str, contents: Mapping[str, str]) -> str:
+        """Say what the library knows of a form: what was looked up of it holds as long as this is the same.
+
+        Args:
+            form: Form as a text or the library names it.
+            contents: Digest of the lines of each document.
+
+        Returns:
+            A text to compare.
+        """
+        names = [form, *self._names.get(_fold(form), [])]
+        columns = ("document_id", "form", "revision", "tax_year", "is_draft")
+        papers = [row for name in dict.fromkeys(names) for row in self._revisions.get(name, ())]
+        return repr([names, *((*(row[c] for c in columns), contents[row["document_id"]]) for row in papers)])
 
     def find(self, place: Place, about: About, *, key: str, form: str, other_form: str = "") -> End:
         """Find the one line that a place means.
@@ -137,6 +158,7 @@ class Lines:
             words: The form's name in the text; empty for the form that the text is about.
             about: What the text is about.
         """
+        self._named.add(words)
         if words == RETURN:
             return str(load_flows().own_return)
         if words == FACE:
@@ -171,6 +193,7 @@ class Lines:
             form: Form as the library names it.
             year: Tax year, or the year of a revision for continuous use; None where the text states none.
         """
+        self._named.add(form)
         rows = self._revisions.get(form, [])
         finals = [row for row in rows if not row["is_draft"]] or rows
         if not finals or year is None:
@@ -202,6 +225,7 @@ class Lines:
         return "box" in self._kinds_of(form)
 
     def _kinds_of(self, form: str) -> set[str]:
+        self._named.add(form)
         if form not in self._kinds:
             papers = self._revisions.get(form, ())
             self._kinds[form] = {row["kind"] for paper in papers for row in self._rows[paper["document_id"]]}

@@ -54,12 +54,12 @@ class _Before:
 
 
 def read_passages(
-    sections: pl.DataFrame, anchors: pl.DataFrame, papers: Mapping[str, Row], known: Lines
+    passages: pl.DataFrame, anchors: pl.DataFrame, papers: Mapping[str, Row], known: Lines
 ) -> Iterator[dict[str, Any]]:
     """Read the passages that name a line; the face itself was read as labels.
 
     Args:
-        sections: Passages of instructions, publications and forms.
+        passages: Passages of instructions, publications and forms, from `select_passages`.
         anchors: Headings that own them.
         papers: Rows of `documents` by document_id.
         known: Lines of all documents.
@@ -70,8 +70,8 @@ def read_passages(
     columns = ["anchor_id", "key", "heading", "form", "perspective"]
     scopes, line_keys = find_scopes(anchors), find_line_keys(anchors)
     before = _Before()
-    passages = _select_passages(sections).join(anchors.select(columns), on="anchor_id", how="left")
-    for row in passages.iter_rows(named=True):
+    headed = passages.join(anchors.select(columns), on="anchor_id", how="left", maintain_order="left")
+    for row in headed.iter_rows(named=True):
         heading = row["heading"] or ""
         if heading.startswith("Example"):
             continue
@@ -126,8 +126,15 @@ def read_headings(anchors: pl.DataFrame, papers: Mapping[str, Row], known: Lines
                 yield from list_rows(statement, own, about, known=known, stated=stated, text=row["heading"])
 
 
-def _select_passages(sections: pl.DataFrame) -> pl.DataFrame:
-    """Select the passages that can state a flow: those that name a line, box or column, or a form to report on."""
+def select_passages(sections: pl.DataFrame) -> pl.DataFrame:
+    """Select the passages that can state a flow: those that name a line, box or column, or a form to report on.
+
+    Args:
+        sections: Passages of instructions, publications and forms.
+
+    Returns:
+        Some of the rows, in their order.
+    """
     text = pl.col("text")
     names = text.str.contains(r"(?i)\b(?:lines?|box(?:es)?|columns?)\b")
     verbs = text.str.contains("(?i)enter|include|report|carry|transfer|show")

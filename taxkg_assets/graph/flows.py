@@ -11,10 +11,12 @@ import polars as pl
 
 from taxkg_assets import schemas
 from taxkg_assets.graph.flow_ends import NO_LABEL, About, End, Lines, year_of
-from taxkg_assets.graph.flow_passages import read_headings, read_passages
+from taxkg_assets.graph.flow_passages import read_headings, read_passages, select_passages
 from taxkg_assets.graph.flow_rows import list_rows, make_row
 from taxkg_assets.graph.flow_statements import read_label
+from taxkg_assets.graph.memory import Memory, NoMemory, join_digests, split_by_document
 from taxkg_assets.graph.places import Place
+from taxkg_assets.schemas.row_digest import frame_digest
 
 Row = Mapping[str, Any]
 
@@ -26,6 +28,7 @@ def build_flows(
     sections: dy.DataFrame[schemas.Sections],
     anchors: dy.DataFrame[schemas.Anchors],
     documents: dy.DataFrame[schemas.Documents],
+    memory: Memory | None = None,
 ) -> dy.DataFrame[schemas.Flows]:
     """Read every statement that an amount goes from one line to another, and find both lines.
 
@@ -35,18 +38,16 @@ def build_flows(
         sections: Passages of instructions, publications and forms.
         anchors: Headings that own them.
         documents: Forms and revisions.
+        memory: Statements of documents from earlier runs; without it all are read.
 
     Returns:
         One row per statement and pair of ends; an end that is not exactly one line has the reason in `problem`.
     """
-    papers = {row["document_id"]: row for row in documents.iter_rows(named=True)}
-    known = Lines(lines.to_dicts(), list(papers.values()))
-    rows = [
-        *_read_labels(lines, papers, known),
-        *read_headings(anchors, papers, known),
-        *read_passages(sections, anchors, papers, known),
-        *_read_formulas(formulas, lines, papers, known),
-    ]
+    known = Lines(lines.to_dicts(), documents.to_dicts())
+    sources = _Sources(lines, formulas, select_passages(sections), anchors, documents)
+    memory = memory or NoMemory()
+    rows = [row for document_id in documents["document_id"] for row in _recall(document_id, sources, known, memory)]
+    memory.keep()
     unique: dict[str, dict[str, Any]] = {}
     for row in rows:
         if not _is_self(row):
@@ -56,6 +57,58 @@ def build_flows(
     _compare(kept)
     frame = pl.DataFrame(kept, schema=schemas.dtypes(schemas.Flows)).sort("flow_id")
     return schemas.validated(frame, schemas.Flows)
+
+
+class _Sources:
+    """What the flows of each document are read from."""
+
+    def __init__(
+        self,
+        lines: pl.DataFrame,
+        formulas: pl.DataFrame,
+        passages: pl.DataFrame,
+        anchors: pl.DataFrame,
+        documents: pl.DataFrame,
+    ) -> None:
+        self._tables = [
+            (split_by_document(table), table.clear()) for table in (lines, formulas, passages, anchors, documents)
+        ]
+        self.contents = {name: frame_digest(own) for name, own in self._tables[0][0].items()}
+        """Digest of the lines of each document."""
+
+    def of(self, document_id: str) -> list[pl.DataFrame]:
+        """Return the rows of a document: lines, formulas, passages, anchors, and its row of `documents`."""
+        return [rows.get(document_id, nothing) for rows, nothing in self._tables]
+
+
+def _recall(document_id: str, sources: _Sources, known: Lines, memory: Memory) -> Iterator[dict[str, Any]]:
+    """Read what a document states, unless it was read before and all forms that it asked for are the same."""
+    own = sources.of(document_id)
+    key = join_digests(*map(frame_digest, own))
+    found = memory.recall(key)
+    if found is None or any(known.describe(form, sources.contents) != said for form, said in found["forms"].items()):
+        named = known.watch()
+        rows = list(_read_document(*own, known=known))
+        found = {"forms": {form: known.describe(form, sources.contents) for form in sorted(named)}, "rows": rows}
+        memory.remember(key, found)
+    yield from map(dict, found["rows"])
+
+
+def _read_document(
+    lines: pl.DataFrame,
+    formulas: pl.DataFrame,
+    passages: pl.DataFrame,
+    anchors: pl.DataFrame,
+    documents: pl.DataFrame,
+    *,
+    known: Lines,
+) -> Iterator[dict[str, Any]]:
+    """Read the statements of one document."""
+    papers = {row["document_id"]: row for row in documents.iter_rows(named=True)}
+    yield from _read_labels(lines, papers, known)
+    yield from read_headings(anchors, papers, known)
+    yield from read_passages(passages, anchors, papers, known)
+    yield from _read_formulas(formulas, lines, papers, known)
 
 
 def find_flow_faults(flows: dy.DataFrame[schemas.Flows], lines: dy.DataFrame[schemas.Lines]) -> pl.DataFrame:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterator
 
 import polars as pl
 
 from taxkg_assets.graph.alignment import Link
 from taxkg_assets.graph.line_history import name_of
 from taxkg_assets.graph.line_nodes import node_of
+from taxkg_assets.graph.memory import Memory, join_digests, split_by_document
 from taxkg_assets.graph.revisions import find_consecutive
 from taxkg_assets.graph.section_alignment import RENAMED, SPLIT, Section, align_sections, build_sections
+from taxkg_assets.schemas.row_digest import frame_digest
 
 _SURE = 0.95
 _NEAR = 0.8
@@ -23,6 +25,7 @@ def find_revision_links(
     sections: pl.DataFrame,
     lines: pl.DataFrame,
     node_ids: Container[str],
+    memory: Memory,
 ) -> Iterator[Link]:
     """Join the sections and lines of each document to those that they continue.
 
@@ -32,36 +35,51 @@ def find_revision_links(
         sections: Rows of `sections`.
         lines: Rows of `lines`.
         node_ids: Nodes of the graph; boxes without a node have no relation.
+        memory: Links of pairs of revisions from earlier runs.
 
     Returns:
         `same_section_other_revision` between headings and `same_field_other_revision` between lines, from the newer to
         the older one.
     """
-    yield from _section_links(find_consecutive(documents), anchors, sections)
+    yield from _section_links(find_consecutive(documents), anchors, sections, memory)
     for link in _line_links(documents, lines):
         if link.source_id in node_ids and link.target_id in node_ids:
             yield link
 
 
-def _section_links(pairs: list[tuple[str, str]], anchors: pl.DataFrame, sections: pl.DataFrame) -> Iterator[Link]:
-    headings = _split_by_document(anchors)
-    texts = _split_by_document(sections)
+def _section_links(
+    pairs: list[tuple[str, str]], anchors: pl.DataFrame, sections: pl.DataFrame, memory: Memory
+) -> Iterator[Link]:
+    headings = split_by_document(anchors)
+    texts = split_by_document(sections)
     nothing = sections.clear()
+    digests: dict[str, str] = {}
     read: dict[str, list[Section]] = {}
     for pair in pairs:
+        if not all(name in headings for name in pair):
+            continue
         for name in pair:
-            if name in headings and name not in read:
-                read[name] = build_sections(headings[name], texts.get(name, nothing))
-        older, newer = pair
-        if older in read and newer in read:
-            for found in align_sections(read[older], read[newer]):
-                confidence = _NEAR if {RENAMED, SPLIT} & set(found.changes) else _SURE
-                for anchor_id in found.after:
-                    yield Link(anchor_id, found.before, "same_section_other_revision", confidence)
+            if name not in digests:
+                own = (headings[name], texts.get(name, nothing))
+                digests[name] = join_digests(*map(frame_digest, own))
+        key = join_digests(*(digests[name] for name in pair))
+        found = memory.recall(key)
+        if found is None:
+            for name in pair:
+                if name not in read:
+                    read[name] = build_sections(headings[name], texts.get(name, nothing))
+            found = list(_continue_sections(*(read[name] for name in pair)))
+            memory.remember(key, found)
+        for source_id, target_id, confidence in found:
+            yield Link(source_id, target_id, "same_section_other_revision", confidence)
 
 
-def _split_by_document(frame: pl.DataFrame) -> Mapping[str, pl.DataFrame]:
-    return {str(name): own for (name,), own in frame.partition_by("document_id", as_dict=True).items()}
+def _continue_sections(older: list[Section], newer: list[Section]) -> Iterator[tuple[str, str, float]]:
+    """Find the newer heading, the older one and the confidence of each section that continues."""
+    for found in align_sections(older, newer):
+        confidence = _NEAR if {RENAMED, SPLIT} & set(found.changes) else _SURE
+        for anchor_id in found.after:
+            yield anchor_id, found.before, confidence
 
 
 def _line_links(documents: pl.DataFrame, lines: pl.DataFrame) -> Iterator[Link]:

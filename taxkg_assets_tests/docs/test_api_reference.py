@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from taxkg_assets_tests.conftest import make_once
 from tools.code_figures import find_cross_module_functions, missing_docstring_parts, read_modules
 
 pytestmark = pytest.mark.slow
@@ -18,14 +19,16 @@ NOT_RENDERED = {"taxkg_assets.defs.ingest.spark"}
 MODULES = [module for module in read_modules(ROOT) if module.name not in NOT_RENDERED]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def reference(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The rendered pages."""
-    folder = tmp_path_factory.mktemp("api")
-    command = [sys.executable, str(ROOT / "docs" / "api_reference.py"), str(folder)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=600)
-    assert done.returncode == 0, done.stderr[-3000:]
-    return folder
+    """The rendered pages, made once for all workers."""
+
+    def render(folder: Path) -> None:
+        command = [sys.executable, str(ROOT / "docs" / "api_reference.py"), str(folder)]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=600)
+        assert done.returncode == 0, done.stderr[-3000:]
+
+    return make_once(tmp_path_factory, "api-reference", render)
 
 
 def _page(reference: Path, module: str) -> str:

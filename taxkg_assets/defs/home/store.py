@@ -39,6 +39,7 @@ from taxkg_assets.defs.home.renamed_columns import RENAMED_COLUMNS
 from taxkg_assets.defs.home.storage import REMOTE, LocalStorage, Storage, is_remote, newest_commit
 from taxkg_assets.defs.home.storage import HomeBusyError as HomeBusyError
 from taxkg_assets.defs.home.storage import atomic_write as atomic_write
+from taxkg_assets.schemas.row_digest import frame_digest
 from taxkg_assets.settings import settings_of
 from taxkg_assets.sources.manifest import SourceManifest
 
@@ -46,7 +47,6 @@ BUILD, TRAINING = "build", "training"
 """Purpose of a lock: one of each at a time, so that a new document never waits for training."""
 POLL_SECONDS = 0.5
 
-_HASH_SEED = 7
 _KEEP_LOG = PostCommitHookProperties(create_checkpoint=True, cleanup_expired_logs=False)
 """A release reads old versions by their log, however old it is; `defs/retention.py` knows which entries may go."""
 SOURCE_MANIFEST = "sources.json"
@@ -82,24 +82,6 @@ def digest(*parts: str) -> str:
         First 24 hex digits of their SHA-256.
     """
     return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()[:24]
-
-
-def frame_digest(frame: pl.DataFrame) -> str:
-    """Digest the rows of a frame in their order; columns that end in `_at` do not count.
-
-    It uses the row hashes of polars with a fixed seed and not the bytes of the frame, which differ with how the frame
-    was made. What another version of polars hashed counts as changed (`code_fingerprint`).
-
-    Args:
-        frame: Rows.
-
-    Returns:
-        Hex digest of 24 digits.
-    """
-    kept = frame.select(c for c in frame.columns if not c.endswith("_at"))
-    hashed = hashlib.sha256(repr(kept.schema).encode())
-    hashed.update(kept.hash_rows(seed=_HASH_SEED).to_numpy().tobytes())
-    return hashed.hexdigest()[:24]
 
 
 def work_folder(uri: str) -> Path:

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from taxkg_assets.defs.home.contracts import schema_of
-from taxkg_assets.defs.home.store import Store, digest, frame_digest
+from taxkg_assets.defs.home.store import Store, digest
 from taxkg_assets.defs.home.timing import keep_times, timed
 from taxkg_assets.defs.ingest.engine import open_engine
 from taxkg_assets.defs.ingest.file_status import FileStatus, inbox_of, inspect_files
@@ -28,6 +28,7 @@ from taxkg_assets.defs.ingest.reading import reading_version
 from taxkg_assets.defs.ingest.worker_replies import Job
 from taxkg_assets.defs.wiring.progress import stage_progress
 from taxkg_assets.defs.wiring.resources import Home
+from taxkg_assets.schemas.row_digest import frame_digest
 from taxkg_assets.settings import Settings
 from taxkg_assets.sources.documents import build_documents, find_tier
 from taxkg_assets.sources.manifest import SourceFile, SourceManifest

@@ -24,7 +24,6 @@ from pathlib import Path
 import polars as pl
 
 from taxkg_assets.defs.home.contracts import ContractError, enforce_contract, schema_of
-from taxkg_assets.defs.home.store import frame_digest
 from taxkg_assets.defs.ingest.worker_replies import (
     MEMORY_REMEDY,
     Extracted,
@@ -40,6 +39,7 @@ from taxkg_assets.extraction.errors import StageError
 from taxkg_assets.extraction.extract import extract
 from taxkg_assets.extraction.invariants import DOCUMENT_CHECKS
 from taxkg_assets.extraction.pdf.library import MEMORY_ERRORS
+from taxkg_assets.schemas.row_digest import frame_digest
 from taxkg_assets.sources.documents import build_documents, find_tier
 from taxkg_assets.sources.scan import printable
 

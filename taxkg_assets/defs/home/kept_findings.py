@@ -1,0 +1,72 @@
+"""What the builder of a table found in each document, kept in the home from build to build.
+
+The file is named after the builder's code, so that other rules find nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from taxkg_assets.defs.home.fingerprint import code_fingerprint
+from taxkg_assets.defs.home.storage import atomic_write
+from taxkg_assets.defs.home.store import Store
+
+FINDINGS = "findings"
+
+
+@dataclass(slots=True)
+class KeptFindings:
+    """The findings of one builder in one home; an implementation of `Memory`."""
+
+    store: Store
+    name: str
+    """Name of the table."""
+    code: Callable[..., Any]
+    """Function that finds them."""
+    _known: dict[str, Any] | None = None
+    _used: dict[str, Any] = field(default_factory=dict)
+
+    def recall(self, key: str) -> Any:
+        """Return what is kept under a key; None for nothing, or where the file cannot be read: it is found again.
+
+        Args:
+            key: Digest of what it was made from.
+        """
+        if self._known is None:
+            self._known = self._read()
+        found = self._known.get(key)
+        if found is not None:
+            self._used[key] = found
+        return found
+
+    def remember(self, key: str, found: Any) -> None:
+        """Remember findings until `keep`.
+
+        Args:
+            key: Digest of what they were made from.
+            found: Any value that JSON can hold, but None.
+        """
+        self._used[key] = found
+
+    def keep(self) -> None:
+        """Write what this run recalled or found in the place of what earlier ones did."""
+        path = self._path()
+        if self._used != self._known or not path.is_file():
+            atomic_write(path, json.dumps(self._used, separators=(",", ":")).encode())
+        for former in path.parent.glob(f"{self.name}-*.json"):
+            if former != path:
+                former.unlink(missing_ok=True)
+
+    def _read(self) -> dict[str, Any]:
+        try:
+            read = json.loads(self._path().read_bytes())
+        except (OSError, ValueError):
+            return {}
+        return read if isinstance(read, dict) else {}
+
+    def _path(self) -> Path:
+        return self.store.folder("cache", FINDINGS) / f"{self.name}-{code_fingerprint(self.code)}.json"

@@ -1,0 +1,77 @@
+"""What a builder found in the rows of a document, for its next run: most documents are those of the last build."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import polars as pl
+
+
+class Memory(Protocol):
+    """Findings by the digest of what they were made from."""
+
+    def recall(self, key: str) -> Any:
+        """Return what is remembered under a key; None for nothing.
+
+        Args:
+            key: Digest of what it was made from.
+        """
+
+    def remember(self, key: str, found: Any) -> None:
+        """Remember findings.
+
+        Args:
+            key: Digest of what they were made from.
+            found: Any value that JSON can hold, but None.
+        """
+
+    def keep(self) -> None:
+        """Keep what this run recalled or found, and forget the rest."""
+
+
+class NoMemory:
+    """The memory of a run that makes everything."""
+
+    def recall(self, key: str) -> None:
+        """Return None.
+
+        Args:
+            key: Any key.
+        """
+
+    def remember(self, key: str, found: Any) -> None:
+        """Forget findings.
+
+        Args:
+            key: Any key.
+            found: Findings.
+        """
+
+    def keep(self) -> None:
+        """Do nothing."""
+
+
+def join_digests(*parts: str) -> str:
+    """Digest several strings; their number and order count.
+
+    Args:
+        parts: Strings.
+
+    Returns:
+        First 24 hex digits of their SHA-256.
+    """
+    return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()[:24]
+
+
+def split_by_document(frame: pl.DataFrame) -> Mapping[str, pl.DataFrame]:
+    """Split a table into the rows of each document, in their order.
+
+    Args:
+        frame: Rows with `document_id`.
+
+    Returns:
+        Rows by document_id.
+    """
+    return {str(name): own for (name,), own in frame.partition_by("document_id", as_dict=True).items()}
