@@ -41,13 +41,8 @@ def find_invalid_changes(
         `from_document_id`, `to_document_id`, `change_ix` and `fault`, one row per fault.
     """
     known = {row["document_id"]: row for row in documents.iter_rows(named=True)}
-    compared = set(revisions["from_document_id"]) | set(revisions["to_document_id"])
-    printed = {
-        document_id: _printed(
-            document_id, sections=sections, anchors=anchors, tables=tables, faces=faces, elements=elements
-        )
-        for document_id in sorted(compared & known.keys())
-    }
+    texts = _list_texts(sections=sections, anchors=anchors, tables=tables, faces=faces, elements=elements)
+    printed = _look_up(revisions, texts, anchors=anchors, faces=faces)
     key = ("from_document_id", "to_document_id", "change_ix")
     found = [
         {**{name: row[name] for name in key}, "fault": fault}
@@ -60,46 +55,64 @@ def find_invalid_changes(
 
 @dataclass(frozen=True, slots=True)
 class _Printed:
-    """Text of a document: length of the longest text by the id of its source, all texts, and all keys."""
+    """What documents print: the length of the longest text of each source, and those of the texts that changes quote.
 
-    longest: Mapping[str, int]
-    everything: frozenset[str]
-    keys: frozenset[str]
+    Attributes:
+        longest: Number of characters by document and source.
+        texts: Documents with a text that they print.
+        keys: Documents with a key that they have.
+    """
 
-
-def _printed(
-    document_id: str,
-    *,
-    sections: pl.DataFrame,
-    anchors: pl.DataFrame,
-    tables: pl.DataFrame,
-    faces: pl.DataFrame,
-    elements: pl.DataFrame,
-) -> _Printed:
-    is_own = pl.col("document_id") == document_id
-    texts: dict[str, set[str]] = {}
-    keys: set[str] = set()
-    for source_id, text in sections.filter(is_own).select("element_id", "text").iter_rows():
-        texts.setdefault(source_id, set()).add(text)
-    margins = elements.filter(is_own, pl.col("role") == "PageArtifact")
-    for source_id, text in margins.select("element_id", "text").iter_rows():
-        texts.setdefault(source_id, set()).add(text)
-    for source_id, heading, key in anchors.filter(is_own).select("anchor_id", "heading", "key").iter_rows():
-        texts.setdefault(source_id, set()).add(heading)
-        keys.add(key or "")
-    for row in tables.filter(is_own).iter_rows(named=True):
-        cells = {cell[name] for cell in row["cells"] for name in ("text", "row_path")}
-        texts.setdefault(row["table_id"], set()).update(cells)
-    for box_key, label in faces.filter(is_own).select("box_key", "label").iter_rows():
-        texts.setdefault(f"{document_id}#{box_key}", set()).add(label)
-        keys.add(box_key)
-    longest = {source_id: max(map(len, own), default=-1) for source_id, own in texts.items()}
-    return _Printed(longest, frozenset().union(*texts.values()), frozenset(keys))
+    longest: Mapping[tuple[str, str], int]
+    texts: frozenset[tuple[str, str]]
+    keys: frozenset[tuple[str, str]]
 
 
-def _faults(
-    row: Mapping[str, Any], *, known: Mapping[str, Mapping[str, Any]], printed: Mapping[str, _Printed]
-) -> Iterator[str]:
+def _list_texts(
+    *, sections: pl.DataFrame, anchors: pl.DataFrame, tables: pl.DataFrame, faces: pl.DataFrame, elements: pl.DataFrame
+) -> pl.LazyFrame:
+    """List the texts of all documents with their sources: `document_id`, `source`, `text`."""
+    margins = elements.lazy().filter(pl.col("role") == "PageArtifact")
+    cells = tables.lazy().select("document_id", "table_id", "cells").explode("cells", empty_as_null=False)
+    box = pl.concat_str("document_id", pl.lit("#"), "box_key")
+    own = pl.col("document_id")
+    return pl.concat(
+        [
+            sections.lazy().select(own, source="element_id", text="text"),
+            margins.select(own, source="element_id", text="text"),
+            anchors.lazy().select(own, source="anchor_id", text="heading"),
+            *(
+                cells.select(own, source="table_id", text=pl.col("cells").struct.field(name))
+                for name in ("text", "row_path")
+            ),
+            faces.lazy().select(own, source=box, text="label"),
+        ]
+    )
+
+
+def _look_up(revisions: pl.DataFrame, texts: pl.LazyFrame, *, anchors: pl.DataFrame, faces: pl.DataFrame) -> _Printed:
+    """Look up what the changes point at and quote in the documents."""
+    sides = (("from_document_id", "before"), ("to_document_id", "after"))
+    quoted = pl.concat(
+        [revisions.select(document_id=name, text=pl.col(side).str.split("\n")).explode("text") for name, side in sides]
+    ).unique()
+    compared = quoted.select("document_id").unique()
+    longest = (
+        texts.join(compared.lazy(), on="document_id", how="semi")
+        .group_by("document_id", "source")
+        .agg(pl.col("text").str.len_chars().max())
+        .collect()
+    )
+    found = texts.select("document_id", "text").join(quoted.lazy(), on=["document_id", "text"], how="semi").collect()
+    keys = [anchors.select("document_id", pl.col("key").fill_null("")), faces.select("document_id", key="box_key")]
+    return _Printed(
+        {(document_id, source): length for document_id, source, length in longest.iter_rows()},
+        frozenset(found.iter_rows()),
+        frozenset(row for frame in keys for row in frame.iter_rows()),
+    )
+
+
+def _faults(row: Mapping[str, Any], *, known: Mapping[str, Mapping[str, Any]], printed: _Printed) -> Iterator[str]:
     sides = {"before": row["from_document_id"], "after": row["to_document_id"]}
     if missing := [name for name in sides.values() if name not in known]:
         yield f"no document {', '.join(missing)}"
@@ -107,20 +120,20 @@ def _faults(
     if any(known[name]["is_draft"] for name in sides.values()):
         yield "a draft counts as a revision"
     for (side, name), pointers in zip(sides.items(), _pointers(row["evidence"]), strict=True):
-        if strange := [t for t in row[side].split("\n") if t and t not in printed[name].everything]:
+        if strange := [t for t in row[side].split("\n") if t and (name, t) not in printed.texts]:
             yield f"{side} is not what {name} prints: {strange[0][:60]}"
         for pointer in pointers:
             match = _POINTER.match(pointer)
-            longest = printed[name].longest.get(match["source"], -1) if match else -1
+            longest = printed.longest.get((name, match["source"]), -1) if match else -1
             if match is None or not int(match["start"]) <= int(match["end"]) <= longest:
                 yield f"evidence points nowhere: {pointer}"
         if any(not 0 <= w[f"{side}_start"] <= w[f"{side}_end"] <= len(row[side]) for w in row["words"]):
             yield f"words lie outside {side}"
-    own = printed[sides["before" if row["kind"].endswith("removed") else "after"]].keys
-    if row["key"] and row["key"] not in own:
+    own = sides["before" if row["kind"].endswith("removed") else "after"]
+    if row["key"] and (own, row["key"]) not in printed.keys:
         yield f"no key {row['key']}"
     if row["previous_key"] and (
-        row["previous_key"] == row["key"] or row["previous_key"] not in printed[sides["before"]].keys
+        row["previous_key"] == row["key"] or (sides["before"], row["previous_key"]) not in printed.keys
     ):
         yield f"no older key {row['previous_key']}"
     has_changed_words = row["kind"].endswith(("changed", "renamed"))
