@@ -274,12 +274,12 @@ def open_contexts(rows: Sequence[int], facts: PassageFacts) -> dict[int, Passage
     """
     limits = load_answers().lists
     documents = facts.document_number
+    prefetch_contexts(rows, facts)
     wanted: set[int] = set()
     for row in rows:
         for other in range(_find_list_start(row, facts), min(len(documents), row + limits.rows_after + 1)):
             if documents[other] == documents[row]:
                 wanted.add(other)
-    facts.prefetch(sorted(wanted), READ)
     found: dict[int, PassageContext] = {}
     run: list[int] = []
     for row in [*sorted(wanted), -1]:
@@ -291,16 +291,35 @@ def open_contexts(rows: Sequence[int], facts: PassageFacts) -> dict[int, Passage
     return found
 
 
+def prefetch_contexts(rows: Sequence[int], facts: PassageFacts) -> None:
+    """Load what the contexts of some rows may need, in one read where the index is not in memory.
+
+    Args:
+        rows: Rows of the index.
+        facts: Columns of passages.
+    """
+    after = load_answers().lists.rows_after + 1
+    spans = (range(max(0, _rows_back(row, facts)[-1] - 1), row + after) for row in rows)
+    most = len(facts.document_number)
+    facts.prefetch(sorted({row for span in spans for row in span if row < most}), READ)
+
+
+def _rows_back(row: int, facts: PassageFacts) -> list[int]:
+    """Return where a list around a row may begin, nearest first: some rows back, then each before under its heading."""
+    limits, anchors = load_answers().lists, facts.anchor_number
+    found = [max(0, row - limits.rows_before)]
+    furthest = max(0, row - limits.rows_of_list)
+    while found[-1] > furthest and anchors[found[-1]] == anchors[row] and not facts.is_table[found[-1]]:
+        found.append(found[-1] - 1)
+    return found
+
+
 def _find_list_start(row: int, facts: PassageFacts) -> int:
     """Return the first row to read: some rows back, or as far as a long list around it continues."""
-    limits, anchors, texts = load_answers().lists, facts.anchor_number, facts.columns["text"]
-    first: int = max(0, row - limits.rows_before)
-    furthest: int = max(0, row - limits.rows_of_list)
-    while first > furthest and anchors[first] == anchors[row] and not facts.is_table[first]:
-        if not continues_element(first, facts) and not find_mark(texts[first]):
-            break
-        first -= 1
-    return first
+    texts = facts.columns["text"]
+    *list_rows, last = _rows_back(row, facts)
+    is_end = (first for first in list_rows if not continues_element(first, facts) and not find_mark(texts[first]))
+    return next(is_end, last)
 
 
 def continues_element(row: int, facts: PassageFacts) -> bool:
@@ -316,20 +335,28 @@ def continues_element(row: int, facts: PassageFacts) -> bool:
     return bool(nodes[row][0] == nodes[row - 1][-1])
 
 
-def add_lead_ins(rows: Sequence[int], facts: PassageFacts) -> list[int]:
+def add_lead_ins(passages: Sequence[Sequence[int]], facts: PassageFacts) -> list[list[int]]:
     """Add the rows with the lead-ins of lists that began before them: no passage opens with a bare item.
 
     Args:
-        rows: Rows of a passage.
+        passages: Rows of each passage.
         facts: Columns of passages.
 
     Returns:
-        Rows in ascending order.
+        Rows of each passage in ascending order.
     """
+    torn = [_find_torn(rows, facts) for rows in passages]
+    prefetch_contexts([row for rows in torn for row in rows], facts)
+    return [_add_leads(rows, own, facts) for rows, own in zip(passages, torn, strict=True)]
+
+
+def _find_torn(rows: Sequence[int], facts: PassageFacts) -> list[int]:
+    """Find the rows of a passage that begin with an item, and whose row before is not in it."""
     texts = facts.columns["text"]
-    torn = [row for row in rows if row - 1 not in rows and not facts.is_table[row] and find_mark(texts[row])]
-    if not torn:
-        return list(rows)
+    return [row for row in rows if row - 1 not in rows and not facts.is_table[row] and find_mark(texts[row])]
+
+
+def _add_leads(rows: Sequence[int], torn: Sequence[int], facts: PassageFacts) -> list[int]:
     contexts = open_contexts(torn, facts)
     lines = [(contexts[row], contexts[row].of_row[row][0]) for row in torn]
     return sorted({*rows, *(context.lines[place].row for context, line in lines for place in line.leads)})

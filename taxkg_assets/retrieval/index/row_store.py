@@ -17,23 +17,20 @@ import polars as pl
 
 from taxkg_assets.retrieval.encoding.encoder import Vectors
 
-_READ_BEFORE_RELEASE = 5_000
-"""Rows of a mapped file that are read before its pages are released; a scattered one takes up to 64 KB of them."""
+_READ_AT_ONCE = 256
+"""Rows of vectors that are copied before their pages are released; each row maps up to 700 KB of the page cache."""
 
 
 class Pages:
-    """The pages of a mapped file of which single rows are read: they are released now and then."""
+    """The pages of a mapped file of which single rows are copied: they do not stay in the process."""
 
     def __init__(self, mapped: mmap.mmap) -> None:
-        self._mapped, self._read = mapped, 0
+        self._mapped = mapped
         mapped.madvise(mmap.MADV_RANDOM)
 
-    def note(self, count: int) -> None:
-        """Count rows that were read; rows that are read again after a release are the same."""
-        self._read += count
-        if self._read > _READ_BEFORE_RELEASE:
-            self._read = 0
-            self._mapped.madvise(mmap.MADV_DONTNEED)
+    def release(self) -> None:
+        """Unmap what was read; rows that are read again are the same, and still in the page cache."""
+        self._mapped.madvise(mmap.MADV_DONTNEED)
 
 
 class MappedVectors:
@@ -45,8 +42,12 @@ class MappedVectors:
 
     def __getitem__(self, rows: Sequence[int] | npt.NDArray[np.int64]) -> Vectors:
         """Return the rows of these numbers."""
-        found: Vectors = np.take(self._matrix, np.asarray(rows, dtype=np.int64), axis=0)
-        self._pages.note(len(found))
+        wanted = np.asarray(rows, dtype=np.int64)
+        found: Vectors = np.empty((len(wanted), self._matrix.shape[1]), dtype=self._matrix.dtype)
+        for first in range(0, len(wanted), _READ_AT_ONCE):
+            part = slice(first, first + _READ_AT_ONCE)
+            found[part] = self._matrix[wanted[part]]
+            self._pages.release()
         return found
 
 
@@ -80,7 +81,7 @@ class LanceRows:
         others = [name for name in columns if name not in near]
         parts = [self.mapped.select(near)[list(rows)]] if near else []
         if near and self.pages is not None:
-            self.pages.note(len(rows))
+            self.pages.release()
         parts += [self._take(rows, others)] if others else []
         return pl.concat(parts, how="horizontal")
 

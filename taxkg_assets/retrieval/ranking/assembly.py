@@ -55,7 +55,8 @@ class Assembly:
                 chosen.append((candidate, rows))
         self.index_context.passages.prefetch([row for _, rows in chosen for row in rows], SHOWN)
         if level == "auto":
-            chosen = [(candidate, add_lead_ins(rows, self.index_context.passages)) for candidate, rows in chosen]
+            whole = add_lead_ins([rows for _, rows in chosen], self.index_context.passages)
+            chosen = [(candidate, rows) for (candidate, _), rows in zip(chosen, whole, strict=True)]
         return [
             self._show(candidate, windows.open(rows, hit=candidate.row), rank=rank)
             for rank, (candidate, rows) in enumerate(chosen, 1)

@@ -95,9 +95,7 @@ def test_a_passage_that_opens_with_an_item_is_handed_over_with_its_lead_in() -> 
         ("Box 1", ["• Boats."]),
         ("Box 2", ["Rent."]),
     )
-    assert add_lead_ins([2], facts) == [0, 2]
-    assert add_lead_ins([0, 1], facts) == [0, 1]
-    assert add_lead_ins([3], facts) == [3]
+    assert add_lead_ins([[2], [0, 1], [3]], facts) == [[0, 2], [0, 1], [3]]
 
 
 def test_a_late_item_of_a_long_list_keeps_its_lead_in() -> None:

@@ -69,7 +69,7 @@ def test_tags_whatever_their_capitals(rows: pl.DataFrame) -> None:
 def test_mapped_vectors_stay_the_same_after_their_pages_are_given_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(row_store, "_READ_BEFORE_RELEASE", 4)
+    monkeypatch.setattr(row_store, "_READ_AT_ONCE", 2)
     matrix = np.random.default_rng(7).standard_normal((600, 64)).astype(np.float32)
     np.save(tmp_path / "vectors.npy", matrix)
     read = MappedVectors(np.load(tmp_path / "vectors.npy", mmap_mode="r"))
