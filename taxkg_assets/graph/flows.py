@@ -82,7 +82,7 @@ class _Sources:
 
 
 def _recall(document_id: str, sources: _Sources, known: Lines, memory: Memory) -> Iterator[dict[str, Any]]:
-    """Read what a document states, unless it was read before and all forms that it asked for are the same."""
+    """Read what a document states, unless it was read before and all forms that it looked up are the same."""
     own = sources.of(document_id)
     key = join_digests(*map(frame_digest, own))
     found = memory.recall(key)

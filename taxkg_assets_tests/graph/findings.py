@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass
 class Findings:
-    """Findings of earlier runs, and how many of them this memory was asked for and had."""
+    """Findings of earlier runs, and how many of them this memory lacked and had."""
 
     known: dict[str, str] = field(default_factory=dict)
     used: dict[str, str] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""What a builder remembers of documents gives the rows that it would find anew."""
+"""What a builder remembers of documents gives the rows that it would find again."""
 
 from __future__ import annotations
 
