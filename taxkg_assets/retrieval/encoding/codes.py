@@ -24,6 +24,8 @@ Ints = npt.NDArray[np.int64]
 _WORD = 64
 _BLOCK = 1_024
 """Rows whose bytes are multiplied at once: they fit into the processor's cache."""
+_SIGNS_AT_ONCE = 1 << 14
+"""Rows whose bits are compared at once, for the same reason."""
 _LARGEST = 127
 _STRIDE = 8
 
@@ -60,8 +62,14 @@ class VectorCodes:
         unit = query_vector / max(
             float(np.linalg.norm(query_vector)), 1e-9
         )  # a mixture of vectors is shorter than they are
-        for word, own in zip(self.signs, _pack(unit[None] - self.center)[:, 0], strict=True):
-            found += np.bitwise_count(word ^ own)
+        own = _pack(unit[None] - self.center)[:, 0]
+        differing, counted = np.empty(_SIGNS_AT_ONCE, dtype=np.uint64), np.empty(_SIGNS_AT_ONCE, dtype=np.uint8)
+        for first in range(0, self.height, _SIGNS_AT_ONCE):
+            part = found[first : first + _SIGNS_AT_ONCE]
+            bits, count = differing[: len(part)], counted[: len(part)]
+            for word, mine in zip(self.signs[:, first : first + len(part)], own, strict=True):
+                np.bitwise_xor(word, mine, out=bits)
+                part += np.bitwise_count(bits, out=count)
         return found
 
     def compare(self, query_vector: Vectors, rows: Ints) -> Vectors:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,8 @@ class RowFilter:
     forms: Mask | None = None
     perspective: str | None = None
     tag: str | None = None
+    _whole: list[Mask] = field(default_factory=list, init=False, repr=False, compare=False)
+    """The mask over all rows, once it was computed: both retrievers need it."""
 
     @property
     def is_open(self) -> bool:
@@ -55,9 +57,11 @@ class RowFilter:
         """Return whether each row passes, or each of some rows.
 
         Args:
-            facts: Columns of the passages.
+            facts: Columns of the passages of one index.
             among: Row numbers; all rows by default.
         """
+        if among is None and self._whole:
+            return self._whole[0]
         rows: Any = slice(None) if among is None else among
         keep = np.ones(len(facts.document_number) if among is None else len(among), dtype=np.bool_)
         if self.documents is not None:
@@ -68,6 +72,8 @@ class RowFilter:
             keep &= facts.side_number[rows] == facts.find_side(self.perspective)
         if self.tag is not None:
             keep &= facts.find_tagged(self.tag)[rows]
+        if among is None:
+            self._whole.append(keep)
         return keep
 
 
