@@ -22,11 +22,12 @@ from taxkg_assets.defs.home.index_files import (
 )
 from taxkg_assets.defs.home.indexes import has_index, open_index
 from taxkg_assets.defs.home.kept_tokens import KeptTokens
-from taxkg_assets.defs.home.models import base_hash, defer_base, defer_encoder, is_tuned, model_hash
+from taxkg_assets.defs.home.models import TORCH, base_hash, defer_base, defer_encoder, find_name, is_tuned, model_hash
 from taxkg_assets.defs.home.new_vectors import NewVectors
 from taxkg_assets.defs.home.proposers import open_proposer, proposer_fingerprint
 from taxkg_assets.defs.home.storage import LocalStorage
 from taxkg_assets.defs.home.store import Store, digest
+from taxkg_assets.defs.ingest.engine import open_engine
 from taxkg_assets.defs.wiring.gates import gate
 from taxkg_assets.defs.wiring.parts import BY_DOCUMENT, Parts
 from taxkg_assets.defs.wiring.progress import stage_meter
@@ -34,6 +35,7 @@ from taxkg_assets.defs.wiring.resources import Home
 from taxkg_assets.defs.wiring.table_asset import table
 from taxkg_assets.defs.wiring.verdicts import Verdict
 from taxkg_assets.retrieval.encoding.encoder import Encoder, SentenceEncoder
+from taxkg_assets.retrieval.encoding.wrapped_encoders import DeferredEncoder
 from taxkg_assets.retrieval.index.embeddings import build_embeddings, count_missing, embedded_text, stack_vectors
 from taxkg_assets.retrieval.index.index import (
     build_index,
@@ -115,13 +117,21 @@ def encode_new_passages(home: Home) -> None:
     keep_tokens(home)
 
 
+def defer_passage_encoder(home: Home) -> DeferredEncoder:
+    """The encoder in use; where the settings name a cluster, it encodes passages there."""
+    encoder = defer_encoder(home)
+    if home.settings.model_runtime != TORCH:
+        return encoder
+    return open_engine(home.settings).assist(encoder, name=find_name(home))
+
+
 embeddings = table(
     schemas.Embeddings,
     build_embeddings,
     group="retrieval",
     resources={
         "old": read_known_vectors,
-        "encoder": defer_encoder,
+        "encoder": defer_passage_encoder,
         "base": lambda home: defer_base(home) if is_tuned(home) else None,
         "progress": lambda home: stage_meter("embeddings"),
     },

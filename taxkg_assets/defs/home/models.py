@@ -57,6 +57,38 @@ def defer_encoder(home: AnyHome) -> DeferredEncoder:
     return _defer(home, _name_in_use(home))
 
 
+def find_name(home: AnyHome) -> str:
+    """Return what opens the encoder in use: a folder or a hub name; empty for the packaged one.
+
+    Args:
+        home: The home.
+    """
+    return _name_in_use(home)
+
+
+def open_by_name(name: str, *, model_hash: str) -> SentenceEncoder:
+    """Open a model on another machine than that of the home, with torch, loaded once per process.
+
+    Args:
+        name: What `find_name` returned.
+        model_hash: Hash of the encoder there.
+
+    Returns:
+        The encoder.
+
+    Raises:
+        ModelError: Vectors of this machine would differ: the model is another one, or the processor has another
+            arithmetic.
+    """
+    own = _stored_hash(name, TORCH)
+    if own != model_hash:
+        raise ModelError(
+            f"The encoder of this machine is {own}, that of the driver {model_hash}: vectors of both must not mix. "
+            "Use the same weights, and processors that all have bfloat16 in hardware or all lack it."
+        )
+    return _load(name, own)
+
+
 def defer_base(home: AnyHome) -> DeferredEncoder:
     """Return the base encoder, loaded when the first text is encoded.
 

@@ -1,7 +1,8 @@
-"""Engines that read many documents: processes of this machine, or a Spark cluster. One interface, two members.
+"""Engines that read many documents and encode many passages: this machine, or a Spark cluster.
 
 Both run the same reading process with the same limits; a document's frames end up in the folder that its job names,
-and what became of it is reported in the same words, so that everything after does not know who read.
+and what became of it is reported in the same words, so that everything after does not know who read. Both encode with
+the same weights and arithmetic, so that vectors are equal.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Protocol
 
 from taxkg_assets.defs.ingest.reader import Limits, Outcome, read_documents
 from taxkg_assets.defs.ingest.worker_replies import Job
+from taxkg_assets.retrieval.encoding.wrapped_encoders import DeferredEncoder
 from taxkg_assets.settings import Settings
 
 
@@ -20,7 +22,7 @@ class EngineError(Exception):
 
 
 class Engine(Protocol):
-    """Reads documents side by side."""
+    """Reads documents side by side, and encodes passages."""
 
     def read(self, jobs: Sequence[Job], *, limits: Limits, on_done: Callable[[Outcome], None]) -> list[Outcome]:
         """Read all jobs in the given order (largest files first); outcomes come in the order of the jobs.
@@ -29,6 +31,14 @@ class Engine(Protocol):
             jobs: Documents to read.
             limits: Limits of time and memory for each document.
             on_done: Called with the outcome of each document.
+        """
+
+    def assist(self, encoder: DeferredEncoder, *, name: str) -> DeferredEncoder:
+        """Return an encoder that encodes passages where this engine works.
+
+        Args:
+            encoder: Encoder of this machine.
+            name: What opens its model: a folder or a hub name; empty for the packaged one.
         """
 
 
@@ -50,6 +60,15 @@ class LocalEngine:
             Outcomes in the order of the jobs.
         """
         return read_documents(jobs, workers=self.workers, limits=limits, on_done=on_done)
+
+    def assist(self, encoder: DeferredEncoder, *, name: str) -> DeferredEncoder:
+        """Return the encoder itself.
+
+        Args:
+            encoder: Encoder of this machine.
+            name: What opens its model.
+        """
+        return encoder
 
 
 def open_engine(settings: Settings) -> Engine:

@@ -1,8 +1,9 @@
-"""The reading of documents on a Spark cluster: `mapInArrow` over a DataFrame of document URIs, as on Databricks.
+"""Reading and encoding on a Spark cluster: `mapInArrow` over document URIs and over passages, as on Databricks.
 
 Each task runs the reading process of a build, under its limits, on its own machine; documents have to be readable there
 under the path that the job names (a mount, a volume). Frames come back to the driver document by document, which puts
-them where the local engine would have left them and commits them to the tables in batches.
+them where the local engine would have left them and commits them to the tables in batches. Passages are encoded by the
+same model, opened once per Python process of an executor.
 """
 
 from __future__ import annotations
@@ -18,15 +19,28 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
+from taxkg_assets.defs.home.models import open_by_name
 from taxkg_assets.defs.ingest.reader import Limits, Outcome, read_documents
 from taxkg_assets.defs.ingest.worker_replies import Job
+from taxkg_assets.retrieval.encoding.encoder import Progress, Vectors
+from taxkg_assets.retrieval.encoding.wrapped_encoders import DeferredEncoder
 
 WAVE = 128
 """Documents that are dealt out at once: their frames come back into the driver's memory together."""
 
+PASSAGES = 20_000
+"""Passages that are dealt out at once: their vectors come back into the driver's memory together."""
+PART = 500
+"""Passages of a task: some ten seconds of one core."""
+FEW = 1_000
+"""Passages that are encoded by the driver: a cluster would load the model for longer."""
+
+_VECTORS = "row int, vector binary"
+_ARROW_VECTORS = pa.schema([("row", pa.int32()), ("vector", pa.binary())])
 _REPLY = "outcome string, names array<string>, files array<binary>"
 _ARROW_REPLY = pa.schema([("outcome", pa.string()), ("names", pa.list_(pa.string())), ("files", pa.list_(pa.binary()))])
 _ROOT = str(Path(__file__).resolve().parents[3])
@@ -65,6 +79,33 @@ class SparkEngine:
                 on_done(outcome)
         return [outcomes[job.document_id] for job in jobs]
 
+    def assist(self, encoder: DeferredEncoder, *, name: str) -> DeferredEncoder:
+        """Return an encoder that has many passages encoded by the executors; vectors are those of this machine.
+
+        Args:
+            encoder: Encoder of this machine.
+            name: What opens its model: a folder that executors can read, or a hub name; empty for the packaged one.
+        """
+
+        def encode_many(texts: Sequence[str], progress: Progress | None) -> Vectors:
+            if len(texts) <= FEW:
+                return encoder.encode_passages(texts, progress=progress)
+            return self._encode(texts, name=name, model_hash=encoder.model_hash, progress=progress)
+
+        return replace(encoder, encode_many=encode_many)
+
+    def _encode(self, texts: Sequence[str], *, name: str, model_hash: str, progress: Progress | None) -> Vectors:
+        spark, encode = self._session(), partial(_encode_batches, name=name, model_hash=model_hash)
+        found: list[bytes] = [b""] * len(texts)
+        for first in range(0, len(texts), PASSAGES):
+            wave = list(enumerate(texts[first : first + PASSAGES], first))
+            rows = spark.createDataFrame(wave, "row int, text string").repartition(-(-len(wave) // PART))
+            for reply in rows.mapInArrow(encode, _VECTORS).collect():
+                found[reply.row] = reply.vector
+            if progress is not None:
+                progress(first + len(wave), len(texts))
+        return np.frombuffer(b"".join(found), dtype=np.float32).reshape(len(texts), -1)
+
     def _session(self) -> Any:
         # Executors import the very code that the driver runs, with the same interpreter.
         paths = os.pathsep.join(part for part in (_ROOT, os.environ.get("PYTHONPATH", "")) if part)
@@ -90,6 +131,19 @@ def _read_batches(batches: Iterator[pa.RecordBatch], *, limits: Limits) -> Itera
                     "files": [path.read_bytes() for path in files],
                 }
                 yield pa.RecordBatch.from_pylist([row], schema=_ARROW_REPLY)
+
+
+def _encode_batches(batches: Iterator[pa.RecordBatch], *, name: str, model_hash: str) -> Iterator[pa.RecordBatch]:
+    """Encode the passages of a partition; one row for each.
+
+    Raises:
+        ModelError: The model of this machine is another one, or its processor has another arithmetic.
+    """
+    encoder = open_by_name(name, model_hash=model_hash)
+    for batch in batches:
+        vectors = encoder.encode_passages(batch.column("text").to_pylist())
+        columns = [batch.column("row"), pa.array([own.tobytes() for own in vectors], type=pa.binary())]
+        yield pa.RecordBatch.from_arrays(columns, schema=_ARROW_VECTORS)
 
 
 def _place(files: dict[str, bytes], folder: Path) -> None:

@@ -39,14 +39,14 @@ class StepDiedError(Exception):
 def reads_much(home: Home, tables: Iterable[str]) -> bool:
     """Return whether a step that reads some tables needs so much memory that it runs in its own process.
 
-    A model's budget is counted in one process, and so is the lease of a home in a bucket.
+    A model's budget is counted in one process, and so are the lease of a home in a bucket and the session of a cluster.
 
     Args:
         home: The home.
         tables: Tables that the step reads.
     """
     settings, store = home.settings, home.store
-    if settings.llm_provider != "rules" or not isinstance(store.storage, LocalStorage):
+    if settings.llm_provider != "rules" or settings.engine != "local" or not isinstance(store.storage, LocalStorage):
         return False
     return sum(store.count(name) for name in tables if store.exists(name)) > settings.step_process_rows
 

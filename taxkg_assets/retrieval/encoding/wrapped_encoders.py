@@ -19,6 +19,8 @@ class DeferredEncoder:
     """Opens the encoder itself; an open one is returned at once."""
     tokenize: Callable[[Sequence[str]], list[list[int]]] | None = None
     """Returns what `find_tokens` of the encoder returns, without loading its weights; None if only the encoder can."""
+    encode_many: Callable[[Sequence[str], Progress | None], Vectors] | None = None
+    """Encodes passages as the encoder does, elsewhere; None where this process does."""
 
     @property
     def dimension(self) -> int:
@@ -27,6 +29,8 @@ class DeferredEncoder:
 
     def encode_passages(self, texts: Sequence[str], *, progress: Progress | None = None) -> Vectors:
         """Encode as the encoder itself does."""
+        if self.encode_many is not None:
+            return self.encode_many(texts, progress)
         return self.load().encode_passages(texts, progress=progress)
 
     def encode_query(self, text: str) -> Vectors:

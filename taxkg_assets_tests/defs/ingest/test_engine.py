@@ -7,14 +7,19 @@ from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 from deltalake import DeltaTable
 
+from taxkg_assets.defs.extraction import READ_TABLES
+from taxkg_assets.defs.home.models import ModelError, defer_encoder, open_by_name
 from taxkg_assets.defs.home.store import Store
 from taxkg_assets.defs.ingest.engine import EngineError, LocalEngine, open_engine
 from taxkg_assets.defs.ingest.reader import Limits, Outcome
 from taxkg_assets.defs.ingest.worker_replies import Job
+from taxkg_assets.defs.retrieval import defer_passage_encoder
+from taxkg_assets.defs.wiring.resources import Home
 from taxkg_assets.serving.build import SAMPLES
 from taxkg_assets.settings import Settings
 from taxkg_assets_tests.defs.hostile import encrypted
@@ -55,7 +60,7 @@ def test_a_cluster_reads_what_this_machine_reads(tmp_path: Path) -> None:
     assert sorted(seen) == sorted(one.document_id for one in here)
     one, other = frames_of(here), frames_of(there)
     assert one.keys() == other.keys()
-    assert len(one) == 8 * 2
+    assert {table for _, table in one} == {table.name for table in READ_TABLES} - {"quarantine"}
     assert all(frame.equals(other[key]) for key, frame in one.items())
     _assert_spark_reads_a_table(tmp_path / "home", one[here[0].document_id, "sections"])
 
@@ -75,6 +80,37 @@ def _assert_spark_reads_a_table(home: Path, sections: pl.DataFrame) -> None:
         i: [tuple(p.values()) for p in pieces]
         for i, pieces in zip(sections["element_id"], sections["pieces"], strict=True)
     }
+
+
+@pytest.mark.skipif(
+    not HAS_SPARK, reason="no cluster of this machine's own: pyspark (extra `spark`) or Java is missing"
+)
+def test_a_cluster_encodes_as_this_machine_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from taxkg_assets.defs.ingest import spark
+
+    monkeypatch.setattr(spark, "FEW", 3)
+    monkeypatch.setattr(spark, "PART", 4)
+    monkeypatch.setattr(spark, "PASSAGES", 16)
+    monkeypatch.setenv("TAXKG_ENGINE", "spark")
+    monkeypatch.setenv("TAXKG_SPARK_MASTER", MASTER)
+    home = Home(home=str(tmp_path))
+    texts = [f"Berth {number} pays {'a fee of some more ' * (number % 5)}pennies." for number in range(30)]
+    encoder, done = defer_passage_encoder(home), []
+    vectors = encoder.encode_passages(texts, progress=lambda *own: done.append(own))
+    assert done == [(16, 30), (30, 30)]
+    own = defer_encoder(home)
+    assert np.array_equal(vectors, own.encode_passages(texts))
+    assert np.array_equal(encoder.encode_passages(texts[:2]), vectors[:2])
+
+
+def test_a_machine_with_another_model_encodes_nothing() -> None:
+    with pytest.raises(ModelError, match="vectors of both must not mix"):
+        open_by_name("", model_hash="0" * 16)
+
+
+def test_this_machine_encodes_where_no_cluster_is_named(tmp_path: Path) -> None:
+    home = Home(home=str(tmp_path))
+    assert defer_passage_encoder(home).encode_many is None
 
 
 def _reported(outcome: Outcome) -> Outcome:
