@@ -108,6 +108,11 @@ class Settings(BaseModel):
         default="torch",
         description="runtime that embeds passages: PyTorch, ONNX Runtime, or ONNX Runtime with 8-bit weights",
     )
+    device: Literal["auto", "cpu", "cuda"] = Field(
+        default="auto",
+        description="where PyTorch embeds passages and trains: an NVIDIA GPU if there is one (auto), the processor "
+        "only, or a GPU only; questions are always embedded on the processor",
+    )
 
     index_memory_rows: int = Field(
         default=1_000_000,
@@ -297,6 +302,7 @@ _OPERATIONAL = (
     "home",
     "work",
     "model_runtime",
+    "device",
     "index_memory_rows",
     "gold",
     "workers",

@@ -18,6 +18,7 @@ import numpy.typing as npt
 from benchmarks.training.corpus import Corpus, read_jsonl
 from taxkg_assets.evaluation.metrics import Result, score_query
 from taxkg_assets.retrieval.encoding.encoder import SentenceEncoder
+from taxkg_assets.retrieval.encoding.gpu import GpuModel, has_gpu, open_on_gpu
 from taxkg_assets.retrieval.ranking.baselines import build_baselines
 
 SAMPLE, ROUNDS, POOL = 256, 3, 10
@@ -78,11 +79,14 @@ def _nearest(vectors: Vectors) -> npt.NDArray[np.int64]:
 
 
 def open_ways(encoder: SentenceEncoder, folder: Path) -> dict[str, SentenceEncoder]:
-    """Single precision, bfloat16, ONNX and ONNX in 8 bits; without the package `onnx` the last two are left out."""
+    """Single precision, bfloat16, the GPU if there is one, ONNX and ONNX in 8 bits if `onnx` is installed."""
     ways = {
-        "torch, single precision": replace(encoder, is_bfloat16=False),
-        "torch, bfloat16": replace(encoder, is_bfloat16=True),
+        "torch, single precision": replace(encoder, is_bfloat16=False, gpu=None),
+        "torch, bfloat16": replace(encoder, is_bfloat16=True, gpu=None),
     }
+    on_gpu = open_on_gpu(encoder.model, rows=encoder.rows) if has_gpu() else None
+    if isinstance(on_gpu, GpuModel):
+        ways["torch, single precision, GPU"] = replace(encoder, is_bfloat16=False, gpu=on_gpu)
     if find_spec("onnx") is None:
         print("onnx is not installed (pip install -e .[bench]): its ways are left out", file=sys.stderr)
         return ways

@@ -13,7 +13,8 @@ import numpy as np
 from benchmarks.documents import CorpusError
 from benchmarks.training.corpus import Corpus
 from benchmarks.training.cross_validation import Tuned
-from taxkg_assets.defs.home.models import has_bfloat16, open_folder, open_untrained
+from taxkg_assets.defs.home.arithmetic import has_bfloat16
+from taxkg_assets.defs.home.models import open_folder, open_untrained
 from taxkg_assets.defs.training_models import encoder_settings
 from taxkg_assets.defs.wiring.resources import Home
 from taxkg_assets.retrieval.encoding.encoder import UNSCALED, CosineScale, SentenceEncoder

@@ -9,11 +9,11 @@ import numpy as np
 import polars as pl
 
 from taxkg_assets import schemas
+from taxkg_assets.defs.home.arithmetic import has_bfloat16, move_to_gpu, wants_gpu
 from taxkg_assets.defs.home.index_files import has_catalogue, open_catalogue, open_whole_index
 from taxkg_assets.defs.home.models import (
     MODELS,
     base_hash,
-    has_bfloat16,
     model_hash,
     open_base,
     open_encoder,
@@ -66,7 +66,7 @@ def encoder_settings(home: Home) -> EncoderSettings:
     return EncoderSettings(
         steps=StepSettings(epochs=settings.train_epochs, seed=settings.train_seed),
         loss=LossSettings(name=settings.train_loss),
-        is_bfloat16=has_bfloat16(),
+        is_bfloat16=has_bfloat16() and not wants_gpu(home),
     )
 
 
@@ -79,7 +79,7 @@ def measure_interval(values: Sequence[float], clusters: Sequence[str]) -> tuple[
 def open_encoder_context(home: Home) -> EncoderTrainingContext:
     """What the training of the encoder needs."""
     return EncoderTrainingContext(
-        open_base=lambda: open_untrained(home),
+        open_base=lambda: move_to_gpu(home, open_untrained(home)),
         base_name=open_base(home).model_name,
         base_hash=weights_hash(home),
         folder=home.store.folder("cache", "training"),
@@ -150,7 +150,7 @@ def train_cross(home: Home, examples: Sequence[Example], dev: Sequence[Example])
     """Train a cross-encoder that starts from the encoder in use."""
     from sentence_transformers import CrossEncoder
 
-    own = RerankerSettings(is_bfloat16=has_bfloat16())
+    own = RerankerSettings(is_bfloat16=has_bfloat16() and not wants_gpu(home))
     settings = replace(own, steps=replace(own.steps, epochs=home.settings.train_epochs, seed=home.settings.train_seed))
     chosen = read_chosen(home, "model")
     start = (
@@ -163,7 +163,7 @@ def train_cross(home: Home, examples: Sequence[Example], dev: Sequence[Example])
     trained = train_reranker(
         examples,
         [example for example in dev if example.negatives],
-        base=base_model,
+        base=move_to_gpu(home, base_model),
         settings=settings,
         out=home.store.folder("cache", "training") / "cross",
         progress=stage_meter("reranker"),

@@ -56,6 +56,7 @@ class EncoderTrainer:
 
     def __init__(self, model: Any, settings: EncoderSettings) -> None:
         self.model, self.settings = model, settings
+        self.device = next(model.parameters()).device
         prompts = model.prompts or {}
         self.prompts = {
             True: prompts.get("query") or "",
@@ -97,7 +98,7 @@ class EncoderTrainer:
         ids = self._ids(texts, is_query)
         with torch.inference_mode():
             for group in split_by_length(ids, tokens=self.settings.group_tokens):
-                vectors[group] = self._forward([ids[place] for place in group])
+                vectors[group] = self._forward([ids[place] for place in group]).cpu()
         found: Vectors = vectors.numpy()
         return found
 
@@ -141,13 +142,14 @@ class EncoderTrainer:
             )
             allowed = find_allowed(judged, right, settings=self.settings.loss)
             is_allowed = is_allowed if allowed is None else is_allowed & (allowed | find_own(batch, column))
-        weights = torch.tensor([example.weight for example in batch])
+        weights = torch.tensor([example.weight for example in batch]).to(self.device)
+        right, is_allowed = right.to(self.device), is_allowed.to(self.device)
 
         def loss_of_scores(scores: torch.Tensor, loss: LossSettings) -> torch.Tensor:
             return score_ranking_loss(scores, right, weights=weights, settings=loss, is_allowed=is_allowed)
 
         def loss_of(vectors: torch.Tensor) -> torch.Tensor:
-            total = torch.zeros(())
+            total = torch.zeros((), device=self.device)
             for length in (vectors.shape[1], *self.settings.dimensions):
                 cut = torch.nn.functional.normalize(vectors[:, :length], dim=1)
                 total = total + loss_of_scores(cut[: len(queries)] @ cut[len(queries) :].T, self.settings.loss)
@@ -180,30 +182,41 @@ class EncoderTrainer:
         Source: Gao et al. 2021 (arXiv 2101.06983), gradient cache; dropout is repeated with the same random state.
         """
         groups = list(split_by_length(ids, tokens=self.settings.group_tokens))
-        vectors = torch.zeros(len(ids), self.model.get_embedding_dimension())
+        vectors = torch.zeros(len(ids), self.model.get_embedding_dimension(), device=self.device)
         states = []
         with torch.no_grad():
             for group in groups:
-                states.append(torch.get_rng_state())
+                states.append(self._read_random())
                 vectors[group] = self._forward([ids[place] for place in group])
-        after = torch.get_rng_state()
+        after = self._read_random()
         vectors.requires_grad_()
         loss = loss_of(vectors)
         torch.autograd.backward(loss)
         assert vectors.grad is not None
         for group, state in zip(groups, states, strict=True):
-            torch.set_rng_state(state)
+            self._set_random(state)
             torch.autograd.backward((self._forward([ids[place] for place in group]) * vectors.grad[group]).sum())
-        torch.set_rng_state(after)
+        self._set_random(after)
         return float(loss.detach())
+
+    def _read_random(self) -> torch.Tensor:
+        """Return the state of the generator that draws dropout."""
+        return torch.cuda.get_rng_state(self.device) if self.device.type == "cuda" else torch.get_rng_state()
+
+    def _set_random(self, state: torch.Tensor) -> None:
+        if self.device.type == "cuda":
+            torch.cuda.set_rng_state(state, self.device)
+        else:
+            torch.set_rng_state(state)
 
     def _forward(self, ids: list[list[int]]) -> torch.Tensor:
         return self._features(ids)[0]
 
     def _features(self, ids: list[list[int]]) -> tuple[torch.Tensor, list[torch.Tensor]]:
         """Return unit-length text vectors, and the token vectors of each text without special tokens."""
-        features = pad_rows(ids, pad_id=self.tokens[False].pad_id)
-        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=self.settings.is_bfloat16):
+        padded = pad_rows(ids, pad_id=self.tokens[False].pad_id)
+        features = {name: tensor.to(self.device) for name, tensor in padded.items()}
+        with torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=self.settings.is_bfloat16):
             found = self.model(features)
         vectors = torch.nn.functional.normalize(found["sentence_embedding"].float(), dim=1)
         return vectors, [row[1 : len(own) - 1] for row, own in zip(found["token_embeddings"], ids, strict=True)]

@@ -43,7 +43,7 @@ def score_ranking_loss(
 
     Source: Henderson et al. 2017 (arXiv 1705.00652), multiple negatives ranking.
     """
-    rows = torch.arange(len(scores))
+    rows = torch.arange(len(scores), device=scores.device)
     if settings.name == "margin":
         ahead = torch.zeros_like(scores)
         ahead[rows, right] = settings.margin
@@ -114,4 +114,4 @@ def _stack(rows: Sequence[torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
     # `pad_sequence` writes row by row into one matrix, and its gradient copies that whole matrix once a row.
     padded = torch.stack([torch.nn.functional.pad(row, (0, 0, 0, longest - len(row))) for row in rows]).float()
     is_token = torch.arange(padded.shape[1])[None, :] < lengths[:, None]
-    return torch.nn.functional.normalize(padded, dim=2), is_token
+    return torch.nn.functional.normalize(padded, dim=2), is_token.to(padded.device)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -137,9 +138,9 @@ def train_encoder(
         The saved model with its figures.
 
     Raises:
-        ValueError: No evaluation gave a number, or nothing is left to train.
+        ValueError: No evaluation gave a number, nothing is left to train, or the GPU's memory ran out.
     """
-    with seeded(settings.steps):
+    with seeded(settings.steps), _named_shortage():
         trainer = EncoderTrainer(base, settings)
         origin = copy_weights(base)
         base.eval()
@@ -162,6 +163,17 @@ def train_encoder(
         dev_scores=history.scores,
         scale=scale,
     )
+
+
+@contextmanager
+def _named_shortage() -> Iterator[None]:
+    """Name the remedy where the GPU's memory runs out; a later training resumes from the last state."""
+    try:
+        yield
+    except torch.OutOfMemoryError as full:
+        raise ValueError(
+            "The GPU's memory ran out in training. Free it, or set TAXKG_DEVICE=cpu, and run `taxkg train` again."
+        ) from full
 
 
 def _tune(

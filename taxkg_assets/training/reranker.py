@@ -295,7 +295,7 @@ class _CrossTrainer:
         scores = self._forward(pairs)
         sizes = [len(texts) for texts in chosen]
         losses = [-part.log_softmax(dim=0)[0] for part in torch.split(scores, sizes)]
-        weights = torch.tensor([example.weight for example in batch])
+        weights = torch.tensor([example.weight for example in batch]).to(scores.device)
         loss = (torch.stack(losses) * weights).sum() / weights.sum()
         torch.autograd.backward(loss)
         return float(loss.detach())
@@ -306,7 +306,7 @@ class _CrossTrainer:
         for example in dev:
             texts = [*example.negatives, example.positive]
             with torch.inference_mode():
-                found = self._forward([(example.query, text) for text in texts]).numpy()
+                found = self._forward([(example.query, text) for text in texts]).cpu().numpy()
             place = {text: number for number, text in enumerate(texts)}
             scores.append(
                 score_question(example.query, [example], order=np.argsort(-found, kind="stable"), place=place)
@@ -317,12 +317,14 @@ class _CrossTrainer:
         features = self.tokens.find_pair_features(pairs)
         ids = [row for row, _ in features]
         groups = list(split_by_length(ids, tokens=self.settings.group_tokens))
+        device = next(self.model.model.parameters()).device
         found = []
         for group in groups:
             rows = pad_rows([ids[place] for place in group], pad_id=self.tokens.pad_id)
             kinds = pad_rows([features[place][1] for place in group], pad_id=0)
-            with torch.autocast("cpu", dtype=torch.bfloat16, enabled=self.settings.is_bfloat16):
-                logits = self.model.model(**rows, token_type_ids=kinds["input_ids"]).logits
+            given = {**rows, "token_type_ids": kinds["input_ids"]}
+            with torch.autocast(device.type, dtype=torch.bfloat16, enabled=self.settings.is_bfloat16):
+                logits = self.model.model(**{name: tensor.to(device) for name, tensor in given.items()}).logits
             found.append(logits.float().squeeze(-1))
         order = torch.tensor([place for group in groups for place in group])
         return torch.cat(found)[torch.argsort(order)]

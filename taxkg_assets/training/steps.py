@@ -263,7 +263,7 @@ def _read_state(state: Path) -> dict[str, Any] | None:
         is_archive = file.read(len(_ARCHIVE)) == _ARCHIVE
     if is_archive:
         with suppress(EOFError, OSError, RuntimeError):  # cut off, or damaged within
-            saved = torch.load(state, weights_only=True)
+            saved = torch.load(state, weights_only=True, map_location="cpu")
     if not isinstance(saved, dict) or "history" not in saved:
         _LOG.warning("The checkpoint %s cannot be read: training restarts from scratch.", state)
         return None

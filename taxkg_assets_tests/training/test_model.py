@@ -124,3 +124,23 @@ def test_nothing_left_to_train_is_said(tiny: Path) -> None:
     model[0].auto_model.pooler = None
     with pytest.raises(ValueError, match="no layers that can be trained"):
         EncoderTrainer(model, EncoderSettings()).freeze()
+
+
+def test_a_step_keeps_every_tensor_where_the_model_is(tiny: Path) -> None:
+    examples = write_examples()
+    for late in (0.0, 0.5):
+        trainer = EncoderTrainer(open_tiny_model(tiny), replace(SETTINGS, late=late, is_cached=False))
+        guide = trainer.find_guide(examples)
+        moved = EncoderTrainer(trainer.model.to("meta"), trainer.settings)
+        with pytest.raises(RuntimeError, match="meta"):  # its loss has no value to return, after the gradients
+            moved.step(examples, guide)
+        assert any(weight.grad is not None for weight in moved.model.parameters())
+
+
+def test_full_memory_names_the_remedy(tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> float:
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+    monkeypatch.setattr(EncoderTrainer, "step", fail)
+    with pytest.raises(ValueError, match="TAXKG_DEVICE=cpu"):
+        train(tiny, tmp_path)

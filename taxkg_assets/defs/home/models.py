@@ -13,6 +13,17 @@ from typing import Any
 import polars as pl
 
 from taxkg_assets.defs.home.access import AnyHome
+from taxkg_assets.defs.home.arithmetic import (
+    BFLOAT16,
+    SINGLE,
+    TORCH,
+    ModelError,
+    copy_to_gpu,
+    find_arithmetic,
+    has_bfloat16,
+    name_runtime,
+    wants_gpu,
+)
 from taxkg_assets.retrieval.encoding.encoder import (
     MAX_TOKENS,
     ROWS,
@@ -30,13 +41,8 @@ PACKAGED_NAME = "all-MiniLM-L6-v2"
 PACKAGED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
 
-TORCH = "torch"
 MODELS = "models"
 """Folder of a home's trained models."""
-
-
-class ModelError(Exception):
-    """A model that is not there, or not what it says it is."""
 
 
 def open_encoder(home: AnyHome) -> SentenceEncoder:
@@ -104,7 +110,7 @@ def model_hash(home: AnyHome) -> str:
     Args:
         home: The home.
     """
-    return _stored_hash(_name_in_use(home), home.settings.model_runtime)
+    return _stored_hash(_name_in_use(home), find_arithmetic(home))
 
 
 def open_base(home: AnyHome) -> SentenceEncoder:
@@ -127,7 +133,7 @@ def base_hash(home: AnyHome) -> str:
     Args:
         home: The home.
     """
-    return _stored_hash(home.settings.model, home.settings.model_runtime)
+    return _stored_hash(home.settings.model, find_arithmetic(home))
 
 
 def weights_hash(home: AnyHome) -> str:
@@ -168,9 +174,12 @@ def open_encoder_by_hash(home: AnyHome, hashed: str) -> SentenceEncoder | None:
     # A kept model is named by the beginning of its hash, so that no other is fetched from a bucket.
     kept = [name for name in storage.children(MODELS) if name == f"encoder-{hashed[:12]}"]
     names = (_name_in_use(home), home.settings.model, *(str(storage.local_copy(f"{MODELS}/{name}")) for name in kept))
-    runtime = home.settings.model_runtime
-    name = next((name for name in names if _stored_hash(name, runtime) == hashed), None)
-    return None if name is None else _open(home, name)
+    own = find_arithmetic(home)
+    # An index of single precision, from a GPU say, is served by a processor that builds in bfloat16.
+    tried = (own,) if home.settings.model_runtime != TORCH else (own, SINGLE, *([BFLOAT16] if has_bfloat16() else []))
+    found = ((name, one) for one in tried for name in names if _stored_hash(name, one) == hashed)
+    name, arithmetic = next(found, (None, own))
+    return None if name is None else _open(home, name, arithmetic)
 
 
 def read_chosen(home: AnyHome, table: str, *, version: int | None = None) -> dict[str, Any] | None:
@@ -232,7 +241,7 @@ def open_folder(folder: Path) -> Any:
     Returns:
         The model as its encoder has it.
     """
-    return _load(str(folder), _stored_hash(str(folder), TORCH)).model
+    return _open_model(str(folder), _stored_hash(str(folder), SINGLE))
 
 
 def open_untrained(home: AnyHome) -> Any:
@@ -242,19 +251,46 @@ def open_untrained(home: AnyHome) -> Any:
         home: The home.
 
     Returns:
-        Sentence-transformers model, loaded at each call.
+        Sentence-transformers model on the processor, loaded at each call.
     """
-    return _read(home.settings.model, _stored_hash(home.settings.model, TORCH)).model
+    return _read_model(home.settings.model)
 
 
 @cache
-def _load(name: str, hashed: str) -> SentenceEncoder:
+def _open_model(name: str, _hashed: str) -> Any:
+    """The model, loaded once per process and weights."""
+    return _read_model(name)
+
+
+@cache
+def _load(name: str, arithmetic: str) -> SentenceEncoder:
     """The model as it is used, loaded once per process."""
-    own = _read(name, hashed)
-    return replace(own, narrowed=narrow_products(own.model)) if own.is_bfloat16 else own
+    own = _wrap(name, _open_model(name, _stored_hash(name, SINGLE)))
+    if arithmetic != BFLOAT16:
+        return own
+    hashed = _stored_hash(name, BFLOAT16)
+    return replace(own, model_hash=hashed, is_bfloat16=True, narrowed=narrow_products(own.model))
 
 
-def _read(name: str, hashed: str) -> SentenceEncoder:
+_ON_GPU: dict[str, SentenceEncoder] = {}
+"""Encoders with a copy on the GPU by the hash of their weights."""
+
+
+def _load_on_gpu(home: AnyHome, name: str) -> SentenceEncoder:
+    """The model in single precision, its batches on the GPU if there is one that can be used."""
+    own = _load(name, SINGLE)
+    if own.model_hash not in _ON_GPU:
+        _ON_GPU[own.model_hash] = replace(own, gpu=copy_to_gpu(home, own.model))
+    return _ON_GPU[own.model_hash]
+
+
+def _wrap(name: str, model: Any) -> SentenceEncoder:
+    hashed, scale = _stored_hash(name, SINGLE), _read_scale(_folder(name))
+    return SentenceEncoder(model=model, model_name=_shown_name(name), model_hash=hashed, scale=scale)
+
+
+def _read_model(name: str) -> Any:
+    _model_hash(name)  # verifies the packaged weights
     folder = _folder(name)
     if folder is not None:
         os.environ.setdefault("HF_HUB_OFFLINE", "1")
@@ -270,13 +306,7 @@ def _read(name: str, hashed: str) -> SentenceEncoder:
         said = str(missing).partition("\n")[0]
         remedy = "Set TAXKG_MODEL to a model's folder or hub name."
         raise ModelError(f"The model {name!r} could not be loaded: {said} {remedy}") from missing
-    return SentenceEncoder(
-        model=model,
-        model_name=_shown_name(name),
-        model_hash=hashed,
-        is_bfloat16=has_bfloat16(),
-        scale=_read_scale(folder),
-    )
+    return model
 
 
 def _shown_name(name: str) -> str:
@@ -293,17 +323,18 @@ def _read_scale(folder: Path | None) -> CosineScale:
     return CosineScale(**json.loads(written.read_text(encoding="utf8")))
 
 
-def _open(home: AnyHome, name: str) -> SentenceEncoder:
+def _open(home: AnyHome, name: str, arithmetic: str | None = None) -> SentenceEncoder:
     """The model by the home's runtime; an exported one is in the home's cache, made at its first use."""
     runtime = home.settings.model_runtime
     if runtime == TORCH:
-        return _load(name, _stored_hash(name, TORCH))
+        own = find_arithmetic(home) if arithmetic is None else arithmetic
+        return _load_on_gpu(home, name) if own == SINGLE and wants_gpu(home) else _load(name, own)
     folder = home.store.folder("cache", "onnx", _model_hash(name).replace("/", "-").replace(":", "-"))
     return _load_exported(name, folder, runtime)
 
 
 def _defer(home: AnyHome, name: str) -> DeferredEncoder:
-    hashed = _stored_hash(name, home.settings.model_runtime)
+    hashed = _stored_hash(name, find_arithmetic(home))
     folder = _folder(name)
     return DeferredEncoder(
         _shown_name(name),
@@ -346,7 +377,7 @@ def open_tokenizer(folder: Path) -> Callable[[Sequence[str]], list[list[int]]] |
 @cache
 def _load_exported(name: str, folder: Path, runtime: str) -> SentenceEncoder:
     """The model with a session of ONNX Runtime in place of its transformer."""
-    own = _read(name, _stored_hash(name, TORCH))
+    own = _wrap(name, _read_model(name))
     try:
         from taxkg_assets.retrieval.encoding.onnx_graph import SMALL, WHOLE, export_onnx
         from taxkg_assets.retrieval.encoding.onnx_model import OnnxModel, open_session
@@ -362,21 +393,15 @@ def _load_exported(name: str, folder: Path, runtime: str) -> SentenceEncoder:
     return replace(
         own,
         model=OnnxModel(own.model, session),
-        model_hash=_stored_hash(name, runtime),
-        is_bfloat16=False,
+        model_hash=_stored_hash(name, name_runtime(runtime)),
         rows=1 if runtime == "onnx_int8" else ROWS,
         has_own_threads=True,
     )
 
 
-def _stored_hash(name: str, runtime: str) -> str:
-    """The weights, and the arithmetic where it is not torch's single precision: vectors of both must not mix."""
-    arithmetic = ("bf16" if has_bfloat16() else "") if runtime == TORCH else runtime.replace("_", "-")
+def _stored_hash(name: str, arithmetic: str) -> str:
+    """The weights, and the arithmetic where it is not single precision: vectors of both must not mix.
+
+    Single precision has one name on every processor and GPU: their vectors differ in the last of five decimals at most.
+    """
     return "-".join(filter(None, [_model_hash(name), arithmetic]))
-
-
-@cache
-def has_bfloat16() -> bool:
-    """Return whether the processor multiplies bfloat16 in hardware; elsewhere it is slower than single precision."""
-    flags = Path("/proc/cpuinfo")
-    return flags.exists() and "avx512_bf16" in flags.read_text(encoding="utf8")

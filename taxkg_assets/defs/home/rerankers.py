@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from taxkg_assets.defs.home.access import AnyHome
-from taxkg_assets.defs.home.models import ModelError, base_hash, has_bfloat16, open_base, open_folder, read_chosen
+from taxkg_assets.defs.home.arithmetic import ModelError, has_bfloat16
+from taxkg_assets.defs.home.models import base_hash, open_base, open_folder, read_chosen
 from taxkg_assets.defs.home.question_models import open_exported_scorer, why_not_exported
 from taxkg_assets.defs.home.store import digest
 from taxkg_assets.retrieval.encoding.passage_scorer import CrossScorer, LateScorer, PassageScorer, Reranker

@@ -8,12 +8,14 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
+
+from taxkg_assets.retrieval.encoding.gpu import GPU_ROWS, GpuModel
 
 Vectors = npt.NDArray[np.float32]
 Progress = Callable[[int, int], None]
@@ -274,6 +276,7 @@ class SentenceEncoder:
         scale: Map from its cosines to those of its base.
         narrowed: Model from `narrow_products`, if any.
         has_own_threads: Whether the model divides one batch among threads itself, as ONNX Runtime does.
+        gpu: Copy of the model that encodes batches on the GPU, if any; a single question stays on the processor.
     """
 
     model: Any
@@ -285,6 +288,7 @@ class SentenceEncoder:
     scale: CosineScale = UNSCALED
     narrowed: Any = None
     has_own_threads: bool = False
+    gpu: GpuModel | None = None
 
     @property
     def dimension(self) -> int:
@@ -308,9 +312,7 @@ class SentenceEncoder:
         """
         ids = self._token_ids([self._prompt("query") + text])
         with _one_thread():
-            vector: Vectors = self._forward(
-                ids, len(ids[0]), rows=1, model=self.narrowed if self.is_bfloat16 else None
-            )[0]
+            vector: Vectors = self._forward(ids, len(ids[0]), rows=1, model=self._narrow_model)[0]
         return vector
 
     def encode_questions(self, texts: Sequence[str], *, progress: Progress | None = None) -> Vectors:
@@ -356,7 +358,7 @@ class SentenceEncoder:
         Returns:
             Vectors of the tokens of each text.
         """
-        return self._encode_rows(self._token_ids(texts), rows=self.rows)
+        return self._encode_rows(self._token_ids(texts), rows=self._batch_rows)
 
     def encode_lone_tokens(self, tokens: Sequence[int]) -> Vectors:
         """Encode each token between the special ones at both ends of every text.
@@ -365,20 +367,33 @@ class SentenceEncoder:
             tokens: Token ids.
         """
         (ends,) = self._token_ids([""])
-        found = self._encode_rows([[ends[0], token, ends[-1]] for token in tokens], rows=max(self.rows, SHORT_ROWS))
+        rows = max(self._batch_rows, SHORT_ROWS)
+        found = self._encode_rows([[ends[0], token, ends[-1]] for token in tokens], rows=rows)
         return np.concatenate([np.zeros((0, self.dimension), np.float32), *(one.vectors for one in found)])
 
-    def _encode_rows(self, ids: Sequence[list[int]], *, rows: int) -> list[TokenVectors]:
-        model = self.narrowed if self.is_bfloat16 else None
+    @property
+    def _batch_rows(self) -> int:
+        """Texts in a batch where the batches of this encoder run."""
+        return self.rows if self.gpu is None else GPU_ROWS
 
+    @property
+    def _batch_model(self) -> Any:
+        """Model that batches run through; None for the model itself."""
+        return self._narrow_model if self.gpu is None else self.gpu
+
+    @property
+    def _narrow_model(self) -> Any:
+        return self.narrowed if self.is_bfloat16 else None
+
+    def _encode_rows(self, ids: Sequence[list[int]], *, rows: int) -> list[TokenVectors]:
         def encode(batch: Batch) -> list[TokenVectors]:
             features = self._pad([ids[row] for row in batch], _padded(ids[batch[0]]), rows=rows)
-            raw = self._run(features, model)["token_embeddings"].float().numpy()
+            raw = self._run(features, "token_embeddings", self._batch_model).numpy()
             return [make_token_vectors(ids[row], own) for row, own in zip(batch, raw[: len(batch)], strict=True)]
 
         batches = batch_by_padded_length(ids, rows=rows)
         # One thread for a batch: sums of several threads differ in the last digits with their number.
-        with _one_thread() if self.has_own_threads or len(batches) == 1 else _batch_threads() as map_batches:
+        with self._map_batches(is_single=len(batches) == 1) as map_batches:
             encoded = map_batches(encode, batches)
             found = {
                 row: own
@@ -392,14 +407,21 @@ class SentenceEncoder:
         return next((prompts[name] for name in names if prompts.get(name)), "")
 
     def _encode(self, texts: Sequence[str], progress: Progress | None) -> Vectors:
+        rows = self._batch_rows
+
         def forward(ids: list[list[int]], length: int) -> Vectors:
-            return self._forward(ids, length, rows=self.rows, model=self.narrowed if self.is_bfloat16 else None)
+            return self._forward(ids, length, rows=rows, model=self._batch_model)
 
         ids = self._token_ids(texts)
-        with nullcontext(map) if self.has_own_threads else _batch_threads() as map_batches:
+        with nullcontext(map) if self.has_own_threads or self.gpu else _batch_threads() as map_batches:
             return encode_by_length(
-                ids, forward, dimension=self.dimension, rows=self.rows, progress=progress, map_batches=map_batches
+                ids, forward, dimension=self.dimension, rows=rows, progress=progress, map_batches=map_batches
             )
+
+    def _map_batches(self, *, is_single: bool) -> AbstractContextManager[MapBatches]:
+        if self.gpu is not None:
+            return nullcontext(map)
+        return _one_thread() if self.has_own_threads or is_single else _batch_threads()
 
     def _token_ids(self, texts: Sequence[str]) -> list[list[int]]:
         limit = min(self.max_tokens, self.model.max_seq_length or self.max_tokens)
@@ -419,17 +441,18 @@ class SentenceEncoder:
             "attention_mask": torch.tensor([[1] * len(row) + [0] * (length - len(row)) for row in padded]),
         }
 
-    def _run(self, features: dict[str, Any], model: Any) -> dict[str, Any]:
+    def _run(self, features: dict[str, Any], output: str, model: Any) -> Any:
+        """Return one output of a model, on the processor in single precision."""
+        if isinstance(model, GpuModel):
+            return model.run(features, output)
         import torch
 
         reduced = torch.autocast("cpu", dtype=torch.bfloat16, enabled=self.is_bfloat16)
         with torch.inference_mode(), reduced:
-            found: dict[str, Any] = (self.model if model is None else model)(features)
-        return found
+            return (self.model if model is None else model)(features)[output].float()
 
     def _forward(self, ids: list[list[int]], length: int, *, rows: int, model: Any = None) -> Vectors:
-        found = self._run(self._pad(ids, length, rows=rows), model)
-        raw = found["sentence_embedding"].float().numpy()[: len(ids)]
+        raw = self._run(self._pad(ids, length, rows=rows), "sentence_embedding", model).numpy()[: len(ids)]
         unit = raw / np.maximum(np.linalg.norm(raw, axis=1, keepdims=True), 1e-12)
         rounded: Vectors = np.round(unit, DECIMALS).astype(np.float32)
         return rounded

@@ -1,0 +1,117 @@
+"""Where and in which arithmetic a home computes: an NVIDIA GPU, or the processor, in single precision or in bfloat16.
+
+Here: the decision, and the copy of a model on the GPU. Not here: opening models.
+"""
+
+from __future__ import annotations
+
+import logging
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from taxkg_assets.defs.home.access import AnyHome
+from taxkg_assets.retrieval.encoding.encoder import ROWS
+from taxkg_assets.retrieval.encoding.gpu import GPU, GpuModel, has_gpu, is_built_for_gpu, open_on_gpu
+
+TORCH = "torch"
+SINGLE, BFLOAT16 = "", "bf16"
+"""Arithmetic of torch; those of ONNX Runtime are named after their runtime."""
+
+_log = logging.getLogger("taxkg")
+
+
+class ModelError(Exception):
+    """A model that is not there, or not what it says it is."""
+
+
+def move_to_gpu(home: AnyHome, model: Any) -> Any:
+    """Move a model that is to be trained to the GPU, where the home computes on one.
+
+    Args:
+        home: The home.
+        model: Module of torch.
+
+    Returns:
+        The model, on the processor if there is no GPU that can be used.
+    """
+    moved = copy_to_gpu(home, model) if wants_gpu(home) else None
+    return model if moved is None else moved.model
+
+
+def copy_to_gpu(home: AnyHome, model: Any) -> GpuModel | None:
+    """Copy a model to the GPU; without one that can be used, an error if the setting names it, else a warning.
+
+    Args:
+        home: The home.
+        model: Module of torch, on the processor.
+
+    Returns:
+        The copy; None if there is no GPU that can be used.
+
+    Raises:
+        ModelError: The setting demands a GPU, and there is none that can be used.
+    """
+    found = open_on_gpu(model, rows=ROWS)
+    if isinstance(found, GpuModel):
+        return found
+    if home.settings.device == GPU:
+        raise ModelError(f"TAXKG_DEVICE=cuda: the GPU cannot be used ({found}). Set it to cpu, or free the GPU.")
+    _log.warning("The GPU cannot be used (%s): the processor computes in its place, in the same precision.", found)
+    return None
+
+
+def wants_gpu(home: AnyHome) -> bool:
+    """Return whether the home computes on a GPU, as far as can be said without loading torch.
+
+    Args:
+        home: The home.
+
+    Raises:
+        ModelError: The setting demands a GPU, and there is none.
+    """
+    if home.settings.device == GPU and not has_gpu():
+        reason = "no driver of NVIDIA is loaded" if is_built_for_gpu() else "PyTorch is installed without CUDA"
+        raise ModelError(f"TAXKG_DEVICE=cuda: there is no GPU to compute on ({reason}). Set TAXKG_DEVICE to auto.")
+    return home.settings.device != "cpu" and has_gpu()
+
+
+def name_runtime(runtime: str) -> str:
+    """Return the arithmetic of a runtime that is not torch, as a hash names it.
+
+    Args:
+        runtime: The setting `model_runtime`.
+    """
+    return runtime.replace("_", "-")
+
+
+def find_arithmetic(home: AnyHome) -> str:
+    """Return the arithmetic in which the home's passages are encoded here.
+
+    A GPU multiplies in single precision, a processor in bfloat16 if it can. A home that has vectors in single precision
+    keeps it, so that a machine without a GPU adds a document without computing all vectors again; TAXKG_DEVICE=cpu does
+    compute them again, by the faster arithmetic of the processor.
+
+    Args:
+        home: The home.
+
+    Returns:
+        `SINGLE`, `BFLOAT16`, or the name of another runtime.
+    """
+    if home.settings.model_runtime != TORCH:
+        return name_runtime(home.settings.model_runtime)
+    if wants_gpu(home) or not has_bfloat16():
+        return SINGLE
+    return SINGLE if home.settings.device == "auto" and _is_indexed_in_single(home) else BFLOAT16
+
+
+def _is_indexed_in_single(home: AnyHome) -> bool:
+    hashed = home.store.read_or_empty("index")["model_hash"].to_list()
+    return bool(hashed) and not hashed[0].endswith((f"-{BFLOAT16}", "-onnx", "-onnx-int8"))
+
+
+@cache
+def has_bfloat16() -> bool:
+    """Return whether the processor multiplies bfloat16 in hardware; elsewhere it is slower than single precision."""
+    flags = Path("/proc/cpuinfo")
+    return flags.exists() and "avx512_bf16" in flags.read_text(encoding="utf8")

@@ -1,0 +1,120 @@
+"""A model on the GPU, for batches of passages: single precision, and the processor when the GPU's memory runs out.
+
+Here: whether there is a GPU, and running a batch on it. Not here: batching, or which home computes on a GPU.
+"""
+
+from __future__ import annotations
+
+import copy
+import logging
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+GPU = "cuda"
+GPU_ROWS = 256
+"""Texts in a batch on the GPU: always as many, so that a vector depends on its text alone."""
+_DRIVERS = ("/dev/nvidiactl", "/proc/driver/nvidia/version", "/dev/dxg", "C:/Windows/System32/nvcuda.dll")
+"""Files that a loaded driver of NVIDIA makes: Linux, its containers, Windows' Linux, Windows."""
+_BUILT_FOR = re.compile(r"^cuda\b[^=]*= *['\"]", re.MULTILINE)
+"""The line of PyTorch's `version.py` in a build for CUDA."""
+
+_log = logging.getLogger("taxkg")
+
+
+@cache
+def has_gpu() -> bool:
+    """Return whether PyTorch is built for CUDA and a driver is loaded, without importing it: that takes seconds."""
+    return is_built_for_gpu() and any(Path(name).exists() for name in _DRIVERS)
+
+
+def is_built_for_gpu() -> bool:
+    """Return whether the installed PyTorch is built for CUDA, without importing it."""
+    found = find_spec("torch")
+    version = Path(found.origin).parent / "version.py" if found is not None and found.origin else None
+    return version is not None and version.is_file() and bool(_BUILT_FOR.search(version.read_text(encoding="utf8")))
+
+
+@contextmanager
+def single_precision() -> Iterator[None]:
+    """Multiply single precision as such for the duration of a block, not rounded to the 10 bits of TF32."""
+    import torch  # loaded here: readers of the index's rows need no torch
+
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision("highest")
+    try:
+        yield
+    finally:
+        torch.set_float32_matmul_precision(before)
+
+
+@dataclass
+class GpuModel:
+    """A copy of a model on the GPU, and the model itself for when the memory there runs out.
+
+    Attributes:
+        model: The copy; None once the GPU's memory has run out.
+        own: The model on the processor.
+        device: Where the copy is.
+        rows: Texts in a batch of the processor.
+    """
+
+    model: Any
+    own: Any
+    device: str
+    rows: int
+    has_warned: bool = field(default=False, compare=False)
+
+    def run(self, features: dict[str, Any], output: str) -> Any:
+        """Run a batch, and return one of the model's outputs on the processor.
+
+        Args:
+            features: Padded tokens and their mask, on the processor.
+            output: Name of the output.
+
+        Returns:
+            Tensor with a row per text.
+        """
+        import torch
+
+        if self.model is not None:
+            try:
+                with torch.inference_mode(), single_precision():
+                    moved = {name: tensor.to(self.device) for name, tensor in features.items()}
+                    return self.model(moved)[output].float().cpu()
+            except torch.OutOfMemoryError:
+                self.model = None
+                torch.cuda.empty_cache()
+                _log.warning(
+                    "The GPU's memory is full: the other passages are encoded on the processor, in the same precision. "
+                    "Free it and run the build again, or set TAXKG_DEVICE=cpu."
+                )
+        parts = zip(*(tensor.split(self.rows) for tensor in features.values()), strict=True)
+        with torch.inference_mode():
+            return torch.cat([self.own(dict(zip(features, part, strict=True)))[output].float() for part in parts])
+
+
+def open_on_gpu(model: Any, *, rows: int, device: str = GPU) -> GpuModel | str:
+    """Copy a model to the GPU.
+
+    Args:
+        model: Module of torch on the processor; it stays there.
+        rows: Texts in a batch of the processor.
+        device: Where to copy it.
+
+    Returns:
+        The copy, or why there is none.
+    """
+    import torch
+
+    if device == GPU and not torch.cuda.is_available():
+        return "PyTorch finds no GPU that it can use"
+    try:
+        return GpuModel(copy.deepcopy(model).to(device), model, device, rows)
+    except RuntimeError as failed:  # memory, or a driver too old for this PyTorch
+        return str(failed).partition("\n")[0]

@@ -1,0 +1,127 @@
+"""Which arithmetic a home uses: vectors of two never mix, and a home moves between machines with and without a GPU."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from taxkg_assets.defs.home import arithmetic
+from taxkg_assets.defs.home.arithmetic import BFLOAT16, SINGLE, ModelError, find_arithmetic, move_to_gpu
+from taxkg_assets.defs.home.models import model_hash, open_encoder, open_encoder_by_hash
+from taxkg_assets.defs.wiring.resources import Home
+from taxkg_assets.retrieval.encoding.gpu import open_on_gpu
+from taxkg_assets.retrieval.index.embeddings import build_embeddings
+from taxkg_assets.schemas import Chunks, Index
+from taxkg_assets_tests.training import small
+from taxkg_assets_tests.training.tiny import save_tiny_model
+
+WEIGHTS = "53aa51172d142c89"
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return Home(home=str(tmp_path / "home"))
+
+
+def _use(monkeypatch: pytest.MonkeyPatch, *, has_gpu: bool, has_bfloat16: bool = True, device: str = "") -> None:
+    """A machine with a GPU or without, which the processor stands for."""
+    monkeypatch.setattr(arithmetic, "has_gpu", lambda: has_gpu)
+    monkeypatch.setattr(arithmetic, "has_bfloat16", lambda: has_bfloat16)
+    monkeypatch.setattr(arithmetic, "open_on_gpu", lambda model, rows: open_on_gpu(model, rows=rows, device="cpu"))
+    monkeypatch.setenv("TAXKG_DEVICE", device)
+
+
+def _index(home: Home, hashed: str) -> None:
+    row = small.fill(Index, [{"index_version": "1", "model_hash": hashed}])
+    home.store.write("index", pl.DataFrame(row), inputs="")
+
+
+@pytest.mark.parametrize(
+    ("has_gpu", "has_bfloat16", "device", "indexed", "expected"),
+    [
+        (True, True, "", "", SINGLE),
+        (True, True, "cpu", "", BFLOAT16),
+        (False, True, "", "", BFLOAT16),
+        (False, False, "", "", SINGLE),
+        (False, True, "", WEIGHTS, SINGLE),
+        (False, True, "cpu", WEIGHTS, BFLOAT16),
+        (False, True, "", f"{WEIGHTS}-bf16", BFLOAT16),
+        (True, True, "", f"{WEIGHTS}-bf16", SINGLE),
+        (False, True, "", f"{WEIGHTS}-onnx", BFLOAT16),
+    ],
+)
+def test_a_home_in_single_precision_keeps_it(
+    has_gpu: bool,
+    has_bfloat16: bool,
+    device: str,
+    indexed: str,
+    expected: str,
+    home: Home,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    _use(monkeypatch, has_gpu=has_gpu, has_bfloat16=has_bfloat16, device=device)
+    if indexed:
+        _index(home, indexed)
+    assert find_arithmetic(home) == expected
+    monkeypatch.setenv("TAXKG_MODEL_RUNTIME", "onnx_int8")
+    assert find_arithmetic(home) == "onnx-int8"
+
+
+def test_a_gpu_that_is_demanded_and_missing_is_one_clear_error(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    _use(monkeypatch, has_gpu=False, device="cuda")
+    with pytest.raises(ModelError, match=r"TAXKG_DEVICE=cuda: there is no GPU .*PyTorch is installed without CUDA"):
+        find_arithmetic(home)
+    monkeypatch.setattr(arithmetic, "is_built_for_gpu", lambda: True)
+    with pytest.raises(ModelError, match="no driver of NVIDIA is loaded"):
+        find_arithmetic(home)
+
+
+def test_a_gpu_that_cannot_be_used_is_an_error_or_a_warning(
+    home: Home, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    _use(monkeypatch, has_gpu=True)
+    monkeypatch.setattr(arithmetic, "open_on_gpu", lambda model, rows: "the driver is too old")
+    assert move_to_gpu(home, "model") == "model"
+    assert "the driver is too old" in caplog.text
+    monkeypatch.setenv("TAXKG_DEVICE", "cuda")
+    with pytest.raises(ModelError, match="the driver is too old"):
+        move_to_gpu(home, "model")
+
+
+@pytest.mark.slow
+def test_a_home_moves_between_machines_with_and_without_a_gpu(
+    tmp_path: Path, home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TAXKG_MODEL", str(save_tiny_model(tmp_path / "tiny")))
+    rows = [{"chunk_id": name, "text": f"report {name}", "status": "accepted"} for name in ("rent", "duty", "wages")]
+    chunks, more = small.fill(Chunks, rows[:2]), small.fill(Chunks, rows)
+    _use(monkeypatch, has_gpu=True)
+    on_gpu = open_encoder(home)
+    assert on_gpu.gpu is not None
+    built = build_embeddings(chunks, None, encoder=on_gpu)
+    _index(home, on_gpu.model_hash)
+
+    _use(monkeypatch, has_gpu=False)
+    added = open_encoder(home)
+    assert added.gpu is None
+    assert not added.is_bfloat16
+    assert added.model_hash == on_gpu.model_hash == model_hash(home)
+    grown = build_embeddings(more, built, encoder=added)
+    assert grown.height == 3
+    assert built.join(grown, on=["model_hash", "text_hash"], how="anti").is_empty(), "no vector is computed again"
+
+    monkeypatch.setenv("TAXKG_DEVICE", "cpu")
+    narrow = open_encoder(home)
+    assert narrow.model_hash == f"{on_gpu.model_hash}-bf16", "the faster arithmetic has vectors of its own"
+    assert narrow.model is added.model, "weights are loaded once"
+    served = open_encoder_by_hash(home, on_gpu.model_hash)
+    assert served is not None
+    assert served.model_hash == on_gpu.model_hash
+    _index(home, narrow.model_hash)
+    _use(monkeypatch, has_gpu=True)
+    again = build_embeddings(more, build_embeddings(more, None, encoder=narrow), encoder=open_encoder(home))
+    assert again["model_hash"].unique().to_list() == [on_gpu.model_hash], "all in the arithmetic of the GPU"
+    assert np.isfinite(again["vector"].explode().to_numpy()).all()
