@@ -93,7 +93,8 @@ def open_by_name(name: str, *, model_hash: str) -> SentenceEncoder:
         )
     if arithmetic == BFLOAT16 and not has_bfloat16():
         raise ModelError(
-            "The driver multiplies in bfloat16, which this machine's processor lacks: vectors of both must not mix. Use a driver like the executors, or one with a GPU."
+            "The driver multiplies in bfloat16, which this machine's processor lacks: vectors of both must not mix. "
+            "Use a driver like the executors, or one with a GPU."
         )
     return _load(name, arithmetic)
 
