@@ -122,12 +122,12 @@ def test_who_asks_does_not_wait_for_what_has_not_begun(monkeypatch: pytest.Monke
 
 
 def test_a_build_with_processes_next_to_it_is_the_build(
-    sample_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    small_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     added, other = tmp_path / "more", tmp_path / "other"
     added.mkdir()
     (added / "berths.txt").write_text(TEXT, encoding="utf8")
-    shutil.copytree(sample_home, other)
+    shutil.copytree(small_home, other)
     alone = build(str(other), roots=[added])
     monkeypatch.setenv("TAXKG_STEP_PROCESS_ROWS", "0")
     begun: list[str] = []
@@ -144,7 +144,7 @@ def test_a_build_with_processes_next_to_it_is_the_build(
 
     monkeypatch.setattr(early_tables, "make_in_process", make_noted)
     monkeypatch.setattr(early_gates, "run_in_process", run)
-    next_to = build(str(sample_home), roots=[added])
+    next_to = build(str(small_home), roots=[added])
     assert {"the gates of elements", "the gates of edges", "the gates of index"} <= set(begun)
     assert making, "tables are made next to others"
     assert (next_to.is_done, sorted(next_to.built)) == (alone.is_done, sorted(alone.built))
@@ -152,7 +152,7 @@ def test_a_build_with_processes_next_to_it_is_the_build(
     assert said[0].keys() == said[1].keys()
     assert {key: word for key, (word, _) in said[0].items()} == {key: word for key, (word, _) in said[1].items()}
     for name in ("summaries", "nodes", "edges", "chunks", "eval_runs"):
-        one, two = (Store(folder).state(name) for folder in (sample_home, other))
+        one, two = (Store(folder).state(name) for folder in (small_home, other))
         assert one is not None
         assert two is not None
         assert one.content == two.content
