@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -216,7 +217,8 @@ class EncoderTrainer:
         """Return unit-length text vectors, and the token vectors of each text without special tokens."""
         padded = pad_rows(ids, pad_id=self.tokens[False].pad_id)
         features = {name: tensor.to(self.device) for name, tensor in padded.items()}
-        with torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=self.settings.is_bfloat16):
+        is_narrow = self.settings.is_bfloat16
+        with torch.autocast(self.device.type, dtype=torch.bfloat16) if is_narrow else nullcontext():
             found = self.model(features)
         vectors = torch.nn.functional.normalize(found["sentence_embedding"].float(), dim=1)
         return vectors, [row[1 : len(own) - 1] for row, own in zip(found["token_embeddings"], ids, strict=True)]
