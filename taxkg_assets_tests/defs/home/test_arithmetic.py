@@ -8,9 +8,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from taxkg_assets.defs.home import arithmetic
+from taxkg_assets.defs.home import arithmetic, models
 from taxkg_assets.defs.home.arithmetic import BFLOAT16, SINGLE, ModelError, find_arithmetic, move_to_gpu
-from taxkg_assets.defs.home.models import model_hash, open_encoder, open_encoder_by_hash
+from taxkg_assets.defs.home.models import find_name, model_hash, open_by_name, open_encoder, open_encoder_by_hash
 from taxkg_assets.defs.wiring.resources import Home
 from taxkg_assets.retrieval.encoding.gpu import open_on_gpu
 from taxkg_assets.retrieval.index.embeddings import build_embeddings
@@ -27,9 +27,10 @@ def home(tmp_path: Path) -> Home:
 
 
 def _use(monkeypatch: pytest.MonkeyPatch, *, has_gpu: bool, has_bfloat16: bool = True, device: str = "") -> None:
-    """A machine with a GPU or without, which the processor stands for."""
+    """A machine with a GPU or without; the processor takes its place."""
     monkeypatch.setattr(arithmetic, "has_gpu", lambda: has_gpu)
-    monkeypatch.setattr(arithmetic, "has_bfloat16", lambda: has_bfloat16)
+    for module in (arithmetic, models):
+        monkeypatch.setattr(module, "has_bfloat16", lambda: has_bfloat16)
     monkeypatch.setattr(arithmetic, "open_on_gpu", lambda model, rows: open_on_gpu(model, rows=rows, device="cpu"))
     monkeypatch.setenv("TAXKG_DEVICE", device)
 
@@ -120,6 +121,11 @@ def test_a_home_moves_between_machines_with_and_without_a_gpu(
     served = open_encoder_by_hash(home, on_gpu.model_hash)
     assert served is not None
     assert served.model_hash == on_gpu.model_hash
+    name = find_name(home)
+    assert {open_by_name(name, model_hash=own.model_hash).model_hash for own in (on_gpu, narrow)} == {
+        on_gpu.model_hash,
+        narrow.model_hash,
+    }, "an executor multiplies as the driver does"
     _index(home, narrow.model_hash)
     _use(monkeypatch, has_gpu=True)
     again = build_embeddings(more, build_embeddings(more, None, encoder=narrow), encoder=open_encoder(home))
