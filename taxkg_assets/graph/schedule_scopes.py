@@ -69,6 +69,7 @@ def find_scopes(anchors: pl.DataFrame) -> dict[str, str]:
     scopes: dict[str, str] = {}
     last = _LastLine()
     chapters: dict[str, str] = {}
+    inherited: set[str] = set()
     columns = ("anchor_id", "document_id", "kind", "key", "heading", "parent_anchor_id")
     for row in anchors.select(columns).sort("anchor_id").iter_rows(named=True):
         scope = _read_scope(row)
@@ -80,7 +81,10 @@ def find_scopes(anchors: pl.DataFrame) -> dict[str, str]:
         found = scope or outer or continued
         if found:
             scopes[row["anchor_id"]] = found
-        last.add(row, found, is_continued=bool(continued))
+        is_continued = bool(continued) or (not scope and row["parent_anchor_id"] in inherited)
+        if is_continued:
+            inherited.add(row["anchor_id"])
+        last.add(row, found, is_continued=is_continued)
     return scopes
 
 

@@ -86,3 +86,16 @@ def test_a_line_of_the_same_chapter_does_not_continue_a_schedule() -> None:
 def test_a_line_with_a_column_explains_the_line() -> None:
     keys = find_line_keys(_anchors(("a", "Line 16a, Column (a)", None), ("b", "Line 16b and Column B", None)))
     assert keys == {"a": "line_16a"}
+
+
+def test_a_line_below_a_continued_line_does_not_end_the_schedule() -> None:
+    scopes = _scopes(
+        ("a", "Schedule K. Other Dues", None),
+        ("b", "Line 18", "a"),
+        ("c", "Other Information", None),
+        ("d", "Line 19", "c"),
+        ("e", "Line 19b", "d"),
+        ("f", "Line 20", "c"),
+        ("g", "Line 21", "c"),
+    )
+    assert {scopes.get(name) for name in "abdefg"} == {"Schedule K"}
