@@ -13,6 +13,7 @@ from itertools import pairwise
 from taxkg_assets.graph.flow_predicates import Clause, find_object, split_clauses
 from taxkg_assets.graph.flow_roles import FoundPlace, find_roles, group_places, settle, settle_asides
 from taxkg_assets.graph.flow_statements import FlowStatement, find_filed_forms, place_on_filed_form
+from taxkg_assets.graph.flow_topics import list_topic, moves_topic, names_topic
 from taxkg_assets.graph.flow_words import read_words
 from taxkg_assets.graph.places import Place, find_places, mask, shift
 from taxkg_assets.rules.anchored_search import matches_any
@@ -55,6 +56,8 @@ class _Before:
         is_topic: Whether it says what the amount of the heading is: `This is your deduction.`
         is_denied: Whether it says where an amount does not go.
         was_denied: Whether the sentence before it does: what goes elsewhere then is not the amount of the heading.
+        topic: Content words of the heading and of its line's label.
+        is_conditional: Whether it is about a case only: `If ..., include`.
     """
 
     sources: list[Place] = field(default_factory=list)
@@ -70,6 +73,8 @@ class _Before:
     is_topic: bool = False
     is_denied: bool = False
     was_denied: bool = False
+    topic: frozenset[str] = frozenset()
+    is_conditional: bool = False
 
     def begin(self, *, is_first: bool) -> _Before:
         """Return what the next sentence knows; one without places changes nothing."""
@@ -84,6 +89,7 @@ class _Before:
             is_first=is_first,
             is_own=self.is_own,
             was_denied=self.is_denied,
+            topic=self.topic,
         )
 
 
@@ -94,7 +100,7 @@ class Said:
     named: list[Place] = field(default_factory=list)
 
 
-def read_clauses(text: str, *, under: str, said: Said | None = None) -> list[FlowStatement]:
+def read_clauses(text: str, *, under: str, said: Said | None = None, topic: str = "") -> list[FlowStatement]:
     """Return the statements of the clauses of a passage that go from one form to another.
 
     Args:
@@ -102,16 +108,18 @@ def read_clauses(text: str, *, under: str, said: Said | None = None) -> list[Flo
         under: What its heading explains: `boxes` (of a form that the reader received), `given` (boxes that the reader
             fills in for somebody else), `lines` (that the reader fills in), or empty.
         said: What the passages before it named; changed to what this one names.
+        topic: Heading and label of the line of the heading: what they name is its amount.
 
     Returns:
         Statements; None as an end means the line or box of the heading.
     """
     found: list[FlowStatement] = []
-    before = _Before(named=said.named if said else [])
+    before = _Before(named=said.named if said else [], topic=list_topic(topic))
     schedules: dict[str, tuple[str, ...]] = {}
     for start, end in find_sentences(text):
         sentence = _FIRST.sub(lambda match: match[0].lower(), text[start:end])
-        places = find_places(sentence, before=text[:start]) if "line" in sentence or "box" in sentence else []
+        places = find_places(sentence, before=text[:start], columns=under == "lines")
+        places = [each for each in places if each.kind != "column" or each.forms]
         is_denied = sentence.startswith(("Instead", "Also")) and (before.is_denied or before.was_denied)
         if sentence.startswith("Instead"):
             before.is_first = False
@@ -151,6 +159,7 @@ def _read_sentence(
     ]
     if any(clause.verb == "shown" for _, _, clause in clauses[1:]) and clauses[0][2].is_forecast:
         clauses[0][2].verb = "shown"
+    before.is_conditional = any(clause.verb == "condition" for _, _, clause in clauses)
     for start, end, clause in clauses:
         for source, target in _read_clause(clause, places, before, under):
             target = target and place_on_filed_form(target, filed)
@@ -160,7 +169,7 @@ def _read_sentence(
             if any(each is not None and matches_any("flows", "unnamed", each.label) for each in (source, target)):
                 continue
             relation = "from_form" if target is None else "flows_to"
-            rule_id = WITHIN if is_within else "clause" if clause.verb == "move" else f"clause_{clause.verb}"
+            rule_id = WITHIN if is_within else "clause" if clause.verb == "move" else f"clause_{clause.verb or 'named'}"
             yield FlowStatement(relation, source, target, offset + start, offset + end, rule_id)
 
 
@@ -180,8 +189,10 @@ def _read_clause(read: Clause, places: list[Place], before: _Before, under: str)
     clause, verb, at = read.text, read.verb, read.at
     found = find_roles(clause, places, read.words)
     is_share = verb == "move" and matches_any("flows", "clause_shares", clause[at:])
-    settle(found, verb=verb, at=at, is_share=is_share)
+    settle(found, verb=verb, at=at, is_share=is_share, under=under)
     settle_asides(found, under=under, verb=verb)
+    for each in found:
+        each.role = "" if each.place.kind == "column" and each.role == "target" else each.role
     if verb == "moved" and under == "lines" and _is_on_received_form(found, read):
         verb = read.verb = "shown"
         settle(found, verb=verb, at=at, is_share=False)
@@ -199,7 +210,9 @@ def _read_clause(read: Clause, places: list[Place], before: _Before, under: str)
         pairs = [(source, None) for source in sources]
     elif verb == "equal" and under != "lines":
         before.shown = [*before.shown, *(each for each in sources if each.forms)]
-    elif verb == "equal" and not matches_any("flows", "clause_elsewhere", clause):
+    elif (verb == "equal" or (under == "lines" and names_topic(read, sources, before.topic))) and not matches_any(
+        "flows", "clause_elsewhere", clause
+    ):
         pairs = [(source, None) for source in sources]
     if verb == "moved" and not pairs and all(each.kind == "box" for each in targets):
         before.shown, targets = [*before.shown, *targets], []
@@ -281,12 +294,16 @@ def _pair(read: Clause, group: list[FoundPlace], before: _Before, under: str, *,
         return [(source, None) for source in sources] if is_own else []
     if targets and not sources:
         if is_share:
-            return [(_find_whole(before), each.place) for each in targets]
+            is_kept = before.is_denied or before.was_denied
+            return [] if is_kept else [(_find_whole(before), each.place) for each in targets]
         means = find_object(read, targets[0].start)
         if means == "elided":
             is_followed = _NEXT_OBJECT.match(clause[clause.index("⟩", targets[-1].start) + 1 :])
             moved: list[Place | None] = [*before.sources] or ([None] if under == "boxes" else [])
             return [] if is_followed else [(source, each.place) for source in moved for each in targets]
+        is_one = not before.is_conditional and all(len(each.place.keys) < 2 for each in targets)
+        if not means and under == "lines" and is_one and moves_topic(read, targets[0].start, before.topic):
+            means = "first" if before.is_denied or before.was_denied else "here"
         sources = _find_origins(means, before, under) if targets[0] is group[0] else []
         copies = _pair_copies(targets) if means else []
         if copies and all(each is not None and each.forms[:1] in ((), targets[0].place.forms[:1]) for each in sources):
@@ -319,6 +336,8 @@ def _pair_shares(found: list[FoundPlace]) -> list[Pair]:
 
 def _find_origins(means: str, before: _Before, under: str) -> list[Place | None]:
     """Return where an amount without a source comes from: None is the line or box of the heading."""
+    if means == "here":
+        return [None] if under == "lines" else []
     if under == "lines" and before.is_topic and means and not before.sources:
         return [None]
     if not means or before.is_computed:

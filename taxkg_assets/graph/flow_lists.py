@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import cache
 
+from taxkg_assets.graph.flow_predicates import Clause, find_listed, find_object, split_clauses
 from taxkg_assets.graph.flow_roles import find_roles
 from taxkg_assets.graph.flow_statements import FlowStatement, find_filed_forms
 from taxkg_assets.graph.flow_words import read_words
-from taxkg_assets.graph.places import find_last_document, find_places, mask, name_forms
+from taxkg_assets.graph.places import Place, find_last_document, find_places, mask, name_forms
 from taxkg_assets.rules.anchored_search import matches_any
+from taxkg_assets.rules.models.flows import load_flows
 from taxkg_assets.rules.sentences import find_sentences
 
 _ITEM = re.compile(r"^(\W*(?:\(?(?:\d{1,2}|[a-z])[.)] )?)(Lines?|Box(?:es)?)(?= \d)")
 _ALONE = re.compile(r"^\W*(?:\(?(?:\d{1,2}|[a-z])[.)] ?)?$|^[^.;]{0,120}[,:] $")
 _FOLLOWING = re.compile(r"\b(?:following|follows|below)\b[^.:;]{0,80}[.:]$")
 _PLACES_FOLLOW = re.compile(r"\b(?:on|in|to|one of|line) (?:the )?following\b|\bas follows[.:]$")
+_ANNOUNCED = re.compile(
+    r"\b(?:on|in|to)\b[^⟨⟩.:;]{0,30}?\b(?P<place>one of the following|following|shown below|below)\b[^.:;]{0,60}[.:]$"
+    r"|\b(?P<list>as follows)\b[^.:;⟨⟩]{0,60}[.:]$"
+)
+"""End of a sentence whose amount goes to the items that follow it."""
 _SUM = re.compile(r"V|Z|bDN")
 """Letters of `flow_words`: a verb that moves or includes amounts, or `is the total of`."""
 _MARKER = 4
@@ -40,7 +48,47 @@ def _announces_list(sentence: str) -> bool:
     if not (sentence.endswith(":") or _FOLLOWING.search(sentence)) or _PLACES_FOLLOW.search(sentence):
         return False
     words = read_words(mask(sentence, find_places(sentence)))
-    return _SUM.search(words.tags) is not None and "x" not in words.tags
+    is_passive = any(tag == "M" and lemma in _included() for tag, lemma in zip(words.tags, words.lemmas, strict=True))
+    return (is_passive or _SUM.search(words.tags) is not None) and "x" not in words.tags
+
+
+@cache
+def _included() -> frozenset[str]:
+    """Return the verbs that put an amount on a line, in their base forms."""
+    return frozenset(verb.split()[0] for verb in load_flows().verbs["V"])
+
+
+def read_lead_in(text: str, *, under: str) -> tuple[bool, Place | None]:
+    """Return whether a passage introduces a list of places that its amount goes to, and the place of the amount.
+
+    Args:
+        text: The passage.
+        under: What its heading explains: `boxes`, `lines` or empty.
+
+    Returns:
+        None as the place is the line of the heading.
+    """
+    sentence = text[find_sentences(text)[-1][0] :]
+    places = find_places(sentence)
+    masked = mask(sentence, places)
+    end = _ANNOUNCED.search(masked)
+    if end is None:
+        return False, None
+    words = read_words(masked)
+    clauses = [
+        (start, Clause(masked[start:stop], words.between(start, stop))) for start, stop in split_clauses(masked, words)
+    ]
+    start, clause = next(((low, each) for low, each in reversed(clauses) if low <= end.start()), clauses[-1])
+    if clause.verb != "move" or start + clause.at > end.start():
+        return False, None
+    found = find_roles(clause.text, places, clause.words)
+    named = [each.place for each in found if each.role in ("source", "amount")]
+    if len(named) == 1 == len(found):
+        return True, named[0]
+    means = (
+        find_object(clause, end.start("place") - start) if end["place"] else find_listed(clause, end.start() - start)
+    )
+    return not found and under == "lines" and means == "own", None
 
 
 def find_listed_form(text: str) -> tuple[str, ...]:

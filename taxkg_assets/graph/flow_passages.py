@@ -12,7 +12,7 @@ import polars as pl
 
 from taxkg_assets.graph.flow_clauses import WITHIN, Said, read_clauses
 from taxkg_assets.graph.flow_ends import About, End, Lines, year_of
-from taxkg_assets.graph.flow_lists import find_listed_form, introduces_sources, read_source_item
+from taxkg_assets.graph.flow_lists import find_listed_form, introduces_sources, read_lead_in, read_source_item
 from taxkg_assets.graph.flow_rows import list_rows, names_other
 from taxkg_assets.graph.flow_statements import (
     FlowStatement,
@@ -21,7 +21,6 @@ from taxkg_assets.graph.flow_statements import (
     read_code,
     read_heading,
     read_item,
-    read_lead_in,
     read_passage,
 )
 from taxkg_assets.graph.named_amounts import NamedAmounts, PlacedAmount, read_placed_amounts
@@ -86,7 +85,8 @@ def read_passages(
         before.amounts[row["document_id"]].add(row["text"])
         before.placed += [(row, about, each) for each in read_placed_amounts(row["text"])]
         listed = _list_heading_keys(row["key"] or "") if own is not None and own.key == row["key"] else []
-        read = _read_passage(row, before, under=under if own is not None else "")
+        topic = f"{heading} {own.line['label']}" if own is not None and own.line else ""
+        read = _read_passage(row, before, under=under if own is not None else "", topic=topic)
         for statement in (part for each in read for part in (_spread(each, listed, about.form) if listed else [each])):
             statement = _share_of_line(_place_on_form_of_filers(statement, heading), own)
             if not about.form or known.has_only_lines(about.form):
@@ -148,7 +148,7 @@ def select_passages(sections: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _read_passage(row: Row, before: _Before, *, under: str) -> list[FlowStatement]:
+def _read_passage(row: Row, before: _Before, *, under: str, topic: str) -> list[FlowStatement]:
     """Read a passage, with what the passages before it under the same heading introduce."""
     statements = read_passage(row["text"], under="" if under == "given" else under)
     known = {_ends_in(row["text"], each) for each in statements}
@@ -156,7 +156,7 @@ def _read_passage(row: Row, before: _Before, *, under: str) -> list[FlowStatemen
     is_listed = _LISTED.match(row["text"]) is not None
     if is_listed or not is_same:
         before.said = Said()
-    clauses = read_clauses(row["text"], under=under, said=before.said)
+    clauses = read_clauses(row["text"], under=under, said=before.said, topic=topic)
     statements += [each for each in clauses if _ends_in(row["text"], each) not in known]
     if not is_listed:
         before.has_sources = under == "lines" and introduces_sources(row["text"])
@@ -190,7 +190,10 @@ def _has_ends(statement: FlowStatement, own: End | None, about: About, known: Li
     if source is None or target is None:
         is_other = target is None or statement.rule_id != "clause" or names_other(target, about, known)
         return bool(own and own.form) and is_other
-    if source.kind == target.kind == "box" and source.forms[:1] in ((), target.forms[:1]):
+    is_before = source.start < statement.start
+    if source.kind == target.kind == "box" and (is_before or source.forms[:1] in ((), target.forms[:1])):
+        return False
+    if source.kind == "column":
         return False
     has_boxes = under == "boxes" or not known.has_only_lines(about.form)
     is_lost = any(each.kind == "box" and not each.forms for each in (source, target))

@@ -15,7 +15,11 @@ _PREDICATE = re.compile(r"[VCO]|M|Z")
 _LEAD = re.compile(r"[ymAqtbIx#]*$")
 _MAIN = re.compile(r",(?=A*(?:TN?|I|D[nN]{1,3})[mA]*b)")
 """Before a main clause with `is` after a condition."""
-_TRAILING = re.compile(r"(?<=[\w~)#])s(?=[^,;()]*[VCOMZb])(?![^(]*\))(?![^,;P]*,[to]?D*P)")
+_TRAILING = re.compile(r"(?:(?<=[\w~)#])|(?<=[\w~)#],))s(?=[^,;()]*[VCOMZb])(?![^(]*\))(?![^,;P]*,[to]?D*P)")
+_SENT = re.compile(r"O[yIDA]*FG.*o[DT]*P")
+"""`Your payer should send you a form showing your dues in` a box."""
+_NO_OBJECT = re.compile(r"A*V[A,]*[to]D*P,?")
+"""Clause that says where to enter an amount, before the words that name it."""
 _CONDITION = re.compile(r"^[cAn]?\W?s|^tC|^t[iVO]")
 _ANAPHOR = re.compile(r"^[A,~]*(?:I|T[nN]{0,2}|D[nN]?N(?:(?:W|M)?(?:[oui][hTDn]{0,2})?)?)[mAx]*[bZ]?[Ax]*[MZ]?A*$")
 # Between a verb and a target: the object, and the preposition with `the total on`.
@@ -69,6 +73,12 @@ def split_clauses(text: str, words: Words) -> list[tuple[int, int]]:
         if match[0] == "M" and last >= 0 and "b" not in words.tags[last:at] and "M" not in words.tags[last : last + 1]:
             continue
         start = _find_start(words.tags, at, last)
+        if (
+            _NO_OBJECT.fullmatch(words.tags[words.before(max(breaks)) : start])
+            and words.tags[start : start + 1] in "DTN"
+        ):
+            last = at
+            continue
         if start > 0 and not re.fullmatch(r"[A,#~:.)(]*", words.tags[:start]):
             breaks.add(words.starts[start])
         last = at
@@ -104,6 +114,8 @@ def _find_verb(words: Words, end: int) -> tuple[str, int]:
         return "condition", end
     match = _PREDICATE.search(tags)
     if match is None:
+        if showing := re.search(r"FG(?=[^,;]*o[DT]*P)", tags):
+            return "named", words.ends[showing.end() - 1]
         be = re.match(r"^(?:[A,]*(?:T[nN]?|I|TNoTn))[mA]*b[DA]*", tags)
         if be:
             return "equal", words.ends[be.end() - 1]
@@ -139,7 +151,7 @@ def _name_verb(tags: str, lemmas: tuple[str, ...], at: int) -> str:
     if tag == "Z":
         is_own = re.match(r"^[A,]*(?:T[nN]{0,2}|I)[A]*$", tags[:at]) is not None
         return "equal" if is_own and not is_shown else "named" if is_shown or lemma == "contains" else ""
-    return "compute" if tag == "C" else ""
+    return "compute" if tag == "C" else "named" if tag == "O" and _SENT.search(tags) else ""
 
 
 def find_object(clause: Clause, target: int) -> str:
@@ -151,7 +163,7 @@ def find_object(clause: Clause, target: int) -> str:
 
     Returns:
         `own`, `this` or `amount`: an amount named before, or that of the heading; `first`: that of the heading, at the
-        beginning of a text; `elided`; empty for another amount.
+        beginning of a text; `here`: what the line of the heading takes, too; `elided`; empty for another amount.
     """
     words = clause.words
     if clause.verb == "moved":
@@ -161,9 +173,26 @@ def find_object(clause: Clause, target: int) -> str:
         if not subject.strip("cA"):
             return "elided"
         pattern = r"(?:n[:.])?(?:A,?)*(?:TN?|I|DNW?(?:h|[uo]Tn)?)"
+        if re.fullmatch(r"(?:A,?)*Tn{1,2}", subject) and "this" in words.lemmas[: len(subject)]:
+            return "this"
         return "own" if is_the and re.fullmatch(pattern, subject) else ""
     between = words.between(clause.at, target)
     return _name_object(between.tags, between.lemmas)
+
+
+def find_listed(clause: Clause, end: int) -> str:
+    """Return what a clause moves whose targets follow as a list: `Enter the result as follows`.
+
+    Args:
+        clause: The clause.
+        end: Where `as follows` begins.
+
+    Returns:
+        As `find_object`; `own` also for the outcome of what comes before.
+    """
+    between = clause.words.between(clause.at, end)
+    means = _name_object(f"{between.tags}o", (*between.lemmas, "on"))
+    return "own" if means in ("own", "first", "this") else means
 
 
 def _name_object(tags: str, lemmas: tuple[str, ...]) -> str:
@@ -183,7 +212,8 @@ def _name_object(tags: str, lemmas: tuple[str, ...]) -> str:
     if not words:
         return "elided"
     if "h" in words:
-        return "own" if re.fullmatch(r"(?:n?I|[TD][nN]{0,4})?h[,c]*", words) else ""
+        own = re.fullmatch(r"(?:n?I|[TD][nN]{0,4})?h[,c]*", words)
+        return "own" if own else "here" if re.search(r"h,?c?$", words) else ""
     if re.fullmatch(r"[IT]", words):
         return "own" if names[0] == "this" else "amount"
     return _name_noun(words, names) if _ANAPHORIC.fullmatch(words) else ""

@@ -20,16 +20,28 @@ _INSIDE = re.compile(
     r"\((?:(?:the (?:total )?amounts? |as )?(?:(?:shown|reported) )?(?:from|in|on) (?:all |your |the )*)?$"
 )
 _SHOWS = re.compile(r"^,? (?:(?:(?:will|should|may|generally) )*(?:shows?|contains?)\b|(?:is|are) (?:your|the) )")
+_ALREADY = re.compile(
+    r"^,? (?:that|which) (?:you (?:have )?\w+ed|(?:is|was|were|are) (?:already )?\w+ed)\b[^.;]*\b(?:on|in) "
+)
+"""After a source, before where its amount is already: `dues from Form 2555, line 50, that you included on line 8`."""
+_SHOWING = re.compile(r"\bshowing\b[^.;]*\b(?:in|on) (?:the )?$")
+"""Before a box of a form that somebody sends: `a form showing your dues in` box 5."""
 _APART = re.compile(r"\bto the\b|\btotals?\b")
 """Between two places that are not on the same form: `Add Form 2040, line 8, to the total of lines 1 and 2`."""
-_NEXT = re.compile(r",? (?:on|to|in|into) (?:(?:the|your) )?(?:(?:total|amount)s? (?:[a-z]+ )?(?:on|of|for|in) )?")
+_NEXT = re.compile(
+    r",? (?:forward |over )?(?:on|to|in|into) (?:(?:the|your) )?(?:(?:total|amount)s? (?:[a-z]+ )?(?:on|of|for|in) )?"
+)
 """Between an amount and where it goes: `Include the amount on Form 2040, line 3, in the total on line 8`."""
+_NEXT_AMOUNT = re.compile(r"\band (?:the|any|your)\b")
+"""Between where one amount goes and the next: `the dues on line 4a and the tax from Form 2606, line 18, on 4b`."""
 _NEAR = 5
 """Most characters between a verb and its object: `must match the ⟨0⟩`."""
 _PARTNER = ("Schedule K-1",)
 # What governs a place, as letters of the words before it (`flow_words`); D, T and # stand before nouns.
 _NOT_THERE = re.compile(r"e[^,;PVC]{0,8}[tof][DT#]*$|x[^,;PVC]{0,2}[WM][^,;PVC]{0,5}[to][DT#]*$|[xe][^,;PVCM]{0,3}$")
 _PART = re.compile(r"V[^,;P]*i[^,;PWM]*W?[^,;PWM]*$|p[^,;PVM]{0,12}$|O[^,;P]*$|[iC][^,;PVMW]*$")
+_ADDED = re.compile(r"V[A]*DNuDNo[DT#]*$")
+"""`Enter the total of the amounts on` a place: it shows them."""
 _TOTAL_THERE = re.compile(r"[to]D*#*N(?:y?W)?[uo][DT#]*$")
 _IS_THERE = re.compile(r"M(?:[nATNDuWw#~]{0,9})?[to](?:DN[uo])?[DT#]*$")
 _LOCATED = re.compile(r"(?:W|G)(?:n?#[#,c]*|[nATNDuyItF~()]){0,9}[uto][DTn#]{0,3}$")
@@ -99,6 +111,8 @@ def _find_role(left: str, right: str, previous: FoundPlace | None, *, is_joined:
         return "source"
     if right.startswith((" amount", "’s amount")) and not re.search(r"\b(?:from|on|in|to) $", left):
         return "source"
+    if previous is not None and previous.role == "source" and _ALREADY.match(left):
+        return ""
     if is_joined and previous is not None:
         preposition = _PREPOSITION.search(left)
         is_joint = _JOINT.search(left) is not None
@@ -114,6 +128,8 @@ def _govern(tags: str) -> str:
     """Return the role that the words before a place give it."""
     if _NOT_THERE.search(tags) or _PART.search(tags):
         return ""
+    if _ADDED.search(tags):
+        return "source"
     if _TOTAL_THERE.search(tags) or _IS_THERE.search(tags):
         return "target"
     if _LOCATED.search(tags) or _FROM.search(tags) or _OBJECT.search(tags):
@@ -123,7 +139,7 @@ def _govern(tags: str) -> str:
     return "target" if _THERE.search(tags) else ""
 
 
-def settle(found: list[FoundPlace], *, verb: str, at: int, is_share: bool) -> None:
+def settle(found: list[FoundPlace], *, verb: str, at: int, is_share: bool, under: str = "") -> None:
     """Decide what an amount on a place is, and a place in parentheses: a source where a target follows.
 
     Shares of partners go to boxes.
@@ -133,6 +149,7 @@ def settle(found: list[FoundPlace], *, verb: str, at: int, is_share: bool) -> No
         verb: What the clause does.
         at: Where its verb ends.
         is_share: Whether it moves the shares of partners.
+        under: What the heading explains.
     """
     if is_share:
         for each in found:
@@ -143,7 +160,8 @@ def settle(found: list[FoundPlace], *, verb: str, at: int, is_share: bool) -> No
     follower: FoundPlace | None = None
     if verb in ("shown", "named"):
         for each in found:
-            each.role = "source" if each.role in ("target", "amount") else each.role
+            is_shown = each.role in ("target", "amount") or _SHOWING.search(each.left) is not None
+            each.role = "source" if is_shown else each.role
     for each in found:
         if verb == "equal" and not each.role and each.start - at <= _NEAR:
             each.role = "source"
@@ -160,11 +178,17 @@ def settle(found: list[FoundPlace], *, verb: str, at: int, is_share: bool) -> No
             is_next = follower is not None and follower.role == "target" and _NEXT.fullmatch(follower.left)
             is_followed = is_followed or bool(is_next)
             is_subject = each.start < at and verb != "move"
-            each.role = "source" if is_followed or is_subject or verb == "equal" else "target"
+            is_received = under == "lines" and not is_share and _is_received(each.place)
+            each.role = "source" if is_followed or is_subject or is_received or verb == "equal" else "target"
         elif has_target and _is_moved_aside(each, at, verb):
             each.role = "source"
         has_target = has_target or (each.role == "target" and each.start >= at - 1)
         follower = each
+
+
+def _is_received(place: Place) -> bool:
+    """Decide whether a place is a box of a form that the reader of a line's instructions received."""
+    return place.kind == "box" and bool(place.forms) and not "".join(place.forms).startswith(_PARTNER)
 
 
 def _is_moved_aside(each: FoundPlace, at: int, verb: str) -> bool:
@@ -211,7 +235,20 @@ def group_places(found: list[FoundPlace], at: int) -> list[list[FoundPlace]]:
             and groups[-1][-1].role == "target"
             and not each.is_joined
         )
-        if is_full or is_other:
+        is_next = each.role == "source" and roles == {"target"} and _NEXT_AMOUNT.search(each.left) is not None
+        if is_full or is_other or is_next:
             groups.append([])
         groups[-1].append(each)
+    if len(groups) > 1 and groups[-1][0].role == "source" and {each.role for each in groups[-2]} == {"target"}:
+        _share_form(groups[-2], groups[-1])
     return groups
+
+
+def _share_form(before: list[FoundPlace], group: list[FoundPlace]) -> None:
+    """Give the target of an amount the form of the target before it; one without a target goes to that target, too."""
+    if all(each.role == "source" for each in group):
+        group[:0] = before
+        before.clear()
+    for each in group:
+        if each.role == "target" and not each.place.forms and before:
+            each.place = replace(each.place, forms=before[-1].place.forms)

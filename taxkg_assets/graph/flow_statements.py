@@ -124,20 +124,6 @@ def read_code(text: str) -> str:
     return match["code"] if match else ""
 
 
-def read_lead_in(text: str, *, under: str) -> tuple[bool, Place | None]:
-    """Return whether a passage introduces a list of places that its amount goes to, and the place of the amount.
-
-    Args:
-        text: The passage.
-        under: What its heading explains: `boxes`, `lines` or empty.
-
-    Returns:
-        None as the place is the line of the heading.
-    """
-    named = next((each.source for each in _read(text, 0, "lead_ins") if each.source is not None), None)
-    return named is not None or (under == "lines" and matches_any("flows", "own_lead_ins", text)), named
-
-
 def read_item(text: str, *, source: Place | None) -> list[FlowStatement]:
     """Return the statements of an item of a list on where an amount goes.
 

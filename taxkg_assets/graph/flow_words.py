@@ -99,11 +99,13 @@ def _settle(tags: list[str], lemmas: list[str]) -> None:
         start = start if start >= 0 and tags[start] in "ou" else at - 1
         tags[start : at + 1] = "A" * (at + 1 - start)
     for at, tag in enumerate(tags):
-        if lemmas[at] == "that" and at + 1 < len(tags) and tags[at + 1] in "bmyxAWwZq":
+        if lemmas[at] == "whichever" and tags[at + 1 : at + 2] == ["Z"]:
+            tags[at : at + 2] = "AA"
+        elif lemmas[at] == "that" and at + 1 < len(tags) and tags[at + 1] in "bmyxAWwZq":
             tags[at] = "r"
         elif lemmas[at] == "excess":
             tags[at] = "p" if lemmas[at + 1 : at + 2] in (["of"], ["over"]) else "n"
-        elif lemmas[at] in load_flows().going_verbs and at and at + 1 < len(tags) and tags[at + 1] in "toA":
+        elif lemmas[at] in load_flows().going_verbs and at and at + 1 < len(tags) and tags[at + 1] in "toAh":
             tags[at] = "M" if re.search(r"[nNPWwmI,)]A*$", "".join(tags[:at])) else "n"
         elif tag in "VCO":
             tags[at] = _settle_verb(tags, lemmas, at)

@@ -14,7 +14,10 @@ RETURN = "return"
 FACE = "this form"
 """What `Place.forms` holds for the form that a booklet explains, also below the heading of one of its schedules."""
 
-_ID = r"(?:\d{3}R-\d(?:/W-\d[A-Z]{2})?|\d{3,4}+(?:-?[A-Z]{1,5}+(?![a-z]))?+|W-?\d[A-Z]{0,2}|[A-Z]{2,3}-\d{1,4})"
+_ID = (
+    r"(?:\d{3}R-\d(?:/W-\d[A-Z]{2})?|\d{3,4}+(?:(?:- ?)?[A-Z]{1,5}+(?:-EZ)?(?![a-z]))?+"
+    r"|W-?\d[A-Z]{0,2}|[A-Z]{2,3}-\d{1,4})"
+)
 _JOINED = rf"(?:(?:, | or |, or | and |, and |/)(?:Forms? )?{_ID}(?!,? lines? ))*(?:(?:,? or|,? and) (?:Form )?{_ID})?"
 _FORMS = rf"Forms?(?:\(s\))? {_ID}{_JOINED}"
 _SCHEDULE = (
@@ -32,8 +35,12 @@ _MEMBER = r"\d{1,2}(?:[a-z]{1,2}|\([a-z]\))?(?: (?:through|to) (?:lines? )?\d{1,
 
 
 _YEARS = r"(?:(?:current|prior|previous|preceding|last|this|next)[- ]year(?:['’]s)? )"
+_YEAR_LIST = r"(?:19|20)\d\d(?:(?:,? (?:and|or)|,| through|–) (?:19|20)\d\d)+"
 _OWNER = r"(?:(?!(?:that|it|this|what|here|there)['’])[a-z]+(?:['’]s|s['’]) )"
-_VERSION = r"(?:(?:AMT|regular(?: tax)?|separate|original|amended|corrected|attached|final|first|second|last|other) )"
+_VERSION = (
+    r"(?:(?:AMT|regular(?: tax)?|separate|original|amended|corrected|attached|final|first|second|last|other|refigured"
+    r"|new|old) )"
+)
 """Words between an article and a form that say which copy of it is meant."""
 
 
@@ -42,7 +49,7 @@ _CODES = r"[A-Z]{1,2}\b(?:(?: and |, and |, or |, | or | through |[–-])[A-Z]{1
 
 def _document(prefix: str) -> str:
     names = rf"(?:{_FORMS}{_TITLE}, )?{_SCHEDULE}(?: of {_FORMS})?|{_FORMS}"
-    year = rf"(?:(?P<{prefix}year>(?:19|20)\d\d) )?"
+    year = rf"(?:(?P<{prefix}year>(?:19|20)\d\d) |{_YEAR_LIST} )?"
     article = r"(?:(?:the|your|an?|any|its|their|his or her|this|that) )?"
     owner = rf"(?:(?:all |each )?(?:of )?{article}{year}{_YEARS}?{_OWNER}?{_VERSION}?)"
     return rf"{owner}(?P<{prefix}doc>{names})"
@@ -54,9 +61,10 @@ def _keys(prefix: str) -> str:
     part = rf"(?:,? (?:of|in) Part (?P<{prefix}inner>[IVX]+))?"
     several = rf"codes {_CODES},?"
     code = rf"(?:,? (?:with |using )?\(?(?:code (?P<{prefix}code>[A-Z]{{1,2}})\b|{several})\)?)?"
-    next_key = rf"(?({prefix}box)(?:box )?|(?:line )?){_MEMBER}\b(?! of (?!Schedule|Form))"
+    of_form = rf"(?:(?:all|each|any) )?(?:of )?(?:(?:the|your|an?|their|its) )?{_YEARS}?(?:Schedule|Form)"
+    next_key = rf"(?({prefix}box)(?:box )?|(?:line )?){_MEMBER}\b(?! of (?!{of_form}))"
     keys = rf"{_MEMBER}(?:(?: or | and |, |, or |, and ){next_key})*"
-    kind = rf"(?P<{prefix}kind>lines?|(?P<{prefix}box>box(?:es)?))"
+    kind = rf"(?P<{prefix}kind>(?:l|(?<=, )L)ines?|(?P<{prefix}box>(?:b|(?<=, )B)ox(?:es)?))"
     which = r"(?:(?:applicable|corresponding) (?=lines? \d))?"
     return rf"{which}{kind} (?P<{prefix}keys>{keys}){ends}{column}{code}{part}"
 
@@ -68,7 +76,7 @@ def _part(prefix: str) -> str:
 _AFTER = (
     rf"(?:column \((?P<a_first>[a-z\d])\) of )?{_document('a_')}{_TITLE}(?:,? page \d)?"
     rf"(?:,? ?Section [A-Z\d])?(?:,? ?Part (?P<a_part>[IVX]+|\d),?)?(?:,? Section [A-Z\d],?)?"
-    rf"(?<! and)(?<! or),? {_keys('a_')}"
+    rf"(?<! and)(?<! or),? (?:in (?=box))?{_keys('a_')}"
 )
 _OTHER = (
     r"(?!,? (?:Part [IVX]+,? )?"
@@ -86,18 +94,28 @@ _QUOTED = r"[“\"](?P<quoted>[^“”\"]{3,60})[”\"] lines?"
 _LABEL = rf"(?!(?:the )?following\b)(?:the )?(?:{_QUOTED}|(?P<words>[A-Za-z][a-z, ]{{3,60}}?) line)"
 _RETURN = r"(?:your )?(?P<return>(?:(?:federal |income )*tax )?return)\b"
 _BY_LABEL = rf"{_LABEL} \(?(?:of|on) (?:{_RETURN}|{_document('l_')})"
+_LINE_FOR = r"(?:the )?lines? (?:for|labeled|called) [“\"](?P<for>[^“”\"]{3,60})[”\"],?"
+_FOR_LABEL = rf"{_LINE_FOR} (?:of|on) {_document('r_')}"
+_LABEL_AFTER = (
+    rf"{_document('n_')},? on the (?:lines? (?:for|labeled|called) [“\"](?P<label_after>[^“”\"]{{3,60}})[”\"]"
+    r"|[“\"](?P<label_first>[^“”\"]{3,60})[”\"] line\b)"
+)
+_NEXT_LABEL = re.compile(r" or [“\"](?P<label>[^“”\"]{3,60})[”\"](?! line)")
+"""Further label after one in quotation marks."""
 _LATER = (
-    r"(?:the|your) total|(?:lines?|box(?:es)?) \d|Form|Schedule|this line|the case of|the following|the [“\"]"
+    r"(?:the|your) total|the (?:lines? (?:for|labeled|called)|(?:[a-z]+,? ){1,5}line (?:of|on)) "
+    r"|(?:lines?|box(?:es)?) \d|Form|Schedule|this line|the case of|the following|the [“\"]"
     r"|columns? \("
 )
 _OWN = rf"{_part('o_')}{_keys('o_')}(?! (?:of|on|in|from) (?!{_LATER}))(?! worksheet)"
 _PLACE = re.compile(
-    rf"(?:{_AFTER})|(?:(?<!\w){_BEFORE})|(?:(?<!\w)(?:{_FACE}))|(?:(?<=\bon ){_BY_LABEL})|(?:(?<!\w){_OWN})"
+    rf"(?:{_AFTER})|(?:(?<!\w){_BEFORE})|(?:(?<!\w)(?:{_FACE}))|(?:(?<=\bon )(?:{_BY_LABEL}|{_FOR_LABEL}))|"
+    rf"(?:(?<!\w){_LABEL_AFTER})|(?:(?<!\w){_OWN})"
 )
 _PARTS = r"(?:either )?Parts? [IVX]+(?:,? (?:or|and) (?:Part )?[IVX]+)? of "
 _COLUMNS = (
     r"(?<!\w)columns? (?P<c_keys>\([a-z]\)(?:(?:, and |, | and | or )\([a-z]\))*)(?! (?:through|to) \()"
-    rf"(?: (?:of|on) (?:{_PARTS})?{_document('c_')})?"
+    rf"(?: (?:of|on) (?>(?:{_PARTS})?{_document('c_')})(?!,? (?:Part [IVX]+,? )?lines? \d))?"
 )
 _AFTER_COLUMNS = (
     rf"(?<!\w){_document('d_')}(?:,? Part [IVX]+)?,? columns? "
@@ -110,11 +128,14 @@ _SHOWN_ON = re.compile(
 )
 """Form that the box right after it is on: `Form 2099 shows an amount in box 4`."""
 _RECEIVED = re.compile(
-    rf"\byou (?:also )?(?:receive|received|get|got) (?:an? |the )?(?P<form>{_SCHEDULE}|{_FORMS})[^.;]{{0,80}}$"
+    r"\b(?:you (?:also )?(?:receive|received|get|got)|(?:reported|shown) (?:to you )?on) (?:an? |the |your )?"
+    rf"(?P<form>{_SCHEDULE}|{_FORMS})[^.;⟨⟩]{{0,80}}$"
 )
 """Form that a later box of the sentence is on: `If you received a Form 2099, enter the amount from box 4`."""
-_NAMING = ("line", "box")
+_NAMING = ("line", "box", ", Line", ", Box")
 """Words, one of which each place contains."""
+_LABELS = ("quoted", "words", "for", "label_after", "label_first")
+"""Groups of the words that name a line without its number."""
 _PART_NAMES = ("part", "inner", "within", "after")
 _SPLIT = re.compile(r",? (?:or|and) |, ")
 
@@ -187,26 +208,30 @@ def _read_places(text: str, pattern: re.Pattern[str], before: str) -> Iterator[P
             yield Place(forms, letters, "column", "", "", "", *match.span())
             continue
         prefix = next((name for name in ("a_", "b_", "f_", "g_", "h_", "o_") if groups[f"{name}keys"]), "")
-        label = groups["quoted"] or groups["words"] or ""
-        document = groups["l_doc"] if not prefix else groups.get(f"{prefix}doc")
+        label = next((groups[name] for name in _LABELS if groups[name]), "")
+        document = (groups["l_doc"] or groups["r_doc"] or groups["n_doc"]) if not prefix else groups.get(f"{prefix}doc")
         if groups["b_that"]:
             document = find_last_document(text[: match.start()]) or find_last_document(before)
             if not document:
                 continue
-        elif prefix == "o_" and groups["o_kind"].startswith("box"):
+        elif prefix == "o_" and text.endswith("its ", 0, match.start()):
+            document = find_last_document(text[: match.start()]) or document
+        elif prefix == "o_" and groups["o_kind"].lower().startswith("box"):
             shown = _SHOWN_ON.search(text, 0, match.start()) or _RECEIVED.search(text, 0, match.start())
             document = shown["form"] if shown else document
         if groups["return"] or prefix in ("f_", "g_", "h_"):
             forms = (RETURN if groups["return"] else FACE,)
         else:
             forms = name_forms(document or "")
-        kind = "box" if prefix and groups[f"{prefix}kind"].startswith("box") else "line"
+        kind = "box" if prefix and groups[f"{prefix}kind"].lower().startswith("box") else "line"
         keys = tuple(_list_keys(groups[f"{prefix}keys"] if prefix else ""))
         part = next((named for name in _PART_NAMES if (named := groups.get(f"{prefix}{name}"))), "")
         column = (groups[f"{prefix}column"] or groups["a_first"] or "") if prefix else ""
         code = (groups[f"{prefix}code"] or "") if prefix else ""
-        year = groups.get(f"{prefix or 'l_'}year")
+        year = groups.get(f"{prefix}year") if prefix else groups["l_year"] or groups["r_year"] or groups["n_year"]
         yield Place(forms, keys, kind, part, column, label.strip(), *match.span(), code, int(year) if year else None)
+        if label and (following := _NEXT_LABEL.match(text, match.end())):
+            yield Place(forms, (), "line", "", "", following["label"].strip(), match.end() + 4, following.end())
 
 
 def find_last_document(text: str) -> str:
@@ -254,6 +279,7 @@ def name_forms(words: str) -> tuple[str, ...]:
     Returns:
         Names of the forms in order.
     """
+    words = words.replace("- ", "-")
     schedule = re.search(_SCHEDULE, words)
     if schedule is None:
         return tuple(dict.fromkeys(re.findall(_ID, words)))

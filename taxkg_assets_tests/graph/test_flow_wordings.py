@@ -1,4 +1,4 @@
-"""Statements on amounts in many wordings, written for the tests in five sets, each before any rule read it.
+"""Statements on amounts in many wordings, written for the tests in seven sets, each before any rule read it.
 
 A line of `flow_wordings.jsonl` has the text, what its heading explains (`under`), and its flows from a source to a
 target: `own` is the line of the heading, `2040.8` line 8 of Form 2040. Lines with `is_open` are not read yet.
@@ -7,6 +7,7 @@ target: `own` is the line of the heading, `2040.8` line 8 of Form 2040. Lines wi
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,15 @@ import pytest
 from taxkg_assets.graph.flow_clauses import read_clauses
 from taxkg_assets.graph.flow_statements import names_whole, pair_in_turn, read_passage
 from taxkg_assets.graph.places import Place
+from tools.rule_switch import every_rule
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _with_every_rule() -> Iterator[None]:
+    """Rules with little support are off, but their reading is tested."""
+    with every_rule():
+        yield
+
 
 FILE = Path(__file__).with_name("flow_wordings.jsonl")
 WORDINGS: list[dict[str, Any]] = [json.loads(line) for line in FILE.read_text(encoding="utf8").splitlines()]
@@ -27,6 +37,10 @@ def _name(place: Place | None, key: str) -> str:
     return f"{place.forms[0]}.{key}" if place.forms else key
 
 
+def _list_keys(place: Place | None) -> tuple[str, ...]:
+    return place.keys or (place.label,) if place else ("",)
+
+
 def _read(text: str, under: str) -> set[tuple[str, str]]:
     statements = [*read_passage(text, under=under), *read_clauses(text, under=under)]
     return {
@@ -34,8 +48,8 @@ def _read(text: str, under: str) -> set[tuple[str, str]]:
         for each in statements
         if names_whole(each, text)
         for part in pair_in_turn(each, text)
-        for source in (part.source.keys if part.source else ("",))
-        for target in (part.target.keys if part.target else ("",))
+        for source in _list_keys(part.source)
+        for target in _list_keys(part.target)
     }
 
 

@@ -12,6 +12,7 @@ import pytest
 from taxkg_assets import schemas
 from taxkg_assets.graph.flow_clauses import read_clauses
 from taxkg_assets.graph.flow_ends import NO_LABEL, About, End, Lines
+from taxkg_assets.graph.flow_lists import read_lead_in
 from taxkg_assets.graph.flow_passages import find_heading_form, place_on_form_before
 from taxkg_assets.graph.flow_rows import list_rows, make_row
 from taxkg_assets.graph.flow_statements import (
@@ -19,7 +20,6 @@ from taxkg_assets.graph.flow_statements import (
     read_code,
     read_item,
     read_label,
-    read_lead_in,
     read_passage,
 )
 from taxkg_assets.graph.flows import _compare, _find_named_lines, find_flow_faults

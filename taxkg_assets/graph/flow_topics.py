@@ -1,0 +1,84 @@
+"""Amounts that a clause names by the words of its line's heading or label: `Include your taxable dues on ...`."""
+
+from __future__ import annotations
+
+import re
+
+from taxkg_assets.graph.flow_predicates import Clause
+from taxkg_assets.graph.flow_words import Words, read_words
+from taxkg_assets.graph.places import Place
+
+_OBJECT = re.compile(r"^[A,]*(?P<object>(?:D?[nNWwT]+u?)+?)[A,]*[to][DT]*(?:NW?[uo][DT]*)?$")
+"""Between a verb and a target: one noun phrase."""
+_SUBJECT = re.compile(r"^[A,]*(?P<object>[TD]?[nNWw]+)[A,]*m?b[A]*M$")
+"""Before a passive: `These dues are reported on`."""
+_FRAGMENT = re.compile(r"(?P<subject>[DnNWwucA#]*)f[DT]*P(?:[,;]?c?[DT]*P)*\.?")
+_IS_AMOUNT = re.compile(r"^(?P<subject>D[nNWwuDA]*)[A]*m?bDN[fo][DT]*P(?:[,;]?c?[DT]*P)*(?:[.,]|$)")
+"""`Your dues are the amount from Form 2889, line 4`."""
+_ITS = ("the", "your", "this", "these")
+_PLAIN = frozenset({"amount", "total", "line", "result"})
+
+
+def moves_topic(read: Clause, target: int, topic: frozenset[str]) -> bool:
+    """Decide whether a clause moves what the heading of its line names: `Include taxable dues on`.
+
+    Args:
+        read: The clause.
+        target: Where the place begins that it moves an amount to.
+        topic: What `list_topic` returns for the heading.
+
+    Returns:
+        True where all words that name the amount are in the heading; half of them suffice after `the` or `your`.
+    """
+    words = read.words.between(read.at, target) if read.verb == "move" else read.words.between(0, read.at)
+    found = (_OBJECT if read.verb == "move" else _SUBJECT).match(words.tags)
+    if found is None:
+        return False
+    start, end = found.span("object")
+    named = _list_content(Words(words.tags[start:end], words.lemmas[start:end], (), ()))
+    is_the = words.lemmas[start] in _ITS
+    return bool(named) and (named <= topic or (is_the and 2 * len(named & topic) >= len(named)))
+
+
+def _list_content(words: Words) -> frozenset[str]:
+    """List the nouns and adjectives of words, without their plural endings."""
+    pairs = zip(words.tags, words.lemmas, strict=True)
+    return frozenset(lemma.removesuffix("s") for tag, lemma in pairs if tag in "nNWwMG" and len(lemma) > 1) - _PLAIN
+
+
+def names_topic(read: Clause, sources: list[Place], topic: frozenset[str]) -> bool:
+    """Decide whether a clause says where the amount of its line is: `Your dues are the amount from Form 2889, line 4`.
+
+    So does a sentence without a verb: `Dues from Form 2889, line 4.`
+
+    Args:
+        read: The clause, below the heading of a line.
+        sources: Places that it names as sources.
+        topic: What `list_topic` returns for the heading.
+
+    Returns:
+        True where at least half of the words that name the amount are in the heading.
+    """
+    if not sources or not all(each.forms for each in sources):
+        return False
+    tags = read.words.tags
+    subject = _IS_AMOUNT.match(tags) if read.verb in ("", "named") else None
+    if subject is None and read.verb == "":
+        subject = _FRAGMENT.fullmatch(tags)
+    if subject is None:
+        return False
+    length = len(subject["subject"])
+    named = _list_content(Words(tags[:length], read.words.lemmas[:length], (), ()))
+    return bool(named) and 2 * len(named & topic) >= len(named)
+
+
+def list_topic(words: str) -> frozenset[str]:
+    """List the nouns and adjectives of a heading and of its line's label, without their plural endings.
+
+    Args:
+        words: Heading and label.
+
+    Returns:
+        The words; none that every amount has, such as `total`.
+    """
+    return _list_content(read_words(words)) if words else frozenset()
