@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from taxkg_assets.extraction.keys import find_key
-from taxkg_assets.extraction.layout.lines import Line, cut_line, make_line
+from taxkg_assets.extraction.layout.lines import Line, cut_line, join_row, make_line
 from taxkg_assets.extraction.layout.paragraphs import Paragraph, matches, thresholds
 from taxkg_assets.extraction.layout.roles import is_continued_page
 from taxkg_assets.extraction.pdf.model import Span
@@ -42,11 +42,21 @@ def split_lead(paragraph: Paragraph, *, is_continued: bool = False) -> tuple[lis
         return lead, rest
     if lead and rest and len(rest) == 1 and find_key(text) and is_continued_page(rest[0].text):
         return lead + rest, []
+    lead, rest = _with_full_stop(lead, rest)
+    text = " ".join(line.text for line in lead)
     # The dash after a heading may be set in plain type.
     dash = "—" if rest and rest[0].text[0] == "—" else ""
     if not lead or not is_run_in_text(text + dash):
         return [], paragraph.lines
     return _without_remark(lead, rest)
+
+
+def _with_full_stop(lead: list[Line], rest: list[Line]) -> tuple[list[Line], list[Line]]:
+    """Give a heading its full stop where that is set in plain type, with the text after it."""
+    if not lead or not rest or rest[0].text[:2] != ". ":
+        return lead, rest
+    stop, after = cut_line(rest[0], 1)
+    return [*lead[:-1], join_row([lead[-1], *stop])], [*after, *rest[1:]]
 
 
 def _without_remark(lead: list[Line], rest: list[Line]) -> tuple[list[Line], list[Line]]:

@@ -24,13 +24,13 @@ from taxkg_assets.extraction.layout.roles import (
     Style,
     find_address_lines,
     find_artifact_test,
-    is_artifact,
     is_artifact_of,
     is_face_page,
     is_in_lone_foot,
 )
 from taxkg_assets.extraction.layout.text_runs import is_filing_note
 from taxkg_assets.extraction.pdf.model import Page, Span
+from taxkg_assets.extraction.structure.edge_lines import find_full_stops, find_lines_from_head, find_lines_into_foot
 
 # The currency sign that a face preprints for an amount is no text.
 _BLANK_AMOUNTS = frozenset({"$", "%", ".", "$ ."})
@@ -134,13 +134,15 @@ def sort_text(
     parts = Parts()
     lines = _without_braces(lines, parts)
     is_face = is_face_page(page, box_count=len(boxes))
-    kept = _running_into_foot(page, lines, style) | _adjacent_fields(page, lines)
+    kept = find_lines_into_foot(page, lines, style) | find_lines_from_head(page, lines, style)
+    kept |= _adjacent_fields(page, lines)
     kept |= _counted_lines(lines) if is_face else find_address_lines(page, lines, style)
     marks = _find_marks(page, lines) if is_face else set()
     if boxes:
         lines = [part for line in lines for part in _split_by_boxes(line, boxes)]
     marks |= _find_blank_losses(lines, is_face=is_face)
     is_icon, is_leader, is_furniture = search_for("icons"), search_for("lone_leaders"), find_artifact_test(page, style)
+    stops = find_full_stops(lines)
     for line in lines:
         text = line.text
         if is_icon(text):
@@ -151,6 +153,8 @@ def sort_text(
             parts.furniture.append(line)
         elif claims and (claim_ix := _claim_of(line, claims)) is not None:
             parts.inside.setdefault(claim_ix, []).append(line)
+        elif id(line) in stops:
+            parts.loose.append(line)
         elif not text[0].isalnum() and is_leader(text):
             parts.leaders.append(line)
         elif text in _BLANK_AMOUNTS:
@@ -333,24 +337,3 @@ def _counted_lines(lines: Sequence[Line]) -> set[int]:
         and abs(line.x0 - above.x0) < _COLUMN_PT
         and 0 < line.base - above.base < _NEXT_ROW_SIZES * line.size
     }
-
-
-def _running_into_foot(page: Page, lines: Sequence[Line], style: Style) -> set[int]:
-    """Find lines at the foot that only their place makes furniture, and that a paragraph above runs on into."""
-    foot = thresholds().lone_foot_frac * page.height_pt
-    low = [line for line in lines if line.y0 > foot]
-    kept: set[int] = set()
-    for line in sorted(low, key=lambda line: line.base):
-        if line.is_bold or matches("artifacts", line.text):
-            continue
-        above = [
-            other
-            for other in lines
-            if abs(other.x0 - line.x0) < 1.5
-            and abs(other.size - line.size) < 0.1
-            and 0 < line.base - other.base < 1.3 * line.size
-            and not other.is_bold
-        ]
-        if above and all(id(other) in kept or not is_artifact(other, page, style) for other in above):
-            kept.add(id(line))
-    return kept

@@ -93,6 +93,44 @@ def test_pieces_of_a_line_that_meet_are_joined_without_a_blank() -> None:
     assert texts[-1] == "See Late Harvest, later, for 5 1/2 pounds."
 
 
+def test_a_full_stop_after_a_link_ends_its_sentence() -> None:
+    pdf = TaggedPdf().put("P", *fill(4))
+    with pdf.tag("P"):
+        pdf.y += 4
+        pdf.run("See ")
+        with pdf.tag("Link"):
+            pdf.run("Late Harvest")
+        pdf.run(".")
+    frames = pdf.extract().frames
+    assert frames["sections"]["text"].to_list()[-1] == "See Late Harvest."
+    assert "." not in frames["elements"].filter(role="PageArtifact")["text"].to_list()
+
+
+def test_a_heading_takes_the_full_stop_that_is_set_in_plain_type() -> None:
+    pdf = TaggedPdf().put("H2", "Wax and Pollen", face="b", size=14)
+    with pdf.tag("P"):
+        pdf.run("Old combs", "b").run(". Melt them before the moths come.")
+    pdf.put("P", *fill(4))
+    frames = pdf.extract().frames
+    assert "Old combs." in frames["anchors"]["heading"].to_list()
+    assert frames["sections"]["text"].to_list()[0] == "Melt them before the moths come."
+
+
+def test_a_run_in_heading_at_the_head_of_many_pages_is_no_running_head() -> None:
+    pdf = TaggedPdf().put("H2", "Wax and Pollen", face="b", size=14).put("P", *fill(4))
+    for number, name in enumerate(("A lost swarm", "A comb that broke", "The old queen", "Honey in barrels"), 1):
+        pdf.turn().to(LEFT, 26)
+        with pdf.tag("P"):
+            with pdf.tag("Span"):
+                pdf.run(f"Exception {number}.", "b")
+            pdf.x += 6
+            pdf.run(name)
+            pdf.to(LEFT, pdf.y + 11.2).lines("is reported by the person who takes it into a hive.")
+        pdf.put("P", *fill(12))
+    headings = pdf.extract().frames["anchors"]["heading"].to_list()
+    assert [text for text in headings if text.startswith("Exception")] == [f"Exception {n}." for n in range(1, 5)]
+
+
 def test_a_page_that_is_one_picture_floats_in_the_text() -> None:
     pdf = TaggedPdf().put("H2", "Wax and Pollen", face="b", size=14)
     with pdf.tag("P"):
