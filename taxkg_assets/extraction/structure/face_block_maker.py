@@ -28,6 +28,17 @@ def letters_of(text: str) -> str:
     return "".join(filter(str.isalnum, text)).casefold()
 
 
+def _split_note(unit: FormLine) -> tuple[list[Line], list[Line]]:
+    """Separate a note in bold type below a numbered line, whose words end without a full stop before its leader."""
+    lines = unit.lines
+    count = next((ix for ix in range(len(lines), 0, -1) if not lines[ix - 1].is_bold), len(lines))
+    note = lines[count:]
+    if not note or not unit.label or not note[0].text[0].isupper() or matches("sentence_ends", lines[count - 1].text):
+        return lines, []
+    # The words of the line itself may end in bold type.
+    return (lines, []) if letters_of(note[0].text) in letters_of(unit.label) else (lines[:count], note)
+
+
 class FaceBlockMaker(BlockMaker):
     """Collects the blocks of one page of a form's face; `has_boxes`: its fields are ruled boxes."""
 
@@ -43,9 +54,12 @@ class FaceBlockMaker(BlockMaker):
     def add_unit(self, unit: FormLine | MarginLabel, column_ix: int) -> None:
         """Append a numbered line of a form, which heads itself, or a label in the margin with its remarks."""
         if isinstance(unit, FormLine):
-            block = self.add(unit.lines, "FormField", LIKELY, column_ix=column_ix)
+            lines, note = _split_note(unit)
+            block = self.add(lines, "FormField", LIKELY, column_ix=column_ix)
             block.named = Key(unit.kind, unit.key)
             block.is_part_of_line, block.heading = unit.is_part, unit.label or block.text
+            if note:
+                block = self.add(note, "FormField", LIKELY, column_ix=column_ix)
             self.last_line_bottom, self.line_x0 = block.bbox[3], unit.lines[0].x0
             return
         self.last_line_bottom = None if unit.title else unit.y0 - 8

@@ -293,6 +293,18 @@ def test_a_line_is_labeled_by_its_words_up_to_the_leader_without_number_or_note(
     assert headings["line_4"] == "Add lines 2b and 3"
 
 
+def test_a_note_in_bold_below_a_line_is_a_sentence_of_its_own() -> None:
+    page = _schedule()
+    _put(page, 140, 205, "If line 3 is blank, skip the rest", "b")
+    blocks = blocks_of(page, identity=_FORM)
+    texts = [block.text for block in blocks]
+    at = texts.index("4 Add lines 2b and 3")
+    assert texts[at + 1] == "If line 3 is blank, skip the rest"
+    anchors = build_anchors(blocks, identity=_FORM, document_id="sample")
+    owners = dict(build_sections(blocks, anchors, document_id="sample").select("text", "anchor_id").iter_rows())
+    assert owners[texts[at + 1]] == owners[texts[at]]
+
+
 def test_bold_words_between_lines_head_those_below_them() -> None:
     page = _schedule()
     _put(page, 140, 208, "Owners and Renters:", "b")
