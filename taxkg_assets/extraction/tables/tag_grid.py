@@ -116,7 +116,10 @@ def _place_row(row: CellRow, columns: Sequence[tuple[float, float]], *, is_full:
     cells: dict[int, list[Run]] = {}
     for cell in row:
         is_known = is_full or (by_number and cell.number < len(columns))
-        column = cell.number if is_known else _nearest(hull_of(cell.runs), columns)
+        box = hull_of(cell.runs)
+        # The first cell of a row may reach over columns that are wider than its own.
+        is_first = cell.number == 0 and 2 * box.x0 < sum(columns[0])
+        column = cell.number if is_known else 0 if is_first else _nearest(box, columns)
         cells.setdefault(column, []).extend(cell.runs)
     box = hull_of([run for runs in cells.values() for run in runs])
     return Row(box.y0, box.y1, dict(sorted(cells.items())), tuple(cell.runs for cell in row), is_full)

@@ -74,6 +74,8 @@ def _choose(table: FoundTable, drawn: Sequence[FoundTable]) -> list[FoundTable]:
     least = limits.full_agreement_frac if score == 1.0 and not is_joined else limits.agreement_frac
     if is_smaller or is_larger or agreed < least or score_headers(others) < needed:
         return [table]
+    if score == 1.0 and _ends_early(table, others):
+        return [table]
     path = table.path if len(others) == 1 else ()
     return [replace(other, region=replace(other.region, tag_ix=table.region.tag_ix), path=path) for other in others]
 
@@ -83,6 +85,13 @@ def _joins_cells(table: FoundTable, others: Sequence[FoundTable]) -> bool:
     columns = len(table.headers)
     is_narrower = not any(table.headers) and all(columns < len(other.headers) < 2 * columns for other in others)
     return is_narrower or sum(_is_stack(cell.text) for cell in table.cells) > 1
+
+
+def _ends_early(table: FoundTable, others: Sequence[FoundTable]) -> bool:
+    """Decide whether the drawing ends above the last rows of the tagged table, such as a total below its last line."""
+    bottom = max((other.region.y1 for other in others), default=0.0)
+    below = Counter(cell.row_ix for cell in table.cells if (cell.box.y0 + cell.box.y1) / 2 > bottom)
+    return any(count > 1 for count in below.values())
 
 
 def _is_stack(text: str) -> bool:

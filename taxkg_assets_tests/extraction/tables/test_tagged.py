@@ -304,6 +304,22 @@ def test_a_first_column_that_no_row_fills_names_none() -> None:
     assert (paths["April 3"], paths["October 4"]) == ("Spring", "Autumn")
 
 
+def test_a_name_that_reaches_over_wider_columns_stays_in_the_first() -> None:
+    pdf = TaggedPdf().put("H2", "Feeding", face="b", size=14).put("P", *fill(3))
+    with pdf.tag("Table"):
+        pdf.row((60, "Year"), (100, "Days on the heather"), (300, "Factor"), (400, "Product"), face="b")
+        pdf.row((60, "2031"), (100, "12"), (300, "1.000"), (400, "12.000"))
+        pdf.row((60, "2030"), (100, "15"), (300, "0.333"), (400, "4.995"))
+        with pdf.tag("TR"):
+            with pdf.tag("TD"):
+                pdf.to(60, pdf.y + 4).run("Total of all the years")
+            with pdf.tag("TD"):
+                pdf.to(400, pdf.y).run("16.995")
+    (cells,) = pdf.extract().frames["tables"]["cells"].to_list()
+    assert next(cell["col_ix"] for cell in cells if cell["text"] == "Total of all the years") == 0
+    assert next(cell["row_path"] for cell in cells if cell["text"] == "16.995") == "Total of all the years"
+
+
 def test_a_sum_below_its_line_is_no_amount_of_the_row_above() -> None:
     pdf = TaggedPdf().put("H2", "Cost", face="b", size=14).put("P", *fill(3))
     with pdf.tag("Table"):
