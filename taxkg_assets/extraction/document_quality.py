@@ -10,7 +10,17 @@ import polars as pl
 
 from taxkg_assets.extraction.document_check import CORRUPT, REPORT, DocumentCheck, render_examples
 from taxkg_assets.extraction.invariants import DOCUMENT_CHECKS
-from taxkg_assets.schemas import Anchors, DocumentQuality, Documents, Elements, Faces, Fields, Formulas, Quarantine
+from taxkg_assets.schemas import (
+    Anchors,
+    DocumentQuality,
+    Documents,
+    Elements,
+    Faces,
+    Fields,
+    Formulas,
+    Quarantine,
+    Tables,
+)
 
 SCHEMA_CHECK = DocumentCheck(
     "tables_keep_their_schemas", CORRUPT, "", "rows do not fit the schema of their table", REPORT
@@ -20,6 +30,7 @@ ALL_CHECKS = (FILE_CHECK, SCHEMA_CHECK, *DOCUMENT_CHECKS)
 """All document checks, including those of a file that cannot be read and of rows that do not fit their schema."""
 
 
+# arguments: one per upstream table, as the wiring reads their names
 def build_document_quality(
     documents: dy.DataFrame[Documents],
     quarantine: dy.DataFrame[Quarantine],
@@ -28,6 +39,7 @@ def build_document_quality(
     faces: dy.DataFrame[Faces],
     fields: dy.DataFrame[Fields],
     formulas: dy.DataFrame[Formulas],
+    tables: dy.DataFrame[Tables],
 ) -> dy.DataFrame[DocumentQuality]:
     """Record for each document and check whether it passed.
 
@@ -40,6 +52,7 @@ def build_document_quality(
         faces: Boxes of forms.
         fields: Fillable fields.
         formulas: How lines are computed.
+        tables: Tables with their cells.
 
     Returns:
         One row per document and check. A document without any rows has one row, for the check that it failed.
@@ -51,6 +64,7 @@ def build_document_quality(
         "faces": faces,
         "fields": fields,
         "formulas": formulas,
+        "tables": tables,
     }
     withheld = {row["document_id"]: row for row in quarantine.iter_rows(named=True)}
     rows = list(_withheld_rows(withheld))

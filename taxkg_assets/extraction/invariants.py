@@ -19,6 +19,7 @@ from taxkg_assets.extraction.document_check import CORRUPT, INCOMPLETE, REPORT, 
 from taxkg_assets.extraction.page_checks import find_disputed_headings, find_distrusted_pages
 from taxkg_assets.extraction.pdf.model import Source
 from taxkg_assets.extraction.structure.blocks import CONTENT_ROLES
+from taxkg_assets.extraction.table_checks import find_foreign_rows
 from taxkg_assets.schemas import Anchors, Documents, Elements, References, Sections, Spans
 
 # A letter's foot may hang over the page's edge by this much.
@@ -260,6 +261,15 @@ DOCUMENT_CHECKS: tuple[DocumentCheck, ...] = (
         show=("warnings",),
         broken="tables are served as plain text, because the headers of some cells were not found",
         remedy="Read the table on the page. `taxkg explain` names it.",
+    ),
+    DocumentCheck(
+        "table_rows_are_their_own",
+        INCOMPLETE,
+        "tables",
+        "rows of tables belong to another table, or are printed outside of their own",
+        "Compare the table with the printed page. `taxkg explain` names it.",
+        find_foreign_rows,
+        show=("page", "table_id", "text"),
     ),
     column_check(
         "no_prompt_injection",

@@ -46,7 +46,7 @@ def judge(
     """The quality of documents with these rows, without any row in the other tables unless they are given."""
     empty = {
         name: getattr(schemas, name.capitalize()).create_empty()
-        for name in ("elements", "anchors", "faces", "fields", "formulas")
+        for name in ("elements", "anchors", "faces", "fields", "formulas", "tables")
     }
     quarantine = pl.DataFrame(refused or [], schema=schemas.Quarantine.create_empty().schema)
     return build_document_quality(

@@ -25,11 +25,24 @@ class TagsAndLayoutAgree(Section):
     least_headings: int
 
 
+class TableRowsAreTheirOwn(Section):
+    """Values of `table_rows_are_their_own`.
+
+    slack_pt: a cell may reach over the edge of its table by this much. shared_frac: share of a cell's area that cells
+    of another table cover where both print the same words. cells_frac: share of a row's cells for which this is so.
+    """
+
+    slack_pt: float
+    shared_frac: float
+    cells_frac: float
+
+
 class DocumentChecks(Family):
     """Content of `rules/document_checks.yaml`, without its lists of rules."""
 
     structure_tags_are_trusted: StructureTagsAreTrusted
     tags_and_layout_agree: TagsAndLayoutAgree
+    table_rows_are_their_own: TableRowsAreTheirOwn
 
 
 @cache

@@ -1,0 +1,80 @@
+"""Document checks on tables: each row is printed inside its own table, and in no other one."""
+
+from __future__ import annotations
+
+import dataframely as dy
+import polars as pl
+
+from taxkg_assets.rules.models.document_checks import load_document_checks
+from taxkg_assets.schemas import Tables
+
+_CORNERS = ("x0_pt", "y0_pt", "x1_pt", "y1_pt")
+_ROW = ["document_id", "page", "table_id", "row_ix"]
+
+
+def find_foreign_rows(tables: dy.DataFrame[Tables]) -> pl.DataFrame:
+    """Find rows of tables that another table prints: outside of their own rectangle, or where another one has cells.
+
+    A reading that runs two tables together answers for one with the rows of the other. Each cell of it is right by
+    itself: only its place shows where it belongs.
+
+    Args:
+        tables: Tables of one or more documents.
+
+    Returns:
+        One row per table row with `document_id`, `page`, `table_id`, `row_ix`, `text` of its cells, and `other`: the
+        table that prints it, too; empty where the row is outside of its own table.
+    """
+    cells = _place_cells(tables)
+    found = pl.concat([_find_outside(cells, tables), _find_shared(cells, tables)])
+    texts = cells.group_by(_ROW, maintain_order=True).agg(pl.col("text").str.join(" | "))
+    first = found.group_by(_ROW).agg(pl.col("other").max())
+    return first.join(texts, on=_ROW).select(*_ROW, "text", "other").sort(_ROW)
+
+
+def _place_cells(tables: pl.DataFrame) -> pl.DataFrame:
+    """Give each cell of the tables with its rectangle, in points."""
+    cells = tables.select("document_id", "page", "table_id", "cells").explode("cells").drop_nulls("cells")
+    return cells.unnest("cells").select(*_ROW, "text", pl.col("bbox").struct.unnest())
+
+
+def _find_outside(cells: pl.DataFrame, tables: pl.DataFrame) -> pl.DataFrame:
+    """Find rows with a cell whose middle is beyond an edge of its table."""
+    edges = tables.select("table_id", *(pl.col("bbox").struct.field(name).alias(f"own_{name}") for name in _CORNERS))
+    slack = load_document_checks().table_rows_are_their_own.slack_pt
+    x, y = (pl.col("x0_pt") + pl.col("x1_pt")) / 2, (pl.col("y0_pt") + pl.col("y1_pt")) / 2
+    is_inside = x.is_between(pl.col("own_x0_pt") - slack, pl.col("own_x1_pt") + slack) & y.is_between(
+        pl.col("own_y0_pt") - slack, pl.col("own_y1_pt") + slack
+    )
+    outside = cells.join(edges, on="table_id").filter(~is_inside)
+    return outside.select(_ROW).unique().with_columns(other=pl.lit(""))
+
+
+def _find_shared(cells: pl.DataFrame, tables: pl.DataFrame) -> pl.DataFrame:
+    """Find rows most of whose cells are where a table before them on the page has cells."""
+    boxes = tables.select("document_id", "page", "table_id", pl.col("bbox").struct.unnest())
+    pairs = boxes.join(boxes, on=["document_id", "page"], suffix="_other").filter(
+        (pl.col("table_id_other") < pl.col("table_id")) & (_find_overlap("x") > 0) & (_find_overlap("y") > 0)
+    )
+    if pairs.is_empty():
+        return cells.clear().select(_ROW).with_columns(other=pl.lit("", pl.String))
+    limits = load_document_checks().table_rows_are_their_own
+    both = (
+        pairs.select("table_id", "table_id_other")
+        .join(cells.with_row_index("cell_ix"), on="table_id")
+        .join(cells.select("table_id", *_CORNERS), left_on="table_id_other", right_on="table_id", suffix="_other")
+    )
+    area = (pl.col("x1_pt") - pl.col("x0_pt")) * (pl.col("y1_pt") - pl.col("y0_pt"))
+    shared = both.filter((_find_overlap("x") > 0) & (_find_overlap("y") > 0)).filter(
+        _find_overlap("x") * _find_overlap("y") >= limits.shared_frac * area
+    )
+    counts = shared.group_by(*_ROW, "table_id_other").agg(pl.col("cell_ix").n_unique().alias("shared"))
+    lengths = cells.group_by(_ROW).len("length")
+    found = counts.join(lengths, on=_ROW).filter(pl.col("shared") >= limits.cells_frac * pl.col("length"))
+    return found.group_by(_ROW).agg(pl.col("table_id_other").first().alias("other"))
+
+
+def _find_overlap(axis: str) -> pl.Expr:
+    """Compute how far two rectangles overlap along an axis, in points; negative where they do not."""
+    high = pl.min_horizontal(f"{axis}1_pt", f"{axis}1_pt_other")
+    return high - pl.max_horizontal(f"{axis}0_pt", f"{axis}0_pt_other")
