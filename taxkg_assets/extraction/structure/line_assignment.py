@@ -31,11 +31,14 @@ from taxkg_assets.extraction.layout.roles import (
 from taxkg_assets.extraction.layout.text_runs import is_filing_note
 from taxkg_assets.extraction.pdf.model import Page, Span
 from taxkg_assets.extraction.structure.edge_lines import find_full_stops, find_lines_from_head, find_lines_into_foot
+from taxkg_assets.rules.anchored_search import matches_any
 
 # The currency sign that a face preprints for an amount is no text.
 _BLANK_AMOUNTS = frozenset({"$", "%", ".", "$ ."})
 # Parentheses around the blank of a negative amount: on a line of their own, or apart from each other.
 _BLANK_LOSS, _PARENTHESES, _BLANK_SIZES = "( )", ("(", ")"), 1.0
+# A page with so many lone answers shows a decision chart: the words of each of its boxes are one text.
+_CHART_ANSWERS = 6
 # Items of numbered lines count down from here; tables count up from 0, boxes down from −2.
 _FIRST_UNIT = -1000
 # Words of a box stand this close below its upper edge.
@@ -88,6 +91,8 @@ def assign_lines(
     _share_cells(parts, claims)
     if any(isinstance(claim, FaceBox) for claim in claims.values()):
         assign_to_cells(page, parts.items, cells=parts.cells)
+    elif sum(matches_any("tables", "chart_answers", line.text) for line in parts.loose) >= _CHART_ANSWERS:
+        assign_to_cells(page, parts.items, cells=parts.cells, least=2)
     for ix, enclosed in parts.inside.items():
         claim = claims[ix]
         # Two boxes in one cell: each begins where its own words do.

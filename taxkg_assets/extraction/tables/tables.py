@@ -27,6 +27,7 @@ from taxkg_assets.extraction.tables.regions import find_drawings
 from taxkg_assets.extraction.tables.repeated_headers import spread_over_repeats
 from taxkg_assets.extraction.tables.spread_names import join_spread_names
 from taxkg_assets.extraction.tables.worksheets import are_worksheet_rows, read_worksheet
+from taxkg_assets.rules.anchored_search import matches_any
 from taxkg_assets.rules.models.tables import load_tables
 
 
@@ -146,7 +147,7 @@ def _read_table(page: Page, drawing: Drawing) -> FoundTable | None:
     frame, grid = split_frame(grid)
     table = _read_grid(page, grid, count_header_rows(grid))
     most = load_tables().regions.max_header_words
-    if table is None or any(len(header.split()) > most for header in table.headers):
+    if table is None or any(len(header.split()) > most for header in table.headers) or _is_chart(table):
         return None
     return add_frame(table, frame)
 
@@ -267,6 +268,15 @@ def _find_caption(runs: Sequence[Run], box: Box, drawings: Sequence[Drawing]) ->
         if len(picked) >= limits.caption_lines:
             break
     return _join_lines(picked[: min(titled, limits.title_lines)][::-1]) if has_head else ""
+
+
+def _is_chart(table: FoundTable) -> bool:
+    """Decide whether boxes of questions, with their answers at the arrows between them, are a decision chart."""
+    texts = [cell.text for cell in table.cells]
+    if any(table.headers) or not any("?" in text for text in texts):
+        return False
+    answers = sum(matches_any("tables", "chart_answers", text) for text in texts)
+    return answers >= load_tables().regions.chart_answers_frac * len(texts)
 
 
 def _join_lines(lines: Sequence[Sequence[Run]]) -> str:

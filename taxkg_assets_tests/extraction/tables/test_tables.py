@@ -11,8 +11,10 @@ import pytest
 from taxkg_assets import schemas
 from taxkg_assets.extraction.pdf.model import Fill
 from taxkg_assets.extraction.pdf.reader import read_source
+from taxkg_assets.extraction.structure.elements import find_blocks
 from taxkg_assets.extraction.tables.tables import build_tables, find_cells_without_path, find_table_regions
 from taxkg_assets_tests.extraction.drawn import Canvas, source_of
+from taxkg_assets_tests.extraction.typeset import identity_of
 
 
 def _cells(*canvases: Canvas) -> list[dict[str, Any]]:
@@ -360,6 +362,30 @@ def test_prose_in_two_columns_between_lines_is_no_table() -> None:
         for x in (42, 312):
             canvas.text(x, 64 + 11 * i, "words that run on over the whole width of a column of text")
     assert find_table_regions(canvas.page()) == []
+
+
+def _chart() -> Canvas:
+    """Questions in boxes, with arrows to the next box and to a line on the right, and the answers next to them."""
+    canvas = Canvas(1)
+    for ix, name in enumerate(("harbor", "pier", "boat", "oar")):
+        y = 100 + 50 * ix
+        canvas.cell(120, y, 380, y + 26)
+        canvas.text(126, y + 3, f"Is the {name} that you keep for the whole of the year")
+        canvas.text(126, y + 13, "your own?")
+        canvas.line(250, y + 26, 250, y + 50)
+        canvas.text(256, y + 34, "Yes")
+        canvas.line(380, y + 13, 460, y + 13)
+        canvas.text(386, y + 3, "No")
+    canvas.line(460, 113, 460, 310)
+    return canvas
+
+
+def test_boxes_of_questions_with_arrows_are_no_table() -> None:
+    assert build_tables(source_of(_chart())).is_empty()
+    blocks = find_blocks(source_of(_chart()), identity=identity_of(), regions={}, face_boxes={})
+    texts = [block.text for block in blocks]
+    assert "Is the pier that you keep for the whole of the year your own?" in texts
+    assert texts.count("Yes") == texts.count("No") == 4
 
 
 def test_a_callout_frame_is_no_table() -> None:
