@@ -62,16 +62,24 @@ def _find_shared(cells: pl.DataFrame, tables: pl.DataFrame) -> pl.DataFrame:
     both = (
         pairs.select("table_id", "table_id_other")
         .join(cells.with_row_index("cell_ix"), on="table_id")
-        .join(cells.select("table_id", *_CORNERS), left_on="table_id_other", right_on="table_id", suffix="_other")
+        .join(
+            cells.select("table_id", "text", *_CORNERS), left_on="table_id_other", right_on="table_id", suffix="_other"
+        )
     )
     area = (pl.col("x1_pt") - pl.col("x0_pt")) * (pl.col("y1_pt") - pl.col("y0_pt"))
     shared = both.filter((_find_overlap("x") > 0) & (_find_overlap("y") > 0)).filter(
-        _find_overlap("x") * _find_overlap("y") >= limits.shared_frac * area
+        (_find_overlap("x") * _find_overlap("y") >= limits.shared_frac * area) & _prints_same_words()
     )
     counts = shared.group_by(*_ROW, "table_id_other").agg(pl.col("cell_ix").n_unique().alias("shared"))
     lengths = cells.group_by(_ROW).len("length")
     found = counts.join(lengths, on=_ROW).filter(pl.col("shared") >= limits.cells_frac * pl.col("length"))
     return found.group_by(_ROW).agg(pl.col("table_id_other").first().alias("other"))
+
+
+def _prints_same_words() -> pl.Expr:
+    """Decide whether one of two cells has the words of the other: a cell over two columns encloses other cells."""
+    own, other = pl.col("text"), pl.col("text_other")
+    return other.str.contains(own, literal=True) | own.str.contains(other, literal=True)
 
 
 def _find_overlap(axis: str) -> pl.Expr:

@@ -13,7 +13,7 @@ ROW_PT = 20.0
 
 
 def _box(x0: float, y0: float, x1: float, y1: float) -> dict[str, float]:
-    return {"x0_pt": x0, "y0_pt": y0, "x1_pt": x1, "y1_pt": y1}
+    return {"x0_pt": float(x0), "y0_pt": float(y0), "x1_pt": float(x1), "y1_pt": float(y1)}
 
 
 def _cell(row_ix: int, col_ix: int, text: str, *, x: float = 0.0, y: float) -> dict[str, Any]:
@@ -68,6 +68,14 @@ def test_tables_of_two_pages_and_tables_inside_each_other_pass() -> None:
     inner = _table(1, _rows("Boat", "Oar", y=130), _box(0, 120, 200, 180))
     later = _table(0, _rows("Harbor", y=100), _box(0, 90, 200, 120), page=2)
     assert find_foreign_rows(_tables(outer, inner, later)).is_empty()
+
+
+def test_a_cell_that_reaches_over_other_tables_without_their_words_passes() -> None:
+    wide = _cell(0, 0, "A cell that continues in the next column of print", y=100)
+    wide["bbox"] = _box(0, 90, 400, 300)
+    first = _table(0, [wide, _cell(1, 1, "Oar", y=310)], _box(0, 90, 400, 330))
+    second = _table(1, _rows("Harbor", y=160), _box(0, 150, 200, 180))
+    assert find_foreign_rows(_tables(first, second)).is_empty()
 
 
 def test_a_document_without_tables_passes() -> None:
