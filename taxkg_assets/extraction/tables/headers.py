@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from taxkg_assets.extraction.layout.text_runs import Run, is_amount, is_note, is_numbered, is_year, join_text
 from taxkg_assets.extraction.tables.grid import Grid, Row
+from taxkg_assets.rules.anchored_search import matches_any
 from taxkg_assets.rules.models.tables import load_tables
 
 
@@ -18,6 +19,12 @@ def count_header_rows(grid: Grid) -> int:
     Returns:
         Number of header rows.
     """
+    is_head = _heads_numbered_rows(grid) if is_worksheet(grid) else _states_condition(grid.rows[0])
+    return _count_distinct_rows(grid) or int(is_head)
+
+
+def _count_distinct_rows(grid: Grid) -> int:
+    """Count the rows at the top that are set apart from those below: in bold type, shaded, or words over amounts."""
     rows = grid.rows
     if is_worksheet(grid):
         return 0
@@ -52,6 +59,22 @@ def count_header_rows(grid: Grid) -> int:
             break
         count += 1
     return count
+
+
+def _heads_numbered_rows(grid: Grid) -> bool:
+    """Decide whether bold words over the columns head rows that are numbered and set plain: these are no worksheet."""
+    first, *others = grid.rows
+    names = [join_text(cell) for cell in first.cells.values()]
+    is_head = 0 in first.cells and len(names) > 1 and not is_numbered(names[0]) and _is_bold(first)
+    plain = [row for row in others if len(row.cells) >= len(names) and not _is_bold(row)]
+    return is_head and len(names) == len(grid.columns) and len(plain) == len(others)
+
+
+def _states_condition(row: Row) -> bool:
+    """Decide whether a row has the heads of a condition table, `IF ...` and `THEN ...`, in whatever type."""
+    texts = [join_text(cell) for cell in row.cells.values()]
+    is_condition = 0 in row.cells and matches_any("tables", "condition_starts", texts[0])
+    return is_condition and any(matches_any("tables", "conclusion_starts", text) for text in texts[1:])
 
 
 def _begins_with_group(grid: Grid) -> bool:

@@ -304,6 +304,30 @@ def test_a_first_column_that_no_row_fills_names_none() -> None:
     assert (paths["April 3"], paths["October 4"]) == ("Spring", "Autumn")
 
 
+def test_bold_words_over_numbered_rows_are_their_headers() -> None:
+    pdf = TaggedPdf().put("H2", "When To Feed", face="b", size=14).put("P", *fill(3))
+    with pdf.tag("Table"):
+        pdf.row((60, "The Season Includes"), (250, "It Ends"), (400, "Feed By"), face="b")
+        for number, month in enumerate(("March", "June", "September", "December"), 1):
+            pdf.row((60, f"{number}. {month} and the month before"), (250, f"{month} 30"), (400, f"{month} 3"))
+    (cells,) = pdf.extract().frames["tables"]["cells"].to_list()
+    assert next(cell["col_path"] for cell in cells if cell["text"] == "June 3") == "Feed By"
+
+
+def test_heads_of_a_condition_table_need_only_their_first_words() -> None:
+    pdf = TaggedPdf().put("H2", "Swarms", face="b", size=14).put("P", *fill(3))
+    with pdf.tag("Table"):
+        with pdf.tag("TR"):
+            for x, word, rest in ((60, "IF", " a swarm is found in..."), (300, "THEN", " report it to...")):
+                with pdf.tag("TD"):
+                    pdf.to(x, pdf.y).run(word, "b").run(rest)
+        pdf.y += 12
+        for place, office in (("a garden", "the owner"), ("a street", "the town"), ("a harbor", "the port")):
+            pdf.row((60, place), (300, office))
+    (cells,) = pdf.extract().frames["tables"]["cells"].to_list()
+    assert next(cell["col_path"] for cell in cells if cell["text"] == "the town") == "THEN report it to..."
+
+
 def test_a_name_that_reaches_over_wider_columns_stays_in_the_first() -> None:
     pdf = TaggedPdf().put("H2", "Feeding", face="b", size=14).put("P", *fill(3))
     with pdf.tag("Table"):
