@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import zip_longest
 
 from taxkg_assets.extraction.layout.lines import Line
 from taxkg_assets.extraction.layout.paragraphs import matches, thresholds
@@ -92,15 +93,14 @@ def find_full_stops(lines: Sequence[Line]) -> set[int]:
     Returns:
         Python ids of the lines.
     """
-    alone = [line for line in lines if line.text == "."]
-    if not alone:
-        return set()
-    rows: dict[int, list[Line]] = {}
-    for line in lines:
-        rows.setdefault(round(line.base), []).append(line)
+    alone = sorted((line for line in lines if line.text == "."), key=lambda line: (round(line.base), line.x0))
     found: set[int] = set()
-    for stop in alone:
-        row = [line for key in (-1, 0, 1) for line in rows.get(round(stop.base) + key, ()) if line is not stop]
+    for stop, after in zip_longest(alone, alone[1:]):
+        # Of a leader that is stored dot by dot, only the last dot is looked at further.
+        if after is not None and abs(after.base - stop.base) < _ROW_PT and _leads_on(stop, after):
+            continue
+        low, high = stop.base - _ROW_PT, stop.base + _ROW_PT
+        row = [line for line in lines if low < line.base < high and line is not stop]
         if any(_is_touched(stop, line) for line in row) and not any(_leads_on(stop, line) for line in row):
             found.add(id(stop))
     return found
@@ -108,7 +108,7 @@ def find_full_stops(lines: Sequence[Line]) -> set[int]:
 
 def _is_touched(stop: Line, line: Line) -> bool:
     is_word = line.text[-1].isalnum() or line.text[-1] in _CLOSING
-    return is_word and abs(stop.x0 - line.x1) < _TOUCHING_SIZES * stop.size and abs(stop.base - line.base) < _ROW_PT
+    return is_word and abs(stop.x0 - line.x1) < _TOUCHING_SIZES * stop.size
 
 
 def _leads_on(stop: Line, line: Line) -> bool:

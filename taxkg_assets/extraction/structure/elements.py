@@ -100,7 +100,7 @@ def _page_blocks(
     """Find one page's blocks: furniture and tables are taken out, the rest is read by its tags or column by column."""
     if page.tags:
         return _tagged_blocks(page, lines, state, regions=regions)
-    parts = assign_lines(page, lines, state.style, regions=regions, boxes=boxes)
+    parts = assign_lines(page, lines, state.style, regions=regions, boxes=boxes, may_be_chart=not state.is_form)
     has_boxes = len(boxes) >= 2
     is_face = is_face_page(page, box_count=len(boxes)) or any(one.key for one in stated)
     may_have_lines = (is_face or state.is_form) and not has_boxes

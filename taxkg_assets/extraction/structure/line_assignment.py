@@ -38,7 +38,7 @@ _BLANK_AMOUNTS = frozenset({"$", "%", ".", "$ ."})
 # Parentheses around the blank of a negative amount: on a line of their own, or apart from each other.
 _BLANK_LOSS, _PARENTHESES, _BLANK_SIZES = "( )", ("(", ")"), 1.0
 # A page with so many lone answers shows a decision chart: the words of each of its boxes are one text.
-_CHART_ANSWERS = 6
+_CHART_ANSWERS, _ANSWER_CHARS = 6, 8
 # Items of numbered lines count down from here; tables count up from 0, boxes down from −2.
 _FIRST_UNIT = -1000
 # Words of a box stand this close below its upper edge.
@@ -69,7 +69,13 @@ class Parts:
 
 
 def assign_lines(
-    page: Page, lines: Sequence[Line], style: Style, *, regions: Sequence[TableRegion], boxes: Sequence[FaceBox]
+    page: Page,
+    lines: Sequence[Line],
+    style: Style,
+    *,
+    regions: Sequence[TableRegion],
+    boxes: Sequence[FaceBox],
+    may_be_chart: bool = False,
 ) -> Parts:
     """Sort lines: what is in one claimed rectangle stays together, a table (0, 1, …) or a box (−2, −3, …).
 
@@ -79,6 +85,7 @@ def assign_lines(
         style: Type sizes of the document.
         regions: Rectangles of its tables.
         boxes: Boxes of its face.
+        may_be_chart: Whether many answers alone mean a decision chart; forms have answers to check.
 
     Returns:
         Items to order, and what each of them contains.
@@ -91,7 +98,7 @@ def assign_lines(
     _share_cells(parts, claims)
     if any(isinstance(claim, FaceBox) for claim in claims.values()):
         assign_to_cells(page, parts.items, cells=parts.cells)
-    elif sum(matches_any("tables", "chart_answers", line.text) for line in parts.loose) >= _CHART_ANSWERS:
+    elif may_be_chart and _count_answers(parts.loose) >= _CHART_ANSWERS:
         assign_to_cells(page, parts.items, cells=parts.cells, least=2)
     for ix, enclosed in parts.inside.items():
         claim = claims[ix]
@@ -101,6 +108,10 @@ def assign_lines(
             parts.box_keys[ix] = claim.box_key
         parts.items.append(Item(claim.x0, top, claim.x1, claim.y1, None, ix))
     return parts
+
+
+def _count_answers(lines: Sequence[Line]) -> int:
+    return sum(len(line.text) < _ANSWER_CHARS and matches_any("tables", "chart_answers", line.text) for line in lines)
 
 
 def _find_blank_losses(lines: Sequence[Line], *, is_face: bool) -> set[int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from taxkg_assets.extraction.layout.text_runs import Run, join_text
@@ -42,10 +42,11 @@ def find_header_blocks(grid: Grid, header_count: int) -> list[HeaderBlock]:
     loose = [run for row in zone if not row.groups for run in row.runs]
     # A raised mark belongs to the word that it is set on, whatever its height.
     marks = {id(run): word for run in loose if (word := _find_marked(run, loose)) is not None}
+    ends = {id(marks[id(run)]): run.x1 for run in loose if id(run) in marks}
     for run in sorted(loose, key=lambda run: (round(run.middle), run.x0)):
         if id(run) in marks:
             continue
-        home = next((stack for stack in reversed(stacks) if _continues(grid, stack, run)), None)
+        home = next((stack for stack in reversed(stacks) if _continues(grid, stack, run, ends)), None)
         if home is None:
             stacks.append([run])
         else:
@@ -141,14 +142,14 @@ def _walls(grid: Grid, x: float, y: float) -> tuple[float, float]:
     return (left.at if left else box.x0), (right.at if right else box.x1)
 
 
-def _continues(grid: Grid, stack: list[Run], run: Run) -> bool:
-    """Decide whether a run is the next line of a header cell."""
+def _continues(grid: Grid, stack: list[Run], run: Run, ends: Mapping[int, float]) -> bool:
+    """Decide whether a run is the next line of a header cell; `ends`: where a word with a raised mark ends."""
     last = stack[-1]
     x0, x1 = min(part.x0 for part in stack), max(part.x1 for part in stack)
     ruling = grid.drawing.ruling
     if abs(run.middle - last.middle) <= 2.0:
         is_same_column = column_of(run, grid.columns) == column_of(last, grid.columns)
-        return is_same_column and 0 <= run.x0 - last.x1 <= 0.6 * run.size_pt
+        return is_same_column and 0 <= run.x0 - ends.get(id(last), last.x1) <= 0.6 * run.size_pt
     overlap = min(x1, run.x1) - max(x0, run.x0)
     if overlap < 0.3 * min(x1 - x0, run.x1 - run.x0) or run.middle - last.middle > 1.45 * max(
         run.size_pt, last.size_pt

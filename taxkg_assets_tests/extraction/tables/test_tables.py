@@ -98,8 +98,9 @@ def test_a_raised_mark_in_a_header_stays_with_its_word() -> None:
     canvas.spans = [span for span in canvas.spans if span.text not in ("Season", "Price")]
     canvas.text(254, 103, "Season", bold=True)
     canvas.text(278.5, 102.5, "1", bold=True, size=5)
+    canvas.text(282.5, 103, "of fruit", bold=True)
     canvas.text(404, 103, "Price", bold=True)
-    assert _lookup(_cells(canvas), "Autumn") == [("Apple", "Season 1")]
+    assert _lookup(_cells(canvas), "Autumn") == [("Apple", "Season 1 of fruit")]
 
 
 def test_boxes_in_line_with_the_columns_do_not_hide_the_preface_and_two_grids_have_none() -> None:
