@@ -96,7 +96,7 @@ def find_full_stops(lines: Sequence[Line]) -> set[int]:
     alone = sorted((line for line in lines if line.text == "."), key=lambda line: (round(line.base), line.x0))
     found: set[int] = set()
     for stop, after in zip_longest(alone, alone[1:]):
-        # Of a leader that is stored dot by dot, only the last dot is looked at further.
+        # Of a leader that is stored dot by dot, only the last dot can be one.
         if after is not None and abs(after.base - stop.base) < _ROW_PT and _leads_on(stop, after):
             continue
         low, high = stop.base - _ROW_PT, stop.base + _ROW_PT

@@ -37,7 +37,7 @@ from taxkg_assets.rules.anchored_search import matches_any
 _BLANK_AMOUNTS = frozenset({"$", "%", ".", "$ ."})
 # Parentheses around the blank of a negative amount: on a line of their own, or apart from each other.
 _BLANK_LOSS, _PARENTHESES, _BLANK_SIZES = "( )", ("(", ")"), 1.0
-# A page with so many lone answers shows a decision chart: the words of each of its boxes are one text.
+# A page with at least this number of lone answers shows a decision chart, whose boxes are one text each.
 _CHART_ANSWERS, _ANSWER_CHARS = 6, 8
 # Items of numbered lines count down from here; tables count up from 0, boxes down from −2.
 _FIRST_UNIT = -1000

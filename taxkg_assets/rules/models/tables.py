@@ -66,7 +66,7 @@ class Regions(Section):
         min_fill_frac: Share of cells that hold text.
         max_cell_words: Longer "cells" are prose between separator lines.
         max_header_words: A longer "header" is text in a box.
-        chart_answers_frac: With so many cells that are answers alone, boxes of questions are a decision chart.
+        chart_answers_frac: Share of cells that are answers alone from which boxes of questions are a decision chart.
         caption_lines: Lines searched upwards for a numbered caption.
         title_lines: … and kept as a title where there is none.
         left_caption_pt: A caption may be this far to the left of a small table.
