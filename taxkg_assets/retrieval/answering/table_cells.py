@@ -19,7 +19,9 @@ from taxkg_assets.rules.anchored_search import matches_any
 from taxkg_assets.rules.models.answers import load_answers
 
 
-def quote_table_cells(searcher: Searcher, question: str, ranking: Ranking, *, results: Sequence[Result]) -> list[Unit]:
+def quote_table_cells(
+    searcher: Searcher, question: str, ranking: Ranking, *, results: Sequence[Result], leads: bool
+) -> list[Unit]:
     """Quote the cells that a question requests, as far as their headers fit, besides the one that leads the answer.
 
     Args:
@@ -27,13 +29,14 @@ def quote_table_cells(searcher: Searcher, question: str, ranking: Ranking, *, re
         question: Words of the user.
         ranking: Ranking of the question.
         results: Passages, best first; those of `add_tables` among them.
+        leads: True for the cells that may open an answer, False for those that only follow its sentences.
 
     Returns:
         Units of the best-fitting tables, best first, each cell with its headers and its row.
     """
     limits, units = load_answers().tables, list[Unit]()
     leading = ranking.cell if quote_cell(ranking, results[0]) else ""
-    for matches in _find_cells(searcher, question, ranking):
+    for matches in (own for own in _find_cells(searcher, question, ranking) if own[0].leads is leads):
         shown = [(own, _find_result(own, results, searcher.passages)) for own in matches]
         most = len(shown) if matches[0].assumes_status else limits.cells
         printed = [(own, result) for own, result in shown if result is not None][:most]

@@ -8,8 +8,9 @@ from taxkg_assets.retrieval.index.facts import PassageFacts
 from taxkg_assets.retrieval.index.index_context import IndexContext
 from taxkg_assets.retrieval.query.router import Route
 from taxkg_assets.retrieval.results import Ranking
+from taxkg_assets.retrieval.tables.table_aptness import rate_match
 from taxkg_assets.retrieval.tables.table_entry import TableCatalogue
-from taxkg_assets.retrieval.tables.table_lookup import CellMatch, find_cells, find_unit, score_tables
+from taxkg_assets.retrieval.tables.table_lookup import CellMatch, find_cells, find_unit, score_shares, score_tables
 from taxkg_assets.rules.loader import load_rules
 from taxkg_assets.rules.models.ranking import load_ranking
 
@@ -64,6 +65,9 @@ def promote_table_cell(query: str, ranking: Ranking, *, tables: TableCatalogue, 
     limits = load_ranking().cells
     least = limits.least_score if ranking.route.wants_amount else limits.least_unasked
     if not matches or matches[0].assumes_status or matches[0].score < least:
+        return ranking
+    share = score_shares(ranking, facts=index_context.passages).get(matches[0].table_id, 0.0)
+    if not rate_match(matches[0], query, tables=tables, share=share).leads:
         return ranking
     row = find_unit(matches[0], facts=index_context.passages)
     return ranking if row is None else _lead_with(ranking, row, matches[0], facts=index_context.passages)
