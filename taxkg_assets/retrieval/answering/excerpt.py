@@ -16,6 +16,7 @@ from taxkg_assets.retrieval.answering.statement_scores import (
 from taxkg_assets.retrieval.answering.statements import Statement, find_statements
 from taxkg_assets.retrieval.answering.table_cells import (
     covers_question,
+    find_quoted_tables,
     quote_alike,
     quote_cell,
     quote_row,
@@ -62,6 +63,8 @@ def excerpt_answer(searcher: Searcher, question: str, ranking: Ranking, *, resul
     statements = [own for own in found if not own.is_foreign] or found
     if cell:  # the other rows of its table answer other questions
         statements = [own for own in statements if not own.line.is_table]
+    elif more and (known := find_quoted_tables(searcher, question, ranking)):
+        statements = [own for own in statements if searcher.passages.tables.get(own.row) not in known]
     if not statements:
         return [*cell, *more] or [_quote_whole(results[0])]
     if codes := list_codes(question, results, route=ranking.route, facts=searcher.passages):

@@ -48,6 +48,7 @@ class Statement:
         is_figures: It is a row of figures.
         is_example: It is part of an example.
         is_opening: It is the first statement under the heading of the hit.
+        is_expired: Its own words end it in the past.
     """
 
     context: PassageContext
@@ -66,6 +67,7 @@ class Statement:
     is_figures: bool
     is_example: bool
     is_opening: bool
+    is_expired: bool = False
 
     @property
     def line(self) -> Line:
@@ -173,6 +175,7 @@ def read_row(
             is_example=_is_example(text, context.heading(row)),
             is_opening=(line.place, sentence) == (opening, 0)
             and bool(facts.anchor_number[row] == facts.anchor_number[hit]),
+            is_expired=matches_any("answers", "expired", text),
         )
         opened = ()
 

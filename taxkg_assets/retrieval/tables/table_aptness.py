@@ -1,4 +1,4 @@
-"""Whether a question asks for a cell: some cell of a table fits best whatever is asked, and most questions ask for none."""
+"""Whether a question asks for a cell: some cell fits best whatever is asked, and most questions ask for none."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import math
 from dataclasses import replace
 
 from taxkg_assets.retrieval.tables.table_entry import TableCatalogue, TableEntry
-from taxkg_assets.retrieval.tables.table_headers import Header
+from taxkg_assets.retrieval.tables.table_headers import SEPARATOR, Header
 from taxkg_assets.retrieval.tables.table_lookup import CellMatch, read_table_question
-from taxkg_assets.retrieval.tables.table_question import Question, find_states
+from taxkg_assets.retrieval.tables.table_question import Question, find_states, find_words
 from taxkg_assets.retrieval.tables.table_ranges import Number
 from taxkg_assets.rules.models.table_lookup import load_table_lookup
 
@@ -23,19 +23,17 @@ def rate_match(match: CellMatch, question: str, *, tables: TableCatalogue, share
         share: Score of its table in the ranking of passages, as a share of the first passage's.
 
     Returns:
-        The match with `aptness`, a probability, and with `leads`: whether it may open an answer.
+        The match with `aptness`, a probability, 0 for an invented case or another year; and with `leads`: whether it
+        may open an answer.
     """
     parsed, entry = read_table_question(question, tables), tables.by_id[match.table_id]
     signals = find_aptness_signals(match, parsed, entry, tables=tables) | {"share": share}
     limits = load_table_lookup().aptness
     logit = limits.bias + sum(weight * signals[name] for name, weight in limits.weights.items())
-    aptness = 1 / (1 + math.exp(-logit)) if _covers_years(parsed, entry, match) else 0.0
-    leads = (
-        aptness >= limits.leading
-        and signals["anchored"] >= limits.anchored
-        and (signals["pinned"] or signals["row"]) > 0
-        and not entry.is_example
-    )
+    is_other_case = entry.is_example or not _covers_years(parsed, entry, match)
+    aptness = 0.0 if is_other_case else 1 / (1 + math.exp(-logit))
+    is_about_it = signals["anchored"] >= limits.anchored and (signals["pinned"] or signals["row"]) > 0
+    leads = aptness >= limits.leading and is_about_it
     return replace(match, aptness=round(aptness, 4), leads=leads)
 
 
@@ -51,15 +49,15 @@ def find_aptness_signals(
         tables: Tables of the corpus.
 
     Returns:
-        Signals from 0 to 1 by name: `fit` of the headers; `anchored`, the share of the question's words that title, row
-        and column print; `pinned`, whether a header names a number, a status or a state of the question; `row` and
-        `column`, whether a word of the question tells it from the others; `length` of the value.
+        Signals from 0 to 1 by name: `fit` of the headers; `anchored`, the share of the question's words that row, column,
+        title and the heading above it print; `pinned`, whether a header names a number, a status or a state of the
+        question; `row` and `column`, whether a word of the question tells it from the others; `length` of the value.
     """
     unknown = load_table_lookup().weights.unknown_word
     row, column = entry.row_header(match.cell), entry.headers[match.col_path]
     rarity = {word: tables.rarity.get(word, unknown) for word in question.words}
     total = sum(rarity.values())
-    printed = row.words | column.words | entry.title_words
+    printed = row.words | column.words | entry.title_words | find_words(entry.context.headings.rpartition(SEPARATOR)[2])
     asked = question.words | question.lay_words
     is_listed = bool(question.states) and not find_states(match.row_path).isdisjoint(question.states)
     return {
@@ -80,8 +78,8 @@ def _is_pinned(question: Question, header: Header) -> bool:
 
 
 def _covers_years(question: Question, entry: TableEntry, match: CellMatch) -> bool:
-    """Return whether a table is of a year of the question: its document's, or one that it prints or is mentioned with."""
-    if not question.years or not entry.context.years or not entry.context.years:
+    """Return whether a table is of a year of the question: its document's, one that it prints, or one named with it."""
+    if not question.years or not entry.context.years:
         return True
     printed = (*entry.row_header(match.cell).years, *entry.headers[match.col_path].years, *entry.outer_years)
     ranges = [*printed, *(found for own in entry.mentioned_years for found in own)]

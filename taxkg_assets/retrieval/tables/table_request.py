@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from taxkg_assets.retrieval.index.facts import PassageFacts
 from taxkg_assets.retrieval.results import Ranking
 from taxkg_assets.retrieval.tables.table_aptness import rate_match
@@ -53,20 +51,16 @@ def _choose_cells(
     if is_closed:  # words answer a question for yes or no, a figure does not
         found = [matches for matches in found if not matches_any("answers", "values", matches[0].value)]
     shares = score_shares(ranking, facts=facts)
-
-    def rate(matches: Sequence[CellMatch]) -> float:
-        return (matches[0].score + shares.get(matches[0].table_id, 0.0)) / 2
-
-    found = sorted(
-        (matches for matches in found if rate(matches) >= limits.least_rate),
-        key=lambda matches: (-rate(matches), matches[0].table_id),
-    )
-    found = [matches for matches in found if rate(matches) >= rate(found[0]) - limits.within][: limits.most]
-    rated = (
+    rated = [
         [rate_match(own, question, tables=tables, share=shares.get(own.table_id, 0.0)) for own in matches]
         for matches in found
+    ]
+    least = load_table_lookup().aptness.least
+    rated = sorted(
+        (matches for matches in rated if matches[0].aptness >= least),
+        key=lambda matches: (-matches[0].aptness, matches[0].table_id),
     )
-    return [matches for matches in rated if matches[0].aptness >= load_table_lookup().aptness.least]
+    return [matches for matches in rated if matches[0].aptness >= rated[0][0].aptness - limits.within][: limits.most]
 
 
 def _list_tables(ranking: Ranking, facts: PassageFacts) -> list[str]:
