@@ -49,9 +49,9 @@ def find_aptness_signals(
         tables: Tables of the corpus.
 
     Returns:
-        Signals from 0 to 1 by name: `fit` of the headers; `anchored`, the share of the question's words that row, column,
-        title and the heading above it print; `pinned`, whether a header names a number, a status or a state of the
-        question; `row` and `column`, whether a word of the question tells it from the others; `length` of the value.
+        Signals from 0 to 1 by name: `fit` of the headers; `anchored`, the share of the question's words that row,
+        column, title and the heading above it print; `pinned`, whether a header names a number, a status or a state of
+        the question; `row` and `column`, whether a word of the question tells it from others; `length` of the value.
     """
     unknown = load_table_lookup().weights.unknown_word
     row, column = entry.row_header(match.cell), entry.headers[match.col_path]
