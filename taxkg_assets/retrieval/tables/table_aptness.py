@@ -23,17 +23,17 @@ def rate_match(match: CellMatch, question: str, *, tables: TableCatalogue, share
         share: Score of its table in the ranking of passages, as a share of the first passage's.
 
     Returns:
-        The match with `aptness`, a probability, 0 for an invented case or another year; and with `leads`: whether it
-        may open an answer.
+        The match with `aptness`, a probability, 0 for an invented case, another year, and a row that nothing in the
+        question selects; and with `leads`: whether it may open an answer.
     """
     parsed, entry = read_table_question(question, tables), tables.by_id[match.table_id]
     signals = find_aptness_signals(match, parsed, entry, tables=tables) | {"share": share}
     limits = load_table_lookup().aptness
     logit = limits.bias + sum(weight * signals[name] for name, weight in limits.weights.items())
-    is_other_case = entry.is_example or not _covers_years(parsed, entry, match)
+    is_selected = match.assumes_status or max(signals["pinned"], signals["row"]) > 0
+    is_other_case = entry.is_example or not is_selected or not _covers_years(parsed, entry, match)
     aptness = 0.0 if is_other_case else 1 / (1 + math.exp(-logit))
-    is_about_it = signals["anchored"] >= limits.anchored and (signals["pinned"] or signals["row"]) > 0
-    leads = aptness >= limits.leading and is_about_it
+    leads = aptness >= limits.leading and signals["anchored"] >= limits.anchored
     return replace(match, aptness=round(aptness, 4), leads=leads)
 
 
@@ -71,10 +71,11 @@ def find_aptness_signals(
 
 
 def _is_pinned(question: Question, header: Header) -> bool:
-    """Return whether a header names a status, a period or a number of the question, or a range around it."""
+    """Return whether a header names a status, a period, a year or a number of the question, or a range around it."""
     if any(header.facets.get(facet, frozenset()) & values for facet, values in question.facets.items()):
         return True
-    return any(found.holds(number) for found, _ in header.ranges for number in question.numbers)
+    numbers = [*question.numbers, *(Number(float(year)) for year in question.years)]
+    return any(found.holds(number) for found, _ in header.ranges for number in numbers)
 
 
 def _covers_years(question: Question, entry: TableEntry, match: CellMatch) -> bool:
