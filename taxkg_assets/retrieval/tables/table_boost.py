@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from taxkg_assets.retrieval.index.facts import PassageFacts
@@ -57,7 +58,7 @@ def promote_table_cell(query: str, ranking: Ranking, *, tables: TableCatalogue, 
     matches = find_cells(
         query,
         tables,
-        k=1,
+        k=load_ranking().cells.alike,
         forms=ranking.route.forms,
         names_place=bool(ranking.route.places),
         priors=score_tables(ranking, facts=index_context.passages),
@@ -66,11 +67,20 @@ def promote_table_cell(query: str, ranking: Ranking, *, tables: TableCatalogue, 
     least = limits.least_score if ranking.route.wants_amount else limits.least_unasked
     if not matches or matches[0].assumes_status or matches[0].score < least:
         return ranking
-    share = score_shares(ranking, facts=index_context.passages).get(matches[0].table_id, 0.0)
-    if not rate_match(matches[0], query, tables=tables, share=share).leads:
+    shares = score_shares(ranking, facts=index_context.passages)
+    match = matches[0] if ranking.route.years else _take_newest(matches, tables=tables, shares=shares)
+    if not rate_match(match, query, tables=tables, share=shares.get(match.table_id, 0.0)).leads:
         return ranking
-    row = find_unit(matches[0], facts=index_context.passages)
-    return ranking if row is None else _lead_with(ranking, row, matches[0], facts=index_context.passages)
+    row = find_unit(match, facts=index_context.passages)
+    return ranking if row is None else _lead_with(ranking, row, match, facts=index_context.passages)
+
+
+def _take_newest(matches: Sequence[CellMatch], *, tables: TableCatalogue, shares: Mapping[str, float]) -> CellMatch:
+    """Return the newest of the cells with the best one's headers whose tables are among the candidates."""
+    first = matches[0]
+    alike = [own for own in matches if (own.row_path, own.col_path) == (first.row_path, first.col_path)]
+    found = [own for own in alike if own.table_id in shares] or [first]
+    return max(found, key=lambda own: max(tables.by_id[own.table_id].context.years, default=0))
 
 
 def _lead_with(ranking: Ranking, row: int, match: CellMatch, *, facts: PassageFacts) -> Ranking:
