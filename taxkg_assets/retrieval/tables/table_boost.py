@@ -68,15 +68,21 @@ def promote_table_cell(query: str, ranking: Ranking, *, tables: TableCatalogue, 
     if not matches or matches[0].assumes_status or matches[0].score < least:
         return ranking
     shares = score_shares(ranking, facts=index_context.passages)
-    match = matches[0] if ranking.route.years else _take_newest(matches, tables=tables, shares=shares)
+    match = matches[0] if ranking.route.years else take_newest(matches, tables=tables, shares=shares)
     if not rate_match(match, query, tables=tables, share=shares.get(match.table_id, 0.0)).leads:
         return ranking
     row = find_unit(match, facts=index_context.passages)
     return ranking if row is None else _lead_with(ranking, row, match, facts=index_context.passages)
 
 
-def _take_newest(matches: Sequence[CellMatch], *, tables: TableCatalogue, shares: Mapping[str, float]) -> CellMatch:
-    """Return the newest of the cells with the best one's headers whose tables are among the candidates."""
+def take_newest(matches: Sequence[CellMatch], *, tables: TableCatalogue, shares: Mapping[str, float]) -> CellMatch:
+    """Return the newest of the cells with the best one's headers whose tables are among the candidates.
+
+    Args:
+        matches: Cells, best first.
+        tables: Tables of the corpus.
+        shares: Score of each table among the candidates.
+    """
     first = matches[0]
     alike = [own for own in matches if (own.row_path, own.col_path) == (first.row_path, first.col_path)]
     found = [own for own in alike if own.table_id in shares] or [first]

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from taxkg_assets.retrieval.tables.table_aptness import rate_match
+from taxkg_assets.retrieval.tables.table_boost import take_newest
 from taxkg_assets.retrieval.tables.table_entry import TableCatalogue, TableContext, build_table_catalogue
 from taxkg_assets.retrieval.tables.table_lookup import CellMatch, find_table_cells
 
@@ -57,3 +58,12 @@ def test_an_invented_case_and_another_year_are_never_apt() -> None:
     question = "service life of property in 2031: a boat of 30 feet"
     assert _rate(question, PERIODS, years=(2029,)).aptness == 0.0
     assert _rate(question, PERIODS, years=(2031,)).aptness > 0.5
+
+
+def test_of_editions_with_the_same_headers_the_newest_leads() -> None:
+    tables = [PERIODS | {"table_id": name} for name in ("old", "new", "unfound")]
+    contexts = {name: TableContext(years=(year,)) for name, year in (("old", 2029), ("new", 2030), ("unfound", 2031))}
+    catalogue = build_table_catalogue(tables, contexts)
+    question = "service life of a boat, 30 feet long"
+    matches = [own[0] for own in find_table_cells(question, catalogue, tables=list(contexts))]
+    assert take_newest(matches, tables=catalogue, shares={"old": 1.0, "new": 0.9}).table_id == "new"
