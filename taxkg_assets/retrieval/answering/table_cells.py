@@ -100,6 +100,9 @@ def find_quoted_tables(searcher: Searcher, question: str, ranking: Ranking) -> f
         searcher: Opened search.
         question: Words of the user.
         ranking: Ranking of the question.
+
+    Returns:
+        Ids of tables.
     """
     least = load_table_lookup().aptness.leading
     found = (matches[0] for matches in _find_cells(searcher, question, ranking))

@@ -1,4 +1,4 @@
-"""Whether a question asks for a cell: some cell fits best whatever is asked, and most questions ask for none."""
+"""Whether a question asks for a cell: some cell fits every question best, and most questions ask for none."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def rate_match(match: CellMatch, question: str, *, tables: TableCatalogue, share
 def find_aptness_signals(
     match: CellMatch, question: Question, entry: TableEntry, *, tables: TableCatalogue
 ) -> dict[str, float]:
-    """Compute what tells whether a question asks for a cell.
+    """Compute the signals for and against that a question asks for a cell.
 
     Args:
         match: The cell.
@@ -51,21 +51,21 @@ def find_aptness_signals(
     Returns:
         Signals from 0 to 1 by name: `fit` of the headers; `anchored`, the share of the question's words that row,
         column, title and the heading above it print; `pinned`, whether a header names a number, a status or a state of
-        the question; `row` and `column`, whether a word of the question tells it from others; `length` of the value.
+        the question; `row` and `column`, whether a word of the question distinguishes it; `length` of the value.
     """
     unknown = load_table_lookup().weights.unknown_word
     row, column = entry.row_header(match.cell), entry.headers[match.col_path]
     rarity = {word: tables.rarity.get(word, unknown) for word in question.words}
     total = sum(rarity.values())
     printed = row.words | column.words | entry.title_words | find_words(entry.context.headings.rpartition(SEPARATOR)[2])
-    asked = question.words | question.lay_words
+    wanted = question.words | question.lay_words
     is_listed = bool(question.states) and not find_states(match.row_path).isdisjoint(question.states)
     return {
         "fit": match.score,
         "anchored": sum(rarity[word] for word in question.words & printed) / total if total else 1.0,
         "pinned": float(is_listed or _is_pinned(question, row) or _is_pinned(question, column)),
-        "row": float(not (row.words - entry.common_words - entry.title_words).isdisjoint(asked)),
-        "column": float(not (column.words - entry.title_words).isdisjoint(asked)),
+        "row": float(not (row.words - entry.common_words - entry.title_words).isdisjoint(wanted)),
+        "column": float(not (column.words - entry.title_words).isdisjoint(wanted)),
         "length": min(1.0, len(match.value.split()) / load_table_lookup().aptness.long_value),
     }
 
