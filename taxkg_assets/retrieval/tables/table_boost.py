@@ -14,6 +14,7 @@ from taxkg_assets.retrieval.tables.table_entry import TableCatalogue
 from taxkg_assets.retrieval.tables.table_lookup import CellMatch, find_cells, find_unit, score_shares, score_tables
 from taxkg_assets.rules.loader import load_rules
 from taxkg_assets.rules.models.ranking import load_ranking
+from taxkg_assets.rules.models.table_lookup import load_table_lookup
 
 
 def requests_table_cell(query: str, ranking: Ranking, *, index_context: IndexContext) -> bool:
@@ -69,7 +70,8 @@ def promote_table_cell(query: str, ranking: Ranking, *, tables: TableCatalogue, 
         return ranking
     shares = score_shares(ranking, facts=index_context.passages)
     match = matches[0] if ranking.route.years else take_newest(matches, tables=tables, shares=shares)
-    if not rate_match(match, query, tables=tables, share=shares.get(match.table_id, 0.0)).leads:
+    match = rate_match(match, query, tables=tables, share=shares.get(match.table_id, 0.0))
+    if match.aptness < load_table_lookup().aptness.leading:
         return ranking
     row = find_unit(match, facts=index_context.passages)
     return ranking if row is None else _lead_with(ranking, row, match, facts=index_context.passages)
@@ -106,5 +108,5 @@ def _lead_with(ranking: Ranking, row: int, match: CellMatch, *, facts: PassageFa
         ranking,
         candidates=(own, *(candidates[place] for place in order[1:])),
         features={name: values[order] for name, values in ranking.features.items()},
-        cell=match.words if len(match.value.split()) <= limits.most_words else "",
+        cell=match.words if match.leads and len(match.value.split()) <= limits.most_words else "",
     )
