@@ -19,7 +19,7 @@ from taxkg_assets.retrieval.answering.boxes import NamedBox, find_named_box, nam
 from taxkg_assets.retrieval.answering.changes import answer_changes
 from taxkg_assets.retrieval.answering.excerpt import excerpt_answer, list_documents, quote_summary
 from taxkg_assets.retrieval.answering.places import place_units
-from taxkg_assets.retrieval.answering.table_cells import add_tables, find_fit, quote_cell
+from taxkg_assets.retrieval.answering.table_cells import add_tables, find_aptness, quote_cell
 from taxkg_assets.retrieval.answering.units import Unit
 from taxkg_assets.retrieval.encoding.lexical import find_terms
 from taxkg_assets.retrieval.query.form_match import score_form
@@ -28,7 +28,6 @@ from taxkg_assets.retrieval.query.router import find_level, wants_summary
 from taxkg_assets.retrieval.ranking.rerank import score_overlap
 from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.retrieval.results import Flag, Ranking, Result
-from taxkg_assets.rules.models.answers import load_answers
 from taxkg_assets.rules.models.guardrail import load_guardrail
 from taxkg_assets.settings import Settings
 
@@ -276,9 +275,8 @@ def find_kind(
         kinds = {guardrail.CELL: {"evidence": signals["evidence"], "coverage": coverage}}
         if guardrail.read_confidence(guardrail.score_kind(guardrail.CELL, kinds[guardrail.CELL])) >= _LIKELY:
             return next(iter(kinds.items()))
-    fit = find_fit(searcher, question, ranking)
-    if fit >= load_answers().tables.sure:
-        kinds[guardrail.TABLE] = {"evidence": signals["evidence"], "fit": fit}
+    if aptness := find_aptness(searcher, question, ranking):
+        kinds[guardrail.TABLE] = {"aptness": aptness}
     return max(kinds.items(), key=lambda own: guardrail.score_kind(*own))
 
 

@@ -64,13 +64,13 @@ def _lead_in_only(context: PassageContext, spot: Spot) -> set[Spot]:
 
 
 def leans_back(context: PassageContext, spot: Spot) -> bool:
-    """Return whether a sentence refers to the one before it, or is the rest of one.
+    """Return whether a sentence refers to the one before it, is the rest of one, or is what that one announces.
 
     Args:
         context: Lines of adjacent rows.
         spot: The sentence.
     """
-    if _is_rest(context, spot):
+    if _is_rest(context, spot) or _is_announced(context, spot):
         return True
     text = context.lines[spot[0]].read(spot[1])
     return matches_any("answers", "leaning", text)
@@ -80,6 +80,12 @@ def _is_rest(context: PassageContext, spot: Spot) -> bool:
     """Return whether a line begins with the rest of a sentence that another passage, column or page begins."""
     line = context.lines[spot[0]]
     return spot[1] == 0 and not line.is_item and not line.is_table and line.text[:1].islower()
+
+
+def _is_announced(context: PassageContext, spot: Spot) -> bool:
+    """Return whether the sentence before ends in a colon: a rate without it may be that of other years or payers."""
+    before = _spot_before(context, spot)
+    return before is not None and context.lines[before[0]].read(before[1]).rstrip().endswith(":")
 
 
 def _spot_before(context: PassageContext, spot: Spot) -> Spot | None:

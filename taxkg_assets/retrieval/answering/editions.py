@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,6 +11,8 @@ from taxkg_assets.retrieval.answering.units import Draft
 from taxkg_assets.retrieval.index.facts import DocumentFacts
 from taxkg_assets.retrieval.query.router import Route
 from taxkg_assets.retrieval.results import Result
+
+_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 
 
 def find_other_editions(results: Sequence[Result], route: Route, documents: DocumentFacts) -> frozenset[str]:
@@ -51,8 +54,9 @@ def _find_distance(document: Mapping[str, Any], years: Sequence[int]) -> float:
 def name_editions(quoted: Sequence[tuple[Draft, Result]], documents: DocumentFacts, *, is_compared: bool) -> list[str]:
     """Name form and edition of each draft that cannot be understood without.
 
-    These are all where editions or forms are compared; what several editions of one product say; and what is about a
-    box, a line or a code, where other drafts are from other forms.
+    These are all where editions or forms are compared; what several editions of one product say; what is about a box, a
+    line or a code, where other drafts are from other forms; and amounts of a document that a newer one replaces or that
+    is older than another one quoted.
 
     Args:
         quoted: Drafts with their passages.
@@ -67,10 +71,20 @@ def name_editions(quoted: Sequence[tuple[Draft, Result]], documents: DocumentFac
     for _, result in quoted:
         editions.setdefault(family_of[result.document], set()).add(result.revision)
     has_forms = len({result.form for _, result in quoted}) > 1
+    years = {row["document_id"]: max(row["years"], default=0) for row in documents.documents}
+    stale = {row["document_id"] for row in documents.documents if row["is_stale"]}
+    newest = max((years[result.document] for _, result in quoted), default=0)
+
+    def is_dated(draft: Draft, result: Result) -> bool:
+        """Return whether it prints an amount that a newer document may have changed, and no year."""
+        text = " ".join(draft.context.lines[place].read(sentence) for place, sentence in draft.spots)
+        is_old = result.document in stale or 0 < years[result.document] < newest
+        return is_old and "$" in text and _YEAR.search(text) is None
 
     def is_needed(draft: Draft, result: Result) -> bool:
         first = draft.context.lines[min(draft.spots)[0]]
         is_of_key = bool(draft.context.facts.columns["anchor_key"][first.row])
-        return is_compared or len(editions[family_of[result.document]]) > 1 or (has_forms and is_of_key)
+        is_one_of_many = is_compared or len(editions[family_of[result.document]]) > 1
+        return is_one_of_many or (has_forms and is_of_key) or is_dated(draft, result)
 
     return [f"{result.form} {result.revision}".strip() if is_needed(draft, result) else "" for draft, result in quoted]

@@ -16,6 +16,7 @@ from taxkg_assets.retrieval.answering.statement_scores import (
 from taxkg_assets.retrieval.answering.statements import Statement, find_statements
 from taxkg_assets.retrieval.answering.table_cells import (
     covers_question,
+    find_quoted_tables,
     quote_alike,
     quote_cell,
     quote_row,
@@ -31,7 +32,8 @@ from taxkg_assets.rules.sentences import find_sentences as find_sentence_ranges
 def excerpt_answer(searcher: Searcher, question: str, ranking: Ranking, *, results: Sequence[Result]) -> list[Unit]:
     """Select the statements that answer the question and add something, each with the context that it needs.
 
-    A table cell that leads the ranking comes first, with its headers. A question for a figure gets nothing else.
+    A table cell that leads the ranking comes first, with its headers. A question for a figure gets nothing else. Cells
+    that the question may not ask for follow the sentences.
 
     Args:
         searcher: Opened search.
@@ -47,7 +49,8 @@ def excerpt_answer(searcher: Searcher, question: str, ranking: Ranking, *, resul
         cell += quote_row(ranking.cell, results[0], searcher.passages)
     if cell and ranking.route.wants_amount and covers_question(ranking):
         return [*cell, *quote_alike(searcher, question, ranking, result=results[0])]
-    cell += quote_table_cells(searcher, question, ranking, results=results)
+    cell += quote_table_cells(searcher, question, ranking, results=results, leads=True)
+    more = quote_table_cells(searcher, question, ranking, results=results, leads=False)
     limits = load_answers()
     shown = results[: limits.passages]
     found = find_statements(
@@ -60,8 +63,10 @@ def excerpt_answer(searcher: Searcher, question: str, ranking: Ranking, *, resul
     statements = [own for own in found if not own.is_foreign] or found
     if cell:  # the other rows of its table answer other questions
         statements = [own for own in statements if not own.line.is_table]
+    elif more and (known := find_quoted_tables(searcher, question, ranking)):
+        statements = [own for own in statements if searcher.passages.tables.get(own.row) not in known]
     if not statements:
-        return cell or [_quote_whole(results[0])]
+        return [*cell, *more] or [_quote_whole(results[0])]
     if codes := list_codes(question, results, route=ranking.route, facts=searcher.passages):
         return codes
     worth = score_statements(
@@ -84,7 +89,7 @@ def excerpt_answer(searcher: Searcher, question: str, ranking: Ranking, *, resul
     quoted = [(draft, results[draft.passage]) for draft in drafts]
     editions = name_editions(quoted, searcher.facts, is_compared=is_compared)
     units = [finish_unit(own, rank=row.rank, edition=name) for (own, row), name in zip(quoted, editions, strict=True)]
-    return [*cell, *say_headings_once(units)]
+    return [*cell, *say_headings_once(units), *more]
 
 
 def say_headings_once(units: Sequence[Unit]) -> list[Unit]:

@@ -95,6 +95,7 @@ def find_signals(statements: Sequence[Statement], *, ranking: Ranking) -> dict[s
         "fragment": each(lambda own: own.is_fragment),
         "figures": each(lambda own: own.is_figures and not ranking.route.wants_amount),
         "example": each(lambda own: own.is_example),
+        "expired": each(lambda own: own.is_expired and not ranking.route.years),
     }
 
 

@@ -48,6 +48,7 @@ class Statement:
         is_figures: It is a row of figures.
         is_example: It is part of an example.
         is_opening: It is the first statement under the heading of the hit.
+        is_expired: Its own words end it in the past.
     """
 
     context: PassageContext
@@ -66,6 +67,7 @@ class Statement:
     is_figures: bool
     is_example: bool
     is_opening: bool
+    is_expired: bool = False
 
     @property
     def line(self) -> Line:
@@ -146,8 +148,11 @@ def read_row(
     asks_for_code = any(key.startswith("code_") for key in route.keys)
     opened = _find_opened(row, facts, keys=route.keys)
     opening = next((line.place for line in lines if facts.opens_anchor[row] and not line.is_heading), -1)
+    is_expired, before = False, ""
     for line, sentence in _list_statements(lines):
         text = line.read(sentence)
+        is_expired = matches_any("answers", "expired", text) or (is_expired and before.rstrip().endswith(":"))
+        before = text
         codes = {f"code_{code}" for code in find_listed_codes(text)} if sentence == 0 else set()
         listed = tuple(key for key in route.keys if key in codes)
         if not listed and not _is_readable(line, sentence):
@@ -173,6 +178,7 @@ def read_row(
             is_example=_is_example(text, context.heading(row)),
             is_opening=(line.place, sentence) == (opening, 0)
             and bool(facts.anchor_number[row] == facts.anchor_number[hit]),
+            is_expired=is_expired,
         )
         opened = ()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -17,9 +18,14 @@ from taxkg_assets.retrieval.tables.table_lookup import CellMatch, find_table_cel
 from taxkg_assets.retrieval.tables.table_request import find_requested_cells
 from taxkg_assets.rules.anchored_search import matches_any
 from taxkg_assets.rules.models.answers import load_answers
+from taxkg_assets.rules.models.table_lookup import load_table_lookup
+
+_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 
 
-def quote_table_cells(searcher: Searcher, question: str, ranking: Ranking, *, results: Sequence[Result]) -> list[Unit]:
+def quote_table_cells(
+    searcher: Searcher, question: str, ranking: Ranking, *, results: Sequence[Result], leads: bool
+) -> list[Unit]:
     """Quote the cells that a question requests, as far as their headers fit, besides the one that leads the answer.
 
     Args:
@@ -27,20 +33,23 @@ def quote_table_cells(searcher: Searcher, question: str, ranking: Ranking, *, re
         question: Words of the user.
         ranking: Ranking of the question.
         results: Passages, best first; those of `add_tables` among them.
+        leads: True for the cells that may open an answer, False for those that only follow its sentences.
 
     Returns:
         Units of the best-fitting tables, best first, each cell with its headers and its row.
     """
     limits, units = load_answers().tables, list[Unit]()
     leading = ranking.cell if quote_cell(ranking, results[0]) else ""
-    for matches in _find_cells(searcher, question, ranking):
+    for matches in (own for own in _find_cells(searcher, question, ranking) if own[0].leads is leads):
         shown = [(own, _find_result(own, results, searcher.passages)) for own in matches]
         most = len(shown) if matches[0].assumes_status else limits.cells
         printed = [(own, result) for own, result in shown if result is not None][:most]
         for match, result in [pair for pair in printed if pair[0].words != leading]:
             piece = Piece(role="cell", text=match.words, chunk_id=result.chunk_id, node_id=result.node_id)
             label = result.heading_path.rpartition(" > ")[2]
-            title = [] if match.title else [Piece(role="label", text=label, chunk_id=result.chunk_id)]
+            named = [] if match.title else [label]
+            named += _name_edition(match.words, result, ranking)
+            title = [Piece(role="label", text=", ".join(named), chunk_id=result.chunk_id)] if named else []
             units += [Unit(rank=result.rank, label=label, pieces=[*title, piece])]
             units += [] if match.assumes_status else quote_row(match.words, result, searcher.passages)
     return units
@@ -73,15 +82,31 @@ def add_tables(searcher: Searcher, question: str, ranking: Ranking, *, results: 
     return found
 
 
-def find_fit(searcher: Searcher, question: str, ranking: Ranking) -> float:
-    """Return how well the headers of the cells fit that an answer quotes, up to 1; 0 where it quotes none.
+def find_aptness(searcher: Searcher, question: str, ranking: Ranking) -> float:
+    """Return the probability that a question asks for one of the cells that its answer quotes; 0 where it quotes none.
 
     Args:
         searcher: Opened search.
         question: Words of the user.
         ranking: Ranking of the question.
     """
-    return max((matches[0].score for matches in _find_cells(searcher, question, ranking)), default=0.0)
+    return max((matches[0].aptness for matches in _find_cells(searcher, question, ranking)), default=0.0)
+
+
+def find_quoted_tables(searcher: Searcher, question: str, ranking: Ranking) -> frozenset[str]:
+    """Find the tables whose cell is probably what a question asks for: their other rows answer other questions.
+
+    Args:
+        searcher: Opened search.
+        question: Words of the user.
+        ranking: Ranking of the question.
+
+    Returns:
+        Ids of tables.
+    """
+    least = load_table_lookup().aptness.leading
+    found = (matches[0] for matches in _find_cells(searcher, question, ranking))
+    return frozenset(match.table_id for match in found if match.aptness >= least)
 
 
 def _find_cells(searcher: Searcher, question: str, ranking: Ranking) -> list[list[CellMatch]]:
@@ -112,7 +137,16 @@ def quote_cell(ranking: Ranking, result: Result) -> list[Unit]:
     if not ranking.cell or (ranking.route.wants_amount and not prints_figure):
         return []
     piece = Piece(role="cell", text=ranking.cell, chunk_id=result.chunk_id, node_id=result.node_id)
-    return [Unit(rank=1, label=result.heading_path.rpartition(" > ")[2], pieces=[piece])]
+    edition = _name_edition(ranking.cell, result, ranking)
+    title = [Piece(role="label", text=own, chunk_id=result.chunk_id) for own in edition]
+    return [Unit(rank=1, label=result.heading_path.rpartition(" > ")[2], pieces=[*title, piece])]
+
+
+def _name_edition(words: str, result: Result, ranking: Ranking) -> list[str]:
+    """Return form and edition of a figure, unless the question names a year or the table prints one."""
+    if ranking.route.years or _YEAR.search(words) or not result.revision:
+        return []
+    return [f"{result.form} {result.revision}".strip()]
 
 
 def quote_alike(searcher: Searcher, question: str, ranking: Ranking, *, result: Result) -> list[Unit]:

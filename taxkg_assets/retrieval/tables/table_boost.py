@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from taxkg_assets.retrieval.index.facts import PassageFacts
 from taxkg_assets.retrieval.index.index_context import IndexContext
 from taxkg_assets.retrieval.query.router import Route
 from taxkg_assets.retrieval.results import Ranking
+from taxkg_assets.retrieval.tables.table_aptness import rate_match
 from taxkg_assets.retrieval.tables.table_entry import TableCatalogue
-from taxkg_assets.retrieval.tables.table_lookup import CellMatch, find_cells, find_unit, score_tables
+from taxkg_assets.retrieval.tables.table_lookup import CellMatch, find_cells, find_unit, score_shares, score_tables
 from taxkg_assets.rules.loader import load_rules
 from taxkg_assets.rules.models.ranking import load_ranking
+from taxkg_assets.rules.models.table_lookup import load_table_lookup
 
 
 def requests_table_cell(query: str, ranking: Ranking, *, index_context: IndexContext) -> bool:
@@ -56,7 +59,7 @@ def promote_table_cell(query: str, ranking: Ranking, *, tables: TableCatalogue, 
     matches = find_cells(
         query,
         tables,
-        k=1,
+        k=load_ranking().cells.alike,
         forms=ranking.route.forms,
         names_place=bool(ranking.route.places),
         priors=score_tables(ranking, facts=index_context.passages),
@@ -65,8 +68,27 @@ def promote_table_cell(query: str, ranking: Ranking, *, tables: TableCatalogue, 
     least = limits.least_score if ranking.route.wants_amount else limits.least_unasked
     if not matches or matches[0].assumes_status or matches[0].score < least:
         return ranking
-    row = find_unit(matches[0], facts=index_context.passages)
-    return ranking if row is None else _lead_with(ranking, row, matches[0], facts=index_context.passages)
+    shares = score_shares(ranking, facts=index_context.passages)
+    match = matches[0] if ranking.route.years else take_newest(matches, tables=tables, shares=shares)
+    match = rate_match(match, query, tables=tables, share=shares.get(match.table_id, 0.0))
+    if match.aptness < load_table_lookup().aptness.leading:
+        return ranking
+    row = find_unit(match, facts=index_context.passages)
+    return ranking if row is None else _lead_with(ranking, row, match, facts=index_context.passages)
+
+
+def take_newest(matches: Sequence[CellMatch], *, tables: TableCatalogue, shares: Mapping[str, float]) -> CellMatch:
+    """Return the newest of the cells with the best one's headers whose tables are among the candidates.
+
+    Args:
+        matches: Cells, best first.
+        tables: Tables of the corpus.
+        shares: Score of each table among the candidates.
+    """
+    first = matches[0]
+    alike = [own for own in matches if (own.row_path, own.col_path) == (first.row_path, first.col_path)]
+    found = [own for own in alike if own.table_id in shares] or [first]
+    return max(found, key=lambda own: max(tables.by_id[own.table_id].context.years, default=0))
 
 
 def _lead_with(ranking: Ranking, row: int, match: CellMatch, *, facts: PassageFacts) -> Ranking:
@@ -86,5 +108,5 @@ def _lead_with(ranking: Ranking, row: int, match: CellMatch, *, facts: PassageFa
         ranking,
         candidates=(own, *(candidates[place] for place in order[1:])),
         features={name: values[order] for name, values in ranking.features.items()},
-        cell=match.words if len(match.value.split()) <= limits.most_words else "",
+        cell=match.words if match.leads and len(match.value.split()) <= limits.most_words else "",
     )

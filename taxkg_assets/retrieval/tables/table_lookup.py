@@ -35,6 +35,10 @@ class CellMatch:
     """Other cells of its row that tell it from rows with the same headers."""
     assumes_status: bool = False
     """Whether its row is for some filing statuses, and the question leaves its status open."""
+    aptness: float = 1.0
+    """Probability that the question asks for it, where it was rated."""
+    leads: bool = True
+    """Whether it may open an answer."""
 
     @property
     def words(self) -> str:
@@ -66,7 +70,7 @@ def find_cells(
     Returns:
         Matches, best first; none where no headers fit.
     """
-    parsed = _read_question(question, catalogue)
+    parsed = read_table_question(question, catalogue)
     parsed = replace(parsed, forms=frozenset(forms), names_place=names_place)
     limits = load_table_lookup().limits
     matches: list[CellMatch] = []
@@ -100,15 +104,23 @@ def find_table_cells(
     Returns:
         For each table its best matches; those whose headers fit as well as the best one's follow it, of other rows.
     """
-    parsed = replace(_read_question(question, catalogue), forms=frozenset(forms))
+    parsed = replace(read_table_question(question, catalogue), forms=frozenset(forms))
     entries = (catalogue.by_id[table_id] for table_id in tables if table_id in catalogue.by_id)
     found = [_match_table(entry, _score_cells(parsed, entry, catalogue), prior=None) for entry in entries]
     within = load_table_lookup().weights.alike_within
     return [[own for own in matches if own.score >= matches[0].score - within] for matches in found if matches]
 
 
-def _read_question(question: str, catalogue: TableCatalogue) -> Question:
-    """Parse a question; a bare number that is also the number of a form may name it: "my 99999"."""
+def read_table_question(question: str, catalogue: TableCatalogue) -> Question:
+    """Parse a question; a bare number that is also the number of a form may name it: "my 99999".
+
+    Args:
+        question: Words of the user.
+        catalogue: Tables of the corpus.
+
+    Returns:
+        The parsed question.
+    """
     parsed = _with_sections(read_question(question), catalogue.rarity)
     numbers = (
         replace(own, may_name=not (own.is_money or own.is_percent) and own.value in catalogue.form_numbers)
@@ -234,12 +246,27 @@ def score_tables(ranking: Ranking, *, facts: PassageFacts) -> dict[str, float]:
     Returns:
         Best score of each table as a share of the best table's, 0 to 1.
     """
-    found: dict[str, float] = {}
-    for candidate in ranking.candidates:
-        if (table_id := facts.tables.get(candidate.row)) is not None:
-            found[table_id] = max(found.get(table_id, 0.0), candidate.score)
+    found = score_shares(ranking, facts=facts)
     best = max(found.values(), default=0.0)
     return {table_id: score / best for table_id, score in found.items()} if best > 0 else {}
+
+
+def score_shares(ranking: Ranking, *, facts: PassageFacts) -> dict[str, float]:
+    """Score each table by a ranking of passages, as a share of the first passage's score.
+
+    Args:
+        ranking: Ranked candidates.
+        facts: Columns of passages.
+
+    Returns:
+        Best score of each table among the candidates; none where the first passage scores 0 or less.
+    """
+    first = ranking.candidates[0].score if ranking.candidates else 0.0
+    found: dict[str, float] = {}
+    for candidate in ranking.candidates if first > 0 else ():
+        if (table_id := facts.tables.get(candidate.row)) is not None:
+            found[table_id] = max(found.get(table_id, 0.0), candidate.score / first)
+    return found
 
 
 def find_unit(match: CellMatch, *, facts: PassageFacts) -> int | None:

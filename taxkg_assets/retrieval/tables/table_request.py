@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from taxkg_assets.retrieval.index.facts import PassageFacts
 from taxkg_assets.retrieval.results import Ranking
+from taxkg_assets.retrieval.tables.table_aptness import rate_match
 from taxkg_assets.retrieval.tables.table_boost import may_request_cell
 from taxkg_assets.retrieval.tables.table_entry import TableCatalogue
-from taxkg_assets.retrieval.tables.table_lookup import CellMatch, find_table_cells, list_statuses
+from taxkg_assets.retrieval.tables.table_lookup import CellMatch, find_table_cells, list_statuses, score_shares
 from taxkg_assets.rules.anchored_search import matches_any
 from taxkg_assets.rules.models.answers import load_answers
+from taxkg_assets.rules.models.table_lookup import load_table_lookup
 
 
 def find_requested_cells(
@@ -50,26 +50,17 @@ def _choose_cells(
     found = [matches for matches in found if matches]
     if is_closed:  # words answer a question for yes or no, a figure does not
         found = [matches for matches in found if not matches_any("answers", "values", matches[0].value)]
-    best = ranking.candidates[0].score if ranking.candidates else 0.0
-    shares = {table_id: score / best for table_id, score in _score_tables(ranking, facts).items() if best > 0}
-
-    def rate(matches: Sequence[CellMatch]) -> float:
-        return (matches[0].score + shares.get(matches[0].table_id, 0.0)) / 2
-
-    found = sorted(
-        (matches for matches in found if rate(matches) >= limits.least_rate),
-        key=lambda matches: (-rate(matches), matches[0].table_id),
+    shares = score_shares(ranking, facts=facts)
+    rated = [
+        [rate_match(own, question, tables=tables, share=shares.get(own.table_id, 0.0)) for own in matches]
+        for matches in found
+    ]
+    least = load_table_lookup().aptness.least
+    rated = sorted(
+        (matches for matches in rated if matches[0].aptness >= least),
+        key=lambda matches: (-matches[0].aptness, matches[0].table_id),
     )
-    return [matches for matches in found if rate(matches) >= rate(found[0]) - limits.within][: limits.most]
-
-
-def _score_tables(ranking: Ranking, facts: PassageFacts) -> dict[str, float]:
-    """Return the best score of a candidate of each table."""
-    scores: dict[str, float] = {}
-    for own in ranking.candidates:
-        if (table_id := facts.tables.get(own.row)) is not None:
-            scores[table_id] = max(scores.get(table_id, own.score), own.score)
-    return scores
+    return [matches for matches in rated if matches[0].aptness >= rated[0][0].aptness - limits.within][: limits.most]
 
 
 def _list_tables(ranking: Ranking, facts: PassageFacts) -> list[str]:

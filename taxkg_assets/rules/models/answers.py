@@ -25,9 +25,7 @@ class Tables(Section):
     Attributes:
         candidates: Number of candidates among which tables are looked for.
         read: Largest number of tables whose headers are compared with the question.
-        least_rate: Least mean of that fit and of the table's score as a share of the first candidate's.
-        sure: Fit from which a cell is a reason to answer.
-        within: How much worse than the best table a second one may fit.
+        within: How much less apt than the best table's cell a second one may be.
         least_score: Least fit of the headers of a cell, up to 1.
         least_closed: Least fit where the question is for yes or no.
         most: Largest number of tables.
@@ -37,8 +35,6 @@ class Tables(Section):
 
     candidates: int
     read: int
-    least_rate: float
-    sure: float
     within: float
     least_score: float
     least_closed: float

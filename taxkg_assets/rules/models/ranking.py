@@ -76,13 +76,15 @@ class Cells(Section):
 
     Written questions whose answer is no table hardly ever reach half of it; who asks for no figure has to be
     matched better. Only looked up where a table is among the first candidates. A cell of more words than
-    `most_words` is a text, and no answer as it is.
+    `most_words` is a text, and no answer as it is. Of the best `alike` cells those of other editions with the
+    same headers are compared: the newest leads.
     """
 
     least_score: float
     least_unasked: float
     candidates: int
     most_words: int
+    alike: int
 
 
 class Ranking(Family):

@@ -88,6 +88,26 @@ class Limits(Section):
     statuses: int
 
 
+class Aptness(Section):
+    """Values of `aptness`: whether a question asks for the cell that fits it best.
+
+    Attributes:
+        bias: Log odds without any signal.
+        weights: Weights of the signals in log odds.
+        leading: Least probability of a cell that opens an answer.
+        least: Least probability of a cell that is shown.
+        anchored: Least share of the question's words that title, row and column of a leading cell print.
+        long_value: Words from which a value is a text.
+    """
+
+    bias: float
+    weights: dict[str, float]
+    leading: float
+    least: float
+    anchored: float
+    long_value: int
+
+
 class TableLookup(Family):
     """Content of `rules/table_lookup.yaml`, without its lists of rules."""
 
@@ -96,6 +116,7 @@ class TableLookup(Family):
     noise: tuple[str, ...]
     weights: Weights
     limits: Limits
+    aptness: Aptness
 
 
 @cache

@@ -220,7 +220,11 @@ def test_the_cell_of_a_table_among_the_passages_is_quoted(
     found = next(own for own in ranking.candidates if own.row == 0)
     ranking = replace(ranking, cell="", candidates=(found,))
     result = next(row for row in tabled.assemble(ranking, k=9) if row.node_id == first[0])
-    units = quote_table_cells(tabled, question, ranking, results=[result])
+    units = [
+        unit
+        for leads in (True, False)
+        for unit in quote_table_cells(tabled, question, ranking, results=[result], leads=leads)
+    ]
     assert [
         [piece.text.rpartition(": ")[2] for piece in unit.pieces if piece.role == "cell"] for unit in units
     ] == values

@@ -56,3 +56,13 @@ def test_editions_of_one_product_and_boxes_of_several_forms_are_named(searcher: 
     assert name_editions([(boxed, first), (plain, same)], searcher.facts, is_compared=False)[0] == (
         f"{first.form} {first.revision}"
     )
+
+
+def test_an_amount_that_a_newer_document_may_have_changed_is_named(searcher: Searcher) -> None:
+    """One with its year, and a rule without an amount, need no name."""
+    results = searcher.assemble(searcher.rank("box 1a harbour rent of the 2077-ZED"), k=30)
+    stale = {row["document_id"] for row in searcher.facts.documents if row["is_stale"]}
+    old = next(result for result in results if result.document in stale)
+    texts = ("The rent of a berth is $40.", "For 2030, the rent of a berth is $40.", "Enter the rent of berths.")
+    named = [bool(name_editions([(draft(own), old)], searcher.facts, is_compared=False)[0]) for own in texts]
+    assert named == [True, False, False]

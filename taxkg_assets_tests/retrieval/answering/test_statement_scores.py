@@ -80,3 +80,9 @@ def test_a_unit_is_repeated_by_one_other_unit_not_by_several_together() -> None:
 
 def test_figures_are_amounts_and_numbers_not_keys() -> None:
     assert find_figures(["1,200", "30", "box_3", "w-2", "rent"]) == frozenset({"1,200", "30"})
+
+
+def test_what_ends_in_the_past_is_expired_with_what_it_announces() -> None:
+    past = "On and after May first, nineteen hundred seventy until and including June, nineteen hundred eighty:"
+    found = read_all(("Toll", [past, "A barge pays $4 a day at the gate.", "A ferry pays $9 a day at the gate."]))
+    assert [own.is_expired for own in found] == [True, True, False]

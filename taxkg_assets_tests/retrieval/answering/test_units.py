@@ -42,6 +42,11 @@ def test_a_sentence_that_leans_on_another_brings_it(reported: Reported, opening:
     assert reported(("Rent", lines), of=opening).startswith("Members pay no rent for a berth.")
 
 
+def test_what_a_colon_announces_comes_with_its_announcement(reported: Reported) -> None:
+    lines = ["Until 1990, the toll is due at these rates:", "A barge pays $4 a day at the gate of the harbor."]
+    assert "Until 1990" in reported(("Toll", lines), of="A barge")
+
+
 def test_an_exception_follows_its_rule(reported: Reported) -> None:
     lines = ["Enter all the rent of the year. Do not enter rent of barns. The form is due in May of the next year."]
     found = reported(("Rent", lines), of="Enter all")

@@ -170,8 +170,8 @@ def test_numbers_of_forms_and_months_of_dates_are_words() -> None:
     assert find_words("August") <= find_words("1/1/31–8/31/31")
 
 
-def test_a_table_far_down_needs_a_better_fit() -> None:
-    """The fit of the headers and the place of the table count alike."""
+def test_a_table_far_down_opens_no_answer() -> None:
+    """The fit of the headers and the place of the table count both."""
     facts = PassageFacts(pl.DataFrame({"table_id": [None, "toll:1"]}))
     facts.__dict__["tables"] = {1: "toll:1"}
     catalogue, question = _catalogue(BRACKETS), "rate for cargo with a value of 45,000"
@@ -181,9 +181,9 @@ def test_a_table_far_down_needs_a_better_fit() -> None:
         ranking = Ranking(Route(wants_amount=True), candidates, {}, {}, np.zeros(1, np.float32))
         return find_requested_cells(question, ranking, tables=catalogue, facts=facts)
 
-    assert find(3.9)[0][0].value == "8%"
+    assert (find(3.9)[0][0].value, find(3.9)[0][0].leads) == ("8%", True)
     catalogue.scored.clear()
-    assert find(0.1) == []
+    assert not find(0.1)[0][0].leads
     catalogue.scored.clear()
     ranking = Ranking(Route(keys=("box_1",)), (Candidate(1, 4.0, None, None, 0.0),), {}, {}, np.zeros(1, np.float32))
     assert find_requested_cells("what is in box 1", ranking, tables=catalogue, facts=facts) == []

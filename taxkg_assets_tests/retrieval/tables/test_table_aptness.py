@@ -1,0 +1,69 @@
+"""Whether a question asks for the cell that fits it best."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from taxkg_assets.retrieval.tables.table_aptness import rate_match
+from taxkg_assets.retrieval.tables.table_boost import take_newest
+from taxkg_assets.retrieval.tables.table_entry import TableCatalogue, TableContext, build_table_catalogue
+from taxkg_assets.retrieval.tables.table_lookup import CellMatch, find_table_cells
+
+
+def _list(title: str, header: list[str], rows: list[list[str]]) -> dict[str, Any]:
+    """A table whose first column names its rows."""
+    cells = [
+        {"row_ix": row_ix, "col_ix": ix, "row_path": row[0] if ix else "", "col_path": header[ix], "text": text}
+        for row_ix, row in enumerate(rows)
+        for ix, text in enumerate(row)
+    ]
+    return {"table_id": "z:1", "document_id": "z", "title": title, "cells": cells}
+
+
+PERIODS = _list(
+    "Service Lives of Moored Property", ["Property", "Service life"],
+    [["Lanterns on moored boats", "5 years"], ["Boats from 20 to 40 feet", "27 years"]],
+)  # fmt: skip
+CHART = _list("Who Files a Log", ["Status", "File if the dues are at least"], [["Single", "$70"], ["Married", "$90"]])
+EXAMPLE = _list("Example of a Harbor Toll", ["Length", "Toll"], [["20 to 40 feet", "$12"], ["over 40 feet", "$15"]])
+
+
+def _rate(question: str, table: dict[str, Any], *, share: float = 1.0, years: tuple[int, ...] = ()) -> CellMatch:
+    context = TableContext(document="Harbor Dues and Discounts", headings="Booklet > Logs", years=years)
+    catalogue: TableCatalogue = build_table_catalogue([table], {"z:1": context})
+    match = find_table_cells(question, catalogue, tables=["z:1"])[0][0]
+    return rate_match(match, question, tables=catalogue, share=share)
+
+
+def test_a_cell_leads_where_something_of_the_question_selects_its_row() -> None:
+    assert _rate("service life of property: a boat of 30 feet", PERIODS).leads
+    assert not _rate("service life of moored property", PERIODS).leads
+
+
+def test_a_status_alone_selects_a_row_of_a_table_about_something_else() -> None:
+    """Only the name of the document says "discount": the table is about who has to file."""
+    found = _rate("discount for single", CHART)
+    assert not found.leads
+
+
+@pytest.mark.parametrize(("share", "leads"), [(1.0, True), (0.1, False)])
+def test_a_table_that_the_search_finds_far_down_does_not_lead(share: float, leads: bool) -> None:
+    assert _rate("service life of a boat, 30 feet long", PERIODS, share=share).leads is leads
+
+
+def test_an_invented_case_and_another_year_are_never_apt() -> None:
+    assert _rate("toll for a length of 30 feet", EXAMPLE).aptness == 0.0
+    question = "service life of property in 2031: a boat of 30 feet"
+    assert _rate(question, PERIODS, years=(2029,)).aptness == 0.0
+    assert _rate(question, PERIODS, years=(2031,)).aptness > 0.5
+
+
+def test_of_editions_with_the_same_headers_the_newest_leads() -> None:
+    tables = [PERIODS | {"table_id": name} for name in ("old", "new", "unfound")]
+    contexts = {name: TableContext(years=(year,)) for name, year in (("old", 2029), ("new", 2030), ("unfound", 2031))}
+    catalogue = build_table_catalogue(tables, contexts)
+    question = "service life of a boat, 30 feet long"
+    matches = [own[0] for own in find_table_cells(question, catalogue, tables=list(contexts))]
+    assert take_newest(matches, tables=catalogue, shares={"old": 1.0, "new": 0.9}).table_id == "new"
