@@ -9,6 +9,7 @@ import dataframely as dy
 import polars as pl
 
 from taxkg_assets import schemas
+from taxkg_assets.defs.home.extraction_report import show_extraction, write_extraction_report
 from taxkg_assets.defs.home.index_files import open_catalogue, open_whole_index
 from taxkg_assets.defs.home.kept_tokens import KeptTokens
 from taxkg_assets.defs.home.models import defer_base, defer_encoder, is_tuned, model_hash
@@ -275,6 +276,9 @@ family_figures = table(
     group="evaluation",
     resources={"labels": open_labels},
     fingerprint=gold_fingerprint,
+    after=("document_quality", "fields", "quarantine"),
+    publish=write_extraction_report,
+    show=show_extraction,
 )
 
 
