@@ -27,7 +27,8 @@ _FIGURES = {
     "cell_accuracy": "table cells with both headers",
 }
 _SOURCES = (
-    "A page is read by its structure tags or its form template where it has trusted ones, and by its layout otherwise."
+    "A page is read by its structure tags or its form template where it has trusted ones, and by its layout otherwise. "
+    "The columns tags, template, layout and no text count pages; those without text are scanned or blank."
 )
 _CONFIDENCE = (
     "The confidence of a role is the chance that the role of an element (heading, text, table, …) is right, calibrated "
@@ -96,7 +97,7 @@ def _write_types(read: pl.DataFrame) -> Table:
     ]
     if len(rows) > 1:
         rows.append(_type_row("all", read, is_strong=True))
-    columns = ("Document type", "Documents", "Pages", *(f"By {name}" for name in PAGE_SOURCES), "Image only")
+    columns = ("Document type", "Documents", "Pages", *(name.capitalize() for name in PAGE_SOURCES), "No text")
     return Table((*columns, *(_NAMES.get(name, name.capitalize()) for name in COUNTED), "Confidence"), tuple(rows))
 
 
@@ -121,7 +122,7 @@ def _type_row(name: str, own: pl.DataFrame, *, is_strong: bool = False) -> tuple
 def _write_checks(quality: dy.DataFrame[DocumentQuality]) -> Table:
     rows = tuple(
         (
-            Cell(row["law"].replace("_", " "), is_words=True),
+            Cell(row["law"].replace("_", " ")),
             Cell("holds back" if row["strength"] == "corrupt" else "flags"),
             Cell(f"{row['passed']:,}"),
             *(Cell(f"{row[name]:,}", is_strong=row[name] > 0) for name in ("flagged", "withheld")),

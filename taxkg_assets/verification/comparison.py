@@ -360,7 +360,7 @@ def add_similarity(claim: Claim, found: Sequence[Comparison], *, reader: Passage
         found: Comparisons.
         reader: Reads the meaning of passages; without an encoder, coverage counts twice.
     """
-    texts = [[_spoken(row.passage), *split_passage(row.passage.spoken)] for row in found]
+    texts = [[_spoken(row.passage), *split_passage(row.passage.written_out)] for row in found]
     cosines = iter(reader.compare_meaning(claim.plain, [text for own in texts for text in own]))
     is_negative = _is_negative(claim.plain, reader)
     rated = []
@@ -381,9 +381,12 @@ def add_similarity(claim: Claim, found: Sequence[Comparison], *, reader: Passage
 
 
 def _is_negative(text: str, reader: PassageReader) -> bool:
-    """Return whether an odd number of the clauses of a text deny."""
-    return sum(clause.is_negative for clause in reader.wording_of(text).clauses) % 2 == 1
+    """Return whether an odd number of the clauses of a text deny; its conditions and exceptions do not count."""
+    clauses = reader.wording_of(text).clauses
+    said = [clause for clause in clauses if not (clause.is_condition or clause.is_exception)] or clauses
+    return sum(clause.is_negative for clause in said) % 2 == 1
 
 
 def _spoken(passage: Passage) -> str:
-    return f"{passage.headings[-1] if passage.headings else ''}. {passage.spoken}"
+    heading = passage.abbreviations.write_out(passage.headings[-1]) if passage.headings else ""
+    return f"{heading}. {passage.written_out}"
