@@ -39,8 +39,8 @@ _MEASURED = (
     "family_figures has the figures of each family."
 )
 _NOT_MEASURED = (
-    "Not measured: no labels of headings, owners, roles or cells are for documents of this home. Name a folder of labels "
-    "in TAXKG_GOLD."
+    "Not measured: no labels of headings, owners, roles or cells are for documents of this home. Name a folder of "
+    "labels in TAXKG_GOLD."
 )
 
 
@@ -85,8 +85,8 @@ def _summarize(
 ) -> str:
     flagged = quality.filter(pl.col("outcome") == "flagged")["document_id"].n_unique()
     return (
-        f"Documents: {documents.height:,}, with {documents['page_count'].sum():,} pages. Served with a flag: {flagged:,}. "
-        f"In quarantine: {quarantine.height:,}."
+        f"Documents: {documents.height:,}, with {documents['page_count'].sum():,} pages. "
+        f"Served with a flag: {flagged:,}. In quarantine: {quarantine.height:,}."
     )
 
 

@@ -32,7 +32,7 @@ def find_doubts(claim: Claim, text: str, wording: Wording, *, language: Language
 
     Returns:
         Names of the reasons: `order`, `sequence`, `universal`, `contrast`, `lack`, `case`, `failure`, `only`, `prefix`,
-        `time`, `past`, `one`, `keys`, `condition`, `scattered`, `fragment`.
+        `time`, `past`, `one`, `keys`, `condition`, `scattered`.
     """
     text = fold(text)
     found = {
@@ -51,7 +51,6 @@ def find_doubts(claim: Claim, text: str, wording: Wording, *, language: Language
         "keys": pairs_keys_otherwise(claim, text, language=language),
         "condition": _holds_in_one_case(claim.wording, text, wording),
         "scattered": is_scattered(claim, text, language=language),
-        "fragment": _is_fragment(claim, text, wording),
     }
     return frozenset(name for name, is_found in found.items() if is_found)
 
@@ -130,16 +129,6 @@ def _holds_in_one_case(one: Wording, text: str, other: Wording) -> bool:
     """Return whether a passage turns to a case, as in `However, … if …`, and the claim states no condition."""
     is_case = is_contrast(text) and any(own.is_condition for own in other.clauses)
     return is_case and not any(own.is_condition for own in one.clauses)
-
-
-def _is_fragment(claim: Claim, text: str, wording: Wording) -> bool:
-    """Return whether a passage says nothing of its own, such as a heading, and a claim says what must, may or can't be.
-
-    The label of a box, line or code that the claim names says what is in it.
-    """
-    is_rule = any(own.force or own.is_negative for own in claim.wording.clauses)
-    is_order = find_rule("verification", "imperatives", "order").pattern.search(text) is not None
-    return is_rule and not claim.keys and not is_order and not any(own.has_verb for own in wording.clauses)
 
 
 def _lacks_sequence(claim: str, text: str) -> bool:
