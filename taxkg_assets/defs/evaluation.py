@@ -9,7 +9,6 @@ import dataframely as dy
 import polars as pl
 
 from taxkg_assets import schemas
-from taxkg_assets.defs.home.extraction_report import show_extraction, write_extraction_report
 from taxkg_assets.defs.home.index_files import open_catalogue, open_whole_index
 from taxkg_assets.defs.home.kept_tokens import KeptTokens
 from taxkg_assets.defs.home.models import defer_base, defer_encoder, is_tuned, model_hash
@@ -18,6 +17,7 @@ from taxkg_assets.defs.home.question_vectors import QuestionVectors
 from taxkg_assets.defs.home.rerankers import open_reranker, reranker_hash
 from taxkg_assets.defs.home.store import Store, digest
 from taxkg_assets.defs.home.timing import read_times
+from taxkg_assets.defs.wiring.extraction_report import show_extraction, write_extraction_report
 from taxkg_assets.defs.wiring.gates import gate
 from taxkg_assets.defs.wiring.gold import gold_fingerprint, open_labels, open_query_sets
 from taxkg_assets.defs.wiring.resources import Home
