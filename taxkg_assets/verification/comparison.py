@@ -315,8 +315,12 @@ def _words_of(passage: Passage, reader: PassageReader) -> tuple[Words, Words]:
 
 
 def _align(claim: Claim, row: Comparison, *, reader: PassageReader) -> Comparison:
-    """Return the comparison of a claim in the words of the passage; the same one where no encoder reads words."""
-    if reader.language.read_vectors is None:
+    """Return the comparison of a claim in the words of the passage.
+
+    It is the same one where no encoder reads words, and where other words would change nothing: the passage states
+    too few of the claim's values, or says where to read on.
+    """
+    if reader.language.read_vectors is None or row.unmatched or row.is_pointer:
         return row
     wording, place = reader.words_of(row.passage)
     aligned = reader.aligner.align(claim, row.passage, own=wording.words, place=place, part=row.part)
