@@ -103,8 +103,8 @@ def _write_types(read: pl.DataFrame) -> Table:
 
 def _type_row(name: str, own: pl.DataFrame, *, is_strong: bool = False) -> tuple[Cell, ...]:
     sources = own["page_sources"].explode().drop_nulls().struct.field("source")
-    total = own["elements"].sum()
-    mean = (own["elements"] * own["role_confidence"].fill_null(0.0)).sum() / total if total else None
+    total = int(own["elements"].sum())
+    mean = float((own["elements"] * own["role_confidence"].fill_null(0.0)).sum()) / total if total else None
     numbers = (
         own.height,
         own["page_count"].sum(),
