@@ -52,7 +52,7 @@ def render_extraction_report(
     figures: dy.DataFrame[FamilyFigures],
     counts: pl.DataFrame,
 ) -> RenderedReport:
-    """Render the report: how pages were read, document checks, what to review, and figures on labels.
+    """Render the report: how pages were read, document checks, what to check, and figures on labels.
 
     Args:
         documents: Documents of the home.
@@ -141,7 +141,7 @@ def _write_findings(quality: dy.DataFrame[DocumentQuality], quarantine: dy.DataF
     rows += [
         (row["document_id"], row["outcome"], row["message"], row["remedy"]) for row in failed.iter_rows(named=True)
     ]
-    yield Heading("What to look at")
+    yield Heading("What to check")
     if not rows:
         yield Paragraph("Nothing: every document passes every check.")
         return

@@ -13,7 +13,7 @@ _PART = re.compile(r"[^\W\d_]+")
 
 
 class Abbreviations:
-    """Abbreviations of one document, each with the words that it stands for."""
+    """Abbreviations of one document, each with its words."""
 
     def __init__(self, names: Mapping[str, str]) -> None:
         """Take the words for each abbreviation.

@@ -1,4 +1,4 @@
-"""The extraction report: counts by document type, document checks, what to look at, figures on labels."""
+"""The extraction report: counts by document type, document checks, what to check, figures on labels."""
 
 from __future__ import annotations
 

@@ -12,7 +12,12 @@ EXTRACTION = "reports/extraction"
 
 
 def write_extraction_report(home: Home, figures: pl.DataFrame) -> None:
-    """Write the report of how the documents were read into the home's reports, as Markdown and HTML."""
+    """Write the report of how the documents were read into the home's reports, as Markdown and HTML.
+
+    Args:
+        home: Home whose documents were read.
+        figures: Rows of `family_figures`.
+    """
     store = home.store
     counts = store.scan("elements").group_by("document_id").agg(pl.len().alias("elements"), pl.mean("role_confidence"))
     for name in COUNTED[1:]:
@@ -30,6 +35,10 @@ def write_extraction_report(home: Home, figures: pl.DataFrame) -> None:
 
 
 def show_extraction(store: Store) -> dict[str, dg.MetadataValue]:
-    """Return the report of how the documents were read for the UI."""
+    """Return the report of how the documents were read for the UI.
+
+    Args:
+        store: Store of the home.
+    """
     report = store.storage.read(f"{EXTRACTION}.md") or b""
     return {"report": dg.MetadataValue.md(report.decode())}
