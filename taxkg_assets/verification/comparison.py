@@ -76,7 +76,6 @@ class Comparison:
         rivalry: How much nearer the nearest passage is that says otherwise, -0.5 to 0.5.
         behind: How much more similar the most similar passage is, 0 to 1.
         doubts: Why the passage may say something else although it has the claim's words.
-        is_rare_elsewhere: Whether a passage about as near has a rare word of the claim that this one lacks.
         is_heading: Whether the passage is a heading that says nothing of its own, and the claim states a rule.
     """
 
@@ -115,7 +114,6 @@ class Comparison:
     behind: float = 0.0
     doubts: frozenset[str] = frozenset()
     is_heading: bool = False
-    is_rare_elsewhere: bool = False
 
     @property
     def score(self) -> float:
@@ -224,7 +222,7 @@ def compare(claim: Claim, passage: Passage, *, reader: PassageReader) -> Compari
         is_stronger=demands_more(claim.wording, wording, weights=claim.weights),
         absent=frozenset(word for word in claim.weights if not match_word(word, wording.words)),
         is_of_other_year=_is_of_other_year(claim, reader.values_of(passage)),
-        lacks_sense=lacks_sense(claim.wording, wording.words, language=reader.language),
+        lacks_sense=lacks_sense(claim.wording, wording.words | place, language=reader.language),
         asserted=score_asserted(claim.wording, wording, weights=claim.weights),
         is_excepted=is_excepted(claim.wording, wording, weights=claim.weights),
         names_exception=names_exception(claim.wording, wording, weights=claim.weights),

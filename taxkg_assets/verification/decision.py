@@ -54,7 +54,6 @@ def supports(row: Comparison, *, least_score: float | None = None) -> bool:
         and not row.is_under_denial
         and not row.is_pointer
         and not row.is_heading
-        and not row.is_rare_elsewhere
         and not (row.turns_part and row.turns_whole)
         and not row.doubts
         and row.agreement >= bounds.agreement

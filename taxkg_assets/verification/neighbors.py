@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from taxkg_assets.rules.models.verification import load_verification
 from taxkg_assets.verification.claims import Claim
 from taxkg_assets.verification.comparison import Comparison
 
@@ -36,7 +35,6 @@ def relate(claim: Claim, rows: Sequence[Comparison]) -> list[Comparison]:
             found_elsewhere=_score_elsewhere(claim, row, rows),
             rivalry=_score_rivalry(row, rows),
             behind=best - row.similarity,
-            is_rare_elsewhere=_is_rare_elsewhere(claim, row, rows),
         )
         for row in rows
     ]
@@ -44,20 +42,10 @@ def relate(claim: Claim, rows: Sequence[Comparison]) -> list[Comparison]:
 
 def _score_elsewhere(claim: Claim, row: Comparison, rows: Sequence[Comparison]) -> float:
     """Return the weighted share of a claim's words that a passage lacks and another one has, 0 to 1."""
-    total = sum(claim.weights.values())
-    return sum(claim.weights.get(word, 0.0) for word in _find_elsewhere(row, rows)) / total if total else 0.0
-
-
-def _find_elsewhere(row: Comparison, rows: Sequence[Comparison]) -> frozenset[str]:
-    """Return the words of a claim that a passage lacks and another near one has."""
     others = [own for own in rows if own.similarity >= row.similarity - _ABOUT_AS_NEAR and not _is_same_place(own, row)]
-    return frozenset[str]().union(*(row.own_absent - own.own_absent for own in others))
-
-
-def _is_rare_elsewhere(claim: Claim, row: Comparison, rows: Sequence[Comparison]) -> bool:
-    """Return whether another near passage has a rare word of a claim that this one lacks: it means that one."""
-    least = load_verification().thresholds.rare_weight
-    return any(claim.weights.get(word, 0.0) >= least for word in _find_elsewhere(row, rows))
+    there = frozenset().union(*(row.own_absent - own.own_absent for own in others)) if others else frozenset[str]()
+    total = sum(claim.weights.values())
+    return sum(claim.weights.get(word, 0.0) for word in there) / total if total else 0.0
 
 
 def _score_rivalry(row: Comparison, rows: Sequence[Comparison]) -> float:

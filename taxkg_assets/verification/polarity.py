@@ -40,11 +40,9 @@ def find_contrary(one: Wording, other: Wording, *, weights: Mapping[str, float])
 def lacks_sense(one: Wording, words: Words, *, language: Language) -> bool:
     """Return whether a word of a statement that has a contrary, such as `exempt`, is missing from a passage.
 
-    A heading above the passage does not say it of what the passage is about.
-
     Args:
         one: The statement.
-        words: Stems of the passage.
+        words: Stems of the passage and its place.
         language: Functions that read words.
 
     Source:

@@ -31,15 +31,6 @@ def test_a_word_that_another_near_passage_has_counts_against_one_without_it() ->
     assert _relate(0.8, 0.2)["day"][0] == 0.0  # too far from the claim to mean what it means
 
 
-def test_a_rare_word_that_another_near_passage_has_is_meant() -> None:
-    reader = PassageReader(LANGUAGE, {"i9999--2031": ("9999",)})
-    rows = add_similarity(CLAIM, [compare(CLAIM, own, reader=reader) for own in (DAY, NIGHT)], reader=reader)
-    rare = replace(CLAIM, weights={word: 8.0 if word == "overnight" else 3.0 for word in CLAIM.weights})
-    for claim, is_rare in ((CLAIM, False), (rare, True)):
-        found = {row.passage.node_id: row.is_rare_elsewhere for row in relate(claim, rows)}
-        assert found == {"day": is_rare, "night": False}
-
-
 def test_a_nearer_passage_that_denies_counts_as_a_rival() -> None:
     near, far = _relate(0.5, 0.9)["day"][1], _relate(0.9, 0.5)["day"][1]
     assert near > far

@@ -39,7 +39,6 @@ class Thresholds(Section):
         blend: Weight, 0 to 1, of the encoder's similarity next to the coverage.
         score: Blended score, 0 to 1, of a passage that is near.
         missing_weight: Inverse document frequency from which a word must not be missing.
-        rare_weight: Inverse document frequency from which a word of a statement is meant, where a near passage has it.
         agreement: Share, 0 to 1, of aligned words of the same polarity in a passage that supports.
         disagreement: Share up to which the polarity counts as opposite.
         contradiction: Blended score from which a difference contradicts.
@@ -64,7 +63,6 @@ class Thresholds(Section):
     blend: float
     score: float
     missing_weight: float
-    rare_weight: float
     agreement: float
     disagreement: float
     contradiction: float
