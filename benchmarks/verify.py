@@ -34,6 +34,8 @@ SPLITS = (
     "fourth_held_out",
     "fifth_development",
     "fifth_held_out",
+    "sixth_development",
+    "sixth_held_out",
 )
 SAMPLES = "samples"
 PASSED = frozenset({Verdict.supported, Verdict.verbatim})

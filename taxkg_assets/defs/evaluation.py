@@ -17,6 +17,7 @@ from taxkg_assets.defs.home.question_vectors import QuestionVectors
 from taxkg_assets.defs.home.rerankers import open_reranker, reranker_hash
 from taxkg_assets.defs.home.store import Store, digest
 from taxkg_assets.defs.home.timing import read_times
+from taxkg_assets.defs.wiring.extraction_report import show_extraction, write_extraction_report
 from taxkg_assets.defs.wiring.gates import gate
 from taxkg_assets.defs.wiring.gold import gold_fingerprint, open_labels, open_query_sets
 from taxkg_assets.defs.wiring.resources import Home
@@ -275,6 +276,9 @@ family_figures = table(
     group="evaluation",
     resources={"labels": open_labels},
     fingerprint=gold_fingerprint,
+    after=("document_quality", "fields", "quarantine"),
+    publish=write_extraction_report,
+    show=show_extraction,
 )
 
 

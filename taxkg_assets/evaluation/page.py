@@ -27,7 +27,7 @@ p { margin: .3rem 0 .8rem; color: var(--soft); max-width: 78ch; }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
 th, td { padding: .4rem .7rem; text-align: right; white-space: nowrap; border-bottom: 1px solid var(--line); }
 th { font-size: .78rem; font-weight: 600; color: var(--soft); background: var(--card); }
-th:first-child, td:first-child, td.words { text-align: left; }
+th:first-child, td:first-child, th.words, td.words { text-align: left; }
 th:first-child, td:first-child { position: sticky; left: 0; background: var(--back); }
 th:first-child { background: var(--card); }
 td.words { white-space: normal; }
@@ -47,6 +47,8 @@ figcaption { font-size: .85rem; font-weight: 600; margin-bottom: .2rem; }
 .plot .whisker.strong { stroke: var(--strong); stroke-width: 2; }
 .plot .dot.strong { fill: var(--strong); }
 @media (max-width: 600px) {
+  th:first-child, td:first-child { min-width: 9rem; max-width: 52vw; white-space: normal;
+    overflow-wrap: break-word; }
   .scroll:has(> .intervals) { overflow: hidden; }
   .intervals { min-width: 0; width: 126%; }
   .intervals text { font-size: 21px; }
@@ -169,7 +171,10 @@ def _block_to_html(block: Block) -> str:
         case Paragraph():
             return f"<p>{escape(block.text)}</p>"
         case Table():
-            head = "".join(f'<th scope="col">{escape(name)}</th>' for name in block.columns)
+            head = "".join(
+                f'<th scope="col"{_words_class(block, place)}>{escape(name)}</th>'
+                for place, name in enumerate(block.columns)
+            )
             body = "\n".join(f"<tr>{''.join(map(_cell_to_html, row))}</tr>" for row in block.rows)
             return (
                 f'<div class="scroll" tabindex="0" role="group" aria-label="Table">'
@@ -181,6 +186,11 @@ def _block_to_html(block: Block) -> str:
                 f"<figure><figcaption>{caption}</figcaption>\n"
                 f'<div class="scroll" tabindex="0" role="group" aria-label="{caption}">{block.svg}</div>\n</figure>'
             )
+
+
+def _words_class(table: Table, place: int) -> str:
+    """Return the class of the name of a column of words, which is printed at the left as they are."""
+    return ' class="words"' if any(row[place].is_words for row in table.rows) else ""
 
 
 def _cell_to_html(cell: Cell) -> str:

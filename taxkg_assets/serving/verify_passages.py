@@ -52,6 +52,7 @@ class PassageFinder:
         passages: list[Passage] = []
         near: list[Passage] = []
         for name in document_ids:
+            claim = replace(claim, plain=self.shortlist_of(name).abbreviations.write_out(claim.plain))
             passages += self.shortlist_of(name).find(claim)
             if is_aligned:
                 near += self._find_near(claim, name)

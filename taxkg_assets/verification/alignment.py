@@ -67,7 +67,7 @@ class Aligner:
         if not lacking:
             return Alignment(claim, {}, answered)
         needed = self._find_needed(lacking)
-        nearest = self._find_nearest(claim, f"{passage.label}. {passage.spoken}", lacking)
+        nearest = self._find_nearest(claim, f"{passage.label}. {passage.written_out}", lacking)
         there = {stem: word for stem, (word, cosine) in nearest.items() if cosine >= needed[stem]}
         said = {stem: find_words(word, language=self._language) - place for stem, word in there.items()}
         nearness = {stem: cosine / needed[stem] for stem, (_, cosine) in nearest.items()}

@@ -6,13 +6,13 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from taxkg_assets.rules.loader import find_rule, load_rules
 from taxkg_assets.rules.models.verification import load_verification
 from taxkg_assets.verification.claims import Claim
 from taxkg_assets.verification.clause_words import Wording, Words, match_word
 from taxkg_assets.verification.doubts import find_doubts
 from taxkg_assets.verification.evidence import Passage
 from taxkg_assets.verification.exclusives import leaves_out, names_some_alone
+from taxkg_assets.verification.headings import is_bare_heading, is_under_denial
 from taxkg_assets.verification.passage_parts import split_passage
 from taxkg_assets.verification.pointers import is_pointer
 from taxkg_assets.verification.polarity import (
@@ -27,7 +27,7 @@ from taxkg_assets.verification.polarity import (
 )
 from taxkg_assets.verification.reader import PassageReader
 from taxkg_assets.verification.stated import Difference, compare_values
-from taxkg_assets.verification.values import Value, fold
+from taxkg_assets.verification.values import Value
 
 _LEAST_CLAUSE = 1.5
 _ALWAYS, _MOST = 3, 16  # passages that are compared at least, and at most
@@ -76,6 +76,7 @@ class Comparison:
         rivalry: How much nearer the nearest passage is that says otherwise, -0.5 to 0.5.
         behind: How much more similar the most similar passage is, 0 to 1.
         doubts: Why the passage may say something else although it has the claim's words.
+        is_heading: Whether the passage is a heading that says nothing of its own, and the claim states a rule.
     """
 
     passage: Passage
@@ -112,6 +113,7 @@ class Comparison:
     rivalry: float = -0.5
     behind: float = 0.0
     doubts: frozenset[str] = frozenset()
+    is_heading: bool = False
 
     @property
     def score(self) -> float:
@@ -224,9 +226,10 @@ def compare(claim: Claim, passage: Passage, *, reader: PassageReader) -> Compari
         asserted=score_asserted(claim.wording, wording, weights=claim.weights),
         is_excepted=is_excepted(claim.wording, wording, weights=claim.weights),
         names_exception=names_exception(claim.wording, wording, weights=claim.weights),
-        is_under_denial=_is_under_denial(claim, passage, wording),
+        is_under_denial=is_under_denial(claim, passage, wording),
         is_of_others=names_some_alone(claim, text) or leaves_out(claim, text, language=reader.language),
         is_pointer=is_pointer(passage.text),
+        is_heading=is_bare_heading(claim, passage, wording),
         shared_weight=sum(weight for word, weight in claim.weights.items() if match_word(word, wording.words)),
         doubts=_find_doubts(claim, text, wording, coverage=coverage, reader=reader),
     )
@@ -247,17 +250,6 @@ def _is_of_other_year(claim: Claim, values: Sequence[Value]) -> bool:
     own = {value.figure for value in claim.values if value.kind == "year"} | {str(claim.subject.year)}
     is_within = bool(named) and claim.subject.year is not None and min(named) < str(claim.subject.year) < max(named)
     return claim.subject.year is not None and bool(named) and not named & own and not is_within
-
-
-def _is_under_denial(claim: Claim, passage: Passage, wording: Wording) -> bool:
-    """Return whether a fragment under a heading that denies, as `Who can't file`, meets a claim that denies nothing."""
-    is_denied = any(clause.is_negative for clause in (*claim.wording.clauses, *wording.clauses))
-    is_sentence = any(clause.has_verb for clause in wording.clauses) or passage.kind in ("label", "cell")
-    is_order = find_rule("verification", "imperatives", "order").pattern.search(passage.text) is not None
-    if is_denied or is_sentence or is_order or not passage.headings[1:]:
-        return False
-    nearest = fold(passage.headings[-1])
-    return any(rule.pattern.search(nearest) for rule in load_rules("verification", "denials"))
 
 
 def compare_nearest(
@@ -321,8 +313,12 @@ def _words_of(passage: Passage, reader: PassageReader) -> tuple[Words, Words]:
 
 
 def _align(claim: Claim, row: Comparison, *, reader: PassageReader) -> Comparison:
-    """Return the comparison of a claim in the words of the passage; the same one where no encoder reads words."""
-    if reader.language.read_vectors is None:
+    """Return the comparison of a claim in the words of the passage.
+
+    It is the same one where no encoder reads words, and where other words would change nothing: the passage states
+    too few of the claim's values, or says where to read on.
+    """
+    if reader.language.read_vectors is None or row.unmatched or row.is_pointer:
         return row
     wording, place = reader.words_of(row.passage)
     aligned = reader.aligner.align(claim, row.passage, own=wording.words, place=place, part=row.part)
@@ -360,9 +356,9 @@ def add_similarity(claim: Claim, found: Sequence[Comparison], *, reader: Passage
         found: Comparisons.
         reader: Reads the meaning of passages; without an encoder, coverage counts twice.
     """
-    texts = [[_spoken(row.passage), *split_passage(row.passage.spoken)] for row in found]
+    texts = [[_spoken(row.passage), *split_passage(row.passage.written_out)] for row in found]
     cosines = iter(reader.compare_meaning(claim.plain, [text for own in texts for text in own]))
-    is_negative = _is_negative(claim.plain, reader)
+    denials = _count_denials(claim.plain, reader)
     rated = []
     for row, own in zip(found, texts, strict=True):
         similarity, part = max((next(cosines), -number) for number in range(len(own)))
@@ -373,17 +369,24 @@ def add_similarity(claim: Claim, found: Sequence[Comparison], *, reader: Passage
                 soft_coverage=row.own_coverage,
                 answered=row.own_coverage,
                 part=own[-part],
-                turns_part=_is_negative(own[-part], reader) != is_negative,
-                turns_whole=_is_negative(row.passage.spoken, reader) != is_negative,
+                turns_part=_is_turned(_count_denials(own[-part], reader), denials),
+                turns_whole=_is_turned(_count_denials(row.passage.spoken, reader), denials),
             )
         )
     return sorted(rated, key=lambda row: -row.order)
 
 
-def _is_negative(text: str, reader: PassageReader) -> bool:
-    """Return whether an odd number of the clauses of a text deny."""
-    return sum(clause.is_negative for clause in reader.wording_of(text).clauses) % 2 == 1
+def _count_denials(text: str, reader: PassageReader) -> tuple[int, int]:
+    """Count the clauses of a text that deny: all, and those that are no condition or exception."""
+    denying = [clause for clause in reader.wording_of(text).clauses if clause.is_negative]
+    return len(denying), sum(not (clause.is_condition or clause.is_exception) for clause in denying)
+
+
+def _is_turned(one: tuple[int, int], other: tuple[int, int]) -> bool:
+    """Return whether one of two texts denies what the other affirms, with their conditions and without."""
+    return all(mine % 2 != theirs % 2 for mine, theirs in zip(one, other, strict=True))
 
 
 def _spoken(passage: Passage) -> str:
-    return f"{passage.headings[-1] if passage.headings else ''}. {passage.spoken}"
+    heading = passage.abbreviations.write_out(passage.headings[-1]) if passage.headings else ""
+    return f"{heading}. {passage.written_out}"

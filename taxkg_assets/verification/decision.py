@@ -53,6 +53,7 @@ def supports(row: Comparison, *, least_score: float | None = None) -> bool:
         and not row.is_of_other_year
         and not row.is_under_denial
         and not row.is_pointer
+        and not row.is_heading
         and not (row.turns_part and row.turns_whole)
         and not row.doubts
         and row.agreement >= bounds.agreement

@@ -32,7 +32,7 @@ def find_doubts(claim: Claim, text: str, wording: Wording, *, language: Language
 
     Returns:
         Names of the reasons: `order`, `sequence`, `universal`, `contrast`, `lack`, `case`, `failure`, `only`, `prefix`,
-        `time`, `past`, `one`, `keys`, `condition`, `scattered`.
+        `time`, `past`, `one`, `both`, `keys`, `condition`, `scattered`.
     """
     text = fold(text)
     found = {
@@ -48,6 +48,7 @@ def find_doubts(claim: Claim, text: str, wording: Wording, *, language: Language
         "time": _counts_from_another_time(claim.text, text),
         "past": is_past(text) and not is_past(claim.text),
         "one": _is_of_one(text) and not _is_of_one(claim.text),
+        "both": _lacks_both(claim.text, text),
         "keys": pairs_keys_otherwise(claim, text, language=language),
         "condition": _holds_in_one_case(claim.wording, text, wording),
         "scattered": is_scattered(claim, text, language=language),
@@ -150,6 +151,12 @@ def _lacks_universal(claim: str, text: str) -> bool:
 
 def _is_of_one(text: str) -> bool:
     return find_rule("verification", "numbers", "only_one").pattern.search(text) is not None
+
+
+def _lacks_both(claim: str, text: str) -> bool:
+    """Return whether a claim says something of both of two things, and a passage of no two."""
+    both, as_both = (find_rule("verification", "numbers", name).pattern for name in ("both", "as_both"))
+    return both.search(claim) is not None and as_both.search(text) is None
 
 
 def _says_only(text: str) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from taxkg_assets.rules.sentences import find_sentences
+from taxkg_assets.verification.abbreviations import NONE, Abbreviations, find_abbreviations
 from taxkg_assets.verification.pointers import is_contrast, is_index, is_past, is_pointer
 
 _BULLET = re.compile(r"^\s*(?:[•▪◦–—*-]|\d{1,2}[.)]|[a-zA-Z][.)]|\([a-zA-Z0-9]{1,3}\))\s*")
@@ -37,6 +38,7 @@ class Passage:
         keys: Keys of boxes, lines, codes, columns and parts that it is printed under.
         page: Page of the PDF, from 1.
         bboxes: Rectangles of the whole paragraph.
+        abbreviations: Abbreviations of its document.
     """
 
     document_id: str
@@ -52,6 +54,7 @@ class Passage:
     keys: frozenset[str]
     page: int
     bboxes: tuple[Mapping[str, float], ...]
+    abbreviations: Abbreviations = NONE
 
     @property
     def spoken(self) -> str:
@@ -59,14 +62,19 @@ class Passage:
         return f"{self.lead_in} {self.text}".strip()
 
     @property
+    def written_out(self) -> str:
+        """Return its words with abbreviations written out."""
+        return self.abbreviations.write_out(self.spoken)
+
+    @property
     def labeled(self) -> str:
-        """Return the text with the label of its box or line.
+        """Return the text with the label of its box or line, and with the words for each abbreviation next to it.
 
         The sentence that opens a list is prefixed to its items, so that a negation in it applies to each item.
         """
         opened = self.lead_in.rstrip(" :.")
         words = f"{opened} {_BULLET.sub('', self.text)}" if opened else self.text
-        return f"{self.label}. {words}" if self.label else words
+        return self.abbreviations.write_both(f"{self.label}. {words}" if self.label else words)
 
     @property
     def place(self) -> str:
@@ -76,7 +84,7 @@ class Passage:
     @property
     def context(self) -> str:
         """Return the words of its place: headings and the sentence before."""
-        return " . ".join((*self.headings, self.before))
+        return self.abbreviations.write_both(" . ".join((*self.headings, self.before)))
 
 
 def build_passages(nodes: Iterable[Mapping[str, Any]], tables: Iterable[Mapping[str, Any]]) -> list[Passage]:
@@ -100,7 +108,8 @@ def build_passages(nodes: Iterable[Mapping[str, Any]], tables: Iterable[Mapping[
     ]
     paths = {row["node_id"]: row for row in rows}
     passages += [cell for table in tables for cell in _read_cells(table, paths)]
-    return passages
+    known = find_abbreviations(row["text"] for row in rows if row["level"] == "paragraph")
+    return [replace(passage, abbreviations=known) for passage in passages] if known.names else passages
 
 
 def _with_lead_ins(rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Mapping[str, Any], str]]:

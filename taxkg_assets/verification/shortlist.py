@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from taxkg_assets.rules.models.verification import load_verification
+from taxkg_assets.verification.abbreviations import NONE
 from taxkg_assets.verification.claims import KEY_KINDS, Claim
 from taxkg_assets.verification.clause_words import find_words, match_word
 from taxkg_assets.verification.evidence import Passage
@@ -24,6 +25,7 @@ class Shortlist:
             language: Functions that read words.
         """
         self.passages = tuple(passages)
+        self.abbreviations = self.passages[0].abbreviations if self.passages else NONE
         self._own: dict[str, list[int]] = {}
         self._place: dict[str, list[int]] = {}
         self._by_key: dict[str, list[int]] = {}

@@ -12,6 +12,7 @@ from taxkg_assets.rules.models.claims import load_claims
 _FOLDS = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "–": "-", "‑": "-", "\u00a0": " ", "\n": " "})
 _SCALES = {"thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
 _MONEY = frozenset({"amount", "number"})
+_YEARS_OF_AGE = frozenset({"age", "count"})
 _SIZES = {"more": "up", "at_least": "up", "less": "down", "at_most": "down"}
 _REACH = 16
 _WITH_UNIT = frozenset({"measure", "ordinal"})
@@ -51,6 +52,8 @@ class Value:
             other: Value of the other text.
         """
         if self.kind in _MONEY and other.kind in _MONEY:
+            return self.figure == other.figure
+        if self.kind in _YEARS_OF_AGE and other.kind in _YEARS_OF_AGE:  # `who turned 50`, `age 50`
             return self.figure == other.figure
         if self.kind != other.kind or self.figure != other.figure:
             return False

@@ -144,6 +144,11 @@ def test_a_nearer_passage_that_denies_a_part_makes_it_unclear() -> None:
             "An amount in box 2 and box 8 is a toll on a barge. An amount in box 2 and box 9 is rent.",
         ),
         (
+            "On Form 9999, a barge pays the harbor toll.",
+            "On Form 9999, both of two barges pay the harbor toll.",
+            "A barge pays the harbor toll.",
+        ),
+        (
             "On Form 9999, the harbor toll is paid in Step 3(b).",
             "On Form 9999, the harbor toll is paid in Step 3(c).",
             "The harbor toll is paid in Step 3(b).",

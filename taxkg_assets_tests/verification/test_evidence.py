@@ -70,3 +70,15 @@ def test_a_cell_speaks_with_its_headers() -> None:
 )
 def test_ranges_of_keys_are_expanded(key: str, keys: set[str]) -> None:
     assert expand_key(key) == keys
+
+
+def test_passages_have_the_abbreviations_of_their_document() -> None:
+    nodes = [
+        _node(0, "anchor", "Fees", parent_id=None),
+        _node(1, "paragraph", "The small boat fee (SBF) is due in May."),
+        _node(2, "paragraph", "No barge owes the SBF."),
+    ]
+    found = {own.text: own for own in build_passages(nodes, [])}
+    assert found["No barge owes the SBF."].written_out == "No barge owes the small boat fee."
+    assert found["No barge owes the SBF."].labeled == "No barge owes the small boat fee SBF."
+    assert found["No barge owes the SBF."].spoken == "No barge owes the SBF."

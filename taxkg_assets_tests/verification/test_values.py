@@ -33,6 +33,12 @@ def test_an_amount_equals_a_bare_number_of_a_table() -> None:
     assert amount.competes(number)
 
 
+def test_an_age_equals_a_bare_number() -> None:
+    (age,), (count,), (other,) = (find_values(text) for text in ("at least age 50", "who turned 50", "who turned 51"))
+    assert count.equals(age)
+    assert not other.equals(age)
+
+
 def test_dates_differ_by_year_only_where_both_name_one() -> None:
     (with_year,), (other_year,), (without,) = (
         find_values(text) for text in ("April 15, 2031", "April 15, 2030", "April 15")

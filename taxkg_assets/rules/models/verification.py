@@ -110,6 +110,7 @@ class Verification(Family):
     thresholds: Thresholds
     support: Support
     scaffold_words: tuple[str, ...]
+    small_words: tuple[str, ...]
     addressees: tuple[str, ...]
     light_weight: float
     light_words: tuple[str, ...]

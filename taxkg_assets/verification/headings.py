@@ -1,0 +1,41 @@
+"""Passages that are headings or stand under one that turns their sense."""
+
+from __future__ import annotations
+
+from taxkg_assets.rules.loader import find_rule, load_rules
+from taxkg_assets.verification.claims import Claim
+from taxkg_assets.verification.clause_words import Wording
+from taxkg_assets.verification.evidence import Passage
+from taxkg_assets.verification.values import fold
+
+
+def is_under_denial(claim: Claim, passage: Passage, wording: Wording) -> bool:
+    """Return whether a fragment under a heading that denies, as `Who can't file`, meets a claim that denies nothing.
+
+    Args:
+        claim: The claim.
+        passage: The passage.
+        wording: Its words by clause.
+    """
+    is_denied = any(clause.is_negative for clause in (*claim.wording.clauses, *wording.clauses))
+    is_sentence = any(clause.has_verb for clause in wording.clauses) or passage.kind in ("label", "cell")
+    is_order = find_rule("verification", "imperatives", "order").pattern.search(passage.text) is not None
+    if is_denied or is_sentence or is_order or not passage.headings[1:]:
+        return False
+    nearest = fold(passage.headings[-1])
+    return any(rule.pattern.search(nearest) for rule in load_rules("verification", "denials"))
+
+
+def is_bare_heading(claim: Claim, passage: Passage, wording: Wording) -> bool:
+    """Return whether a heading without a verb meets a claim of what must, may or can't be.
+
+    The label of a box, line or code that the claim names says what is in it.
+
+    Args:
+        claim: The claim.
+        passage: The passage.
+        wording: Its words by clause.
+    """
+    is_rule = any(own.force or own.is_negative for own in claim.wording.clauses)
+    is_label = passage.kind == "label" and not any(own.has_verb for own in wording.clauses)
+    return is_rule and is_label and not claim.keys
