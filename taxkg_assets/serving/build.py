@@ -13,6 +13,7 @@ import dagster as dg
 
 from taxkg_assets.defs.automation import BUILT, partition_range, sync_partitions
 from taxkg_assets.defs.extraction import READ_TABLES
+from taxkg_assets.defs.home.arithmetic import wants_gpu
 from taxkg_assets.defs.home.proposers import prune_journal
 from taxkg_assets.defs.home.recovery import report_dead_run
 from taxkg_assets.defs.home.store import BUILD, TRAINING, Store
@@ -95,6 +96,7 @@ def build(
         SourceError: A source cannot be read.
         SelectionError: An asset does not exist, or cannot be built alone.
         HomeBusyError: Another process builds the home.
+        ModelError: The settings name a GPU, and there is none.
     """
     import taxkg_assets.definitions  # noqa: F401 - registers the tables and their gates
 
@@ -109,6 +111,7 @@ def build(
                 "Run `taxkg build` first, or select those too."
             )
         given = Home(home=str(store.home))
+        wants_gpu(given)  # one that is named and missing is reported before any document is read
         if reads_much(given, ("sections",)):
             prepare_processes()
         manifest, closed = scan_sources(given, roots, at_first=[SAMPLES])

@@ -47,7 +47,7 @@ EXPECTED = BAD_USAGE | {
     "taxkg_assets.defs.wiring.gold.GoldError",
     "taxkg_assets.evaluation.labels.LabelError",
     "taxkg_assets.defs.ingest.engine.EngineError",
-    "taxkg_assets.defs.home.models.ModelError",
+    "taxkg_assets.defs.home.arithmetic.ModelError",
     "taxkg_assets.defs.home.storage.StorageError",
     "taxkg_assets.defs.home.question_models.ExportDamagedError",
     "taxkg_assets.defs.home.index_files.IndexFilesError",

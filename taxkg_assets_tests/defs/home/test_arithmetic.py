@@ -15,6 +15,7 @@ from taxkg_assets.defs.wiring.resources import Home
 from taxkg_assets.retrieval.encoding.gpu import open_on_gpu
 from taxkg_assets.retrieval.index.embeddings import build_embeddings
 from taxkg_assets.schemas import Chunks, Index
+from taxkg_assets.serving.build import build
 from taxkg_assets_tests.training import small
 from taxkg_assets_tests.training.tiny import save_tiny_model
 
@@ -131,3 +132,12 @@ def test_a_home_moves_between_machines_with_and_without_a_gpu(
     again = build_embeddings(more, build_embeddings(more, None, encoder=narrow), encoder=open_encoder(home))
     assert again["model_hash"].unique().to_list() == [on_gpu.model_hash], "all in the arithmetic of the GPU"
     assert np.isfinite(again["vector"].explode().to_numpy()).all()
+
+
+def test_a_gpu_that_is_named_and_missing_is_reported_before_any_document_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TAXKG_DEVICE", "cuda")
+    with pytest.raises(ModelError, match="there is no GPU"):
+        build(str(tmp_path / "home"))
+    assert not (tmp_path / "home" / "tables").exists()
