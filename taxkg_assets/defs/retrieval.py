@@ -9,7 +9,7 @@ import dataframely as dy
 import polars as pl
 
 from taxkg_assets import schemas
-from taxkg_assets.defs.home.arithmetic import TORCH
+from taxkg_assets.defs.home.arithmetic import TORCH, record_arithmetic
 from taxkg_assets.defs.home.exports import export_served, lost_exports
 from taxkg_assets.defs.home.fingerprint import code_fingerprint
 from taxkg_assets.defs.home.index_files import (
@@ -84,6 +84,12 @@ ENCODED_AHEAD = 5_000
 KEPT_RELEASES = 3
 
 
+def keep_for_later(home: Home) -> None:
+    """Record the arithmetic of the vectors, and keep the tokens of their passages."""
+    record_arithmetic(home)
+    keep_tokens(home)
+
+
 def keep_tokens(home: Home) -> None:
     """Keep the tokens of the passages that have vectors now: the encoder is loaded here, and an index needs them."""
     accepted = home.store.scan("chunks").filter(pl.col("status") == "accepted")
@@ -139,7 +145,7 @@ embeddings = table(
     fingerprint=lambda home: digest(model_hash(home), base_hash(home)),
     optional=("model",),
     code=(SentenceEncoder,),
-    keep=keep_tokens,
+    keep=keep_for_later,
     prepare=encode_new_passages,
 )
 

@@ -17,6 +17,9 @@ from taxkg_assets.retrieval.encoding.gpu import GPU, GpuModel, has_gpu, is_built
 TORCH = "torch"
 SINGLE, BFLOAT16 = "", "bf16"
 """Arithmetic of torch; those of ONNX Runtime are named after their runtime."""
+RECORD = "arithmetic"
+"""File of a home with the arithmetic of its vectors."""
+_IN_SINGLE = "single"
 
 _log = logging.getLogger("taxkg")
 
@@ -35,16 +38,16 @@ def move_to_gpu(home: AnyHome, model: Any) -> Any:
     Returns:
         The model, on the processor if there is no GPU that can be used.
     """
-    moved = copy_to_gpu(home, model) if wants_gpu(home) else None
+    moved = copy_to_gpu(model, is_demanded=home.settings.device == GPU) if wants_gpu(home) else None
     return model if moved is None else moved.model
 
 
-def copy_to_gpu(home: AnyHome, model: Any) -> GpuModel | None:
+def copy_to_gpu(model: Any, *, is_demanded: bool) -> GpuModel | None:
     """Copy a model to the GPU; without one that can be used, an error if the setting names it, else a warning.
 
     Args:
-        home: The home.
         model: Module of torch, on the processor.
+        is_demanded: Whether the setting names the GPU.
 
     Returns:
         The copy; None if there is no GPU that can be used.
@@ -55,7 +58,7 @@ def copy_to_gpu(home: AnyHome, model: Any) -> GpuModel | None:
     found = open_on_gpu(model, rows=ROWS)
     if isinstance(found, GpuModel):
         return found
-    if home.settings.device == GPU:
+    if is_demanded:
         raise ModelError(f"TAXKG_DEVICE=cuda: the GPU cannot be used ({found}). Set it to cpu, or free the GPU.")
     _log.warning("The GPU cannot be used (%s): the processor computes in its place, in the same precision.", found)
     return None
@@ -102,12 +105,19 @@ def find_arithmetic(home: AnyHome) -> str:
         return name_runtime(home.settings.model_runtime)
     if wants_gpu(home) or not has_bfloat16():
         return SINGLE
-    return SINGLE if home.settings.device == "auto" and _is_indexed_in_single(home) else BFLOAT16
+    is_kept = home.settings.device == "auto" and home.store.storage.read(RECORD) == _IN_SINGLE.encode()
+    return SINGLE if is_kept else BFLOAT16
 
 
-def _is_indexed_in_single(home: AnyHome) -> bool:
-    hashed = home.store.read_or_empty("index")["model_hash"].to_list()
-    return bool(hashed) and not hashed[0].endswith((f"-{BFLOAT16}", "-onnx", "-onnx-int8"))
+def record_arithmetic(home: AnyHome) -> None:
+    """Record in the home in which arithmetic its passages are encoded; a machine with another one reads it.
+
+    Args:
+        home: The home.
+    """
+    own = (find_arithmetic(home) or _IN_SINGLE).encode()
+    if home.store.storage.read(RECORD) != own:
+        home.store.storage.write(RECORD, own)
 
 
 @cache

@@ -31,6 +31,7 @@ from taxkg_assets.retrieval.encoding.encoder import (
     SentenceEncoder,
     narrow_products,
 )
+from taxkg_assets.retrieval.encoding.gpu import GPU
 from taxkg_assets.retrieval.encoding.wrapped_encoders import DeferredEncoder
 from taxkg_assets.sources.scan import sha256_of
 from taxkg_assets.training.similarity_calibration import SCALE_FILE
@@ -276,16 +277,11 @@ def _load(name: str, arithmetic: str) -> SentenceEncoder:
     return replace(own, model_hash=hashed, is_bfloat16=True, narrowed=narrow_products(own.model))
 
 
-_ON_GPU: dict[str, SentenceEncoder] = {}
-"""Encoders with a copy on the GPU by the hash of their weights."""
-
-
-def _load_on_gpu(home: AnyHome, name: str) -> SentenceEncoder:
+@cache
+def _load_on_gpu(name: str, _hashed: str, *, is_demanded: bool) -> SentenceEncoder:
     """The model in single precision, its batches on the GPU if there is one that can be used."""
     own = _load(name, SINGLE)
-    if own.model_hash not in _ON_GPU:
-        _ON_GPU[own.model_hash] = replace(own, gpu=copy_to_gpu(home, own.model))
-    return _ON_GPU[own.model_hash]
+    return replace(own, gpu=copy_to_gpu(own.model, is_demanded=is_demanded))
 
 
 def _wrap(name: str, model: Any) -> SentenceEncoder:
@@ -332,7 +328,9 @@ def _open(home: AnyHome, name: str, arithmetic: str | None = None) -> SentenceEn
     runtime = home.settings.model_runtime
     if runtime == TORCH:
         own = find_arithmetic(home) if arithmetic is None else arithmetic
-        return _load_on_gpu(home, name) if own == SINGLE and wants_gpu(home) else _load(name, own)
+        if own != SINGLE or not wants_gpu(home):
+            return _load(name, own)
+        return _load_on_gpu(name, _stored_hash(name, SINGLE), is_demanded=home.settings.device == GPU)
     folder = home.store.folder("cache", "onnx", _model_hash(name).replace("/", "-").replace(":", "-"))
     return _load_exported(name, folder, runtime)
 

@@ -5,21 +5,25 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 import pytest
 
 from taxkg_assets.defs.home import arithmetic, models
-from taxkg_assets.defs.home.arithmetic import BFLOAT16, SINGLE, ModelError, find_arithmetic, move_to_gpu
+from taxkg_assets.defs.home.arithmetic import (
+    BFLOAT16,
+    SINGLE,
+    ModelError,
+    find_arithmetic,
+    move_to_gpu,
+    record_arithmetic,
+)
 from taxkg_assets.defs.home.models import find_name, model_hash, open_by_name, open_encoder, open_encoder_by_hash
 from taxkg_assets.defs.wiring.resources import Home
 from taxkg_assets.retrieval.encoding.gpu import open_on_gpu
 from taxkg_assets.retrieval.index.embeddings import build_embeddings
-from taxkg_assets.schemas import Chunks, Index
+from taxkg_assets.schemas import Chunks
 from taxkg_assets.serving.build import build
 from taxkg_assets_tests.training import small
 from taxkg_assets_tests.training.tiny import save_tiny_model
-
-WEIGHTS = "53aa51172d142c89"
 
 
 @pytest.fixture
@@ -36,40 +40,45 @@ def _use(monkeypatch: pytest.MonkeyPatch, *, has_gpu: bool, has_bfloat16: bool =
     monkeypatch.setenv("TAXKG_DEVICE", device)
 
 
-def _index(home: Home, hashed: str) -> None:
-    row = small.fill(Index, [{"index_version": "1", "model_hash": hashed}])
-    home.store.write("index", pl.DataFrame(row), inputs="")
+def _build_on(home: Home, monkeypatch: pytest.MonkeyPatch, *, has_gpu: bool, has_bfloat16: bool = True) -> None:
+    """Record what a build on a machine records."""
+    _use(monkeypatch, has_gpu=has_gpu, has_bfloat16=has_bfloat16)
+    record_arithmetic(home)
 
 
 @pytest.mark.parametrize(
-    ("has_gpu", "has_bfloat16", "device", "indexed", "expected"),
+    ("has_gpu", "has_bfloat16", "device", "built_on", "expected"),
     [
-        (True, True, "", "", SINGLE),
-        (True, True, "cpu", "", BFLOAT16),
-        (False, True, "", "", BFLOAT16),
-        (False, False, "", "", SINGLE),
-        (False, True, "", WEIGHTS, SINGLE),
-        (False, True, "cpu", WEIGHTS, BFLOAT16),
-        (False, True, "", f"{WEIGHTS}-bf16", BFLOAT16),
-        (True, True, "", f"{WEIGHTS}-bf16", SINGLE),
-        (False, True, "", f"{WEIGHTS}-onnx", BFLOAT16),
+        (True, True, "", None, SINGLE),
+        (True, True, "cpu", None, BFLOAT16),
+        (False, True, "", None, BFLOAT16),
+        (False, False, "", None, SINGLE),
+        (False, True, "", {"has_gpu": True}, SINGLE),
+        (False, True, "", {"has_gpu": False, "has_bfloat16": False}, SINGLE),
+        (False, True, "cpu", {"has_gpu": True}, BFLOAT16),
+        (False, True, "", {"has_gpu": False}, BFLOAT16),
+        (True, True, "", {"has_gpu": False}, SINGLE),
     ],
 )
 def test_a_home_in_single_precision_keeps_it(
     has_gpu: bool,
     has_bfloat16: bool,
     device: str,
-    indexed: str,
+    built_on: dict[str, bool] | None,
     expected: str,
     home: Home,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    if built_on is not None:
+        _build_on(home, monkeypatch, **built_on)
     _use(monkeypatch, has_gpu=has_gpu, has_bfloat16=has_bfloat16, device=device)
-    if indexed:
-        _index(home, indexed)
     assert find_arithmetic(home) == expected
     monkeypatch.setenv("TAXKG_MODEL_RUNTIME", "onnx_int8")
     assert find_arithmetic(home) == "onnx-int8"
+    record_arithmetic(home)
+    monkeypatch.delenv("TAXKG_MODEL_RUNTIME")
+    _use(monkeypatch, has_gpu=False)
+    assert find_arithmetic(home) == BFLOAT16, "vectors of another runtime keep nothing"
 
 
 def test_a_gpu_that_is_demanded_and_missing_is_one_clear_error(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -104,7 +113,7 @@ def test_a_home_moves_between_machines_with_and_without_a_gpu(
     on_gpu = open_encoder(home)
     assert on_gpu.gpu is not None
     built = build_embeddings(chunks, None, encoder=on_gpu)
-    _index(home, on_gpu.model_hash)
+    record_arithmetic(home)
 
     _use(monkeypatch, has_gpu=False)
     added = open_encoder(home)
@@ -127,7 +136,7 @@ def test_a_home_moves_between_machines_with_and_without_a_gpu(
         on_gpu.model_hash,
         narrow.model_hash,
     }, "an executor multiplies as the driver does"
-    _index(home, narrow.model_hash)
+    record_arithmetic(home)
     _use(monkeypatch, has_gpu=True)
     again = build_embeddings(more, build_embeddings(more, None, encoder=narrow), encoder=open_encoder(home))
     assert again["model_hash"].unique().to_list() == [on_gpu.model_hash], "all in the arithmetic of the GPU"
