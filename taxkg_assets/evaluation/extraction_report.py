@@ -123,7 +123,7 @@ def _write_checks(quality: dy.DataFrame[DocumentQuality]) -> Table:
     rows = tuple(
         (
             Cell(row["law"].replace("_", " ")),
-            Cell("holds back" if row["strength"] == "corrupt" else "flags"),
+            Cell("holds back" if row["strength"] == "corrupt" else "flags", is_words=True),
             Cell(f"{row['passed']:,}"),
             *(Cell(f"{row[name]:,}", is_strong=row[name] > 0) for name in ("flagged", "withheld")),
         )

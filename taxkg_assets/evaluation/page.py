@@ -24,7 +24,7 @@ h2 { font-size: 1.2rem; margin: 2.6rem 0 .4rem; padding-top: 1rem; border-top: 1
 h3 { font-size: 1rem; margin: 1.6rem 0 .3rem; }
 p { margin: .3rem 0 .8rem; color: var(--soft); max-width: 78ch; }
 .scroll { overflow-x: auto; margin: .6rem 0 1.2rem; }
-table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
+table { border-collapse: separate; border-spacing: 0; width: 100%; font-variant-numeric: tabular-nums; }
 th, td { padding: .4rem .7rem; text-align: right; white-space: nowrap; border-bottom: 1px solid var(--line); }
 th { font-size: .78rem; font-weight: 600; color: var(--soft); background: var(--card); }
 th:first-child, td:first-child, th.words, td.words { text-align: left; }
