@@ -84,6 +84,10 @@ ENCODED_AHEAD = 5_000
 KEPT_RELEASES = 3
 
 
+class NothingToSearchError(Exception):
+    """No document of the library could be read, or none has text."""
+
+
 def keep_for_later(home: Home) -> None:
     """Record the arithmetic of the vectors, and keep the tokens of their passages."""
     record_arithmetic(home)
@@ -198,6 +202,11 @@ def build_index_version(
     rows = build_index_rows(
         chunks=chunks, documents=documents, embeddings=embeddings, model_hash=encoder.model_hash, known=terms.known
     )
+    if rows.is_empty():
+        raise NothingToSearchError(
+            "No document has a passage to search, so no index is built; a release that is served stays. `taxkg status` "
+            "names the reason and the remedy of each document that was refused: correct one, and build again."
+        )
     building = store.folder("index") / ".building"
     shutil.rmtree(building, ignore_errors=True)
     connection = lancedb.connect(building)

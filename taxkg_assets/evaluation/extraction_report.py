@@ -133,7 +133,9 @@ def _write_checks(quality: dy.DataFrame[DocumentQuality]) -> Table:
 
 
 def _write_findings(quality: dy.DataFrame[DocumentQuality], quarantine: dy.DataFrame[Quarantine]) -> Iterator[Block]:
-    failed = quality.filter(pl.col("outcome") != "passed").sort("outcome", "document_id", descending=[True, False])
+    is_listed = pl.col("document_id").is_in(quarantine["document_id"].implode()) & (pl.col("outcome") == "withheld")
+    failed = quality.filter(pl.col("outcome") != "passed", ~is_listed)
+    failed = failed.sort("outcome", "document_id", descending=[True, False])
     rows = [
         (row["document_id"], "quarantine", f"{row['stage']}: {row['reason']}", row["remedy"])
         for row in quarantine.sort("document_id").iter_rows(named=True)

@@ -79,7 +79,8 @@ def _find_shared(cells: pl.DataFrame, tables: pl.DataFrame) -> pl.DataFrame:
 def _prints_same_words() -> pl.Expr:
     """Decide whether one of two cells has the words of the other: a cell over two columns encloses other cells."""
     own, other = pl.col("text"), pl.col("text_other")
-    return other.str.contains(own, literal=True) | own.str.contains(other, literal=True)
+    is_printed = (own != "") & (other != "")
+    return is_printed & (other.str.contains(own, literal=True) | own.str.contains(other, literal=True))
 
 
 def _find_overlap(axis: str) -> pl.Expr:

@@ -13,10 +13,11 @@ import dagster as dg
 
 from taxkg_assets.defs.automation import BUILT, partition_range, sync_partitions
 from taxkg_assets.defs.extraction import READ_TABLES
-from taxkg_assets.defs.home.arithmetic import wants_gpu
+from taxkg_assets.defs.home.arithmetic import TORCH, wants_gpu
 from taxkg_assets.defs.home.proposers import prune_journal
 from taxkg_assets.defs.home.recovery import report_dead_run
 from taxkg_assets.defs.home.store import BUILD, TRAINING, Store
+from taxkg_assets.defs.ingest.engine import open_engine
 from taxkg_assets.defs.ingest.intake import clear_quarantine, find_outdated, prune_readings, scan_sources
 from taxkg_assets.defs.retrieval import prune_indexes
 from taxkg_assets.defs.wiring.alerts import alert_runs, say_error
@@ -72,6 +73,13 @@ class BuildResult:
     """Sources that could not be read."""
 
 
+def _check_machine(home: Home) -> None:
+    """Report a GPU or a cluster that is named and missing before any document is read."""
+    if home.settings.model_runtime == TORCH:
+        wants_gpu(home)
+    open_engine(home.settings)
+
+
 def build(
     home: str,
     *,
@@ -97,6 +105,7 @@ def build(
         SelectionError: An asset does not exist, or cannot be built alone.
         HomeBusyError: Another process builds the home.
         ModelError: The settings name a GPU, and there is none.
+        EngineError: The settings name a cluster, and its package is not installed.
     """
     import taxkg_assets.definitions  # noqa: F401 - registers the tables and their gates
 
@@ -111,7 +120,7 @@ def build(
                 "Run `taxkg build` first, or select those too."
             )
         given = Home(home=str(store.home))
-        wants_gpu(given)  # one that is named and missing is reported before any document is read
+        _check_machine(given)
         if reads_much(given, ("sections",)):
             prepare_processes()
         manifest, closed = scan_sources(given, roots, at_first=[SAMPLES])

@@ -51,11 +51,16 @@ class PassageFinder:
         """
         passages: list[Passage] = []
         near: list[Passage] = []
+        written: set[str] = set()
         for name in document_ids:
-            claim = replace(claim, plain=self.shortlist_of(name).abbreviations.write_out(claim.plain))
-            passages += self.shortlist_of(name).find(claim)
+            # One document's abbreviation is another word in the next.
+            own = replace(claim, plain=self.shortlist_of(name).abbreviations.write_out(claim.plain))
+            written.add(own.plain)
+            passages += self.shortlist_of(name).find(own)
             if is_aligned:
-                near += self._find_near(claim, name)
+                near += self._find_near(own, name)
+        if len(written) == 1:
+            claim = replace(claim, plain=written.pop())
         rows = compare_nearest(claim, passages, reader=self._reader, near=near, is_aligned=is_aligned)
         return relate(claim, rows) if is_aligned else rows
 

@@ -65,7 +65,7 @@ def copy_to_gpu(model: Any, *, is_demanded: bool) -> GpuModel | None:
 
 
 def wants_gpu(home: AnyHome) -> bool:
-    """Return whether the home computes on a GPU, as far as can be said without loading torch.
+    """Return whether the home computes on a GPU.
 
     Args:
         home: The home.
@@ -74,7 +74,8 @@ def wants_gpu(home: AnyHome) -> bool:
         ModelError: The setting demands a GPU, and there is none.
     """
     if home.settings.device == GPU and not has_gpu():
-        reason = "no driver of NVIDIA is loaded" if is_built_for_gpu() else "PyTorch is installed without CUDA"
+        is_built = is_built_for_gpu()
+        reason = "no driver that PyTorch can use is loaded" if is_built else "PyTorch is installed without CUDA"
         raise ModelError(f"TAXKG_DEVICE=cuda: there is no GPU to compute on ({reason}). Set TAXKG_DEVICE to auto.")
     return home.settings.device != "cpu" and has_gpu()
 
@@ -107,6 +108,15 @@ def find_arithmetic(home: AnyHome) -> str:
         return SINGLE
     is_kept = home.settings.device == "auto" and home.store.storage.read(RECORD) == _IN_SINGLE.encode()
     return SINGLE if is_kept else BFLOAT16
+
+
+def drop_arithmetic(model_hash: str) -> str:
+    """Return the hash of a model's weights: in single precision and in bfloat16 they find nearly the same.
+
+    Args:
+        model_hash: Hash of an encoder.
+    """
+    return model_hash.removesuffix(f"-{BFLOAT16}")
 
 
 def record_arithmetic(home: AnyHome) -> None:

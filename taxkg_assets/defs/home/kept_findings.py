@@ -5,6 +5,7 @@ The file is named after the builder's code, so that other rules find nothing.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -31,7 +32,7 @@ class KeptFindings:
     _used: dict[str, Any] = field(default_factory=dict)
 
     def recall(self, key: str) -> Any:
-        """Return what is kept under a key; None for nothing, or where the file cannot be read: it is found again.
+        """Return what is kept under a key; None for nothing, or where the file is damaged: it is found again.
 
         Args:
             key: Digest of what it was made from.
@@ -56,17 +57,21 @@ class KeptFindings:
         """Write what this run recalled or found in the place of what earlier ones did."""
         path = self._path()
         if self._used != self._known or not path.is_file():
-            atomic_write(path, json.dumps(self._used, separators=(",", ":")).encode())
+            written = json.dumps(self._used, separators=(",", ":")).encode()
+            atomic_write(path, hashlib.sha256(written).hexdigest().encode() + b"\n" + written)
         for former in path.parent.glob(f"{self.name}-*.json"):
             if former != path:
                 former.unlink(missing_ok=True)
 
     def _read(self) -> dict[str, Any]:
         try:
-            read = json.loads(self._path().read_bytes())
+            digest, _, written = self._path().read_bytes().partition(b"\n")
+            if hashlib.sha256(written).hexdigest().encode() != digest:
+                return {}
+            read: dict[str, Any] = json.loads(written)
         except (OSError, ValueError):
             return {}
-        return read if isinstance(read, dict) else {}
+        return read
 
     def _path(self) -> Path:
         return self.store.folder("cache", FINDINGS) / f"{self.name}-{code_fingerprint(self.code)}.json"

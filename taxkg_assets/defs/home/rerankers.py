@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from taxkg_assets.defs.home.access import AnyHome
-from taxkg_assets.defs.home.arithmetic import ModelError, has_bfloat16
+from taxkg_assets.defs.home.arithmetic import ModelError, drop_arithmetic, has_bfloat16
 from taxkg_assets.defs.home.models import base_hash, open_base, open_folder, read_chosen
 from taxkg_assets.defs.home.question_models import open_exported_scorer, why_not_exported
 from taxkg_assets.defs.home.store import digest
@@ -93,7 +93,7 @@ def read_reranker(home: AnyHome, *, version: int | None = None, served: str = ""
     row = None if home.settings.reranker == "none" else read_chosen(home, "reranker", version=version)
     if row is None or row["kind"] != "late" or row["path"] or row["sha256"] == served:
         return row
-    return row if row["sha256"] == base_hash(home) else None
+    return row if drop_arithmetic(row["sha256"]) == drop_arithmetic(base_hash(home)) else None
 
 
 def open_scorer(home: AnyHome, *, kind: str, path: str, name: str) -> PassageScorer:

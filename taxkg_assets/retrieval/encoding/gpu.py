@@ -10,7 +10,7 @@ import logging
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -29,8 +29,12 @@ _log = logging.getLogger("taxkg")
 
 @cache
 def has_gpu() -> bool:
-    """Return whether PyTorch is built for CUDA and a driver is loaded, without importing it: that takes seconds."""
-    return is_built_for_gpu() and any(Path(name).exists() for name in _DRIVERS)
+    """Return whether PyTorch can use a GPU; it is imported only where a driver is loaded, for it takes seconds."""
+    if not (is_built_for_gpu() and any(Path(name).exists() for name in _DRIVERS)):
+        return False
+    import torch
+
+    return bool(torch.cuda.is_available())
 
 
 def is_built_for_gpu() -> bool:
@@ -68,7 +72,6 @@ class GpuModel:
     own: Any
     device: str
     rows: int
-    has_warned: bool = field(default=False, compare=False)
 
     def run(self, features: dict[str, Any], output: str) -> Any:
         """Run a batch, and return one of the model's outputs on the processor.

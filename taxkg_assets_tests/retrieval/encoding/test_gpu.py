@@ -36,17 +36,19 @@ class Counted(torch.nn.Module):
 
 
 @pytest.mark.parametrize(
-    ("version", "driver", "found"),
+    ("version", "driver", "is_usable", "found"),
     [
-        ("cuda: Optional[str] = '13.0'", True, True),
-        ("cuda = '12.8'", True, True),
-        ("cuda: Optional[str] = None", True, False),
-        ("cuda: Optional[str] = '13.0'", False, False),
+        ("cuda: Optional[str] = '13.0'", True, True, True),
+        ("cuda = '12.8'", True, True, True),
+        ("cuda: Optional[str] = '13.0'", True, False, False),
+        ("cuda: Optional[str] = None", True, True, False),
+        ("cuda: Optional[str] = '13.0'", False, True, False),
     ],
 )
-def test_a_gpu_is_seen_without_importing_torch(
-    version: str, driver: bool, found: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_gpu_counts_where_a_driver_is_loaded_and_can_be_used(
+    version: str, driver: bool, is_usable: bool, found: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: is_usable)
     (tmp_path / "version.py").write_text(f"__version__ = '2.0'\n{version}\n", encoding="utf8")
     spec = ModuleSpec("torch", None, origin=str(tmp_path / "__init__.py"))
     monkeypatch.setattr(gpu, "find_spec", lambda name: spec)
