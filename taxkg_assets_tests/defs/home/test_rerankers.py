@@ -13,7 +13,7 @@ from taxkg_assets.schemas import Reranker
 from taxkg_assets_tests.training import small
 
 
-@pytest.mark.parametrize(("base", "is_used"), [("b", True), ("another", False)])
+@pytest.mark.parametrize(("base", "is_used"), [("b", True), ("b-bf16", True), ("another", False)])
 def test_a_reranker_that_reads_with_the_tokens_of_another_base_is_not_used(
     base: str, is_used: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
