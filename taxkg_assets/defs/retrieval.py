@@ -133,7 +133,7 @@ def defer_passage_encoder(home: Home) -> DeferredEncoder:
     encoder = defer_encoder(home)
     if home.settings.model_runtime != TORCH:
         return encoder
-    return open_engine(home.settings).assist(encoder, name=find_name(home))
+    return open_engine(home.settings).distribute_encoding(encoder, name=find_name(home))
 
 
 embeddings = table(

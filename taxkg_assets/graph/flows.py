@@ -14,9 +14,9 @@ from taxkg_assets.graph.flow_ends import NO_LABEL, About, End, Lines, year_of
 from taxkg_assets.graph.flow_passages import read_headings, read_passages, select_passages
 from taxkg_assets.graph.flow_rows import list_rows, make_row
 from taxkg_assets.graph.flow_statements import read_label
-from taxkg_assets.graph.memory import Memory, NoMemory, join_digests, split_by_document
+from taxkg_assets.graph.memory import Memory, NoMemory, split_by_document
 from taxkg_assets.graph.places import Place
-from taxkg_assets.schemas.row_digest import frame_digest
+from taxkg_assets.schemas.row_digest import digest, frame_digest
 
 Row = Mapping[str, Any]
 
@@ -84,7 +84,7 @@ class _Sources:
 def _recall(document_id: str, sources: _Sources, known: Lines, memory: Memory) -> Iterator[dict[str, Any]]:
     """Read what a document states, unless it was read before and all forms that it looked up are the same."""
     own = sources.of(document_id)
-    key = join_digests(*map(frame_digest, own))
+    key = digest(*map(frame_digest, own))
     found = memory.recall(key)
     if found is None or any(known.describe(form, sources.contents) != said for form, said in found["forms"].items()):
         named = known.watch()

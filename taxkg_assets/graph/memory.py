@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from typing import Any, Protocol
 
@@ -51,18 +50,6 @@ class NoMemory:
 
     def keep(self) -> None:
         """Do nothing."""
-
-
-def join_digests(*parts: str) -> str:
-    """Digest several strings; their number and order count.
-
-    Args:
-        parts: Strings.
-
-    Returns:
-        First 24 hex digits of their SHA-256.
-    """
-    return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()[:24]
 
 
 def split_by_document(frame: pl.DataFrame) -> Mapping[str, pl.DataFrame]:

@@ -9,10 +9,10 @@ import polars as pl
 from taxkg_assets.graph.alignment import Link
 from taxkg_assets.graph.line_history import name_of
 from taxkg_assets.graph.line_nodes import node_of
-from taxkg_assets.graph.memory import Memory, join_digests, split_by_document
+from taxkg_assets.graph.memory import Memory, split_by_document
 from taxkg_assets.graph.revisions import find_consecutive
 from taxkg_assets.graph.section_alignment import RENAMED, SPLIT, Section, align_sections, build_sections
-from taxkg_assets.schemas.row_digest import frame_digest
+from taxkg_assets.schemas.row_digest import digest, frame_digest
 
 _SURE = 0.95
 _NEAR = 0.8
@@ -61,8 +61,8 @@ def _section_links(
         for name in pair:
             if name not in digests:
                 own = (headings[name], texts.get(name, nothing))
-                digests[name] = join_digests(*map(frame_digest, own))
-        key = join_digests(*(digests[name] for name in pair))
+                digests[name] = digest(*map(frame_digest, own))
+        key = digest(*(digests[name] for name in pair))
         found = memory.recall(key)
         if found is None:
             for name in pair:

@@ -1,4 +1,4 @@
-"""Digests of rows: what was made from the same rows need not be made again."""
+"""Digests of rows and strings: what was made from the same ones need not be made again."""
 
 from __future__ import annotations
 
@@ -25,3 +25,15 @@ def frame_digest(frame: pl.DataFrame) -> str:
     hashed = hashlib.sha256(repr(kept.schema).encode())
     hashed.update(kept.hash_rows(seed=_HASH_SEED).to_numpy().tobytes())
     return hashed.hexdigest()[:24]
+
+
+def digest(*parts: str) -> str:
+    """Digest several strings.
+
+    Args:
+        parts: Strings; their number and order count.
+
+    Returns:
+        First 24 hex digits of their SHA-256.
+    """
+    return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()[:24]

@@ -15,7 +15,6 @@ contents of the inputs) and, for per-document tables, `taxkg.documents` (reading
 from __future__ import annotations
 
 import fcntl
-import hashlib
 import json
 import re
 import shutil
@@ -39,6 +38,7 @@ from taxkg_assets.defs.home.renamed_columns import RENAMED_COLUMNS
 from taxkg_assets.defs.home.storage import REMOTE, LocalStorage, Storage, is_remote, newest_commit
 from taxkg_assets.defs.home.storage import HomeBusyError as HomeBusyError
 from taxkg_assets.defs.home.storage import atomic_write as atomic_write
+from taxkg_assets.schemas.row_digest import digest as digest
 from taxkg_assets.schemas.row_digest import frame_digest
 from taxkg_assets.settings import settings_of
 from taxkg_assets.sources.manifest import SourceManifest
@@ -70,18 +70,6 @@ class TableState:
     content: str
     inputs: str
     documents: Mapping[str, Mapping[str, str]]
-
-
-def digest(*parts: str) -> str:
-    """Digest several strings.
-
-    Args:
-        parts: Strings; their number and order count.
-
-    Returns:
-        First 24 hex digits of their SHA-256.
-    """
-    return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()[:24]
 
 
 def work_folder(uri: str) -> Path:

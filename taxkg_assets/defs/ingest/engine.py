@@ -33,7 +33,7 @@ class Engine(Protocol):
             on_done: Called with the outcome of each document.
         """
 
-    def assist(self, encoder: DeferredEncoder, *, name: str) -> DeferredEncoder:
+    def distribute_encoding(self, encoder: DeferredEncoder, *, name: str) -> DeferredEncoder:
         """Return an encoder that encodes passages where this engine works.
 
         Args:
@@ -61,7 +61,7 @@ class LocalEngine:
         """
         return read_documents(jobs, workers=self.workers, limits=limits, on_done=on_done)
 
-    def assist(self, encoder: DeferredEncoder, *, name: str) -> DeferredEncoder:
+    def distribute_encoding(self, encoder: DeferredEncoder, *, name: str) -> DeferredEncoder:
         """Return the encoder itself.
 
         Args:

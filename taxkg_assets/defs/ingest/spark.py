@@ -32,11 +32,11 @@ from taxkg_assets.retrieval.encoding.wrapped_encoders import DeferredEncoder
 WAVE = 128
 """Documents that are dealt out at once: their frames come back into the driver's memory together."""
 
-PASSAGES = 20_000
+PASSAGES_AT_ONCE = 20_000
 """Passages that are dealt out at once: their vectors come back into the driver's memory together."""
-PART = 500
+PASSAGES_PER_TASK = 500
 """Passages of a task: some ten seconds of one core."""
-FEW = 1_000
+MOST_ON_DRIVER = 1_000
 """Passages that are encoded by the driver: a cluster would load the model for longer."""
 
 _VECTORS = "row int, vector binary"
@@ -79,7 +79,7 @@ class SparkEngine:
                 on_done(outcome)
         return [outcomes[job.document_id] for job in jobs]
 
-    def assist(self, encoder: DeferredEncoder, *, name: str) -> DeferredEncoder:
+    def distribute_encoding(self, encoder: DeferredEncoder, *, name: str) -> DeferredEncoder:
         """Return an encoder that has many passages encoded by the executors; vectors are those of this machine.
 
         Args:
@@ -88,7 +88,7 @@ class SparkEngine:
         """
 
         def encode_many(texts: Sequence[str], progress: Progress | None) -> Vectors:
-            if len(texts) <= FEW:
+            if len(texts) <= MOST_ON_DRIVER:
                 return encoder.encode_passages(texts, progress=progress)
             return self._encode(texts, name=name, model_hash=encoder.model_hash, progress=progress)
 
@@ -97,9 +97,9 @@ class SparkEngine:
     def _encode(self, texts: Sequence[str], *, name: str, model_hash: str, progress: Progress | None) -> Vectors:
         spark, encode = self._session(), partial(_encode_batches, name=name, model_hash=model_hash)
         found: list[bytes] = [b""] * len(texts)
-        for first in range(0, len(texts), PASSAGES):
-            wave = list(enumerate(texts[first : first + PASSAGES], first))
-            rows = spark.createDataFrame(wave, "row int, text string").repartition(-(-len(wave) // PART))
+        for first in range(0, len(texts), PASSAGES_AT_ONCE):
+            wave = list(enumerate(texts[first : first + PASSAGES_AT_ONCE], first))
+            rows = spark.createDataFrame(wave, "row int, text string").repartition(-(-len(wave) // PASSAGES_PER_TASK))
             for reply in rows.mapInArrow(encode, _VECTORS).collect():
                 found[reply.row] = reply.vector
             if progress is not None:

@@ -88,9 +88,9 @@ def _assert_spark_reads_a_table(home: Path, sections: pl.DataFrame) -> None:
 def test_a_cluster_encodes_as_this_machine_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from taxkg_assets.defs.ingest import spark
 
-    monkeypatch.setattr(spark, "FEW", 3)
-    monkeypatch.setattr(spark, "PART", 4)
-    monkeypatch.setattr(spark, "PASSAGES", 16)
+    monkeypatch.setattr(spark, "MOST_ON_DRIVER", 3)
+    monkeypatch.setattr(spark, "PASSAGES_PER_TASK", 4)
+    monkeypatch.setattr(spark, "PASSAGES_AT_ONCE", 16)
     monkeypatch.setenv("TAXKG_ENGINE", "spark")
     monkeypatch.setenv("TAXKG_SPARK_MASTER", MASTER)
     home = Home(home=str(tmp_path))
