@@ -18,8 +18,8 @@ from taxkg_assets.defs.wiring.parts import BY_DOCUMENT
 from taxkg_assets.defs.wiring.resources import Home
 from taxkg_assets.defs.wiring.table_asset import table
 from taxkg_assets.defs.wiring.verdicts import Verdict
+from taxkg_assets.digests import frame_digest
 from taxkg_assets.retrieval.encoding.encoder import SentenceEncoder
-from taxkg_assets.schemas.row_digest import frame_digest
 
 
 def open_cohesion(home: Home) -> Callable[[Sequence[str]], np.ndarray]:

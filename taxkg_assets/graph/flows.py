@@ -10,13 +10,13 @@ import dataframely as dy
 import polars as pl
 
 from taxkg_assets import schemas
+from taxkg_assets.digests import digest, frame_digest
 from taxkg_assets.graph.flow_ends import NO_LABEL, About, End, Lines, year_of
 from taxkg_assets.graph.flow_passages import read_headings, read_passages, select_passages
 from taxkg_assets.graph.flow_rows import list_rows, make_row
 from taxkg_assets.graph.flow_statements import read_label
 from taxkg_assets.graph.memory import Memory, NoMemory, split_by_document
 from taxkg_assets.graph.places import Place
-from taxkg_assets.schemas.row_digest import digest, frame_digest
 
 Row = Mapping[str, Any]
 

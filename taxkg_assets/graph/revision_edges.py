@@ -6,13 +6,13 @@ from collections.abc import Container, Iterator
 
 import polars as pl
 
+from taxkg_assets.digests import digest, frame_digest
 from taxkg_assets.graph.alignment import Link
 from taxkg_assets.graph.line_history import name_of
 from taxkg_assets.graph.line_nodes import node_of
 from taxkg_assets.graph.memory import Memory, split_by_document
 from taxkg_assets.graph.revisions import find_consecutive
 from taxkg_assets.graph.section_alignment import RENAMED, SPLIT, Section, align_sections, build_sections
-from taxkg_assets.schemas.row_digest import digest, frame_digest
 
 _SURE = 0.95
 _NEAR = 0.8

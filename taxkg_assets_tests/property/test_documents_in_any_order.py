@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from taxkg_assets.defs.home.store import Store, TableState
+from taxkg_assets.digests import frame_digest
 from taxkg_assets.schemas import Faces
-from taxkg_assets.schemas.row_digest import frame_digest
 from taxkg_assets_tests.graph.corpora import face, frame_of
 
 pytestmark = pytest.mark.slow

@@ -23,6 +23,8 @@ from taxkg_assets.retrieval.index.passage_index import LanceIndex, SearchIndex
 from taxkg_assets.serving.released import Released, open_release
 
 FORBIDDEN = {"torch", "transformers", "sentence_transformers", "dagster", "lancedb", "pymupdf", "mcp"}
+SCHEMA_LIBRARIES = {"dataframely", "sqlalchemy"}
+"""Loaded where a table is read and checked; a question without filters reads the index alone."""
 PROGRAM = """
 import sys
 from taxkg_assets.serving import cli
@@ -61,6 +63,11 @@ def test_a_question_loads_no_engine(built_samples: Path, command: list[str]) -> 
     assert loaded & FORBIDDEN == set()
     assert "polars" in loaded
     assert shown.strip()
+
+
+def test_a_question_without_filters_loads_no_schema(built_samples: Path) -> None:
+    loaded, _ = _loaded(["ask", "How are ordinary dividends reported?", "--home", str(built_samples)])
+    assert loaded & SCHEMA_LIBRARIES == set()
 
 
 @pytest.mark.slow

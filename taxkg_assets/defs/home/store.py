@@ -38,8 +38,8 @@ from taxkg_assets.defs.home.renamed_columns import RENAMED_COLUMNS
 from taxkg_assets.defs.home.storage import REMOTE, LocalStorage, Storage, is_remote, newest_commit
 from taxkg_assets.defs.home.storage import HomeBusyError as HomeBusyError
 from taxkg_assets.defs.home.storage import atomic_write as atomic_write
-from taxkg_assets.schemas.row_digest import digest as digest
-from taxkg_assets.schemas.row_digest import frame_digest
+from taxkg_assets.digests import digest as digest
+from taxkg_assets.digests import frame_digest
 from taxkg_assets.settings import settings_of
 from taxkg_assets.sources.manifest import SourceManifest
 

@@ -28,7 +28,7 @@ from taxkg_assets.defs.ingest.reading import reading_version
 from taxkg_assets.defs.ingest.worker_replies import Job
 from taxkg_assets.defs.wiring.progress import stage_progress
 from taxkg_assets.defs.wiring.resources import Home
-from taxkg_assets.schemas.row_digest import frame_digest
+from taxkg_assets.digests import frame_digest
 from taxkg_assets.settings import Settings
 from taxkg_assets.sources.documents import build_documents, find_tier
 from taxkg_assets.sources.manifest import SourceFile, SourceManifest

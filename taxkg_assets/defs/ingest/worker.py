@@ -34,12 +34,12 @@ from taxkg_assets.defs.ingest.worker_replies import (
     Unwritable,
     encode_reply,
 )
+from taxkg_assets.digests import frame_digest
 from taxkg_assets.extraction.document_check import REPORT, find_failed_check
 from taxkg_assets.extraction.errors import StageError
 from taxkg_assets.extraction.extract import extract
 from taxkg_assets.extraction.invariants import DOCUMENT_CHECKS
 from taxkg_assets.extraction.pdf.library import MEMORY_ERRORS
-from taxkg_assets.schemas.row_digest import frame_digest
 from taxkg_assets.sources.documents import build_documents, find_tier
 from taxkg_assets.sources.scan import printable
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from taxkg_assets.defs.home.store import TableState, digest
-from taxkg_assets.schemas.row_digest import frame_digest
+from taxkg_assets.digests import frame_digest
 
 Part = tuple[str, ...]
 """The ids of the documents that a part is made from."""

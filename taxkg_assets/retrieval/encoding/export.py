@@ -30,7 +30,7 @@ from taxkg_assets.retrieval.encoding.onnx_graph import (
     quantize_graph,
     trace_graph,
 )
-from taxkg_assets.retrieval.encoding.onnx_model import ExportError, open_session
+from taxkg_assets.retrieval.encoding.onnx_model import WEIGHTS, ExportError, open_session
 
 TOKENIZER = "tokenizer.json"
 MOST_APART = 1e-4
@@ -101,7 +101,11 @@ def export_cross(model: Any, folder: Path, *, base: ExportCard) -> ExportCard:
 
 
 def _finish(folder: Path, card: ExportCard) -> ExportCard:
-    """Save the optimized graph, which opens in two thirds of the time, and complete the card."""
+    """Save the optimized graph and, by themselves, its weights, so that it opens in a quarter of the time.
+
+    Returns:
+        The completed card.
+    """
     optimized = folder / f".optimized-{WHOLE}"
     open_session(str(folder / WHOLE), save_as=str(optimized))
     optimized.replace(folder / WHOLE)
@@ -137,4 +141,7 @@ def _reopen(folder: Path, card: ExportCard) -> ExportedModel:
 
 
 def _digests(folder: Path) -> dict[str, str]:
-    return {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in (WHOLE, TOKENIZER)}
+    names = (
+        name for name in (WHOLE, WEIGHTS, TOKENIZER) if (folder / name).is_file()
+    )  # small weights stay in the graph
+    return {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in names}

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
+
+WEIGHTS = "model.weights"
+"""File with the weights of a saved graph, in its folder; they are mapped, not read, when the graph is opened."""
 
 
 class ExportError(Exception):
@@ -58,7 +62,7 @@ def open_session(path: str, *, threads: int = 0, is_optimized: bool = False, sav
         path: Path of the graph.
         threads: Number of threads; 0 for the runtime's default.
         is_optimized: Whether the graph was saved after its optimization, which is then not repeated.
-        save_as: File to save the optimized graph in; empty to save none.
+        save_as: File to save the optimized graph in, its weights in `WEIGHTS` of the same folder; empty to save none.
 
     Returns:
         The session.
@@ -74,4 +78,6 @@ def open_session(path: str, *, threads: int = 0, is_optimized: bool = False, sav
         # What these optimizations write runs on any CPU; further ones are made for the present one.
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
         options.optimized_model_filepath = save_as
+        options.add_session_config_entry("session.optimized_model_external_initializers_file_name", WEIGHTS)
+        Path(save_as).with_name(WEIGHTS).unlink(missing_ok=True)
     return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])

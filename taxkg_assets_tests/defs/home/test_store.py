@@ -15,8 +15,8 @@ from deltalake import DeltaTable, write_deltalake
 from taxkg_assets.defs.home.contracts import ContractError, schema_of
 from taxkg_assets.defs.home.renamed_columns import RENAMED_COLUMNS
 from taxkg_assets.defs.home.store import Store
+from taxkg_assets.digests import frame_digest
 from taxkg_assets.schemas import Faces, QueryLog, Release, Reranker, Sections
-from taxkg_assets.schemas.row_digest import frame_digest
 
 
 def faces(document_id: str, keys: list[str]) -> pl.DataFrame:
