@@ -53,10 +53,11 @@ class Assembly:
                 break
             if rows := windows.choose(candidate.row):
                 chosen.append((candidate, rows))
-        self.index_context.passages.prefetch([row for _, rows in chosen for row in rows], SHOWN)
+        self._prefetch(chosen)
         if level == "auto":
             whole = add_lead_ins([rows for _, rows in chosen], self.index_context.passages)
             chosen = [(candidate, rows) for (candidate, _), rows in zip(chosen, whole, strict=True)]
+            self._prefetch(chosen)
         return [
             self._show(candidate, windows.open(rows, hit=candidate.row), rank=rank)
             for rank, (candidate, rows) in enumerate(chosen, 1)
@@ -90,6 +91,10 @@ class Assembly:
             via = result.via.model_copy(update={"unit": unit["chunk_id"], "drill_down": children})
             results.append(result.model_copy(update={"score": round(score, 4), "via": via}))
         return results
+
+    def _prefetch(self, chosen: Sequence[tuple[Candidate, Sequence[int]]]) -> None:
+        """Load what passages show, in one read where the index is not in memory."""
+        self.index_context.passages.prefetch([row for _, rows in chosen for row in rows], SHOWN)
 
     def _demote_duplicates(self) -> Iterator[Candidate]:
         """Yield candidates in order, near-duplicates of better ones (another revision or copy) after all others."""
