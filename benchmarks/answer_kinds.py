@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
-from sklearn.linear_model import LogisticRegression
 
 from taxkg_assets.evaluation.matching import is_quoted
 from taxkg_assets.retrieval.answering import guardrail
@@ -198,6 +197,8 @@ def fit_kind(outcomes: Sequence[KindOutcome]) -> dict[str, float]:
     if not names or right in (0, len(outcomes)):
         return {"bias": math.log((right + 1) / (len(outcomes) - right + 1)), **dict.fromkeys(names, 0.0)}
     rows = [[own.signals[name] for name in names] for own in outcomes]
+    from sklearn.linear_model import LogisticRegression  # loaded here: it takes a second
+
     fitted = LogisticRegression(C=INVERSE_PENALTY, tol=1e-6).fit(rows, [own.is_right for own in outcomes])
     return {"bias": float(fitted.intercept_[0]), **dict(zip(names, fitted.coef_[0].tolist(), strict=True))}
 

@@ -12,10 +12,9 @@ import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
-from sklearn.linear_model import LogisticRegression
 
 from benchmarks.answer_kinds import ask_made, fit_kind, make_questions, score_fitted
 from benchmarks.answerable import leave_out_families
@@ -35,6 +34,9 @@ from taxkg_assets.retrieval.answering.answer import ask, find_evidence
 from taxkg_assets.retrieval.answering.guardrail import find_signals
 from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.settings import Settings
+
+if TYPE_CHECKING:
+    from sklearn.linear_model import LogisticRegression
 
 DEVELOPMENT, TRAINING, PARTS = "development", "training", "parts of the library"
 DRAWN = {True: 700, False: 100}
@@ -215,6 +217,8 @@ def fit_confidence(outcomes: Sequence[Outcome]) -> LogisticRegression:
     Args:
         outcomes: Questions of all sources, right and wrong ones among them.
     """
+    from sklearn.linear_model import LogisticRegression  # loaded here: it takes a second
+
     return LogisticRegression(C=INVERSE_PENALTY, tol=1e-6).fit(
         [own.signals for own in outcomes],
         [own.is_right for own in outcomes],

@@ -9,6 +9,8 @@ import torch
 
 from taxkg_assets.training.losses import LossSettings, find_allowed, score_ranking_loss
 
+pytestmark = pytest.mark.slow
+
 SCORES = torch.tensor([[0.5, 0.25], [0.0, 0.5]])
 RIGHT = torch.tensor([0, 1])
 ONES = torch.ones(2)

@@ -11,6 +11,8 @@ import torch
 
 from taxkg_assets.training.steps import Checkpoint, StepSettings, TrainingHistory, draw_batches, run_steps
 
+pytestmark = pytest.mark.slow
+
 
 def _run(scores: Iterator[float], state: Path) -> TrainingHistory:
     module = torch.nn.Linear(1, 1)
@@ -30,7 +32,6 @@ def _run(scores: Iterator[float], state: Path) -> TrainingHistory:
     )
 
 
-@pytest.mark.slow
 def test_training_stops_where_it_gets_no_better(tmp_path: Path) -> None:
     history = _run(iter([0.5, 0.4, 0.3, 0.9]), tmp_path / "state")
     assert history.is_stopped_early

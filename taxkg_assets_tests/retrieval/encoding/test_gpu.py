@@ -17,6 +17,8 @@ from taxkg_assets.retrieval.encoding.encoder import SentenceEncoder
 from taxkg_assets.retrieval.encoding.gpu import GpuModel, has_gpu, is_built_for_gpu, open_on_gpu
 from taxkg_assets_tests.training.tiny import open_tiny_model, save_tiny_model
 
+pytestmark = pytest.mark.slow
+
 TEXTS = ["harbour rent is taxed", "a berth", "report the duty of a vessel " * 9]
 
 
@@ -93,7 +95,6 @@ def test_products_are_not_rounded_and_the_setting_is_restored() -> None:
     torch.set_float32_matmul_precision(before)
 
 
-@pytest.mark.slow
 def test_batches_run_on_the_gpu_and_a_question_does_not(tmp_path: Path) -> None:
     model = open_tiny_model(save_tiny_model(tmp_path))
     own = SentenceEncoder(model=model, model_name="tiny", model_hash="x")
