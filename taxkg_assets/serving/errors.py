@@ -47,6 +47,7 @@ EXPECTED = BAD_USAGE | {
     "taxkg_assets.defs.wiring.gold.GoldError",
     "taxkg_assets.evaluation.labels.LabelError",
     "taxkg_assets.defs.ingest.engine.EngineError",
+    "taxkg_assets.defs.ingest.spark.ExecutorError",
     "taxkg_assets.defs.home.arithmetic.ModelError",
     "taxkg_assets.defs.home.storage.StorageError",
     "taxkg_assets.defs.home.question_models.ExportDamagedError",

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -21,6 +22,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from pyspark.errors import PythonException
 from pyspark.sql import SparkSession
 
 from taxkg_assets.defs.home.models import open_by_name
@@ -39,11 +41,17 @@ PASSAGES_PER_TASK = 500
 MOST_ON_DRIVER = 1_000
 """Passages that are encoded by the driver: a cluster would load the model for longer."""
 
+_RAISED = re.compile(r"[A-Za-z_][\w.]*: ")
+"""The line of a traceback that names the exception."""
 _VECTORS = "row int, vector binary"
 _ARROW_VECTORS = pa.schema([("row", pa.int32()), ("vector", pa.binary())])
 _REPLY = "outcome string, names array<string>, files array<binary>"
 _ARROW_REPLY = pa.schema([("outcome", pa.string()), ("names", pa.list_(pa.string())), ("files", pa.list_(pa.binary()))])
 _ROOT = str(Path(__file__).resolve().parents[3])
+
+
+class ExecutorError(Exception):
+    """A task failed on the cluster; the message is that of the executor."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +70,9 @@ class SparkEngine:
 
         Returns:
             Outcomes in the order of the jobs.
+
+        Raises:
+            ExecutorError: A task of the cluster failed.
         """
         if not jobs:
             return []
@@ -71,7 +82,7 @@ class SparkEngine:
         for first in range(0, len(jobs), WAVE):
             wave = [(json.dumps(asdict(job)),) for job in jobs[first : first + WAVE]]
             rows = spark.createDataFrame(wave, "job string").repartition(len(wave))
-            for reply in rows.mapInArrow(read, _REPLY).collect():
+            for reply in _collect(rows.mapInArrow(read, _REPLY)):
                 outcome = Outcome(**json.loads(reply.outcome))
                 if outcome.is_read:
                     _place(dict(zip(reply.names, reply.files, strict=True)), Path(by_id[outcome.document_id].folder))
@@ -100,7 +111,7 @@ class SparkEngine:
         for first in range(0, len(texts), PASSAGES_AT_ONCE):
             wave = list(enumerate(texts[first : first + PASSAGES_AT_ONCE], first))
             rows = spark.createDataFrame(wave, "row int, text string").repartition(-(-len(wave) // PASSAGES_PER_TASK))
-            for reply in rows.mapInArrow(encode, _VECTORS).collect():
+            for reply in _collect(rows.mapInArrow(encode, _VECTORS)):
                 found[reply.row] = reply.vector
             if progress is not None:
                 progress(first + len(wave), len(texts))
@@ -114,6 +125,24 @@ class SparkEngine:
             os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
             builder = builder.master(self.master).config("spark.ui.enabled", "false")
         return builder.getOrCreate()
+
+
+def _collect(rows: Any) -> list[Any]:
+    """Run a job and return its rows.
+
+    Raises:
+        ExecutorError: A task failed; the message is the last exception of its traceback.
+    """
+    try:
+        found: list[Any] = rows.collect()
+    except PythonException as failed:
+        lines = [line for line in str(failed).splitlines() if _RAISED.match(line)]
+        reason = lines[-1].partition(": ")[2] if lines else str(failed)
+        raise ExecutorError(
+            f"An executor of the Spark cluster failed: {reason} Correct it there and run `taxkg build` again; what is "
+            "built is kept."
+        ) from failed
+    return found
 
 
 def _read_batches(batches: Iterator[pa.RecordBatch], *, limits: Limits) -> Iterator[pa.RecordBatch]:

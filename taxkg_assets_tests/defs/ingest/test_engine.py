@@ -103,6 +103,18 @@ def test_a_cluster_encodes_as_this_machine_does(tmp_path: Path, monkeypatch: pyt
     assert np.array_equal(encoder.encode_passages(texts[:2]), vectors[:2])
 
 
+@pytest.mark.skipif(
+    not HAS_SPARK, reason="no cluster of this machine's own: pyspark (extra `spark`) or Java is missing"
+)
+def test_the_message_of_an_executor_is_that_of_the_build() -> None:
+    from taxkg_assets.defs.ingest import spark
+
+    with pytest.raises(spark.ExecutorError, match="vectors of both must not mix") as failed:
+        spark.SparkEngine(MASTER)._encode(["a berth"], name="", model_hash="0" * 16, progress=None)
+    assert "Traceback" not in str(failed.value)
+    assert "\n" not in str(failed.value)
+
+
 def test_a_machine_with_another_model_encodes_nothing() -> None:
     with pytest.raises(ModelError, match="vectors of both must not mix"):
         open_by_name("", model_hash="0" * 16)
