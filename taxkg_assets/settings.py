@@ -115,7 +115,7 @@ class Settings(BaseModel):
     )
 
     index_memory_rows: int = Field(
-        default=1_000_000,
+        default=250_000,
         ge=0,
         description="largest local index, in passages, that is searched exactly in memory; larger indexes, and all"
         " indexes in a bucket, are read from LanceDB and searched by quantized vectors",
