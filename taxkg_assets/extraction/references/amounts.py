@@ -11,6 +11,7 @@ from taxkg_assets.extraction.references.clause_view import (
     is_label,
     matches,
 )
+from taxkg_assets.extraction.references.list_leads import denies, keeps_out
 from taxkg_assets.extraction.references.predicates import (
     BAN,
     COMPUTE,
@@ -50,6 +51,9 @@ def read_source(view: View) -> Relation | None:
     if _is_part_of(verb):
         return None
     mood = verb.mood if verb is not None else _read_lead_mood(view)
+    if mood != BAN and verb is None and denies(view.mentioned.lead):
+        # An item of a denying list is never taken in.
+        return None
     if is_taken_off or (modifier is not None and modifier.is_negated) or mood == BAN:
         return Relation("excludes", "negative", "amount_taken_off" if is_taken_off else "amount_kept_out")
     is_included = kind in ("box", "line") and any(one.mood == MODIFIER and one.word == "included" for one in view.verbs)
@@ -102,6 +106,8 @@ def _goes_elsewhere(view: View) -> bool:
 
 def _read_lead_mood(view: View) -> str:
     """Read what the sentence that leads a list says of its items: the mood of its last statement, or nothing."""
+    if keeps_out(view.mentioned.lead):
+        return BAN
     verb = find_lead_verb(view.mentioned.lead)
     return verb.mood if verb is not None and verb.sense == PLACE else ""
 
@@ -127,6 +133,8 @@ def read_law_name(view: View) -> Relation | None:
         mood = DUTY
     elif verb is None:
         if not is_label(view) or not (lead_mood or view.mentioned.holds_amount):
+            return None
+        if lead_mood not in (BAN, RELIEF) and denies(view.mentioned.lead):
             return None
         mood = lead_mood or DUTY
     else:

@@ -18,6 +18,7 @@ from taxkg_assets.extraction.keys import expand_members
 from taxkg_assets.extraction.references.clause_view import MentionInSentence, Relation
 from taxkg_assets.extraction.references.clusters import Place, find_places
 from taxkg_assets.extraction.references.linked import LED_COLUMNS, LinkedTexts
+from taxkg_assets.extraction.references.list_leads import ListLeads
 from taxkg_assets.extraction.references.mentions import Headings, Mention, context, find_mentions, find_rule_words
 from taxkg_assets.extraction.references.printed_ranges import keep_printed_lines
 from taxkg_assets.extraction.references.relations import classify_relations, find_sentence_at
@@ -92,7 +93,7 @@ def build_references(
     headings = Headings(_collect_headings(tree))
     linked = LinkedTexts.collect(links)
     found: list[_Pointed] = []
-    led_by, lead = None, ""
+    leads = ListLeads()
     separators = _find_separators(tree)
     is_form = identity.doc_type == "form"
     printed = [row["key"] for row in tree.values() if is_form and row["kind"] == "line" and row["key"]]
@@ -100,10 +101,7 @@ def build_references(
     ordered = sections.sort("paragraph_ix").select(_COLUMNS)
     words_of = find_rule_words(ordered["text"].to_list())
     for section, rule_words in zip(ordered.iter_rows(named=True), words_of, strict=True):
-        is_item = section["role"] == "ListBlock"
-        if not is_item or section["text"].rstrip().endswith(":"):
-            led_by, lead = section["anchor_id"], section["text"]
-            is_item = False
+        lead = leads.follow(section)
         mentions = find_mentions(section["text"], headings=headings, rule_words=rule_words)
         if printed:
             mentions = keep_printed_lines(mentions, section["text"], printed=printed)
@@ -122,8 +120,7 @@ def build_references(
         mentions = [linked.read_inside(section["element_id"], mention) for mention in readings if mention is not None]
         if not identity.form or identity.doc_type == "publication":
             mentions = _inherit_forms(mentions)
-        is_led = is_item and led_by == section["anchor_id"]
-        found.extend(_read_section(section, mentions, owner=owner, lead=lead if is_led else ""))
+        found.extend(_read_section(section, mentions, owner=owner, lead=lead))
     return validated(_frame(found, linked).sort(_KEY), References)
 
 
@@ -148,8 +145,6 @@ def _is_lawlike(heading: str) -> bool:
 def _read_section(section: dict[str, Any], mentions: list[Mention], *, owner: _Owner, lead: str) -> Iterator[_Pointed]:
     text: str = section["text"]
     sentences = find_sentences(text)
-    last = find_sentences(lead)[-1:]
-    led_by = lead[slice(*last[0])] if last else ""
     places = find_places(text, mentions)
     localised = [_localise(mention, own_forms=owner.forms) for mention in mentions]
     own = [_is_self(mention, owner=owner) and not _is_elsewhere(text, mention) for mention in localised]
@@ -165,7 +160,8 @@ def _read_section(section: dict[str, Any], mentions: list[Mention], *, owner: _O
                 kind=place.kind,
                 start=max(place.start, start) - start,
                 end=min(place.end, end) - start,
-                lead=led_by,
+                # A lead carries on in an item's first sentence; its others stand by themselves.
+                lead=lead if start == sentences[0][0] else "",
                 name=name,
                 holds_amount=owner.holds_amount,
                 is_container=place.is_container,

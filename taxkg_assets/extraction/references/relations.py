@@ -36,6 +36,7 @@ from taxkg_assets.extraction.references.clauses import (
     without_ellipses,
     without_parentheses,
 )
+from taxkg_assets.extraction.references.list_leads import carry_on
 from taxkg_assets.extraction.references.predicates import (
     BAN,
     COMPUTE,
@@ -116,7 +117,7 @@ def _mark(mentioned: MentionInSentence) -> tuple[str, str]:
             before = f"{before[:start]}{word}{before[end:]}"
         elif start >= mentioned.end:
             after = f"{after[: start - mentioned.end]}{word}{after[end - mentioned.end :]}"
-    before = without_ellipses(without_parentheses(before))
+    before = without_ellipses(without_parentheses(carry_on(mentioned.lead, before)))
     return before + "@", without_ellipses(without_parentheses(after))
 
 

@@ -17,7 +17,7 @@ from taxkg_assets.extraction.authored.index_entries import Entry, find_entries
 from taxkg_assets.extraction.authored.links import Link, join_words
 from taxkg_assets.extraction.pdf.model import Page
 from taxkg_assets.extraction.pdf.navigation import Place
-from taxkg_assets.extraction.structure.targets import PrintedLine, Target, TargetFinder
+from taxkg_assets.extraction.structure.targets import PrintedLine, Target, TargetFinder, fold_words
 from taxkg_assets.rules.addresses import find_product
 from taxkg_assets.schemas import Links, dtypes, empty, validated
 
@@ -228,14 +228,23 @@ def _find_target(
         return captioned
     named = places.get(row.link.name)
     titles = named.titles if named is not None else ()
-    if row.entry is None and titles:
-        return finder.find(place, titles=titles)
     if row.entry is None:
-        # The words of a link are no title for sure: what begins at its point comes first.
-        return finder.find(place, hints=row.text) or finder.find(place, titles=(row.text,))
+        return _find_linked(row.text, place, titles, finder)
     if row.entry.kind == "contents":
         return finder.find(place, titles=(*titles, row.entry.term))
     return finder.find(place, hints=f"{row.entry.term} {row.entry.subterm}")
+
+
+def _find_linked(words: str, place: Place, titles: Sequence[str], finder: TargetFinder) -> Target | None:
+    """Find what linked words of a text lead to; a heading near the point with the same words is meant by it."""
+    if titles:
+        found = finder.find(place, titles=titles)
+    else:
+        # The words of a link are no title for sure: what begins at its point comes first.
+        found = finder.find(place, hints=words) or finder.find(place, titles=(words,))
+    if found is not None and fold_words(found.words).startswith(fold_words(words)):
+        return found
+    return finder.find_namesake(place, words) or found
 
 
 def _name_kind(row: _Row, target: Target | None) -> str:

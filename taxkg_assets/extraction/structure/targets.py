@@ -156,6 +156,26 @@ class TargetFinder:
         ]
         return min(found, key=lambda target: (target.table_id is None, not target.is_heading, target.y0), default=None)
 
+    def find_namesake(self, place: Place, words: str) -> Target | None:
+        """Find the one heading near a point, above or below it, that has exactly these words.
+
+        Args:
+            place: The point.
+            words: Words of a link.
+
+        Returns:
+            The heading; None where none or several have the words.
+        """
+        name = fold_words(words)
+        if len(name) < self._limits.title_letters:
+            return None
+        near = self._limits.near_pt
+        start, end = self._pages.get(place.page, (0, 0))
+        low = bisect_left(self._heights, place.y - near, start, end)
+        high = bisect_left(self._heights, place.y + near, start, end)
+        found = [target for target in map(self._target, self._rows[low:high]) if target.is_heading]
+        return _only([target for target in found if fold_words(target.words) == name], place)
+
     def find_lines_at(self, page: int, x: float, y: float) -> list[PrintedLine]:
         """Find the printed lines over a point, the one whose middle is nearest first, text before headings."""
         first, last = self._pages.get(page, (0, 0))

@@ -1,0 +1,152 @@
+"""Lists of a document: the sentence that leads each item, and whether it keeps out what the items name.
+
+A list continues through a note, and an inner list ends where an item has the mark of the outer one again. What a lead
+denies, none of its items may be read to grant.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+from taxkg_assets.extraction.references.clause_view import matches
+from taxkg_assets.extraction.references.clauses import MAIN, find_clauses, is_negated, without_parentheses
+from taxkg_assets.extraction.references.predicates import DUTY, FINITE, PLACE, read_predicates
+from taxkg_assets.extraction.regex_prefilter import ALL_WORDS
+from taxkg_assets.rules.loader import find_rule
+from taxkg_assets.rules.sentences import find_sentences
+
+_MARK = re.compile(r"^\s*(?:([^\w\s(])|\(?(?:(\d{1,3})|([ivx]{2,5})|([a-z])|([A-Z]))[.)])(?:\s|$)")
+
+
+class ListLeads:
+    """Follows the lists of a document, one element after the other, in the order of the text."""
+
+    def __init__(self) -> None:
+        """Begin without a list."""
+        self._anchor_id: str | None = None
+        self._lead = ""
+        self._parent_mark = ""
+        self._outer: list[tuple[str, str]] = []
+
+    def follow(self, section: Mapping[str, Any]) -> str:
+        """Find the sentence that leads an element's list.
+
+        Args:
+            section: Row of `sections`; rows are passed in the order of the text.
+
+        Returns:
+            The sentence; empty for an element that is no item, or an item without a lead.
+        """
+        if section["anchor_id"] != self._anchor_id:
+            self._anchor_id, self._lead, self._parent_mark, self._outer = section["anchor_id"], "", "", []
+        text = section["text"]
+        if section["role"] != "ListBlock":
+            lead = find_lead(text)
+            # A note in a box interrupts a list; a paragraph ends it.
+            if lead or section["role"] != "Callout":
+                self._lead, self._parent_mark, self._outer = lead, "", []
+            return ""
+        mark = find_mark(text)
+        if self._parent_mark and mark == self._parent_mark:
+            # The inner list has no marks of its own.
+            self._outer.pop()
+        self._parent_mark = ""
+        self._leave_inner(mark)
+        led_by = self._lead
+        if text.rstrip().endswith(":"):
+            self._outer.append((mark, self._lead))
+            self._lead, self._parent_mark = find_lead(text), mark
+            # Its own words introduce a list: only a denial reaches through them.
+            return led_by if led_by and denies(led_by) else ""
+        return led_by
+
+    def _leave_inner(self, mark: str) -> None:
+        """Go back to the outer list whose items have this mark."""
+        for ix, (outer, lead) in enumerate(self._outer):
+            if outer == mark:
+                self._lead = lead
+                del self._outer[ix:]
+                return
+
+
+def find_mark(text: str) -> str:
+    """Name the sort of mark that an item begins with: its sign, or `1`, `i`, `a` or `A` for a number or letter.
+
+    Args:
+        text: Text of the item.
+
+    Returns:
+        The sort; empty where there is no mark.
+    """
+    match = _MARK.match(text)
+    if match is None:
+        return ""
+    return match[1] or ("1", "i", "a", "A")[int(match.lastindex or 2) - 2]
+
+
+def find_lead(text: str) -> str:
+    """Find the sentence of a text that introduces a list: the last that does, as a remark may follow it.
+
+    Args:
+        text: Text before the list.
+
+    Returns:
+        The sentence; empty if none introduces a list.
+    """
+    sentences = [text[start:end] for start, end in find_sentences(text)]
+    return next((sentence for sentence in reversed(sentences) if matches("list_leads", sentence)), "")
+
+
+@lru_cache(maxsize=256)
+def keeps_out(lead: str) -> bool:
+    """Return whether a lead says that amounts of its items do not count: `figured without regard to the following`.
+
+    Args:
+        lead: Sentence that leads the list.
+    """
+    return bool(lead) and matches("excluding_leads", lead)
+
+
+@lru_cache(maxsize=256)
+def denies(lead: str) -> bool:
+    """Return whether the main clause of a lead is negated, so that none of its items is granted.
+
+    Args:
+        lead: Sentence that leads the list.
+    """
+    if not lead:
+        return False
+    if keeps_out(lead):
+        return True
+    said = without_parentheses(lead)
+    clauses = find_clauses(said, rule_words=ALL_WORDS)
+    ends = [*(clause.start for clause in clauses[1:]), len(said)]
+    main = [said[clause.start : end] for clause, end in zip(clauses, ends, strict=True) if clause.kind == MAIN]
+    if not any(map(is_negated, main)):
+        return False
+    first = next((verb for verb in read_predicates(said) if verb.mood in FINITE), None)
+    is_order = first is not None and first.sense == PLACE and first.mood == DUTY
+    # `Report all income that is not on another form, such as:` denies only what the items lack.
+    return not (is_order and matches("denied_descriptions", said))
+
+
+def carry_on(lead: str, item: str) -> str:
+    """Let an item continue the sentence of a lead that ends with an auxiliary: `Do not:` and `Cash the check`.
+
+    Args:
+        lead: Sentence that leads the list.
+        item: Words of the item, from its beginning.
+
+    Returns:
+        Those words, behind the auxiliary if the lead ends with one.
+    """
+    if not lead:
+        return item
+    match = find_rule("relations", "open_leads", "auxiliary_at_end").pattern.search(lead)
+    if match is None:
+        return item
+    mark = _MARK.match(item)
+    return f"You {match['carried']} {item[mark.end() :] if mark else item}"
