@@ -167,7 +167,8 @@ def read_destination(view: View) -> Relation | None:
     if verb is None or verb.mood not in FINITE:
         return None
     is_field = view.mentioned.kind in ("box", "line")
-    is_whole = view.mentioned.holds_amount and verb.sense == PLACE and _is_whole(verb, said, after=view.after)
+    is_own = view.mentioned.holds_amount and not view.mentioned.is_denied
+    is_whole = is_own and verb.sense == PLACE and _is_whole(verb, said, after=view.after)
     if verb.mood == BAN:
         if verb.sense == PLACE and is_field and view.mentioned.holds_amount and not view.mentioned.is_self:
             return Relation("excludes", "negative", "not_put_into")

@@ -40,7 +40,8 @@ class MentionInSentence:
     """A mention in its sentence, whose relation is to be read.
 
     `start` and `end` are the mention's cluster of targets, half-open in the sentence; `lead` is the sentence that leads
-    the list in which this one is an item. `holds_amount` is true where the owner is a box or line, which has an amount.
+    the list in which this one is an item, and `is_denied` is true in an item that the lead denies: amounts that it puts
+    somewhere are not the owner's. `holds_amount` is true where the owner is a box or line, which has an amount.
     `is_container` marks a form that only holds the target, `is_self` the own box or form; `masks` are places in the
     sentence of other mentions and the word to read there: `here` for the owner, `Heading` for words of a heading.
     """
@@ -54,6 +55,7 @@ class MentionInSentence:
     holds_amount: bool = True
     is_container: bool = False
     is_self: bool = False
+    is_denied: bool = False
     masks: tuple[tuple[int, int, str], ...] = ()
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from taxkg_assets.extraction.references.mentions import Mention
+from taxkg_assets.extraction.references.mentions import Mention, is_put_into
 from taxkg_assets.rules.loader import find_rule, load_rules
 
 _CONTAINED = ("box", "line", "section")
@@ -109,7 +109,7 @@ def _may_link(link: str, text: str, *, before: Mention, after: Mention) -> bool:
         is_contained = (
             before.kind in _CONTAINED and after.kind in _HOLDERS and (before.kind, after.kind) != ("box", "section")
         )
-        return is_contained or after.kind == "url"
+        return (is_contained and not is_put_into(text, before, after)) or after.kind == "url"
     if link == "holds":
         if find_rule("relations", "new_statements", "verb_follows").pattern.match(text, after.group[1]):
             return False

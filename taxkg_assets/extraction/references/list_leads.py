@@ -46,7 +46,7 @@ class ListLeads:
         if section["role"] != "ListBlock":
             lead = find_lead(text)
             # A note in a box interrupts a list; a paragraph ends it.
-            if lead or section["role"] != "Callout":
+            if section["role"] != "Callout" or introduces(lead):
                 self._lead, self._parent_mark, self._outer = lead, "", []
             return ""
         mark = find_mark(text)
@@ -88,16 +88,25 @@ def find_mark(text: str) -> str:
 
 
 def find_lead(text: str) -> str:
-    """Find the sentence of a text that introduces a list: the last that does, as a remark may follow it.
+    """Find the sentence of a text that leads the list after it: the last that introduces one, as a remark may follow.
 
     Args:
         text: Text before the list.
 
     Returns:
-        The sentence; empty if none introduces a list.
+        The sentence; the last one if none introduces a list, empty for a text without a sentence.
     """
     sentences = [text[start:end] for start, end in find_sentences(text)]
-    return next((sentence for sentence in reversed(sentences) if matches("list_leads", sentence)), "")
+    return next((sentence for sentence in reversed(sentences) if introduces(sentence)), (sentences or [""])[-1])
+
+
+def introduces(sentence: str) -> bool:
+    """Return whether a sentence introduces a list by its own words.
+
+    Args:
+        sentence: The sentence.
+    """
+    return matches("list_leads", sentence)
 
 
 @lru_cache(maxsize=256)
@@ -107,7 +116,7 @@ def keeps_out(lead: str) -> bool:
     Args:
         lead: Sentence that leads the list.
     """
-    return bool(lead) and matches("excluding_leads", lead)
+    return introduces(lead) and matches("excluding_leads", lead)
 
 
 @lru_cache(maxsize=256)
@@ -117,7 +126,7 @@ def denies(lead: str) -> bool:
     Args:
         lead: Sentence that leads the list.
     """
-    if not lead:
+    if not introduces(lead):
         return False
     if keeps_out(lead):
         return True

@@ -355,15 +355,42 @@ def _attach_form(text: str, mention: Mention, mentions: list[Mention], *, after:
         if other.kind not in ("form", "publication") or (mention.kind == "box" and _has_no_boxes(text, other)):
             continue
         follows = other.group[0] >= end and after.match(text[end : other.group[0]])
-        leads = other.kind == "form" and other.group[1] <= start and leads_to(text[other.group[1] : start])
+        follows = follows and not is_put_into(text, mention, other)
+        form = _named_form(other)
+        leads = form and other.group[1] <= start and leads_to(text[other.group[1] : start])
         if not (follows or leads):
             continue
         if mention.kind == "section":
             is_titled = mention.rule_id in _TITLED
             return replace(mention, target=f"{mention.target} ({other.target})") if is_titled else mention
-        if other.kind == "form":
-            return replace(mention, target_form=other.target.removeprefix("Form "))
+        if form:
+            return replace(mention, target_form=form)
     return mention
+
+
+def _named_form(mention: Mention) -> str:
+    """Name the form of a mention; a line of a form's instructions is one of the form, the first of several."""
+    if mention.kind == "form":
+        return mention.target.removeprefix("Form ")
+    match = context("form_of_instructions").match(mention.target) if mention.kind == "publication" else None
+    return match["form"] if match is not None else ""
+
+
+def is_put_into(text: str, line: Mention, form: Mention) -> bool:
+    """Decide whether a line's amount goes to the form after it: `the amount from line 5 on Form 9999, line 7`.
+
+    Args:
+        text: The text.
+        line: Mention of a line.
+        form: The form that follows it.
+
+    Returns:
+        True if the form is named with a line of its own, and the amount is taken from the line before it.
+    """
+    if line.kind != "line" or form.kind != "form":
+        return False
+    is_source = context("amount_source_before").search(text[max(0, line.group[0] - 80) : line.group[0]])
+    return is_source is not None and context("line_after_form").match(text[form.group[1] :]) is not None
 
 
 def _has_no_boxes(text: str, form: Mention) -> bool:

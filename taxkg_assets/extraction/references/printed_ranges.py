@@ -41,7 +41,10 @@ def keep_printed_lines(mentions: Sequence[Mention], text: str, *, printed: Seque
 
 
 def _find_between(first: str, last: str, printed: Sequence[str], places: dict[str, int]) -> list[str]:
-    """Name the lines after `first` up to `last`: those of the same number, or one for each number."""
+    """Name the lines after `first` up to `last`: those of the same number, or one for each number.
+
+    From a lettered line, a range takes in the other letters of its number: `lines 1a through 6` includes 1b.
+    """
     low, high = _NUMBER.match(first), _NUMBER.match(last)
     if low is None or high is None:
         return [last]
@@ -49,5 +52,7 @@ def _find_between(first: str, last: str, printed: Sequence[str], places: dict[st
         between = printed[places[first] + 1 : places[last] + 1]
         return [key for key in between if (found := _NUMBER.match(key)) is not None and found[1] == low[1]]
     numbers = {found[1] for key in printed if (found := _NUMBER.match(key)) is not None}
+    letters = [key for key in printed[places[first] + 1 : places[last]] if low[2] and _NUMBER.fullmatch(key)]
+    letters = [key for key in letters if key.removeprefix("line_").rstrip("abcdefghijklmnopqrstuvwxyz") == low[1]]
     counted = [str(number) for number in range(int(low[1]) + 1, int(high[1]))]
-    return [*(f"line_{number}" for number in counted if number in numbers), last]
+    return [*letters, *(f"line_{number}" for number in counted if number in numbers), last]

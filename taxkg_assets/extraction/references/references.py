@@ -18,13 +18,14 @@ from taxkg_assets.extraction.keys import expand_members
 from taxkg_assets.extraction.references.clause_view import MentionInSentence, Relation
 from taxkg_assets.extraction.references.clusters import Place, find_places
 from taxkg_assets.extraction.references.linked import LED_COLUMNS, LinkedTexts
-from taxkg_assets.extraction.references.list_leads import ListLeads
+from taxkg_assets.extraction.references.list_leads import ListLeads, denies
 from taxkg_assets.extraction.references.mentions import Headings, Mention, context, find_mentions, find_rule_words
 from taxkg_assets.extraction.references.printed_ranges import keep_printed_lines
 from taxkg_assets.extraction.references.relations import classify_relations, find_sentence_at
 from taxkg_assets.extraction.references.worksheet_lines import attach_worksheets, is_on_worksheet
 from taxkg_assets.extraction.structure.identity import Identity
 from taxkg_assets.rules.forms import split_forms
+from taxkg_assets.rules.models.references import load_references
 from taxkg_assets.rules.sentences import find_sentences
 from taxkg_assets.schemas import Anchors, Links, References, Sections, dtypes, validated
 
@@ -149,6 +150,7 @@ def _read_section(section: dict[str, Any], mentions: list[Mention], *, owner: _O
     localised = [_localise(mention, own_forms=owner.forms) for mention in mentions]
     own = [_is_self(mention, owner=owner) and not _is_elsewhere(text, mention) for mention in localised]
     mentioned_by: dict[tuple[Any, ...], MentionInSentence] = {}
+    is_denied = denies(lead)
     for mention, place, is_self in zip(localised, places, own, strict=True):
         start, end = find_sentence_at(sentences, start=mention.group[0], end=max(mention.group[1], mention.end))
         name = mention.target if mention.kind == "section" else ""
@@ -160,12 +162,13 @@ def _read_section(section: dict[str, Any], mentions: list[Mention], *, owner: _O
                 kind=place.kind,
                 start=max(place.start, start) - start,
                 end=min(place.end, end) - start,
-                # A lead carries on in an item's first sentence; its others stand by themselves.
-                lead=lead if start == sentences[0][0] else "",
+                # What a lead denies carries on in an item's first sentence; its others stand by themselves.
+                lead=lead if start == sentences[0][0] or not is_denied else "",
                 name=name,
                 holds_amount=owner.holds_amount,
                 is_container=place.is_container,
                 is_self=is_self,
+                is_denied=is_denied,
                 masks=_find_masks(localised, own, sentence=(start, end), place=place),
             )
             mentioned_by[question] = mentioned
@@ -364,7 +367,7 @@ def _is_self(mention: Mention, *, owner: _Owner) -> bool:
         return not mention.target_form and mention.target in owner.keys
     if mention.kind == "form":
         code = mention.target.removeprefix("Form ")
-        generic = {form.split("-")[0] for form in owner.forms}
+        generic = {form.split("-")[0] for form in owner.forms} & load_references().form_series
         schedules = {form.split(" (")[0] for form in owner.forms if form.startswith("Schedule")}
         return code in owner.forms | generic | schedules
     return mention.kind == "publication" and mention.target == owner.document_form

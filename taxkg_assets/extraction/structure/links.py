@@ -244,7 +244,7 @@ def _find_linked(words: str, place: Place, titles: Sequence[str], finder: Target
         found = finder.find(place, hints=words) or finder.find(place, titles=(words,))
     if found is not None and fold_words(found.words).startswith(fold_words(words)):
         return found
-    return finder.find_namesake(place, words) or found
+    return finder.find_namesake(place, words, is_taken=found is not None) or found
 
 
 def _name_kind(row: _Row, target: Target | None) -> str:

@@ -156,12 +156,13 @@ class TargetFinder:
         ]
         return min(found, key=lambda target: (target.table_id is None, not target.is_heading, target.y0), default=None)
 
-    def find_namesake(self, place: Place, words: str) -> Target | None:
+    def find_namesake(self, place: Place, words: str, *, is_taken: bool) -> Target | None:
         """Find the one heading near a point, above or below it, that has exactly these words.
 
         Args:
             place: The point.
             words: Words of a link.
+            is_taken: Whether the point names something else: then only the heading next to it counts.
 
         Returns:
             The heading; None where none or several have the words.
@@ -169,7 +170,7 @@ class TargetFinder:
         name = fold_words(words)
         if len(name) < self._limits.title_letters:
             return None
-        near = self._limits.near_pt
+        near = self._limits.beside_pt if is_taken else self._limits.near_pt
         start, end = self._pages.get(place.page, (0, 0))
         low = bisect_left(self._heights, place.y - near, start, end)
         high = bisect_left(self._heights, place.y + near, start, end)

@@ -14,6 +14,7 @@ class References(Family):
     range_words: str
     telling_letters: int
     number_words: dict[str, int]
+    form_series: frozenset[str]
     min_heading_chars: int
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from taxkg_assets.extraction.invariants import find_false_evidence
 from taxkg_assets.extraction.references.mentions import Headings, find_mentions
+from taxkg_assets.extraction.references.printed_ranges import keep_printed_lines
 from taxkg_assets.extraction.references.references import build_references
 from taxkg_assets.extraction.references.worksheet_lines import attach_worksheets
 from taxkg_assets.extraction.structure.identity import Identity
@@ -112,6 +113,40 @@ def test_a_box_knows_the_form_it_is_on() -> None:
         + find_mentions("Enter it on Schedule Z (Form 9999), line 4.", headings=known)[-1:]
     )
     assert line.target_form == "Schedule Z (Form 9999)"
+    line = find_mentions("See the Instructions for Forms 9999 and 9999-SR, line 4.", headings=known)[-1]
+    assert line.target_form == "9999"
+
+
+def test_an_amount_from_one_line_goes_to_a_form_that_names_its_own_line() -> None:
+    references, _ = _build(
+        _section(0, "Enter the amount from line 2a on Form 9998, line 7, or Form 9999, line 8.", anchor_id="doc#1"),
+        key="line_2a",
+    )
+    assert set(references.select("target", "relation").rows()) == {
+        ("line_2a", "references"),
+        ("line_7 (Form 9998)", "portion_of"),
+        ("Form 9998", "requires"),
+        ("line_8 (Form 9999)", "portion_of"),
+        ("Form 9999", "requires"),
+    }
+    mentions = find_mentions("Enter the amount from line 2a on Form 9998.", headings=Headings({}))
+    assert mentions[0].target_form == "9998"
+
+
+def test_a_range_from_a_lettered_line_has_the_other_letters_of_its_number() -> None:
+    text = "Combine lines 1a through 4."
+    mentions = find_mentions(text, headings=Headings({}))
+    printed = [f"line_{key}" for key in ("1a", "1b", "1c", "2", "3", "4")]
+    found = keep_printed_lines(mentions, text, printed=printed)
+    assert [mention.target for mention in found] == ["line_1a", "line_1b", "line_1c", "line_2", "line_3", "line_4"]
+
+
+@pytest.mark.parametrize(("form", "is_self"), [("1099-ZZZ", True), ("9999-ZZ", False)])
+def test_only_a_series_is_named_by_its_common_number(form: str, is_self: bool) -> None:
+    identity = Identity("i", form, "filer_instructions", "2031", None, False, "Instructions", "")
+    text = f"File Form {form.split('-')[0]} by May."
+    references, _ = _build(_section(0, text, anchor_id=None), identity=identity)
+    assert references["is_self"].to_list() == [is_self]
 
 
 def _section(ix: int, text: str, *, anchor_id: str | None, role: str = "BodyText") -> dict[str, Any]:
@@ -217,6 +252,38 @@ def test_the_lead_of_a_list_speaks_for_its_items() -> None:
         _section(0, "Do not include the following.", anchor_id="doc#1"),
         _section(1, "• Costs shown in box 6, or", anchor_id="doc#1", role="ListBlock"),
     )
+    assert references.select("relation", "polarity").rows() == [("excludes", "negative")]
+
+
+@pytest.mark.parametrize(
+    ("lead", "item", "expected"),
+    [
+        ("Do not include the following. They are listed elsewhere.", "• Costs shown in box 6, or", "excludes-"),
+        ("It is figured without regard to the following.", "• Costs shown in box 6, or", "excludes-"),
+        ("The rules do not apply to:", "• Costs shown in box 6, or", "references"),
+        ("Enter the costs that are not on another form, such as:", "• Costs shown in box 6, or", "includes"),
+        ("Do not:", "1. File Form 9998 late.", "requires-"),
+        ("You can do any of the following.", "• File Form 9998 late.", "references"),
+        ("You must:", "• File Form 9998 early.", "requires"),
+        ("Do not include:", "• Rent. Report it in box 6.", "requires"),
+    ],
+)
+def test_what_a_lead_denies_none_of_its_items_is_granted(lead: str, item: str, expected: str) -> None:
+    references, _ = _build(_section(0, lead, anchor_id="doc#1"), _section(1, item, anchor_id="doc#1", role="ListBlock"))
+    (row,) = references.select("relation", "polarity").rows()
+    assert row == (expected.rstrip("-"), "negative" if expected.endswith("-") else "positive")
+
+
+def test_a_list_continues_behind_a_note_and_behind_an_inner_list() -> None:
+    rows = [
+        ("Do not include:", "BodyText"),
+        ("• Costs of:", "ListBlock"),
+        ("a. boats, and", "ListBlock"),
+        ("b. nets.", "ListBlock"),
+        ("This is a note.", "Callout"),
+        ("• Costs shown in box 6, or", "ListBlock"),
+    ]
+    references, _ = _build(*(_section(ix, text, anchor_id="doc#1", role=role) for ix, (text, role) in enumerate(rows)))
     assert references.select("relation", "polarity").rows() == [("excludes", "negative")]
 
 

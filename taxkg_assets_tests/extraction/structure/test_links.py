@@ -166,6 +166,17 @@ def test_a_point_where_nothing_begins_names_nothing() -> None:
     assert finder.find(Place(9, None, 104.0, 104.0), titles=("Frost",)) is None
 
 
+def test_of_two_headings_near_a_point_the_words_tell_which_is_meant() -> None:
+    finder = TargetFinder(**_two_columns())
+    place = Place(1, 60.0, 122.0, 122.0)
+    found = finder.find_namesake(place, "Frost", is_taken=True)
+    assert found is not None
+    assert found.anchor_id == "left"
+    assert finder.find_namesake(place, "Frosty", is_taken=True) is None
+    assert finder.find_namesake(Place(1, 60.0, 134.0, 134.0), "Frost", is_taken=True) is None
+    assert finder.find_namesake(Place(1, 60.0, 134.0, 134.0), "Frost", is_taken=False) is not None
+
+
 def _two_columns() -> dict[str, Any]:
     corners = ("x0_pt", "y0_pt", "x1_pt", "y1_pt")
     places = {"left": (42.0, 100.0, 290.0, 112.0), "right": (315.0, 100.0, 560.0, 112.0)}
