@@ -16,7 +16,7 @@ from typing import Any
 
 import polars as pl
 
-from taxkg_assets.extraction.references.number_lists import complete_item, expand_range
+from taxkg_assets.extraction.references.number_lists import complete_item, expand_range, read_number
 from taxkg_assets.rules.confidence import read_confidence
 from taxkg_assets.rules.loader import Rule, find_rule, load_rules
 from taxkg_assets.rules.models.references import load_references
@@ -267,24 +267,6 @@ def context(rule_id: str) -> re.Pattern[str]:
 @cache
 def _continuation(pattern: str) -> re.Pattern[str]:
     return re.compile(load_references().separators + pattern)
-
-
-def read_number(words: str) -> str:
-    """Read a section number written in words: `twelve hundred twenty-one` is 1221, `four hundred two-a` is 402a."""
-    values: dict[str, int] = load_references().number_words
-    total = part = 0
-    rest = ""
-    for word in re.findall(r"\([^()]*\)|[a-z]+", words):
-        value = values.get(word)
-        if value is None:
-            rest += word
-        elif value == 1000:
-            total, part = total + part * value, 0
-        elif value == 100:
-            part *= value
-        else:
-            part += value
-    return f"{total + part}{rest}"
 
 
 def _build_target(rule: Rule, item: str, named: dict[str, str]) -> str:

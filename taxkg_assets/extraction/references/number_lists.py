@@ -1,4 +1,4 @@
-"""Items of a list or range of numbers: what a list shortens, and what a range leaves out."""
+"""Numbers as texts write them: what a list shortens, what a range leaves out, and numbers in words."""
 
 from __future__ import annotations
 
@@ -53,3 +53,28 @@ def expand_range(first: str, last: str, *, between: str, at: tuple[int, int]) ->
         numbers = [(str(number), *at) for number in range(int(low[1]) + 1, int(high[1]))]
         return [*numbers, (last, *at)]
     return [(last, *at)]
+
+
+def read_number(words: str) -> str:
+    """Read a section number written in words: `twelve hundred twenty-one` is 1221, `four hundred two-a` is 402a.
+
+    Args:
+        words: The number, with its subsections.
+
+    Returns:
+        The number in digits.
+    """
+    values: dict[str, int] = load_references().number_words
+    total = part = 0
+    rest = ""
+    for word in re.findall(r"\([^()]*\)|[a-z]+", words):
+        value = values.get(word)
+        if value is None:
+            rest += word
+        elif value == 1000:
+            total, part = total + part * value, 0
+        elif value == 100:
+            part *= value
+        else:
+            part += value
+    return f"{total + part}{rest}"
