@@ -336,7 +336,7 @@ def _attach_form(text: str, mention: Mention, mentions: list[Mention], *, after:
     for other in mentions:
         if other.kind not in ("form", "publication") or (mention.kind == "box" and _has_no_boxes(text, other)):
             continue
-        follows = other.group[0] >= end and after.match(text[end : other.group[0]])
+        follows = other.group[0] >= end and after.match(text[end : other.group[0]]) is not None
         follows = follows and not is_put_into(text, mention, other)
         form = _named_form(other)
         leads = form and other.group[1] <= start and leads_to(text[other.group[1] : start])
