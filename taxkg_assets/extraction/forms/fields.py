@@ -51,12 +51,35 @@ def build_fields(
         page = one.field.page
         rows.append(_row_of(one, print_, field_ix=counts[page], is_trusted=is_trusted))
         counts[page] += 1
+    _split_box_labels(rows, [one.spoken.label for one in stated])
     if not stated:
         rows = [_row_of_box(box, ix) for boxes in faces.values() for ix, box in enumerate(boxes)]
     for row in rows:
         row["document_id"] = document_id
     frame = pl.DataFrame(rows, schema=schemas.dtypes(schemas.Fields)).sort("document_id", "page", "field_ix")
     return schemas.validated(frame, schemas.Fields)
+
+
+def _split_box_labels(rows: Sequence[dict[str, Any]], spoken: Sequence[str]) -> None:
+    """Give each field of a box with several fields the words of the box's label that the field says of itself."""
+    groups: dict[tuple[Any, ...], list[int]] = defaultdict(list)
+    for ix, row in enumerate(rows):
+        if row["key"].startswith("box_") and not row["column"]:
+            groups[row["page"], row["copy"], row["key"], row["label"]].append(ix)
+    for (*_, label), indices in groups.items():
+        parts = [_find_words(label, spoken[ix]) for ix in indices]
+        if all(parts) and len(set(parts)) == len(indices) > 1:
+            for ix, part in zip(indices, parts, strict=True):
+                rows[ix]["label"] = part
+
+
+def _find_words(label: str, spoken: str) -> str:
+    """Find the printed words of a label that are spoken, whatever their blanks and signs; empty if it has them not."""
+    places = [ix for ix, letter in enumerate(label) if letter.isalnum()]
+    letters = "".join(label[ix].casefold() for ix in places)
+    wanted = "".join(letter.casefold() for letter in spoken if letter.isalnum())
+    at = letters.find(wanted) if wanted else -1
+    return label[places[at] : places[at + len(wanted) - 1] + 1] if at >= 0 else ""
 
 
 class _PrintedForm:

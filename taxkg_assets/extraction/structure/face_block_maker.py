@@ -13,6 +13,7 @@ from taxkg_assets.extraction.layout.roles import is_centered, is_heading, is_pro
 from taxkg_assets.extraction.layout.run_in_headings import split_lead
 from taxkg_assets.extraction.pdf.model import Page
 from taxkg_assets.extraction.structure.block_maker import LIKELY, REST, BlockMaker, DocumentState, PageMarks
+from taxkg_assets.extraction.structure.line_assignment import BLANK_LOSS
 from taxkg_assets.extraction.structure.outline import matches_grammar
 
 
@@ -72,6 +73,10 @@ class FaceBlockMaker(BlockMaker):
     def _add_by_role(self, paragraph: Paragraph, place: dict[str, Any]) -> None:
         """Append text of a form's face: its title, the head of a part, or a field's words."""
         line = paragraph.first
+        if " ".join(part.text for part in paragraph.lines) == BLANK_LOSS:
+            # The number of its line was taken away.
+            self.add(paragraph.lines, "PageArtifact", LIKELY, **place)
+            return
         if self.has_boxes and self._add_masthead(paragraph, place):
             return
         if not self.has_boxes and self._is_in_masthead(line):

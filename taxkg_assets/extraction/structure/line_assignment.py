@@ -36,7 +36,7 @@ from taxkg_assets.rules.anchored_search import matches_any
 # The currency sign that a face preprints for an amount is no text.
 _BLANK_AMOUNTS = frozenset({"$", "%", ".", "$ ."})
 # Parentheses around the blank of a negative amount: on a line of their own, or apart from each other.
-_BLANK_LOSS, _PARENTHESES, _BLANK_SIZES = "( )", ("(", ")"), 1.0
+BLANK_LOSS, _PARENTHESES, _BLANK_SIZES = "( )", ("(", ")"), 1.0
 # A page with at least this number of lone answers shows a decision chart, whose boxes are one text each.
 _CHART_ANSWERS, _ANSWER_CHARS = 6, 8
 # Items of numbered lines count down from here; tables count up from 0, boxes down from −2.
@@ -117,7 +117,7 @@ def _count_answers(lines: Sequence[Line]) -> int:
 def _find_blank_losses(lines: Sequence[Line], *, is_face: bool) -> set[int]:
     """Find the parentheses (by `id`) between which a loss is entered; on a face one of them may end a leader."""
     alone = [line for line in lines if len(line.text) == 1 and line.text in _PARENTHESES]
-    found = {id(line) for line in lines if line.text == _BLANK_LOSS}
+    found = {id(line) for line in lines if line.text == BLANK_LOSS}
     if is_face:
         return found | {id(line) for line in alone}
     for left, right in pairwise(alone):

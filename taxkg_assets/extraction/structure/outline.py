@@ -181,7 +181,14 @@ class _Outline:
             self._stack = []
         while self._stack and (self.headings[self._stack[-1]].rank >= rank or self._is_closed(self._stack[-1])):
             self._stack.pop()
+        if self._stack and not block.is_run_in and self._is_other_half(block, self.headings[self._stack[-1]]):
+            self._stack.pop()
         return self._stack[-1] if self._stack else -1
+
+    @staticmethod
+    def _is_other_half(block: Block, above: Heading) -> bool:
+        """Decide whether a heading opens the specific half of a booklet: it is next to the general one, in any type."""
+        return matches_grammar("second_halves", block.text) and matches_grammar("first_halves", above.text)
 
     def _rank_article(self, block: Block, rank: Rank) -> Rank:
         """Rank an article of a code: the chapters of some codes hold articles, in others articles hold chapters."""

@@ -58,6 +58,17 @@ def test_fields_of_real_forms_have_a_printed_key_and_a_label(
     assert (fields["source"] == "template").mean() > 0.95
 
 
+def test_fields_of_one_box_have_their_own_part_of_its_label(corpus: Path) -> None:
+    fields = _read(corpus / "library" / "fw2--2019.pdf")["fields"]
+    boxes = fields.filter(pl.col("kind") == "checkbox").filter(pl.col("key") == "box_13")
+    assert set(boxes["label"]) == {"Statutory employee", "Retirement plan", "Third-party sick pay"}
+
+
+def test_parentheses_around_the_blank_of_a_loss_are_no_text(corpus: Path) -> None:
+    sections = _read(corpus / "library" / "f1040sd--2023.pdf")["sections"]
+    assert sections.filter(~pl.col("text").str.contains(r"[A-Za-z0-9]")).is_empty()
+
+
 @pytest.mark.parametrize(
     ("name", "keys"),
     [

@@ -72,6 +72,19 @@ def test_size_and_weight_make_the_tree() -> None:
     ]
 
 
+def test_the_specific_half_of_a_booklet_is_not_under_the_general_one() -> None:
+    booklet = Booklet().head("Instructions", size=26).lines(*filler(6)).head("General Instructions", size=17)
+    booklet.lines(*filler(2)).head("Purpose", size=13).lines(*filler(2))
+    booklet.head("Specific Instructions", size=13).lines(*filler(2))
+    booklet.head("Part I. Amounts", size=11).lines(*filler(2))
+    assert [(heading, parent) for _, _, heading, parent in _outline(booklet)] == [
+        ("General Instructions", None),
+        ("Purpose", "General Instructions"),
+        ("Specific Instructions", None),
+        ("Part I. Amounts", "Specific Instructions"),
+    ]
+
+
 def test_the_back_of_a_copy_is_under_no_notice_of_another_page() -> None:
     booklet = Booklet().head("Form 9999-X", size=26).lines(*filler(4)).head("Attention:", size=18).lines(*filler(6))
     booklet.turn().head("Instructions for Recipient", size=11)
