@@ -71,7 +71,7 @@ def find_form_lines(
     """
     pieces = join_letters(split_at_numbers(lines))
     numbered = [start for piece in pieces if (start := read_line_number(piece)) is not None]
-    repeats = find_repeats(numbered)
+    repeats = find_repeats(numbered, pieces)
     others = {id(start) for start in (*repeats, *find_amounts(numbered, repeats, pieces))}
     starts = keep_columns([start for start in numbered if id(start) not in others])
     if len(starts) < (limits().stated_lines if stated else limits().lines):

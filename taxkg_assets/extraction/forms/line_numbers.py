@@ -103,11 +103,12 @@ def read_line_number(piece: Line) -> LineNumber | None:
     return None
 
 
-def find_repeats(numbered: Sequence[LineNumber]) -> list[LineNumber]:
+def find_repeats(numbered: Sequence[LineNumber], pieces: Sequence[Line] = ()) -> list[LineNumber]:
     """Find the numbers at the amounts: those that repeat a line's own, and those set in one column with them.
 
     Args:
         numbered: Pieces that begin with a number.
+        pieces: All pieces of the page.
 
     Returns:
         Those that begin no line.
@@ -118,8 +119,27 @@ def find_repeats(numbered: Sequence[LineNumber]) -> list[LineNumber]:
         start
         for start in numbered
         if any(start is other for other in sure)
-        or (_is_alone(start) and sum(abs(start.x0 - other.x0) <= reach for other in sure) >= 2)
+        or (
+            _is_alone(start)
+            and sum(abs(start.x0 - other.x0) <= reach for other in sure) >= 2
+            and not _counts_on(start, numbered, pieces)
+        )
     ]
+
+
+def _counts_on(start: LineNumber, numbered: Sequence[LineNumber], pieces: Sequence[Line]) -> bool:
+    """Decide whether a number of its own, the next after one to its left, has words behind it: `4 [ ] Head of house`."""
+    own = plain_number(start.number)
+    others = {plain_number(other.number) for other in numbered if other is not start}
+    if not own.isdigit() or own in others or str(int(own) - 1) not in others:
+        return False
+    base, right = start.piece.base, start.piece.x1
+    return any(
+        right < piece.x0 <= right + limits().words_pt
+        and abs(piece.base - base) <= limits().row_pt
+        and any(map(str.isalpha, piece.text))
+        for piece in pieces
+    )
 
 
 def find_amounts(

@@ -23,6 +23,7 @@ class Limits(Section):
         margin_pt: Labels next to the lines need a margin of this width.
         wall_frac: A drawn line of this share of the page's width ends what is above it.
         row_pt: Pieces of one row stand on bases this near to each other.
+        words_pt: Most points from a number to the words of its line, behind a box to check.
         stroke_pt: … drawn in strokes of at least this length.
         label_frac: Bold words of a label may reach this far into the page where the lines are indented.
         row_gap_sizes: Rows of one line stand closer than this many type sizes.
@@ -54,6 +55,7 @@ class Limits(Section):
     foot_frac: float
     wall_frac: float
     row_pt: float
+    words_pt: float
     stroke_pt: float
     label_frac: float
     row_gap_sizes: float

@@ -82,3 +82,11 @@ def test_parentheses_around_the_blank_of_a_loss_are_no_text(corpus: Path) -> Non
 def test_lines_that_only_the_fields_tell_are_found(corpus: Path, name: str, keys: tuple[str, ...]) -> None:
     anchors = _read(corpus / "library" / f"{name}.pdf")["anchors"]
     assert set(keys) <= set(anchors["key"].drop_nulls())
+
+
+def test_lines_right_of_others_are_no_numbers_at_amounts(corpus: Path) -> None:
+    anchors = _read(corpus / "library" / "f1040--2011.pdf")["anchors"]
+    headings = dict(anchors.filter(pl.col("kind") == "line").select("key", "heading").iter_rows())
+    assert headings["line_5"].startswith("Qualifying")
+    assert headings["line_2"].endswith("income)")
+    assert headings["line_6b"] == "Spouse"
