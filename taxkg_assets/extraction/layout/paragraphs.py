@@ -248,12 +248,17 @@ def _begins(
 
 
 def _is_heading_line(line: Line, current: Paragraph) -> bool:
-    """Decide whether a line in large bold type is the next line of a heading in the same type."""
+    """Decide whether a bold line is the next line of a heading in the same type, which is large or had no room left."""
     last = current.lines[-1]
-    if line.size < thresholds().heading_line_pt or abs(line.size - last.size) > 0.1:
+    if not (line.is_bold and last.is_bold) or abs(line.size - last.size) > 0.1:
         return False
-    is_bold = line.is_bold and last.is_bold and all(other.is_bold for other in current.lines)
-    return is_bold and (abs(line.x0 - last.x0) < 2.0 or _is_centered(line, last))
+    if not (abs(line.x0 - last.x0) < 2.0 or _is_centered(line, last)):
+        return False
+    if line.size < thresholds().heading_line_pt and (
+        matches("heading_ends", last.text) or not _is_full(last, before=line, x1=current.column_x1)
+    ):
+        return False
+    return all(other.is_bold for other in current.lines)
 
 
 def _changes_weight(line: Line, current: Paragraph) -> bool:

@@ -26,6 +26,8 @@ from taxkg_assets.rules.anchored_search import Search, compile_search
 from taxkg_assets.rules.loader import load_rules
 
 _DIGITS = re.compile(r"\d+|[ivxl]+$")
+# A heading in the type of the text is set in at most this number of lines.
+_HEADING_LINES = 3
 _LETTERS = re.compile(r"[^\W\d_]")
 # The foot of a first page is two lines high where it also prints a date: its page number is that much higher.
 _FIRST_FOOT_PT = 10.0
@@ -319,7 +321,9 @@ def is_heading(paragraph: Paragraph, page: Page, style: Style) -> bool:
     key = find_key(text)
     if key is not None and key.kind == "line" and _is_at_margin(paragraph):
         return True
-    return len(paragraph.lines) <= 2 and (paragraph.heads_table or _is_set_apart(paragraph, page))
+    if len(paragraph.lines) > _HEADING_LINES:
+        return False
+    return (paragraph.heads_table and len(paragraph.lines) <= 2) or _is_set_apart(paragraph, page)
 
 
 def _is_display(paragraph: Paragraph, *, body: float) -> bool:
@@ -374,7 +378,7 @@ def _is_set_apart(paragraph: Paragraph, page: Page) -> bool:
     words = [word for word in " ".join(line.text for line in paragraph.lines).split() if len(word) > 3]
     capitals = sum(word.lstrip("(“\"'")[:1].isupper() or word[:1].isdigit() for word in words)
     is_cased = bool(words) and capitals >= 0.7 * len(words)
-    return _is_at_margin(paragraph) and is_cased and len(paragraph.lines) == 1
+    return _is_at_margin(paragraph) and is_cased
 
 
 def _is_at_margin(paragraph: Paragraph) -> bool:
