@@ -104,7 +104,7 @@ class FaceBlockMaker(BlockMaker):
                 self.last_line_bottom = None
                 self._add_body(paragraph, place)
             else:
-                self.add(paragraph.lines, "BodyText", REST, **place)
+                self.add(paragraph.lines, "ListBlock" if paragraph.is_listed else "BodyText", REST, **place)
             return
         is_title_like = (
             line.is_bold and self._is_large(line) and line.y0 < 0.35 * self.page.height_pt and len(line.text) > 3

@@ -356,3 +356,12 @@ def test_the_page_number_of_a_first_page_is_higher_where_a_date_is_below_it() ->
     assert {roles[f"Q-{number}"] for number in (1, 2, 3, 4, 5)} == {"PageArtifact"}
     lone = Booklet().lines(*filler(6)).to(290, 733).set(("Q-1", "b"))
     assert {block.text: block.role for block in blocks_of(lone)}["Q-1"] != "PageArtifact"
+
+
+def test_lines_of_a_bold_heading_in_the_type_of_the_text_are_one_heading() -> None:
+    booklet = Booklet().head("Instructions", size=26).lines(*filler(6))
+    booklet.set(("Interests in Boats and Nets of Owners That Are Held in", "b"), gap=10)
+    booklet.set(("Harbor Associations", "b"), gap=3).lines(*filler(5), gap=4)
+    booklet.set(("Fees", "b"), gap=10).set(("Late Fees", "b"), gap=3).lines(*filler(5), gap=4)
+    headings = [block.text for block in blocks_of(booklet) if block.role.endswith("Header")]
+    assert headings == ["Interests in Boats and Nets of Owners That Are Held in Harbor Associations", "Fees", "Late Fees"]
