@@ -237,6 +237,9 @@ def _find_target(
 
 def _find_linked(words: str, place: Place, titles: Sequence[str], finder: TargetFinder) -> Target | None:
     """Find what linked words of a text lead to; a heading near the point with the same words is meant by it."""
+    chapter = finder.find_chapter(place, words)
+    if chapter is not None:
+        return chapter
     if titles:
         found = finder.find(place, titles=titles)
     else:

@@ -156,13 +156,31 @@ class TargetFinder:
         ]
         return min(found, key=lambda target: (target.table_id is None, not target.is_heading, target.y0), default=None)
 
+    def find_chapter(self, place: Place, words: str) -> Target | None:
+        """Find the heading of a numbered chapter that encloses a point, between its number and its title.
+
+        Args:
+            place: The point.
+            words: Words of a link, such as `chapter 4`.
+
+        Returns:
+            The heading; None for other words, or where no heading with the number is.
+        """
+        if not any(rule.pattern.search(words) for rule in load_rules("navigation", "chapters")):
+            return None
+        number = re.compile(rf"(?:chapter\s+)?{re.escape(words.split()[-1])}[.:—]?(?:\s|$)", re.IGNORECASE)
+        start, end = self._pages.get(place.page, (0, 0))
+        rows = [row for row in self._rows[start:end] if row[8] and row[1] <= place.y <= row[10]]
+        return _only([target for target in map(self._target, rows) if number.match(target.words)], place)
+
     def find_namesake(self, place: Place, words: str, *, is_taken: bool) -> Target | None:
-        """Find the one heading near a point, above or below it, that has exactly these words.
+        """Find the one heading near a point, or on its page, that has exactly these words.
 
         Args:
             place: The point.
             words: Words of a link.
-            is_taken: Whether the point names something else: then only the heading next to it counts.
+            is_taken: Whether the point names something else: then only the heading next to it counts, else any of its
+                page.
 
         Returns:
             The heading; None where none or several have the words.
@@ -170,10 +188,10 @@ class TargetFinder:
         name = fold_words(words)
         if len(name) < self._limits.title_letters:
             return None
-        near = self._limits.beside_pt if is_taken else self._limits.near_pt
-        start, end = self._pages.get(place.page, (0, 0))
-        low = bisect_left(self._heights, place.y - near, start, end)
-        high = bisect_left(self._heights, place.y + near, start, end)
+        low, high = self._pages.get(place.page, (0, 0))
+        if is_taken:
+            near = self._limits.beside_pt
+            low, high = (bisect_left(self._heights, y, low, high) for y in (place.y - near, place.y + near))
         found = [target for target in map(self._target, self._rows[low:high]) if target.is_heading]
         return _only([target for target in found if fold_words(target.words) == name], place)
 

@@ -364,4 +364,8 @@ def test_lines_of_a_bold_heading_in_the_type_of_the_text_are_one_heading() -> No
     booklet.set(("Harbor Associations", "b"), gap=3).lines(*filler(5), gap=4)
     booklet.set(("Fees", "b"), gap=10).set(("Late Fees", "b"), gap=3).lines(*filler(5), gap=4)
     headings = [block.text for block in blocks_of(booklet) if block.role.endswith("Header")]
-    assert headings == ["Interests in Boats and Nets of Owners That Are Held in Harbor Associations", "Fees", "Late Fees"]
+    assert headings == [
+        "Interests in Boats and Nets of Owners That Are Held in Harbor Associations",
+        "Fees",
+        "Late Fees",
+    ]

@@ -177,6 +177,18 @@ def test_of_two_headings_near_a_point_the_words_tell_which_is_meant() -> None:
     assert finder.find_namesake(Place(1, 60.0, 134.0, 134.0), "Frost", is_taken=False) is not None
 
 
+def test_a_chapter_named_by_its_number_has_the_point_inside_its_heading() -> None:
+    columns = _two_columns()
+    columns["anchors"] = columns["anchors"].with_columns(heading=pl.lit("4. ") + pl.col("heading"))
+    finder = TargetFinder(**columns)
+    found = finder.find_chapter(Place(1, 60.0, 106.0, 106.0), "chapter 4")
+    assert found is not None
+    assert found.anchor_id == "left"
+    assert finder.find_chapter(Place(1, 60.0, 106.0, 106.0), "chapter 5") is None
+    assert finder.find_chapter(Place(1, 60.0, 300.0, 300.0), "chapter 4") is None
+    assert finder.find_chapter(Place(1, 60.0, 106.0, 106.0), "4") is None
+
+
 def _two_columns() -> dict[str, Any]:
     corners = ("x0_pt", "y0_pt", "x1_pt", "y1_pt")
     places = {"left": (42.0, 100.0, 290.0, 112.0), "right": (315.0, 100.0, 560.0, 112.0)}
