@@ -163,7 +163,11 @@ def _decide(view: View) -> Relation:
 
 def _read_fixed_cue(view: View) -> Relation | None:
     """Definitions, exceptions and limits have words of their own, whatever the clause's verb."""
-    return match_cue("cues", view)
+    found = match_cue("cues", view)
+    if found is not None and found.rule_id == "does_not_apply" and view.sort == CONDITION:
+        # That a rule does not apply is the condition of what follows.
+        return Relation("applies_if", "negative", "condition_on_target")
+    return found
 
 
 def _read_pointer(view: View) -> Relation | None:

@@ -79,6 +79,8 @@ def _read(sentence: str, kind: str = "box", **more: object) -> Relation:
         ("You may also have to report rents in @.", "box", "references"),
         ("Ask whether you are required to complete @.", "box", "references"),
         ("These penalties of @ do not apply.", "irc_section", "references-"),
+        ("If the rules in @ don’t apply, keep a copy.", "section", "applies_if-"),
+        ("If you move, but the rules in @, earlier, don’t apply, adjust the rent.", "section", "applies_if-"),
     ],
 )
 def test_the_first_test_that_says_yes_decides(sentence: str, kind: str, expected: str) -> None:
