@@ -22,7 +22,10 @@ _MARK = re.compile(r"^\s*(?:([^\w\s(])|\(?(?:(\d{1,3})|([ivx]{2,5})|([a-z])|([A-
 
 
 class ListLeads:
-    """Follows the lists of a document, one element after the other, in the order of the text."""
+    """Follows the lists of a document, one element after the other, in the order of the text.
+
+    is_resumed: the last item followed an inner list or a note, so that its lead is farther above.
+    """
 
     def __init__(self) -> None:
         """Begin without a list."""
@@ -30,6 +33,7 @@ class ListLeads:
         self._lead = ""
         self._parent_mark = ""
         self._outer: list[tuple[str, str]] = []
+        self.is_resumed = False
 
     def follow(self, section: Mapping[str, Any]) -> str:
         """Find the sentence that leads an element's list.
@@ -42,12 +46,14 @@ class ListLeads:
         """
         if section["anchor_id"] != self._anchor_id:
             self._anchor_id, self._lead, self._parent_mark, self._outer = section["anchor_id"], "", "", []
+            self.is_resumed = False
         text = section["text"]
         if section["role"] != "ListBlock":
             lead = find_lead(text)
             # A note in a box interrupts a list; a paragraph ends it.
             if section["role"] != "Callout" or introduces(lead):
                 self._lead, self._parent_mark, self._outer = lead, "", []
+            self.is_resumed = section["role"] == "Callout"
             return ""
         mark = find_mark(text)
         if self._parent_mark and mark == self._parent_mark:
@@ -58,7 +64,7 @@ class ListLeads:
         led_by = self._lead
         if text.rstrip().endswith(":"):
             self._outer.append((mark, self._lead))
-            self._lead, self._parent_mark = find_lead(text), mark
+            self._lead, self._parent_mark, self.is_resumed = find_lead(text), mark, False
             # Its own words introduce a list: only a denial reaches through them.
             return led_by if led_by and denies(led_by) else ""
         return led_by
@@ -67,7 +73,7 @@ class ListLeads:
         """Go back to the outer list whose items have this mark."""
         for ix, (outer, lead) in enumerate(self._outer):
             if outer == mark:
-                self._lead = lead
+                self._lead, self.is_resumed = lead, True
                 del self._outer[ix:]
                 return
 

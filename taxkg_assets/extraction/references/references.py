@@ -121,7 +121,7 @@ def build_references(
         mentions = [linked.read_inside(section["element_id"], mention) for mention in readings if mention is not None]
         if not identity.form or identity.doc_type == "publication":
             mentions = _inherit_forms(mentions)
-        found.extend(_read_section(section, mentions, owner=owner, lead=lead))
+        found.extend(_read_section(section, mentions, owner=owner, lead=lead, is_resumed=leads.is_resumed))
     return validated(_frame(found, linked).sort(_KEY), References)
 
 
@@ -143,7 +143,9 @@ def _is_lawlike(heading: str) -> bool:
     return context("named_by_another_rule").fullmatch(heading) is not None
 
 
-def _read_section(section: dict[str, Any], mentions: list[Mention], *, owner: _Owner, lead: str) -> Iterator[_Pointed]:
+def _read_section(
+    section: dict[str, Any], mentions: list[Mention], *, owner: _Owner, lead: str, is_resumed: bool
+) -> Iterator[_Pointed]:
     text: str = section["text"]
     sentences = find_sentences(text)
     places = find_places(text, mentions)
@@ -162,8 +164,8 @@ def _read_section(section: dict[str, Any], mentions: list[Mention], *, owner: _O
                 kind=place.kind,
                 start=max(place.start, start) - start,
                 end=min(place.end, end) - start,
-                # What a lead denies carries on in an item's first sentence; its others stand by themselves.
-                lead=lead if start == sentences[0][0] or not is_denied else "",
+                # A denial, or a lead far above, carries on in an item's first sentence; its others stand by themselves.
+                lead=lead if start == sentences[0][0] or not (is_denied or is_resumed) else "",
                 name=name,
                 holds_amount=owner.holds_amount,
                 is_container=place.is_container,
