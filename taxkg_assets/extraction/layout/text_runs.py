@@ -16,9 +16,6 @@ from taxkg_assets.rules.anchored_search import matches_any
 from taxkg_assets.rules.loader import find_rule
 from taxkg_assets.rules.models.tables import load_tables
 
-# Spans of one printed line stand at one height; a blank between two of them is at most this wide.
-_LEVEL_PT, _BLANK_EM = 0.5, 0.3
-
 
 # Not frozen for the same reason as spans; changed only while it is being joined.
 @dataclass(slots=True)
@@ -99,7 +96,7 @@ def find_runs(spans: Iterable[Span], *, ruling: Ruling) -> list[Run]:
         if (
             is_open
             and last
-            and (here == line or _continues_line(span, last, x0))
+            and here == line
             and -1.0 <= x0 - last.x1 <= join_em * span.size_pt
             and not _is_walled(ruling, last, x0)
         ):
@@ -110,12 +107,6 @@ def find_runs(spans: Iterable[Span], *, ruling: Ruling) -> list[Run]:
             runs.append(Run(stripped, x0, span.y0, x1, span.y1, span.size_pt, span.is_bold))
         line, is_open = here, True
     return _with_marks_joined(runs)
-
-
-def _continues_line(span: Span, run: Run, x0: float) -> bool:
-    """Decide whether a span goes on with a run's line, which structure tags divide: a blank apart, at one height."""
-    is_level = abs(span.y0 - run.y0) <= _LEVEL_PT and abs(span.y1 - run.y1) <= _LEVEL_PT
-    return is_level and x0 - run.x1 <= _BLANK_EM * span.size_pt
 
 
 def _ends_number(run: Run, span: Span) -> bool:

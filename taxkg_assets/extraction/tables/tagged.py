@@ -74,7 +74,8 @@ def _choose(table: FoundTable, drawn: Sequence[FoundTable]) -> list[FoundTable]:
     least = limits.full_agreement_frac if score == 1.0 and not is_joined else limits.agreement_frac
     if is_smaller or is_larger or agreed < least or score_headers(others) < needed:
         return [table]
-    if score == 1.0 and _ends_early(table, others):
+    if score == 1.0 and (_ends_early(table, others) or (table.has_header_tags and own == theirs)):
+        # The drawing tears headers whose words are in several types, and divides the same cells no better.
         return [table]
     path = table.path if len(others) == 1 else ()
     return [replace(other, region=replace(other.region, tag_ix=table.region.tag_ix), path=path) for other in others]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import polars as pl
+import pymupdf
 import pytest
 
 from taxkg_assets.extraction.extract import Extraction, extract
@@ -379,6 +381,15 @@ def test_rows_that_their_tags_join_are_read_by_their_drawing() -> None:
         pdf.draw(f"0.5 w {x} {HEIGHT - ys[0]} m {x} {HEIGHT - ys[-1]} l S")
     paths = _row_paths(pdf)
     assert (paths["$12"], paths["26"]) == ("bees > under 65", "wasps > 65 or older")
+
+
+def test_a_header_with_a_bold_word_in_it_is_not_torn(corpus: Path) -> None:
+    document: Any = pymupdf.open(corpus / "corpus" / "p15t--2026.pdf")
+    document.select([57])
+    tables = extract(document.tobytes(), document_id="sample").frames["tables"]
+    paths = {cell["col_path"] for cells in tables["cells"].to_list() for cell in cells}
+    assert len(paths) == 10
+    assert all("checked.) > " in path for path in paths)
 
 
 def test_tables_below_each_other_keep_their_own_rows_where_their_lines_run_together() -> None:
