@@ -318,6 +318,9 @@ def is_heading(paragraph: Paragraph, page: Page, style: Style) -> bool:
         return False
     if paragraph.is_last or matches("sentence_ends", text) or matches("addresses", paragraph.lines[-1].text):
         return False
+    # The publisher's name in a logo is set in several lines.
+    if matches("artifacts", text):
+        return False
     key = find_key(text)
     if key is not None and key.kind == "line" and _is_at_margin(paragraph):
         return True
