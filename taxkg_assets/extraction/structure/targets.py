@@ -190,7 +190,7 @@ class TargetFinder:
             return None
         low, high = self._pages.get(place.page, (0, 0))
         if is_taken:
-            near = self._limits.beside_pt
+            near = self._limits.adjacent_pt
             low, high = (bisect_left(self._heights, y, low, high) for y in (place.y - near, place.y + near))
         found = [target for target in map(self._target, self._rows[low:high]) if target.is_heading]
         return _only([target for target in found if fold_words(target.words) == name], place)
@@ -281,7 +281,14 @@ class TargetFinder:
 
 @lru_cache(maxsize=4096)
 def fold_words(text: str) -> str:
-    """Bring words to the form in which they are compared: letters and digits alone."""
+    """Bring words to the form in which they are compared: letters and digits alone.
+
+    Args:
+        text: The words.
+
+    Returns:
+        The form.
+    """
     return _NO_LETTER.sub("", text).casefold()
 
 

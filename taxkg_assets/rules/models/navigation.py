@@ -49,7 +49,7 @@ class Targets(Section):
         below_sizes: Most distance below the point, in type sizes.
         text_above_sizes: Least and most distance of running text above the point, in type sizes.
         near_pt: Points below the point within which a heading with the same words is taken.
-        beside_pt: Points above or below the point within which a heading with a link's words is taken before another.
+        adjacent_pt: Points above or below the point within which a heading with a link's words is taken before another.
         chapter_pt: Least type size of the title of a chapter, in points.
         title_letters: Fewest letters of a title.
         hint_letters: Letters of a word that are compared.
@@ -59,7 +59,7 @@ class Targets(Section):
     below_sizes: float
     text_above_sizes: tuple[float, float]
     near_pt: float
-    beside_pt: float
+    adjacent_pt: float
     chapter_pt: float
     title_letters: int
     hint_letters: int
