@@ -62,9 +62,10 @@ class ListLeads:
         self._parent_mark = ""
         self._leave_inner(mark)
         led_by = self._lead
-        if text.rstrip().endswith(":"):
+        lead = find_lead(text)
+        if introduces(lead) and text.rstrip().endswith(lead.rstrip()):
             self._outer.append((mark, self._lead))
-            self._lead, self._parent_mark, self.is_resumed = find_lead(text), mark, False
+            self._lead, self._parent_mark, self.is_resumed = lead, mark, False
             # Its own words introduce a list: only a denial reaches through them.
             return led_by if led_by and denies(led_by) else ""
         return led_by

@@ -287,6 +287,22 @@ def test_a_list_continues_behind_a_note_and_behind_an_inner_list() -> None:
     assert references.select("relation", "polarity").rows() == [("excludes", "negative")]
 
 
+def test_an_item_may_lead_a_list_of_what_it_leaves_out() -> None:
+    rows = [
+        ("Include the following.", "BodyText"),
+        ("1. Costs shown in box 3. But don’t include the following.", "ListBlock"),
+        ("a. Costs shown in box 4, or", "ListBlock"),
+        ("b. Costs shown in box 5.", "ListBlock"),
+        ("2. Costs shown in box 6.", "ListBlock"),
+    ]
+    references, _ = _build(*(_section(ix, text, anchor_id="doc#1", role=role) for ix, (text, role) in enumerate(rows)))
+    assert references.select("target", "relation").rows()[1:] == [
+        ("box_4", "excludes"),
+        ("box_5", "excludes"),
+        ("box_6", "includes"),
+    ]
+
+
 def test_a_lead_without_words_speaks_for_nothing() -> None:
     references, _ = _build(
         _section(0, "•", anchor_id="doc#1"),
