@@ -36,23 +36,23 @@ class ListLeads:
         self.is_resumed = False
 
     def follow(self, section: Mapping[str, Any]) -> str:
-        """Find the sentence that leads an element's list.
+        """Find the text that leads an element's list.
 
         Args:
             section: Row of `sections`; rows are passed in the order of the text.
 
         Returns:
-            The sentence; empty for an element that is no item, or an item without a lead.
+            The text, whose last leading sentence `find_lead` finds; empty for an element that is no item, or an item
+            without a lead.
         """
         if section["anchor_id"] != self._anchor_id:
             self._anchor_id, self._lead, self._parent_mark, self._outer = section["anchor_id"], "", "", []
             self.is_resumed = False
         text = section["text"]
         if section["role"] != "ListBlock":
-            lead = find_lead(text)
             # A note in a box interrupts a list; a paragraph ends it.
-            if section["role"] != "Callout" or introduces(lead):
-                self._lead, self._parent_mark, self._outer = lead, "", []
+            if section["role"] != "Callout" or not self._lead or introduces(find_lead(text)):
+                self._lead, self._parent_mark, self._outer = text, "", []
             self.is_resumed = section["role"] == "Callout"
             return ""
         mark = find_mark(text)
@@ -62,13 +62,12 @@ class ListLeads:
         self._parent_mark = ""
         self._leave_inner(mark)
         led_by = self._lead
-        lead = find_lead(text)
-        if introduces(lead) and text.rstrip().endswith(lead.rstrip()):
-            self._outer.append((mark, self._lead))
-            self._lead, self._parent_mark, self.is_resumed = lead, mark, False
-            # Its own words introduce a list: only a denial reaches through them.
-            return led_by if led_by and denies(led_by) else ""
-        return led_by
+        if not _leads_inner(text):
+            return led_by
+        self._outer.append((mark, self._lead))
+        self._lead, self._parent_mark, self.is_resumed = text, mark, False
+        # Its own words introduce a list: only a denial reaches through them.
+        return led_by if led_by and denies(find_lead(led_by)) else ""
 
     def _leave_inner(self, mark: str) -> None:
         """Go back to the outer list whose items have this mark."""
@@ -94,6 +93,17 @@ def find_mark(text: str) -> str:
     return match[1] or ("1", "i", "a", "A")[int(match.lastindex or 2) - 2]
 
 
+def _leads_inner(text: str) -> bool:
+    """Decide whether the last sentence of an item introduces a list."""
+    end = text.rstrip()
+    if not (end.endswith((":", "—")) or "following" in text):
+        return False
+    lead = find_lead(text)
+    return introduces(lead) and end.endswith(lead.rstrip())
+
+
+# The items of a list ask for its lead one after the other.
+@lru_cache(maxsize=64)
 def find_lead(text: str) -> str:
     """Find the sentence of a text that leads the list after it: the last that introduces one, as a remark may follow.
 

@@ -18,7 +18,7 @@ from taxkg_assets.extraction.keys import expand_members
 from taxkg_assets.extraction.references.clause_view import MentionInSentence, Relation
 from taxkg_assets.extraction.references.clusters import Place, find_places
 from taxkg_assets.extraction.references.linked import LED_COLUMNS, LinkedTexts
-from taxkg_assets.extraction.references.list_leads import ListLeads, denies
+from taxkg_assets.extraction.references.list_leads import ListLeads, denies, find_lead
 from taxkg_assets.extraction.references.mentions import Headings, Mention, context, find_mentions, find_rule_words
 from taxkg_assets.extraction.references.printed_ranges import keep_printed_lines
 from taxkg_assets.extraction.references.relations import classify_relations, find_sentence_at
@@ -152,6 +152,7 @@ def _read_section(
     localised = [_localise(mention, own_forms=owner.forms) for mention in mentions]
     own = [_is_self(mention, owner=owner) and not _is_elsewhere(text, mention) for mention in localised]
     mentioned_by: dict[tuple[Any, ...], MentionInSentence] = {}
+    lead = find_lead(lead) if lead else ""
     is_denied = denies(lead)
     for mention, place, is_self in zip(localised, places, own, strict=True):
         start, end = find_sentence_at(sentences, start=mention.group[0], end=max(mention.group[1], mention.end))
