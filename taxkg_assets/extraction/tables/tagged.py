@@ -74,11 +74,19 @@ def _choose(table: FoundTable, drawn: Sequence[FoundTable]) -> list[FoundTable]:
     least = limits.full_agreement_frac if score == 1.0 and not is_joined else limits.agreement_frac
     if is_smaller or is_larger or agreed < least or score_headers(others) < needed:
         return [table]
-    if score == 1.0 and (_ends_early(table, others) or (table.has_header_tags and own == theirs)):
+    if score == 1.0 and (_ends_early(table, others) or (own == theirs and _names_all(table, others))):
         # The drawing tears headers whose words are in several types, and divides the same cells no better.
         return [table]
     path = table.path if len(others) == 1 else ()
     return [replace(other, region=replace(other.region, tag_ix=table.region.tag_ix), path=path) for other in others]
+
+
+def _names_all(table: FoundTable, others: Sequence[FoundTable]) -> bool:
+    """Decide whether the tagged headers of each column have all words that the drawing has over it."""
+    if not table.has_header_tags or len(others) != 1 or len(others[0].headers) != len(table.headers):
+        return False
+    pairs = zip(table.headers, others[0].headers, strict=True)
+    return all(set(drawn.split()) <= set(tagged.split()) for tagged, drawn in pairs)
 
 
 def _joins_cells(table: FoundTable, others: Sequence[FoundTable]) -> bool:

@@ -392,6 +392,14 @@ def test_a_header_with_a_bold_word_in_it_is_not_torn(corpus: Path) -> None:
     assert all("checked.) > " in path for path in paths)
 
 
+def test_a_drawing_with_more_words_over_its_columns_is_read(corpus: Path) -> None:
+    document: Any = pymupdf.open(corpus / "corpus" / "fw4--2026.pdf")
+    document.select([4])
+    tables = extract(document.tobytes(), document_id="sample").frames["tables"]
+    paths = {cell["col_path"] for cells in tables["cells"].to_list() for cell in cells}
+    assert all("Paying Job" in path for path in paths)
+
+
 def test_tables_below_each_other_keep_their_own_rows_where_their_lines_run_together() -> None:
     pdf = TaggedPdf().put("H2", "Fees", face="b", size=14).put("P", *fill(3))
     for name, base in (("one", 100), ("two", 500)):
