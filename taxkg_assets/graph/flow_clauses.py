@@ -32,6 +32,8 @@ _SUBJECT = re.compile(
 )
 """Condition on the amount of one place, which a later clause may move."""
 _FIRST = re.compile(r"^(?:Lines?|Box(?:es)?)(?= \d)")
+_DESCRIBED = re.compile(r"⟩, which (?:is|are|was|were) [^⟨⟩]*$")
+"""Words on the amount of a place that do not restrict it."""
 _NAMING = ("named", "shown", "sum")
 """Verbs of clauses that name an amount which a later sentence may move."""
 WITHIN = "clause_within"
@@ -180,7 +182,7 @@ def _moves_within(clause: str, source: Place | None, target: Place | None, under
     if any(each is not None and (each.kind != "line" or each.label) for each in (source, target)):
         return False
     group = "clause_carried" if source is None else "clause_within"
-    barred = matches_any("flows", "clause_elsewhere", clause) or matches_any("flows", "clause_apart", clause)
+    barred = _is_elsewhere(clause) or matches_any("flows", "clause_apart", clause)
     return matches_any("flows", group, clause) and not barred
 
 
@@ -210,9 +212,7 @@ def _read_clause(read: Clause, places: list[Place], before: _Before, under: str)
         pairs = [(source, None) for source in sources]
     elif verb == "equal" and under != "lines":
         before.shown = [*before.shown, *(each for each in sources if each.forms)]
-    elif (verb == "equal" or (under == "lines" and names_topic(read, sources, before.topic))) and not matches_any(
-        "flows", "clause_elsewhere", clause
-    ):
+    elif (verb == "equal" or (under == "lines" and names_topic(read, sources, before.topic))) and not _is_elsewhere(clause):
         pairs = [(source, None) for source in sources]
     if verb == "moved" and not pairs and all(each.kind == "box" for each in targets):
         before.shown, targets = [*before.shown, *targets], []
@@ -244,7 +244,12 @@ def _read_clause(read: Clause, places: list[Place], before: _Before, under: str)
 def _is_sum(clause: str, found: list[FoundPlace]) -> bool:
     """Decide whether a clause only adds the places that it names: the sum is the amount of the heading's line."""
     is_bare = all(each.role in ("source", "amount") for each in found)
-    return is_bare and not matches_any("flows", "clause_elsewhere", clause)
+    return is_bare and not _is_elsewhere(clause)
+
+
+def _is_elsewhere(clause: str) -> bool:
+    """Decide whether a clause keeps its sources from the line of the heading; `, which is ...` only describes one."""
+    return matches_any("flows", "clause_elsewhere", _DESCRIBED.sub("⟩", clause))
 
 
 def _is_on_received_form(found: list[FoundPlace], read: Clause) -> bool:
@@ -261,7 +266,7 @@ def _is_forecast_of_boxes(read: Clause, sources: list[Place]) -> bool:
     return (
         is_named
         and not read.words.tags.startswith(("s", "c"))
-        and not matches_any("flows", "clause_elsewhere", read.text)
+        and not _is_elsewhere(read.text)
     )
 
 
@@ -290,7 +295,7 @@ def _pair(read: Clause, group: list[FoundPlace], before: _Before, under: str, *,
     if under == "given" and targets:
         return [*((source, None) for source in sources), *((None, target.place) for target in targets)]
     if sources and not targets:
-        is_own = under in ("lines", "given") and verb == "move" and not matches_any("flows", "clause_elsewhere", clause)
+        is_own = under in ("lines", "given") and verb == "move" and not _is_elsewhere(clause)
         return [(source, None) for source in sources] if is_own else []
     if targets and not sources:
         if is_share:
@@ -301,7 +306,7 @@ def _pair(read: Clause, group: list[FoundPlace], before: _Before, under: str, *,
             is_followed = _NEXT_OBJECT.match(clause[clause.index("⟩", targets[-1].start) + 1 :])
             moved: list[Place | None] = [*before.sources] or ([None] if under == "boxes" else [])
             return [] if is_followed else [(source, each.place) for source in moved for each in targets]
-        is_one = not before.is_conditional and all(len(each.place.keys) < 2 for each in targets)
+        is_one = not before.is_conditional and any(len(each.place.keys) < 2 for each in targets)
         if not means and under == "lines" and is_one and moves_topic(read, targets[0].start, before.topic):
             means = "first" if before.is_denied or before.was_denied else "here"
         sources = _find_origins(means, before, under) if targets[0] is group[0] else []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from taxkg_assets.graph.line_history import fold_label
@@ -26,12 +26,21 @@ _PARENT = re.compile(r" \(Form (.+)\)$")
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What a text is about: its form, year, and the document and part of the line whose text it is, if any."""
+    """What a text is about.
+
+    Attributes:
+        form: Its form; empty for a publication.
+        year: Its year.
+        document_id: Document of the line whose text it is, if any.
+        part: Part of that line.
+        schedules: Full names of schedules that the document names with their form in one place and without it in others.
+    """
 
     form: str
     year: int | None
     document_id: str | None = None
     part: str = ""
+    schedules: Mapping[str, str] = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +183,7 @@ class Lines:
         of_parent = f"{words} (Form {parent})"
         if of_parent in names or re.match(load_flows().returns, parent):
             return of_parent
-        return names[0] if len(names) == 1 else words
+        return about.schedules.get(words) or (names[0] if len(names) == 1 else words)
 
     def name_schedule(self, words: str, about: About) -> str:
         """Name a schedule that a booklet explains; one that the library does not contain is of the booklet's form.

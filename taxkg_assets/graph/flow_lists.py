@@ -26,6 +26,8 @@ _ANNOUNCED = re.compile(
 """End of a sentence whose amount goes to the items that follow it."""
 _SUM = re.compile(r"V|Z|bDN")
 """Letters of `flow_words`: a verb that moves or includes amounts, or `is the total of`."""
+_INCLUDE_FOLLOWING = re.compile(r"^Examples of (?:[a-z]+ ){1,5}include the following\b")
+"""Sentence whose subject has no letter of its own: `Examples of other dues include the following.`"""
 _MARKER = 4
 """Most characters of the marker of an item, which may look like a sentence of its own: `12.`"""
 
@@ -49,7 +51,8 @@ def _announces_list(sentence: str) -> bool:
         return False
     words = read_words(mask(sentence, find_places(sentence)))
     is_passive = any(tag == "M" and lemma in _included() for tag, lemma in zip(words.tags, words.lemmas, strict=True))
-    return (is_passive or _SUM.search(words.tags) is not None) and "x" not in words.tags
+    is_sum = _SUM.search(words.tags) is not None or _INCLUDE_FOLLOWING.search(sentence) is not None
+    return (is_passive or is_sum) and "x" not in words.tags
 
 
 @cache

@@ -25,10 +25,11 @@ from taxkg_assets.graph.flow_statements import (
 )
 from taxkg_assets.graph.named_amounts import NamedAmounts, PlacedAmount, read_placed_amounts
 from taxkg_assets.graph.places import Place, find_places, name_forms, range_keys
-from taxkg_assets.graph.schedule_scopes import WORKSHEET, find_line_keys, find_scopes
+from taxkg_assets.graph.schedule_scopes import WORKSHEET, find_line_keys, find_parents, find_scopes
 
 Row = Mapping[str, Any]
 _HEADING_FORM = re.compile(r"^Form ([\w-]+)\.?$")
+_HEADING_SCHEDULE = re.compile(r"^(Schedule [A-Z\d]{1,2}(?:-[A-Z\d]{1,2})? \(Form [\w-]+\))\.?$")
 _ABOUT_FORM = re.compile(r"^Form (\d{4}(?:-[A-Z]+)?|[A-Z]-\d+)\b")
 _BOOK_FORM = re.compile(r"(?:^|\b(?:on|for) )Form (\d{4}(?:-[A-Z]+)?)(?: or (?:Form )?\d{4}-[A-Z]+)?\.?$")
 _RANGE = re.compile(r"^(?:lines|boxes)_(\w+)-(\w+)$")
@@ -68,6 +69,7 @@ def read_passages(
     """
     columns = ["anchor_id", "key", "heading", "form", "perspective"]
     scopes, line_keys = find_scopes(anchors), find_line_keys(anchors)
+    schedules = find_parents(passages, papers)
     before = _Before()
     headed = passages.join(anchors.select(columns), on="anchor_id", how="left", maintain_order="left")
     for row in headed.iter_rows(named=True):
@@ -76,7 +78,12 @@ def read_passages(
             continue
         row["key"] = line_keys.get(row["anchor_id"]) or row["key"]
         about, under, own = _find_subject(
-            row, papers[row["document_id"]], heading, known, scope=scopes.get(row["anchor_id"], "")
+            row,
+            papers[row["document_id"]],
+            heading,
+            known,
+            scope=scopes.get(row["anchor_id"], ""),
+            schedules=schedules.get(row["document_id"], {}),
         )
         if row["perspective"] == "face":
             own = None
@@ -117,7 +124,8 @@ def read_headings(anchors: pl.DataFrame, papers: Mapping[str, Row], known: Lines
     is_named = pl.col("heading").str.contains(r"(?i)\bfrom\b.*\b(?:line|box)")
     for row in anchors.filter(is_named & pl.col("key").str.starts_with("line_")).iter_rows(named=True):
         scope = scopes.get(row["anchor_id"], "")
-        about, _, own = _find_subject(row, papers[row["document_id"]], row["heading"], known, scope=scope)
+        paper = papers[row["document_id"]]
+        about, _, own = _find_subject(row, paper, row["heading"], known, scope=scope, schedules={})
         if own is None or row["perspective"] == "face":
             continue
         stated = {name: row[name] for name in ("document_id", "page", "bbox", "element_id")}
@@ -287,25 +295,29 @@ def _is_amount_of(form: str, row: Row, paper: Row) -> bool:
     return any(form in place.forms for place in find_places(row.get("text", "")))
 
 
-def _find_subject(row: Row, paper: Row, heading: str, known: Lines, *, scope: str) -> tuple[About, str, End | None]:
+def _find_subject(
+    row: Row, paper: Row, heading: str, known: Lines, *, scope: str, schedules: Mapping[str, str]
+) -> tuple[About, str, End | None]:
     """Find the form that a passage is about, and the box or line that its heading explains."""
     named = _HEADING_FORM.match(heading)
     is_book = paper["doc_type"] == "publication"
+    if is_book and not named:
+        named = _HEADING_SCHEDULE.match(heading)
     if named and not is_book and _is_amount_of(named[1], row, paper):
         named = None
     if is_book and not named:
         named = _BOOK_FORM.search(heading)
     form = named[1] if named else "" if is_book else row["form"] or paper["form"]
-    about = About(form, year_of(paper))
+    about = About(form, year_of(paper), schedules=schedules)
     if scope and not named and not is_book and paper["doc_type"] != "form":
-        about = About("" if scope == WORKSHEET else known.name_schedule(scope, about), about.year)
+        about = replace(about, form="" if scope == WORKSHEET else known.name_schedule(scope, about))
     kind, _, number = (row["key"] or "").partition("_")
     if kind in ("lines", "boxes") and about.form and not is_book and _list_heading_keys(row["key"]):
         return about, "lines" if kind == "lines" else "given", End(about.form, row["key"])
     if is_book or not about.form or kind not in ("box", "line") or not number:
         return about, "", None
     is_own = paper["doc_type"] == "form"
-    about = About(about.form, about.year, row["document_id"] if is_own and form == paper["form"] else None)
+    about = replace(about, document_id=row["document_id"] if is_own and form == paper["form"] else None)
     end = known.find(Place((), (number,), kind, "", "", "", 0, 1), about, key=number, form="")
     box = "boxes" if row["perspective"] == "recipient" else "given"
     return about, "lines" if kind == "line" else box, end

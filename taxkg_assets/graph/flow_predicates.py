@@ -20,6 +20,8 @@ _SENT = re.compile(r"O[yIDA]*FG.*o[DT]*P")
 """`Your payer should send you a form showing your dues in` a box."""
 _NO_OBJECT = re.compile(r"A*V[A,]*[to]D*P,?")
 """Clause that says where to enter an amount, before the words that name it."""
+_ELIDED = re.compile(r"NfD*P,[to]D*P[,.;]*$")
+"""`Your dues, the amount from Form 2889, line 4, on line 8.`"""
 _CONDITION = re.compile(r"^[cAn]?\W?s|^tC|^t[iVO]")
 _ANAPHOR = re.compile(r"^[A,~]*(?:I|T[nN]{0,2}|D[nN]?N(?:(?:W|M)?(?:[oui][hTDn]{0,2})?)?)[mAx]*[bZ]?[Ax]*[MZ]?A*$")
 # Between a verb and a target: the object, and the preposition with `the total on`.
@@ -114,6 +116,8 @@ def _find_verb(words: Words, end: int) -> tuple[str, int]:
         return "condition", end
     match = _PREDICATE.search(tags)
     if match is None:
+        if elided := _ELIDED.search(tags):
+            return "move", words.ends[elided.start()]
         if showing := re.search(r"FG(?=[^,;]*o[DT]*P)", tags):
             return "named", words.ends[showing.end() - 1]
         be = re.match(r"^(?:[A,]*(?:T[nN]?|I|TNoTn))[mA]*b[DA]*", tags)

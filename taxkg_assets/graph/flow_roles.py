@@ -19,7 +19,7 @@ _EXAMPLE = re.compile(r"\((?:for example|such as|generally),? $")
 _INSIDE = re.compile(
     r"\((?:(?:the (?:total )?amounts? |as )?(?:(?:shown|reported) )?(?:from|in|on) (?:all |your |the )*)?$"
 )
-_SHOWS = re.compile(r"^,? (?:(?:(?:will|should|may|generally) )*(?:shows?|contains?)\b|(?:is|are) (?:your|the) )")
+_SHOWS = re.compile(r"^,? (?:(?:(?:will|should|may|generally|also) )*(?:shows?|contains?)\b|(?:is|are) (?:your|the) )")
 _ALREADY = re.compile(
     r"^,? (?:that|which) (?:you (?:have )?\w+ed|(?:is|was|were|are) (?:already )?\w+ed)\b[^.;]*\b(?:on|in) "
 )

@@ -13,7 +13,7 @@ _OBJECT = re.compile(r"^[A,]*(?P<object>(?:D?[nNWwT]+u?)+?)[A,]*[to][DT]*(?:NW?[
 _SUBJECT = re.compile(r"^[A,]*(?P<object>[TD]?[nNWw]+)[A,]*m?b[A]*M$")
 """Before a passive: `These dues are reported on`."""
 _FRAGMENT = re.compile(r"(?P<subject>[DnNWwucA#]*)f[DT]*P(?:[,;]?c?[DT]*P)*\.?")
-_IS_AMOUNT = re.compile(r"^(?P<subject>D[nNWwuDA]*)[A]*m?bDN[fo][DT]*P(?:[,;]?c?[DT]*P)*(?:[.,]|$)")
+_IS_AMOUNT = re.compile(r"^(?P<subject>D[nNWwuDAt]*)[A]*m?bDN[fo][DT]*P(?:[,;]?c?[DT]*P)*(?:[.,]|$)")
 """`Your dues are the amount from Form 2889, line 4`."""
 _ITS = ("the", "your", "this", "these")
 _PLAIN = frozenset({"amount", "total", "line", "result"})

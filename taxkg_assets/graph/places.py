@@ -39,7 +39,7 @@ _YEAR_LIST = r"(?:19|20)\d\d(?:(?:,? (?:and|or)|,| through|–) (?:19|20)\d\d)+"
 _OWNER = r"(?:(?!(?:that|it|this|what|here|there)['’])[a-z]+(?:['’]s|s['’]) )"
 _VERSION = (
     r"(?:(?:AMT|regular(?: tax)?|separate|original|amended|corrected|attached|final|first|second|last|other|refigured"
-    r"|new|old) )"
+    r"|new|old|federal|Puerto Rico|Puerto Rican) )"
 )
 """Words between an article and a form that say which copy of it is meant."""
 

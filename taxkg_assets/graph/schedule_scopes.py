@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,6 +15,7 @@ from taxkg_assets.rules.loader import load_rules
 
 _LINE_AND_COLUMN = re.compile(r"Line (\d{1,2}[a-z]{0,2}),? [Cc]olumns? \([a-z]\)")
 _CODE_AND_LINE = re.compile(r"Codes? [A-Z]{1,2}\.? Line (\d{1,2}[a-z]{0,2})\b")
+_WITH_PARENT = re.compile(r"\b(Schedule (?:[A-Z\d]{1,2}|[A-Z]{3})(?:-[A-Z\d]{1,2})?) \(Form ([A-Z\d][\w-]*)\)")
 _FIRST_LINE = re.compile(r"lines?_(\d{1,2})")
 _NEAR = 3
 WORKSHEET = "worksheet"
@@ -110,6 +112,32 @@ def find_line_keys(anchors: pl.DataFrame) -> dict[str, str]:
                 found[row["anchor_id"]] = own
         keys[row["anchor_id"]] = own
     return found
+
+
+def find_parents(passages: pl.DataFrame, papers: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, str]]:
+    """Find the forms of the schedules that each document names: `Schedule B (Form 2040)` in one place, `Schedule B` in
+    another.
+
+    Args:
+        passages: Rows of `sections`.
+        papers: Rows of `documents` by document_id.
+
+    Returns:
+        Full name by short name, by document; a schedule of several forms is left out unless one is the document's own.
+    """
+    named: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    is_named = pl.col("text").str.contains(r"Schedule .{1,6} \(Form ")
+    for document, text in passages.filter(is_named).select("document_id", "text").iter_rows():
+        for name, form in _WITH_PARENT.findall(text):
+            named[document][name].add(form)
+    return {
+        document: {
+            name: f"{name} (Form {form})"
+            for name, forms in schedules.items()
+            if (form := papers[document]["form"]) in forms or (len(forms) == 1 and (form := min(forms)))
+        }
+        for document, schedules in named.items()
+    }
 
 
 def _read_number(row: Mapping[str, Any]) -> int:
