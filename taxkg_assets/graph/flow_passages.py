@@ -29,7 +29,6 @@ from taxkg_assets.graph.schedule_scopes import WORKSHEET, find_line_keys, find_p
 
 Row = Mapping[str, Any]
 _HEADING_FORM = re.compile(r"^Form ([\w-]+)\.?$")
-_HEADING_SCHEDULE = re.compile(r"^(Schedule [A-Z\d]{1,2}(?:-[A-Z\d]{1,2})? \(Form [\w-]+\))\.?$")
 _ABOUT_FORM = re.compile(r"^Form (\d{4}(?:-[A-Z]+)?|[A-Z]-\d+)\b")
 _BOOK_FORM = re.compile(r"(?:^|\b(?:on|for) )Form (\d{4}(?:-[A-Z]+)?)(?: or (?:Form )?\d{4}-[A-Z]+)?\.?$")
 _RANGE = re.compile(r"^(?:lines|boxes)_(\w+)-(\w+)$")
@@ -49,6 +48,7 @@ class _Before:
     listed_form: tuple[str, ...] = ()
     said: Said = field(default_factory=Said)
     column_forms: tuple[str, ...] = ()
+    boxes: dict[str, tuple[str, ...]] = field(default_factory=dict)
     amounts: dict[str, NamedAmounts] = field(default_factory=lambda: defaultdict(NamedAmounts))
     placed: list[tuple[Row, About, PlacedAmount]] = field(default_factory=list)
 
@@ -96,6 +96,8 @@ def read_passages(
         read = _read_passage(row, before, under=under if own is not None else "", topic=topic)
         for statement in (part for each in read for part in (_spread(each, listed, about.form) if listed else [each])):
             statement = _share_of_line(_place_on_form_of_filers(statement, heading), own)
+            if under not in ("boxes", "given"):
+                statement = _place_on_form_of_lead_in(statement, before)
             if not about.form or known.has_only_lines(about.form):
                 statement = place_on_form_before(statement, row["text"], find_heading_form(heading, known))
             if not about.form and any(each and not each.forms for each in (statement.source, statement.target)):
@@ -178,7 +180,10 @@ def _read_passage(row: Row, before: _Before, *, under: str, topic: str) -> list[
         items = read_item(row["text"], source=before.lead_in)
         statements += [each for each in items if _ends_in(row["text"], each) not in known]
     if not is_same:
-        before.anchor_id, before.column_forms = row["anchor_id"], ()
+        before.anchor_id, before.column_forms, before.boxes = row["anchor_id"], (), {}
+    if "box" in row["text"]:
+        boxes = [each for each in find_places(row["text"]) if each.kind == "box" and each.forms]
+        before.boxes |= {key: each.forms for each in boxes for key in each.keys}
     placed = []
     whole = [each for each in statements if names_whole(each, row["text"])]
     for statement in (part for each in whole for part in pair_in_turn(each, row["text"])):
@@ -279,6 +284,14 @@ def place_on_form_before(statement: FlowStatement, text: str, heading_form: str)
     return replace(statement, source=replace(source, forms=(named[-1],))) if named else statement
 
 
+def _place_on_form_of_lead_in(statement: FlowStatement, before: _Before) -> FlowStatement:
+    """Give a box without a form the form that the passage before the list named with it."""
+    source = statement.source
+    if source is None or source.forms or source.kind != "box":
+        return statement
+    return replace(statement, source=replace(source, forms=before.boxes.get(source.keys[0], ())))
+
+
 def _place_on_form_of_filers(statement: FlowStatement, heading: str) -> FlowStatement:
     """Give a line of a part, below a heading for the filers of some forms, those forms."""
     match = _FILERS.match(heading)
@@ -301,8 +314,6 @@ def _find_subject(
     """Find the form that a passage is about, and the box or line that its heading explains."""
     named = _HEADING_FORM.match(heading)
     is_book = paper["doc_type"] == "publication"
-    if is_book and not named:
-        named = _HEADING_SCHEDULE.match(heading)
     if named and not is_book and _is_amount_of(named[1], row, paper):
         named = None
     if is_book and not named:

@@ -16,13 +16,17 @@ _LEAD = re.compile(r"[ymAqtbIx#]*$")
 _MAIN = re.compile(r",(?=A*(?:TN?|I|D[nN]{1,3})[mA]*b)")
 """Before a main clause with `is` after a condition."""
 _TRAILING = re.compile(r"(?:(?<=[\w~)#])|(?<=[\w~)#],))s(?=[^,;()]*[VCOMZb])(?![^(]*\))(?![^,;P]*,[to]?D*P)")
+_ASIDE_CONDITION = re.compile(r",cs[^,;P]*,(?=[to]?D*P)")
+"""`, or if you moored it, Form 2889, line 4`: the place continues the one before the condition."""
+_PLACE_SUBJECT = re.compile(r"(?:^|[,;:.()csA])(?P<place>P)mA*$")
+"""`Box 4 will also show your dues`: the place is the subject of the verb."""
 _SENT = re.compile(r"O[yIDA]*FG.*o[DT]*P")
 """`Your payer should send you a form showing your dues in` a box."""
 _NO_OBJECT = re.compile(r"A*V[A,]*[to]D*P,?")
 """Clause that says where to enter an amount, before the words that name it."""
 _ELIDED = re.compile(r"NfD*P,[to]D*P[,.;]*$")
 """`Your dues, the amount from Form 2889, line 4, on line 8.`"""
-_CONDITION = re.compile(r"^[cAn]?\W?s|^tC|^t[iVO]")
+_CONDITION = re.compile(r"^(?:#[.)])?[cAn]?\W?s|^tC|^t[iVO]")
 _ANAPHOR = re.compile(r"^[A,~]*(?:I|T[nN]{0,2}|D[nN]?N(?:(?:W|M)?(?:[oui][hTDn]{0,2})?)?)[mAx]*[bZ]?[Ax]*[MZ]?A*$")
 # Between a verb and a target: the object, and the preposition with `the total on`.
 _TO = re.compile(r"^(?P<object>.*?)(?P<to>[A,c]*[to][DT#]*(?:D?Nu?o?[ouW]*D*)?)$")
@@ -70,8 +74,11 @@ def split_clauses(text: str, words: Words) -> list[tuple[int, int]]:
     """
     breaks = {0}
     last = -1
+    asides = [each.span() for each in _ASIDE_CONDITION.finditer(words.tags)]
     for match in _PREDICATE.finditer(words.tags):
         at = match.start()
+        if any(low <= at < high for low, high in asides):
+            continue
         if match[0] == "M" and last >= 0 and "b" not in words.tags[last:at] and "M" not in words.tags[last : last + 1]:
             continue
         start = _find_start(words.tags, at, last)
@@ -99,6 +106,8 @@ def _find_start(tags: str, at: int, last: int) -> int:
         return 0
     if start > 0 and tags[start - 1] in ",;:.()c":
         return start
+    if tags[at] in "VCO" and (subject := _PLACE_SUBJECT.search(tags, max(last, 0), at)):
+        return subject.start("place")
     if tags[at] in "VCO" and (tags[start - 1 : start] == "P" or start == 0 or last >= 0):
         return start
     low = last + 1
@@ -144,6 +153,8 @@ def _name_verb(tags: str, lemmas: tuple[str, ...], at: int) -> str:
             return "shown"
         return ("shown" if _ANAPHOR.match(tags[: at + 1]) else "named") if is_shown else "moved"
     if tag == "V":
+        if lemma in load_flows().showing_verbs and _PLACE_SUBJECT.search(tags, 0, at):
+            return "named"
         if lemma in ("total", "combine") or (lemma == "add" and not re.match(r"A*[IT]|.*t", tags[at + 1 :])):
             return "sum"
         if lemma in ("use", "take") and re.search(r"[ti]", tags[at + 1 :]):
