@@ -92,7 +92,8 @@ def read_passages(
         before.amounts[row["document_id"]].add(row["text"])
         before.placed += [(row, about, each) for each in read_placed_amounts(row["text"])]
         listed = _list_heading_keys(row["key"] or "") if own is not None and own.key == row["key"] else []
-        topic = f"{heading} {own.line['label']}" if own is not None and own.line else ""
+        label = own.line["label"] if own is not None and own.line else ""
+        topic = f"{heading} {label}" if own is not None else ""
         read = _read_passage(row, before, under=under if own is not None else "", topic=topic)
         for statement in (part for each in read for part in (_spread(each, listed, about.form) if listed else [each])):
             statement = _share_of_line(_place_on_form_of_filers(statement, heading), own)

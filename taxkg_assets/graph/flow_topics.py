@@ -37,6 +37,8 @@ def moves_topic(read: Clause, target: int, topic: frozenset[str]) -> bool:
     start, end = found.span("object")
     named = _list_content(Words(words.tags[start:end], words.lemmas[start:end], (), ()))
     is_the = words.lemmas[start] in _ITS
+    if not topic:
+        return bool(named) and words.lemmas[start] == "your"
     return bool(named) and (named <= topic or (is_the and 2 * len(named & topic) >= len(named)))
 
 
