@@ -69,7 +69,7 @@ def read_passages(
     """
     columns = ["anchor_id", "key", "heading", "form", "perspective"]
     scopes, line_keys = find_scopes(anchors), find_line_keys(anchors)
-    schedules = find_parents(passages, papers)
+    schedules = find_parents(passages, papers, anchors, scopes)
     before = _Before()
     headed = passages.join(anchors.select(columns), on="anchor_id", how="left", maintain_order="left")
     for row in headed.iter_rows(named=True):
@@ -315,7 +315,8 @@ def _find_subject(
     """Find the form that a passage is about, and the box or line that its heading explains."""
     named = _HEADING_FORM.match(heading)
     is_book = paper["doc_type"] == "publication"
-    if named and not is_book and _is_amount_of(named[1], row, paper):
+    is_line = (row["key"] or "").startswith("line_")
+    if named and not is_book and (is_line or _is_amount_of(named[1], row, paper)):
         named = None
     if is_book and not named:
         named = _BOOK_FORM.search(heading)

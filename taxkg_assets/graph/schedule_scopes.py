@@ -114,18 +114,26 @@ def find_line_keys(anchors: pl.DataFrame) -> dict[str, str]:
     return found
 
 
-def find_parents(passages: pl.DataFrame, papers: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, str]]:
+def find_parents(
+    passages: pl.DataFrame, papers: Mapping[str, Mapping[str, Any]], anchors: pl.DataFrame, scopes: Mapping[str, str]
+) -> dict[str, dict[str, str]]:
     """Find the forms of the schedules that each document names: `Schedule B (Form 2040)` in one place, `Schedule B` in
     another.
 
     Args:
         passages: Rows of `sections`.
         papers: Rows of `documents` by document_id.
+        anchors: Headings.
+        scopes: What `find_scopes` returns for them; a booklet explains the lines of its own form's schedules.
 
     Returns:
         Full name by short name, by document; a schedule of several forms is left out unless one is the document's own.
     """
     named: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    for document, anchor in anchors.select("document_id", "anchor_id").iter_rows():
+        scope, form = scopes.get(anchor, WORKSHEET), papers[document]["form"]
+        if scope != WORKSHEET and "(" not in scope and not form.startswith("Schedule"):
+            named[document][scope].add(form)
     is_named = pl.col("text").str.contains(r"Schedule .{1,6} \(Form ")
     for document, text in passages.filter(is_named).select("document_id", "text").iter_rows():
         for name, form in _WITH_PARENT.findall(text):
