@@ -71,7 +71,7 @@ def names_topic(read: Clause, sources: list[Place], topic: frozenset[str]) -> bo
         return False
     length = len(subject["subject"])
     named = _list_content(Words(tags[:length], read.words.lemmas[:length], (), ()))
-    return bool(named) and 2 * len(named & topic) >= len(named)
+    return bool(named) and (not topic or 2 * len(named & topic) >= len(named))
 
 
 def list_topic(words: str) -> frozenset[str]:
