@@ -34,6 +34,8 @@ _SUBJECT = re.compile(
 _FIRST = re.compile(r"^(?:Lines?|Box(?:es)?)(?= \d)")
 _DESCRIBED = re.compile(r"⟩, which (?:is|are|was|were) [^⟨⟩]*$")
 """Words on the amount of a place that do not restrict it."""
+_SHARED = ("target", "amount")
+"""Roles of a total and its shares; before an unknown verb, an amount is there: `it reports this income on`."""
 _NAMING = ("named", "shown", "sum")
 """Verbs of clauses that name an amount which a later sentence may move."""
 WITHIN = "clause_within"
@@ -58,7 +60,7 @@ class _Before:
         is_topic: Whether it says what the amount of the heading is: `This is your deduction.`
         is_denied: Whether it says where an amount does not go.
         was_denied: Whether the sentence before it does: what goes elsewhere then is not the amount of the heading.
-        topic: Content words of the heading and of its line's label.
+        topic: Content words of the heading and of its line's label; None where they have none.
         is_conditional: Whether it is about a case only: `If ..., include`.
     """
 
@@ -75,7 +77,7 @@ class _Before:
     is_topic: bool = False
     is_denied: bool = False
     was_denied: bool = False
-    topic: frozenset[str] = frozenset()
+    topic: frozenset[str] | None = frozenset()
     is_conditional: bool = False
 
     def begin(self, *, is_first: bool) -> _Before:
@@ -190,6 +192,7 @@ def _read_clause(read: Clause, places: list[Place], before: _Before, under: str)
     """Return the pairs of ends that a clause joins, and remember its places for the next one."""
     clause, verb, at = read.text, read.verb, read.at
     found = find_roles(clause, places, read.words)
+    shares = _pair_shares(found) if verb in ("", "named") else []
     is_share = verb == "move" and matches_any("flows", "clause_shares", clause[at:])
     settle(found, verb=verb, at=at, is_share=is_share, under=under)
     settle_asides(found, under=under, verb=verb)
@@ -205,15 +208,18 @@ def _read_clause(read: Clause, places: list[Place], before: _Before, under: str)
         pairs = [
             pair for group in group_places(found, at) for pair in _pair(read, group, before, under, is_share=is_share)
         ]
-        pairs += [pair for pair in _pair_shares(found) if pair not in pairs]
+        shares = _pair_shares(found)
     elif verb == "shown":
         pairs = _pair_shown(clause, found, before, under, is_forecast=read.is_forecast)
     elif verb == "named" and under == "lines" and _is_forecast_of_boxes(read, sources):
         pairs = [(source, None) for source in sources]
     elif verb == "equal" and under != "lines":
         before.shown = [*before.shown, *(each for each in sources if each.forms)]
-    elif (verb == "equal" or (under == "lines" and names_topic(read, sources, before.topic))) and not _is_elsewhere(clause):
+    elif (verb == "equal" or (under == "lines" and names_topic(read, sources, before.topic))) and not _is_elsewhere(
+        clause
+    ):
         pairs = [(source, None) for source in sources]
+    pairs += [pair for pair in shares if pair not in pairs]
     if verb == "moved" and not pairs and all(each.kind == "box" for each in targets):
         before.shown, targets = [*before.shown, *targets], []
     if verb == "condition" and "F" in read.words.tags:
@@ -263,11 +269,7 @@ def _is_forecast_of_boxes(read: Clause, sources: list[Place]) -> bool:
     """Decide whether a clause says in which boxes the amount of the heading should appear."""
     modals = {"will", "should"} & set(read.words.lemmas[: read.words.before(read.at)])
     is_named = bool(modals) and all(each.kind == "box" and each.forms for each in sources)
-    return (
-        is_named
-        and not read.words.tags.startswith(("s", "c"))
-        and not _is_elsewhere(read.text)
-    )
+    return is_named and not read.words.tags.startswith(("s", "c")) and not _is_elsewhere(read.text)
 
 
 def _pair_shown(clause: str, found: list[FoundPlace], before: _Before, under: str, *, is_forecast: bool) -> list[Pair]:
@@ -332,7 +334,9 @@ def _pair_shares(found: list[FoundPlace]) -> list[Pair]:
     return [
         (total.place, share.place)
         for total, share in pairwise(each for each in found if each.role)
-        if (total.role, share.role, share.place.kind) == ("target", "target", "box")
+        if total.role in _SHARED
+        and share.role in _SHARED
+        and share.place.kind == "box"
         and min(len(total.place.keys), len(share.place.keys)) == 1
         and _WHOLE.match("".join(total.place.forms))
         and "".join(share.place.forms).startswith(_PARTNER)

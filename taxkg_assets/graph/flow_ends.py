@@ -33,7 +33,7 @@ class About:
         year: Its year.
         document_id: Document of the line whose text it is, if any.
         part: Part of that line.
-        schedules: Full names of schedules that the document names with their form in one place and without it in others.
+        schedules: Full names of schedules that the document names with their form in one place, without it in another.
     """
 
     form: str

@@ -148,7 +148,7 @@ def select_passages(sections: pl.DataFrame) -> pl.DataFrame:
     """
     text = pl.col("text")
     names = text.str.contains(r"(?i)\b(?:lines?|box(?:es)?|columns?)\b")
-    verbs = text.str.contains("(?i)enter|include|report|carry|transfer|show")
+    verbs = text.str.contains(r"(?i)enter|include|report|carry|transfer|show|\bstate\b")
     leads = text.str.contains(
         r"(?i)\b(?:enter|include|report|add)\b.*\b(?:follows|following|from|of|on)\b[^.:]{0,80}[.:]$"
     )

@@ -44,7 +44,7 @@ _ADDED = re.compile(r"V[A]*DNuDNo[DT#]*$")
 """`Enter the total of the amounts on` a place: it shows them."""
 _TOTAL_THERE = re.compile(r"[to]D*#*N(?:y?W)?[uo][DT#]*$")
 _IS_THERE = re.compile(r"M(?:[nATNDuWw#~]{0,9})?[to](?:DN[uo])?[DT#]*$")
-_LOCATED = re.compile(r"(?:W|G)(?:n?#[#,c]*|[nATNDuyItF~()]){0,9}[uto][DTn#]{0,3}$")
+_LOCATED = re.compile(r"(?:(?<![VDA])A*W|G)(?:n?#[#,c]*|[nATNDuyItF~()]){0,9}[uto][DTn#]{0,3}$")
 _FROM = re.compile(r"f(?:[DTcn#]{0,4}|DN[uo]D*)$")
 _OBJECT = re.compile(r"V[Ah]*(?:D?n{0,2}N?u?)?[DTn#]{0,3}$")
 _AMOUNT = re.compile(

@@ -19,7 +19,7 @@ _ITS = ("the", "your", "this", "these")
 _PLAIN = frozenset({"amount", "total", "line", "result"})
 
 
-def moves_topic(read: Clause, target: int, topic: frozenset[str]) -> bool:
+def moves_topic(read: Clause, target: int, topic: frozenset[str] | None) -> bool:
     """Decide whether a clause moves what the heading of its line names: `Include taxable dues on`.
 
     Args:
@@ -28,7 +28,8 @@ def moves_topic(read: Clause, target: int, topic: frozenset[str]) -> bool:
         topic: What `list_topic` returns for the heading.
 
     Returns:
-        True where all words that name the amount are in the heading; half of them suffice after `the` or `your`.
+        True where all words that name the amount are in the heading; half of them suffice after `the` or `your`. Below
+        a heading without words, `your dues` are the amount of the line.
     """
     words = read.words.between(read.at, target) if read.verb == "move" else read.words.between(0, read.at)
     found = (_OBJECT if read.verb == "move" else _SUBJECT).match(words.tags)
@@ -37,7 +38,7 @@ def moves_topic(read: Clause, target: int, topic: frozenset[str]) -> bool:
     start, end = found.span("object")
     named = _list_content(Words(words.tags[start:end], words.lemmas[start:end], (), ()))
     is_the = words.lemmas[start] in _ITS
-    if not topic:
+    if topic is None:
         return bool(named) and words.lemmas[start] == "your"
     return bool(named) and (named <= topic or (is_the and 2 * len(named & topic) >= len(named)))
 
@@ -48,7 +49,7 @@ def _list_content(words: Words) -> frozenset[str]:
     return frozenset(lemma.removesuffix("s") for tag, lemma in pairs if tag in "nNWwMG" and len(lemma) > 1) - _PLAIN
 
 
-def names_topic(read: Clause, sources: list[Place], topic: frozenset[str]) -> bool:
+def names_topic(read: Clause, sources: list[Place], topic: frozenset[str] | None) -> bool:
     """Decide whether a clause says where the amount of its line is: `Your dues are the amount from Form 2889, line 4`.
 
     So does a sentence without a verb: `Dues from Form 2889, line 4.`
@@ -59,7 +60,7 @@ def names_topic(read: Clause, sources: list[Place], topic: frozenset[str]) -> bo
         topic: What `list_topic` returns for the heading.
 
     Returns:
-        True where at least half of the words that name the amount are in the heading.
+        True where at least half of the words that name the amount are in the heading, or the heading has no words.
     """
     if not sources or not all(each.forms for each in sources):
         return False
@@ -71,16 +72,16 @@ def names_topic(read: Clause, sources: list[Place], topic: frozenset[str]) -> bo
         return False
     length = len(subject["subject"])
     named = _list_content(Words(tags[:length], read.words.lemmas[:length], (), ()))
-    return bool(named) and (not topic or 2 * len(named & topic) >= len(named))
+    return bool(named) and (topic is None or 2 * len(named & topic) >= len(named))
 
 
-def list_topic(words: str) -> frozenset[str]:
+def list_topic(words: str) -> frozenset[str] | None:
     """List the nouns and adjectives of a heading and of its line's label, without their plural endings.
 
     Args:
         words: Heading and label.
 
     Returns:
-        The words; none that every amount has, such as `total`.
+        The words; none that every amount has, such as `total`. None for a heading that has no others, such as `Line 9`.
     """
-    return _list_content(read_words(words)) if words else frozenset()
+    return (_list_content(read_words(words)) or None) if words else frozenset()

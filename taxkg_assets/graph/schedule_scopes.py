@@ -87,7 +87,24 @@ def find_scopes(anchors: pl.DataFrame) -> dict[str, str]:
         if is_continued:
             inherited.add(row["anchor_id"])
         last.add(row, found, is_continued=is_continued)
+    _fill_between(anchors, scopes)
     return scopes
+
+
+def _fill_between(anchors: pl.DataFrame, scopes: dict[str, str]) -> None:
+    """Give headings without a line, between two lines of one schedule, that schedule."""
+    between: list[str] = []
+    document = before = ""
+    for row in anchors.select("anchor_id", "document_id", "key").sort("anchor_id").iter_rows(named=True):
+        scope = scopes.get(row["anchor_id"], "")
+        if row["document_id"] != document:
+            document, before, between = row["document_id"], "", []
+        if not _read_number(row):
+            between += [] if scope else [row["anchor_id"]]
+            continue
+        if scope and scope == before:
+            scopes |= dict.fromkeys(between, scope)
+        before, between = scope, []
 
 
 def find_line_keys(anchors: pl.DataFrame) -> dict[str, str]:

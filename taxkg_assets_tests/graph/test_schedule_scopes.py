@@ -70,7 +70,7 @@ def test_a_line_below_another_top_heading_continues_the_schedule_of_the_line_bef
         ("f", "Line 17", "d"),
         ("g", "Line 1", "d"),
     )
-    assert (scopes["e"], scopes["f"], scopes.get("g"), scopes.get("d")) == ("Schedule K", "Schedule K", None, None)
+    assert (scopes["e"], scopes["f"], scopes.get("g"), scopes["d"]) == ("Schedule K", "Schedule K", None, "Schedule K")
 
 
 def test_a_line_of_the_same_chapter_does_not_continue_a_schedule() -> None:
