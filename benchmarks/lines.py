@@ -211,20 +211,26 @@ def score_flow_passages(labels: Sequence[Row], flows: pl.DataFrame, sections: pl
     Args:
         labels: Passages by the digest of their letters, with all of their statements.
         flows: Table `flows`.
-        sections: Table `sections`, whose passages are found by their letters.
+        sections: Table `sections`, whose passages are found by their letters. The table of flows has one row for a
+            sentence that two passages of a page share; both state it.
     """
     documents = sorted({row["document"] for row in labels})
     own = sections.filter(pl.col("document_id").is_in(documents)).select("document_id", "element_id", "text")
-    elements = {(document, digest_letters(text)): element for document, element, text in own.iter_rows()}
+    passages = {(document, digest_letters(text)): (element, text) for document, element, text in own.iter_rows()}
     has_line = (pl.col("source_key") != "") & (pl.col("target_key") != "")
     stated: dict[str, list[Row]] = {}
     for row in flows.filter((pl.col("relation") != "computed_from") & has_line).iter_rows(named=True):
-        stated.setdefault(row["element_id"], []).append(row)
+        stated.setdefault(row["document_id"], []).append(row)
     figures = []
     for split in sorted({row["split"] for row in labels}):
         wanted, made = [], []
         for row in (each for each in labels if each["split"] == split):
-            read = stated.get(elements.get((row["document"], row["passage"]), ""), [])
+            element, text = passages.get((row["document"], row["passage"]), ("", ""))
+            read = [
+                each
+                for each in stated.get(row["document"], ())
+                if each["element_id"] == element or (each["page"] == row["page"] and each["evidence"] in text)
+            ]
             pairs = {pair_of(each) for each in read}
             right = {pair for each in row["flows"] for pair in (pair_of(each), *also_right(each))}
             wanted += [

@@ -301,7 +301,7 @@ def _pair(read: Clause, group: list[FoundPlace], before: _Before, under: str, *,
         return [(source, None) for source in sources] if is_own else []
     if targets and not sources:
         if is_share:
-            is_kept = before.is_denied or before.was_denied
+            is_kept = (before.is_denied or before.was_denied) and not before.targets
             return [] if is_kept else [(_find_whole(before), each.place) for each in targets]
         means = find_object(read, targets[0].start)
         if means == "elided":

@@ -22,6 +22,7 @@ def _flow(element: str | None, source: str, target: str, *, relation: str = "flo
         "document_id": "i2889--2030",
         "page": 3,
         "element_id": element,
+        "evidence": {"a": "Carry it to Form 2040, line 9.", "b": "Also enter it on line 4."}.get(element or "", "here"),
         "relation": relation,
         "source_form": "2889",
         "source_key": source,
@@ -53,6 +54,15 @@ def test_statements_of_a_passage_are_found_and_right() -> None:
         "flows, own: labeled statements found": (1, 2),
         "flows, own: stated flows that are labeled": (1, 2),
     }
+
+
+def test_a_sentence_that_two_passages_of_a_page_share_counts_for_both() -> None:
+    sections = pl.concat(
+        [SECTIONS, SECTIONS.head(1).with_columns(element_id=pl.lit("c"), text="For pilots. " + pl.col("text"))]
+    )
+    labels = [_passage("For pilots. Carry it to Form 2040, line 9.", _label("line_3", "line_9"))]
+    figures = score_flow_passages(labels, pl.DataFrame([_flow("a", "line_3", "line_9")]), sections)
+    assert [(each.right, each.of) for each in figures] == [(1, 1), (1, 1)]
 
 
 def test_a_passage_without_flows_makes_every_flow_wrong() -> None:

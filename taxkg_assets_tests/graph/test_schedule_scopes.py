@@ -6,7 +6,7 @@ import re
 
 import polars as pl
 
-from taxkg_assets.graph.schedule_scopes import WORKSHEET, find_line_keys, find_scopes
+from taxkg_assets.graph.schedule_scopes import WORKSHEET, find_line_keys, find_parents, find_scopes
 
 
 def _scopes(*headings: tuple[str, str, str | None]) -> dict[str, str]:
@@ -99,3 +99,15 @@ def test_a_line_below_a_continued_line_does_not_end_the_schedule() -> None:
         ("g", "Line 21", "c"),
     )
     assert {scopes.get(name) for name in "abdefg"} == {"Schedule K"}
+
+
+def test_a_schedule_has_the_form_that_the_document_names_with_it_or_explains() -> None:
+    texts = [
+        "See Schedule B (Form 2040).",
+        "On Schedule NEC (Form 2040-NR), line 3.",
+        "Schedule NEC (Form 2041) differs.",
+    ]
+    passages = pl.DataFrame({"document_id": ["i2889"] * 3, "text": texts})
+    anchors = _anchors(("a", "Schedule C. Other Dues", None)).with_columns(document_id=pl.lit("i2889"))
+    named = find_parents(passages, {"i2889": {"form": "2889"}}, anchors, {"a": "Schedule C"})
+    assert named == {"i2889": {"Schedule B": "Schedule B (Form 2040)", "Schedule C": "Schedule C (Form 2889)"}}
