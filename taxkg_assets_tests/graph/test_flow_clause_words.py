@@ -70,7 +70,7 @@ def test_any_verb_puts_a_total_and_its_shares(text: str) -> None:
     assert _read(text, "lines") == [("Schedule K:13d", "Schedule K-1:13")]
 
 
-def test_a_share_goes_on_from_the_line_that_its_own_sentence_names() -> None:
+def test_a_share_continues_from_the_line_that_its_own_sentence_names() -> None:
     text = (
         "It may not be treated as dues. "
         "Instead, report it on line 11 of Schedule K and report each partner's share in box 11 of Schedule K-1."
