@@ -50,7 +50,6 @@ def _read(text: str, under: str, *, topic: str = "") -> Ends:
         ),
         ("Enter the dues from Form 2889, line 4, which are attributable to boats.", "lines", [("2889:4", OWN)]),
         ("Enter the dues from Form 2889, line 4, that are attributable to boats.", "lines", []),
-        ("Also include in this amount any dues from Form 2889, line 4.", "lines", [("2889:4", OWN)]),
         ("Your dues, the amount from Form 2889, line 4, on line 8.", "lines", [("2889:4", ":8")]),
         ("Enter withheld pilot tax (dues) on Form 2040, line 11.", "boxes", []),
     ],
