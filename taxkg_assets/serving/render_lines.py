@@ -148,7 +148,8 @@ def trace(traced: Mapping[str, Any], *, out: Console) -> None:
     if not traced["document_id"]:
         name = escape(name_line(traced))
         out.print(
-            f"The library does not contain {name}. These are the statements of its documents about it.", highlight=False
+            f"No single line of the library is {name}. These are the statements of its documents about it.",
+            highlight=False,
         )
     ways = (("goes to", "target", traced["into"]), ("comes from", "source", traced["out_of"]))
     for title, end, steps in ways:
