@@ -34,6 +34,7 @@ _SUBJECT = re.compile(
 _FIRST = re.compile(r"^(?:Lines?|Box(?:es)?)(?= \d)")
 _DESCRIBED = re.compile(r"⟩, which (?:is|are|was|were) [^⟨⟩]*$")
 """Words on the amount of a place that do not restrict it."""
+_FIGURED = re.compile(r"^Use (?:Form|Schedule) .{1,40} to figure\b")
 _SHARED = ("target", "amount")
 """Roles of a total and its shares; before an unknown verb, an amount is there: `it reports this income on`."""
 _NAMING = ("named", "shown", "sum")
@@ -62,6 +63,7 @@ class _Before:
         was_denied: Whether the sentence before it does: what goes elsewhere then is not the amount of the heading.
         topic: Content words of the heading and of its line's label; None where they have none.
         is_conditional: Whether it is about a case only: `If ..., include`.
+        is_figured: Whether the passage says with what form to figure another amount than that of its box.
     """
 
     sources: list[Place] = field(default_factory=list)
@@ -79,6 +81,7 @@ class _Before:
     was_denied: bool = False
     topic: frozenset[str] | None = frozenset()
     is_conditional: bool = False
+    is_figured: bool = False
 
     def begin(self, *, is_first: bool) -> _Before:
         """Return what the next sentence knows; one without places changes nothing."""
@@ -92,6 +95,7 @@ class _Before:
             last=self.last,
             is_first=is_first,
             is_own=self.is_own,
+            is_figured=self.is_figured,
             was_denied=self.is_denied,
             topic=self.topic,
         )
@@ -131,6 +135,7 @@ def read_clauses(text: str, *, under: str, said: Said | None = None, topic: str 
             before = before.begin(is_first=not start)
         before.was_denied = before.was_denied or is_denied
         before.is_denied = not places and matches_any("flows", "denials", sentence)
+        before.is_figured = before.is_figured or (under == "boxes" and _FIGURED.search(sentence) is not None)
         if under == "lines" and matches_any("flows", "clause_topics", sentence):
             before.is_topic = True
         if places and (under == "given" or not matches_any("flows", "clause_others", sentence)):
@@ -349,7 +354,7 @@ def _find_origins(means: str, before: _Before, under: str) -> list[Place | None]
         return [None] if under == "lines" else []
     if under == "lines" and before.is_topic and means and not before.sources:
         return [None]
-    if not means or before.is_computed:
+    if not means or before.is_computed or before.is_figured:
         return []
     is_own = under == "boxes" or (
         not before.was_denied

@@ -86,3 +86,9 @@ def test_your_amount_below_a_bare_heading_is_that_of_the_line() -> None:
 def test_a_list_of_examples_names_sources() -> None:
     assert introduces_sources("Examples of other dues include the following.")
     assert not introduces_sources("Boats that pay dues include the following.")
+
+
+def test_an_amount_that_another_form_figures_is_not_that_of_the_box() -> None:
+    text = "Enter this amount on Form 2040, line 1."
+    assert _read(text, "boxes") == [(OWN, "2040:1")]
+    assert not _read(f"Use Form 2137 to figure the pilot tax on other dues. {text}", "boxes")
