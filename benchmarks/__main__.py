@@ -51,6 +51,7 @@ BENCHMARKS = (
 
 OWN_OPTIONS = {
     "authored": ("quick",),
+    "confidence": ("write",),
     "fuzz": ("cases", "out"),
     "hostile_layers": ("cases", "out"),
     "reliability": ("repeat", "out"),
@@ -77,6 +78,7 @@ def main() -> int:
     parser.add_argument("--inside", action="store_true", help="without Dagster, in this process (sizing)")
     parser.add_argument("--families", nargs="+", default=[], help="rule families to measure (rule_gain; default: all)")
     parser.add_argument("--quick", action="store_true", help="only a sample of 40 documents (authored)")
+    parser.add_argument("--write", action="store_true", help="put the weights into the rules (confidence)")
     options = parser.parse_args()
     if options.list:
         for name in BENCHMARKS:

@@ -17,7 +17,7 @@ import polars as pl
 
 from taxkg_assets.evaluation.matching import is_quoted
 from taxkg_assets.retrieval.answering import guardrail
-from taxkg_assets.retrieval.answering.answer import Answer, ask, find_kind_signals
+from taxkg_assets.retrieval.answering.answer import Answer, ask_with_signals
 from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.rules.anchored_search import matches_any
 from taxkg_assets.settings import Settings
@@ -60,11 +60,10 @@ def ask_made(searcher: Searcher, questions: Sequence[Made]) -> list[KindOutcome]
     Returns:
         One outcome for each question that was answered as its kind.
     """
-    found = []
+    found, off = [], Settings(guardrail=False, llm_answers=False, llm_grading=False)
     for own in questions:
-        kind, signals = find_kind_signals(searcher, own.query)
+        answer, kind, signals = ask_with_signals(searcher, own.query, settings=off)
         if kind == own.kind:
-            answer = ask(searcher, own.query, settings=Settings(guardrail=False, llm_answers=False, llm_grading=False))
             found.append(KindOutcome(kind, own.family, signals, own.is_right(answer)))
     return found
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -84,6 +84,13 @@ def _open_half(half: str, texts: dict[str, list[tuple[int, str]]]) -> tuple[list
     return [question for question, reason in opened if not reason], [reason for _, reason in opened if reason]
 
 
+def read_cells(half: str, documents: Collection[str]) -> list[dict[str, Any]]:
+    """The questions for cells of a half, of the documents of a home."""
+    files = (FOLDER / f"{cells.replace('-', '_')}_{half}.jsonl" for cells in CELLS)
+    lines = [line for file in files for line in file.read_text(encoding="utf8").splitlines()]
+    return [row for row in map(json.loads, lines) if row["document"] in documents]
+
+
 def _group_texts(sections: pl.DataFrame) -> dict[str, list[tuple[int, str]]]:
     texts: dict[str, list[tuple[int, str]]] = {}
     for document, page, text in sections.select("document_id", "page", "text").iter_rows():
@@ -105,9 +112,7 @@ def _ask_cells(
     half: str, searcher: Searcher, texts: dict[str, list[tuple[int, str]]], *, settings: Settings
 ) -> dict[str, bool]:
     """Return by question for a cell whether the answer prints it; a question without its document is left out."""
-    files = (FOLDER / f"{cells.replace('-', '_')}_{half}.jsonl" for cells in CELLS)
-    lines = [line for file in files for line in file.read_text(encoding="utf8").splitlines()]
-    rows = [row for row in map(json.loads, lines) if row["document"] in texts]
+    rows = read_cells(half, frozenset(texts))
     replies = {row["id"]: _reply(searcher, row["query"], settings=settings) for row in rows}
     return {
         row["id"]: prints_cell(replies[row["id"]].text or "", row=row["row"], column=row["column"], value=row["value"])

@@ -23,7 +23,6 @@ from taxkg_assets.retrieval.answering.table_cells import add_tables, find_aptnes
 from taxkg_assets.retrieval.answering.units import Unit
 from taxkg_assets.retrieval.encoding.lexical import find_terms
 from taxkg_assets.retrieval.query.form_match import score_form
-from taxkg_assets.retrieval.query.parsed_query import tidy_query
 from taxkg_assets.retrieval.query.router import find_level, wants_summary
 from taxkg_assets.retrieval.ranking.rerank import score_overlap
 from taxkg_assets.retrieval.ranking.search import Searcher
@@ -99,15 +98,52 @@ def ask(
     question, corrections = searcher.correct(question)
     filters: dict[str, Any] = {"form": form, "year": year, "document": document}
     found = _find(searcher, question, k=k, level=level, filters=filters)
-    results, model = found.results, searcher.proposer
+    request = _Request(question, corrections, is_worded=is_worded, is_placed=is_placed)
+    return _answer(searcher, request, found, settings=settings)
+
+
+def ask_with_signals(searcher: Searcher, question: str, *, settings: Settings) -> tuple[Answer, str, dict[str, float]]:
+    """Answer a question, and say what its confidence is read from; the fit of the confidence reads both.
+
+    Args:
+        searcher: Opened search.
+        question: Words of the user.
+        settings: Thresholds of the guardrail, and what a model is used for.
+
+    Returns:
+        The answer, its kind, and the signals of that kind; no signals without results.
+
+    Raises:
+        ProposerError: The model cannot be called.
+    """
+    question, corrections = searcher.correct(question)
+    filters: dict[str, Any] = {"form": None, "year": None, "document": None}
+    found = _find(searcher, question, k=10, level="auto", filters=filters)
+    answer = _answer(searcher, _Request(question, corrections), found, settings=settings)
+    return answer, found.graded[0], dict(found.graded[1])
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """A corrected question, and what is wanted besides its passages: words, and their places."""
+
+    question: str
+    corrections: dict[str, str]
+    is_worded: bool = True
+    is_placed: bool = False
+
+
+def _answer(searcher: Searcher, request: _Request, found: _Found, *, settings: Settings) -> Answer:
+    """Grade what was found, and word the answer unless it is withheld."""
+    results, model, question = found.results, searcher.proposer, request.question
     relevance, mode = _grade(found, question, settings=settings, model=model)
     text, worded, units = None, None, list[Unit]()
-    if is_worded and results and mode != guardrail.ABSTENTION:
+    if request.is_worded and results and mode != guardrail.ABSTENTION:
         if model is not None and settings.llm_answers and not found.changes:
             worded = generate_answer(question, results, proposer=model)
-        units = [] if worded else _quote(searcher, question, found, is_placed=is_placed)
+        units = [] if worded else _quote(searcher, question, found, is_placed=request.is_placed)
         text = worded.text if worded else "\n".join(unit.quote() for unit in units)
-        text = "\n".join([*_find_notices(searcher, found, mode=mode, corrections=corrections), text])
+        text = "\n".join([*_find_notices(searcher, found, mode=mode, corrections=request.corrections), text])
     return Answer(
         answer=text,
         confidence=round(guardrail.read_confidence(relevance), 4),
@@ -120,7 +156,7 @@ def ask(
         citations=list(worded.citations) if worded else [],
         units=units,
         quality=find_cited_flags(text, results),
-        corrections=corrections,
+        corrections=request.corrections,
     )
 
 
@@ -278,20 +314,6 @@ def find_kind(
     if aptness := find_aptness(searcher, question, ranking):
         kinds[guardrail.TABLE] = {"aptness": aptness}
     return max(kinds.items(), key=lambda own: guardrail.score_kind(*own))
-
-
-def find_kind_signals(searcher: Searcher, question: str) -> tuple[str, Mapping[str, float]]:
-    """Find the kind of answer that a question gets, and the signals that its confidence is read from.
-
-    Args:
-        searcher: Opened search.
-        question: Words of the user.
-
-    Returns:
-        Kind and signals; no signals without results.
-    """
-    filters: dict[str, Any] = {"form": None, "year": None, "document": None}
-    return _find(searcher, tidy_query(question), k=10, level="auto", filters=filters).graded
 
 
 @lru_cache(maxsize=512)

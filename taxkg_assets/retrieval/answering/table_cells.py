@@ -50,8 +50,10 @@ def quote_table_cells(
             named = [] if match.title else [label]
             named += _name_edition(match.words, result, ranking)
             title = [Piece(role="label", text=", ".join(named), chunk_id=result.chunk_id)] if named else []
-            units += [Unit(rank=result.rank, label=label, pieces=[*title, piece])]
-            units += [] if match.assumes_status else quote_row(match.words, result, searcher.passages)
+            row = [] if match.assumes_status else quote_row(match.words, result, searcher.passages)
+            others = () if row or match.assumes_status else match.others
+            more = [piece.model_copy(update={"text": f"— {text}"}) for text in others]
+            units += [Unit(rank=result.rank, label=label, pieces=[*title, piece, *more]), *row]
     return units
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import replace
 
 from taxkg_assets.retrieval.tables.table_entry import TableCatalogue, TableEntry
-from taxkg_assets.retrieval.tables.table_headers import SEPARATOR, Header
+from taxkg_assets.retrieval.tables.table_headers import SEPARATOR, Header, leaf_of
 from taxkg_assets.retrieval.tables.table_lookup import CellMatch, read_table_question
 from taxkg_assets.retrieval.tables.table_question import Question, find_states, find_words
 from taxkg_assets.retrieval.tables.table_ranges import Number
@@ -24,7 +25,7 @@ def rate_match(match: CellMatch, question: str, *, tables: TableCatalogue, share
 
     Returns:
         The match with `aptness`, a probability, 0 for an invented case, another year, and a row that nothing in the
-        question selects; and with `leads`: whether it may open an answer.
+        question selects; with `leads`: whether it may open an answer; and with the `others` of its row.
     """
     parsed, entry = read_table_question(question, tables), tables.by_id[match.table_id]
     signals = find_aptness_signals(match, parsed, entry, tables=tables) | {"share": share}
@@ -34,7 +35,17 @@ def rate_match(match: CellMatch, question: str, *, tables: TableCatalogue, share
     is_other_case = entry.is_example or not is_selected or not _covers_years(parsed, entry, match)
     aptness = 0.0 if is_other_case else 1 / (1 + math.exp(-logit))
     leads = aptness >= limits.leading and signals["anchored"] >= limits.anchored
-    return replace(match, aptness=round(aptness, 4), leads=leads)
+    is_open = not signals["column"] and not _is_pinned(parsed, entry.headers[match.col_path])
+    others = tuple(_list_others(match)) if is_open else ()
+    return replace(match, aptness=round(aptness, 4), leads=leads, others=others if len(others) <= limits.others else ())
+
+
+def _list_others(match: CellMatch) -> Iterator[str]:
+    """Yield the other cells of a row after their column headers, without its name and what continues the cell."""
+    named = match.row_path.split(SEPARATOR)
+    for column, text in match.row:
+        if column and text and text not in named and text not in match.value and column != match.col_path:
+            yield f"{leaf_of(column).rstrip(': ')}: {text}"
 
 
 def find_aptness_signals(

@@ -39,6 +39,8 @@ class CellMatch:
     """Probability that the question asks for it, where it was rated."""
     leads: bool = True
     """Whether it may open an answer."""
+    others: tuple[str, ...] = ()
+    """Cells of its row in words, after their column headers, where nothing in the question selects a column."""
 
     @property
     def words(self) -> str:

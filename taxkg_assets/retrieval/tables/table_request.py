@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from taxkg_assets.retrieval.index.facts import PassageFacts
 from taxkg_assets.retrieval.results import Ranking
 from taxkg_assets.retrieval.tables.table_aptness import rate_match
 from taxkg_assets.retrieval.tables.table_boost import may_request_cell
 from taxkg_assets.retrieval.tables.table_entry import TableCatalogue
 from taxkg_assets.retrieval.tables.table_lookup import CellMatch, find_table_cells, list_statuses, score_shares
+from taxkg_assets.retrieval.tables.table_scores import score_entry_form
 from taxkg_assets.rules.anchored_search import matches_any
 from taxkg_assets.rules.models.answers import load_answers
 from taxkg_assets.rules.models.table_lookup import load_table_lookup
@@ -56,11 +59,22 @@ def _choose_cells(
         for matches in found
     ]
     least = load_table_lookup().aptness.least
+    rated = _prefer_requested_form([own for own in rated if own[0].aptness >= least], ranking.route.forms, tables)
     rated = sorted(
-        (matches for matches in rated if matches[0].aptness >= least),
+        rated,
         key=lambda matches: (-matches[0].aptness, matches[0].table_id),
     )
     return [matches for matches in rated if matches[0].aptness >= rated[0][0].aptness - limits.within][: limits.most]
+
+
+def _prefer_requested_form(
+    rated: list[list[CellMatch]], forms: Collection[str], tables: TableCatalogue
+) -> list[list[CellMatch]]:
+    """Leave out tables that do not name the form of the question where a table of that form answers, too."""
+    shares = [score_entry_form(frozenset(forms), tables.by_id[own[0].table_id]) for own in rated]
+    if 1.0 not in shares:
+        return rated
+    return [own for own, share in zip(rated, shares, strict=True) if share > 0]
 
 
 def _list_tables(ranking: Ranking, facts: PassageFacts) -> list[str]:

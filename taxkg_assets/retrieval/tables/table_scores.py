@@ -103,7 +103,7 @@ def score_cell(
         got += weights.year * share
     if question.forms:
         total += weights.form
-        share = _form_share(question.forms, entry)
+        share = score_entry_form(question.forms, entry)
         got += weights.form * share
         spoken, said = spoken + weights.form, said + weights.form * share
     if question.wants_share:
@@ -239,8 +239,16 @@ def _fit_within(number: Number, found: Range, nouns: frozenset[str]) -> float:
     return float(weights.noun_unknown)
 
 
-def _form_share(forms: frozenset[str], entry: TableEntry) -> float:
-    """Return 1 where the table's document is one of the forms, less where the table or its headings only name one."""
+def score_entry_form(forms: frozenset[str], entry: TableEntry) -> float:
+    """Score whether a table is of a form.
+
+    Args:
+        forms: Forms that the question names.
+        entry: The table.
+
+    Returns:
+        1 where its document is one of the forms, less where the table or its headings only name one, else 0.
+    """
     if forms & set(entry.context.forms):
         return 1.0
     named = any(find_words(form) and find_words(form) <= entry.words for form in forms)

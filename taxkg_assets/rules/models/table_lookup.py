@@ -98,6 +98,7 @@ class Aptness(Section):
         least: Least probability of a cell that is shown.
         anchored: Least share of the question's words that title, row and column of a leading cell print.
         long_value: Words from which a value is a text.
+        others: Most other cells of a row that are shown where the question selects no column.
     """
 
     bias: float
@@ -106,6 +107,7 @@ class Aptness(Section):
     least: float
     anchored: float
     long_value: int
+    others: int
 
 
 class TableLookup(Family):

@@ -60,6 +60,21 @@ def test_an_invented_case_and_another_year_are_never_apt() -> None:
     assert _rate(question, PERIODS, years=(2031,)).aptness > 0.5
 
 
+ADDRESSES = _list(
+    "Where To Send the Log", ["Port", "With a fee", "Without a fee", "Hours"],
+    [["Northport", "Pier 3, Northport", "Box 44, Southport", "8 to 12"], ["Southport", "Box 1", "Box 2", "9 to 1"]],
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("question", "header"), [("where do I send the log from Northport", True), ("Northport, log without a fee", False)]
+)
+def test_where_nothing_selects_a_column_the_others_of_the_row_are_listed(question: str, header: bool) -> None:
+    found = _rate(question, ADDRESSES)
+    assert found.row_path == "Northport"
+    assert len(found.others) == (2 if header else 0)
+
+
 def test_of_editions_with_the_same_headers_the_newest_leads() -> None:
     tables = [PERIODS | {"table_id": name} for name in ("old", "new", "unfound")]
     contexts = {name: TableContext(years=(year,)) for name, year in (("old", 2029), ("new", 2030), ("unfound", 2031))}
