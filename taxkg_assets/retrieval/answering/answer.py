@@ -19,7 +19,7 @@ from taxkg_assets.retrieval.answering.boxes import NamedBox, find_named_box, nam
 from taxkg_assets.retrieval.answering.changes import answer_changes
 from taxkg_assets.retrieval.answering.excerpt import excerpt_answer, list_documents, quote_summary
 from taxkg_assets.retrieval.answering.places import place_units
-from taxkg_assets.retrieval.answering.table_cells import add_tables, find_aptness, quote_cell
+from taxkg_assets.retrieval.answering.table_cells import add_tables, find_aptness, find_listed_places, quote_cell
 from taxkg_assets.retrieval.answering.units import Unit
 from taxkg_assets.retrieval.encoding.lexical import find_terms
 from taxkg_assets.retrieval.query.form_match import score_form
@@ -143,7 +143,7 @@ def _answer(searcher: Searcher, request: _Request, found: _Found, *, settings: S
             worded = generate_answer(question, results, proposer=model)
         units = [] if worded else _quote(searcher, question, found, is_placed=request.is_placed)
         text = worded.text if worded else "\n".join(unit.quote() for unit in units)
-        text = "\n".join([*_find_notices(searcher, found, mode=mode, corrections=request.corrections), text])
+        text = "\n".join([*_find_notices(searcher, request, found, mode=mode), text])
     return Answer(
         answer=text,
         confidence=round(guardrail.read_confidence(relevance), 4),
@@ -233,11 +233,14 @@ def _quote(searcher: Searcher, question: str, found: _Found, *, is_placed: bool)
     return units
 
 
-def _find_notices(searcher: Searcher, found: _Found, *, mode: str, corrections: Mapping[str, str]) -> list[str]:
+def _find_notices(searcher: Searcher, request: _Request, found: _Found, *, mode: str) -> list[str]:
     """Return the notices that precede the answer."""
-    notices = load_guardrail().notices
-    changed = [notices.correction.format(word=word, other=other) for word, other in corrections.items()]
-    foreign = searcher.facts.find_foreign_places(found.ranking.route, found.results[0].document)
+    notices, ranking = load_guardrail().notices, found.ranking
+    changed = [notices.correction.format(word=word, other=other) for word, other in request.corrections.items()]
+    foreign = searcher.facts.find_foreign_places(ranking.route, found.results[0].document)
+    if foreign:
+        listed = {place.replace("_", " ") for place in find_listed_places(searcher, request.question, ranking)}
+        foreign = tuple(place for place in foreign if place not in listed)
     places = [notices.place.format(places=", ".join(foreign))] if foreign else []
     return [*changed, *places, *([notices.general] if mode == guardrail.GUIDANCE else [])]
 

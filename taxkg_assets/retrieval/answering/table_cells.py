@@ -15,6 +15,7 @@ from taxkg_assets.retrieval.ranking.rerank import score_overlap
 from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.retrieval.results import Ranking, Result
 from taxkg_assets.retrieval.tables.table_lookup import CellMatch, find_table_cells, find_unit
+from taxkg_assets.retrieval.tables.table_question import find_states
 from taxkg_assets.retrieval.tables.table_request import find_requested_cells
 from taxkg_assets.rules.anchored_search import matches_any
 from taxkg_assets.rules.models.answers import load_answers
@@ -93,6 +94,21 @@ def find_aptness(searcher: Searcher, question: str, ranking: Ranking) -> float:
         ranking: Ranking of the question.
     """
     return max((matches[0].aptness for matches in _find_cells(searcher, question, ranking)), default=0.0)
+
+
+def find_listed_places(searcher: Searcher, question: str, ranking: Ranking) -> frozenset[str]:
+    """Find the states whose rows an answer quotes: a list of addresses or rates by state is for the people of each.
+
+    Args:
+        searcher: Opened search.
+        question: Words of the user.
+        ranking: Ranking of the question.
+
+    Returns:
+        Ids of the rules of `router.places`.
+    """
+    rows = (match.row_path for matches in _find_cells(searcher, question, ranking) for match in matches)
+    return frozenset().union(*map(find_states, rows))
 
 
 def find_quoted_tables(searcher: Searcher, question: str, ranking: Ranking) -> frozenset[str]:

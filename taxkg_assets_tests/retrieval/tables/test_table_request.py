@@ -11,7 +11,7 @@ import pytest
 from taxkg_assets.retrieval.index.facts import PassageFacts
 from taxkg_assets.retrieval.query.router import Route
 from taxkg_assets.retrieval.results import Candidate, Ranking
-from taxkg_assets.retrieval.tables.table_entry import TableCatalogue, build_table_catalogue
+from taxkg_assets.retrieval.tables.table_entry import TableCatalogue, TableContext, build_table_catalogue
 from taxkg_assets.retrieval.tables.table_lookup import CellMatch, find_table_cells, list_statuses
 from taxkg_assets.retrieval.tables.table_question import find_form_numbers, find_words
 from taxkg_assets.retrieval.tables.table_request import find_requested_cells
@@ -200,3 +200,20 @@ def test_a_question_for_yes_or_no_gets_words_and_no_figure() -> None:
 
     assert find("is there a rate for cargo with a value of 45,000", 0) == []
     assert find("is there a duty if insured by a club, value 700", 1)[0][0].value == "half of the duty"
+
+
+@pytest.mark.parametrize(("forms", "values"), [((), {"Pier 2", "Quay 7"}), (("7041",), {"Pier 2"})])
+def test_a_table_of_the_requested_form_goes_before_those_that_do_not_name_it(
+    forms: tuple[str, ...], values: set[str]
+) -> None:
+    """A booklet lists the same states for another log."""
+    other = _table("guide:1", "Where To Send a Log", ["IF you moor in ...", "Address for a log"],
+                   [["Alabama, Alaska, or Texas", "Quay 7"], ["Maine, Ohio, or Utah", "Quay 9"]])  # fmt: skip
+    contexts = {"fleet:1": TableContext(forms=("7041",)), "guide:1": TableContext(forms=("Pub. 99",))}
+    catalogue = build_table_catalogue([STATES, other], contexts)
+    facts = PassageFacts(pl.DataFrame({"table_id": ["fleet:1", "guide:1"]}))
+    facts.__dict__["tables"] = {0: "fleet:1", 1: "guide:1"}
+    candidates = tuple(Candidate(row, 4.0, None, None, 0.0) for row in (0, 1))
+    ranking = Ranking(Route(forms=forms), candidates, {}, {}, np.zeros(1, np.float32))
+    found = find_requested_cells("i moor in texas, where to send a log", ranking, tables=catalogue, facts=facts)
+    assert {matches[0].value for matches in found} == values
