@@ -102,30 +102,44 @@ def _spot_before(context: PassageContext, spot: Spot) -> Spot | None:
 
 
 def carry_on(context: PassageContext, spot: Spot) -> set[Spot]:
-    """Find the exception right after a rule: "However, …", "Do not …", "Unless …".
+    """Find the exception after a rule: "However, …", "Do not …", "Unless …"; an example may come between them.
 
     Args:
         context: Lines of adjacent rows.
         spot: The sentence.
 
     Returns:
-        The exception, or nothing.
+        The exception, with the example that it follows, or nothing.
     """
-    line = context.lines[spot[0]]
-    if line.is_table:
-        return set()
-    after: Spot | None = None
-    if spot[1] + 1 < len(line.sentences):
-        after = (spot[0], spot[1] + 1)
-    elif spot[0] + 1 < len(context.lines) and not line.is_item:
-        below = context.lines[spot[0] + 1]
-        if below.sentences and not (below.is_item or below.is_heading or below.is_table):
-            after = (below.place, 0) if _share_heading(context, below, line) else None
+    after = _find_next(context, spot)
     if after is None:
         return set()
-    text = context.lines[after[0]].read(after[1])
-    is_short = len(text.split()) <= load_answers().exception_words
-    return {after} if is_short and matches_any("answers", "exceptions", text) else set()
+    if _limits(context, after):
+        return {after}
+    if not matches_any("answers", "illustrations", context.lines[after[0]].read(after[1])):
+        return set()
+    last = _find_next(context, after)
+    return {after, last} if last is not None and _limits(context, last) else set()
+
+
+def _find_next(context: PassageContext, spot: Spot) -> Spot | None:
+    """Return the next sentence under the same heading; none after a table's row, and none of a list."""
+    line = context.lines[spot[0]]
+    if line.is_table:
+        return None
+    if spot[1] + 1 < len(line.sentences):
+        return spot[0], spot[1] + 1
+    if spot[0] + 1 < len(context.lines) and not line.is_item:
+        below = context.lines[spot[0] + 1]
+        if below.sentences and not (below.is_item or below.is_heading or below.is_table):
+            return (below.place, 0) if _share_heading(context, below, line) else None
+    return None
+
+
+def _limits(context: PassageContext, spot: Spot) -> bool:
+    """Return whether a sentence is a short exception to the one before."""
+    text = context.lines[spot[0]].read(spot[1])
+    return len(text.split()) <= load_answers().exception_words and matches_any("answers", "exceptions", text)
 
 
 def fill_paragraph(context: PassageContext, spot: Spot) -> set[Spot]:

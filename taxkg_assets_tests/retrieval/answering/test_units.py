@@ -53,6 +53,15 @@ def test_an_exception_follows_its_rule(reported: Reported) -> None:
     assert found == "Enter all the rent of the year. Do not enter rent of barns."
 
 
+def test_an_exception_follows_its_rule_past_an_example(reported: Reported) -> None:
+    """Without it "you can claim both" would permit what the third sentence forbids."""
+    both = "You can claim both the berth and the toll for one boat."
+    rest = "For example, a sloop may claim $9 and $7. But, you can't claim both for the same day."
+    other = "Guests pay at the gate each day of the season."
+    assert reported(("Rent", [f"{both} {rest} {other}"]), of="You can") == f"{both} {rest}"
+    assert reported(("Rent", [f"{both} For example, a sloop may claim $9. {other}"]), of="You can") == both
+
+
 def test_what_is_under_a_denying_heading_says_so(reported: Reported) -> None:
     found = reported(("Amounts that do not count", ["Rent of a barn for less than a day."]), of="Rent of")
     assert found == "Amounts that do not count: Rent of a barn for less than a day."
