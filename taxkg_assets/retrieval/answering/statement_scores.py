@@ -40,7 +40,7 @@ def score_statements(
         flags["tokens"] = tokens.score_texts(
             ranking.tokens, encoder.find_tokens([_shorten(own.text) for own in statements])
         )
-    order = choose_candidates(flags, passages=[own.passage for own in statements])
+    order = choose_candidates(flags)
     vectors = encoder.encode_sentences([_shorten(statements[place].text) for place in order])
     flags["cosine"] = np.zeros(len(statements))
     flags["cosine"][order] = encoder.scale.read(vectors @ ranking.query_vector)
@@ -53,26 +53,19 @@ def _shorten(text: str) -> str:
     return " ".join(text.split()[: load_answers().full_words])
 
 
-def choose_candidates(flags: Mapping[str, Floats], *, passages: Sequence[int]) -> list[int]:
+def choose_candidates(flags: Mapping[str, Floats]) -> list[int]:
     """Choose the likeliest statements by words and tokens, which cost a hundredth of a comparison by meaning.
-
-    The best statement of each hit is among them: the search found its passage by meaning, too, and where people use
-    other words than the documents, words and tokens choose from the passages that share words with the question.
 
     Args:
         flags: Signals by name, each of shape (statements,).
-        passages: Number of the passage of each statement.
 
     Returns:
         Places of statements, best first.
     """
     limits = load_answers()
     early = np.sum([weight * flags[name] for name, weight in limits.early.items()], axis=0)
-    order: list[int] = np.argsort(-early, kind="stable").tolist()
-    hits = {passages[place]: place for place in reversed(order) if flags["hit"][place]}
-    first = sorted(hits.values(), key=order.index)[: limits.candidates]
-    rest = [place for place in order if place not in first][: limits.candidates - len(first)]
-    return sorted([*first, *rest], key=order.index)
+    order: list[int] = np.argsort(-early, kind="stable")[: limits.candidates].tolist()
+    return order
 
 
 def find_signals(statements: Sequence[Statement], *, ranking: Ranking) -> dict[str, Floats]:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
 import pytest
 
 from taxkg_assets.retrieval.answering.excerpt import repeats
-from taxkg_assets.retrieval.answering.statement_scores import choose_candidates, find_figures, rank_statements
+from taxkg_assets.retrieval.answering.statement_scores import find_figures, rank_statements
 from taxkg_assets.retrieval.answering.statements import Statement
 from taxkg_assets.retrieval.answering.units import draft_unit
 from taxkg_assets.retrieval.index.lines import open_contexts
-from taxkg_assets.rules.models.answers import load_answers
 from taxkg_assets_tests.retrieval.answering.conftest import Section, make_facts, state
 
 
@@ -51,17 +49,6 @@ def test_a_new_but_poor_statement_does_not_end_the_choice() -> None:
     good = "Guests pay half of the rent of the season at the gate of the harbor."
     found = rank(read_all(("Rent", [RENT]), ("Barns", [poor]), ("Guests", [good])), [1.0, 0.56, 0.6])
     assert found == [RENT, good]
-
-
-def test_the_best_statement_of_each_hit_is_compared_by_meaning() -> None:
-    """Twenty sentences of the first passage share more words with the question than that of the second hit."""
-    flags = {name: np.zeros(22) for name in load_answers().early}
-    flags["terms"][:20] = np.linspace(1.0, 0.5, 20)
-    flags["hit"][[0, 20, 21]] = 1.0
-    flags["terms"][21] = 0.01
-    chosen = choose_candidates(flags, passages=[0] * 20 + [1, 1])
-    assert len(chosen) == load_answers().candidates
-    assert (21 in chosen, 20 in chosen) == (True, False)
 
 
 def test_where_no_statement_is_worth_anything_the_best_is_still_reported() -> None:
