@@ -1,4 +1,4 @@
-"""The fit of confidence: near the weights in place, exact where the answers say so, and written where they stood."""
+"""The fit of confidence: near the weights in place, exact where the answers say so, and written in their place."""
 
 from __future__ import annotations
 
