@@ -1,6 +1,6 @@
 """Confidence: the probability that an answer contains what is needed, fitted on some families, checked on others.
 
-Questions over the library of TAXKG_HOME, asked with the guardrail off: the development half of data/library_eval, where
+Questions over the library of TAXKG_HOME, put with the guardrail off: the development half of data/library_eval, where
 an answer has to contain the quote, or the cell with its headers; and samples of data/training, where it has to take a
 sentence of the element, over the library and over parts of it. With `--write` the weights go into rules/guardrail.yaml.
 """
@@ -60,7 +60,7 @@ OFF = Settings(guardrail=False, llm_answers=False, llm_grading=False)
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One question asked: the kind and the signals of its answer, and whether this contains what is needed."""
+    """One question put to the search: the kind and the signals of its answer, and whether this contains what is needed."""
 
     source: str
     family: str
