@@ -60,7 +60,7 @@ OFF = Settings(guardrail=False, llm_answers=False, llm_grading=False)
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One question put to the search: the kind and the signals of its answer, and whether this contains what is needed."""
+    """One question of the fit: the kind and the signals of its answer, and whether this contains what is needed."""
 
     source: str
     family: str
