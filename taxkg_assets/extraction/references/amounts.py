@@ -85,10 +85,12 @@ def _find_source(view: View) -> tuple[bool, Predicate | None] | None:
     if last is not None and is_description and matches("source_prepositions", view.before[last.end :]):
         return False, last
     is_placed = _is_placed(view)
+    near = view.near
+    small = near.lower()
     for rule in load_rules("relations", "sources"):
         if rule.extra.get("not_after_place") and is_placed:
             continue
-        if rule.pattern.search(view.near):
+        if rule.may_match(small) and rule.pattern.search(near):
             return rule.extra["is_taken_off"], None
     return None
 

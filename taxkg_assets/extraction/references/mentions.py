@@ -24,7 +24,8 @@ from taxkg_assets.rules.models.references import load_references
 _TITLED = ("lettered_part", "roman_part", "numbered_chapter", "see_title_in_publication")
 _FIRST_WORD = re.compile(r"(?<=\w)\W")
 _WORD_CONTINUES = re.compile(r"[\w-]")
-_CAPITALISED = re.compile(r"(?<![\w’'-])([A-Z0-9]\w*)[\w’'&-]*")
+# The first letter is tested before what is before it: the engine then skips to capitals and digits.
+_CAPITALISED = re.compile(r"([A-Z0-9](?<![\w’'-].)\w*)[\w’'&-]*")
 
 
 # Not frozen, as a long booklet has thousands of them; never changed all the same.

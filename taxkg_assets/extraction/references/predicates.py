@@ -56,13 +56,11 @@ def read_predicates(text: str) -> tuple[Predicate, ...]:
     Returns:
         Verbs in order; `start`, `end` and `head_end` are characters in `text`.
     """
-    forms = _verb_forms()
-    if forms.keys().isdisjoint(map(str.lower, _WORD.findall(text))):
-        return ()
+    look_up = _verb_forms().get
     found: list[Predicate] = []
     # To look every word up is faster than to try an alternation of all forms at every place.
     for match in _WORD.finditer(text):
-        known = forms.get(match[0].lower())
+        known = look_up(match[0].lower())
         if known is None:
             continue
         predicate = _read_predicate(text, match, sense=known[0], form=known[1], before=found)

@@ -82,7 +82,8 @@ def read_identity(source: Source) -> Identity:
     named = _find_designation(heads, lines, source=source, limits=limits)
     is_statute = named is None and _is_statute(source, limits=limits)
     revision, tax_year = _find_revision(heads, lines, named=named, source=source, limits=limits)
-    is_draft = any(rule.pattern.search(text) for rule in load_rules("identity", "drafts") for text in stored)
+    drafts = load_rules("identity", "drafts")
+    is_draft = any(rule.may_match(text.lower()) and rule.pattern.search(text) for rule in drafts for text in stored)
     doc_type = named.doc_type if named else "statute" if is_statute else "other"
     if named is None and _addresses_recipient(lines):
         doc_type = "recipient_instructions"
