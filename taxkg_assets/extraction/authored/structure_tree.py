@@ -8,8 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
 from taxkg_assets.extraction.pdf.tags import Tag
+
+# Pages whose places are kept: whether the tags are trusted, tables and blocks all need them.
+_KEPT_PAGES = 256
 
 # Types inside a line; a block continues through them.
 _INLINE = frozenset(
@@ -21,6 +25,7 @@ _INLINE = frozenset(
 # Types that say more of what they hold than that it is a block.
 _TELLING = frozenset({"LI", "Lbl", "LBody", "Table", "TR", "TD", "TH", "Figure", "Caption", "TOC", "TOCI", "Index"})
 _HEADINGS = {"H": 1, "Title": 1, **{f"H{level}": level for level in range(1, 7)}}
+_KIND = attrgetter("kind")
 
 
 @dataclass(slots=True)
@@ -46,6 +51,10 @@ class TagPlace:
     contents_ix: int = -1
 
 
+# By identity: equal tags of two pages are rare, and comparing them takes as long as placing them.
+_known: dict[int, tuple[Sequence[Tag], list[TagPlace]]] = {}
+
+
 def find_places(tags: Sequence[Tag]) -> list[TagPlace]:
     """Find the place of each tag of a page.
 
@@ -53,14 +62,21 @@ def find_places(tags: Sequence[Tag]) -> list[TagPlace]:
         tags: `Page.tags`, parents before children.
 
     Returns:
-        One place a tag, in the same order.
+        One place a tag, in the same order; kept for the next call, so do not change it.
     """
+    known = _known.get(id(tags))
+    if known is not None and known[0] is tags:
+        return known[1]
     places: list[TagPlace] = []
     top = TagPlace(-1, "")
     for ix, tag in enumerate(tags):
         kind, parent_ix = tag.kind, tag.parent_ix
         above = places[parent_ix] if parent_ix >= 0 else top
         places.append(above if kind in _INLINE and above.block_ix >= 0 else _place_block(ix, kind, above))
+    if isinstance(tags, tuple):
+        if len(_known) >= _KEPT_PAGES:
+            _known.clear()
+        _known[id(tags)] = tags, places
     return places
 
 
@@ -70,7 +86,7 @@ def tags_heading(tags: Sequence[Tag]) -> bool:
     Args:
         tags: Structure tags of the page, parents before children.
     """
-    return any(tag.kind in _HEADINGS for tag in tags)
+    return not _HEADINGS.keys().isdisjoint(map(_KIND, tags))
 
 
 def tags_table(tags: Sequence[Tag]) -> bool:
@@ -79,7 +95,7 @@ def tags_table(tags: Sequence[Tag]) -> bool:
     Args:
         tags: Structure tags of the page, parents before children.
     """
-    return any(tag.kind == "Table" for tag in tags)
+    return "Table" in map(_KIND, tags)
 
 
 def _place_block(ix: int, kind: str, above: TagPlace) -> TagPlace:

@@ -54,7 +54,7 @@ class TagTrust:
         limits = _limits()
         margin = limits.margin_frac * page.height_pt
         spans = [span for span in page.spans if span.y0 > margin and span.y1 < page.height_pt - margin]
-        counts = [_letter_count(span) for span in spans]
+        counts = list(map(_count_letters, [span.text for span in spans]))
         total = sum(counts)
         if total < limits.least_chars:
             return TOO_LITTLE_TEXT
@@ -114,9 +114,8 @@ def _limits() -> Limits:
     return load_authored().limits
 
 
-def _letter_count(span: Span) -> int:
+def _count_letters(text: str) -> int:
     """Count the letters of a span: dots that lead to an amount are no text."""
-    text = span.text
     return len(text) - text.count(".") - text.count(" ")
 
 

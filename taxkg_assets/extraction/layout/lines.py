@@ -334,21 +334,23 @@ def join_lines(lines: Sequence[Line], *, words: Container[str]) -> tuple[str, li
         (line,) = lines
         return line.text, [Piece(0, len(line.text), line.page, line.x0, line.y0, line.x1, line.y1)]
     parts: list[str] = []
-    starts: list[int] = []
+    starts = [0]
     length = 0
-    for line in lines:
-        if parts:
-            # A blank parts them, unless the line ends in one of a few signs.
-            glue = _glue(parts[-1], line.text, words) if parts[-1][-1] in _TIES else " "
-            if glue == "-":
-                parts[-1] = parts[-1][:-1]
-                length -= 1
-            elif glue == " ":
-                parts[-1] += " "
-                length += 1
+    before = lines[0].text
+    for line in lines[1:]:
+        text = line.text
+        # A blank parts them, unless the line ends in one of a few signs.
+        glue = _glue(before, text, words) if before[-1] in _TIES else " "
+        if glue == " ":
+            before += " "
+        elif glue == "-":
+            before = before[:-1]
+        parts.append(before)
+        length += len(before)
         starts.append(length)
-        parts.append(line.text)
-        length += len(line.text)
+        before = text
+    parts.append(before)
+    length += len(before)
     pieces = [
         Piece(start, end, line.page, line.x0, line.y0, line.x1, line.y1)
         for start, end, line in zip(starts, [*starts[1:], length], lines, strict=True)

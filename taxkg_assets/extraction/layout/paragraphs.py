@@ -93,13 +93,18 @@ def find_leading(pages_lines: Sequence[Sequence[Line]]) -> dict[int, float]:
     Returns:
         Distance in points by type size in whole points.
     """
-    steps: dict[int, list[float]] = {}
+    # A document has few sizes and many equal steps: each is rounded once.
+    steps: dict[float, list[float]] = {}
     for lines in pages_lines:
         for above, below in pairwise(lines):
             size = above.size
             if size == below.size and 0.9 * size < (step := below.base - above.base) < 1.7 * size:
-                steps.setdefault(round(size), []).append(round(step, 1))
-    counts = {size: Counter(seen) for size, seen in steps.items()}
+                steps.setdefault(size, []).append(step)
+    counts: dict[int, Counter[float]] = {}
+    for size, seen in steps.items():
+        counter = counts.setdefault(round(size), Counter())
+        for step, count in Counter(seen).items():
+            counter[round(step, 1)] += count
     return {size: min(counter.items(), key=lambda kv: (-kv[1], kv[0]))[0] for size, counter in counts.items()}
 
 

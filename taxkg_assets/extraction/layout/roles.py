@@ -410,12 +410,13 @@ def is_below_rule(line: Line, rules: Sequence[Rule], *, column_x0: float, column
         column_x1: Right edge of the column, in points.
     """
     limit = thresholds()
+    highest, lowest = line.y0 - limit.rule_reach_pt, line.y0 + 0.35 * line.size
+    # Few rules of a page are at the height of a line.
+    near = [rule for rule in rules if highest <= rule.y0 <= lowest]
+    if not near:
+        return False
     width = limit.rule_width_frac * (column_x1 - column_x0)
     return any(
-        rule.is_horizontal
-        and rule.x1 - rule.x0 >= width
-        and line.y0 - limit.rule_reach_pt <= rule.y0 <= line.y0 + 0.35 * line.size
-        and rule.x0 <= line.x0 + 4
-        and rule.x1 > line.x0
-        for rule in rules
+        rule.is_horizontal and rule.x1 - rule.x0 >= width and rule.x0 <= line.x0 + 4 and rule.x1 > line.x0
+        for rule in near
     )

@@ -212,8 +212,9 @@ def _read_spans(
             own = line["spans"]
             raws += own
             places += [(block_ix, line_ix, tag_ix)] * len(own)
-    boxes = [turn(raw["bbox"]) if turn else raw["bbox"] for raw in raws]
-    reasons = sight.find_reasons(raws, boxes)
+    stored = [raw["bbox"] for raw in raws]
+    boxes = [turn(box) for box in stored] if turn else stored
+    reasons = sight.find_reasons(raws, stored, shown=boxes)
     mismatches = {} if is_plain else _find_mismatches(page, text, raws=raws, reasons=reasons, sight=sight)
     for ix, mismatch in mismatches.items():
         if not mismatch.printed.strip():

@@ -79,14 +79,13 @@ class VisibilityChecker:
         self._boxes: Sequence[Box] = ()
         self._drawn = 0
 
-    def find_reasons(self, raws: Sequence[dict[str, Any]], shown: Sequence[Box]) -> list[str]:
-        """Why each span cannot be seen; empty if it can. `shown`: its rectangle on the page as it is turned."""
+    def find_reasons(self, raws: Sequence[dict[str, Any]], stored: Sequence[Box], *, shown: Sequence[Box]) -> list[str]:
+        """Why each span cannot be seen; empty if it can. `stored`, `shown`: its rectangle before and after a turn."""
         if not raws:
             return []
-        stored = [raw["bbox"] for raw in raws]
         boxes = np.fromiter(chain.from_iterable(stored), dtype=float, count=4 * len(stored)).reshape(-1, 4)
         self._boxes = stored
-        placed = boxes if stored == shown else np.array(shown, dtype=float)
+        placed = boxes if stored is shown else np.array(shown, dtype=float)
         reasons = [""] * len(raws)
         for ix in self._find_doubtful(raws, boxes, shown=placed):
             reasons[ix] = self._find_reason(raws[ix], shown[ix])

@@ -126,7 +126,7 @@ def _page_blocks(
 
 
 def _find_marks(page: Page, lines: Sequence[Line], state: DocumentState, *, icons: Sequence[Line]) -> PageMarks:
-    left_edges = Counter(round(line.x0) for line in lines)
+    left_edges = Counter(map(round, [line.x0 for line in lines]))
     return PageMarks(left_edges, find_title_floor(page, state.style, lines), icons)
 
 

@@ -216,7 +216,8 @@ def _share_cells(parts: Parts, claims: Mapping[int, TableRegion | FaceBox]) -> N
 
 def _without_braces(lines: Sequence[Line], parts: Parts) -> list[Line]:
     """Set the tall braces of a page aside: the words next to them are lines like others."""
-    if not any("{" in line.text or "}" in line.text for line in lines):
+    printed = "".join([line.text for line in lines])
+    if "{" not in printed and "}" not in printed:
         return list(lines)
     kept: list[Line] = []
     for line in lines:

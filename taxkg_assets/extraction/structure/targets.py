@@ -228,29 +228,33 @@ class TargetFinder:
         key = place.page, place.y
         found = self._at_point.get(key)
         if found is None:
-            near = self._find_near(place, below=_LARGEST_PT * self._limits.below_sizes)
-            found = self._at_point[key] = [target for target in near if self._is_at(target, place.y)]
+            near = self._find_rows(place, below=_LARGEST_PT * self._limits.below_sizes)
+            found = self._at_point[key] = [self._target(row) for row in near if self._is_at(row, place.y)]
         return found
 
     def _find_near(self, place: Place, *, below: float) -> list[Target]:
         """Give what begins about a point, or so far below it."""
+        return [self._target(row) for row in self._find_rows(place, below=below)]
+
+    def _find_rows(self, place: Place, *, below: float) -> list[tuple[Any, ...]]:
+        """Give the rows of what begins about a point, or so far below it."""
         start, end = self._pages.get(place.page, (0, 0))
         limits = self._limits
         above = limits.above_sizes
         low = bisect_left(self._heights, place.y - _LARGEST_PT * above, start, end)
         high = bisect_left(self._heights, place.y + below, start, end)
-        return [self._target(row) for row in self._rows[low:high] if row[1] - place.y >= -above * row[4]]
+        return [row for row in self._rows[low:high] if row[1] - place.y >= -above * row[4]]
 
     def _target(self, row: tuple[object, ...]) -> Target:
         _, y0, x0, x1, size, anchor_id, element_id, table_id, is_heading, is_start = row[:10]
         words = self.headings[anchor_id] if is_heading else self.texts[element_id]  # type: ignore[index]
         return Target(anchor_id, element_id, table_id, is_heading, is_start, words, y0, x0, x1, size)  # type: ignore[arg-type]
 
-    def _is_at(self, target: Target, y: float) -> bool:
-        gap = (target.y0 - y) / (target.size or 1.0)
-        if target.is_heading:
-            return gap <= float(self._limits.below_sizes)
-        return -self._above[1] <= gap <= -self._above[0]
+    def _is_at(self, row: tuple[Any, ...], y: float) -> bool:
+        gap = (row[1] - y) / (row[4] or 1.0)
+        if row[8]:
+            return bool(gap <= self._limits.below_sizes)
+        return bool(-self._above[1] <= gap <= -self._above[0])
 
     def _find_by_words(self, found: Sequence[Target], place: Place, words: str, *, is_sure: bool) -> Target | None:
         """Choose what shares most words with those of a place; where nothing does, what alone is there.
