@@ -18,6 +18,7 @@ from taxkg_assets.defs.home.proposers import prune_journal
 from taxkg_assets.defs.home.recovery import report_dead_run
 from taxkg_assets.defs.home.store import BUILD, TRAINING, Store
 from taxkg_assets.defs.ingest.engine import open_engine
+from taxkg_assets.defs.ingest.file_status import inbox_of
 from taxkg_assets.defs.ingest.intake import clear_quarantine, find_outdated, prune_readings, scan_sources
 from taxkg_assets.defs.retrieval import prune_indexes
 from taxkg_assets.defs.wiring.alerts import alert_runs, say_error
@@ -32,7 +33,7 @@ from taxkg_assets.defs.wiring.table_asset import DOCUMENT_PARTITIONS
 from taxkg_assets.defs.wiring.verdicts import FLOORS, MEASURED
 from taxkg_assets.serving.instance import open_instance
 from taxkg_assets.serving.status import find_stale, list_flagged
-from taxkg_assets.sources.scan import MissingSourceError
+from taxkg_assets.sources.scan import MissingSourceError, describe_skipped, existing_roots
 
 SAMPLES = PROJECT / "data" / "samples"
 JOBS = {BUILD: "build", TRAINING: "train"}
@@ -71,6 +72,8 @@ class BuildResult:
     flagged: list[dict[str, Any]] = field(default_factory=list)
     closed: list[str] = field(default_factory=list)
     """Sources that could not be read."""
+    skipped: list[str] = field(default_factory=list)
+    """What the sources contain that is not read, such as subfolders."""
 
 
 def _check_machine(home: Home) -> None:
@@ -124,15 +127,18 @@ def build(
         if reads_much(given, ("sections",)):
             prepare_processes()
         manifest, closed = scan_sources(given, roots, at_first=[SAMPLES])
+        skipped = _list_skipped(given, roots, recorded=manifest.roots)
         if not manifest.files:
             looked = ", ".join(manifest.roots)
-            raise MissingSourceError(f"No .pdf or .txt document in {looked}: add one, or name another --corpus.")
+            raise MissingSourceError(
+                " ".join([f"No .pdf or .txt document in {looked}: add one, or name another --corpus.", *skipped])
+            )
         if retry:
             clear_quarantine(store)
         with open_instance(store) as instance:
             report_dead_run(instance, store)
             sync_partitions(instance, set(manifest.files))
-            result = BuildResult(is_done=True, seconds=0.0, run_ids=[], closed=closed)
+            result = BuildResult(is_done=True, seconds=0.0, run_ids=[], closed=closed, skipped=skipped)
             is_current = not select and _is_up_to_date(instance, home=Home(home=str(store.home)))
             if is_current:
                 _report_unchanged(instance, store, result=result)
@@ -148,6 +154,12 @@ def build(
         result.flagged = list_flagged(store)
         result.seconds = time.monotonic() - started
     return result
+
+
+def _list_skipped(home: Home, roots: Sequence[Path], *, recorded: Sequence[str]) -> list[str]:
+    """What the scanned sources contain that is not read; the sources of the samples are no documents."""
+    looked_at = [root.resolve() for root in roots] or existing_roots([*recorded, str(inbox_of(home.settings))])
+    return [said for root in looked_at if root != SAMPLES and (said := describe_skipped(root, roots=recorded))]
 
 
 def _is_up_to_date(instance: dg.DagsterInstance, *, home: Home) -> bool:

@@ -42,6 +42,8 @@ def build_result(result: BuildResult, *, out: Console, is_whole: bool = False) -
         out.print(f"[bold red]failed[/] {escape(error)}", highlight=False, soft_wrap=True)
     for closed in result.closed:
         out.print(f"[bold red]not scanned[/] {escape(closed)}", highlight=False, soft_wrap=True)
+    for skipped in result.skipped:
+        out.print(f"[yellow]skipped[/] {escape(skipped)}", highlight=False, soft_wrap=True)
     quarantine(result.quarantine, out=out)
     flagged(result.flagged, out=out)
     if result.is_done:

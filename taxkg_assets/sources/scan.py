@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
 from taxkg_assets.sources.manifest import FilePlace, SourceFile, SourceManifest
 
 SUFFIXES = (".pdf", ".txt")
+_SHOWN = 3  # names of what is skipped
+_LOOKED_AT = 5000  # files of a subfolder
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
 
@@ -65,6 +68,43 @@ def find_source_files(root: Path) -> dict[str, list[Path]]:
             f"The folder {root} cannot be read ({closed.strerror}): let the user of this process read it."
         ) from closed
     return found
+
+
+def describe_skipped(root: Path, *, roots: Collection[str] = ()) -> str:
+    """Describe what a folder contains that looks like documents and is not read: subfolders, and links to nothing.
+
+    Args:
+        root: Folder or file of a source.
+        roots: Sources that are read; a subfolder that is one of them is not skipped.
+
+    Returns:
+        One sentence; empty where nothing is skipped, or the folder cannot be read. Hidden files are not named.
+    """
+    try:
+        shown = [path for path in sorted(root.iterdir()) if not path.name.startswith(".")] if root.is_dir() else []
+    except OSError:
+        return ""
+    folders = [path for path in shown if path.is_dir() and str(path) not in roots and _holds_documents(path)]
+    links = [path for path in shown if path.suffix.lower() in SUFFIXES and path.is_symlink() and not path.exists()]
+    parts = []
+    if folders:
+        parts.append(f"the subfolders {_list_names(folders)}, which can be given as --corpus")
+    if links:
+        parts.append(f"the links {_list_names(links)}, whose files are not there")
+    return f"In {printable(str(root))} these are not read: {'; '.join(parts)}." if parts else ""
+
+
+def _holds_documents(folder: Path) -> bool:
+    """Return whether a folder holds a document at any depth, as far as the first files tell."""
+    try:
+        return any(path.suffix.lower() in SUFFIXES for path in islice(folder.rglob("*"), _LOOKED_AT))
+    except OSError:
+        return False
+
+
+def _list_names(paths: Sequence[Path]) -> str:
+    more = f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else ""
+    return ", ".join(printable(path.name) for path in paths[:_SHOWN]) + more
 
 
 def name_of(path: Path) -> str:

@@ -7,7 +7,14 @@ from pathlib import Path
 import pytest
 
 from taxkg_assets.sources.manifest import FilePlace, SourceFile, SourceManifest
-from taxkg_assets.sources.scan import SourceError, drop_source, find_duplicate_files, find_source_files, merge_sources
+from taxkg_assets.sources.scan import (
+    SourceError,
+    describe_skipped,
+    drop_source,
+    find_duplicate_files,
+    find_source_files,
+    merge_sources,
+)
 
 EMPTY = SourceManifest()
 
@@ -32,6 +39,22 @@ def scan(manifest: SourceManifest, *roots: Path) -> SourceManifest:
 def test_only_documents_count(folders: tuple[Path, Path]) -> None:
     assert find_source_files(folders[0]).keys() == {"a", "b"}
     assert find_source_files(folders[1]).keys() == {"c"}
+
+
+def test_subfolders_and_dangling_links_are_named_where_they_look_like_documents(folders: tuple[Path, Path]) -> None:
+    one, other = folders
+    assert describe_skipped(one) == describe_skipped(one / "a.pdf") == describe_skipped(one / "nothing") == ""
+    for name in ("2022", "2023", "2024", "2025", "pictures"):
+        (one / name / "deep").mkdir(parents=True)
+        (one / name / "deep" / ("x.png" if name == "pictures" else "x.pdf")).write_bytes(b"x")
+    (one / "gone.pdf").symlink_to(other / "nothing.pdf")
+    (one / "gone.png").symlink_to(other / "nothing.png")
+    (one / "there.pdf").symlink_to(other / "c.PDF")
+    assert describe_skipped(one) == (
+        f"In {one} these are not read: the subfolders 2022, 2023, 2024 and 1 more, which can be given as --corpus; "
+        "the links gone.pdf, whose files are not there."
+    )
+    assert "2022" not in describe_skipped(one, roots=[str(one / "2022")])
 
 
 def test_a_document_leaves_only_when_its_own_folder_is_scanned_without_it(folders: tuple[Path, Path]) -> None:

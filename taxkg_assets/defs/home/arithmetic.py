@@ -104,7 +104,8 @@ def find_arithmetic(home: AnyHome) -> str:
     """
     if home.settings.model_runtime != TORCH:
         return name_runtime(home.settings.model_runtime)
-    if wants_gpu(home) or not has_bfloat16():
+    # A GPU that the setting names and the machine lacks is an error only where something is to be computed on it.
+    if home.settings.device == GPU or wants_gpu(home) or not has_bfloat16():
         return SINGLE
     is_kept = home.settings.device == "auto" and home.store.storage.read(RECORD) == _IN_SINGLE.encode()
     return SINGLE if is_kept else BFLOAT16

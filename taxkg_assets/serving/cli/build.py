@@ -48,7 +48,9 @@ def build(
         list[Path] | None,
         # A folder that cannot be read is reported by the build, which continues with the others.
         typer.Option(
-            "--corpus", help="Folder or file of documents; recorded for later builds. Repeatable.", readable=False
+            "--corpus",
+            help="Folder (its subfolders are not read) or file of documents; recorded for later builds. Repeatable.",
+            readable=False,
         ),
     ] = None,
     home: HomeOption = "",
