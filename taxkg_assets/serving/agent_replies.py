@@ -361,7 +361,7 @@ def _instructions(explanations: Iterable[Row]) -> list[BoxTextReply]:
     """Return one text for each heading that explains a line."""
     return [
         BoxTextReply(
-            reader="filer",
+            reader=own["perspective"],
             document=own["document_id"],
             page=own["page"],
             text=cut(" ".join([own["heading"], *(passage["text"] for passage in own["passages"])]), LONG),

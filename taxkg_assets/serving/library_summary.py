@@ -58,7 +58,7 @@ def suggest_questions(documents: Iterable[DocumentEntry], forms: Iterable[FormEn
         if row.doc_type.endswith("instructions") and row.form and topic:
             found.append(f"Who must file {name_of_form(row.form)}?")
         elif row.doc_type == "publication" and topic:
-            found.append(f"What does {row.form} say about {topic[0].lower()}{topic[1:]}?")
+            found.append(f"What does {row.form} say about {topic}?")
     for entry in forms:
         for key in entry.keys:
             side = "in" if key.startswith("box_") else "on"
@@ -67,12 +67,14 @@ def suggest_questions(documents: Iterable[DocumentEntry], forms: Iterable[FormEn
 
 
 def name_of_form(form: str) -> str:
-    """Return a form as people name it: `Form 1099-DIV`, but `Schedule D (Form 1040)`.
+    """Return a form as people name it: `Form 1099-DIV`, `Forms W-2 and W-3`, but `Schedule D (Form 1040)`.
 
     Args:
         form: Name as in `documents`.
     """
-    return form if form.startswith(("Schedule", "Form", "Pub", "Instructions")) else f"Form {form}"
+    if form.startswith(("Schedule", "Form", "Pub", "Instructions")):
+        return form
+    return f"{'Forms' if ' and ' in form else 'Form'} {form}"
 
 
 def _spread(questions: Sequence[str]) -> list[str]:

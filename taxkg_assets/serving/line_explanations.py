@@ -13,7 +13,7 @@ from taxkg_assets.serving.released import Released
 
 EXPLAINS = ("same_field", "same_field_other_revision")
 _MOST_PASSAGES = 20
-_HEADING = ("document_id", "page", "heading", "official_url", "bbox")
+_HEADING = ("document_id", "page", "heading", "official_url", "bbox", "perspective")
 
 
 def find_explanations(lines: Sequence[Mapping[str, Any]], released: Released) -> dict[str, list[dict[str, Any]]]:
@@ -24,7 +24,8 @@ def find_explanations(lines: Sequence[Mapping[str, Any]], released: Released) ->
         released: The release to read.
 
     Returns:
-        For each line's node the headings: document, page, heading, official address, relation, and `passages` below.
+        For each line's node the headings: document, page, heading, official address, relation, whom it addresses (`perspective`), and
+        `passages` below.
     """
     if not released.holds("edges"):
         return {}

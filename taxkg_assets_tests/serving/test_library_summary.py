@@ -33,7 +33,7 @@ def test_questions_come_from_titles_and_keys_without_repeats() -> None:
     forms = [FormEntry(form="9999", keys=["box_1", "line_2"], revisions=[])]
     assert suggest_questions([_document(1), _document(2), booklet, _document(4, title="Untitled")], forms) == [
         "Who must file Form 9999?",
-        "What does Pub. 99 say about barges at Sea?",
+        "What does Pub. 99 say about Barges at Sea?",
         "What goes in box 1 of Form 9999?",
         "What goes on line 2 of Form 9999?",
     ]
@@ -49,7 +49,12 @@ def test_of_many_questions_a_few_are_spread_over_the_library() -> None:
 
 @pytest.mark.parametrize(
     ("form", "name"),
-    [("1099-DIV", "Form 1099-DIV"), ("Schedule D (Form 1040)", "Schedule D (Form 1040)"), ("Pub. 17", "Pub. 17")],
+    [
+        ("1099-DIV", "Form 1099-DIV"),
+        ("W-2 and W-3", "Forms W-2 and W-3"),
+        ("Schedule D (Form 1040)", "Schedule D (Form 1040)"),
+        ("Pub. 17", "Pub. 17"),
+    ],
 )
 def test_a_form_is_named_as_people_name_it(form: str, name: str) -> None:
     assert name_of_form(form) == name

@@ -154,10 +154,11 @@ def test_a_line_is_explained_by_the_passages_below_its_headings() -> None:
     rows = {row["part"]: row["explanations"] for row in find_lines(released, ["2060", "7"])}  # type: ignore[arg-type]
     assert rows[""] == []
     (heading,) = rows["3"]
-    assert (heading["heading"], heading["relation"], heading["official_url"]) == (
+    assert (heading["heading"], heading["relation"], heading["official_url"], heading["perspective"]) == (
         "Line 7",
         "same_field",
         "https://example.org/i2060#1",
+        "filer",
     )
     assert [passage["text"] for passage in heading["passages"]] == ["What a berth is.", "Where it is."]
 

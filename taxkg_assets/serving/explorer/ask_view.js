@@ -76,6 +76,12 @@ const copyButton = row => {
 const flagBadges = quality => (quality ?? []).map(flag =>
   el("span", { class: "badge flag", title: `${flag.message} ${flag.remedy}` }, `⚑ failed check: ${words(flag.law)}`));
 
+// A passage may begin on one page and end on another.
+const pagesOf = row => {
+  const pages = [...new Set([row.page, ...row.bboxes.map(box => box.page)])].sort((one, other) => one - other);
+  return pages.length > 1 ? `pages ${pages.slice(0, -1).join(", ")} and ${pages.at(-1)}` : `page ${pages[0]}`;
+};
+
 const passageCard = (row, { known, question, onShow }) => {
   const body = el("div", { class: "text clamped" }, textBlock(row.text));
   const more = el("button", {
@@ -86,7 +92,10 @@ const passageCard = (row, { known, question, onShow }) => {
       more.textContent = isOpen ? "Show less" : "Show all";
     },
   }, "Show all");
-  requestAnimationFrame(() => { more.hidden = body.scrollHeight <= body.clientHeight + 4; });
+  // Nothing is laid out within closed details, so the size counts when it is known, and after each change of the window.
+  new ResizeObserver(() => {
+    if (body.classList.contains("clamped")) more.hidden = body.scrollHeight <= body.clientHeight + 4;
+  }).observe(body);
   const source = known.get(row.document);
   return el("article", { class: "card passage", id: `passage-${row.rank}`, "aria-label": `Passage ${row.rank}` },
     el("div", { class: "where" },
@@ -95,7 +104,7 @@ const passageCard = (row, { known, question, onShow }) => {
       row.revision && el("span", { class: "badge" }, row.revision),
       source?.is_draft && el("span", { class: "badge flag" }, "draft"),
       el("span", { class: "badge" }, words(row.doc_type)),
-      el("span", {}, `page ${row.page}`),
+      el("span", {}, pagesOf(row)),
       flagBadges(row.quality), sameIn(row)),
     el("div", { class: "path" }, row.heading_path.replaceAll(" > ", " › ")),
     body,
@@ -204,7 +213,7 @@ export const showAsk = async (view, params, { signal, retry }) => {
   const list = isAbstention
     ? el("details", {}, el("summary", {}, `Nearest passages (${cards.length})`), cards)
     : el("section", { "aria-label": "Passages" }, el("h2", {}, "Passages"), cards);
-  const narrowed = [requested.form && `Form ${requested.form}`, requested.year, requested.document].filter(Boolean);
+  const narrowed = [requested.form && formName(requested.form), requested.year, requested.document].filter(Boolean);
   const scope = narrowed.length
     ? el("p", { class: "note" }, `Only ${narrowed.join(", ")}. `, link({ q: params.q }, "Ask all documents"))
     : null;

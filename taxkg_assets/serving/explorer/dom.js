@@ -72,4 +72,4 @@ export const revisionName = ({ document, revision, is_draft: isDraft }) => {
 };
 
 // "Form 1099-DIV" but "Schedule D (Form 1040)".
-export const formName = form => /^(Schedule|Form|Pub|Pub\.|Instructions)/.test(form) ? form : `Form ${form}`;
+export const formName = form => /^(Schedule|Form|Pub|Pub\.|Instructions)/.test(form) ? form : `${form.includes(" and ") ? "Forms" : "Form"} ${form}`;

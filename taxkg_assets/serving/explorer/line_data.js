@@ -37,9 +37,10 @@ const chooseTexts = (passages, revision, known) => {
 
 // Headings of instructions that explain a line, as the text for the filer: those of the line's own revision come first.
 const explained = row => {
-  const first = row.explanations?.find(own => own.passages.length);
+  const texts = row.explanations?.filter(own => own.passages.length && own.perspective !== "recipient") ?? [];
+  const [first] = texts;
   if (!first) return null;
-  const same = row.explanations.filter(own => own.document_id === first.document_id);
+  const same = texts.filter(own => own.document_id === first.document_id);
   return {
     document: first.document_id,
     passages: same.flatMap(own => own.passages.map(passage => ({ ...passage, bboxes: [{ ...own.bbox, page: own.page }] }))),
