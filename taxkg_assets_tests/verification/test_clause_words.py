@@ -33,6 +33,8 @@ def _agree(one: str, other: str) -> float:
             "You don't have to list any barge if you list it when you moor it.",
         ),
         ("Rent stays out of income.", "Excluded rent is also excluded from income."),
+        ("Report the fee on line 3.", "Report the fee (it isn't part of the rent) on line 3."),
+        ("The owner must pay the fee.", "The owner (not the tenant) must pay the fee."),
     ],
 )
 def test_the_same_said_otherwise_agrees(one: str, other: str) -> None:
@@ -48,6 +50,7 @@ def test_the_same_said_otherwise_agrees(one: str, other: str) -> None:
         ("If you pay early, you can deduct the fee.", "If you pay early, you can't deduct the fee."),
         ("Permits without a stamp are accepted.", "A permit that doesn't have a stamp won't be accepted."),
         ("Use the slip if your shop is open.", "Don't use the slip if your shop is open."),
+        ("The fee is part of the rent.", "Report the fee (it isn't part of the rent) on line 3."),
     ],
 )
 def test_the_contrary_disagrees(one: str, other: str) -> None:
