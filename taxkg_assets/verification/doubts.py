@@ -18,6 +18,8 @@ from taxkg_assets.verification.values import Value, find_values, fold
 _SWAPPED = 1.5  # words on the other side of an ordering word, on each side
 _OF_OTHER_CASE = 1.5  # words of the claim that only belong to another value
 _LACKING = 4  # words after `without` that are read
+_TELLING = 2.0  # weight of a word that the passage lacks
+_ABOUT = 0.4  # weighted share of the claim's words in a clause that denies
 _OF_CASES = frozenset({"amount", "number", "percent", "measure", "count", "age", "fraction"})
 
 
@@ -32,7 +34,7 @@ def find_doubts(claim: Claim, text: str, wording: Wording, *, language: Language
 
     Returns:
         Names of the reasons: `order`, `sequence`, `universal`, `contrast`, `lack`, `case`, `failure`, `only`, `prefix`,
-        `time`, `past`, `one`, `both`, `keys`, `condition`, `scattered`.
+        `time`, `past`, `one`, `both`, `keys`, `condition`, `scattered`, `denied`.
     """
     text = fold(text)
     found = {
@@ -52,6 +54,7 @@ def find_doubts(claim: Claim, text: str, wording: Wording, *, language: Language
         "keys": pairs_keys_otherwise(claim, text, language=language),
         "condition": _holds_in_one_case(claim.wording, text, wording),
         "scattered": is_scattered(claim, text, language=language),
+        "denied": _denies_another_verb(claim, wording),
     }
     return frozenset(name for name, is_found in found.items() if is_found)
 
@@ -116,6 +119,24 @@ def _fails_otherwise(claim: Claim, text: str, wording: Wording, *, language: Lan
     )
     is_denied = any(own.heads for own in wording.clauses)
     return bool(failed) and not is_denied and any(word in wording.words and word not in failed for word in heads)
+
+
+def _denies_another_verb(claim: Claim, wording: Wording) -> bool:
+    """Return whether a passage denies, of what a claim is about, a verb that the claim lacks, and the claim affirms another.
+
+    `The fee is already lowered` may be what `the fee hasn't been reduced` denies.
+    """
+    one, about = claim.wording, _ABOUT * sum(claim.weights.values())
+    is_another = any(
+        not match_word(word, wording.words) and claim.weights.get(word, 0.0) >= _TELLING for word in one.words
+    )
+    if not is_another or any(word for own in one.clauses for word in own.heads if not match_word(word, wording.words)):
+        return False
+    for clause in wording.clauses:
+        is_unsaid = any(not match_word(word, one.words) for word in clause.heads)
+        if is_unsaid and not clause.is_condition and _total(one.words, clause.words, claim.weights) >= about:
+            return True
+    return False
 
 
 def _next_words(text: str, start: int) -> list[str]:

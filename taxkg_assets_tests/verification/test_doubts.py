@@ -29,6 +29,8 @@ KEYED = "Enter the harbor toll of line 4 on line 7, and the anchor fee of line 5
 FAILED = "The agency can end the harbor election if the skipper failed to keep adequate logs."
 FREE = "You can moor a barge at the harbor at any time."
 CUSTODIAL = "A barge of divorced skippers is the qualifying barge of the custodial skipper."
+REDUCED = "For a skipper who fished this year, the harbor toll in the log hasn't been reduced by the fishing credit."
+OUTSIDE = "A pier of a foreign harbor outside the canal is due the toll."
 ANCHORED = "You can use a barge that has a valid anchor for the harbor credit."
 
 
@@ -53,6 +55,21 @@ ANCHORED = "You can use a barge that has a valid anchor for the harbor credit."
         (
             "On Form 9999, harbor dues include pilot fees.",
             "On Form 9999, harbor dues include anchor rentals and fishing licenses.",
+            EXCEPTED,
+        ),
+        (
+            "On Form 9999, the harbor toll in the log hasn't been reduced by the fishing credit.",
+            "On Form 9999, the harbor toll in the log is already lowered by the fishing credit.",
+            REDUCED,
+        ),
+        (
+            "On Form 9999, a pier of a foreign harbor outside the canal is due the toll.",
+            "On Form 9999, a pier of a foreign harbor inside the canal is due the toll.",
+            OUTSIDE,
+        ),
+        (
+            "On Form 9999, harbor dues include pilot fees, anchor rentals aside.",
+            "On Form 9999, harbor dues include anchor rentals, pilot fees aside.",
             EXCEPTED,
         ),
         (
