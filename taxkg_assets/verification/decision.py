@@ -18,6 +18,7 @@ _FARTHER = 0.1
 _BEHIND = 0.08  # of a denial of what a supporting passage lacks
 _ALIKE = 0.1  # how much less alike than a supporting passage one may be that speaks against it, by the cosine
 _MIXED = 0.5  # agreement of a passage that both affirms and denies
+_DENIED = "denied"  # a doubt about a verb that other words for it would hide
 POLARITY = Difference("", "", "polarity")
 
 
@@ -56,6 +57,7 @@ def supports(row: Comparison, *, least_score: float | None = None) -> bool:
         and not row.is_heading
         and not (row.turns_part and row.turns_whole)
         and not row.doubts
+        and _DENIED not in (row.literal or row).doubts
         and row.agreement >= bounds.agreement
         and row.soft_coverage >= bounds.covered
         and row.score >= (least_score or 0.0)

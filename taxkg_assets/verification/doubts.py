@@ -19,7 +19,7 @@ _SWAPPED = 1.5  # words on the other side of an ordering word, on each side
 _OF_OTHER_CASE = 1.5  # words of the claim that only belong to another value
 _LACKING = 4  # words after `without` that are read
 _TELLING = 2.0  # weight of a word that the passage lacks
-_ABOUT = 0.4  # weighted share of the claim's words in a clause that denies
+_ABOUT = 0.2  # weighted share of the claim's words in a clause that denies
 _OF_CASES = frozenset({"amount", "number", "percent", "measure", "count", "age", "fraction"})
 
 
