@@ -24,8 +24,8 @@ def find_explanations(lines: Sequence[Mapping[str, Any]], released: Released) ->
         released: The release to read.
 
     Returns:
-        For each line's node the headings: document, page, heading, official address, relation, whom it addresses (`perspective`), and
-        `passages` below.
+        For each line's node the headings: document, page, heading, official address, relation, reader (`perspective`),
+        and `passages` below.
     """
     if not released.holds("edges"):
         return {}

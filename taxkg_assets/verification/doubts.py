@@ -122,7 +122,7 @@ def _fails_otherwise(claim: Claim, text: str, wording: Wording, *, language: Lan
 
 
 def _denies_another_verb(claim: Claim, wording: Wording) -> bool:
-    """Return whether a passage denies, of what a claim is about, a verb that the claim lacks, and the claim affirms another.
+    """Return whether a passage denies a verb that the claim lacks, and the claim affirms another one.
 
     `The fee is already lowered` may be what `the fee hasn't been reduced` denies.
     """
