@@ -166,6 +166,22 @@ def test_an_answer_says_why_a_passage_is_here_in_words(open_page: Any) -> None:
     assert "897" in why.inner_text()
 
 
+def test_show_all_is_there_only_where_a_passage_is_folded(open_page: Any) -> None:
+    page = open_page(VIEWS["answer"])
+    page.locator(".passage").first.wait_for()
+    _settle(page)
+    page.wait_for_timeout(500)
+    shown = page.evaluate(
+        """[...document.querySelectorAll(".passage")].map(card => {
+          const text = card.querySelector(".text");
+          const more = [...card.querySelectorAll("button")].find(own => own.textContent === "Show all");
+          return [text.scrollHeight > text.clientHeight + 4, Boolean(more?.offsetParent)];
+        })"""
+    )
+    assert {is_folded for is_folded, _ in shown} == {True, False}
+    assert all(is_folded == is_offered for is_folded, is_offered in shown)
+
+
 def test_each_citation_marks_its_own_words(open_page: Any) -> None:
     page = open_page("/?q=What is reported in box 1a?")
     page.get_by_role("heading", name="Answer").wait_for()
