@@ -131,7 +131,8 @@ def fetch(
     ):
         lines.append(line)
         if not as_json:
-            out.print(f"{line.status:10} {line.url}  {line.file}{line.reason}", markup=False, highlight=False)
+            reason = line.reason.removeprefix(f"{line.url}: ")
+            out.print(f"{line.status:10} {line.url}  {line.file}{reason}", markup=False, highlight=False)
     if as_json:
         print_json({"folder": str(folder), "lines": [asdict(line) for line in lines]})
     if any(line.status == "failed" for line in lines):
