@@ -158,8 +158,8 @@ def build(
 
 def _list_skipped(home: Home, roots: Sequence[Path], *, recorded: Sequence[str]) -> list[str]:
     """What the scanned sources contain that is not read; the sources of the samples are no documents."""
-    looked_at = [root.resolve() for root in roots] or existing_roots([*recorded, str(inbox_of(home.settings))])
-    return [said for root in looked_at if root != SAMPLES and (said := describe_skipped(root, roots=recorded))]
+    scanned = [root.resolve() for root in roots] or existing_roots([*recorded, str(inbox_of(home.settings))])
+    return [said for root in scanned if root != SAMPLES and (said := describe_skipped(root, roots=recorded))]
 
 
 def _is_up_to_date(instance: dg.DagsterInstance, *, home: Home) -> bool:

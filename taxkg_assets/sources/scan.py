@@ -17,7 +17,7 @@ from taxkg_assets.sources.manifest import FilePlace, SourceFile, SourceManifest
 
 SUFFIXES = (".pdf", ".txt")
 _SHOWN = 3  # names of what is skipped
-_LOOKED_AT = 5000  # files of a subfolder
+_INSPECTED = 5000  # files of a subfolder
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
 
@@ -97,7 +97,7 @@ def describe_skipped(root: Path, *, roots: Collection[str] = ()) -> str:
 def _holds_documents(folder: Path) -> bool:
     """Return whether a folder holds a document at any depth, as far as the first files tell."""
     try:
-        return any(path.suffix.lower() in SUFFIXES for path in islice(folder.rglob("*"), _LOOKED_AT))
+        return any(path.suffix.lower() in SUFFIXES for path in islice(folder.rglob("*"), _INSPECTED))
     except OSError:
         return False
 
