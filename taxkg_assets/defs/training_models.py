@@ -19,7 +19,7 @@ from taxkg_assets.defs.home.models import (
     open_encoder,
     open_folder,
     open_untrained,
-    read_chosen,
+    read_chosen_encoder,
     weights_hash,
 )
 from taxkg_assets.defs.home.rerankers import open_scorer
@@ -139,7 +139,7 @@ def open_reranker_context(home: Home) -> RerankerTrainingContext:
 
 def open_late(home: Home) -> Candidate:
     """Open the late-interaction reranker, which uses the encoder in use."""
-    chosen = read_chosen(home, "model")
+    chosen = read_chosen_encoder(home)
     encoder = open_encoder(home)
     path = chosen["path"] if chosen is not None and encoder.model_name == chosen["name"] else ""
     scorer = open_scorer(home, kind="late", path=path, name=encoder.model_name)
@@ -152,7 +152,7 @@ def train_cross(home: Home, examples: Sequence[Example], dev: Sequence[Example])
 
     own = RerankerSettings(is_bfloat16=has_bfloat16() and not wants_gpu(home))
     settings = replace(own, steps=replace(own.steps, epochs=home.settings.train_epochs, seed=home.settings.train_seed))
-    chosen = read_chosen(home, "model")
+    chosen = read_chosen_encoder(home)
     start = (
         str(home.store.storage.local_copy(chosen["path"]))
         if chosen

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 
@@ -35,6 +35,20 @@ class Figure:
     high: float | None
 
 
+class PromotionColumns(TypedDict):
+    """Columns that the tables `model` and `reranker` share."""
+
+    dev_questions: int
+    base_score: float
+    candidate_score: float
+    gain: float
+    gain_low: float | None
+    gain_high: float | None
+    gain_by_kind: str
+    is_chosen: bool
+    reason: str
+
+
 @dataclass(frozen=True, slots=True)
 class Promotion:
     """A model's gain over its base on the development questions, and whether it is promoted.
@@ -56,7 +70,7 @@ class Promotion:
         """Figure of the metric that decides."""
         return self.figures[DECIDING]
 
-    def row(self) -> dict[str, Any]:
+    def columns(self) -> PromotionColumns:
         """Return the columns that the tables `model` and `reranker` share."""
         return {
             "dev_questions": self.questions,

@@ -1,0 +1,98 @@
+"""Rows of tables as typed dictionaries, for code that reads them one at a time.
+
+A record has the columns of its table's schema and their types, which a test compares. Code that reads whole columns
+takes the frame instead. Here: tables whose rows are handed from one module to another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, TypeVar, cast
+
+from taxkg_assets.records.evaluation import EvalQueryRecord, GoldPassageRecord, NearMissRecord, RankedPassageRecord
+from taxkg_assets.records.extraction import (
+    AnchorRecord,
+    DocumentRecord,
+    ElementRecord,
+    FaceRecord,
+    FieldRecord,
+    QuarantineRecord,
+    ReferenceRecord,
+    SectionRecord,
+    TableRecord,
+)
+from taxkg_assets.records.graph import (
+    BoxRecord,
+    EdgeRecord,
+    FormulaRecord,
+    LineRecord,
+    NodeRecord,
+    RevisionRecord,
+)
+from taxkg_assets.records.service import FeedbackRecord, QueryLogRecord, ReleaseRecord, ReviewRecord
+from taxkg_assets.records.structs import (
+    CellRecord,
+    ChangedWordsRecord,
+    CornersRecord,
+    HiddenTextRecord,
+    PageSourceRecord,
+    PieceRecord,
+    PlacedBoxRecord,
+)
+from taxkg_assets.records.training import HardNegativeRecord, ModelRecord, PairRecord, RerankerRecord
+
+if TYPE_CHECKING:  # a record is a plain dictionary: its type needs no library of tables
+    import polars as pl
+
+__all__ = [
+    "AnchorRecord",
+    "BoxRecord",
+    "CellRecord",
+    "ChangedWordsRecord",
+    "CornersRecord",
+    "DocumentRecord",
+    "EdgeRecord",
+    "ElementRecord",
+    "EvalQueryRecord",
+    "FaceRecord",
+    "FeedbackRecord",
+    "FieldRecord",
+    "FormulaRecord",
+    "GoldPassageRecord",
+    "HardNegativeRecord",
+    "HiddenTextRecord",
+    "LineRecord",
+    "ModelRecord",
+    "NearMissRecord",
+    "NodeRecord",
+    "PageSourceRecord",
+    "PairRecord",
+    "PieceRecord",
+    "PlacedBoxRecord",
+    "QuarantineRecord",
+    "QueryLogRecord",
+    "RankedPassageRecord",
+    "ReferenceRecord",
+    "ReleaseRecord",
+    "RerankerRecord",
+    "ReviewRecord",
+    "RevisionRecord",
+    "SectionRecord",
+    "TableRecord",
+    "iter_records",
+]
+
+R = TypeVar("R")
+
+
+def iter_records(frame: pl.DataFrame, record: type[R]) -> Iterator[R]:
+    """Iterate over the rows of a table as records.
+
+    Args:
+        frame: Rows of the table.
+        record: Type of the record, such as `AnchorRecord`.
+
+    Returns:
+        One record per row, in the order of the frame.
+    """
+    return cast(Iterator[R], frame.iter_rows(named=True))
