@@ -30,8 +30,9 @@ from taxkg_assets.defs.wiring.resources import COMMAND_LINE, PROJECT, STARTED_BY
 from taxkg_assets.defs.wiring.step_process import prepare_processes, reads_much
 from taxkg_assets.defs.wiring.table_asset import DOCUMENT_PARTITIONS
 from taxkg_assets.defs.wiring.verdicts import FLOORS, MEASURED
+from taxkg_assets.records import QuarantineRecord, iter_records
 from taxkg_assets.serving.instance import open_instance
-from taxkg_assets.serving.status import find_stale, list_flagged
+from taxkg_assets.serving.status import FlagRecord, find_stale, list_flagged
 from taxkg_assets.sources.scan import MissingSourceError
 
 SAMPLES = PROJECT / "data" / "samples"
@@ -67,8 +68,8 @@ class BuildResult:
     rows: dict[str, int] = field(default_factory=dict)
     step_seconds: dict[str, float] = field(default_factory=dict)
     errors: list[str] = field(default_factory=list)
-    quarantine: list[dict[str, Any]] = field(default_factory=list)
-    flagged: list[dict[str, Any]] = field(default_factory=list)
+    quarantine: list[QuarantineRecord] = field(default_factory=list)
+    flagged: list[FlagRecord] = field(default_factory=list)
     closed: list[str] = field(default_factory=list)
     """Sources that could not be read."""
 
@@ -144,7 +145,7 @@ def build(
             prune_readings(Home(home=str(store.home)))
             prune_indexes(store)
             prune_journal(store)
-        result.quarantine = store.read_or_empty("quarantine").to_dicts()
+        result.quarantine = list(iter_records(store.read_or_empty("quarantine"), QuarantineRecord))
         result.flagged = list_flagged(store)
         result.seconds = time.monotonic() - started
     return result

@@ -345,8 +345,7 @@ def _add_operations(app: FastAPI, service: Service, measured: ServerMetrics) -> 
 
     @app.get("/healthz", summary="What is served, and whether a newer release cannot be read")
     async def healthz() -> Served:
-        described = await anyio.to_thread.run_sync(service.describe, limiter=watching)
-        return Served(status="stale" if service.is_stale else "ok", **described)
+        return await anyio.to_thread.run_sync(service.describe, limiter=watching)
 
     @app.get("/metrics", response_class=PlainTextResponse, summary="Figures in Prometheus' text format")
     async def metrics() -> Response:
