@@ -25,6 +25,7 @@ from tools.own_words import read_own_words
 
 ROOT = Path(__file__).resolve().parents[1]
 TERMS, RECORDED = ROOT / "tools" / "terms.yaml", ROOT / "tools" / "recorded_hits.yaml"
+UNTYPED = ROOT / "tools" / "untyped_signatures.yaml"
 PACKAGE = "taxkg_assets"
 MAX_FILE_LINES = 400
 MAX_FUNCTION_LINES = 60
@@ -348,7 +349,8 @@ def _is_family_call(node: ast.expr) -> bool:
 def find_untyped_signatures(module: Module) -> list[str]:
     """Find public functions and methods that take or return a mapping of names to anything: `dict[str, Any]`.
 
-    A model or a dataclass would say which names there are. Functions inside of functions do not count.
+    A model, a record or a dataclass would say which names there are. An alias of such a mapping counts, too. Functions
+    inside of functions do not count.
 
     Args:
         module: Module to search.
@@ -356,6 +358,14 @@ def find_untyped_signatures(module: Module) -> list[str]:
     Returns:
         Names of the functions; those of methods with their class.
     """
+    aliases = {
+        target.id
+        for node in module.tree.body
+        if isinstance(node, ast.Assign) and _UNTYPED.search(ast.unparse(node.value))
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    untyped = re.compile("|".join([_UNTYPED.pattern, *(rf"\b{re.escape(name)}\b" for name in sorted(aliases))]))
     classes = [node for node in module.tree.body if isinstance(node, ast.ClassDef)]
     owners: list[tuple[str, ast.Module | ast.ClassDef]] = [("", module.tree), *((f"{c.name}.", c) for c in classes)]
     return [
@@ -364,7 +374,7 @@ def find_untyped_signatures(module: Module) -> list[str]:
         for node in scope.body
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         and not _is_private(owner + node.name)
-        and any(_UNTYPED.search(ast.unparse(annotation)) for annotation in _annotations(node))
+        and any(untyped.search(ast.unparse(annotation)) for annotation in _annotations(node))
     ]
 
 
@@ -521,7 +531,7 @@ def measure(root: Path, terms: Mapping[str, Any]) -> dict[str, tuple[str, list[s
     shared = find_cross_module_functions(modules)
     lookups = [f"{m.name}:{line}" for m in modules for line in find_rule_lookups(m)]
     private = [f"{m.name}: {name}" for m in modules for name in find_private_imports(m)]
-    untyped = [f"{m.name}.{name}" for m in modules for name in find_untyped_signatures(m)]
+    untyped = list_untyped(modules)
     repeated = sorted(find_repeated_lines(modules))
     packages, gigabytes, missing_packages = measure_bare_install(root / "pyproject.toml")
     hits = {package: count for package, count in count_banned_words(root, modules, terms).items() if count}
@@ -558,6 +568,42 @@ def find_faults(modules: Sequence[Module]) -> dict[str, list[str]]:
         f"functions over {MAX_FUNCTION_LINES} lines": _list(long_functions),
         f"functions with more than {MAX_ARGUMENTS} arguments": _list(crowded),
     }
+
+
+def list_untyped(modules: Sequence[Module]) -> list[str]:
+    """List the untyped signatures of all modules.
+
+    Args:
+        modules: Modules of the package.
+
+    Returns:
+        Names of functions below the package, e.g. `serving.batch.run_line`.
+    """
+    return [
+        f"{module.name.removeprefix(f'{PACKAGE}.')}.{name}"
+        for module in modules
+        for name in find_untyped_signatures(module)
+    ]
+
+
+def find_unexplained(untyped: Iterable[str], groups: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Compare untyped signatures with those that are listed with a reason.
+
+    Args:
+        untyped: Names from `list_untyped`.
+        groups: Content of `untyped_signatures.yaml`.
+
+    Returns:
+        One line per signature without a reason, and per listed one that is untyped no longer.
+    """
+    found, listed = set(untyped), {name for group in groups for name in group["functions"]}
+    return [
+        *(
+            f"untyped signature: {name}; name its columns, or give a reason in {UNTYPED.name}"
+            for name in sorted(found - listed)
+        ),
+        *(f"{UNTYPED.name} lists {name}, which is not untyped" for name in sorted(listed - found)),
+    ]
 
 
 def _length(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
@@ -602,7 +648,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments: Command line; the process's own by default.
 
     Returns:
-        Exit status: 1 where a package has more banned words than recorded, or a fault of `find_faults`, else 0.
+        Exit status: 1 where a package has more banned words than recorded, or a fault of `find_faults` or of
+        `find_unexplained`, else 0.
     """
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--root", type=Path, default=ROOT, help="checkout to measure")
@@ -643,6 +690,7 @@ def _check(root: Path, terms: Mapping[str, Any], *, is_recording: bool) -> int:
     for line in excess:
         print(f"{line}. List them: python -m tools.code_figures --words {PACKAGE}/{line.partition(':')[0]}")
     faults = [f"{figure}: {place}" for figure, places in find_faults(modules).items() for place in places]
+    faults += find_unexplained(list_untyped(modules), yaml.safe_load(UNTYPED.read_text(encoding="utf8")))
     print("\n".join(faults), end="\n" if faults else "")
     return 1 if excess or faults else 0
 
