@@ -1,4 +1,4 @@
-"""Look-up of one box: its place in the registry and what the corpus says of it."""
+"""Look-up of one box: its place in the registry and what the corpus states about it."""
 
 from __future__ import annotations
 

@@ -131,7 +131,7 @@ class Source(BaseModel):
     node_id: str = Field(description="id of its node, for `/v1/nodes` and `/v1/evidence`")
     bboxes: list[dict[str, float]] = Field(description="its rectangles: page, and x0, y0, x1, y1 in points")
     evidence: str = Field(description="path of the page's picture with the passage marked")
-    quality: list[Flag] = Field(default=[], description="what to doubt of the document")
+    quality: list[Flag] = Field(default=[], description="quality flags of the document")
 
 
 class QueryResponse(BaseModel):

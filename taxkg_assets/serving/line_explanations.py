@@ -1,4 +1,4 @@
-"""What instructions say of a line: the headings that explain it, with the passages below them."""
+"""What instructions state about a line: the headings that explain it, with the passages below them."""
 
 from __future__ import annotations
 

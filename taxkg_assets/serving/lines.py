@@ -209,7 +209,7 @@ def _find_flows(flows: pl.DataFrame | None, line: Place, end: str) -> list[FlowR
 
 
 def _read_lines(rows: pl.DataFrame, released: Released) -> list[LineRow]:
-    """Read lines with the fields to be filled in for them, and what to doubt of their documents."""
+    """Read lines with the fields to be filled in for them, and the quality flags of their documents."""
     fields = released.read_documents("fields", rows["document_id"].unique().to_list())
     entries: dict[Place, list[FieldRow]] = {}
     for field in fields.filter(pl.col("key") != "").sort("document_id", "page", "field_ix").iter_rows(named=True):

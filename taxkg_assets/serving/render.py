@@ -199,7 +199,7 @@ def proposer(found: ProposerStatus, *, out: Console) -> None:
     """Print the proposer and the model calls so far.
 
     Args:
-        found: Who proposes, and what was spent.
+        found: The proposer, and what its calls cost.
         out: Console.
     """
     models = " ".join(f"{task or 'all'}={','.join(ids)}" for task, ids in found.models.items() if ids)

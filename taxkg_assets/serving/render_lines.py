@@ -69,7 +69,7 @@ _SIGNS = {"sum": " + ", "difference": " − ", "smaller": ", ", "larger": ", ", 
 
 
 def formula(found: FormulaRow) -> str:
-    """Write a formula as arithmetic; one that is unparsed in its own words.
+    """Write a formula as arithmetic; one that could not be parsed as it is printed.
 
     Args:
         found: Formula of a line.

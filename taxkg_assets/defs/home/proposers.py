@@ -37,7 +37,7 @@ class ProposerSettingError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ProposerStatus:
-    """Who proposes, and what the recorded calls of models cost.
+    """The proposer of a home, and what the recorded calls of models cost.
 
     Attributes:
         provider: Provider of the settings.
@@ -56,7 +56,7 @@ class ProposerStatus:
 
 
 def describe_proposer(home: AnyHome) -> ProposerStatus:
-    """Describe who proposes by the settings, and what the home's record of model calls contains.
+    """Describe the proposer that the settings select, and total the recorded calls of models.
 
     Args:
         home: The home.
@@ -172,7 +172,7 @@ def _budget(home: str, spender: BudgetScope, limits: tuple[float, int, float], p
 
 
 def proposer_fingerprint(home: AnyHome) -> str:
-    """Digest who proposes and how, without opening a client: part of what decides whether a table is current.
+    """Digest the proposer and its settings, without opening a client: part of what decides whether a table is current.
 
     Args:
         home: The home.

@@ -128,7 +128,7 @@ def read_document(job: Job) -> Reply:
     try:
         return _save(frames, Path(job.folder))
     except OSError as unwritable:
-        # The home's fault and not the document's: nothing is said of the document, the build stops.
+        # The home's fault and not the document's: nothing is stated about the document, the build stops.
         return Unwritable(unwritable.errno, unwritable.strerror or str(unwritable), job.folder)
 
 

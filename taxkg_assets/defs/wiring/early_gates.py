@@ -118,7 +118,7 @@ class EarlyGates:
                 return
 
     def take(self, table: str, name: str, *, versions: Mapping[str, int]) -> Verdict | None:
-        """Return what a gate has said of these versions; None if it was not evaluated, or for other versions.
+        """Return what a gate has stated about these versions; None if it was not evaluated, or for other versions.
 
         Args:
             table: Table of the gate.

@@ -1,7 +1,7 @@
 """The table `fields`: every fillable field of a form with its key, its printed label and its place.
 
-What the field says of itself is believed as far as the page prints it: a key that is not printed there is read from
-the page instead.
+What a field states about itself is used as far as the page prints it: a key that is not printed there is read from the
+page instead.
 """
 
 from __future__ import annotations

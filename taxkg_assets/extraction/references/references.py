@@ -196,18 +196,18 @@ def _find_masks(
 
 
 def _frame(found: Sequence[_Pointed], linked: LinkedTexts) -> pl.DataFrame:
-    """Make rows of what was found, once it is known what each sentence says of its mentions.
+    """Make rows of what was found, once it is known what each sentence states about its mentions.
 
     Where a sentence names a target twice, the place whose relation comes first in the guide's order counts; a place
     where it only holds another target yields to one where it is meant itself.
     """
     # The targets of one list share a question.
     mentioned = list({id(one.mentioned): one.mentioned for one in found}.values())
-    said_of = {id(one): said for one, said in zip(mentioned, classify_relations(mentioned), strict=True)}
+    stated_about = {id(one): said for one, said in zip(mentioned, classify_relations(mentioned), strict=True)}
     best: dict[tuple[str, int, str, str], tuple[_Pointed, Relation]] = {}
     for one in found:
         key = (one.section["element_id"], one.start, one.mention.kind, one.mention.target)
-        now = said_of[id(one.mentioned)]
+        now = stated_about[id(one.mentioned)]
         if key not in best or _rank(one, now) < _rank(*best[key]):
             best[key] = (one, now)
     return _make_rows([one for one, _ in best.values()], [said for _, said in best.values()], linked)

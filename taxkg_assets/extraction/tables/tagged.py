@@ -115,7 +115,7 @@ def _share_equal(own: Counter[str], theirs: Counter[str]) -> float:
 
 
 def _count_letters(tables: Sequence[FoundTable]) -> int:
-    """Count the letters of tables; what a header says of several columns counts once."""
+    """Count the letters of tables; what a header states about several columns counts once."""
     parts = {part for table in tables for path in table.headers for part in path.split(PATH_SEPARATOR)}
     return sum(map(len, parts)) + sum(len(cell.text) for table in tables for cell in table.cells)
 
