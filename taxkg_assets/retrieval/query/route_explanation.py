@@ -20,9 +20,7 @@ class RouteExplanation(BaseModel):
     years: Found[list[int]] = Field(default=[], description="tax years, or years of revisions")
     revisions: Found[list[str]] = Field(default=[], description="revisions as named")
     keys: Found[list[str]] = Field(default=[], description="keys of boxes, lines and columns, e.g. box_1a")
-    perspective: Found[str] = Field(
-        default="", description="audience whose instructions it asks for: filer or recipient"
-    )
+    perspective: Found[str] = Field(default="", description="audience of the wanted instructions: filer or recipient")
     certainty: Found[float] = Field(default=0.0, description="certainty of the perspective, from 0 to 1")
     wants_draft: Found[bool] = Field(default=False, description="whether it asks for a draft")
     places: Found[list[str]] = Field(default=[], description="states and cities that it names")
