@@ -20,7 +20,7 @@ from taxkg_assets.defs.home.store import BUILD, TRAINING, Store
 from taxkg_assets.defs.ingest.engine import open_engine
 from taxkg_assets.defs.ingest.intake import clear_quarantine, find_outdated, prune_readings, scan_sources
 from taxkg_assets.defs.retrieval import prune_indexes
-from taxkg_assets.defs.wiring.alerts import alert_runs, say_error
+from taxkg_assets.defs.wiring.alerts import alert_runs, describe_error
 from taxkg_assets.defs.wiring.compat import record_runs_at
 from taxkg_assets.defs.wiring.early_gates import early_gates
 from taxkg_assets.defs.wiring.gates import GATED_BY, MEASURED_SUFFIX, find_ungated, latest_evaluations
@@ -281,7 +281,7 @@ def _record(run: dg.ExecuteInProcessResult, result: BuildResult) -> None:
             result.step_seconds[event.step_key] = event.step_success_data.duration_ms / 1000
         if event.is_step_failure and event.step_key:
             error = event.step_failure_data.error
-            said = say_error(error) if error is not None else ""
+            said = describe_error(error) if error is not None else ""
             if said and "DagsterAssetCheckFailedError" not in said:
                 result.errors.append(f"{event.step_key}: {said}")
 

@@ -124,7 +124,7 @@ class FormField(BaseModel):
 
 
 class PageDetail(BaseModel):
-    """What one page says: its paragraphs, tables and fields in reading order, and its size in points."""
+    """The content of one page: its paragraphs, tables and fields in reading order, and its size in points."""
 
     document: str
     page: int

@@ -124,7 +124,7 @@ def check_totals(rows: Sequence[LineRow]) -> str:
         for key, own in totals.items()
         if own.also_added_in and key not in repeated
     ]
-    text = f"{len(totals)} totals use every line once"
+    text = "1 total uses every line once" if len(totals) == 1 else f"{len(totals)} totals use every line once"
     if repeated:
         text += "; except " + "; ".join(f"{key}: {lines}" for key, lines in repeated.items())
     if apart:

@@ -90,7 +90,7 @@ class FlowRow(_Row):
     target_part: str = Field(description="its part; may be empty")
     target_key: str = Field(description="its line, box or column")
     target_code: str = Field(default="", description="code of the entry in the box that is meant; may be empty")
-    agreement: str = Field(description="agreed, one_side, contradicted or unresolved")
+    agreement: str = Field(description="whether both ends state it: agreed, one_side, contradicted or unresolved")
     evidence: str = Field(description="words that state it")
     document_id: str = Field(description="document that states it")
     page: int = Field(description="page of the PDF, from 1")
@@ -171,7 +171,7 @@ class TraceStatement(_Row):
     page: int = Field(description="page of the PDF, from 1")
     bbox: Corners | None = Field(default=None, description="where the evidence begins")
     is_same_year: bool = Field(description="both ends are of the year of the statement; else of the nearest revision")
-    agreement: str = Field(description="agreed, one_side, contradicted or unresolved")
+    agreement: str = Field(description="whether both ends state it: agreed, one_side, contradicted or unresolved")
     problem: str = Field(description="why an end is not resolved; empty where both are")
 
 

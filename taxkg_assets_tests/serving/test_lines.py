@@ -180,7 +180,7 @@ def test_a_form_says_whether_its_totals_use_every_line_once() -> None:
         return LineRow(**place, key=key, kind="line", label="Berths", formula=own)
 
     assert check_totals([row("line_1").model_copy(update={"formula": None})]) == ""
-    assert check_totals([row("line_3")]) == "1 totals use every line once."
+    assert check_totals([row("line_3")]) == "1 total uses every line once."
     assert "except line 3: line 1 twice" in check_totals([row("line_3", repeated_lines=["line_1 twice"])])
     apart = check_totals([row("line_4", also_added_in=["line_16"])])
     assert "states when each of these applies: line 4 and line 16" in apart

@@ -64,7 +64,7 @@ _retry_on_conflict = COMMIT_RETRY.wraps
 
 @dataclass(frozen=True, slots=True)
 class TableState:
-    """What the newest commit of a table says about itself."""
+    """What the newest commit of a table recorded."""
 
     version: int
     content: str
@@ -205,7 +205,7 @@ class Store:
         return self.storage.options() or None
 
     def state(self, name: str) -> TableState | None:
-        """What the newest commit says; None before the first one. A foreign commit has no digests of ours.
+        """Return what the newest commit recorded, which has no digests if it is of another program; None without one.
 
         Args:
             name: Name of the table, e.g. `sections`.

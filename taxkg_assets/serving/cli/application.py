@@ -137,6 +137,16 @@ def _as_plain(value: object) -> object:
     return value.model_dump(by_alias=True, exclude_unset=True) if isinstance(value, BaseModel) else str(value)
 
 
+def counted(number: int, noun: str) -> str:
+    """Write a number with its noun: `1 document`, `2 documents`.
+
+    Args:
+        number: The number.
+        noun: Noun in the singular; its plural ends in -s.
+    """
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def main() -> None:
     """Run the command line. An expected error prints one message, a defect its trace.
 

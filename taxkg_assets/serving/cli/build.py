@@ -17,6 +17,7 @@ from taxkg_assets.serving.cli.application import (
     HomeOption,
     JsonOption,
     app,
+    counted,
     examples,
     home_of,
     out,
@@ -219,7 +220,8 @@ def sources(
     if as_json:
         print_json({"leaving": leaving})
     else:
-        out.print(f"Dropped. The next build removes {len(leaving)} documents: {', '.join(leaving)}.", markup=False)
+        removed = f"{counted(len(leaving), 'document')}: {', '.join(leaving)}"
+        out.print(f"Dropped. The next build removes {removed}.", markup=False)
 
 
 @command(epilog=examples("taxkg vacuum --keep-days 30 --dry-run"))

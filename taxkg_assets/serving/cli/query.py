@@ -14,6 +14,7 @@ from taxkg_assets.serving.cli.application import (
     JsonOption,
     answering,
     app,
+    counted,
     err,
     examples,
     home_of,
@@ -75,7 +76,8 @@ def search(
         def line(query_id: str, text: str) -> dict[str, Any]:
             return search_line(searcher, query_id, text, filters=filters)
 
-        err.print(f"Wrote the results of {run_batch(queries, output, line=line)} questions to {output}.")
+        count = run_batch(queries, output, line=line)
+        err.print(f"Wrote the results of {counted(count, 'question')} to {output}.")
         return
     with answering():
         results = released.searcher.search(question, k=k, **filters)
@@ -109,7 +111,7 @@ def ask(
     if queries is not None and output is not None:
         searcher = released.searcher
         count = run_batch(queries, output, line=lambda i, q: run_line(searcher, i, q, settings=settings))
-        err.print(f"Wrote the answers to {count} questions to {output}.")
+        err.print(f"Wrote the answers to {counted(count, 'question')} to {output}.")
         return
     with answering():
         answer = answer_question(released.searcher, question, settings=settings, k=k)
