@@ -47,9 +47,10 @@ PARTS = {
     "PageSourceRecord",
     "PieceRecord",
     "PlacedBoxRecord",
+    "PromotionRecord",
     "RankedPassageRecord",
 }
-"""Records inside of records, and a passage as a system returns it."""
+"""Records inside of records or of two tables, and a passage as a system returns it."""
 
 
 def describe_column(column: dy.Column) -> Any:

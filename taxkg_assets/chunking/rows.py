@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from taxkg_assets.records import AnchorRecord, DocumentRecord, PlacedBoxRecord
+from taxkg_assets.records import AnchorRecord, DocumentRecord, PlacedBoxRecord, copy_place
 from taxkg_assets.rules.models.chunking import load_chunking
 
 _OWN_LINE = ("section", "subsection", "part", "statute_section")
@@ -227,15 +227,7 @@ def place_boxes(pieces: Iterable[PlacedBoxRecord]) -> list[PlacedBoxRecord]:
             last["x0_pt"], last["y0_pt"] = min(last["x0_pt"], piece["x0_pt"]), min(last["y0_pt"], piece["y0_pt"])
             last["x1_pt"], last["y1_pt"] = max(last["x1_pt"], piece["x1_pt"]), max(last["y1_pt"], piece["y1_pt"])
         else:
-            boxes.append(
-                {
-                    "page": piece["page"],
-                    "x0_pt": piece["x0_pt"],
-                    "y0_pt": piece["y0_pt"],
-                    "x1_pt": piece["x1_pt"],
-                    "y1_pt": piece["y1_pt"],
-                }
-            )
+            boxes.append(copy_place(piece))
     return boxes
 
 

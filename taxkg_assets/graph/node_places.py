@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any
 
-from taxkg_assets.records import PlacedBoxRecord
+from taxkg_assets.records import PlacedBoxRecord, copy_place
 
 
 def number_nodes(rows: list[dict[str, Any]]) -> None:
@@ -36,15 +36,7 @@ def merge_pieces(pieces: Iterable[PlacedBoxRecord]) -> list[PlacedBoxRecord]:
         last = boxes[-1] if boxes else None
         is_below = last is not None and last["page"] == piece["page"] and piece["y0_pt"] >= last["y0_pt"] - 1
         if last is None or not is_below or piece["x0_pt"] > last["x1_pt"] or piece["x1_pt"] < last["x0_pt"]:
-            boxes.append(
-                {
-                    "page": piece["page"],
-                    "x0_pt": piece["x0_pt"],
-                    "y0_pt": piece["y0_pt"],
-                    "x1_pt": piece["x1_pt"],
-                    "y1_pt": piece["y1_pt"],
-                }
-            )
+            boxes.append(copy_place(piece))
             continue
         last["x0_pt"] = min(last["x0_pt"], piece["x0_pt"])
         last["x1_pt"] = max(last["x1_pt"], piece["x1_pt"])

@@ -29,7 +29,7 @@ from taxkg_assets.graph.passages import (
     build_comparable_documents,
 )
 from taxkg_assets.graph.text_diff import ROUTINE, Change, Token, Wording, find_changes, masked, name_nature
-from taxkg_assets.records import DocumentRecord, PlacedBoxRecord, RevisionRecord, iter_records
+from taxkg_assets.records import DocumentRecord, PlacedBoxRecord, RevisionRecord, copy_place, iter_records
 from taxkg_assets.rules.loader import find_rule
 from taxkg_assets.schemas import Anchors, Documents, Elements, Faces, Revisions, Sections, Tables
 
@@ -344,13 +344,7 @@ def _places(parts: Iterable[tuple[int, Part]], spans: Sequence[tuple[int, int]])
     for offset, part in parts:
         for place in part.places:
             if _touches(place["start"] + offset, place["end"] + offset, spans):
-                yield {
-                    "page": place["page"],
-                    "x0_pt": place["x0_pt"],
-                    "y0_pt": place["y0_pt"],
-                    "x1_pt": place["x1_pt"],
-                    "y1_pt": place["y1_pt"],
-                }
+                yield copy_place(place)
 
 
 def _pointers(parts: Iterable[tuple[int, Part]], spans: Sequence[tuple[int, int]]) -> Iterator[str]:

@@ -38,8 +38,9 @@ from taxkg_assets.records.structs import (
     PageSourceRecord,
     PieceRecord,
     PlacedBoxRecord,
+    copy_place,
 )
-from taxkg_assets.records.training import HardNegativeRecord, ModelRecord, PairRecord, RerankerRecord
+from taxkg_assets.records.training import HardNegativeRecord, ModelRecord, PairRecord, PromotionRecord, RerankerRecord
 
 if TYPE_CHECKING:  # a record is a plain dictionary: its type needs no library of tables
     import polars as pl
@@ -69,6 +70,7 @@ __all__ = [
     "PairRecord",
     "PieceRecord",
     "PlacedBoxRecord",
+    "PromotionRecord",
     "QuarantineRecord",
     "QueryLogRecord",
     "RankedPassageRecord",
@@ -79,6 +81,7 @@ __all__ = [
     "RevisionRecord",
     "SectionRecord",
     "TableRecord",
+    "copy_place",
     "iter_records",
 ]
 

@@ -62,3 +62,18 @@ class ChangedWordsRecord(TypedDict):
     after_start: int
     after_end: int
     nature: str
+
+
+def copy_place(record: PlacedBoxRecord) -> PlacedBoxRecord:
+    """Return the page and the corners of a record, without further keys.
+
+    Args:
+        record: A rectangle, or a record with its columns.
+    """
+    return {
+        "page": record["page"],
+        "x0_pt": record["x0_pt"],
+        "y0_pt": record["y0_pt"],
+        "x1_pt": record["x1_pt"],
+        "y1_pt": record["y1_pt"],
+    }

@@ -51,7 +51,21 @@ class HardNegativeRecord(TypedDict):
     judgment: str
 
 
-class ModelRecord(TypedDict):
+class PromotionRecord(TypedDict):
+    """Columns that `model` and `reranker` share: the gain over the base, and whether it suffices."""
+
+    dev_questions: int
+    base_score: float
+    candidate_score: float
+    gain: float
+    gain_low: float | None
+    gain_high: float | None
+    gain_by_kind: str
+    is_chosen: bool
+    reason: str
+
+
+class ModelRecord(PromotionRecord):
     """A row of `model`."""
 
     name: str
@@ -63,18 +77,9 @@ class ModelRecord(TypedDict):
     pairs: int
     steps: int
     alpha: float
-    dev_questions: int
-    base_score: float
-    candidate_score: float
-    gain: float
-    gain_low: float | None
-    gain_high: float | None
-    gain_by_kind: str
-    is_chosen: bool
-    reason: str
 
 
-class RerankerRecord(TypedDict):
+class RerankerRecord(PromotionRecord):
     """A row of `reranker`."""
 
     name: str
@@ -85,12 +90,3 @@ class RerankerRecord(TypedDict):
     settings: str
     depth: int
     weight: float
-    dev_questions: int
-    base_score: float
-    candidate_score: float
-    gain: float
-    gain_low: float | None
-    gain_high: float | None
-    gain_by_kind: str
-    is_chosen: bool
-    reason: str

@@ -49,7 +49,7 @@ RETRY_SECONDS = 5.0
 UNREADABLE = (
     "The newest release cannot be read. The server keeps serving this one and tries again; its log has the cause."
 )
-"""What anybody may know of it: the reason names paths."""
+"""What clients learn: the reason itself contains paths."""
 
 WARM_UP = "How are ordinary dividends reported?"
 

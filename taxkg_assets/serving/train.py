@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import TypedDict
+from typing import get_type_hints
 
 import dagster as dg
 import polars as pl
@@ -12,7 +12,7 @@ from taxkg_assets.defs.home.recovery import report_dead_run
 from taxkg_assets.defs.home.store import TRAINING, Store
 from taxkg_assets.defs.wiring.alerts import alert_runs
 from taxkg_assets.defs.wiring.resources import Home
-from taxkg_assets.records import iter_records
+from taxkg_assets.records import PromotionRecord, iter_records
 from taxkg_assets.serving.build import BuildResult, SelectionError, run_selection
 from taxkg_assets.serving.instance import open_instance
 
@@ -20,20 +20,12 @@ LEARNED_FROM = ("scenario_queries", "pairs", "hard_negatives")
 KINDS = {"encoder": ("model",), "reranker": ("reranker",), "all": ("model", "reranker")}
 
 
-class TrainedRecord(TypedDict):
-    """A trained model: its table, and the columns that `model` and `reranker` share."""
+class TrainedRecord(PromotionRecord):
+    """A trained model: a row of `model` or `reranker`, and the name of that table."""
 
     table: str
     name: str
     base: str
-    dev_questions: int
-    base_score: float
-    candidate_score: float
-    gain: float
-    gain_low: float | None
-    gain_high: float | None
-    is_chosen: bool
-    reason: str
 
 
 def train(home: str, *, kind: str, log_level: str = "CRITICAL") -> BuildResult:
@@ -81,4 +73,4 @@ def read_models(home: str) -> list[TrainedRecord]:
     """
     store = Store(home)
     tables = (store.read_or_empty(table).with_columns(table=pl.lit(table)) for table in KINDS["all"])
-    return [row for rows in tables for row in iter_records(rows.select(*TrainedRecord.__annotations__), TrainedRecord)]
+    return [row for rows in tables for row in iter_records(rows.select(*get_type_hints(TrainedRecord)), TrainedRecord)]

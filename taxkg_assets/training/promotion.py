@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypedDict
 
 import numpy as np
 
+from taxkg_assets.records import PromotionRecord
 from taxkg_assets.training.dense_scores import QueryScore
 
 Interval = Callable[[Sequence[float], Sequence[str]], tuple[float | None, float | None]]
@@ -35,20 +35,6 @@ class Figure:
     high: float | None
 
 
-class PromotionColumns(TypedDict):
-    """Columns that the tables `model` and `reranker` share."""
-
-    dev_questions: int
-    base_score: float
-    candidate_score: float
-    gain: float
-    gain_low: float | None
-    gain_high: float | None
-    gain_by_kind: str
-    is_chosen: bool
-    reason: str
-
-
 @dataclass(frozen=True, slots=True)
 class Promotion:
     """A model's gain over its base on the development questions, and whether it is promoted.
@@ -70,7 +56,7 @@ class Promotion:
         """Figure of the metric that decides."""
         return self.figures[DECIDING]
 
-    def columns(self) -> PromotionColumns:
+    def columns(self) -> PromotionRecord:
         """Return the columns that the tables `model` and `reranker` share."""
         return {
             "dev_questions": self.questions,

@@ -127,7 +127,7 @@ def _count_words(tables: Iterable[FoundTable]) -> Counter[str]:
 
 
 def score_headers(tables: Sequence[FoundTable]) -> float:
-    """Score the share of cells, the first of each row aside, that a row and a column header lead to."""
+    """Return the mean share of the two headers, of row and column, that cells have; first cells of rows do not count."""
     led = count = 0
     for table in tables:
         first: dict[int, int] = {}

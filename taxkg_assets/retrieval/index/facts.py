@@ -196,7 +196,7 @@ class PassageFacts:
         found[self._labeled_rows[carries.to_numpy()]] = bool(alike)
         return found
 
-    def count_tags(self) -> list[str]:
+    def list_tags(self) -> list[str]:
         """Return the tags of the index, most frequent first."""
         return self.labeled["tags"].explode().drop_nulls().value_counts(sort=True)["tags"].to_list()
 

@@ -138,7 +138,7 @@ def _as_plain(value: object) -> object:
 
 
 def counted(number: int, noun: str) -> str:
-    """Write a number with its noun: `1 document`, `2 documents`.
+    """Return a number with its noun: `1 document`, `2 documents`.
 
     Args:
         number: The number.
