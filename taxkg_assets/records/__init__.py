@@ -7,7 +7,7 @@ takes the frame instead. Here: tables whose rows are handed from one module to a
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import Literal, Protocol, TypeVar, cast
 
 from taxkg_assets.records.evaluation import EvalQueryRecord, GoldPassageRecord, NearMissRecord, RankedPassageRecord
 from taxkg_assets.records.extraction import (
@@ -41,9 +41,6 @@ from taxkg_assets.records.structs import (
     copy_place,
 )
 from taxkg_assets.records.training import HardNegativeRecord, ModelRecord, PairRecord, PromotionRecord, RerankerRecord
-
-if TYPE_CHECKING:  # a record is a plain dictionary: its type needs no library of tables
-    import polars as pl
 
 __all__ = [
     "AnchorRecord",
@@ -88,7 +85,14 @@ __all__ = [
 R = TypeVar("R")
 
 
-def iter_records(frame: pl.DataFrame, record: type[R]) -> Iterator[R]:
+class Frame(Protocol):
+    """A frame of polars. Records are plain dictionaries, so that their types need no library of tables."""
+
+    def iter_rows(self, *, named: Literal[True]) -> Iterator[object]:
+        """Iterate over the rows by the names of their columns."""
+
+
+def iter_records(frame: Frame, record: type[R]) -> Iterator[R]:
     """Iterate over the rows of a table as records.
 
     Args:

@@ -127,7 +127,7 @@ def _count_words(tables: Iterable[FoundTable]) -> Counter[str]:
 
 
 def score_headers(tables: Sequence[FoundTable]) -> float:
-    """Return the mean share of the two headers, of row and column, that cells have; first cells of rows do not count."""
+    """Return the mean share of the two headers, row and column, of cells; first cells of rows do not count."""
     led = count = 0
     for table in tables:
         first: dict[int, int] = {}
