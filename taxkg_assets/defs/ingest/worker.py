@@ -61,7 +61,7 @@ def limit_memory(memory_mb: int) -> None:
 
 
 def begin_document() -> None:
-    """Note what memory is left to a document; what earlier ones took at their peak must not be laid to its charge."""
+    """Record the memory that is left for a document, so that the peak of earlier ones does not count against it."""
     if not _STATUS.exists():
         return
     with contextlib.suppress(OSError):  # the peak cannot be set back everywhere; then only a new peak counts

@@ -135,7 +135,7 @@ class PassageFacts:
         prints = self.rows.with_row_index("row").filter(pl.col("level") == "table")
         return dict(prints.select("row", pl.col("node_ids").list.first()).iter_rows())
 
-    def find_table(self, table_id: str) -> list[int]:
+    def find_rows_of_table(self, table_id: str) -> list[int]:
         """Return the rows that print a table, in order.
 
         Args:

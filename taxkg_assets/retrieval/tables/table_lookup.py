@@ -282,7 +282,7 @@ def find_unit(match: CellMatch, *, facts: PassageFacts) -> int | None:
         Row number; that of the table's first row where no row is sure, None where the index lacks the table.
     """
     named = [piece for piece in (*match.row_path.split(SEPARATOR), match.cell["text"]) if piece]
-    rows = facts.find_table(match.table_id)
+    rows = facts.find_rows_of_table(match.table_id)
     facts.prefetch(rows, ("text",))
     for row in rows:
         if any(all(piece in line for piece in named) for line in facts.columns["text"][row].splitlines()):
