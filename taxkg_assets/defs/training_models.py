@@ -176,10 +176,10 @@ def train_cross(home: Home, examples: Sequence[Example], dev: Sequence[Example])
 
 
 def rank_questions(home: Home, dev: Sequence[Example]) -> list[RankedList]:
-    """The best passages of the current search for development questions whose answer is among them.
+    """Return the best passages of the current search for development questions whose answer is among them.
 
-    None where the index is of another encoder than the one in use: that search will never be served. The next build
-    makes the index again, and the training after it evaluates the reranker.
+    Empty if another encoder than the one in use made the index, as that search will never be served. The next build
+    makes a new index, and the training after it evaluates the reranker.
     """
     named = home.store.read("index")
     encoder = open_encoder(home)

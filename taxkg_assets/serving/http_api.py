@@ -107,7 +107,7 @@ class QueryRequest(_Request):
     document_id: Words | None = Field(default=None, max_length=200, description="older name of `document`")
     mode: Literal["auto", "summary", "detailed"] = Field(
         default="auto",
-        description="summary: from whole sections; detailed: from paragraphs; auto: as the question wants",
+        description="summary: from whole sections; detailed: from paragraphs; auto: by the question",
     )
 
 
