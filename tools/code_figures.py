@@ -265,8 +265,8 @@ def find_repeated_lines(modules: Sequence[Module]) -> set[tuple[str, int]]:
 
     Returns:
         Module name and 1-based line of each line in a run of at least `REPEATED_LINES` equal lines, blank
-        lines, comments, imports, docstrings and parameters left out. Names of parameters are no code to share: a
-        builder and the checks of its table are bound to the same tables by them.
+        lines, comments, imports, docstrings, parameters and declared fields left out. Names of parameters and fields
+        are no code to share: they bind a builder, the checks of its table and its records to the same columns.
     """
     places: dict[str, list[list[tuple[str, int]]]] = {}
     for module in modules:
@@ -284,7 +284,8 @@ def _code_lines(module: Module) -> list[tuple[int, str]]:
         is_text = (
             isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
         )
-        if is_text or isinstance(node, ast.Import | ast.ImportFrom):
+        is_declared = isinstance(node, ast.AnnAssign) and node.value is None
+        if is_text or is_declared or isinstance(node, ast.Import | ast.ImportFrom):
             skipped |= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.body[0].lineno > node.lineno:
             skipped |= set(range(node.lineno + 1, node.body[0].lineno))

@@ -176,6 +176,12 @@ def test_an_untyped_signature_needs_a_reason_and_a_reason_its_signature() -> Non
     assert "one.gone" in gone
 
 
+def test_declared_fields_are_no_repeated_code(tmp_path: Path) -> None:
+    fields = "".join(f"    name{number}: int\n" for number in range(figures.REPEATED_LINES))
+    modules = read(tmp_path, one=f"class One:\n{fields}", two=f"class Two:\n{fields}")
+    assert not figures.find_repeated_lines(modules)
+
+
 def test_parameters_are_no_repeated_code(tmp_path: Path) -> None:
     names = ",\n".join(f"    name{number}: int" for number in range(figures.REPEATED_LINES))
     body = "".join(f"    name{number} += 1\n" for number in range(figures.REPEATED_LINES))
