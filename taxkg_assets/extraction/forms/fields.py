@@ -61,7 +61,7 @@ def build_fields(
 
 
 def _split_box_labels(rows: Sequence[dict[str, Any]], spoken: Sequence[str]) -> None:
-    """Give each field of a box with several fields the words of the box's label that the field says of itself."""
+    """Give each field of a box with several fields the words of the box's label that the field states about itself."""
     groups: dict[tuple[Any, ...], list[int]] = defaultdict(list)
     for ix, row in enumerate(rows):
         if row["key"].startswith("box_") and not row["column"]:
