@@ -64,7 +64,7 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What speaks for and against an answer to one question, and of which sort the question is."""
+    """What supports an answer to one question and what does not, and of which sort the question is."""
 
     sort: str
     kind: str

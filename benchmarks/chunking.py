@@ -216,7 +216,7 @@ def _stack(read: dict[str, Extraction]) -> Frames:
 
 
 class WatchedJudge(RuleProposer):
-    """The rules; remembers of each document what they said of its units before any was refined."""
+    """The rules; remembers of each document what they stated about its units before any was refined."""
 
     def __init__(self) -> None:
         self.at_first: list[bool] = []

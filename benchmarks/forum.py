@@ -33,7 +33,7 @@ FOLDER = Path(__file__).resolve().parents[1] / "data" / "library_eval"
 class Half:
     """Figures of one half of the families.
 
-    `skipped` are the reasons of the questions left out; `cells` says of each question for a cell whether the answer
+    `skipped` has the reasons why questions are left out; `cells` has for each question for a cell whether the answer
     prints it with the words of its row and column.
     """
 

@@ -37,7 +37,7 @@ _BATCH = 25
 _MB = 1024 * 1024
 FALSE = "false text"
 _SERVED = ("spans", "elements", "sections", "tables", "anchors")
-"""Tables whose words are printed ones; what a field or a link says of itself is kept as such in its own."""
+"""Tables whose words are printed ones; what a field or a link states about itself is kept as such in its own."""
 
 
 class Report(fuzz.Report):

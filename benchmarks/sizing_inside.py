@@ -117,7 +117,7 @@ def measure_inside(
                     store.write(name, made, inputs="")
                 rows[name] = made.height
             for check in PIPELINE.gates(name):
-                # What the gates say of repeated documents is not inspected.
+                # What the gates state about repeated documents is not inspected.
                 with clock.step(f"{name}_{check}"):
                     PIPELINE[name].gates[check](home)
         known["embeddings"] = store.read("embeddings")

@@ -10,185 +10,28 @@ import ast
 import hashlib
 import re
 import sys
-import tomllib
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from tools.own_words import read_own_words
+from tools.banned_words import count_banned_words, scan_terms
+from tools.bare_install import measure_bare_install
+from tools.modules import PACKAGE, ROOT, Module, read_modules
 
-ROOT = Path(__file__).resolve().parents[1]
 TERMS, RECORDED = ROOT / "tools" / "terms.yaml", ROOT / "tools" / "recorded_hits.yaml"
-PACKAGE = "taxkg_assets"
+UNTYPED = ROOT / "tools" / "untyped_signatures.yaml"
 MAX_FILE_LINES = 400
 MAX_FUNCTION_LINES = 60
 """Lengths do not count docstrings of functions: a complete one must not cost a function its place."""
 MAX_ARGUMENTS = 7
 REPEATED_LINES = 6
 """Lines in a row, equal up to their indentation, from which code counts as repeated."""
-PROSE = ("README.md", "CONTRIBUTING.md", "docs")
-SCANNED: Mapping[str, Mapping[str, tuple[str, ...]]] = {
-    "rules": {"taxkg_assets/rules": ("*.yaml",)},
-    "prompts": {"taxkg_assets/prompts": ("*.md",)},
-    "serving": {"taxkg_assets/serving/explorer": ("*.js", "*.html", "*.css")},
-    "benchmarks": {"benchmarks": ("*.py", "*.md")},
-    "tests": {"taxkg_assets_tests": ("*.py",)},
-    "tools": {"tools": ("*.py",)},
-    "docs": {"docs": ("*.py",)},
-    "data": {"data": ("*.py", "*.md")},
-    "deploy": {"deploy": ("*.py", "*.md", "*.yaml", "*.yml")},
-}
-"""Files besides the modules of the package and its documentation whose words are scanned: package, folder, endings."""
-SAMPLES = ("tests", "docs")
-"""Packages whose string literals are sample texts and sample questions."""
-GENERATED = {"docs/tables.md", "docs/commands.md", "docs/settings.md", "docs/transcript.md", "docs/rule-evidence.md"}
 DOCUMENTED = {"os._exit"}
 """Public functions with an underscore: the reference of their library describes them."""
 SECTION = re.compile(r"^\s*(Args|Arguments|Returns|Yields|Raises):\s*(.*)$")
 _UNTYPED = re.compile(r"\b(?:dict|Mapping)\[str, Any\]")
-_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-
-
-@dataclass(frozen=True, slots=True)
-class Module:
-    """One parsed module.
-
-    Attributes:
-        name: Dotted name, e.g. `taxkg_assets.graph.edges`.
-        package: First package below the root, e.g. `graph`; the module itself for top-level modules.
-    """
-
-    path: Path
-    name: str
-    package: str
-    text: str
-    tree: ast.Module
-
-
-def read_modules(root: Path) -> list[Module]:
-    """Parse every module of the package below a checkout.
-
-    Args:
-        root: Folder that contains `taxkg_assets`.
-
-    Returns:
-        Modules sorted by path.
-    """
-    modules = []
-    for path in sorted((root / PACKAGE).rglob("*.py")):
-        parts = path.relative_to(root).with_suffix("").parts
-        name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-        text = path.read_text(encoding="utf8")
-        package = parts[1].removesuffix("__init__") or PACKAGE
-        modules.append(Module(path, name, package, text, ast.parse(text)))
-    return modules
-
-
-# ------------------------------------------------------------------------------------------------ banned words
-
-
-def compile_terms(terms: Mapping[str, Any]) -> dict[str, re.Pattern[str]]:
-    """Compile the banned words of a term list.
-
-    Args:
-        terms: Content of `terms.yaml`.
-
-    Returns:
-        One pattern per entry, for lower-case text, keyed by the entry as written.
-    """
-    entries = [*terms["dialect"], *terms["spelling"]]
-    return {entry: re.compile(rf"\b(?:{entry.replace(' ', chr(92) + 's+')})\b") for entry in entries}
-
-
-def split_names(text: str, *, kept: Iterable[str]) -> str:
-    """Replace identifiers by their words, and drop the names that have to stay.
-
-    Args:
-        text: Source code or prose.
-        kept: Names to leave out of the count.
-
-    Returns:
-        The text in lower case, camel case and underscores turned into spaces; line breaks stay where they are.
-    """
-    for name in kept:
-        text = re.sub(rf"\b{re.escape(name)}\b", "", text)
-    return _CAMEL.sub(" ", text).replace("_", " ").lower()
-
-
-def find_hits(text: str, patterns: Mapping[str, re.Pattern[str]]) -> Iterator[tuple[int, str, str]]:
-    """Find banned words in a text whose names are split.
-
-    Args:
-        text: Text from `split_names`.
-        patterns: Patterns from `compile_terms`.
-
-    Yields:
-        1-based line, entry of the term list, and the words found.
-    """
-    for entry, pattern in patterns.items():
-        for match in pattern.finditer(text):
-            yield text.count("\n", 0, match.start()) + 1, entry, " ".join(match[0].split())
-
-
-def count_banned_words(root: Path, modules: Sequence[Module], terms: Mapping[str, Any]) -> dict[str, int]:
-    """Count banned words by package of code, rules, tests and benchmarks, and under `docs` in the documentation.
-
-    Args:
-        root: Folder of the checkout.
-        modules: Modules of the checkout.
-        terms: Content of `terms.yaml`.
-
-    Returns:
-        Hits by package, every package named.
-    """
-    counts = Counter({module.package: 0 for module in modules} | dict.fromkeys((*SCANNED, "docs"), 0))
-    for package, _path, hits in scan_terms(root, modules, terms):
-        counts[package] += len(hits)
-    return dict(sorted(counts.items()))
-
-
-def scan_terms(
-    root: Path, modules: Sequence[Module], terms: Mapping[str, Any]
-) -> Iterator[tuple[str, Path, list[tuple[int, str, str]]]]:
-    """Find banned words file by file, but for modules that list the names of earlier releases.
-
-    Args:
-        root: Folder of the checkout.
-        modules: Modules of the checkout.
-        terms: Content of `terms.yaml`.
-
-    Yields:
-        Package, path below the root, and the hits as `find_hits` gives them.
-    """
-    patterns = compile_terms(terms)
-    texts = [(module.package, module.path, module.text) for module in modules]
-    texts += [("docs", path, path.read_text(encoding="utf8")) for path in _prose_files(root)]
-    texts += [
-        (package, path, read_own_words(path, has_samples=package in SAMPLES))
-        for package, folders in SCANNED.items()
-        for folder, endings in folders.items()
-        for ending in endings
-        for path in sorted((root / folder).rglob(ending))
-    ]
-    skipped = {root / name for name in terms.get("earlier_names", ())}
-    for package, path, text in texts:
-        if path in skipped:
-            continue
-        hits = sorted(find_hits(split_names(text, kept=terms["kept"]), patterns))
-        yield package, path.relative_to(root), hits
-
-
-def _prose_files(root: Path) -> list[Path]:
-    found = [
-        path for name in PROSE for path in ((root / name).rglob("*.md") if (root / name).is_dir() else [root / name])
-    ]
-    return sorted(path for path in found if path.relative_to(root).as_posix() not in GENERATED)
 
 
 # -------------------------------------------------------------------------------------------------- docstrings
@@ -348,7 +191,8 @@ def _is_family_call(node: ast.expr) -> bool:
 def find_untyped_signatures(module: Module) -> list[str]:
     """Find public functions and methods that take or return a mapping of names to anything: `dict[str, Any]`.
 
-    A model or a dataclass would say which names there are. Functions inside of functions do not count.
+    A model, a record or a dataclass would say which names there are. An alias of such a mapping counts, too. Functions
+    inside of functions do not count.
 
     Args:
         module: Module to search.
@@ -356,6 +200,14 @@ def find_untyped_signatures(module: Module) -> list[str]:
     Returns:
         Names of the functions; those of methods with their class.
     """
+    aliases = {
+        target.id
+        for node in module.tree.body
+        if isinstance(node, ast.Assign) and _UNTYPED.search(ast.unparse(node.value))
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    untyped = re.compile("|".join([_UNTYPED.pattern, *(rf"\b{re.escape(name)}\b" for name in sorted(aliases))]))
     classes = [node for node in module.tree.body if isinstance(node, ast.ClassDef)]
     owners: list[tuple[str, ast.Module | ast.ClassDef]] = [("", module.tree), *((f"{c.name}.", c) for c in classes)]
     return [
@@ -364,7 +216,7 @@ def find_untyped_signatures(module: Module) -> list[str]:
         for node in scope.body
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         and not _is_private(owner + node.name)
-        and any(_UNTYPED.search(ast.unparse(annotation)) for annotation in _annotations(node))
+        and any(untyped.search(ast.unparse(annotation)) for annotation in _annotations(node))
     ]
 
 
@@ -413,8 +265,8 @@ def find_repeated_lines(modules: Sequence[Module]) -> set[tuple[str, int]]:
 
     Returns:
         Module name and 1-based line of each line in a run of at least `REPEATED_LINES` equal lines, blank
-        lines, comments, imports, docstrings and parameters left out. Names of parameters are no code to share: a
-        builder and the checks of its table are bound to the same tables by them.
+        lines, comments, imports, docstrings, parameters and declared fields left out. Names of parameters and fields
+        are no code to share: they bind a builder, the checks of its table and its records to the same columns.
     """
     places: dict[str, list[list[tuple[str, int]]]] = {}
     for module in modules:
@@ -432,7 +284,8 @@ def _code_lines(module: Module) -> list[tuple[int, str]]:
         is_text = (
             isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
         )
-        if is_text or isinstance(node, ast.Import | ast.ImportFrom):
+        is_declared = isinstance(node, ast.AnnAssign) and node.value is None
+        if is_text or is_declared or isinstance(node, ast.Import | ast.ImportFrom):
             skipped |= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.body[0].lineno > node.lineno:
             skipped |= set(range(node.lineno + 1, node.body[0].lineno))
@@ -440,68 +293,6 @@ def _code_lines(module: Module) -> list[tuple[int, str]]:
     return [
         (n, t.strip()) for n, t in lines if n not in skipped and re.search(r"\w", t) and not t.strip().startswith("#")
     ]
-
-
-# ---------------------------------------------------------------------------------------------------- packages
-
-
-@cache
-def _normalized(name: str) -> str:
-    return re.sub(r"[-_.]+", "-", name).lower()
-
-
-def measure_bare_install(pyproject: Path) -> tuple[int, float, list[str]]:
-    """Measure what `pip install` without extras brings, as far as this environment has it.
-
-    Args:
-        pyproject: `pyproject.toml` whose dependencies count.
-
-    Returns:
-        Number of packages, size of their files in GB, and names of packages that are not installed here.
-    """
-    project = tomllib.loads(pyproject.read_text(encoding="utf8"))["project"]
-    waiting, seen, size, missing = [(text, frozenset[str]()) for text in project["dependencies"]], set[str](), 0, []
-    taken: set[tuple[str, frozenset[str]]] = set()
-    while waiting:
-        requirement, _ = waiting.pop()
-        parsed = _parse_requirement(requirement)
-        if parsed is None or parsed in taken:
-            continue
-        taken.add(parsed)
-        name, extras = parsed
-        try:
-            distribution = metadata.distribution(name)
-        except metadata.PackageNotFoundError:
-            missing.append(name)
-            continue
-        if name not in seen:
-            seen.add(name)
-            size += sum(_size_of(file) for file in distribution.files or ())
-        waiting += [(text, extras) for text in distribution.requires or () if _is_wanted(text, extras)]
-    return len(seen), size / 1e9, sorted(set(missing))
-
-
-def _parse_requirement(text: str) -> tuple[str, frozenset[str]] | None:
-    match = re.match(r"\s*([A-Za-z0-9._-]+)\s*(?:\[([^\]]*)\])?", text)
-    if match is None:
-        return None
-    extras = frozenset(part.strip() for part in (match[2] or "").split(",") if part.strip())
-    return _normalized(match[1]), extras
-
-
-def _is_wanted(text: str, extras: frozenset[str]) -> bool:
-    """Evaluate the marker of a requirement for this interpreter; a marker on an extra asks for that extra."""
-    from packaging.requirements import Requirement
-
-    marker = Requirement(text).marker
-    return marker is None or any(marker.evaluate({"extra": extra}) for extra in ("", *extras))
-
-
-def _size_of(file: metadata.PackagePath) -> int:
-    try:
-        return Path(str(file.locate())).stat().st_size
-    except OSError:
-        return 0
 
 
 # ------------------------------------------------------------------------------------------------------ report
@@ -521,7 +312,7 @@ def measure(root: Path, terms: Mapping[str, Any]) -> dict[str, tuple[str, list[s
     shared = find_cross_module_functions(modules)
     lookups = [f"{m.name}:{line}" for m in modules for line in find_rule_lookups(m)]
     private = [f"{m.name}: {name}" for m in modules for name in find_private_imports(m)]
-    untyped = [f"{m.name}.{name}" for m in modules for name in find_untyped_signatures(m)]
+    untyped = list_untyped(modules)
     repeated = sorted(find_repeated_lines(modules))
     packages, gigabytes, missing_packages = measure_bare_install(root / "pyproject.toml")
     hits = {package: count for package, count in count_banned_words(root, modules, terms).items() if count}
@@ -558,6 +349,42 @@ def find_faults(modules: Sequence[Module]) -> dict[str, list[str]]:
         f"functions over {MAX_FUNCTION_LINES} lines": _list(long_functions),
         f"functions with more than {MAX_ARGUMENTS} arguments": _list(crowded),
     }
+
+
+def list_untyped(modules: Sequence[Module]) -> list[str]:
+    """List the untyped signatures of all modules.
+
+    Args:
+        modules: Modules of the package.
+
+    Returns:
+        Names of functions below the package, e.g. `serving.batch.run_line`.
+    """
+    return [
+        f"{module.name.removeprefix(f'{PACKAGE}.')}.{name}"
+        for module in modules
+        for name in find_untyped_signatures(module)
+    ]
+
+
+def find_unexplained(untyped: Iterable[str], groups: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Compare untyped signatures with those that are listed with a reason.
+
+    Args:
+        untyped: Names from `list_untyped`.
+        groups: Content of `untyped_signatures.yaml`.
+
+    Returns:
+        One line per signature without a reason, and per listed one that is untyped no longer.
+    """
+    found, listed = set(untyped), {name for group in groups for name in group["functions"]}
+    return [
+        *(
+            f"untyped signature: {name}; name its columns, or give a reason in {UNTYPED.name}"
+            for name in sorted(found - listed)
+        ),
+        *(f"{UNTYPED.name} lists {name}, which is not untyped" for name in sorted(listed - found)),
+    ]
 
 
 def _length(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
@@ -602,7 +429,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments: Command line; the process's own by default.
 
     Returns:
-        Exit status: 1 where a package has more banned words than recorded, or a fault of `find_faults`, else 0.
+        Exit status: 1 where a package has more banned words than recorded, or a fault of `find_faults` or of
+        `find_unexplained`, else 0.
     """
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--root", type=Path, default=ROOT, help="checkout to measure")
@@ -643,6 +471,7 @@ def _check(root: Path, terms: Mapping[str, Any], *, is_recording: bool) -> int:
     for line in excess:
         print(f"{line}. List them: python -m tools.code_figures --words {PACKAGE}/{line.partition(':')[0]}")
     faults = [f"{figure}: {place}" for figure, places in find_faults(modules).items() for place in places]
+    faults += find_unexplained(list_untyped(modules), yaml.safe_load(UNTYPED.read_text(encoding="utf8")))
     print("\n".join(faults), end="\n" if faults else "")
     return 1 if excess or faults else 0
 

@@ -6,7 +6,7 @@ surroundings is part of the search, not done here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
@@ -22,6 +22,15 @@ from taxkg_assets.chunking.semantic import Encode, find_semantic_units, find_wea
 from taxkg_assets.chunking.semantic_rows import prefer_semantic
 from taxkg_assets.chunking.table_units import split_table
 from taxkg_assets.prompts.contract import Proposer
+from taxkg_assets.records import (
+    AnchorRecord,
+    DocumentRecord,
+    PieceRecord,
+    ReviewRecord,
+    SectionRecord,
+    TableRecord,
+    iter_records,
+)
 from taxkg_assets.rules.models.chunking import load_chunking
 from taxkg_assets.settings import Settings
 
@@ -32,7 +41,7 @@ class _Part:
 
     element_id: str
     text: str
-    pieces: tuple[dict[str, Any], ...]
+    pieces: tuple[PieceRecord, ...]
     split_ix: int
     words: int
 
@@ -76,12 +85,12 @@ def build_chunks(
         Sizes in rules/chunking.yaml, routing in rules/semantic.yaml.
     """
     has_tiers = settings.context == "three_tier"
-    owners = Owners(documents.rows(named=True), anchors.rows(named=True), has_tiers=has_tiers)
-    table_rows = {row["table_id"]: row for row in tables.rows(named=True)}
+    owners = Owners(iter_records(documents, DocumentRecord), iter_records(anchors, AnchorRecord), has_tiers=has_tiers)
+    table_rows = {row["table_id"]: row for row in iter_records(tables, TableRecord)}
     weak = _route(sections, anchors, chunker=settings.chunker)
-    decisions = {(row["chunk_id"], row["text_hash"]): row for row in reviews.rows(named=True)}
+    decisions = {(row["chunk_id"], row["text_hash"]): row for row in iter_records(reviews, ReviewRecord)}
     rows: list[dict[str, Any]] = []
-    ordered = sections.sort("document_id", "paragraph_ix").rows(named=True)
+    ordered = iter_records(sections.sort("document_id", "paragraph_ix"), SectionRecord)
     for document_id, group in groupby(ordered, key=lambda row: row["document_id"]):
         document_sections = list(group)
         made = _chunk_document(document_sections, owners, document_id=document_id, tables=table_rows)
@@ -105,7 +114,7 @@ def _route(
 
 
 def _chunk_document(
-    sections: Sequence[dict[str, Any]], owners: Owners, *, document_id: str, tables: dict[str, dict[str, Any]]
+    sections: Sequence[SectionRecord], owners: Owners, *, document_id: str, tables: Mapping[str, TableRecord]
 ) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     headed: set[str | None] = set()
@@ -122,9 +131,7 @@ def _chunk_document(
     return rows
 
 
-def _paragraph_rows(
-    sections: Sequence[dict[str, Any]], owner: Owner, *, with_heading: bool
-) -> Iterator[dict[str, Any]]:
+def _paragraph_rows(sections: Sequence[SectionRecord], owner: Owner, *, with_heading: bool) -> Iterator[dict[str, Any]]:
     for number, unit in enumerate(_pack(part for row in sections for part in _cut(row))):
         text = "\n".join(part.text for part in unit)
         boxes = place_boxes(piece for part in unit for piece in part.pieces)
@@ -160,9 +167,9 @@ def _pack(parts: Iterable[_Part]) -> Iterator[list[_Part]]:
         yield unit
 
 
-def _cut(section: dict[str, Any]) -> list[_Part]:
+def _cut(section: SectionRecord) -> list[_Part]:
     """Cut a paragraph at sentences into parts of about equal size, none above the largest size where possible."""
-    text: str = section["text"]
+    text = section["text"]
     whole = _Part(section["element_id"], text, tuple(section["pieces"]), 0, len(text.split()))
     sizes = load_chunking().sizes
     if whole.words <= sizes.max_words:
@@ -188,7 +195,7 @@ def _slice(whole: _Part, start: int, end: int, *, split_ix: int) -> _Part:
     return replace(whole, text=text, pieces=pieces or whole.pieces, split_ix=split_ix, words=len(text.split()))
 
 
-def _table_rows(sections: Sequence[dict[str, Any]], table: dict[str, Any], *, owner: Owner) -> list[dict[str, Any]]:
+def _table_rows(sections: Sequence[SectionRecord], table: TableRecord, *, owner: Owner) -> list[dict[str, Any]]:
     """Return one unit per group of table rows, each with the caption, the column headers and the rows' own text."""
     limit = load_chunking().sizes.table_words
     caption = "\n".join(dict.fromkeys(text for row in sections if (text := row["text"])))
@@ -200,7 +207,7 @@ def _table_rows(sections: Sequence[dict[str, Any]], table: dict[str, Any], *, ow
             node_ids=[table["table_id"], *dict.fromkeys(row["element_id"] for row in sections)],
             text="\n".join(line for line in (caption, *unit.lines) if line),
             page=table["page"],
-            bboxes=place_boxes([{**unit.box, "page": table["page"]}]),
+            bboxes=place_boxes([{"page": table["page"], **unit.box}]),
         )
         for number, unit in enumerate(split_table(table, head_words=len(caption.split()), limit=limit))
     ]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
+from taxkg_assets.records import PieceRecord, SectionRecord
 from taxkg_assets.rules.models.semantic import load_semantic
 from taxkg_assets.rules.sentences import find_sentence_parts
 
@@ -32,7 +32,7 @@ class MicroBlock:
     start: int
     end: int
     text: str
-    pieces: tuple[dict[str, Any], ...]
+    pieces: tuple[PieceRecord, ...]
     role: str
     is_own_line: bool
     begins_line: bool = True
@@ -45,7 +45,7 @@ class MicroBlock:
         return len(self.text.split())
 
 
-def find_micro_blocks(sections: Sequence[dict[str, Any]]) -> list[MicroBlock]:
+def find_micro_blocks(sections: Sequence[SectionRecord]) -> list[MicroBlock]:
     """Cut the sections of one document at the ends of short lines and of sentences.
 
     Args:
@@ -61,15 +61,15 @@ def find_micro_blocks(sections: Sequence[dict[str, Any]]) -> list[MicroBlock]:
     return [block for row in sections for block in _cut(row, usual_width=usual)]
 
 
-def _usual_width(sections: Sequence[dict[str, Any]]) -> float:
+def _usual_width(sections: Sequence[SectionRecord]) -> float:
     """Return the width in points of a full line of the document."""
     widths = sorted(_width(piece) for row in sections for piece in row["pieces"])
     quantile: float = load_semantic().micro_blocks.full_line_quantile
     return widths[int(quantile * (len(widths) - 1))] if widths else 0.0
 
 
-def _cut(section: dict[str, Any], *, usual_width: float) -> Iterator[MicroBlock]:
-    text: str = section["text"]
+def _cut(section: SectionRecord, *, usual_width: float) -> Iterator[MicroBlock]:
+    text = section["text"]
     least_full = load_semantic().micro_blocks.short_line_share * usual_width
     for start, end in _find_segments(section, least_full=least_full):
         for first, last in find_sentence_parts(text[start:end]):
@@ -90,23 +90,23 @@ def _cut(section: dict[str, Any], *, usual_width: float) -> Iterator[MicroBlock]
             )
 
 
-def _find_segments(section: dict[str, Any], *, least_full: float) -> Iterator[tuple[int, int]]:
+def _find_segments(section: SectionRecord, *, least_full: float) -> Iterator[tuple[int, int]]:
     """Yield start and end of the parts of a text between the ends of its short lines."""
-    text: str = section["text"]
+    text = section["text"]
     begun = 0
-    pieces = sorted(section["pieces"], key=lambda piece: int(piece["start"]))
+    pieces = sorted(section["pieces"], key=lambda piece: piece["start"])
     for piece, following in pairwise(pieces):
-        end = int(following["start"])
+        end = following["start"]
         if _width(piece) < least_full and not text[end : end + 1].islower():
             yield begun, end
             begun = end
     yield begun, len(text)
 
 
-def _width(piece: dict[str, Any]) -> float:
-    return float(piece["x1_pt"] - piece["x0_pt"])
+def _width(piece: PieceRecord) -> float:
+    return piece["x1_pt"] - piece["x0_pt"]
 
 
-def _fills(piece: dict[str, Any], start: int, end: int) -> bool:
+def _fills(piece: PieceRecord, start: int, end: int) -> bool:
     """Return whether a range covers a line, except for its bullet and the blank at its end."""
-    return start - int(piece["start"]) <= 2 and int(piece["end"]) - end <= 1
+    return start - piece["start"] <= 2 and piece["end"] - end <= 1

@@ -3,23 +3,37 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
+from typing import TypedDict
 
 import dataframely as dy
 import polars as pl
 
 from taxkg_assets import schemas
+from taxkg_assets.records import ReviewRecord
+
+
+class WaitingRecord(TypedDict):
+    """A chunk that waits for a review: a row of `find_waiting`."""
+
+    tier: int
+    document_id: str
+    page: int
+    chunk_id: str
+    status: str
+    quality: float
+    reason: str
+    text: str
 
 
 def build_reviews(
-    *, old: dy.DataFrame[schemas.Reviews], decided: Iterable[Mapping[str, Any]]
+    *, old: dy.DataFrame[schemas.Reviews], decided: Iterable[ReviewRecord]
 ) -> dy.DataFrame[schemas.Reviews]:
     """Merge decisions into the table; a later decision replaces an earlier one on the same chunk and text.
 
     Args:
         old: Decisions so far.
-        decided: New decisions, each with the columns of `reviews`.
+        decided: New decisions.
 
     Returns:
         One row per `chunk_id` and `text_hash`, sorted by them.

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from taxkg_assets.bounding_box import CORNERS
+from taxkg_assets.records import AnchorRecord, DocumentRecord, PlacedBoxRecord, copy_place
 from taxkg_assets.rules.models.chunking import load_chunking
 
 _OWN_LINE = ("section", "subsection", "part", "statute_section")
@@ -33,8 +33,8 @@ class Owner:
         outline: First top-level headings of the document; empty without the three-tier context.
     """
 
-    document: dict[str, Any]
-    anchor: dict[str, Any] | None
+    document: DocumentRecord
+    anchor: AnchorRecord | None
     headings: tuple[str, ...]
     anchor_key: str | None
     perspective: str
@@ -53,7 +53,7 @@ class Owners:
     """
 
     def __init__(
-        self, documents: Iterable[dict[str, Any]], anchors: Iterable[dict[str, Any]], *, has_tiers: bool = False
+        self, documents: Iterable[DocumentRecord], anchors: Iterable[AnchorRecord], *, has_tiers: bool = False
     ) -> None:
         self._documents = {row["document_id"]: row for row in documents}
         self._anchors = {row["anchor_id"]: row for row in anchors}
@@ -77,7 +77,7 @@ class Owners:
 
     def _derive(self, document_id: str, anchor_id: str | None) -> Owner:
         document = self._documents[document_id]
-        path: list[dict[str, Any]] = []
+        path: list[AnchorRecord] = []
         next_id = anchor_id
         while next_id is not None:
             path.append(self._anchors[next_id])
@@ -94,13 +94,13 @@ class Owners:
         )
 
 
-def _describe_corpus(documents: Iterable[Mapping[str, Any]]) -> str:
+def _describe_corpus(documents: Iterable[DocumentRecord]) -> str:
     """Return the first tier of a context: the subject of all documents together."""
     forms = sorted({row["form"] for row in documents if row["form"]})
     return f"Tax forms, instructions and law: {', '.join(forms[: load_chunking().tiers.forms])}"
 
 
-def _find_outlines(anchors: Iterable[Mapping[str, Any]]) -> dict[str, tuple[str, ...]]:
+def _find_outlines(anchors: Iterable[AnchorRecord]) -> dict[str, tuple[str, ...]]:
     """Return the outlines of the second tier: the first top-level headings of each document."""
     most, found = load_chunking().tiers.headings, dict[str, list[str]]()
     for row in sorted(anchors, key=lambda row: row["anchor_id"]):
@@ -120,26 +120,26 @@ _PERSPECTIVE_OF = {
 }
 
 
-def begins_with_heading(text: str, anchor: Mapping[str, Any]) -> bool:
+def begins_with_heading(text: str, anchor: AnchorRecord) -> bool:
     """Return whether a text prints the heading that owns it; a numbered line prints its number first.
 
     Args:
         text: Text of a unit.
-        anchor: Row of `anchors` with `heading` and `kind`.
+        anchor: Row of `anchors`.
     """
-    heading = str(anchor["heading"])
+    heading = anchor["heading"]
     if anchor["kind"] in _NUMBERED:
         return heading in text[: len(heading) + _NUMBER_CHARS]
     return text.startswith(heading)
 
 
-def after_heading(anchor: Mapping[str, Any]) -> str:
+def after_heading(anchor: AnchorRecord) -> str:
     """Return the separator between a heading and its text.
 
     A heading on a line of its own stays one; a run-in heading is the beginning of its sentence.
 
     Args:
-        anchor: Row of `anchors` with `heading` and `kind`.
+        anchor: Row of `anchors`.
 
     Returns:
         A blank or a line feed.
@@ -211,27 +211,27 @@ def count_tokens(text: str) -> int:
     return sum(-(-len(found) // letters) for found in _WORD_OR_MARK.findall(text))
 
 
-def place_boxes(pieces: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+def place_boxes(pieces: Iterable[PlacedBoxRecord]) -> list[PlacedBoxRecord]:
     """Merge the rectangles of lines that follow each other in one column of a page.
 
     Args:
-        pieces: Rectangles in reading order: `page`, `x0_pt`, `y0_pt`, `x1_pt`, `y1_pt` in points.
+        pieces: Rectangles in reading order.
 
     Returns:
-        Rectangles with the same keys, in the same order.
+        Rectangles in the same order.
     """
-    boxes: list[dict[str, Any]] = []
+    boxes: list[PlacedBoxRecord] = []
     for piece in pieces:
         last = boxes[-1] if boxes else None
         if last is not None and _is_next_line(last, piece):
             last["x0_pt"], last["y0_pt"] = min(last["x0_pt"], piece["x0_pt"]), min(last["y0_pt"], piece["y0_pt"])
             last["x1_pt"], last["y1_pt"] = max(last["x1_pt"], piece["x1_pt"]), max(last["y1_pt"], piece["y1_pt"])
         else:
-            boxes.append({"page": piece["page"], **{corner: float(piece[corner]) for corner in CORNERS}})
+            boxes.append(copy_place(piece))
     return boxes
 
 
-def _is_next_line(last: dict[str, Any], piece: dict[str, Any]) -> bool:
+def _is_next_line(last: PlacedBoxRecord, piece: PlacedBoxRecord) -> bool:
     height = piece["y1_pt"] - piece["y0_pt"]
     overlaps = piece["x0_pt"] < last["x1_pt"] and piece["x1_pt"] > last["x0_pt"]
     near = -height <= piece["y0_pt"] - last["y1_pt"] <= height

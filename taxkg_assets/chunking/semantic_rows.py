@@ -12,14 +12,15 @@ from taxkg_assets.chunking.micro_blocks import MicroBlock
 from taxkg_assets.chunking.reviews import REVIEWED, hash_text
 from taxkg_assets.chunking.rows import Owners, after_heading, begins_with_heading, make_row, place_boxes
 from taxkg_assets.chunking.semantic import SemanticUnit
+from taxkg_assets.records import PlacedBoxRecord, ReviewRecord, SectionRecord
 
-Decisions = Mapping[tuple[str, str], Mapping[str, Any]]
+Decisions = Mapping[tuple[str, str], ReviewRecord]
 
 
 def prefer_semantic(
     structural: Sequence[dict[str, Any]],
     units: Sequence[SemanticUnit],
-    prose: Sequence[dict[str, Any]],
+    prose: Sequence[SectionRecord],
     *,
     owners: Owners,
     decisions: Decisions,
@@ -62,7 +63,7 @@ def _make_row(
     owner = owners.find(first.document_id, first.anchor_id)
     slices = [list(group) for _, group in groupby(unit.blocks, key=lambda block: block.element_id)]
     parts: list[str] = []
-    places: list[dict[str, Any]] = []
+    places: list[PlacedBoxRecord] = []
     for run in slices:
         text = texts[run[0].element_id][run[0].start : run[-1].end]
         heading, place = _find_heading(run[0], owners, text=text, headed=headed)
@@ -97,7 +98,7 @@ def _make_row(
 
 def _find_heading(
     block: MicroBlock, owners: Owners, *, text: str, headed: set[str | None]
-) -> tuple[str, list[dict[str, Any]]]:
+) -> tuple[str, list[PlacedBoxRecord]]:
     """Return text and rectangle of the heading above a block.
 
     Both are empty unless the block is the first one of its anchor and its text lacks the heading.
@@ -108,4 +109,4 @@ def _find_heading(
     headed.add(block.anchor_id)
     if begins_with_heading(text, anchor):
         return "", []
-    return f"{anchor['heading']}{after_heading(anchor)}", [{**anchor["bbox"], "page": anchor["page"]}]
+    return f"{anchor['heading']}{after_heading(anchor)}", [{"page": anchor["page"], **anchor["bbox"]}]

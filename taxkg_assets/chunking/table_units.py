@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby, takewhile
-from typing import Any
 
-from taxkg_assets.bounding_box import CORNERS
+from taxkg_assets.records import CornersRecord, TableRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +18,7 @@ class TableUnit:
     """Lines of a table that form one unit, the header first, and the rectangle of their rows in points."""
 
     lines: tuple[str, ...]
-    box: dict[str, float]
+    box: CornersRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +29,11 @@ class _Block:
     body: tuple[tuple[str, ...], ...]
 
 
-def split_table(table: dict[str, Any], *, head_words: int, limit: int) -> list[TableUnit]:
+def split_table(table: TableRecord, *, head_words: int, limit: int) -> list[TableUnit]:
     """Pack table rows up to a number of words, each unit under the table's headers.
 
     Args:
-        table: Row of `tables` with `markdown`, `cells` and `bbox`.
+        table: Row of `tables`.
         head_words: Words of the caption, which every unit repeats.
         limit: Words of a unit; a row longer than this is not divided.
 
@@ -62,18 +61,18 @@ def split_table(table: dict[str, Any], *, head_words: int, limit: int) -> list[T
             words += size
         for group in groups:
             lines = [line for i in group for line in (repeated[i], _join(body[i])) if line]
-            box = _hull(rows[i] for i in group if rows) or {corner: table["bbox"][corner] for corner in CORNERS}
+            box = _hull(rows[i] for i in group if rows) or table["bbox"]
             units.append(TableUnit((*([first] if first.strip("| ") else ()), *lines), box))
     if notes:
-        last = units.pop() if units else TableUnit((), {corner: table["bbox"][corner] for corner in CORNERS})
+        last = units.pop() if units else TableUnit((), table["bbox"])
         units.append(TableUnit((*last.lines, *notes), last.box))
-    return units or [TableUnit((), {corner: table["bbox"][corner] for corner in CORNERS})]
+    return units or [TableUnit((), table["bbox"])]
 
 
-_Part = tuple[tuple[str, ...], tuple[tuple[str, ...], ...], list[dict[str, float]]]
+_Part = tuple[tuple[str, ...], tuple[tuple[str, ...], ...], list[CornersRecord]]
 
 
-def _read_parts(blocks: Sequence[_Block], rows: list[dict[str, float]]) -> list[_Part]:
+def _read_parts(blocks: Sequence[_Block], rows: list[CornersRecord]) -> list[_Part]:
     """Return headers, lines and rectangles to read from top to bottom, parts with equal lines merged."""
     heights = {len(block.body) for block in blocks}
     if len(blocks) > 1 and len(heights) == 1 and all(any(block.header) for block in blocks):
@@ -86,7 +85,7 @@ def _read_parts(blocks: Sequence[_Block], rows: list[dict[str, float]]) -> list[
     return [(block.header, block.body, []) for block in blocks]
 
 
-def _match_rows(body: Sequence[tuple[str, ...]], rows: list[dict[str, float]]) -> list[dict[str, float]]:
+def _match_rows(body: Sequence[tuple[str, ...]], rows: list[CornersRecord]) -> list[CornersRecord]:
     """Return a rectangle for each line; none where lines and rows of the table do not correspond one to one."""
     printed = [i for i, line in enumerate(body) if not _is_header(line)]
     if len(printed) != len(rows) or not rows:
@@ -95,18 +94,22 @@ def _match_rows(body: Sequence[tuple[str, ...]], rows: list[dict[str, float]]) -
     return [by_line.get(i) or by_line[min(printed, key=lambda other: abs(other - i))] for i in range(len(body))]
 
 
-def _row_boxes(table: dict[str, Any]) -> list[dict[str, float]]:
+def _row_boxes(table: TableRecord) -> list[CornersRecord]:
     cells = sorted((cell for cell in table["cells"] if cell["col_ix"] >= 0), key=lambda cell: cell["row_ix"])
     hulls = (_hull(cell["bbox"] for cell in row) for _, row in groupby(cells, key=lambda cell: cell["row_ix"]))
-    return [hull for hull in hulls if hull]
+    return [hull for hull in hulls if hull is not None]
 
 
-def _hull(boxes: Iterable[dict[str, float]]) -> dict[str, float]:
+def _hull(boxes: Iterable[CornersRecord]) -> CornersRecord | None:
     rectangles = list(boxes)
     if not rectangles:
-        return {}
-    lows = {corner: min(box[corner] for box in rectangles) for corner in ("x0_pt", "y0_pt")}
-    return {**lows, **{corner: max(box[corner] for box in rectangles) for corner in ("x1_pt", "y1_pt")}}
+        return None
+    return {
+        "x0_pt": min(box["x0_pt"] for box in rectangles),
+        "y0_pt": min(box["y0_pt"] for box in rectangles),
+        "x1_pt": max(box["x1_pt"] for box in rectangles),
+        "y1_pt": max(box["y1_pt"] for box in rectangles),
+    }
 
 
 def _read_markdown(markdown: str) -> tuple[list[_Block], list[str]]:

@@ -29,7 +29,7 @@ BUILT = dg.AssetSelection.all() - TRAINED
 """What a build makes; training is selected by name."""
 
 
-def followed(assets: Iterable[Any]) -> list[dg.AssetsDefinition]:
+def add_automation_conditions(assets: Iterable[Any]) -> list[dg.AssetsDefinition]:
     """The assets with their automation conditions."""
     return [asset.map_asset_specs(_follow) for asset in assets]
 

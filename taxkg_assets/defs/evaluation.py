@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import dagster as dg
 import dataframely as dy
@@ -33,6 +32,7 @@ from taxkg_assets.evaluation.family_gaps import compare_groups
 from taxkg_assets.evaluation.metrics import build_metrics, render_metrics, score_runs
 from taxkg_assets.evaluation.report import render_report
 from taxkg_assets.prompts.contract import Proposer
+from taxkg_assets.records import RankedPassageRecord
 from taxkg_assets.retrieval.answering.answer import ask
 from taxkg_assets.retrieval.answering.guardrail import read_confidence
 from taxkg_assets.retrieval.encoding.encoder import Encoder
@@ -57,7 +57,7 @@ eval_queries = table(
     fingerprint=gold_fingerprint,
 )
 
-System = Callable[[str], Ranking | list[dict[str, Any]]]
+System = Callable[[str], Ranking | list[RankedPassageRecord]]
 RESULTS = 50
 RECORDED = {"document", "page", "chunk_id", "text", "score"}
 """What is recorded of a result."""

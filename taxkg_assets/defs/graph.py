@@ -36,7 +36,7 @@ from taxkg_assets.graph.integrity import (
     find_unprovenanced_edges,
     find_unsupported_edges,
     score_connected,
-    score_outreach,
+    score_connected_beyond,
     score_related,
     score_unresolved,
 )
@@ -211,7 +211,7 @@ def nodes_are_connected(edges: dy.DataFrame[schemas.Edges], nodes: dy.DataFrame[
     Also shows the share of nodes that are linked to other documents, and the shares of headings, paragraphs and tables
     that have a relation.
     """
-    more = {"tied_beyond_document_share": score_outreach(nodes, edges), **score_related(nodes, edges)}
+    more = {"tied_beyond_document_share": score_connected_beyond(nodes, edges), **score_related(nodes, edges)}
     verdict = _against_floor("connected_share", score_connected(nodes, edges), checked=nodes.height)
     return replace(verdict, figures={**verdict.figures, **more})
 

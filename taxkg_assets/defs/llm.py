@@ -66,11 +66,11 @@ llm_calls = table(
     },
     fingerprint=_recorded,
     after=tuple(CALLERS),
-    show=lambda store: summarize_calls(store.read("llm_calls")),
+    show=lambda store: summarize_calls(store.read("llm_calls")).as_figures(),
 )
 
 
 @gate(on="llm_calls")
 def recorded_calls_are_unaltered(llm_calls: dy.DataFrame[schemas.LlmCalls]) -> Verdict:
     """The content of every recorded call still has the hash that is its key; shows calls, tokens and cost so far."""
-    return Verdict(find_altered_calls(llm_calls), llm_calls.height, figures=summarize_calls(llm_calls))
+    return Verdict(find_altered_calls(llm_calls), llm_calls.height, figures=summarize_calls(llm_calls).as_figures())

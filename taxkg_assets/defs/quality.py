@@ -46,7 +46,7 @@ document_quality = table(schemas.DocumentQuality, build_document_quality, group=
 
 def quality_check(check: DocumentCheck) -> dg.AssetChecksDefinition:
     """Make the asset check of a document check: it passes, or warns and names the documents."""
-    effect = "is held back" if check.strength == CORRUPT else "is served with a flag"
+    effect = "is held back" if check.severity == CORRUPT else "is served with a flag"
     finder = check.find if check.find is not None and not check.tables else build_document_quality
 
     @dg.asset_check(

@@ -19,7 +19,7 @@ from taxkg_assets.defs.home.models import (
     open_encoder,
     open_folder,
     open_untrained,
-    read_chosen,
+    read_chosen_encoder,
     weights_hash,
 )
 from taxkg_assets.defs.home.rerankers import open_scorer
@@ -139,7 +139,7 @@ def open_reranker_context(home: Home) -> RerankerTrainingContext:
 
 def open_late(home: Home) -> Candidate:
     """Open the late-interaction reranker, which uses the encoder in use."""
-    chosen = read_chosen(home, "model")
+    chosen = read_chosen_encoder(home)
     encoder = open_encoder(home)
     path = chosen["path"] if chosen is not None and encoder.model_name == chosen["name"] else ""
     scorer = open_scorer(home, kind="late", path=path, name=encoder.model_name)
@@ -152,7 +152,7 @@ def train_cross(home: Home, examples: Sequence[Example], dev: Sequence[Example])
 
     own = RerankerSettings(is_bfloat16=has_bfloat16() and not wants_gpu(home))
     settings = replace(own, steps=replace(own.steps, epochs=home.settings.train_epochs, seed=home.settings.train_seed))
-    chosen = read_chosen(home, "model")
+    chosen = read_chosen_encoder(home)
     start = (
         str(home.store.storage.local_copy(chosen["path"]))
         if chosen
@@ -176,10 +176,10 @@ def train_cross(home: Home, examples: Sequence[Example], dev: Sequence[Example])
 
 
 def rank_questions(home: Home, dev: Sequence[Example]) -> list[RankedList]:
-    """The best passages of the current search for development questions whose answer is among them.
+    """Return the best passages of the current search for development questions whose answer is among them.
 
-    None where the index is of another encoder than the one in use: that search will never be served. The next build
-    makes the index again, and the training after it evaluates the reranker.
+    Empty if another encoder than the one in use made the index, as that search will never be served. The next build
+    makes a new index, and the training after it evaluates the reranker.
     """
     named = home.store.read("index")
     encoder = open_encoder(home)

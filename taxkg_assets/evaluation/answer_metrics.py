@@ -10,12 +10,11 @@ import re
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import polars as pl
 
 from taxkg_assets.evaluation.matching import find_words, is_quoted
-from taxkg_assets.evaluation.metrics import find_required
+from taxkg_assets.evaluation.metrics import Labeled, find_required
 from taxkg_assets.evaluation.significance import score_interval
 
 ANSWER_METRICS = (
@@ -58,11 +57,17 @@ class Reply:
     is_abstained: bool
 
 
-def score_answer(query: Mapping[str, Any], reply: Reply) -> dict[str, float]:
+class NamedQuestion(Labeled):
+    """A labeled question with its id."""
+
+    id: str
+
+
+def score_answer(query: Labeled, reply: Reply) -> dict[str, float]:
     """Compute every metric that applies to a question; an abstention contains nothing, and nothing off the point.
 
     Args:
-        query: Question with `type` and `gold`.
+        query: The question.
         reply: Answer to it.
 
     Returns:
@@ -180,11 +185,11 @@ def score_reliability(
     return rows
 
 
-def find_outcomes(queries: Sequence[Mapping[str, Any]], replies: Mapping[str, Reply]) -> list[tuple[float, bool]]:
+def find_outcomes(queries: Sequence[NamedQuestion], replies: Mapping[str, Reply]) -> list[tuple[float, bool]]:
     """List confidence and correctness of each answer given.
 
     Args:
-        queries: Questions with `id`.
+        queries: The questions.
         replies: Answers by the question's id.
 
     Returns:
@@ -199,12 +204,12 @@ def find_outcomes(queries: Sequence[Mapping[str, Any]], replies: Mapping[str, Re
 
 
 def score_risk_coverage(
-    queries: Sequence[Mapping[str, Any]], replies: Mapping[str, Reply]
+    queries: Sequence[NamedQuestion], replies: Mapping[str, Reply]
 ) -> list[tuple[float, float, float]]:
     """Compute the risk-coverage curve.
 
     Args:
-        queries: Questions with `id`.
+        queries: The questions.
         replies: Answers by the question's id.
 
     Returns:
@@ -220,12 +225,12 @@ def score_risk_coverage(
 
 
 def score_answers(
-    queries: Sequence[Mapping[str, Any]], replies: Mapping[str, Reply], *, families: Mapping[str, str], seed: int = 0
+    queries: Sequence[NamedQuestion], replies: Mapping[str, Reply], *, families: Mapping[str, str], seed: int = 0
 ) -> pl.DataFrame:
     """Average every metric over all questions and over each type, with bootstrap intervals over document families.
 
     Args:
-        queries: Questions with `id` and `type`.
+        queries: The questions.
         replies: Answers by the question's id, of every question.
         families: Document family by the question's id.
         seed: Seed of the bootstrap.

@@ -11,6 +11,7 @@ import polars as pl
 from taxkg_assets.evaluation.answer_metrics import (
     ANSWER_METRICS,
     FIGURES,
+    NamedQuestion,
     Reply,
     find_calibration_floor,
     find_outcomes,
@@ -23,6 +24,7 @@ from taxkg_assets.evaluation.eval_report import ALL, find_families
 from taxkg_assets.evaluation.page import Block, Cell, Heading, Paragraph, Plot, Table, render_html, render_markdown
 from taxkg_assets.evaluation.plots import Curve, render_curves
 from taxkg_assets.evaluation.report import NOTHING, RenderedReport
+from taxkg_assets.records import EvalQueryRecord, iter_records
 from taxkg_assets.schemas import Documents, EvalQueries
 
 SYSTEM = "answer"
@@ -77,11 +79,17 @@ def render_answers(
     return RenderedReport(markdown=render_markdown(blocks), html=render_html(blocks, title=title))
 
 
-def _list_sets(queries: Queries) -> list[tuple[str, list[dict[str, Any]]]]:
+def _list_sets(queries: Queries) -> list[tuple[str, list[NamedQuestion]]]:
     """Return the resolved questions of each set."""
     resolved = queries.filter(pl.col("is_resolved")).sort("query_set", "query_id")
     return [
-        (str(name), [{**row, "id": row["query_id"]} for row in own.iter_rows(named=True)])
+        (
+            str(name),
+            [
+                NamedQuestion(id=row["query_id"], type=row["type"], gold=row["gold"])
+                for row in iter_records(own, EvalQueryRecord)
+            ],
+        )
         for (name,), own in resolved.partition_by("query_set", as_dict=True).items()
     ]
 

@@ -19,6 +19,7 @@ from taxkg_assets.evaluation.labels import Labels
 from taxkg_assets.evaluation.matching import squash
 from taxkg_assets.evaluation.naming import is_same_heading, is_same_label, is_same_path, read_key
 from taxkg_assets.evaluation.reliability import list_outcomes, score_reliability
+from taxkg_assets.records import AnchorRecord, iter_records
 from taxkg_assets.rules.floors import Floor
 from taxkg_assets.rules.models.naming import load_naming
 from taxkg_assets.schemas import Anchors, Documents, Elements, Registry, Sections, Tables
@@ -120,7 +121,7 @@ def find_floor_faults(score: LabeledScore, floors: Sequence[Floor]) -> pl.DataFr
     return pl.DataFrame(rows, schema=dict(zip(names, kinds, strict=True)), orient="row")
 
 
-def find_structural_owner(anchor_id: str | None, tree: Mapping[str, Row]) -> Row | None:
+def find_structural_owner(anchor_id: str | None, tree: Mapping[str, AnchorRecord]) -> AnchorRecord | None:
     """Find the innermost anchor that is not a run-in heading.
 
     Args:
@@ -196,7 +197,7 @@ def score_ownership(
     """
     wanted = labels.within(set(documents["document_id"])).ownership
     has_labels = pl.col("document_id").is_in({label.document_id for label in wanted})
-    tree = {row["anchor_id"]: row for row in anchors.filter(has_labels).iter_rows(named=True)}
+    tree = {row["anchor_id"]: row for row in iter_records(anchors.filter(has_labels), AnchorRecord)}
     of_document = defaultdict(list)
     for row in sections.filter(has_labels).iter_rows(named=True):
         of_document[row["document_id"]].append((row, squash(row["text"])))

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
 import dataframely as dy
 import polars as pl
 
+from taxkg_assets.records import FeedbackRecord
 from taxkg_assets.schemas import Feedback
 
 
-def build_feedback(entries: Iterable[Mapping[str, Any]]) -> dy.DataFrame[Feedback]:
+def build_feedback(entries: Iterable[FeedbackRecord]) -> dy.DataFrame[Feedback]:
     """Build the table of ratings.
 
     Args:
-        entries: For each rating the values of the table's columns.
+        entries: The ratings.
 
     Returns:
         One row per rating, sorted by `feedback_id`.

@@ -10,18 +10,16 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, TypedDict
 
 import dataframely as dy
 import polars as pl
 
 from taxkg_assets.evaluation.matching import count_tokens, cut_to_tokens, is_quoted
+from taxkg_assets.records import EvalQueryRecord, GoldPassageRecord, NearMissRecord, iter_records
 from taxkg_assets.rules.models.matching import load_matching
 from taxkg_assets.rules.models.semantic import load_semantic
 from taxkg_assets.schemas import Chunks, EvalQueries, EvalReport, EvalRuns, Metrics
-
-Passage = Mapping[str, Any]
-Query = Mapping[str, Any]
 
 METRICS = (
     "recall@5",
@@ -44,6 +42,13 @@ TOKEN_BUDGET = 2000
 NDCG_CUTOFF = 10
 
 
+class Labeled(TypedDict):
+    """The labels of a question that every metric reads."""
+
+    type: str
+    gold: list[GoldPassageRecord]
+
+
 @dataclass(frozen=True, slots=True)
 class Result:
     """One result as it is judged: its document and its text."""
@@ -60,21 +65,23 @@ class Finding:
     is_in_budget: tuple[bool, ...]
 
 
-def find_required(query: Query) -> list[Passage]:
+def find_required(query: Labeled) -> list[GoldPassageRecord]:
     """Return the gold passages that an answer needs: grade 2 and 3, or all where none is graded so.
 
     Args:
-        query: Question with `gold`.
+        query: The question.
     """
     gold = list(query["gold"])
     return [passage for passage in gold if passage["grade"] >= 2] or gold
 
 
-def find_passages(passages: Sequence[Passage], results: Sequence[Result], *, is_row: bool, budget: int) -> Finding:
+def find_passages(
+    passages: Sequence[GoldPassageRecord | NearMissRecord], results: Sequence[Result], *, is_row: bool, budget: int
+) -> Finding:
     """Find passages in a ranking.
 
     Args:
-        passages: Gold passages with `document` and `quote`.
+        passages: Gold passages, or near misses.
         results: Results, best first.
         is_row: Whether the quotes are table rows.
         budget: Tokens of all results that are shown.
@@ -141,11 +148,11 @@ def score_ndcg(ranks: Sequence[int | None], grades: Sequence[int], *, cutoff: in
     return min(1.0, gain / best) if best else 0.0
 
 
-def score_query(query: Query, results: Sequence[Result], *, is_abstained: bool) -> dict[str, float | None]:
+def score_query(query: EvalQueryRecord, results: Sequence[Result], *, is_abstained: bool) -> dict[str, float | None]:
     """Compute every metric that applies to a question.
 
     Args:
-        query: Question with `type`, `gold`, `near_miss` and `coverage`.
+        query: The question.
         results: Results, best first.
         is_abstained: Whether the system would abstain.
 
@@ -181,7 +188,7 @@ def score_query(query: Query, results: Sequence[Result], *, is_abstained: bool) 
     return scores
 
 
-def _score_near_miss(query: Query, results: Sequence[Result], *, is_hit: bool) -> float | None:
+def _score_near_miss(query: EvalQueryRecord, results: Sequence[Result], *, is_hit: bool) -> float | None:
     """Return 1 where a tempting wrong passage is first and no right one is."""
     if not results:
         return None
@@ -192,16 +199,16 @@ def _score_near_miss(query: Query, results: Sequence[Result], *, is_hit: bool) -
     return float(1 in finding.ranks)
 
 
-def _score_wrong_document(query: Query, results: Sequence[Result]) -> float | None:
+def _score_wrong_document(query: EvalQueryRecord, results: Sequence[Result]) -> float | None:
     """Return 1 where the first result is of a document without any gold passage."""
     return float(results[0].document_id not in {p["document"] for p in query["gold"]}) if results else None
 
 
-def find_metrics(query: Query) -> tuple[str, ...]:
+def find_metrics(query: Labeled) -> tuple[str, ...]:
     """Return the names of the metrics that the labels of a question allow.
 
     Args:
-        query: Question with `type` and `gold`.
+        query: The question.
     """
     is_unanswerable = query["type"] == "unanswerable"
     required = find_required(query)
@@ -238,7 +245,7 @@ def score_runs(eval_queries: dy.DataFrame[EvalQueries], eval_runs: dy.DataFrame[
     runs = _group_runs(eval_runs)
     rows = []
     for system in sorted({system for system, _, _ in runs}):
-        for query in eval_queries.sort("query_set", "query_id").iter_rows(named=True):
+        for query in iter_records(eval_queries.sort("query_set", "query_id"), EvalQueryRecord):
             place = (system, query["query_set"], query["query_id"])
             results, is_abstained = runs.get(place, ([], False))
             scores = score_query(query, results, is_abstained=is_abstained) if query["is_resolved"] else {}

@@ -11,7 +11,6 @@ import random
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import polars as pl
 
@@ -234,7 +233,7 @@ def score_near_misses(
     return found
 
 
-def describe_accuracy(accuracy: Accuracy) -> dict[str, Any]:
+def describe_accuracy(accuracy: Accuracy) -> dict[str, str | int | float | None]:
     """Return one accuracy as a flat row.
 
     Args:

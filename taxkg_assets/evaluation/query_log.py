@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 import dataframely as dy
 import polars as pl
 
+from taxkg_assets.records import QueryLogRecord
 from taxkg_assets.schemas import Feedback, QueryLog
 
 SHOWN = 20
@@ -16,11 +17,11 @@ SHOWN = 20
 _ABSTAINED = ("abstention", "silence")
 
 
-def build_query_log(entries: Iterable[Mapping[str, Any]]) -> dy.DataFrame[QueryLog]:
+def build_query_log(entries: Iterable[QueryLogRecord]) -> dy.DataFrame[QueryLog]:
     """Build the table of questions.
 
     Args:
-        entries: For each question the values of the table's columns.
+        entries: The questions.
 
     Returns:
         One row per question, sorted by `entry_id`.
@@ -29,7 +30,7 @@ def build_query_log(entries: Iterable[Mapping[str, Any]]) -> dy.DataFrame[QueryL
     return QueryLog.validate(rows.sort("entry_id"))
 
 
-def summarize_usage(query_log: dy.DataFrame[QueryLog], feedback: dy.DataFrame[Feedback]) -> dict[str, Any]:
+def summarize_usage(query_log: dy.DataFrame[QueryLog], feedback: dy.DataFrame[Feedback]) -> dict[str, int | float]:
     """Count the questions of a log, and how they were answered and rated.
 
     Args:

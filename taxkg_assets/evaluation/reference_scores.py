@@ -17,6 +17,7 @@ from taxkg_assets.evaluation.extraction_scores import (
 )
 from taxkg_assets.evaluation.labels import AnchorLabel, Labels, ReferenceLabel, ScopeLabel
 from taxkg_assets.evaluation.naming import is_same_evidence, is_same_heading, read_target
+from taxkg_assets.records import AnchorRecord, iter_records
 from taxkg_assets.schemas import Anchors, Documents, References
 
 Row = Mapping[str, Any]
@@ -151,7 +152,7 @@ def _find_inside(labels: Labels, anchors: dy.DataFrame[Anchors]) -> Callable[[Ro
     A reference without a known owner is, on the pages of the span.
     """
     scopes = {scope.document_id: _read_scope(scope, labels.anchors) for scope in labels.references_scope}
-    tree = {row["anchor_id"]: row for row in anchors.iter_rows(named=True)}
+    tree = {row["anchor_id"]: row for row in iter_records(anchors, AnchorRecord)}
 
     def is_inside(row: Row) -> bool:
         scope = scopes.get(row["document_id"])

@@ -9,10 +9,10 @@ from typing import Literal
 
 import polars as pl
 
-Strength = Literal["corrupt", "incomplete"]
-CORRUPT: Strength = "corrupt"
+Severity = Literal["corrupt", "incomplete"]
+CORRUPT: Severity = "corrupt"
 """The document is held back: its old rows stay, and `quarantine` gives the reason."""
-INCOMPLETE: Strength = "incomplete"
+INCOMPLETE: Severity = "incomplete"
 """The document is served and flagged in `document_quality`."""
 
 REPORT = (
@@ -33,7 +33,7 @@ class DocumentCheck:
     """
 
     name: str
-    strength: Strength
+    severity: Severity
     on: str
     broken: str
     remedy: str
@@ -131,7 +131,7 @@ def find_failed_check(
         The check and the offending rows; None if all pass.
     """
     for check in checks:
-        if check.strength == CORRUPT and check.find is not None:
+        if check.severity == CORRUPT and check.find is not None:
             offending = check.find_offending(frames)
             if offending.height:
                 return check, offending

@@ -113,7 +113,7 @@ def _withheld_rows(withheld: Mapping[str, Mapping[str, Any]]) -> Iterator[dict[s
 
 def _by_document(check: DocumentCheck, frames: Mapping[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
     """The offending rows of an incomplete check by document; a corrupt one ran before the rows were published."""
-    if check.strength == CORRUPT:
+    if check.severity == CORRUPT:
         return {}
     offending = check.find_offending(frames)
     return {str(key): rows for (key,), rows in offending.group_by("document_id", maintain_order=True)}
@@ -124,7 +124,7 @@ def _judge(check: DocumentCheck, document_id: str, offending: pl.DataFrame | Non
     return {
         "document_id": document_id,
         "law": check.name,
-        "strength": check.strength,
+        "strength": check.severity,
         "outcome": "passed" if is_kept else "flagged",
         "rows": 0 if offending is None else offending.height,
         "message": "" if offending is None else check.describe(offending.height),

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import combinations, pairwise
-from typing import Any
 
 from taxkg_assets.graph.catalogue import Catalogue, Entry
 from taxkg_assets.graph.resolution import Resolver, expand_key, face_node_id
+from taxkg_assets.records import BoxRecord
 
 _SURE = 0.95
 _NEAR = 0.8
@@ -39,7 +39,7 @@ class Link:
     confidence: float
 
 
-def find_links(catalogue: Catalogue, resolver: Resolver, *, registry: Iterable[Mapping[str, Any]]) -> Iterator[Link]:
+def find_links(catalogue: Catalogue, resolver: Resolver, *, registry: Iterable[BoxRecord]) -> Iterator[Link]:
     """Find the relations between boxes and between documents that follow from forms, keys, labels and revisions.
 
     Args:
@@ -71,7 +71,7 @@ def fold_label(label: str) -> str:
     return " ".join(re.findall(r"[a-z0-9%§]+", label.casefold()))
 
 
-def _same_fields(catalogue: Catalogue, resolver: Resolver, rows: list[Mapping[str, Any]]) -> Iterator[Link]:
+def _same_fields(catalogue: Catalogue, resolver: Resolver, rows: list[BoxRecord]) -> Iterator[Link]:
     """Join each box on a face to its headings for the recipient and for the filer, and these to each other."""
     for row in rows:
         entry = catalogue.entries[row["document_id"]]
@@ -110,9 +110,9 @@ def _box_anchors(resolver: Resolver, document_id: str, key: str, *, form: str) -
     return found
 
 
-def _other_revisions(catalogue: Catalogue, rows: list[Mapping[str, Any]]) -> Iterator[Link]:
+def _other_revisions(catalogue: Catalogue, rows: list[BoxRecord]) -> Iterator[Link]:
     """Join a box to the box of the same number and label on the form's next older face."""
-    by_document: dict[str, dict[str, Mapping[str, Any]]] = defaultdict(dict)
+    by_document: dict[str, dict[str, BoxRecord]] = defaultdict(dict)
     for row in rows:
         by_document[row["document_id"]][row["box_key"]] = row
     for entries in _series(catalogue).values():
@@ -129,13 +129,13 @@ def _other_revisions(catalogue: Catalogue, rows: list[Mapping[str, Any]]) -> Ite
                     )
 
 
-def _same_concepts(catalogue: Catalogue, rows: list[Mapping[str, Any]]) -> Iterator[Link]:
+def _same_concepts(catalogue: Catalogue, rows: list[BoxRecord]) -> Iterator[Link]:
     """Join boxes of different forms with the same label, on each form's newest face."""
     newest: dict[str, str] = {}
     for form in sorted({row["form"] for row in rows}):
         entries = [entry for entry in catalogue.find_all(form, "form") if not entry.is_draft]
         newest[form] = (entries or catalogue.find_all(form, "form"))[-1].document_id
-    by_label: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
+    by_label: dict[str, list[BoxRecord]] = defaultdict(list)
     for row in rows:
         if newest[row["form"]] == row["document_id"] and len(fold_label(row["label"])) > 2:
             by_label[fold_label(row["label"])].append(row)

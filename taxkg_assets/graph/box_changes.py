@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from taxkg_assets.graph.text_diff import Change, find_changes, find_masked_words, read_wording
+from taxkg_assets.records import FaceRecord
 
-Box = Mapping[str, Any]
+Box = FaceRecord
 
 
 def find_box_changes(before: Sequence[Box], after: Sequence[Box], *, years: int) -> Iterator[dict[str, Any]]:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
+from taxkg_assets.records import DocumentRecord
 from taxkg_assets.rules.forms import find_perspective, split_forms
 
 _MONTHS_A_YEAR = 12
@@ -72,7 +72,7 @@ class Catalogue:
         documents: Rows of `documents`.
     """
 
-    def __init__(self, documents: Iterable[Mapping[str, Any]]) -> None:
+    def __init__(self, documents: Iterable[DocumentRecord]) -> None:
         """Index the documents by form and document type."""
         self.entries: dict[str, Entry] = {}
         self._by_form: dict[tuple[str, str], list[Entry]] = defaultdict(list)

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import polars as pl
 
 from taxkg_assets.graph.catalogue import revision_months
 from taxkg_assets.graph.revisions import find_consecutive
+from taxkg_assets.records import DocumentRecord, RevisionRecord, iter_records
 from taxkg_assets.rules.loader import find_rule
 
 _MARKDOWN_SIGNS = re.compile(r"([\\`*_\[\]<>|#~])")
@@ -73,7 +73,7 @@ class ChangeReport:
 
 
 def build_change_report(
-    changes: Iterable[Mapping[str, Any]], *, before: Mapping[str, Any], after: Mapping[str, Any]
+    changes: Iterable[RevisionRecord], *, before: DocumentRecord, after: DocumentRecord
 ) -> ChangeReport:
     """Group the changes between two documents.
 
@@ -115,9 +115,9 @@ def build_change_reports(revisions: pl.DataFrame, documents: pl.DataFrame) -> li
     Returns:
         One report per pair, those without a change included.
     """
-    rows = {row["document_id"]: row for row in documents.iter_rows(named=True)}
-    changes: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
-    for row in revisions.iter_rows(named=True):
+    rows = {row["document_id"]: row for row in iter_records(documents, DocumentRecord)}
+    changes: dict[tuple[str, str], list[RevisionRecord]] = defaultdict(list)
+    for row in iter_records(revisions, RevisionRecord):
         changes[row["from_document_id"], row["to_document_id"]].append(row)
     return [
         build_change_report(changes[before, after], before=rows[before], after=rows[after])
@@ -125,30 +125,30 @@ def build_change_reports(revisions: pl.DataFrame, documents: pl.DataFrame) -> li
     ]
 
 
-def _form_name(document: Mapping[str, Any]) -> str:
+def _form_name(document: DocumentRecord) -> str:
     form = document["form"] or document["title"] or document["document_id"]
     name = form if form.startswith(("Pub.", "Schedule", "Form")) else f"Form {form}"
     return f"Instructions for {name}" if document["doc_type"] == "filer_instructions" else name
 
 
-def _revision_name(document: Mapping[str, Any]) -> str:
+def _revision_name(document: DocumentRecord) -> str:
     """Return the name of a revision: January 2024 for `2024-01`."""
     match = re.fullmatch(r"(\d{4})-(\d\d)", document["revision"])
     name = f"{_MONTHS[int(match[2]) - 1]} {match[1]}" if match else document["revision"] or document["document_id"]
     return f"{name} (draft)" if document["is_draft"] else name
 
 
-def _build_name(document: Mapping[str, Any]) -> str:
+def _build_name(document: DocumentRecord) -> str:
     made = f"file of {document['pdf_modified_on']}" if document["pdf_modified_on"] else document["document_id"]
     return f"{_revision_name(document)}, {made}"
 
 
-def _draft_note(document: Mapping[str, Any]) -> str:
+def _draft_note(document: DocumentRecord) -> str:
     is_draft: bool = document["is_draft"]
     return f"{document['document_id']} is a draft: not for filing, and it may still change." if is_draft else ""
 
 
-def _item(row: Mapping[str, Any]) -> Item:
+def _item(row: RevisionRecord) -> Item:
     path = row["heading_path"].split(" > ") if row["heading_path"] else []
     is_heading = row["kind"].split()[0] not in ("text", "row", "moved") and row["perspective"] != "face"
     return Item(
@@ -162,7 +162,7 @@ def _item(row: Mapping[str, Any]) -> Item:
     )
 
 
-def _what(row: Mapping[str, Any]) -> str:
+def _what(row: RevisionRecord) -> str:
     """Return the kind of the change; a reserved box that got a label is put to use, and the reverse."""
     if row["kind"] == "box renamed":
         had, has = (not _is_reserved(row[side]) for side in ("before", "after"))
@@ -175,7 +175,7 @@ def _is_reserved(label: str) -> bool:
     return find_rule("revisions", "reserved", "no_use").pattern.search(label) is not None
 
 
-def find_group(row: Mapping[str, Any]) -> str:
+def find_group(row: RevisionRecord) -> str:
     """Decide which group of `GROUPS` a change belongs to.
 
     Args:
@@ -196,7 +196,7 @@ def find_group(row: Mapping[str, Any]) -> str:
     return "Lines and codes" if _is_printed_line(row) else "Instructions"
 
 
-def _is_printed_line(row: Mapping[str, Any]) -> bool:
+def _is_printed_line(row: RevisionRecord) -> bool:
     """Return whether the text is that of a line itself, which begins with its number or letter, and not about it."""
     number = row["key"].removeprefix("line_")
     first = (row["after"] or row["before"]).split(maxsplit=1)[:1]
@@ -216,9 +216,10 @@ def name_key(key: str) -> str:
     return f"{kind.capitalize()} {number.replace('-', '–').replace('_', ', ')}" if number else ""
 
 
-def _places(row: Mapping[str, Any]) -> str:
+def _places(row: RevisionRecord) -> str:
     """Return the pages of both wordings: `p. 4`, or `p. 4 → 5`."""
-    sides = [", ".join(map(str, sorted({p["page"] for p in row[f"{side}_places"]}))) for side in ("before", "after")]
+    places = (row["before_places"], row["after_places"])
+    sides = [", ".join(map(str, sorted({place["page"] for place in side}))) for side in places]
     pages = list(dict.fromkeys(side for side in sides if side))
     return f"p. {' → '.join(pages)}" if pages else ""
 
@@ -226,7 +227,7 @@ def _places(row: Mapping[str, Any]) -> str:
 # ----------------------------------------------------------------------------------------------------- word diff
 
 
-def find_segments(row: Mapping[str, Any]) -> list[tuple[str, str]]:
+def find_segments(row: RevisionRecord) -> list[tuple[str, str]]:
     """Divide the two wordings of a change into what stayed, what was removed and what was added.
 
     Long stretches that stayed are shortened; the whole wording is in `before` and `after`.

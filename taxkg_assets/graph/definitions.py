@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from taxkg_assets.graph.resolution import Resolver, fold_heading
+from taxkg_assets.records import AnchorRecord, BoxRecord
 from taxkg_assets.rules.models.aliases import load_aliases
 
 _OWN_FORM = 0.9
@@ -35,7 +35,7 @@ class Definitions:
     """
 
     def __init__(
-        self, resolver: Resolver, *, registry: Iterable[Mapping[str, Any]], texts: Iterable[tuple[str | None, str]]
+        self, resolver: Resolver, *, registry: Iterable[BoxRecord], texts: Iterable[tuple[str | None, str]]
     ) -> None:
         """Index the names of boxes by face, and over the newest faces."""
         self._resolver = resolver
@@ -44,8 +44,8 @@ class Definitions:
             self._texts[anchor_id].append(text)
         rows = list(registry)
         newest = {entry.document_id for entry in resolver.catalogue.find_newest_faces()}
-        self._on_face: dict[tuple[str, str], list[Mapping[str, Any]]] = defaultdict(list)
-        self._anywhere: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
+        self._on_face: dict[tuple[str, str], list[BoxRecord]] = defaultdict(list)
+        self._anywhere: dict[str, list[BoxRecord]] = defaultdict(list)
         for row in rows:
             for name in sorted({fold_heading(name) for name in (row["label"], *row["aliases"])} - {""}):
                 self._on_face[row["document_id"], name].append(row)
@@ -59,7 +59,7 @@ class Definitions:
             if found is not None:
                 yield found
 
-    def find(self, anchor: Mapping[str, Any]) -> Definition | None:
+    def find(self, anchor: AnchorRecord) -> Definition | None:
         """Find the box that a heading names.
 
         It is a box of the form that the text is about. A text about no form, such as a publication, means a box if it

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import dataframely as dy
@@ -18,6 +18,14 @@ from taxkg_assets.graph.memory import Memory, NoMemory
 from taxkg_assets.graph.resolution import Resolver, Target, face_node_id
 from taxkg_assets.graph.revision_edges import find_revision_links
 from taxkg_assets.graph.sentence_nodes import EvidenceNodes
+from taxkg_assets.records import (
+    AnchorRecord,
+    BoxRecord,
+    DocumentRecord,
+    LineRecord,
+    ReferenceRecord,
+    iter_records,
+)
 from taxkg_assets.rules.sentences import find_sentences
 from taxkg_assets.schemas import Anchors, Documents, Edges, Flows, Lines, Links, Nodes, References, Registry, Sections
 
@@ -67,12 +75,12 @@ def build_edges(
     Source:
         rules/relations.yaml.
     """
-    document_rows = documents.to_dicts()
+    document_rows = list(iter_records(documents, DocumentRecord))
     catalogue = Catalogue(document_rows)
-    registry_rows = registry.sort("document_id", "box_key").to_dicts()
+    registry_rows = list(iter_records(registry.sort("document_id", "box_key"), BoxRecord))
     resolver = _make_resolver(catalogue, nodes, anchors=anchors, registry=registry_rows)
     texts = sections.select("anchor_id", "text").iter_rows()
-    explained = find_explanations(lines.iter_rows(named=True), resolver.anchors.values(), documents=document_rows)
+    explained = find_explanations(iter_records(lines, LineRecord), resolver.anchors.values(), documents=document_rows)
     known = frozenset(nodes["node_id"])
     memory = memory or NoMemory()
     continued = find_revision_links(documents, anchors, sections=sections, lines=lines, node_ids=known, memory=memory)
@@ -96,11 +104,11 @@ def _make_resolver(
     nodes: dy.DataFrame[Nodes],
     *,
     anchors: dy.DataFrame[Anchors],
-    registry: list[dict[str, Any]],
+    registry: list[BoxRecord],
 ) -> Resolver:
     return Resolver(
         catalogue,
-        anchors=anchors.sort("anchor_id").to_dicts(),
+        anchors=iter_records(anchors.sort("anchor_id"), AnchorRecord),
         registry=registry,
         tables=nodes.filter(pl.col("level") == "table").select("document_id", "node_id", "text").iter_rows(),
         paragraphs=nodes.filter(pl.col("level") == "paragraph")["node_id"].to_list(),
@@ -181,7 +189,7 @@ def _definition_edges(definitions: Definitions, sections: dy.DataFrame[Sections]
     return pl.DataFrame(rows, schema=Edges.create_empty().schema, orient="row")
 
 
-def _name_relation(row: Mapping[str, Any], target: Target) -> str:
+def _name_relation(row: ReferenceRecord, target: Target) -> str:
     """Return the relation of an edge: that of the sentence, else the kind of target of a plain mention."""
     if row["relation"] != "references":
         return str(row["relation"])
@@ -189,12 +197,12 @@ def _name_relation(row: Mapping[str, Any], target: Target) -> str:
 
 
 def _semantic_edges(references: dy.DataFrame[References], *, resolver: Resolver, owners: EvidenceNodes) -> pl.DataFrame:
-    rows = _resolve(references.iter_rows(named=True), resolver=resolver, owners=owners)
+    rows = _resolve(iter_records(references, ReferenceRecord), resolver=resolver, owners=owners)
     return pl.DataFrame(list(rows), schema=Edges.create_empty().schema, orient="row")
 
 
 def _resolve(
-    references: Iterable[Mapping[str, Any]], *, resolver: Resolver, owners: EvidenceNodes
+    references: Iterable[ReferenceRecord], *, resolver: Resolver, owners: EvidenceNodes
 ) -> Iterator[dict[str, Any]]:
     for row in references:
         if row["is_self"] and row["relation"] == "references":

@@ -10,16 +10,15 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from taxkg_assets.graph.alignment import Link
 from taxkg_assets.graph.catalogue import Catalogue, Entry
 from taxkg_assets.graph.line_nodes import node_of
+from taxkg_assets.records import AnchorRecord, DocumentRecord, LineRecord
 from taxkg_assets.rules.anchored_search import matches_any
 from taxkg_assets.rules.forms import split_forms
 from taxkg_assets.rules.loader import load_rules
 
-Row = Mapping[str, Any]
 _SURE = 0.95
 _NEAR = 0.8
 _BOOKLET = "filer_instructions"
@@ -49,7 +48,9 @@ class Heading:
     forms: tuple[str, ...]
 
 
-def find_explanations(lines: Iterable[Row], anchors: Iterable[Row], *, documents: Sequence[Row]) -> Iterator[Link]:
+def find_explanations(
+    lines: Iterable[LineRecord], anchors: Iterable[AnchorRecord], *, documents: Sequence[DocumentRecord]
+) -> Iterator[Link]:
     """Join the lines and columns of each form to the headings that explain them.
 
     Args:
@@ -85,15 +86,15 @@ def find_explanations(lines: Iterable[Row], anchors: Iterable[Row], *, documents
 class _Faces:
     """Lines and columns of the forms, by document."""
 
-    def __init__(self, lines: Iterable[Row], documents: Sequence[Row]) -> None:
+    def __init__(self, lines: Iterable[LineRecord], documents: Sequence[DocumentRecord]) -> None:
         """Index the lines and the documents that print them."""
-        self.lines: dict[str, list[Row]] = defaultdict(list)
+        self.lines: dict[str, list[LineRecord]] = defaultdict(list)
         for row in lines:
             if row["kind"] in ("line", "column") and row["anchor_id"] is not None:
                 self.lines[row["document_id"]].append(row)
         self.catalogue = Catalogue([row for row in documents if row["document_id"] in self.lines])
 
-    def translate(self, own: Sequence[Row], booklet: Entry, form: str) -> list[tuple[Row, Row]]:
+    def translate(self, own: Sequence[LineRecord], booklet: Entry, form: str) -> list[tuple[LineRecord, LineRecord]]:
         """Pair lines with those that they are, or were, in the revision of a form that a booklet explains."""
         face = self.catalogue.find_nearest(form, "form", to=booklet)
         if face is None:
@@ -102,10 +103,10 @@ class _Faces:
         return [(row, there[row["canonical_id"]]) for row in own if row["canonical_id"] in there]
 
 
-def _read_headings(anchors: Iterable[Row], documents: Sequence[Row]) -> dict[str, list[Heading]]:
+def _read_headings(anchors: Iterable[AnchorRecord], documents: Sequence[DocumentRecord]) -> dict[str, list[Heading]]:
     """Read the headings of the instructions that name lines or columns of a form, in the order of the booklets."""
     forms = {row["document_id"]: row["form"] for row in documents if row["doc_type"] == _BOOKLET}
-    known: dict[str, Row] = {}
+    known: dict[str, AnchorRecord] = {}
     for row in anchors:
         if row["document_id"] in forms:
             known[row["anchor_id"]] = row
@@ -145,7 +146,7 @@ def _read_names(heading: str) -> tuple[tuple[tuple[str, str], ...], tuple[str, .
     return tuple(spans), columns
 
 
-def _is_of_form(row: Row, spans: Sequence[tuple[str, str]], known: Mapping[str, Row]) -> bool:
+def _is_of_form(row: AnchorRecord, spans: Sequence[tuple[str, str]], known: Mapping[str, AnchorRecord]) -> bool:
     """Decide whether a heading names lines of the form: neither of a worksheet nor of another form."""
     for above in _headings_above(row, known):
         if matches_any("lines", "worksheets", above["heading"]):
@@ -156,19 +157,20 @@ def _is_of_form(row: Row, spans: Sequence[tuple[str, str]], known: Mapping[str, 
     return not matches_any("lines", "worksheets", row["heading"])
 
 
-def _headings_above(row: Row, known: Mapping[str, Row]) -> Iterator[Row]:
-    while row["parent_anchor_id"] in known:
-        row = known[row["parent_anchor_id"]]
-        yield row
+def _headings_above(row: AnchorRecord, known: Mapping[str, AnchorRecord]) -> Iterator[AnchorRecord]:
+    above = known.get(row["parent_anchor_id"] or "")
+    while above is not None:
+        yield above
+        above = known.get(above["parent_anchor_id"] or "")
 
 
-def _part_above(row: Row, known: Mapping[str, Row]) -> str:
+def _part_above(row: AnchorRecord, known: Mapping[str, AnchorRecord]) -> str:
     """Return the part of the form that a heading is under; empty where there is none."""
     parts = (above["key"] for above in _headings_above(row, known) if above["kind"] == "part" and above["key"])
     return str(next(parts, "")).partition("_")[2]
 
 
-def _explains(heading: Heading, line: Row, keys: Collection[str]) -> bool:
+def _explains(heading: Heading, line: LineRecord, keys: Collection[str]) -> bool:
     """Decide whether a heading explains a line; one of a number means its letters where the number is not printed."""
     if heading.part and heading.part != line["part"]:
         return False

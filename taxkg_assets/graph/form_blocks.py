@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from taxkg_assets.records import PieceRecord
 from taxkg_assets.rules.models.revisions import load_revisions
 
-Place = dict[str, Any]
-"""`start`, `end` in the passage's text, `page` and the corners of a rectangle."""
+Place = PieceRecord
+"""The rectangle of a range of the passage's text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +34,12 @@ class Fragment:
     part: Part
 
     @property
-    def first(self) -> Mapping[str, Any]:
+    def first(self) -> Place:
         """Return the rectangle of its first line."""
         return self.part.places[0]
 
     @property
-    def last(self) -> Mapping[str, Any]:
+    def last(self) -> Place:
         """Return the rectangle of its last line."""
         return self.part.places[-1]
 
@@ -70,11 +70,11 @@ def find_blocks(fragments: Sequence[Fragment]) -> list[list[Fragment]]:
     return blocks
 
 
-def _middle(place: Mapping[str, Any]) -> float:
+def _middle(place: Place) -> float:
     return float(place["y0_pt"] + place["y1_pt"]) / 2
 
 
-def _overlap(a: Mapping[str, Any], b: Mapping[str, Any]) -> bool:
+def _overlap(a: Place, b: Place) -> bool:
     """Return whether at least half of the narrower one is under or above the other."""
     shared = min(a["x1_pt"], b["x1_pt"]) - max(a["x0_pt"], b["x0_pt"])
     return bool(shared > 0.5 * min(a["x1_pt"] - a["x0_pt"], b["x1_pt"] - b["x0_pt"]))

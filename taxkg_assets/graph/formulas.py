@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
-from typing import Any
 
 import dataframely as dy
 import polars as pl
@@ -14,10 +13,10 @@ from taxkg_assets import schemas
 from taxkg_assets.graph.arithmetic.keys import Span, expand_range
 from taxkg_assets.graph.arithmetic.statement import Operand, Statement, read_statement
 from taxkg_assets.graph.totals import mark_totals
+from taxkg_assets.records import FormulaRecord, LineRecord, iter_records
 from taxkg_assets.rules.forms import form_pattern
 from taxkg_assets.rules.loader import load_rules
 
-Row = Mapping[str, Any]
 Place = tuple[str, str]
 """Part and key."""
 Spans = Mapping[Place, Sequence[Span]]
@@ -38,7 +37,7 @@ def build_formulas(
     spans = _find_spans(fields)
     forms = lines["form"].unique().sort().to_list()
     rows = []
-    for line in lines.filter(pl.col("kind").is_in(("line", "step"))).iter_rows(named=True):
+    for line in iter_records(lines.filter(pl.col("kind").is_in(("line", "step"))), LineRecord):
         statement = read_statement(line["label"])
         if statement is not None:
             rows.append(_row_of(line, statement, spans=spans.get(line["document_id"], {}), forms=forms))
@@ -86,7 +85,7 @@ def _find_spans(fields: pl.DataFrame) -> dict[str, dict[tuple[str, str], list[Sp
     return found
 
 
-def _row_of(line: Row, statement: Statement, *, spans: Spans, forms: Sequence[str]) -> dict[str, Any]:
+def _row_of(line: LineRecord, statement: Statement, *, spans: Spans, forms: Sequence[str]) -> FormulaRecord:
     operands: list[Place] = []
     problem = statement.problem
     for operand in statement.operands:
@@ -117,7 +116,7 @@ def _row_of(line: Row, statement: Statement, *, spans: Spans, forms: Sequence[st
     }
 
 
-def _resolve(operand: Operand, line: Row, *, spans: Spans, forms: Sequence[str]) -> list[Place]:
+def _resolve(operand: Operand, line: LineRecord, *, spans: Spans, forms: Sequence[str]) -> list[Place]:
     """Give the lines that an operand names; of equal keys in several parts, those of the part named, else its own."""
     if operand.form and (form := _name_form(operand.form, forms)) != line["form"]:
         return [("", f"line_{operand.first} ({form})")]
@@ -138,9 +137,9 @@ def _name_form(words: str, forms: Sequence[str]) -> str:
     return named[0] if named else words.removeprefix("Form ")
 
 
-def _mark_cycles(rows: Sequence[dict[str, Any]]) -> None:
+def _mark_cycles(rows: Sequence[FormulaRecord]) -> None:
     """Mark as unparsed the lines of a document that would be computed from themselves."""
-    by_document: dict[str, dict[Place, list[dict[str, Any]]]] = defaultdict(lambda: defaultdict(list))
+    by_document: dict[str, dict[Place, list[FormulaRecord]]] = defaultdict(lambda: defaultdict(list))
     for row in rows:
         by_document[row["document_id"]][row["part"], row["key"]].append(row)
     for own in by_document.values():
@@ -148,11 +147,12 @@ def _mark_cycles(rows: Sequence[dict[str, Any]]) -> None:
             {at: sorted({o for row in of for o in _operands_of(row)}) for at, of in own.items()}
         ):
             for row in (row for at in cycle for row in own[at] if row["operands"]):
-                row |= {"operation": "unparsed", "operands": [], "operand_parts": [], "factor": None, "bound": ""}
+                row["operation"], row["operands"], row["operand_parts"] = "unparsed", [], []
+                row["factor"], row["bound"] = None, ""
                 row["problem"] = "the line would be computed from itself"
 
 
-def _operands_of(row: Row) -> list[Place]:
+def _operands_of(row: FormulaRecord) -> list[Place]:
     return list(zip(row["operand_parts"], row["operands"], strict=True))
 
 

@@ -277,7 +277,7 @@ def score_connected(nodes: dy.DataFrame[Nodes], edges: dy.DataFrame[Edges]) -> f
     return 1.0 if inside == 0 else 1 - find_unconnected_nodes(nodes, edges).height / inside
 
 
-def score_outreach(nodes: dy.DataFrame[Nodes], edges: dy.DataFrame[Edges]) -> float:
+def score_connected_beyond(nodes: dy.DataFrame[Nodes], edges: dy.DataFrame[Edges]) -> float:
     """Return the share of the nodes of the corpus that are connected to something beyond their document.
 
     An external node counts: two documents that cite one law are connected. `follows` does not count.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator
 
 from taxkg_assets.graph.catalogue import Entry
+from taxkg_assets.records import ReferenceRecord
 from taxkg_assets.rules.loader import load_rules
 
 _LAST_DIVISION = re.compile(r"\([A-Za-z0-9]+\)$")
@@ -67,7 +67,7 @@ class Laws:
         """
         self._parts.setdefault((document_id, name), anchor_id)
 
-    def find(self, reference: Mapping[str, Any], *, near: Entry) -> tuple[str, bool] | None:
+    def find(self, reference: ReferenceRecord, *, near: Entry) -> tuple[str, bool] | None:
         """Find the section, chapter or document that a citation names.
 
         Of several revisions of a law the nearest to the citing document counts. A subdivision is found in its section.

@@ -9,6 +9,7 @@ import dataframely as dy
 import polars as pl
 
 from taxkg_assets.graph.line_nodes import node_of
+from taxkg_assets.records import LineRecord, iter_records
 from taxkg_assets.schemas import Edges, Flows, Lines, Nodes
 
 _SURE = 0.95
@@ -30,7 +31,7 @@ def find_flow_edges(flows: dy.DataFrame[Flows], lines: dy.DataFrame[Lines], node
         Rows of `edges`.
     """
     texts = dict(nodes.filter(pl.col("level") == "anchor").select("node_id", "text").iter_rows())
-    ids = {(row["document_id"], row["part"], row["key"]): node_of(row) for row in lines.iter_rows(named=True)}
+    ids = {(row["document_id"], row["part"], row["key"]): node_of(row) for row in iter_records(lines, LineRecord)}
     rows = []
     for flow in flows.filter(pl.col("problem") == "").iter_rows(named=True):
         source, target = (

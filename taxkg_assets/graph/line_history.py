@@ -8,36 +8,44 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import TypedDict
 
 from taxkg_assets.graph.names import expand, fold_name
+from taxkg_assets.records import LineRecord
 from taxkg_assets.rules.loader import load_rules
 from taxkg_assets.rules.models.lines import load_lines
 
-Row = Mapping[str, Any]
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _MOST_WORDS = 8
 LineId = tuple[str, str, str]
 """Document, part and key."""
 
 
-def find_histories(rows: Sequence[Row], *, drafts: Collection[str]) -> dict[LineId, list[str]]:
+class NumberedRecord(TypedDict):
+    """Columns of a row of `lines`, or of `fields`, that identify the line."""
+
+    document_id: str
+    part: str
+    key: str
+
+
+def find_histories(rows: Sequence[LineRecord], *, drafts: Collection[str]) -> dict[LineId, list[str]]:
     """List the names of each line in the older revisions of its form, the next older first.
 
     Args:
-        rows: Lines of all documents, with document_id, form, revision, part, key, kind and label.
+        rows: Rows of `lines` of all documents; their history is not read.
         drafts: Documents that no later revision continues.
 
     Returns:
         For each line its names `<form>/<revision>/<part>/<key>`; empty where it is new.
     """
-    by_form: dict[str, dict[tuple[str, str], list[Row]]] = defaultdict(lambda: defaultdict(list))
+    by_form: dict[str, dict[tuple[str, str], list[LineRecord]]] = defaultdict(lambda: defaultdict(list))
     for row in rows:
         by_form[row["form"]][row["revision"], row["document_id"]].append(row)
     found: dict[LineId, list[str]] = {}
     for of_form in by_form.values():
-        older: list[Row] = []
-        before: list[Row] = []
+        older: list[LineRecord] = []
+        before: list[LineRecord] = []
         revision = ""
         for (own_revision, document_id), lines in sorted(of_form.items()):
             if own_revision != revision:
@@ -51,17 +59,17 @@ def find_histories(rows: Sequence[Row], *, drafts: Collection[str]) -> dict[Line
     return found
 
 
-def name_lasting(rows: Sequence[Row]) -> dict[LineId, str]:
+def name_lasting(rows: Sequence[LineRecord]) -> dict[LineId, str]:
     """Name each line by its form and its words in the oldest revision: documents that state the same change no name.
 
     Args:
-        rows: Lines of all documents with their history, of one document in the order in which it prints them.
+        rows: Rows of `lines` of all documents with their history, of one document in the order in which it prints them.
 
     Returns:
         For each line `<form>/<words>`, the same for all lines of one history and for no two lines of a document; words
         that several lines of the oldest revision share are followed by part and key.
     """
-    by_document: dict[str, list[Row]] = defaultdict(list)
+    by_document: dict[str, list[LineRecord]] = defaultdict(list)
     for row in rows:
         by_document[row["document_id"]].append(row)
     slugs: dict[str, str] = {}
@@ -76,7 +84,7 @@ def name_lasting(rows: Sequence[Row]) -> dict[LineId, str]:
     return _part_shared(names, oldest)
 
 
-def _with_place(name: str, line: Row) -> str:
+def _with_place(name: str, line: LineRecord) -> str:
     return "/".join((name.rstrip("/"), *([line["part"]] if line["part"] else []), line["key"]))
 
 
@@ -95,7 +103,7 @@ def _revision_of(name: str) -> tuple[str, str]:
     return name.split("/")[1], name
 
 
-def pair_lines(older: Sequence[Row], newer: Sequence[Row]) -> dict[int, int]:
+def pair_lines(older: Sequence[LineRecord], newer: Sequence[LineRecord]) -> dict[int, int]:
     """Pair the lines of two revisions, each at most once.
 
     Args:
@@ -127,8 +135,8 @@ def pair_lines(older: Sequence[Row], newer: Sequence[Row]) -> dict[int, int]:
 
 def _pair_by_similarity(
     pairs: dict[int, int],
-    older: Sequence[Row],
-    newer: Sequence[Row],
+    older: Sequence[LineRecord],
+    newer: Sequence[LineRecord],
     *,
     words: tuple[Sequence[str], Sequence[str]],
     least: float,
@@ -153,7 +161,7 @@ def _pair_by_similarity(
 
 
 def _pair_by_words(
-    pairs: dict[int, int], old: Sequence[tuple[str, str]], newer: Sequence[Row], new_words: Sequence[str]
+    pairs: dict[int, int], old: Sequence[tuple[str, str]], newer: Sequence[LineRecord], new_words: Sequence[str]
 ) -> None:
     """Pair lines whose words occur once in each revision, under any key."""
     new = [(row["kind"], words) for row, words in zip(newer, new_words, strict=True)]
@@ -165,7 +173,7 @@ def _pair_by_words(
             pairs[at] = places[line]
 
 
-def _qualify_repeated(rows: Sequence[Row]) -> list[str]:
+def _qualify_repeated(rows: Sequence[LineRecord]) -> list[str]:
     """Fold the labels of a revision; put the label of the number's first line before a label that several lines share.
 
     "Taxable amount" is the label of lines 4b, 5b and 6b; what is taxable is the label of lines 4a, 5a and 6a.
@@ -197,19 +205,19 @@ def fold_label(label: str) -> str:
     return re.sub(r"\s+", " ", fold_name(expand(label))).strip()
 
 
-def name_of(line: Row) -> str:
+def name_of(line: LineRecord) -> str:
     """Return the name of a line within its form and revision: `<form>/<revision>/<part>/<key>`.
 
     Args:
-        line: Row with form, revision, part and key.
+        line: Row of `lines`.
     """
     return "/".join((line["form"], line["revision"], *([line["part"]] if line["part"] else []), line["key"]))
 
 
-def id_of(line: Row) -> LineId:
+def id_of(line: NumberedRecord) -> LineId:
     """Return what identifies a line in the library.
 
     Args:
-        line: Row with document_id, part and key.
+        line: Row of `lines` or `fields`.
     """
     return line["document_id"], line["part"], line["key"]

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from taxkg_assets.graph.resolution import face_node_id
+from taxkg_assets.records import LineRecord
 
 
-def node_of(line: Mapping[str, Any]) -> str:
+def node_of(line: LineRecord) -> str:
     """Return the id of the node of a line.
 
     Args:
-        line: Row with document_id, key and anchor_id.
+        line: Row of `lines`.
     """
     return line["anchor_id"] or face_node_id(line["document_id"], line["key"])

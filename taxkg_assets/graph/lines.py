@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import dataframely as dy
 import polars as pl
 
 from taxkg_assets import schemas
 from taxkg_assets.graph.line_history import LineId, find_histories, id_of, name_lasting
+from taxkg_assets.records import AnchorRecord, DocumentRecord, FaceRecord, FieldRecord, LineRecord, iter_records
 
-Row = Mapping[str, Any]
 _NUMBERED = ("box", "line", "column")
 _LINE_KEY = re.compile(r"^line_(\d*)([a-z]*)$")
 
@@ -35,12 +34,14 @@ def build_lines(
     Returns:
         One row per (document_id, part, key).
     """
-    forms = {row["document_id"]: row for row in documents.filter(pl.col("doc_type") == "form").iter_rows(named=True)}
-    boxes = {(row["document_id"], "", row["box_key"]): row for row in faces.iter_rows(named=True)}
-    entries: dict[LineId, list[Row]] = {}
-    for row in fields.filter(pl.col("key") != "").sort("document_id", "page", "field_ix").iter_rows(named=True):
-        if row["document_id"] in forms:
-            entries.setdefault(id_of(row), []).append(row)
+    of_forms = documents.filter(pl.col("doc_type") == "form")
+    forms = {row["document_id"]: row for row in iter_records(of_forms, DocumentRecord)}
+    boxes = {(row["document_id"], "", row["box_key"]): row for row in iter_records(faces, FaceRecord)}
+    entries: dict[LineId, list[FieldRecord]] = {}
+    numbered = fields.filter(pl.col("key") != "").sort("document_id", "page", "field_ix")
+    for field in iter_records(numbered, FieldRecord):
+        if field["document_id"] in forms:
+            entries.setdefault(id_of(field), []).append(field)
     printed = _printed_lines(anchors, forms, entries=entries)
     rows = [
         _row_of(own, forms[own[0]], entries=entries.get(own, []), anchor=printed.get(own), face=boxes.get(own))
@@ -82,14 +83,14 @@ def find_line_faults(lines: dy.DataFrame[schemas.Lines], fields: dy.DataFrame[sc
 
 
 def _printed_lines(
-    anchors: pl.DataFrame, forms: Mapping[str, Row], *, entries: Mapping[LineId, Sequence[Row]]
-) -> dict[LineId, Row]:
+    anchors: pl.DataFrame, forms: Collection[str], *, entries: Mapping[LineId, Sequence[FieldRecord]]
+) -> dict[LineId, AnchorRecord]:
     """Collect the numbered headings of the forms themselves: the first of each part and key on a page of its fields."""
-    known = {row["anchor_id"]: row for row in anchors.iter_rows(named=True)}
-    found: dict[LineId, list[Row]] = {}
+    known = {row["anchor_id"]: row for row in iter_records(anchors, AnchorRecord)}
+    found: dict[LineId, list[AnchorRecord]] = {}
     for row in known.values():
-        is_numbered = row["kind"] in _NUMBERED and row["perspective"] == "face" and row["key"]
-        if is_numbered and row["document_id"] in forms:
+        is_numbered = row["kind"] in _NUMBERED and row["perspective"] == "face"
+        if is_numbered and row["key"] and row["document_id"] in forms:
             found.setdefault((row["document_id"], _part_of(row, known), row["key"]), []).append(row)
     pages = {own: {row["page"] for row in of_line} for own, of_line in entries.items()}
     return {
@@ -98,7 +99,7 @@ def _printed_lines(
     }
 
 
-def _drop_options(rows: Iterable[dict[str, Any]], printed: Mapping[LineId, Row]) -> list[dict[str, Any]]:
+def _drop_options(rows: Iterable[LineRecord], printed: Mapping[LineId, AnchorRecord]) -> list[LineRecord]:
     """Leave out the numbers and letters of check boxes within a line.
 
     The heading of lines 1a to 1z is printed above them: a 1 below them and below line 4 is a choice of line 4. A letter
@@ -113,7 +114,7 @@ def _drop_options(rows: Iterable[dict[str, Any]], printed: Mapping[LineId, Row])
     return [row for row in rows if not _is_option(row, places)]
 
 
-def _is_option(row: Row, places: Mapping[tuple[str, str], Sequence[tuple[int, str, tuple[int, float]]]]) -> bool:
+def _is_option(row: LineRecord, places: Mapping[tuple[str, str], Sequence[tuple[int, str, tuple[int, float]]]]) -> bool:
     match = _LINE_KEY.match(row["key"])
     if match is None or (match[2] and match[1]):
         return False
@@ -129,7 +130,7 @@ def _is_option(row: Row, places: Mapping[tuple[str, str], Sequence[tuple[int, st
     return bool(lettered and later) and own > max(lettered) and own > min(later)
 
 
-def _part_of(row: Row, known: Mapping[str, Row]) -> str:
+def _part_of(row: AnchorRecord, known: Mapping[str, AnchorRecord]) -> str:
     """Return the number of the part above a heading; empty where there is none."""
     for above in _headings_above(row, known):
         if above["kind"] == "part":
@@ -137,23 +138,32 @@ def _part_of(row: Row, known: Mapping[str, Row]) -> str:
     return ""
 
 
-def _headings_above(row: Row, known: Mapping[str, Row]) -> Iterator[Row]:
+def _headings_above(row: AnchorRecord, known: Mapping[str, AnchorRecord]) -> Iterator[AnchorRecord]:
     while row["parent_anchor_id"] is not None:
         row = known[row["parent_anchor_id"]]
         yield row
 
 
-def _unfilled(boxes: Mapping[LineId, Row], entries: Iterable[LineId], forms: Mapping[str, Row]) -> dict[LineId, Row]:
+def _unfilled(
+    boxes: Mapping[LineId, FaceRecord], entries: Iterable[LineId], forms: Collection[str]
+) -> dict[LineId, FaceRecord]:
     """Keep the boxes of a face that have no field anywhere on it."""
     filled = {(document_id, key) for document_id, _, key in entries}
     return {own: row for own, row in boxes.items() if own[0] in forms and (own[0], own[2]) not in filled}
 
 
 def _row_of(
-    own: LineId, document: Row, *, entries: Sequence[Row], anchor: Row | None, face: Row | None
-) -> dict[str, Any]:
+    own: LineId,
+    document: DocumentRecord,
+    *,
+    entries: Sequence[FieldRecord],
+    anchor: AnchorRecord | None,
+    face: FaceRecord | None,
+) -> LineRecord:
+    """Return a line; its place among the others, its past and its identity follow from all lines together."""
     document_id, part, key = own
-    place: Row = entries[0] if entries else anchor or face or {}
+    place = entries[0] if entries else anchor or face
+    assert place is not None
     section = next((row["section"] for row in entries if row["section"]), "")
     return {
         "document_id": document_id,
@@ -171,13 +181,16 @@ def _row_of(
         "anchor_id": anchor["anchor_id"] if anchor is not None else None,
         "page": place["page"],
         "bbox": place["bbox"],
+        "line_ix": 0,
+        "history": [],
+        "canonical_id": "",
     }
 
 
-def _label_of(key: str, entries: Sequence[Row], *, anchor: Row | None, face: Row | None) -> str:
+def _label_of(key: str, entries: Sequence[FieldRecord], *, anchor: AnchorRecord | None, face: FaceRecord | None) -> str:
     """Give the printed label: of the face, the heading, or a field that is not named after its column."""
     if face is not None:
-        return str(face["label"])
+        return face["label"]
     number = key.partition("_")[2]
     printed = [anchor["heading"]] if anchor is not None else []
     named = [row["label"] for row in entries if not row["column"]]
@@ -187,7 +200,7 @@ def _label_of(key: str, entries: Sequence[Row], *, anchor: Row | None, face: Row
     )
 
 
-def _count(rows: list[dict[str, Any]]) -> None:
+def _count(rows: list[LineRecord]) -> None:
     """Number the lines of each document in the order of its pages, each page from the top."""
     rows.sort(key=lambda row: (row["document_id"], row["page"], row["bbox"]["y0_pt"], row["bbox"]["x0_pt"], row["key"]))
     counts: dict[str, int] = {}

@@ -41,7 +41,7 @@ class NoMemory:
         """
 
     def remember(self, key: str, found: Any) -> None:
-        """Forget findings.
+        """Discard findings.
 
         Args:
             key: Any key.

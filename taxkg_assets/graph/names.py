@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
+from taxkg_assets.records import AnchorRecord, DocumentRecord, FaceRecord
 from taxkg_assets.rules.forms import split_forms
 from taxkg_assets.rules.loader import find_rule, load_rules
 from taxkg_assets.rules.models.aliases import load_aliases
@@ -44,9 +44,9 @@ class Usage:
 
 
 def find_usage(
-    anchors: Iterable[Mapping[str, Any]],
+    anchors: Iterable[AnchorRecord],
     *,
-    documents: Iterable[Mapping[str, Any]],
+    documents: Iterable[DocumentRecord],
     texts: Iterable[tuple[str, str | None, str]],
     forms: frozenset[str],
 ) -> Usage:
@@ -106,7 +106,7 @@ def _find_abbreviations(text: str) -> Iterator[tuple[str, str]]:
                 yield " ".join(words), match["short"]
 
 
-def find_aliases(face: Mapping[str, Any], usage: Usage) -> list[str]:
+def find_aliases(face: FaceRecord, usage: Usage) -> list[str]:
     """List the aliases of a box.
 
     Args:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import polars as pl
 
 from taxkg_assets.graph.neighborhood import Neighborhood
+from taxkg_assets.records import EdgeRecord, NodeRecord
 
 NODE_COLORS = {
     "face": "#2f6fb0",
@@ -27,7 +25,7 @@ SEMANTIC_RELATIONS = ("includes", "excludes", "defines", "applies_if", "qualifie
 _LABEL_CHARACTERS = 46
 
 
-def name_node(row: Mapping[str, Any]) -> str:
+def name_node(row: NodeRecord) -> str:
     """Name a node in a few words: its key and the beginning of its text.
 
     Args:
@@ -43,7 +41,7 @@ def name_node(row: Mapping[str, Any]) -> str:
     return name or row["node_id"]
 
 
-def describe_neighborhood(found: Neighborhood, row: Mapping[str, Any]) -> str:
+def describe_neighborhood(found: Neighborhood, row: NodeRecord) -> str:
     """Return the name of the node, and how much of its neighborhood is shown.
 
     Args:
@@ -76,7 +74,7 @@ def place_nodes(found: Neighborhood) -> dict[str, tuple[float, float]]:
     }
 
 
-def find_node_color(row: Mapping[str, Any]) -> str:
+def find_node_color(row: NodeRecord) -> str:
     """Return the color of a node.
 
     Args:
@@ -85,7 +83,7 @@ def find_node_color(row: Mapping[str, Any]) -> str:
     return NODE_COLORS["external"] if row["level"] == "external" else NODE_COLORS[row["perspective"] or "other"]
 
 
-def find_edge_color(row: Mapping[str, Any]) -> str:
+def find_edge_color(row: EdgeRecord) -> str:
     """Return the color of an edge.
 
     Args:

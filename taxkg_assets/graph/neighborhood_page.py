@@ -12,7 +12,6 @@ import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
-from typing import Any
 
 from taxkg_assets.graph.neighborhood import Neighborhood
 from taxkg_assets.graph.neighborhood_layout import (
@@ -25,6 +24,7 @@ from taxkg_assets.graph.neighborhood_layout import (
     name_node,
     place_nodes,
 )
+from taxkg_assets.records import EdgeRecord, NodeRecord, iter_records
 
 _ROW_PX = 34.0
 _COLUMN_PX = 620.0
@@ -123,9 +123,9 @@ def render_graph_page(found: Neighborhood) -> str:
     Returns:
         HTML that loads nothing from the network; texts of documents are escaped.
     """
-    rows = {row["node_id"]: row for row in found.nodes.iter_rows(named=True)}
+    rows = {row["node_id"]: row for row in iter_records(found.nodes, NodeRecord)}
     boxes = _place_boxes(found, rows)
-    edges = "\n".join(_draw_edge(row, boxes) for row in found.edges.iter_rows(named=True))
+    edges = "\n".join(_draw_edge(row, boxes) for row in iter_records(found.edges, EdgeRecord))
     nodes = "\n".join(_draw_node(row, boxes[node_id], found) for node_id, row in rows.items())
     left, right = (min(b.left for b in boxes.values()), max(b.right for b in boxes.values()))
     height = max(box.y for box in boxes.values()) + 2 * _ROW_PX
@@ -163,7 +163,7 @@ def _marker(color: str) -> str:
     )
 
 
-def _place_boxes(found: Neighborhood, rows: Mapping[str, Mapping[str, Any]]) -> dict[str, _Box]:
+def _place_boxes(found: Neighborhood, rows: Mapping[str, NodeRecord]) -> dict[str, _Box]:
     places = place_nodes(found)
     return {
         node_id: _Box(
@@ -177,7 +177,7 @@ def _place_boxes(found: Neighborhood, rows: Mapping[str, Mapping[str, Any]]) -> 
     }
 
 
-def _draw_node(row: Mapping[str, Any], box: _Box, found: Neighborhood) -> str:
+def _draw_node(row: NodeRecord, box: _Box, found: Neighborhood) -> str:
     kinds = ["node"]
     kinds += ["external"] if row["level"] == "external" else []
     kinds += ["own"] if row["node_id"] in found.own else []
@@ -192,12 +192,12 @@ def _draw_node(row: Mapping[str, Any], box: _Box, found: Neighborhood) -> str:
     )
 
 
-def _describe(row: Mapping[str, Any]) -> str:
+def _describe(row: NodeRecord) -> str:
     place = f"{row['document_id']} p. {row['page']}" if row["document_id"] else "outside the corpus"
     return "\n".join([place, *textwrap.wrap(row["heading_path"], 80), "", *textwrap.wrap(row["text"][:600], 80)])
 
 
-def _draw_edge(row: Mapping[str, Any], boxes: Mapping[str, _Box]) -> str:
+def _draw_edge(row: EdgeRecord, boxes: Mapping[str, _Box]) -> str:
     source, target = boxes[row["source_id"]], boxes[row["target_id"]]
     color, is_semantic = find_edge_color(row), row["relation"] in SEMANTIC_RELATIONS
     xs, ys = _curve(source, target), (source.y, source.y, target.y, target.y)

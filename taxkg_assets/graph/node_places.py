@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
+
+from taxkg_assets.records import PlacedBoxRecord, copy_place
 
 
 def number_nodes(rows: list[dict[str, Any]]) -> None:
@@ -20,21 +22,21 @@ def number_nodes(rows: list[dict[str, Any]]) -> None:
         counts[row["document_id"]] += 1
 
 
-def merge_pieces(pieces: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def merge_pieces(pieces: Iterable[PlacedBoxRecord]) -> list[PlacedBoxRecord]:
     """Merge the rectangles of printed lines into one per run of lines on a page and column.
 
     Args:
-        pieces: Rectangles in reading order, with `page`, `x0_pt`, `y0_pt`, `x1_pt` and `y1_pt` in points.
+        pieces: Rectangles in reading order.
 
     Returns:
-        Rectangles with the same keys, in the same order.
+        Rectangles in the same order.
     """
-    boxes: list[dict[str, Any]] = []
+    boxes: list[PlacedBoxRecord] = []
     for piece in pieces:
         last = boxes[-1] if boxes else None
         is_below = last is not None and last["page"] == piece["page"] and piece["y0_pt"] >= last["y0_pt"] - 1
         if last is None or not is_below or piece["x0_pt"] > last["x1_pt"] or piece["x1_pt"] < last["x0_pt"]:
-            boxes.append({name: piece[name] for name in ("page", "x0_pt", "y0_pt", "x1_pt", "y1_pt")})
+            boxes.append(copy_place(piece))
             continue
         last["x0_pt"] = min(last["x0_pt"], piece["x0_pt"])
         last["x1_pt"] = max(last["x1_pt"], piece["x1_pt"])

@@ -16,6 +16,7 @@ from taxkg_assets.graph.definitions import Definitions
 from taxkg_assets.graph.node_places import merge_pieces, number_nodes
 from taxkg_assets.graph.resolution import Resolver, expand_key, face_node_id, find_printed_year
 from taxkg_assets.graph.sentence_nodes import find_dense_paragraphs, find_pieces, sentence_node_id
+from taxkg_assets.records import AnchorRecord, BoxRecord, DocumentRecord, ReferenceRecord, iter_records
 from taxkg_assets.rules.forms import split_forms
 from taxkg_assets.schemas import (
     Anchors,
@@ -69,9 +70,9 @@ def build_nodes(
     Raises:
         KeyError: A row belongs to a document that `documents` lacks.
     """
-    catalogue = Catalogue(documents.to_dicts())
-    anchor_rows = anchors.sort("anchor_id").to_dicts()
-    registry_rows = registry.sort("document_id", "box_key").to_dicts()
+    catalogue = Catalogue(iter_records(documents, DocumentRecord))
+    anchor_rows = list(iter_records(anchors.sort("anchor_id"), AnchorRecord))
+    registry_rows = list(iter_records(registry.sort("document_id", "box_key"), BoxRecord))
     titles = list(tables.select("document_id", "table_id", "title").iter_rows())
     resolver = Resolver(catalogue, anchors=anchor_rows, registry=registry_rows, tables=titles)
     definitions = Definitions(resolver, registry=registry_rows, texts=sections.select("anchor_id", "text").iter_rows())
@@ -103,7 +104,7 @@ class _Context:
         catalogue: Catalogue,
         resolver: Resolver,
         *,
-        registry_rows: list[dict[str, Any]],
+        registry_rows: list[BoxRecord],
         definitions: Definitions,
     ) -> None:
         self.catalogue = catalogue
@@ -119,7 +120,7 @@ class _Context:
         self._paths: dict[str, str] = {}
         self._boxes: dict[str, tuple[str | None, str | None]] = {}
         self._vocabularies: dict[tuple[str, ...], dict[str, list[tuple[list[str], str]]]] = {}
-        self._by_form: dict[str, list[dict[str, Any]]] = defaultdict(list)
+        self._by_form: dict[str, list[BoxRecord]] = defaultdict(list)
         for row in registry_rows:
             self._by_form[row["form"]].append(row)
 
@@ -148,14 +149,15 @@ class _Context:
                 self._boxes[anchor_id] = row["key"], canonical
         return self._boxes[anchor_id]
 
-    def canonical_of(self, anchor: Mapping[str, Any]) -> str | None:
+    def canonical_of(self, anchor: AnchorRecord) -> str | None:
         """Find the registry identity of a box heading: the face of the own document, else of the nearest revision."""
-        if anchor["kind"] != "box" or len(expand_key(anchor["key"])) != 1:
+        key = anchor["key"]
+        if anchor["kind"] != "box" or key is None or len(expand_key(key)) != 1:
             return None
         entry = self.catalogue.entries[anchor["document_id"]]
         for form in self.resolver.find_forms(anchor["anchor_id"], anchor["document_id"]):
             found = self.catalogue.find_face(form, of=entry)
-            canonical = self._canonical.get((found[0].document_id, anchor["key"])) if found else None
+            canonical = self._canonical.get((found[0].document_id, key)) if found else None
             if canonical:
                 return canonical
         return None
@@ -255,7 +257,7 @@ def _first_pages(elements: dy.DataFrame[Elements]) -> dict[str, dict[str, Any]]:
     return {row.pop("document_id"): row for row in around.to_dicts()}
 
 
-def _anchor_row(row: Mapping[str, Any], *, context: _Context) -> dict[str, Any]:
+def _anchor_row(row: AnchorRecord, *, context: _Context) -> dict[str, Any]:
     document_id = row["document_id"]
     key, canonical = context.box_of(row["anchor_id"], document_id)
     forms = context.resolver.find_forms(row["anchor_id"], document_id)
@@ -369,14 +371,13 @@ def _face_rows(faces: dy.DataFrame[Faces], *, context: _Context) -> Iterator[dic
 
 
 def _external_rows(references: dy.DataFrame[References], *, resolver: Resolver) -> Iterator[dict[str, Any]]:
-    columns = ["document_id", "anchor_id", "kind", "target", "target_form"]
-    printed = ["evidence", "start", "mention_start", "mention_end"]
     found: set[str] = set()
     seen: set[tuple[Any, ...]] = set()
     # A link into the document never leads outside.
     elsewhere = references.filter(pl.col("target_element_id").is_null())
-    for row in elsewhere.select(*columns, *printed).iter_rows(named=True):
-        key = (*(row[name] for name in columns), find_printed_year(row))
+    for row in iter_records(elsewhere, ReferenceRecord):
+        named = (row["document_id"], row["anchor_id"], row["kind"], row["target"], row["target_form"])
+        key = (*named, find_printed_year(row))
         if key in seen:
             continue
         seen.add(key)

@@ -11,13 +11,23 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import polars as pl
 
 from taxkg_assets.graph.form_blocks import Fragment, Part, find_blocks
 from taxkg_assets.graph.section_alignment import Section, build_sections
 from taxkg_assets.graph.text_diff import Token, find_masked_words, find_tokens, masked
+from taxkg_assets.records import (
+    AnchorRecord,
+    CellRecord,
+    CornersRecord,
+    ElementRecord,
+    FaceRecord,
+    PieceRecord,
+    SectionRecord,
+    TableRecord,
+    iter_records,
+)
 from taxkg_assets.rules.loader import find_rule, load_rules
 from taxkg_assets.rules.models.revisions import load_revisions
 
@@ -94,7 +104,7 @@ class ComparableDocument:
 
     document_id: str
     passages: tuple[Passage, ...]
-    boxes: tuple[Mapping[str, Any], ...] = ()
+    boxes: tuple[FaceRecord, ...] = ()
     """The boxes of a form's face, as rows of `faces`."""
 
     streams: tuple[str, ...] = field(repr=False, default=())
@@ -135,17 +145,17 @@ def build_comparable_documents(
 def _build_comparable_document(document_id: str, own: Mapping[str, pl.DataFrame]) -> ComparableDocument:
     owners = _find_owners(own["anchors"])
     labels = {row["box_key"].removeprefix("box_"): row["label"] for row in own["faces"].iter_rows(named=True)}
-    tables = {row["table_id"]: row for row in own["tables"].iter_rows(named=True)}
+    tables = {row["table_id"]: row for row in iter_records(own["tables"], TableRecord)}
     # The heading of a printed line is the beginning of the line, and the line itself is a passage.
     lines = {row["element_id"] for row in own["sections"].iter_rows(named=True)}
     headings = [
         row
-        for row in own["anchors"].iter_rows(named=True)
+        for row in iter_records(own["anchors"], AnchorRecord)
         if not _is_finding_aid(row["heading"]) and not (row["kind"] == "line" and row["element_id"] in lines)
     ]
     placed = [(row["element_id"], _heading(row, owners)) for row in headings]
-    fields: dict[tuple[int, str], list[dict[str, Any]]] = defaultdict(list)
-    for row in own["sections"].iter_rows(named=True):
+    fields: dict[tuple[int, str], list[SectionRecord]] = defaultdict(list)
+    for row in iter_records(own["sections"], SectionRecord):
         if _is_finding_aid(owners.get(row["anchor_id"] or "", Owner()).heading):
             continue
         fields[row["page"], row["anchor_id"] or ""].append(row)
@@ -158,7 +168,7 @@ def _build_comparable_document(document_id: str, own: Mapping[str, pl.DataFrame]
     passages = tuple(_without_copies([passage for _, passage in placed if passage.words]))
     printed = own["elements"].sort("element_id")["text"].to_list()
     streams = [(w for p in passages for w in p.words), (w for text in printed for w in find_masked_words(text))]
-    boxes = tuple(own["faces"].iter_rows(named=True))
+    boxes = tuple(iter_records(own["faces"], FaceRecord))
     return ComparableDocument(
         document_id,
         passages,
@@ -172,9 +182,9 @@ def _addresses_of(elements: pl.DataFrame) -> list[tuple[str, Passage]]:
     """Return web addresses printed alone in the margin of a page: no paragraph contains them, but readers need them."""
     rule = next(rule for rule in load_rules("revisions", "citations") if rule.id == "address")
     found = []
-    for row in elements.filter(role="PageArtifact").iter_rows(named=True):
+    for row in iter_records(elements.filter(role="PageArtifact"), ElementRecord):
         if rule.pattern.fullmatch(row["text"].strip()):
-            place = {"start": 0, "end": len(row["text"]), "page": row["page"], **row["bbox"]}
+            place: PieceRecord = {"start": 0, "end": len(row["text"]), "page": row["page"], **row["bbox"]}
             part = Part(row["element_id"], row["text"], (place,))
             found.append((row["element_id"], Passage(ADDRESS, (part,), Owner())))
     return found
@@ -185,11 +195,11 @@ def _is_finding_aid(heading: str) -> bool:
 
 
 def _find_owners(anchors: pl.DataFrame) -> dict[str, Owner]:
-    rows = {row["anchor_id"]: row for row in anchors.iter_rows(named=True)}
+    rows = {row["anchor_id"]: row for row in iter_records(anchors, AnchorRecord)}
     return {anchor_id: _owner(row, rows) for anchor_id, row in rows.items()}
 
 
-def _owner(row: Mapping[str, Any], rows: Mapping[str, Mapping[str, Any]]) -> Owner:
+def _owner(row: AnchorRecord, rows: Mapping[str, AnchorRecord]) -> Owner:
     chain = [row]
     while (above := rows.get(chain[-1]["parent_anchor_id"] or "")) is not None and len(chain) <= len(rows):
         chain.append(above)
@@ -197,7 +207,7 @@ def _owner(row: Mapping[str, Any], rows: Mapping[str, Mapping[str, Any]]) -> Own
     path = tuple(link["heading"] for link in reversed(chain))
     return Owner(
         heading=row["heading"],
-        key=keyed["key"] if keyed else "",
+        key=(keyed["key"] or "") if keyed else "",
         kind=keyed["kind"] if keyed else row["kind"],
         path=path,
         perspective=row["perspective"],
@@ -208,18 +218,18 @@ def _owner(row: Mapping[str, Any], rows: Mapping[str, Mapping[str, Any]]) -> Own
     )
 
 
-def _numbering(chain: Sequence[Mapping[str, Any]]) -> str:
+def _numbering(chain: Sequence[AnchorRecord]) -> str:
     """Return the part or worksheet that numbers a line: its nearest heading that is not a line."""
     return next((link["heading"] for link in chain if link["kind"] != "line"), "")
 
 
-def _heading(row: Mapping[str, Any], owners: Mapping[str, Owner]) -> Passage:
-    place = {"start": 0, "end": len(row["heading"]), "page": row["page"], **row["bbox"]}
+def _heading(row: AnchorRecord, owners: Mapping[str, Owner]) -> Passage:
+    place: PieceRecord = {"start": 0, "end": len(row["heading"]), "page": row["page"], **row["bbox"]}
     return Passage(HEADING, (Part(row["anchor_id"], row["heading"], (place,)),), owners[row["anchor_id"]])
 
 
 def _passages_of(
-    rows: Sequence[dict[str, Any]], *, owner: Owner, labels: Mapping[str, str], tables: Mapping[str, Mapping[str, Any]]
+    rows: Sequence[SectionRecord], *, owner: Owner, labels: Mapping[str, str], tables: Mapping[str, TableRecord]
 ) -> list[tuple[str, Passage]]:
     """Return passages under one heading on one page, each with the element that decides its place in the order."""
     found: list[tuple[str, Passage]] = []
@@ -247,21 +257,23 @@ def _skip_label(text: str) -> int:
     return match.end() if match else 0
 
 
-def _part(row: Mapping[str, Any]) -> Part:
-    return Part(row["element_id"], row["text"], tuple(dict(piece) for piece in row["pieces"]))
+def _part(row: SectionRecord) -> Part:
+    return Part(row["element_id"], row["text"], tuple(row["pieces"]))
 
 
-def _table_rows(row: Mapping[str, Any], table: Mapping[str, Any], *, owner: Owner) -> list[tuple[str, Passage]]:
+def _table_rows(row: SectionRecord, table: TableRecord, *, owner: Owner) -> list[tuple[str, Passage]]:
     """Return the caption, and one passage per row: its header and its cells."""
     found = []
     if row["text"] == table["title"]:
         found.append((row["element_id"], Passage(TEXT, (_part(row),), owner)))
-    by_row: dict[int, list[Mapping[str, Any]]] = defaultdict(list)
+    by_row: dict[int, list[CellRecord]] = defaultdict(list)
     for cell in table["cells"]:
         by_row[cell["row_ix"]].append(cell)
     for row_ix in sorted(by_row):
         cells = sorted(by_row[row_ix], key=lambda cell: int(cell["col_ix"]))
-        texts = [(cell["text"], cell["bbox"]) for cell in cells if cell["text"].strip()]
+        texts: list[tuple[str, CornersRecord | None]] = [
+            (cell["text"], cell["bbox"]) for cell in cells if cell["text"].strip()
+        ]
         header = cells[0]["row_path"]
         if header and not any(header in text for text, _ in texts):
             texts.insert(0, (header, None))

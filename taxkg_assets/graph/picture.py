@@ -22,6 +22,7 @@ from taxkg_assets.graph.neighborhood_layout import (
     name_node,
     place_nodes,
 )
+from taxkg_assets.records import EdgeRecord, NodeRecord, iter_records
 
 _LABEL_GAP = 0.07
 _BEND = 0.35
@@ -37,7 +38,7 @@ def render_graph_picture(found: Neighborhood) -> bytes:
     Returns:
         PNG image.
     """
-    rows = {row["node_id"]: row for row in found.nodes.iter_rows(named=True)}
+    rows = {row["node_id"]: row for row in iter_records(found.nodes, NodeRecord)}
     places = place_nodes(found)
     rank = max(y for _, y in places.values())
     height = max(4.0, 0.42 * rank + 2)
@@ -58,8 +59,8 @@ def render_graph_picture(found: Neighborhood) -> bytes:
     axes.set_axis_off()
     figure.draw_without_rendering()
     # The width of each box is known only after drawing: an arrow ends at the box itself.
-    for row in found.edges.iter_rows(named=True):
-        _draw_edge(axes, row, places=places, boxes=boxes)
+    for edge in iter_records(found.edges, EdgeRecord):
+        _draw_edge(axes, edge, places=places, boxes=boxes)
     _draw_legend(axes, found, rows=rows)
     figure.suptitle(_plain(describe_neighborhood(found, rows[found.node_id])), fontsize=13)
     out = io.BytesIO()
@@ -68,7 +69,7 @@ def render_graph_picture(found: Neighborhood) -> bytes:
 
 
 def _draw_edge(
-    axes: Any, row: Mapping[str, Any], *, places: Mapping[str, tuple[float, float]], boxes: Mapping[str, Any]
+    axes: Any, row: EdgeRecord, *, places: Mapping[str, tuple[float, float]], boxes: Mapping[str, Any]
 ) -> None:
     """Draw an arrow from box to box, with its relation near the source."""
     source, target = row["source_id"], row["target_id"]
@@ -104,11 +105,11 @@ def _half_width(axes: Any, box: Any) -> float:
     return float(box.get_bbox_patch().get_window_extent().transformed(axes.transData.inverted()).width) / 2
 
 
-def _draw_legend(axes: Any, found: Neighborhood, *, rows: Mapping[str, Mapping[str, Any]]) -> None:
+def _draw_legend(axes: Any, found: Neighborhood, *, rows: Mapping[str, NodeRecord]) -> None:
     """Draw the colors of the boxes and arrows that are shown, with their meaning."""
     kinds = {"external" if row["level"] == "external" else row["perspective"] or "other" for row in rows.values()}
     marks: list[Any] = [Patch(color=color, label=kind) for kind, color in NODE_COLORS.items() if kind in kinds]
-    shown = {find_edge_color(row) for row in found.edges.iter_rows(named=True)}
+    shown = {find_edge_color(row) for row in iter_records(found.edges, EdgeRecord)}
     marks += [Line2D([], [], color=color, label=label) for color, label in EDGE_LABELS.items() if color in shown]
     axes.legend(
         handles=marks, loc="upper center", bbox_to_anchor=(0.5, 1.0), ncols=len(marks), fontsize=8, frameon=False

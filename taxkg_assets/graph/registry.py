@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
@@ -13,6 +13,7 @@ import polars as pl
 
 from taxkg_assets import schemas
 from taxkg_assets.graph.names import expand, find_abbreviations, find_aliases, find_usage, fold_name, keep_unambiguous
+from taxkg_assets.records import AnchorRecord, DocumentRecord, FaceRecord, iter_records
 from taxkg_assets.rules.forms import split_forms
 
 _KEY = re.compile(r"^box_(\d*)([a-z]*)$")
@@ -41,8 +42,8 @@ def build_registry(
         rules/aliases.yaml for abbreviations; instructions for further names.
     """
     usage = find_usage(
-        anchors.sort("document_id", "anchor_id").iter_rows(named=True),
-        documents=documents.iter_rows(named=True),
+        iter_records(anchors.sort("document_id", "anchor_id"), AnchorRecord),
+        documents=iter_records(documents, DocumentRecord),
         texts=sections.select("document_id", "anchor_id", "text").iter_rows(),
         forms=frozenset(faces["form"].unique()),
     )
@@ -63,7 +64,7 @@ def build_registry(
             "history": history.get((face["document_id"], face["box_key"]), []),
             "confidence": face["confidence"],
         }
-        for face in faces.sort("document_id", "box_key").iter_rows(named=True)
+        for face in iter_records(faces.sort("document_id", "box_key"), FaceRecord)
     ]
     _drop_shared_names(rows)
     return schemas.Registry.validate(pl.DataFrame(rows, schema=schemas.Registry.create_empty().schema))
@@ -140,12 +141,12 @@ def _find_histories(
     It is the same field if the label is the same under the same key, or occurs only once on both faces.
     """
     drafts = set(documents.filter(pl.col("is_draft"))["document_id"])
-    by_form: dict[str, dict[tuple[str, str], list[dict[str, Any]]]] = defaultdict(lambda: defaultdict(list))
-    for face in faces.sort("document_id", "box_key").iter_rows(named=True):
+    by_form: dict[str, dict[tuple[str, str], list[FaceRecord]]] = defaultdict(lambda: defaultdict(list))
+    for face in iter_records(faces.sort("document_id", "box_key"), FaceRecord):
         by_form[face["form"]][face["revision"], face["document_id"]].append(face)
     found: dict[tuple[str, str], list[str]] = {}
     for of_form in by_form.values():
-        older: list[dict[str, Any]] = []
+        older: list[FaceRecord] = []
         for (_, document_id), boxes in sorted(of_form.items()):
             for box in boxes:
                 before = _find_predecessor(box, older, boxes)
@@ -160,9 +161,7 @@ def _find_histories(
     return found
 
 
-def _find_predecessor(
-    box: Mapping[str, Any], older: Sequence[Mapping[str, Any]], newer: Sequence[Mapping[str, Any]]
-) -> Mapping[str, Any] | None:
+def _find_predecessor(box: FaceRecord, older: Sequence[FaceRecord], newer: Sequence[FaceRecord]) -> FaceRecord | None:
     label = fold_name(expand(box["label"]))
     same = [other for other in older if fold_name(expand(other["label"])) == label]
     at_key = next((other for other in same if other["box_key"] == box["box_key"]), None)
@@ -195,7 +194,7 @@ def _lettered_keys(faces: dy.DataFrame[schemas.Faces]) -> set[tuple[str, str]]:
 
 
 def _find_group(
-    face: dict[str, Any], groups: dict[str, list[tuple[int, int]]], letters: set[tuple[str, str]]
+    face: FaceRecord, groups: dict[str, list[tuple[int, int]]], letters: set[tuple[str, str]]
 ) -> str | None:
     """Return the group of a box: its number where letters divide it, else the printed range that contains it."""
     match = _KEY.match(face["box_key"])

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any
 
 from taxkg_assets.graph.catalogue import Catalogue, Entry
 from taxkg_assets.graph.laws import Laws
+from taxkg_assets.records import AnchorRecord, BoxRecord, ReferenceRecord
 from taxkg_assets.rules.forms import split_forms
 from taxkg_assets.rules.loader import load_rules
 
@@ -51,7 +51,7 @@ def face_node_id(document_id: str, box_key: str) -> str:
 _YEAR = re.compile(r"\d{4}")
 
 
-def find_printed_year(reference: Mapping[str, Any]) -> str:
+def find_printed_year(reference: ReferenceRecord) -> str:
     """Find the year printed right before or after what a reference names (`your 2024 Schedule B`).
 
     Args:
@@ -121,15 +121,15 @@ class Resolver:
         self,
         catalogue: Catalogue,
         *,
-        anchors: Iterable[Mapping[str, Any]],
-        registry: Iterable[Mapping[str, Any]],
+        anchors: Iterable[AnchorRecord],
+        registry: Iterable[BoxRecord],
         tables: Iterable[tuple[str, str, str]],
         paragraphs: Iterable[str] = (),
     ) -> None:
         """Index anchors, boxes and tables by their names."""
         self.catalogue = catalogue
         self._places = set(paragraphs)
-        self.anchors: dict[str, Mapping[str, Any]] = {}
+        self.anchors: dict[str, AnchorRecord] = {}
         self.faces = {(row["document_id"], row["box_key"]) for row in registry}
         self._keys: dict[tuple[str, str], list[str]] = defaultdict(list)
         self._headings: dict[tuple[str, str], list[str]] = defaultdict(list)
@@ -148,7 +148,7 @@ class Resolver:
             if name:
                 self._tables.setdefault((document_id, fold_heading(name.group(0))), table_id)
 
-    def _add_anchor(self, row: Mapping[str, Any], ix: int) -> None:
+    def _add_anchor(self, row: AnchorRecord, ix: int) -> None:
         anchor_id, document_id = row["anchor_id"], row["document_id"]
         self.anchors[anchor_id] = row
         self._order[anchor_id] = ix
@@ -200,7 +200,7 @@ class Resolver:
             anchor_id = row["parent_anchor_id"]
         return self.catalogue.entries[document_id].forms
 
-    def resolve(self, reference: Mapping[str, Any]) -> Target | None:
+    def resolve(self, reference: ReferenceRecord) -> Target | None:
         """Find the node that a reference reaches.
 
         Args:
@@ -233,7 +233,7 @@ class Resolver:
         year = find_printed_year(reference) if kind in ("form", "publication") else ""
         return found or _outside(kind, f"{target} ({year})" if year else target)
 
-    def _resolve_link(self, reference: Mapping[str, Any]) -> Target | None:
+    def _resolve_link(self, reference: ReferenceRecord) -> Target | None:
         """Find the node that the publisher's own link leads to: a table, a heading, or a paragraph without one."""
         anchor_id, element_id = reference.get("target_anchor_id"), reference.get("target_element_id")
         heading = self.anchors.get(anchor_id or "")
@@ -243,10 +243,10 @@ class Resolver:
                 return Target(str(node_id), 1.0)
         return Target(heading["anchor_id"], 1.0) if heading is not None else None
 
-    def _entry(self, reference: Mapping[str, Any]) -> Entry:
+    def _entry(self, reference: ReferenceRecord) -> Entry:
         return self.catalogue.entries[reference["document_id"]]
 
-    def _find_nearest(self, form: str, doc_type: str, reference: Mapping[str, Any]) -> tuple[Entry, bool] | None:
+    def _find_nearest(self, form: str, doc_type: str, reference: ReferenceRecord) -> tuple[Entry, bool] | None:
         """Find the document that is meant: of the printed year, if any, else the nearest to the text."""
         entry, year = self._entry(reference), find_printed_year(reference)
         if not year:
@@ -255,7 +255,7 @@ class Resolver:
         found = self.catalogue.find_nearest(form, doc_type, to=dated)
         return found if found is not None and found[1] else None
 
-    def _choose(self, candidates: list[str], reference: Mapping[str, Any], *, forms: tuple[str, ...]) -> str | None:
+    def _choose(self, candidates: list[str], reference: ReferenceRecord, *, forms: tuple[str, ...]) -> str | None:
         """Choose among anchors of one name: the same form and audience first, then the nearest in reading order."""
         own = self.anchors.get(reference["anchor_id"] or "")
         here = self._order.get(reference["anchor_id"] or "", 0)
@@ -270,7 +270,7 @@ class Resolver:
         best = min(candidates, key=rank, default=None)
         return None if best is None or rank(best)[0] else best
 
-    def _resolve_box(self, reference: Mapping[str, Any]) -> Target | None:
+    def _resolve_box(self, reference: ReferenceRecord) -> Target | None:
         key, entry = reference["target"], self._entry(reference)
         own = self.find_forms(reference["anchor_id"], entry.document_id)
         named = (reference["target_form"],) if reference["target_form"] else own
@@ -285,7 +285,7 @@ class Resolver:
         is_outside = reference["target_form"] and not set(named) & set(entry.forms)
         return _outside("box", f"{_form_name(named[0])} {key}") if is_outside else None
 
-    def _find_box(self, form: str, key: str, *, near: Entry, reference: Mapping[str, Any]) -> Target | None:
+    def _find_box(self, form: str, key: str, *, near: Entry, reference: ReferenceRecord) -> Target | None:
         """Find a box of a form: on its face, else in its instructions; `12` covers `12a` to `12d`."""
         for doc_type in ("form", "filer_instructions", "recipient_instructions"):
             is_face = doc_type == "form"
@@ -306,7 +306,7 @@ class Resolver:
                 return Target(anchor_id, confidence)
         return None
 
-    def _resolve_line(self, reference: Mapping[str, Any]) -> Target | None:
+    def _resolve_line(self, reference: ReferenceRecord) -> Target | None:
         entry = self._entry(reference)
         named = _ON_FORM.match(reference["target"])
         if named is None:
@@ -335,7 +335,7 @@ class Resolver:
                 return Target(anchor_id, 1.0)
         return Target(named[0], _INEXACT) if named else _outside("line", f"{key} ({worksheet})")
 
-    def _resolve_section(self, reference: Mapping[str, Any]) -> Target | None:
+    def _resolve_section(self, reference: ReferenceRecord) -> Target | None:
         target, entry = reference["target"], self._entry(reference)
         booklet = _IN_BOOKLET.match(target)
         if booklet is not None:
@@ -364,7 +364,7 @@ class Resolver:
             anchor_id for opening in openings[1:] for anchor_id in self._numbered.get((document_id, opening), [])
         ]
 
-    def _resolve_document(self, form: str, doc_type: str, reference: Mapping[str, Any]) -> Target | None:
+    def _resolve_document(self, form: str, doc_type: str, reference: ReferenceRecord) -> Target | None:
         names = [form]
         if form.startswith("Schedule") and "(" not in form:
             names.append(f"{form} (Form 1040)")
@@ -374,7 +374,7 @@ class Resolver:
                 return Target(found[0].document_id, 1.0 if found[1] else _INEXACT)
         return None
 
-    def _resolve_publication(self, target: str, reference: Mapping[str, Any]) -> Target | None:
+    def _resolve_publication(self, target: str, reference: ReferenceRecord) -> Target | None:
         if target.startswith("Pub."):
             return self._resolve_document(target, "publication", reference)
         for code in _FORM_CODE.findall(target.split("nstructions for ", 1)[-1]):
@@ -383,7 +383,7 @@ class Resolver:
                 return found
         return None
 
-    def _resolve_statute(self, target: str, reference: Mapping[str, Any]) -> Target | None:
+    def _resolve_statute(self, target: str, reference: ReferenceRecord) -> Target | None:
         own = self.find_anchors(reference["document_id"], target)
         found = own or self._statutes.get(target, [])
         return Target(found[0], 1.0 if own else _INEXACT) if found else None

@@ -13,6 +13,7 @@ from taxkg_assets.graph.line_nodes import node_of
 from taxkg_assets.graph.memory import Memory, split_by_document
 from taxkg_assets.graph.revisions import find_consecutive
 from taxkg_assets.graph.section_alignment import RENAMED, SPLIT, Section, align_sections, build_sections
+from taxkg_assets.records import LineRecord, iter_records
 
 _SURE = 0.95
 _NEAR = 0.8
@@ -85,7 +86,7 @@ def _continue_sections(older: list[Section], newer: list[Section]) -> Iterator[t
 def _line_links(documents: pl.DataFrame, lines: pl.DataFrame) -> Iterator[Link]:
     """Join each line to its last older revision; of several builds of that revision, to the first."""
     drafts = set(documents.filter(pl.col("is_draft"))["document_id"])
-    rows = lines.sort("document_id", "part", "key").to_dicts()
+    rows = list(iter_records(lines.sort("document_id", "part", "key"), LineRecord))
     nodes: dict[str, str] = {}
     for row in rows:
         if row["document_id"] not in drafts:

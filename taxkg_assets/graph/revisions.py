@@ -16,7 +16,7 @@ import polars as pl
 
 from taxkg_assets.graph.box_changes import find_box_changes
 from taxkg_assets.graph.catalogue import revision_months
-from taxkg_assets.graph.form_blocks import Part, Place
+from taxkg_assets.graph.form_blocks import Part
 from taxkg_assets.graph.pairing import Pair, find_pairs
 from taxkg_assets.graph.passages import (
     ADDRESS,
@@ -29,6 +29,7 @@ from taxkg_assets.graph.passages import (
     build_comparable_documents,
 )
 from taxkg_assets.graph.text_diff import ROUTINE, Change, Token, Wording, find_changes, masked, name_nature
+from taxkg_assets.records import DocumentRecord, PlacedBoxRecord, RevisionRecord, copy_place, iter_records
 from taxkg_assets.rules.loader import find_rule
 from taxkg_assets.schemas import Anchors, Documents, Elements, Faces, Revisions, Sections, Tables
 
@@ -64,14 +65,17 @@ def build_revisions(
         Changes of each pair, boxes first, then in reading order.
     """
     frames = {"sections": sections, "anchors": anchors, "tables": tables, "faces": faces, "elements": elements}
-    rows = {row["document_id"]: row for row in documents.iter_rows(named=True)}
+    rows = {row["document_id"]: row for row in iter_records(documents, DocumentRecord)}
     pairs = find_consecutive(documents) if pairs is None else pairs
     compared = build_comparable_documents({name for pair in pairs for name in pair}, frames)
     found: list[dict[str, Any]] = []
     for before, after in pairs:
         found += _find_changes(rows[before], rows[after], old=compared[before], new=compared[after])
-    frame = pl.DataFrame(found, schema=Revisions.create_empty().schema)
-    return Revisions.validate(frame.sort(Revisions.primary_key()))
+    return Revisions.validate(_as_frame(found).sort(Revisions.primary_key()))
+
+
+def _as_frame(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
+    return pl.DataFrame(rows, schema=Revisions.create_empty().schema)
 
 
 def find_consecutive(documents: pl.DataFrame) -> list[tuple[str, str]]:
@@ -95,8 +99,8 @@ def find_consecutive(documents: pl.DataFrame) -> list[tuple[str, str]]:
 
 
 def find_revision_changes(
-    before: Mapping[str, Any], after: Mapping[str, Any], *, frames: Mapping[str, pl.DataFrame]
-) -> list[dict[str, Any]]:
+    before: DocumentRecord, after: DocumentRecord, *, frames: Mapping[str, pl.DataFrame]
+) -> list[RevisionRecord]:
     """Find the changes between any two documents.
 
     Args:
@@ -109,11 +113,12 @@ def find_revision_changes(
     """
     ids = (before["document_id"], after["document_id"])
     compared = build_comparable_documents(ids, frames)
-    return _find_changes(before, after, old=compared[ids[0]], new=compared[ids[1]])
+    found = _find_changes(before, after, old=compared[ids[0]], new=compared[ids[1]])
+    return list(iter_records(_as_frame(found), RevisionRecord))
 
 
 def _find_changes(
-    before: Mapping[str, Any], after: Mapping[str, Any], *, old: ComparableDocument, new: ComparableDocument
+    before: DocumentRecord, after: DocumentRecord, *, old: ComparableDocument, new: ComparableDocument
 ) -> list[dict[str, Any]]:
     years = _year(after) - _year(before)
     rows: list[dict[str, Any]] = [*find_box_changes(old.boxes, new.boxes, years=years)]
@@ -138,7 +143,7 @@ def _loose_words(pairs: Iterable[Pair], side: int) -> str:
     return f" {' '.join(word for passages in alone for p in passages for word in p.words)} "
 
 
-def _year(document: Mapping[str, Any]) -> int:
+def _year(document: DocumentRecord) -> int:
     stated = document["tax_year"] or document["revision"][:4]
     return int(stated) if str(stated).isdigit() else 0
 
@@ -335,11 +340,11 @@ def _touches(start: int, end: int, spans: Sequence[tuple[int, int]]) -> bool:
     return not spans or any(s <= end and e >= start and (s < end or e > start or s == e) for s, e in spans)
 
 
-def _places(parts: Iterable[tuple[int, Part]], spans: Sequence[tuple[int, int]]) -> Iterator[Place]:
+def _places(parts: Iterable[tuple[int, Part]], spans: Sequence[tuple[int, int]]) -> Iterator[PlacedBoxRecord]:
     for offset, part in parts:
         for place in part.places:
             if _touches(place["start"] + offset, place["end"] + offset, spans):
-                yield {name: place[name] for name in ("page", "x0_pt", "y0_pt", "x1_pt", "y1_pt")}
+                yield copy_place(place)
 
 
 def _pointers(parts: Iterable[tuple[int, Part]], spans: Sequence[tuple[int, int]]) -> Iterator[str]:

@@ -12,14 +12,13 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import polars as pl
 
 from taxkg_assets.graph.text_diff import find_masked_words
+from taxkg_assets.records import AnchorRecord, iter_records
 from taxkg_assets.rules.models.revisions import load_revisions
 
-Row = Mapping[str, Any]
 MOVED, RENAMED, RENUMBERED, SPLIT = "moved", "renamed", "renumbered", "split"
 _SMALL_WORD = 3
 _SHINGLE = 3
@@ -101,7 +100,7 @@ def build_sections(anchors: pl.DataFrame, sections: pl.DataFrame) -> list[Sectio
     texts: dict[str, list[str]] = defaultdict(list)
     for anchor_id, text in sections.sort("paragraph_ix").select("anchor_id", "text").iter_rows():
         texts[anchor_id or ""].append(text)
-    rows = {row["anchor_id"]: row for row in anchors.sort("anchor_id").iter_rows(named=True)}
+    rows = {row["anchor_id"]: row for row in iter_records(anchors.sort("anchor_id"), AnchorRecord)}
     kept = [row for row in rows.values() if not _is_numbered_field(row)]
     places = {row["anchor_id"]: place for place, row in enumerate(kept)}
     words = {anchor_id: find_masked_words(row["heading"]) for anchor_id, row in rows.items()}
@@ -122,15 +121,16 @@ def build_sections(anchors: pl.DataFrame, sections: pl.DataFrame) -> list[Sectio
     return found
 
 
-def _is_numbered_field(row: Row) -> bool:
+def _is_numbered_field(row: AnchorRecord) -> bool:
     return row["perspective"] == "face" and row["kind"] in ("line", "column", "box", "box_group")
 
 
-def _anchors_above(row: Row, rows: Mapping[str, Row]) -> list[str]:
+def _anchors_above(row: AnchorRecord, rows: Mapping[str, AnchorRecord]) -> list[str]:
     above: list[str] = []
-    while row["parent_anchor_id"] in rows and row["parent_anchor_id"] not in above:
-        above.append(row["parent_anchor_id"])
-        row = rows[row["parent_anchor_id"]]
+    parent_id = row["parent_anchor_id"]
+    while parent_id is not None and parent_id in rows and parent_id not in above:
+        above.append(parent_id)
+        parent_id = rows[parent_id]["parent_anchor_id"]
     return above
 
 

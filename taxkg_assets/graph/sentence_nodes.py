@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 import dataframely as dy
 import polars as pl
 
+from taxkg_assets.records import PieceRecord
 from taxkg_assets.rules.models.sentences import load_sentences
 from taxkg_assets.rules.sentences import find_sentences
 from taxkg_assets.schemas import Nodes, References, Sections
@@ -68,7 +68,7 @@ def _count_naming_sentences(ranges: list[tuple[int, int]], places: list[tuple[in
     return len(naming)
 
 
-def find_pieces(pieces: list[Mapping[str, Any]], *, start: int, end: int) -> list[Mapping[str, Any]]:
+def find_pieces(pieces: list[PieceRecord], *, start: int, end: int) -> list[PieceRecord]:
     """Select the printed lines that a range of the text overlaps.
 
     Args:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+
+from taxkg_assets.records import FormulaRecord
 
 Place = tuple[str, str]
 """Part and key."""
-Row = Mapping[str, Any]
 _OPPOSITE = {"at_least_zero", "at_most_zero"}
 
 
-def mark_totals(rows: Sequence[dict[str, Any]]) -> None:
+def mark_totals(rows: Sequence[FormulaRecord]) -> None:
     """List for each total the other totals that add one of its lines, too, and the lines whose use is repeated.
 
     A line of several totals is no repetition where the form keeps them apart: one is limited to gains, the other to
@@ -21,7 +21,7 @@ def mark_totals(rows: Sequence[dict[str, Any]]) -> None:
     Args:
         rows: Rows of `formulas`; `also_added_in` and `repeated_lines` of sums are filled in.
     """
-    by_document: dict[str, dict[Place, dict[str, Any]]] = defaultdict(dict)
+    by_document: dict[str, dict[Place, FormulaRecord]] = defaultdict(dict)
     for row in rows:
         if row["operation"] == "sum":
             by_document[row["document_id"]].setdefault((row["part"], row["key"]), row)
@@ -36,7 +36,9 @@ def mark_totals(rows: Sequence[dict[str, Any]]) -> None:
             row["repeated_lines"] = sorted(set(_find_repeated(place, totals, users)))
 
 
-def _find_repeated(total: Place, totals: Mapping[Place, Row], users: Mapping[Place, Sequence[Place]]) -> Iterator[str]:
+def _find_repeated(
+    total: Place, totals: Mapping[Place, FormulaRecord], users: Mapping[Place, Sequence[Place]]
+) -> Iterator[str]:
     """Name the lines that a total reaches in two ways, and those that another total adds for no printed reason."""
     counts = Counter[Place]()
     _count_lines(total, totals, counts, trail=(total,))
@@ -49,12 +51,14 @@ def _find_repeated(total: Place, totals: Mapping[Place, Row], users: Mapping[Pla
                 yield f"{operand[1]} also in {other[1]}"
 
 
-def _are_kept_apart(row: Row, other: Row) -> bool:
+def _are_kept_apart(row: FormulaRecord, other: FormulaRecord) -> bool:
     """Decide whether a form states that two totals exclude each other."""
     return {row["bound"], other["bound"]} == _OPPOSITE or row["condition"] != other["condition"]
 
 
-def _count_lines(at: Place, totals: Mapping[Place, Row], counts: Counter[Place], *, trail: tuple[Place, ...]) -> None:
+def _count_lines(
+    at: Place, totals: Mapping[Place, FormulaRecord], counts: Counter[Place], *, trail: tuple[Place, ...]
+) -> None:
     """Count in how many ways a total reaches each line, through the subtotals that it adds."""
     for operand in _operands_of(totals[at]):
         counts[operand] += 1
@@ -62,5 +66,5 @@ def _count_lines(at: Place, totals: Mapping[Place, Row], counts: Counter[Place],
             _count_lines(operand, totals, counts, trail=(*trail, operand))
 
 
-def _operands_of(row: Row) -> list[Place]:
+def _operands_of(row: FormulaRecord) -> list[Place]:
     return list(zip(row["operand_parts"], row["operands"], strict=True))

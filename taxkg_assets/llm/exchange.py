@@ -115,7 +115,7 @@ def read_wait(header: str, *, now: datetime | None = None) -> float | None:
     return seconds if 0 < seconds < float("inf") else None
 
 
-def say_in_one_line(message: object) -> str:
+def put_on_one_line(message: object) -> str:
     """Return an endpoint's message as one short line with a final period.
 
     Args:

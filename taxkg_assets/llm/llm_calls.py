@@ -91,16 +91,45 @@ def find_altered_calls(llm_calls: dy.DataFrame[schemas.LlmCalls]) -> pl.DataFram
     return llm_calls.filter(pl.col("call_id").is_in(altered)).select("call_id", "task", "model", "called_at")
 
 
-def summarize_calls(llm_calls: pl.DataFrame) -> dict[str, float | int]:
+@dataclass(frozen=True, slots=True)
+class CallTotals:
+    """What calls of models took together.
+
+    Attributes:
+        calls: Number of calls.
+        input_tokens: Tokens of the requests.
+        output_tokens: Tokens of the replies.
+        cost_usd: Cost in US dollars of the calls with a known price.
+        without_price: Number of calls without one.
+    """
+
+    calls: int
+    input_tokens: int
+    output_tokens: int
+    cost_usd: float
+    without_price: int
+
+    def as_figures(self) -> dict[str, float | int]:
+        """Return the totals by the names under which they are shown."""
+        return {
+            "calls": self.calls,
+            "input tokens": self.input_tokens,
+            "output tokens": self.output_tokens,
+            "cost in USD": self.cost_usd,
+            "calls without a price": self.without_price,
+        }
+
+
+def summarize_calls(llm_calls: pl.DataFrame) -> CallTotals:
     """Return the number of calls, tokens and US dollars.
 
     Args:
         llm_calls: Recorded calls.
     """
-    return {
-        "calls": llm_calls.height,
-        "input tokens": int(llm_calls["input_tokens"].sum()),
-        "output tokens": int(llm_calls["output_tokens"].sum()),
-        "cost in USD": round(float(llm_calls["cost_usd"].sum()), 4),
-        "calls without a price": int(llm_calls["cost_usd"].null_count()),
-    }
+    return CallTotals(
+        calls=llm_calls.height,
+        input_tokens=int(llm_calls["input_tokens"].sum()),
+        output_tokens=int(llm_calls["output_tokens"].sum()),
+        cost_usd=round(float(llm_calls["cost_usd"].sum()), 4),
+        without_price=int(llm_calls["cost_usd"].null_count()),
+    )

@@ -14,7 +14,7 @@ from taxkg_assets.retrieval.query.router import Route
 
 
 class Flag(BaseModel):
-    """A document check that failed: what to doubt about it, and what to do."""
+    """A document check that failed: what may be wrong, and what to do."""
 
     model_config = ConfigDict(frozen=True)
     document: str

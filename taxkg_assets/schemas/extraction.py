@@ -134,7 +134,7 @@ class Faces(dy.Schema):
 
 
 class Fields(dy.Schema):
-    """One fillable field of a form, with what its template says of it and the words printed for it."""
+    """One fillable field of a form, with what its template states about it and the words printed for it."""
 
     document_id = key_column("document")
     page = dy.Int32(primary_key=True, min=1, description="1-based PDF page")

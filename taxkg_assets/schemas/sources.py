@@ -6,7 +6,7 @@ import dataframely as dy
 import polars as pl
 
 from taxkg_assets.schemas.columns import corner_columns, key_column, one_of, strings_column, text_column
-from taxkg_assets.schemas.values import CHECK_OUTCOMES, CHECK_STRENGTHS, DOC_TYPES, PAGE_SOURCES
+from taxkg_assets.schemas.values import CHECK_OUTCOMES, CHECK_SEVERITIES, DOC_TYPES, PAGE_SOURCES
 
 
 class Documents(dy.Schema):
@@ -76,7 +76,7 @@ class DocumentQuality(dy.Schema):
     document_id = key_column("document")
     law = key_column("name of the document check")
     strength = dy.String(
-        regex=one_of(CHECK_STRENGTHS),
+        regex=one_of(CHECK_SEVERITIES),
         description="severity: corrupt holds the document back, incomplete flags it",
     )
     outcome = dy.String(regex=one_of(CHECK_OUTCOMES), description=" | ".join(CHECK_OUTCOMES))
@@ -86,7 +86,7 @@ class DocumentQuality(dy.Schema):
     remedy = text_column("what to do about it, one sentence; empty if the check passed")
 
     @dy.rule()
-    def a_kept_law_has_no_rows(cls) -> pl.Expr:
+    def a_passed_check_has_no_rows(cls) -> pl.Expr:
         """Require offending rows exactly where the check failed."""
         return (pl.col("outcome") == "passed") == (pl.col("rows") == 0)
 

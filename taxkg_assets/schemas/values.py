@@ -15,7 +15,7 @@ ROLES = (
     "FormField",
     "PageArtifact",
 )
-CHECK_STRENGTHS = ("corrupt", "incomplete")
+CHECK_SEVERITIES = ("corrupt", "incomplete")
 CHECK_OUTCOMES = ("passed", "flagged", "withheld")
 DOC_TYPES = ("form", "filer_instructions", "recipient_instructions", "publication", "statute", "other")
 PERSPECTIVES = ("face", "filer", "recipient", "publication", "statute", "other")

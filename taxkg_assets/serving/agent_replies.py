@@ -7,8 +7,8 @@ replies have what it quotes and cites: `passage` and `evidence` give the rest of
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeVar
 
 from taxkg_assets.retrieval.answering.answer import Answer
 from taxkg_assets.retrieval.results import Flag, Result
@@ -37,7 +37,21 @@ from taxkg_assets.serving.agent_schemas import (
 from taxkg_assets.serving.filters import FilterError
 from taxkg_assets.serving.known_names import list_names
 from taxkg_assets.serving.library import DocumentEntry, FormField
-from taxkg_assets.serving.replies import CellRow
+from taxkg_assets.serving.replies import (
+    BoxRow,
+    CellRow,
+    ChangeRow,
+    Corners,
+    FlowRow,
+    FormulaRow,
+    LineExplanation,
+    LineRow,
+    NodeDetail,
+    PlacedCorners,
+    Trace,
+    TraceStatement,
+    TraceStep,
+)
 from taxkg_assets.serving.trace import name_line
 
 SHORT = 300
@@ -46,7 +60,7 @@ SHORT = 300
 LONG = 1500
 """Most characters of a paragraph about a box."""
 
-Row = Mapping[str, Any]
+Field = TypeVar("Field", BoxRow, LineRow)
 _CITATION = re.compile(r"\[(\d+)\]")
 
 
@@ -99,31 +113,31 @@ def reply_passages(found: Iterable[Result], *, is_full: bool) -> PassagesReply:
     return PassagesReply(passages=rows)
 
 
-def reply_node(node: Row) -> FullPassageReply:
+def reply_node(node: NodeDetail) -> FullPassageReply:
     """Return a node of the graph.
 
     Args:
-        node: What `read_node` returns.
+        node: The node with its relations.
     """
     return FullPassageReply(
-        document=node["document_id"] or "",
-        page=node["page"],
-        heading_path=node["heading_path"],
-        perspective=node["perspective"] or "",
-        text=node["text"],
-        rectangles=[[box["page"], *_corners(box)] for box in node["bboxes"] or ()],
+        document=node.document_id or "",
+        page=node.page,
+        heading_path=node.heading_path,
+        perspective=node.perspective or "",
+        text=node.text,
+        rectangles=[[box.page, *_corners(box)] for box in node.bboxes or ()],
         relations=[
             RelationReply(
-                relation=edge["relation"] if edge["direction"] == "out" else f"← {edge['relation']}",
-                other=edge["other_id"],
-                evidence=cut(edge["evidence"] or "", SHORT),
+                relation=edge.relation if edge.direction == "out" else f"← {edge.relation}",
+                other=edge.other_id,
+                evidence=cut(edge.evidence or "", SHORT),
             )
-            for edge in node["edges"]
+            for edge in node.edges
         ],
     )
 
 
-def reply_box(rows: Sequence[Row], *, revision: str) -> BoxReply:
+def reply_box(rows: Sequence[BoxRow], *, revision: str) -> BoxReply:
     """Return one revision of a box.
 
     Args:
@@ -135,24 +149,24 @@ def reply_box(rows: Sequence[Row], *, revision: str) -> BoxReply:
     """
     row = choose_revision(rows, revision)
     return BoxReply(
-        document=row["document_id"],
-        **{name: row[name] for name in ("form", "revision", "box_key", "label", "aliases")},
+        document=row.document_id,
+        **{name: getattr(row, name) for name in ("form", "revision", "box_key", "label", "aliases")},
         texts=[
             BoxTextReply(
-                reader=own["perspective"] or "",
-                document=own["document_id"],
-                page=own["page"],
-                text=cut(own["text"], LONG),
-                node_id=own["node_id"],
+                reader=own.perspective or "",
+                document=own.document_id,
+                page=own.page,
+                text=cut(own.text, LONG),
+                node_id=own.node_id,
             )
-            for own in row["passages"]
+            for own in row.passages
         ],
         revisions=_revisions(rows),
-        cautions=_cautions(Flag(**flag) for flag in row["quality"]),
+        cautions=_cautions(row.quality),
     )
 
 
-def reply_line(rows: Sequence[Row], *, revision: str) -> LineReply:
+def reply_line(rows: Sequence[LineRow], *, revision: str) -> LineReply:
     """Return one revision of a line.
 
     Args:
@@ -163,42 +177,47 @@ def reply_line(rows: Sequence[Row], *, revision: str) -> LineReply:
         FilterError: There is no such revision; the message lists those that there are.
     """
     row = choose_revision(rows, revision)
+    names = ("form", "revision", "part", "key", "kind", "section", "label", "used_in", "page")
     return LineReply(
-        document=row["document_id"],
-        **{
-            name: row[name]
-            for name in ("form", "revision", "part", "key", "kind", "section", "label", "used_in", "page")
-        },
-        formula=write_formula(row["formula"]),
-        comes_from=[_flow(own, "source") for own in row["flows_in"]],
-        goes_to=[_flow(own, "target") for own in row["flows_out"]],
-        texts=_instructions(row.get("explanations", ())),
-        rectangle=_corners(row["bbox"]) if row["bbox"] else [],
+        document=row.document_id,
+        **{name: getattr(row, name) for name in names},
+        formula=write_formula(row.formula),
+        comes_from=[
+            _flow(own, form=own.source_form, part=own.source_part, key=own.source_key, document=own.source_document_id)
+            for own in row.flows_in
+        ],
+        goes_to=[
+            _flow(own, form=own.target_form, part=own.target_part, key=own.target_key, document=own.target_document_id)
+            for own in row.flows_out
+        ],
+        texts=_instructions(row.explanations),
+        rectangle=_corners(row.bbox) if row.bbox else [],
         revisions=_revisions(rows),
-        cautions=_cautions(Flag(**flag) for flag in row["quality"]),
+        cautions=_cautions(row.quality),
     )
 
 
-def reply_trace(traced: Row, *, depth: int, k: int) -> TraceReply:
-    """Return the way of an amount as a list of statements.
+def reply_trace(traced: Trace, *, depth: int, k: int) -> TraceReply:
+    """Return a trace as a list of statements.
 
     Args:
-        traced: What `trace` returns.
+        traced: Trace of a line.
         depth: Most steps each way.
         k: Most statements.
     """
     steps: list[TraceStepReply] = []
     is_cut = False
-    ring = [(traced, step, way) for way, name in ((1, "into"), (-1, "out_of")) for step in traced[name]]
+    ring: list[tuple[Trace | TraceStep, TraceStep, bool]] = [(traced, step, True) for step in traced.into]
+    ring += [(traced, step, False) for step in traced.out_of]
     for _ in range(depth):
-        further = []
-        for at, step, way in ring:
-            source, target = (at, step) if way > 0 else (step, at)
-            steps.append(_trace_step(source, target, step["statement"]))
-            further += [(step, own, way) for own in step["steps"]]
+        further: list[tuple[Trace | TraceStep, TraceStep, bool]] = []
+        for at, step, is_forward in ring:
+            source, target = (at, step) if is_forward else (step, at)
+            steps.append(_trace_step(source, target, step.statement))
+            further += [(step, own, is_forward) for own in step.steps]
         ring = further
     is_cut = bool(ring) or len(steps) > k
-    return TraceReply(line=name_line(traced), label=traced["label"], steps=steps[:k], is_cut=is_cut)
+    return TraceReply(line=name_line(traced), label=traced.label, steps=steps[:k], is_cut=is_cut)
 
 
 def reply_cells(rows: Iterable[CellRow]) -> CellsReply:
@@ -219,25 +238,25 @@ def reply_cells(rows: Iterable[CellRow]) -> CellsReply:
     return CellsReply(cells=cells)
 
 
-def reply_changes(rows: Sequence[Row], *, k: int) -> ChangesReply:
+def reply_changes(rows: Sequence[ChangeRow], *, k: int) -> ChangesReply:
     """Return changes between two revisions.
 
     Args:
-        rows: Rows of `revisions`.
+        rows: The changes.
         k: Most changes to return.
     """
     names = ("group", "kind", "key", "heading_path", "nature", "is_routine")
     changes = [
         ChangeReply(
-            **{name: row[name] for name in names},
-            before=cut(row["before"], SHORT),
-            after=cut(row["after"], SHORT),
-            page_before=_first_page(row["before_places"]),
-            page_after=_first_page(row["after_places"]),
+            **{name: getattr(row, name) for name in names},
+            before=cut(row.before, SHORT),
+            after=cut(row.after, SHORT),
+            page_before=_first_page(row.before_places),
+            page_after=_first_page(row.after_places),
         )
         for row in rows[:k]
     ]
-    older, newer = (rows[0]["from_document_id"], rows[0]["to_document_id"]) if rows else ("", "")
+    older, newer = (rows[0].from_document_id, rows[0].to_document_id) if rows else ("", "")
     return ChangesReply(older=older, newer=newer, total=len(rows), changes=changes)
 
 
@@ -286,48 +305,48 @@ def reply_fields(fields: Iterable[FormField], *, k: int) -> FieldsReply:
     return FieldsReply(total=len(numbered), fields=rows)
 
 
-def choose_revision(rows: Sequence[Row], revision: str) -> Row:
-    """Return the row of a revision; the newest one if empty.
+def choose_revision(rows: Sequence[Field], revision: str) -> Field:
+    """Return the box or line of a revision; the newest one if empty.
 
     Args:
-        rows: Rows with `revision` and `document_id`, newest first.
+        rows: The box or line in each revision, newest first.
         revision: Revision, its year, or document; may be empty.
 
     Raises:
         FilterError: There is no such revision: another year's box would be taken for the one of the year.
     """
     for row in rows:
-        if row["document_id"] == revision or str(row["revision"]).startswith(revision):
+        if row.document_id == revision or row.revision.startswith(revision):
             return row
     raise FilterError(
-        f"{rows[0]['form']} has no revision {revision!r} with this field. Revisions: {list_names(_revisions(rows))}."
+        f"{rows[0].form} has no revision {revision!r} with this field. Revisions: {list_names(_revisions(rows))}."
     )
 
 
-def write_formula(formula: Row | None) -> str:
+def write_formula(formula: FormulaRow | None) -> str:
     """Write a formula in words: "line_1 + line_2, at least zero".
 
     Args:
-        formula: Row of `formulas`; None for a line without one.
+        formula: Formula of a line; None for a line without one.
 
     Returns:
         The formula; as stated where it could not be parsed, empty for None.
     """
     if formula is None:
         return ""
-    operands = list(formula["operands"]) or ["a number that the label names"]
+    operands = formula.operands or ["a number that the label names"]
     written = {
         "sum": " + ".join(operands),
         "difference": " - ".join(operands),
-        "product": " x ".join([*operands, *([f"{formula['factor']:g}"] if formula["factor"] is not None else [])]),
+        "product": " x ".join([*operands, *([f"{formula.factor:g}"] if formula.factor is not None else [])]),
         "smaller": f"the smaller of {' and '.join(operands)}",
         "larger": f"the larger of {' and '.join(operands)}",
         "copy": " ".join(operands),
-    }.get(formula["operation"])
+    }.get(formula.operation)
     if written is None:
-        return f"as stated: {formula['evidence']}"
-    bound = f", {formula['bound'].replace('_', ' ')}" if formula["bound"] else ""
-    return f"{written}{bound}" + (f", if {formula['condition']}" if formula["condition"] else "")
+        return f"as stated: {formula.evidence}"
+    bound = f", {formula.bound.replace('_', ' ')}" if formula.bound else ""
+    return f"{written}{bound}" + (f", if {formula.condition}" if formula.condition else "")
 
 
 def _source(row: Result, most: int) -> dict[str, Any]:
@@ -339,47 +358,45 @@ def _cautions(flags: Iterable[Flag]) -> list[str]:
     return list(dict.fromkeys(f"{flag.document}: {flag.message}" for flag in flags))
 
 
-def _corners(box: Row) -> list[float]:
-    return [round(box[f"{name}_pt"], 1) for name in ("x0", "y0", "x1", "y1")]
+def _corners(box: Corners) -> list[float]:
+    return [round(edge, 1) for edge in (box.x0_pt, box.y0_pt, box.x1_pt, box.y1_pt)]
 
 
-def _revisions(rows: Sequence[Row]) -> list[str]:
-    return list(dict.fromkeys(str(row["revision"]) for row in rows))
+def _revisions(rows: Sequence[BoxRow] | Sequence[LineRow]) -> list[str]:
+    return list(dict.fromkeys(row.revision for row in rows))
 
 
-def _flow(row: Row, end: str) -> FlowReply:
-    part = f" Part {row[f'{end}_part']}" if row[f"{end}_part"] else ""
+def _flow(row: FlowRow, *, form: str, part: str, key: str, document: str | None) -> FlowReply:
     return FlowReply(
-        line=f"{row[f'{end}_form']}{part} {row[f'{end}_key'].replace('_', ' ')}",
-        document=row[f"{end}_document_id"] or "",
-        evidence=row["evidence"],
-        stated_in=f"{row['document_id']} p. {row['page']}",
+        line=f"{form}{f' Part {part}' if part else ''} {key.replace('_', ' ')}",
+        document=document or "",
+        evidence=row.evidence,
+        stated_in=f"{row.document_id} p. {row.page}",
     )
 
 
-def _instructions(explanations: Iterable[Row]) -> list[BoxTextReply]:
+def _instructions(explanations: Iterable[LineExplanation]) -> list[BoxTextReply]:
     """Return one text for each heading that explains a line."""
     return [
         BoxTextReply(
-            reader=own["perspective"],
-            document=own["document_id"],
-            page=own["page"],
-            text=cut(" ".join([own["heading"], *(passage["text"] for passage in own["passages"])]), LONG),
-            node_id=own["node_id"],
+            reader=own.perspective,
+            document=own.document_id,
+            page=own.page,
+            text=cut(" ".join([own.heading, *(passage.text for passage in own.passages)]), LONG),
+            node_id=own.node_id,
         )
         for own in explanations
     ]
 
 
-def _trace_step(source: Row, target: Row, statement: Row) -> TraceStepReply:
+def _trace_step(source: Trace | TraceStep, target: Trace | TraceStep, statement: TraceStatement) -> TraceStepReply:
     return TraceStepReply(
         source=name_line(source),
         target=name_line(target),
-        evidence=statement["evidence"],
-        stated_in=f"{statement['document_id']} p. {statement['page']}",
+        evidence=statement.evidence,
+        stated_in=f"{statement.document_id} p. {statement.page}",
     )
 
 
-def _first_page(places: Iterable[Row]) -> int | None:
-    pages: Iterator[int] = (place["page"] for place in places)
-    return next(pages, None)
+def _first_page(places: Sequence[PlacedCorners]) -> int | None:
+    return places[0].page if places else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from rich.progress import track
 
@@ -19,6 +19,16 @@ RESULTS = 50
 
 class BatchError(Exception):
     """A file of questions that cannot be read; the message names the line."""
+
+
+class SearchFilters(TypedDict):
+    """Filters of a search, each None where it does not restrict, and the level of its passages."""
+
+    form: str | None
+    year: int | None
+    document: str | None
+    tag: str | None
+    level: str
 
 
 def read_queries(path: Path) -> list[tuple[str, str]]:
@@ -57,20 +67,21 @@ def run_line(searcher: Searcher, query_id: str, query: str, *, settings: Setting
     return {"id": query_id, **answer.model_dump()}
 
 
-def search_line(searcher: Searcher, query_id: str, query: str, *, filters: dict[str, Any]) -> dict[str, Any]:
+def search_line(searcher: Searcher, query_id: str, query: str, *, filters: SearchFilters) -> dict[str, Any]:
     """Search for one question of a run, without an answer.
 
     Args:
         searcher: Opened search.
         query_id: Id of the question.
         query: Its words.
-        filters: `form`, `year`, `document` and `level` of the search; None where there is none.
+        filters: Filters of the search.
 
     Returns:
         JSON object with up to 50 ranked rows and the probability that they contain an answer.
     """
-    narrowed = {name: filters[name] for name in ("form", "year", "document")}
-    ranking = searcher.rank(query, **narrowed)
+    ranking = searcher.rank(
+        query, form=filters["form"], year=filters["year"], document=filters["document"], tag=filters["tag"]
+    )
     results = searcher.assemble(ranking, k=RESULTS, level=filters["level"])
     return {
         "id": query_id,

@@ -1,18 +1,20 @@
-"""Look-up of one box: its place in the registry and what the corpus says of it."""
+"""Look-up of one box: its place in the registry and what the corpus states about it."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import polars as pl
 
 from taxkg_assets.graph.coverage import READERS, find_aligned
 from taxkg_assets.graph.lookup import find_boxes, find_named_forms, order_of_key
+from taxkg_assets.graph.resolution import face_node_id
 from taxkg_assets.schemas import Documents, Edges, Nodes, Registry
 from taxkg_assets.serving.known_names import list_names
 from taxkg_assets.serving.released import Released
+from taxkg_assets.serving.replies import BoxPassage, BoxRow
 
 ALIGNED = ("same_field", "same_field_other_revision", "part_of_group")
 
@@ -21,7 +23,7 @@ class BoxNotFoundError(Exception):
     """No such form, or no such box on it; the message lists what there is."""
 
 
-def find_box(released: Released, form: str, key: str) -> list[dict[str, Any]]:
+def find_box(released: Released, form: str, key: str) -> list[BoxRow]:
     """Look up the registry rows of a box in every revision of a form.
 
     Args:
@@ -30,7 +32,7 @@ def find_box(released: Released, form: str, key: str) -> list[dict[str, Any]]:
         key: Key of the box in any style: 1a, "box 1a", box_1a.
 
     Returns:
-        Rows of `registry`, newest revision first, each with its passages.
+        The box in each revision, the newest first, with its passages.
 
     Raises:
         BoxNotFoundError: The form has no such box; the message lists what there is.
@@ -66,7 +68,7 @@ def match_key(boxes: pl.DataFrame, number: str) -> pl.DataFrame:
     return pl.concat([exact, first]).sort("revision", "document_id", descending=True)
 
 
-def list_named_boxes(released: Released, words: Sequence[str]) -> list[dict[str, Any]]:
+def list_named_boxes(released: Released, words: Sequence[str]) -> list[BoxRow]:
     """Look up the boxes that words mean: a form and a key, or `QD`, or `box 1b on its form`.
 
     Args:
@@ -74,7 +76,7 @@ def list_named_boxes(released: Released, words: Sequence[str]) -> list[dict[str,
         words: Words of the user.
 
     Returns:
-        Rows of `registry`, each with its passages.
+        The boxes, each with its passages.
 
     Raises:
         BoxNotFoundError: No box has this name.
@@ -94,7 +96,7 @@ def list_named_boxes(released: Released, words: Sequence[str]) -> list[dict[str,
     return [_with_passages(row, released) for row in rows.iter_rows(named=True)]
 
 
-def list_boxes(released: Released, form: str) -> list[dict[str, Any]]:
+def list_boxes(released: Released, form: str) -> list[BoxRow]:
     """List every box of a form, newest revision first.
 
     Args:
@@ -102,7 +104,7 @@ def list_boxes(released: Released, form: str) -> list[dict[str, Any]]:
         form: Form, e.g. 1099-DIV.
 
     Returns:
-        Rows of `registry`, each with `filer` and `recipient`: whether those instructions cover the box.
+        The boxes with `filer` and `recipient`: whether those instructions cover the box.
 
     Raises:
         BoxNotFoundError: No form with boxes has this name; the message lists them.
@@ -114,7 +116,7 @@ def list_boxes(released: Released, form: str) -> list[dict[str, Any]]:
     return rows
 
 
-def list_boxes_of_forms(released: Released, words: Sequence[str]) -> list[dict[str, Any]]:
+def list_boxes_of_forms(released: Released, words: Sequence[str]) -> list[BoxRow]:
     """List all boxes of the forms named in a query that names no box.
 
     Args:
@@ -122,8 +124,8 @@ def list_boxes_of_forms(released: Released, words: Sequence[str]) -> list[dict[s
         words: Words of the user.
 
     Returns:
-        Rows of `registry`, newest revision first, each with `filer` and `recipient`: whether those instructions cover
-        the box (in this revision, in another one, or null). Empty if the words name no form, or something else as well.
+        The boxes, newest revision first, with `filer` and `recipient`: whether those instructions cover the box (in
+        this revision, in another one, or None). Empty if the words name no form, or something else as well.
     """
     registry = Registry.cast(released.table("registry"))
     forms = find_named_forms(" ".join(words), registry)
@@ -135,24 +137,24 @@ def list_boxes_of_forms(released: Released, words: Sequence[str]) -> list[dict[s
     absent = [pl.lit(None, dtype=pl.String).alias(reader) for reader in READERS if reader not in rows.columns]
     order = sorted(rows.with_columns(absent).to_dicts(), key=lambda row: order_of_key(row["box_key"]))
     order.sort(key=lambda row: (row["revision"], row["document_id"]), reverse=True)
-    return sorted(order, key=lambda row: str(row["form"]))
+    return [BoxRow(**row) for row in sorted(order, key=lambda row: str(row["form"]))]
 
 
-def _with_passages(row: dict[str, Any], released: Released) -> dict[str, Any]:
-    passages = _passages(row, nodes=released.table("nodes"), edges=released.table("edges"))
-    documents = [row["document_id"], *(passage["document_id"] for passage in passages)]
-    return {**row, "passages": passages, "quality": released.flags_of(*documents)}
+def _with_passages(row: Mapping[str, Any], released: Released) -> BoxRow:
+    node_id = face_node_id(row["document_id"], row["box_key"])
+    passages = _passages(node_id, nodes=released.table("nodes"), edges=released.table("edges"))
+    documents = [row["document_id"], *(passage.document_id for passage in passages)]
+    return BoxRow(**row, passages=passages, quality=released.flags_of(*documents))
 
 
 def _bare(form: str) -> str:
     return re.sub(r"[^a-z0-9]", "", re.sub(r"^(form\s+|f(?=\d))", "", form.strip().lower()))
 
 
-def _passages(row: dict[str, Any], *, nodes: pl.DataFrame, edges: pl.DataFrame) -> list[dict[str, Any]]:
+def _passages(node_id: str, *, nodes: pl.DataFrame, edges: pl.DataFrame) -> list[BoxPassage]:
     """Paragraphs under the headings that the graph aligns with the box, groups of boxes among them."""
-    face = f"{row['document_id']}#face-{row['box_key']}"
-    aligned = edges.filter(pl.col("source_id") == face, pl.col("relation").is_in(ALIGNED))
+    aligned = edges.filter(pl.col("source_id") == node_id, pl.col("relation").is_in(ALIGNED))
     headings = aligned.select(parent_id="target_id").unique()
     columns = ("document_id", "perspective", "page", "heading_path", "text", "node_id", "bboxes")
     found = nodes.filter(pl.col("level") != "anchor").join(headings, on="parent_id").sort("document_id", "ordinal")
-    return found.select(columns).to_dicts()
+    return [BoxPassage(**row) for row in found.select(columns).iter_rows(named=True)]

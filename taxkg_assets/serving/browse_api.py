@@ -65,7 +65,7 @@ def create_browse_router(service: Service) -> APIRouter:
         }
         return Response(picture.png, media_type="image/png", headers=headers)
 
-    @router.get("/documents/{document}/pages/{page}", summary="What a page says: paragraphs, tables, fields")
+    @router.get("/documents/{document}/pages/{page}", summary="The content of a page: paragraphs, tables, fields")
     def page_detail(document: DocumentId, page: PageNumber) -> PageDetail:
         return library.read_page(service.current, document, page)
 

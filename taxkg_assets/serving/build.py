@@ -21,7 +21,7 @@ from taxkg_assets.defs.ingest.engine import open_engine
 from taxkg_assets.defs.ingest.file_status import inbox_of
 from taxkg_assets.defs.ingest.intake import clear_quarantine, find_outdated, prune_readings, scan_sources
 from taxkg_assets.defs.retrieval import prune_indexes
-from taxkg_assets.defs.wiring.alerts import alert_runs, say_error
+from taxkg_assets.defs.wiring.alerts import alert_runs, describe_error
 from taxkg_assets.defs.wiring.compat import record_runs_at
 from taxkg_assets.defs.wiring.early_gates import early_gates
 from taxkg_assets.defs.wiring.gates import GATED_BY, MEASURED_SUFFIX, find_ungated, latest_evaluations
@@ -31,8 +31,9 @@ from taxkg_assets.defs.wiring.resources import COMMAND_LINE, PROJECT, STARTED_BY
 from taxkg_assets.defs.wiring.step_process import prepare_processes, reads_much
 from taxkg_assets.defs.wiring.table_asset import DOCUMENT_PARTITIONS
 from taxkg_assets.defs.wiring.verdicts import FLOORS, MEASURED
+from taxkg_assets.records import QuarantineRecord, iter_records
 from taxkg_assets.serving.instance import open_instance
-from taxkg_assets.serving.status import find_stale, list_flagged
+from taxkg_assets.serving.status import FlagRecord, find_stale, list_flagged
 from taxkg_assets.sources.scan import MissingSourceError, describe_skipped, existing_roots
 
 SAMPLES = PROJECT / "data" / "samples"
@@ -68,8 +69,8 @@ class BuildResult:
     rows: dict[str, int] = field(default_factory=dict)
     step_seconds: dict[str, float] = field(default_factory=dict)
     errors: list[str] = field(default_factory=list)
-    quarantine: list[dict[str, Any]] = field(default_factory=list)
-    flagged: list[dict[str, Any]] = field(default_factory=list)
+    quarantine: list[QuarantineRecord] = field(default_factory=list)
+    flagged: list[FlagRecord] = field(default_factory=list)
     closed: list[str] = field(default_factory=list)
     """Sources that could not be read."""
     skipped: list[str] = field(default_factory=list)
@@ -150,7 +151,7 @@ def build(
             prune_readings(Home(home=str(store.home)))
             prune_indexes(store)
             prune_journal(store)
-        result.quarantine = store.read_or_empty("quarantine").to_dicts()
+        result.quarantine = list(iter_records(store.read_or_empty("quarantine"), QuarantineRecord))
         result.flagged = list_flagged(store)
         result.seconds = time.monotonic() - started
     return result
@@ -292,7 +293,7 @@ def _record(run: dg.ExecuteInProcessResult, result: BuildResult) -> None:
             result.step_seconds[event.step_key] = event.step_success_data.duration_ms / 1000
         if event.is_step_failure and event.step_key:
             error = event.step_failure_data.error
-            said = say_error(error) if error is not None else ""
+            said = describe_error(error) if error is not None else ""
             if said and "DagsterAssetCheckFailedError" not in said:
                 result.errors.append(f"{event.step_key}: {said}")
 

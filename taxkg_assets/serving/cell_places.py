@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import polars as pl
 
 from taxkg_assets.bounding_box import BoundingBox
+from taxkg_assets.records import CellRecord, TableRecord, iter_records
 from taxkg_assets.retrieval.answering.answer import Answer
 from taxkg_assets.retrieval.answering.units import Piece
 from taxkg_assets.serving.released import Released
 
-Cell = Mapping[str, Any]
 CELL_ROLES = ("cell", "row")
 
 
@@ -31,7 +30,7 @@ def place_cells(answer: Answer, released: Released) -> Answer:
         return answer
     documents = {row.document for row in answer.results}
     tables = released.read_documents("tables", sorted(documents)).filter(pl.col("table_id").is_in(sorted(wanted)))
-    known = {row["table_id"]: row for row in tables.iter_rows(named=True)}
+    known = {row["table_id"]: row for row in iter_records(tables, TableRecord)}
     units = [
         unit.model_copy(update={"pieces": [_place(piece, known.get(piece.node_id)) for piece in unit.pieces]})
         for unit in answer.units
@@ -39,20 +38,20 @@ def place_cells(answer: Answer, released: Released) -> Answer:
     return answer.model_copy(update={"units": units})
 
 
-def find_quoted_cells(text: str, cells: Sequence[Cell]) -> list[Cell]:
+def find_quoted_cells(text: str, cells: Sequence[CellRecord]) -> list[CellRecord]:
     """Find the cells of a table that a piece of text quotes.
 
     Args:
         text: A value after the headers of its row and column, or the cells of one row with their headers.
-        cells: Cells of the table, with `row_ix`, `row_path`, `col_path` and `text`.
+        cells: Cells of the table.
 
     Returns:
         Cells of one row: those whose value and headers the text contains; empty if no row is quoted with its headers.
     """
     words = _squeeze(text)
-    rows: dict[int, list[tuple[int, Cell]]] = {}
+    rows: dict[int, list[tuple[int, CellRecord]]] = {}
     for cell in cells:
-        value, row, column = (_squeeze(cell[name] or "") for name in ("text", "row_path", "col_path"))
+        value, row, column = (_squeeze(own or "") for own in (cell["text"], cell["row_path"], cell["col_path"]))
         if value and value in words and row in words and column in words:
             rows.setdefault(cell["row_ix"], []).append((len(value) + len(row) + len(column), cell))
     if not rows:
@@ -65,7 +64,7 @@ def _is_open(piece: Piece) -> bool:
     return piece.role in CELL_ROLES and bool(piece.node_id) and not piece.bboxes
 
 
-def _place(piece: Piece, table: Mapping[str, Any] | None) -> Piece:
+def _place(piece: Piece, table: TableRecord | None) -> Piece:
     if table is None or not _is_open(piece):
         return piece
     quoted = find_quoted_cells(piece.text, table["cells"] or ())

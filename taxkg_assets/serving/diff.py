@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from typing import Any, Protocol
+from typing import Protocol
 
 import polars as pl
 from rich.console import Console
@@ -12,9 +12,19 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from taxkg_assets.graph.change_report import ADDED, GROUPS, REMOVED, ChangeReport, Item, build_change_report
+from taxkg_assets.graph.change_report import (
+    ADDED,
+    GROUPS,
+    REMOVED,
+    ChangeReport,
+    Item,
+    build_change_report,
+    find_group,
+)
 from taxkg_assets.graph.revisions import find_consecutive, find_revision_changes
+from taxkg_assets.records import DocumentRecord, iter_records
 from taxkg_assets.serving.known_names import list_names
+from taxkg_assets.serving.replies import ChangeRow
 
 COMPARED = ("sections", "anchors", "tables", "faces", "elements")
 _STYLES = {REMOVED: "red strike", ADDED: "green"}
@@ -45,7 +55,7 @@ class Readable(Protocol):
         """
 
 
-def compare(tables: Readable, name: str, older: str = "", newer: str = "") -> tuple[list[dict[str, Any]], ChangeReport]:
+def compare(tables: Readable, name: str, older: str = "", newer: str = "") -> tuple[list[ChangeRow], ChangeReport]:
     """Compare two documents of one product.
 
     Args:
@@ -55,7 +65,7 @@ def compare(tables: Readable, name: str, older: str = "", newer: str = "") -> tu
         newer: The same for the newer document.
 
     Returns:
-        Changes as rows of `revisions`, and the report.
+        Changes as rows of `revisions` with their group in the report, and the report.
 
     Raises:
         RevisionNotFoundError: There is no such product or revision; the message lists them.
@@ -64,12 +74,13 @@ def compare(tables: Readable, name: str, older: str = "", newer: str = "") -> tu
     before, after = resolve_revision_pair(documents, name, older=older, newer=newer)
     ids = (before["document_id"], after["document_id"])
     rows = find_revision_changes(before, after, frames={n: tables.read_documents(n, ids) for n in COMPARED})
-    return rows, build_change_report(rows, before=before, after=after)
+    changes = [ChangeRow.model_validate({**row, "group": find_group(row)}) for row in rows]
+    return changes, build_change_report(rows, before=before, after=after)
 
 
 def resolve_revision_pair(
     documents: pl.DataFrame, name: str, *, older: str = "", newer: str = ""
-) -> tuple[dict[str, Any], dict[str, Any]]:
+) -> tuple[DocumentRecord, DocumentRecord]:
     """Find the two documents to compare.
 
     Args:
@@ -135,25 +146,26 @@ def _bare(form: str) -> str:
     return re.sub(r"[^a-z0-9]", "", re.sub(r"^(form|pub\.?|publication)\s+", "", form.strip().lower()))
 
 
-def _by_id(documents: pl.DataFrame, document_id: str) -> dict[str, Any]:
-    return documents.row(by_predicate=pl.col("document_id") == document_id, named=True)
+def _by_id(documents: pl.DataFrame, document_id: str) -> DocumentRecord:
+    (row,) = iter_records(documents.filter(pl.col("document_id") == document_id), DocumentRecord)
+    return row
 
 
-def _find_revision(documents: pl.DataFrame, wanted: str) -> dict[str, Any] | None:
+def _find_revision(documents: pl.DataFrame, wanted: str) -> DocumentRecord | None:
     """A document by its id, else the last final build of a revision, else what its name says or begins with."""
     ids = documents["document_id"].to_list()
     same = documents.filter(pl.col("revision") == wanted).sort("pdf_modified_on", "document_id")
     final = same.filter(~pl.col("is_draft"))
     if wanted not in ids and final.height:
-        return final.row(-1, named=True)
+        return _by_id(final, final["document_id"][-1])
     named = _find_named(documents, wanted)
     if named is not None or not same.is_empty():
-        return named or same.row(-1, named=True)
+        return named or _by_id(same, same["document_id"][-1])
     begun = [document_id for document_id in ids if document_id.partition("--")[2].startswith(wanted)]
     return _by_id(documents, begun[0]) if len(begun) == 1 else None
 
 
-def _find_named(documents: pl.DataFrame, wanted: str) -> dict[str, Any] | None:
+def _find_named(documents: pl.DataFrame, wanted: str) -> DocumentRecord | None:
     """A document by its id, or by the part of it after `--`."""
     named = [d for d in documents["document_id"] if wanted in (d, d.partition("--")[2])]
     return _by_id(documents, named[0]) if named else None

@@ -2,23 +2,44 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from taxkg_assets.defs.home.proposers import open_estimator
 from taxkg_assets.defs.wiring.registry import PIPELINE
 from taxkg_assets.defs.wiring.resources import Home
+from taxkg_assets.llm.estimate import Estimate
 
 
-def estimate_build(home: Home) -> list[dict[str, Any]]:
+@dataclass(frozen=True, slots=True)
+class TableEstimate:
+    """What making one table would cost.
+
+    Attributes:
+        table: Name of the table.
+        estimate: Calls, tokens and cost of one task; None if the table cannot be made yet.
+        note: Why it cannot be made yet; empty where it can.
+    """
+
+    table: str
+    estimate: Estimate | None = None
+    note: str = ""
+
+    def as_row(self) -> dict[str, Any]:
+        """Return it as a flat JSON object."""
+        figures = {"task": ""} if self.estimate is None else asdict(self.estimate)
+        return {"table": self.table, **figures, "note": self.note}
+
+
+def estimate_build(home: Home) -> list[TableEstimate]:
     """Estimate the model calls of the next build from the current tables.
 
     Args:
         home: The home.
 
     Returns:
-        One row per table and task that would call a model, with calls, tokens and cost. A table that cannot be made yet
-        has one row with the reason and how to get an estimate without cost.
+        One estimate per table and task that would call a model. A table that cannot be made yet has one estimate with
+        the reason and how to get figures without cost.
 
     Raises:
         ProposerSettingError: A setting of the model is wrong, as for a build.
@@ -28,16 +49,16 @@ def estimate_build(home: Home) -> list[dict[str, Any]]:
     if home.settings.llm_provider == "rules":
         return []
     open_estimator(home)  # reports a wrong setting before a home is built that would need it
-    rows: list[dict[str, Any]] = []
+    rows: list[TableEstimate] = []
     for name in PIPELINE:
         builder = PIPELINE[name].builder
         if builder is None or "proposer" not in builder.resources:
             continue
         if missing := [n for n in builder.reads if not home.store.exists(n)]:
             note = f"not built yet: {', '.join(missing)} (TAXKG_LLM_PROVIDER=rules taxkg build asks no model)"
-            rows.append({"table": name, "task": "", "note": note})
+            rows.append(TableEstimate(name, note=note))
             continue
         estimator = open_estimator(home)
         builder.make(home, proposer=estimator)
-        rows += [{"table": name, **asdict(estimate), "note": ""} for estimate in estimator.estimates.values()]
+        rows += [TableEstimate(name, estimate) for estimate in estimator.estimates.values()]
     return rows

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import dataframely as dy
 import polars as pl
@@ -41,7 +40,7 @@ def read_report(home: str) -> tuple[pl.DataFrame, str]:
     return store.read("eval_report"), store.storage.uri_of("reports/evaluation.html")
 
 
-def report_usage(home: str) -> tuple[dict[str, Any], str, str]:
+def report_usage(home: str) -> tuple[dict[str, int | float], str, str]:
     """Summarize the questions in the query log of a home.
 
     Args:

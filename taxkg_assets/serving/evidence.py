@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import polars as pl
 
+from taxkg_assets.records import DocumentRecord, iter_records
 from taxkg_assets.serving.mupdf import MUPDF
 from taxkg_assets.serving.released import Released
+from taxkg_assets.serving.replies import NodeDetail, NodeEdge, PlacedCorners
 from taxkg_assets.serving.show import draw_sheet, opened_page
 
 MARK = (1.0, 0.82, 0.1)
@@ -21,19 +22,11 @@ class EvidenceNotFoundError(Exception):
     """No such node, or one without a place on the requested page; the message lists its pages."""
 
 
-def find_node(released: Released, node_id: str) -> dict[str, Any]:
-    """The row of a node of the release; `EvidenceNotFoundError` if there is none."""
-    rows = released.table("nodes").filter(pl.col("node_id") == node_id).to_dicts()
-    if not rows:
-        raise EvidenceNotFoundError(f"The release has no node {node_id!r}. Take `node_id` from a search result.")
-    return rows[0]
-
-
 HIERARCHY = ("parent_of", "follows")
 """Relations that repeat the order of a document."""
 
 
-def read_node(released: Released, node_id: str) -> dict[str, Any]:
+def read_node(released: Released, node_id: str) -> NodeDetail:
     """Read a node in full with its relations to other nodes.
 
     Args:
@@ -41,12 +34,12 @@ def read_node(released: Released, node_id: str) -> dict[str, Any]:
         node_id: Id of the node.
 
     Returns:
-        The row of `nodes` with `edges`: direction, relation, the other end, polarity, confidence, evidence, page.
+        The node with its edges, those of the hierarchy left out.
 
     Raises:
         EvidenceNotFoundError: The release does not contain the node.
     """
-    node = find_node(released, node_id)
+    node = _find_node(released, node_id)
     ends = (("source_id", "target_id", "out"), ("target_id", "source_id", "in"))
     columns = ("relation", "polarity", "confidence", "evidence", "page")
     edges = released.table("edges").filter(~pl.col("relation").is_in(HIERARCHY))
@@ -56,10 +49,8 @@ def read_node(released: Released, node_id: str) -> dict[str, Any]:
         )
         for own, other, direction in ends
     )
-    return {
-        **node,
-        "edges": found.sort("direction", "relation", "other_id", descending=[True, False, False]).to_dicts(),
-    }
+    rows = found.sort("direction", "relation", "other_id", descending=[True, False, False])
+    return node.model_copy(update={"edges": [NodeEdge(**row) for row in rows.iter_rows(named=True)]})
 
 
 def draw_evidence(released: Released, node_id: str, *, page: int | None = None, zoom: float = 2.0) -> bytes:
@@ -78,14 +69,15 @@ def draw_evidence(released: Released, node_id: str, *, page: int | None = None, 
         EvidenceNotFoundError: The node has no place on this page.
         PageNotFoundError: The file is gone or has changed, or the page cannot be drawn.
     """
-    node = find_node(released, node_id)
-    number = page or node["page"]
-    boxes = [box for box in node["bboxes"] or () if box["page"] == number]
+    node = _find_node(released, node_id)
+    number = page or node.page
+    boxes = [box for box in node.bboxes or () if box.page == number]
     if number is None or not boxes:
-        places = ", ".join(str(p) for p in sorted({box["page"] for box in node["bboxes"] or ()}))
+        places = ", ".join(str(p) for p in sorted({box.page for box in node.bboxes or ()}))
         known = f"it is on page {places}" if places else "it is not part of a document in the home"
         raise EvidenceNotFoundError(f"{node_id} has no place on page {number or '-'}: {known}.")
-    document = released.table("documents").row(by_predicate=pl.col("document_id") == node["document_id"], named=True)
+    documents = released.table("documents").filter(pl.col("document_id") == node.document_id)
+    (document,) = iter_records(documents, DocumentRecord)
     with opened_page(document, number) as sheet:
         for box in boxes:
             _mark(sheet, box)
@@ -93,9 +85,21 @@ def draw_evidence(released: Released, node_id: str, *, page: int | None = None, 
     return picture
 
 
-def _mark(sheet: Any, box: Mapping[str, float]) -> None:
+def _find_node(released: Released, node_id: str) -> NodeDetail:
+    """Read the row of a node.
+
+    Raises:
+        EvidenceNotFoundError: The release does not contain the node.
+    """
+    rows = released.table("nodes").filter(pl.col("node_id") == node_id).to_dicts()
+    if not rows:
+        raise EvidenceNotFoundError(f"The release has no node {node_id!r}. Take `node_id` from a search result.")
+    return NodeDetail(**rows[0])
+
+
+def _mark(sheet: Any, box: PlacedCorners) -> None:
     """Lay a see-through mark over a rectangle; nothing of the page's words is hidden by it."""
-    edges = (box["x0_pt"] - MARGIN_PT, box["y0_pt"] - MARGIN_PT, box["x1_pt"] + MARGIN_PT, box["y1_pt"] + MARGIN_PT)
+    edges = (box.x0_pt - MARGIN_PT, box.y0_pt - MARGIN_PT, box.x1_pt + MARGIN_PT, box.y1_pt + MARGIN_PT)
     # Rectangles are in the page as it is seen, drawings in the page as it is stored.
     shown = MUPDF.Rect(*edges) * sheet.derotation_matrix
     sheet.draw_rect(shown, color=EDGE, fill=MARK, width=EDGE_PT, fill_opacity=0.30, stroke_opacity=0.8, overlay=True)

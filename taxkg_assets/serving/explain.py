@@ -17,6 +17,7 @@ from taxkg_assets.graph.lookup import find_boxes
 from taxkg_assets.graph.neighborhood import Neighborhood, find_neighborhood
 from taxkg_assets.graph.neighborhood_layout import name_node
 from taxkg_assets.graph.resolution import face_node_id
+from taxkg_assets.records import EdgeRecord, NodeRecord, iter_records
 from taxkg_assets.schemas import Documents, Edges, Nodes, Registry
 from taxkg_assets.serving.released import Released
 
@@ -25,12 +26,19 @@ class NodeNotFoundError(Exception):
     """No such node, and no box of that name; the message says how nodes are named."""
 
 
+class NamedEdgeRecord(EdgeRecord):
+    """An edge with the names of the nodes at its ends."""
+
+    source: str
+    target: str
+
+
 @dataclass(frozen=True, slots=True)
 class Explained:
     """A node, its edges with both ends named, and its neighborhood."""
 
-    node: dict[str, Any]
-    edges: list[dict[str, Any]]
+    node: NodeRecord
+    edges: list[NamedEdgeRecord]
     around: Neighborhood
 
     def row(self) -> dict[str, Any]:
@@ -54,14 +62,15 @@ def explain(released: Released, words: Sequence[str]) -> Explained:
     """
     nodes, edges = Nodes.cast(released.table("nodes")), Edges.cast(released.table("edges"))
     node_id = _find_node(" ".join(words), nodes, released=released)
-    node = nodes.filter(pl.col("node_id") == node_id).row(0, named=True)
-    named = {row["node_id"]: name_node(row) for row in nodes.iter_rows(named=True)}
+    node = next(iter_records(nodes.filter(pl.col("node_id") == node_id), NodeRecord))
+    named = {row["node_id"]: name_node(row) for row in iter_records(nodes, NodeRecord)}
     sentences = nodes.filter(pl.col("level") == "sentence", pl.col("parent_id") == node_id)["node_id"]
     is_below = pl.col("source_id").is_in(sentences.implode()) & (pl.col("created_by") != "structural")
     said = edges.filter((pl.col("source_id") == node_id) | (pl.col("target_id") == node_id) | is_below)
-    rows = [
+    ordered = said.sort("relation", "source_id", "target_id", "start")
+    rows: list[NamedEdgeRecord] = [
         {**row, "source": named[row["source_id"]], "target": named[row["target_id"]]}
-        for row in said.sort("relation", "source_id", "target_id", "start").iter_rows(named=True)
+        for row in iter_records(ordered, EdgeRecord)
     ]
     return Explained(node, rows, find_neighborhood(nodes, edges, node_id=node_id))
 

@@ -43,7 +43,7 @@ MEANINGS = {
     "part": "part of the form: I, II, …; may be empty",
     "pieces": "its pieces in reading order",
     "places": "pages that the index names",
-    "quality": "quality flags: what to doubt, and what to do",
+    "quality": "quality flags: what may be wrong, and what to do",
     "official_url": "the section on the publisher's web page",
     "quote": "words of the passage that support the sentence",
     "rank": "number of the passage, from 1; [n] in an answer",

@@ -43,5 +43,5 @@ def check_filters(
         known = list_names(documents["form"].unique().sort(), wanted=form)
         raise FilterError(f"The release has no document about {form!r}. Forms: {known}.")
     if tag and not released.searcher.passages.find_tagged(tag).any():
-        known = ", ".join(released.searcher.passages.count_tags()[:12]) or "none; no document was chunked semantically"
+        known = ", ".join(released.searcher.passages.list_tags()[:12]) or "none; no document was chunked semantically"
         raise FilterError(f"No passage has the tag or entity {tag!r}. Frequent tags: {known}.")

@@ -107,7 +107,7 @@ class QueryRequest(_Request):
     document_id: Words | None = Field(default=None, max_length=200, description="older name of `document`")
     mode: Literal["auto", "summary", "detailed"] = Field(
         default="auto",
-        description="summary: from whole sections; detailed: from paragraphs; auto: as the question wants",
+        description="summary: from whole sections; detailed: from paragraphs; auto: by the question",
     )
 
 
@@ -131,7 +131,7 @@ class Source(BaseModel):
     node_id: str = Field(description="id of its node, for `/v1/nodes` and `/v1/evidence`")
     bboxes: list[dict[str, float]] = Field(description="its rectangles: page, and x0, y0, x1, y1 in points")
     evidence: str = Field(description="path of the page's picture with the passage marked")
-    quality: list[Flag] = Field(default=[], description="what to doubt of the document")
+    quality: list[Flag] = Field(default=[], description="quality flags of the document")
 
 
 class QueryResponse(BaseModel):
@@ -345,8 +345,7 @@ def _add_operations(app: FastAPI, service: Service, measured: ServerMetrics) -> 
 
     @app.get("/healthz", summary="What is served, and whether a newer release cannot be read")
     async def healthz() -> Served:
-        described = await anyio.to_thread.run_sync(service.describe, limiter=watching)
-        return Served(status="stale" if service.is_stale else "ok", **described)
+        return await anyio.to_thread.run_sync(service.describe, limiter=watching)
 
     @app.get("/metrics", response_class=PlainTextResponse, summary="Figures in Prometheus' text format")
     async def metrics() -> Response:

@@ -18,6 +18,7 @@ import dataframely as dy
 from taxkg_assets.defs.home.store import Store
 from taxkg_assets.evaluation.feedback import build_feedback
 from taxkg_assets.evaluation.query_log import build_query_log
+from taxkg_assets.records import FeedbackRecord, QueryLogRecord
 from taxkg_assets.retrieval.answering.answer import Answer
 from taxkg_assets.retrieval.results import Result
 
@@ -29,7 +30,7 @@ MOST_KEPT = 20 * BATCH_ROWS
 
 _log = logging.getLogger("taxkg.serving")
 
-_BUILDERS: dict[str, Callable[[list[Mapping[str, Any]]], dy.DataFrame[Any]]] = {
+_BUILDERS: dict[str, Callable[[list[Any]], dy.DataFrame[Any]]] = {
     "query_log": build_query_log,
     "feedback": build_feedback,
 }
@@ -40,7 +41,7 @@ class Journal:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._waiting: dict[str, list[Mapping[str, Any]]] = {name: [] for name in _BUILDERS}
+        self._waiting: dict[str, list[QueryLogRecord | FeedbackRecord]] = {name: [] for name in _BUILDERS}
         self._lock = threading.Lock()
         self._is_due = threading.Event()
         self._is_closed = False
@@ -53,7 +54,7 @@ class Journal:
         question: str,
         found: Answer | list[Result],
         *,
-        filters: Mapping[str, Any],
+        filters: Mapping[str, str | int | None],
         release_ix: int,
         seconds: float,
     ) -> str:
@@ -72,7 +73,7 @@ class Journal:
         entry_id = uuid.uuid4().hex
         answer = found if isinstance(found, Answer) else None
         results = found.results if isinstance(found, Answer) else found
-        row = {
+        row: QueryLogRecord = {
             "entry_id": entry_id,
             "kind": "search" if answer is None else "ask",
             "question": question,
@@ -90,9 +91,14 @@ class Journal:
 
     def note_feedback(self, entry_id: str, *, is_helpful: bool, comment: str) -> None:
         """Keep a judgment."""
-        now = datetime.now(UTC)
-        row = {"feedback_id": uuid.uuid4().hex, "entry_id": entry_id, "is_helpful": is_helpful, "comment": comment}
-        self._add("feedback", {**row, "given_at": now})
+        row: FeedbackRecord = {
+            "feedback_id": uuid.uuid4().hex,
+            "entry_id": entry_id,
+            "is_helpful": is_helpful,
+            "comment": comment,
+            "given_at": datetime.now(UTC),
+        }
+        self._add("feedback", row)
 
     def close(self) -> None:
         """Commit everything and stop."""
@@ -100,7 +106,7 @@ class Journal:
         self._is_due.set()
         self._thread.join()
 
-    def _add(self, name: str, row: Mapping[str, Any]) -> None:
+    def _add(self, name: str, row: QueryLogRecord | FeedbackRecord) -> None:
         with self._lock:
             self._waiting[name].append(row)
             is_full = len(self._waiting[name]) % BATCH_ROWS == 0

@@ -11,10 +11,11 @@ import polars as pl
 from pydantic import BaseModel, Field
 
 from taxkg_assets.bounding_box import BoundingBox
+from taxkg_assets.records import DocumentRecord, iter_records
 from taxkg_assets.retrieval.results import Flag
 from taxkg_assets.serving.known_names import list_names
 from taxkg_assets.serving.released import Released
-from taxkg_assets.serving.show import PageNotFoundError, draw_sheet, opened_page
+from taxkg_assets.serving.show import PageNotFoundError, SourceColumns, draw_sheet, opened_page
 
 PAGE_ZOOM = 2.0
 """Pixels per point of a page's picture, unless the request names another zoom."""
@@ -123,7 +124,7 @@ class FormField(BaseModel):
 
 
 class PageDetail(BaseModel):
-    """What one page says: its paragraphs, tables and fields in reading order, and its size in points."""
+    """The content of one page: its paragraphs, tables and fields in reading order, and its size in points."""
 
     document: str
     page: int
@@ -162,7 +163,7 @@ def list_documents(released: Released) -> list[DocumentEntry]:
         [pl.col("form") == "", "form", "irs_name", "revision", "document_id"],
         descending=[False, False, False, True, False],
     )
-    return [_entry(row, released) for row in rows.iter_rows(named=True)]
+    return [_entry(row, released) for row in iter_records(rows, DocumentRecord)]
 
 
 def describe_document(released: Released, document: str) -> DocumentDetail:
@@ -336,9 +337,9 @@ def list_fields(released: Released, document: str) -> list[FormField]:
     return [_field(row) for row in rows.iter_rows(named=True)]
 
 
-def _document(released: Released, document: str, *, page: int | None = None) -> dict[str, Any]:
+def _document(released: Released, document: str, *, page: int | None = None) -> DocumentRecord:
     documents = released.table("documents")
-    rows = documents.filter(pl.col("document_id") == document).to_dicts()
+    rows = list(iter_records(documents.filter(pl.col("document_id") == document), DocumentRecord))
     if not rows:
         known = list_names(documents["document_id"], wanted=document)
         raise PageNotFoundError(f"The release has no document {document!r}. Documents: {known}.")
@@ -347,7 +348,7 @@ def _document(released: Released, document: str, *, page: int | None = None) -> 
     return rows[0]
 
 
-def _entry(row: dict[str, Any], released: Released) -> DocumentEntry:
+def _entry(row: DocumentRecord, released: Released) -> DocumentEntry:
     return DocumentEntry(
         document=row["document_id"],
         title=row["title"],
@@ -375,7 +376,7 @@ def _depth(node_id: str, parents: dict[str, str | None]) -> int:
 @lru_cache(maxsize=4096)
 def _page_size(source_uri: str, sha256: str, document: str, page: int) -> tuple[float, float]:
     """Width and height in points; the digest keeps sizes of a replaced file apart."""
-    row = {"source_uri": source_uri, "sha256": sha256, "document_id": document}
+    row = SourceColumns(document_id=document, source_uri=source_uri, sha256=sha256)
     with opened_page(row, page) as sheet:
         return float(sheet.rect.width), float(sheet.rect.height)
 

@@ -1,4 +1,4 @@
-"""What instructions say of a line: the headings that explain it, with the passages below them."""
+"""What instructions state about a line: the headings that explain it, with the passages below them."""
 
 from __future__ import annotations
 
@@ -8,28 +8,28 @@ from typing import Any
 
 import polars as pl
 
-from taxkg_assets.graph.line_nodes import node_of
 from taxkg_assets.serving.released import Released
+from taxkg_assets.serving.replies import ExplainedPassage, LineExplanation
 
 EXPLAINS = ("same_field", "same_field_other_revision")
 _MOST_PASSAGES = 20
 _HEADING = ("document_id", "page", "heading", "official_url", "bbox", "perspective")
+_PASSAGE = ("element_id", "page", "text")
 
 
-def find_explanations(lines: Sequence[Mapping[str, Any]], released: Released) -> dict[str, list[dict[str, Any]]]:
+def find_explanations(node_ids: Sequence[str], released: Released) -> dict[str, list[LineExplanation]]:
     """Find the headings that explain lines, those of the line's own revision first.
 
     Args:
-        lines: Lines with document_id, key and anchor_id.
+        node_ids: Nodes of the lines, from `node_of`.
         released: The release to read.
 
     Returns:
-        For each line's node the headings: document, page, heading, official address, relation, reader (`perspective`),
-        and `passages` below.
+        Headings by node of the line; a line that no heading explains is left out.
     """
     if not released.holds("edges"):
         return {}
-    nodes = pl.Series([node_of(line) for line in lines], dtype=pl.String)
+    nodes = pl.Series(node_ids, dtype=pl.String)
     joined = released.table("edges").filter(
         pl.col("source_id").is_in(nodes.implode()) & pl.col("relation").is_in(EXPLAINS)
     )
@@ -37,25 +37,25 @@ def find_explanations(lines: Sequence[Mapping[str, Any]], released: Released) ->
     documents = sorted({target.partition("#")[0] for _, _, target in pairs})
     anchors = {row["anchor_id"]: row for row in released.read_documents("anchors", documents).iter_rows(named=True)}
     below = _find_passages({target for _, _, target in pairs}, anchors, released=released, documents=documents)
-    found: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    found: dict[str, list[LineExplanation]] = defaultdict(list)
     for relation, source, target in pairs:
         place = anchors.get(target)
         if place is not None and place["perspective"] != "face":  # a line of an older form explains nothing
             own = {name: place[name] for name in _HEADING}
-            found[source].append({"node_id": target, "relation": relation, **own, "passages": below[target]})
+            found[source].append(LineExplanation(node_id=target, relation=relation, **own, passages=below[target]))
     return found
 
 
 def _find_passages(
     targets: set[str], anchors: Mapping[str, Mapping[str, Any]], *, released: Released, documents: Sequence[str]
-) -> dict[str, list[dict[str, Any]]]:
+) -> dict[str, list[ExplainedPassage]]:
     """Collect the first passages under each of some headings, lower headings included."""
-    found: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    found: dict[str, list[ExplainedPassage]] = defaultdict(list)
     sections = released.read_documents("sections", list(documents)).sort("document_id", "element_id")
     for row in sections.select("element_id", "anchor_id", "page", "text").iter_rows(named=True):
         above = row["anchor_id"]
         while above in anchors:
             if above in targets and len(found[above]) < _MOST_PASSAGES:
-                found[above].append({name: row[name] for name in ("element_id", "page", "text")})
+                found[above].append(ExplainedPassage(**{name: row[name] for name in _PASSAGE}))
             above = anchors[above]["parent_anchor_id"]
     return found

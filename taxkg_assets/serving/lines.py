@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import polars as pl
 
 from taxkg_assets.bounding_box import CORNERS
 from taxkg_assets.graph.line_nodes import node_of
+from taxkg_assets.records import LineRecord, iter_records
 from taxkg_assets.rules.forms import form_pattern
 from taxkg_assets.serving.known_names import list_names
 from taxkg_assets.serving.line_explanations import find_explanations
 from taxkg_assets.serving.released import Released
+from taxkg_assets.serving.replies import FieldRow, FlowRow, FormulaRow, LineRow
 
 _PARENT = re.compile(r"(?i)\(\s*form\s+(?P<parent>[^()]*?)\s*\)")
 _KEY = re.compile(
@@ -24,13 +26,15 @@ _REVISION = re.compile(r"^\d{4}(?:-\d{2})?$")
 _YEAR = 4
 _ROMAN = ("I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII")
 _FIELD_COLUMNS = ("name", "key", "part", "column", "row", "copy", "kind", "label", "page", "bbox")
+Place = tuple[str, str, str]
+"""Document, part and key of a line."""
 
 
 class LineNotFoundError(Exception):
     """No such form, no such line on it, or a release without lines; the message lists what there is."""
 
 
-def find_lines(released: Released, words: Sequence[str]) -> list[dict[str, Any]]:
+def find_lines(released: Released, words: Sequence[str]) -> list[LineRow]:
     """Find a numbered field in every revision of its form, the newest first, each with its fields.
 
     Args:
@@ -38,7 +42,7 @@ def find_lines(released: Released, words: Sequence[str]) -> list[dict[str, Any]]
         words: Form and key: 8960 5a, Schedule D 7, 8949 Part II 2, 1099-DIV box 1a.
 
     Returns:
-        One row per revision and part: the line with its fields, formula, uses, flows, and explanations in instructions.
+        The line in each revision and part.
 
     Raises:
         LineNotFoundError: The words name no form of the release, or no line of it.
@@ -58,12 +62,13 @@ def find_lines(released: Released, words: Sequence[str]) -> list[dict[str, Any]]
     rows = mine.filter(named).sort("revision", "document_id", "line_ix", descending=[True, True, False])
     if rows.is_empty():
         raise LineNotFoundError(f"{form} has no line {match['key']!r}. Lines: {keys}.")
-    found = _with_fields(rows, released)
-    explained = find_explanations(found, released)
-    return [{**row, "explanations": explained.get(node_of(row), [])} for row in found]
+    nodes = [node_of(row) for row in iter_records(rows, LineRecord)]
+    explained = find_explanations(nodes, released)
+    found = zip(_read_lines(rows, released), nodes, strict=True)
+    return [line.model_copy(update={"explanations": explained.get(node, [])}) for line, node in found]
 
 
-def find_form(released: Released, words: Sequence[str], *, revision: str = "") -> list[dict[str, Any]]:
+def find_form(released: Released, words: Sequence[str], *, revision: str = "") -> list[LineRow]:
     """List all numbered fields of one revision of a form in the order in which it prints them.
 
     Args:
@@ -72,7 +77,7 @@ def find_form(released: Released, words: Sequence[str], *, revision: str = "") -
         revision: Revision, year or document; the newest that is no draft if empty.
 
     Returns:
-        Rows of `lines` with the formula of each.
+        Lines of the form, without explanations.
 
     Raises:
         LineNotFoundError: There is no such form or revision.
@@ -96,10 +101,10 @@ def find_form(released: Released, words: Sequence[str], *, revision: str = "") -
         raise LineNotFoundError(f"{form} has no revision {revision!r}. Revisions: {known}.")
     final = editions.filter(~pl.col("is_draft"))
     document = (final if final.height else editions)["document_id"][-1]
-    return _with_fields(mine.filter(pl.col("document_id") == document).drop("is_draft").sort("line_ix"), released)
+    return _read_lines(mine.filter(pl.col("document_id") == document).drop("is_draft").sort("line_ix"), released)
 
 
-def list_fields(rows: Sequence[dict[str, Any]]) -> pl.DataFrame:
+def list_fields(rows: Sequence[LineRow]) -> pl.DataFrame:
     """Flatten the fields of lines for a spreadsheet.
 
     Args:
@@ -110,13 +115,13 @@ def list_fields(rows: Sequence[dict[str, Any]]) -> pl.DataFrame:
     """
     entries = [
         {
-            "document_id": row["document_id"],
-            **{name: field[name] for name in _FIELD_COLUMNS[:-1]},
-            "label": row["label"] or field["label"],
-            **field["bbox"],
+            "document_id": row.document_id,
+            **field.model_dump(by_alias=True, exclude={"bbox"}),
+            "label": row.label or field.label,
+            **field.bbox.model_dump(),
         }
         for row in rows
-        for field in row["fields"]
+        for field in row.fields
     ]
     columns = ("document_id", *_FIELD_COLUMNS[:-1], *CORNERS)
     return pl.DataFrame(entries, schema=columns, infer_schema_length=None)
@@ -166,55 +171,61 @@ def _read_form(words: Sequence[str], lines: pl.DataFrame) -> tuple[str, str]:
     raise LineNotFoundError(f"No form with lines in this release matches {query!r}. Forms: {list_names(forms)}.")
 
 
-def _read_formulas(released: Released, rows: pl.DataFrame) -> dict[tuple[str, str, str], dict[str, Any]]:
+def _read_formulas(released: Released, rows: pl.DataFrame) -> dict[Place, FormulaRow]:
     """Read the formulas of the lines' documents; none from a release of an older version."""
     if not released.holds("formulas"):
         return {}
     found = released.read_documents("formulas", rows["document_id"].unique().to_list())
-    return {(row["document_id"], row["part"], row["key"]): row for row in found.iter_rows(named=True)}
+    return {_place_of(row): FormulaRow(**row) for row in found.iter_rows(named=True)}
 
 
-def _find_uses(line: dict[str, Any], formulas: dict[tuple[str, str, str], dict[str, Any]]) -> list[str]:
+def _place_of(row: Mapping[str, Any]) -> Place:
+    return row["document_id"], row["part"], row["key"]
+
+
+def _find_uses(line: Place, formulas: Mapping[Place, FormulaRow]) -> list[str]:
     """List the lines of the document that are computed from a line; one of another part with its part."""
-    document_id, part, key = line["document_id"], line["part"], line["key"]
+    document_id, part, key = line
     return [
         user if of_part in (part, "") else f"Part {of_part} {user}"
         for (document, of_part, user), formula in formulas.items()
-        if document == document_id and (part, key) in _operands_of(formula)
+        if document == document_id and (part, key) in _operands_of(formula, of_part)
     ]
 
 
-def _operands_of(formula: dict[str, Any]) -> list[tuple[str, str]]:
+def _operands_of(formula: FormulaRow, part: str) -> list[tuple[str, str]]:
     """Give part and key of each operand; without parts in a release of an older version."""
-    parts = formula.get("operand_parts") or [formula["part"]] * len(formula["operands"])
-    return list(zip(parts, formula["operands"], strict=True))
+    parts = formula.operand_parts or [part] * len(formula.operands)
+    return list(zip(parts, formula.operands, strict=True))
 
 
-def _find_flows(flows: pl.DataFrame | None, line: dict[str, Any], end: str) -> list[dict[str, Any]]:
+def _find_flows(flows: pl.DataFrame | None, line: Place, end: str) -> list[FlowRow]:
     """List the flows of a line to or from other lines; none from a release of an older version."""
     if flows is None:
         return []
-    same = [pl.col(f"{end}_{name}") == line[name] for name in ("document_id", "part", "key")]
-    return flows.filter(*same).sort("flow_id").to_dicts()
+    names = ("document_id", "part", "key")
+    same = [pl.col(f"{end}_{name}") == value for name, value in zip(names, line, strict=True)]
+    return [FlowRow(**row) for row in flows.filter(*same).sort("flow_id").iter_rows(named=True)]
 
 
-def _with_fields(rows: pl.DataFrame, released: Released) -> list[dict[str, Any]]:
-    """Add to each line the fields to be filled in for it, and what to doubt of its document."""
+def _read_lines(rows: pl.DataFrame, released: Released) -> list[LineRow]:
+    """Read lines with the fields to be filled in for them, and the quality flags of their documents."""
     fields = released.read_documents("fields", rows["document_id"].unique().to_list())
-    entries: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
+    entries: dict[Place, list[FieldRow]] = {}
     for field in fields.filter(pl.col("key") != "").sort("document_id", "page", "field_ix").iter_rows(named=True):
-        own = (field["document_id"], field["part"], field["key"])
-        entries.setdefault(own, []).append({name: field[name] for name in _FIELD_COLUMNS})
+        entries.setdefault(_place_of(field), []).append(FieldRow(**{name: field[name] for name in _FIELD_COLUMNS}))
     formulas = _read_formulas(released, rows)
     flows = released.table("flows").filter(pl.col("relation") != "computed_from") if released.holds("flows") else None
     return [
-        {
+        LineRow(
             **row,
-            "formula": formulas.get((row["document_id"], row["part"], row["key"])),
-            **{f"flows_{way}": _find_flows(flows, row, end) for way, end in (("in", "target"), ("out", "source"))},
-            "used_in": _find_uses(row, formulas),
-            "fields": entries.get((row["document_id"], row["part"], row["key"]), []),
-            "quality": released.flags_of(row["document_id"]),
-        }
+            formula=formulas.get(place),
+            flows_in=_find_flows(flows, place, "target"),
+            flows_out=_find_flows(flows, place, "source"),
+            used_in=_find_uses(place, formulas),
+            fields=entries.get(place, []),
+            quality=released.flags_of(row["document_id"]),
+        )
         for row in rows.iter_rows(named=True)
+        for place in [_place_of(row)]
     ]

@@ -1,11 +1,8 @@
-"""Endpoints that look one thing up: a box, a line, a trace, changes, a node, the picture of its page.
-
-The service returns plain rows; the framework checks them against the types that the endpoints declare.
-"""
+"""Endpoints that look one thing up: a box, a line, a trace, changes, a node, the picture of its page."""
 
 from __future__ import annotations
 
-from typing import Annotated, cast
+from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Response
 
@@ -43,16 +40,15 @@ def _add_fields(router: APIRouter, service: Service) -> None:
         form: FormName,
         key: Annotated[str, Query(max_length=50, description="box, e.g. 2e; all boxes if empty")] = "",
     ) -> list[BoxRow]:
-        rows = service.find_box(form, key) if key.strip() else service.list_boxes(form)
-        return cast(list[BoxRow], rows)
+        return service.find_box(form, key) if key.strip() else service.list_boxes(form)
 
     @router.get("/lines", summary="A line, box or column of a form in each revision, with its fields")
     def lines(form: FormName, key: Key) -> list[LineRow]:
-        return cast(list[LineRow], service.find_line(form, key))
+        return service.find_line(form, key)
 
     @router.get("/trace", summary="Where the amount of a line goes and comes from, across documents")
     def trace(form: FormName, key: Key, revision: Revision = "") -> Trace:
-        return cast(Trace, service.trace_line(form, key, revision))
+        return service.trace_line(form, key, revision)
 
 
 def _add_changes(router: APIRouter, service: Service) -> None:
@@ -67,13 +63,13 @@ def _add_changes(router: APIRouter, service: Service) -> None:
         key: Annotated[str, Query(max_length=50, description="only changes of this box or line, e.g. box_1a")] = "",
         k: Annotated[int, Query(ge=1, le=MOST_CHANGES, description="maximum number of changes")] = MOST_CHANGES,
     ) -> list[ChangeRow]:
-        return cast(list[ChangeRow], service.list_changes(name, older, newer, routine=routine, key=key)[:k])
+        return service.list_changes(name, older, newer, routine=routine, key=key)[:k]
 
 
 def _add_nodes(router: APIRouter, service: Service) -> None:
     @router.get("/nodes/{node_id:path}", summary="A node of the graph: its text, its place, its relations")
     def node(node_id: NodeId) -> NodeDetail:
-        return cast(NodeDetail, service.read_node(node_id))
+        return service.read_node(node_id)
 
     @router.get(
         "/evidence/{node_id:path}.png",

@@ -6,25 +6,32 @@ from typing import Any
 
 from taxkg_assets.defs.home.indexes import has_index
 from taxkg_assets.defs.home.store import Store
+from taxkg_assets.records import ReleaseRecord, iter_records
 from taxkg_assets.retrieval.index.release import find_current, roll_back
 from taxkg_assets.schemas import Release
 from taxkg_assets.serving.released import NotReleasedError
 
 
-def list_releases(home: str) -> list[dict[str, Any]]:
+class ListedRelease(ReleaseRecord):
+    """A release, and whether it is the one that is served."""
+
+    is_current: bool
+
+
+def list_releases(home: str) -> list[ListedRelease]:
     """List all releases, newest first.
 
     Args:
         home: Folder or bucket address of the home.
 
     Returns:
-        Rows of `release`; `is_current` marks the one that is served.
+        Releases; `is_current` marks the one that is served.
     """
     store = Store(home)
     releases = Release.cast(store.read_or_empty("release"))
     current = find_current(releases)
     number = None if current is None else current["release_ix"]
-    rows = releases.sort("release_ix", descending=True).iter_rows(named=True)
+    rows = iter_records(releases.sort("release_ix", descending=True), ReleaseRecord)
     return [{**row, "is_current": row["release_ix"] == number} for row in rows]
 
 

@@ -115,9 +115,9 @@ class Released:
             flags.setdefault(document, []).append(Flag(document=document, law=law, message=message, remedy=remedy))
         return flags
 
-    def flags_of(self, *documents: str) -> list[dict[str, str]]:
-        """The flags of some documents as plain data."""
-        return [flag.model_dump() for name in dict.fromkeys(documents) for flag in self.flags.get(name, ())]
+    def flags_of(self, *documents: str) -> list[Flag]:
+        """The flags of some documents."""
+        return [flag for name in dict.fromkeys(documents) for flag in self.flags.get(name, ())]
 
     @cached_property
     def searcher(self) -> Searcher:

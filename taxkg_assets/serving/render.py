@@ -14,9 +14,17 @@ from rich.table import Table
 from taxkg_assets.rules.models.prices import load_prices
 
 if TYPE_CHECKING:  # what a command shows is loaded by that command, not by all that show something
+    from taxkg_assets.chunking.reviews import WaitingRecord
+    from taxkg_assets.defs.home.proposers import ProposerStatus
     from taxkg_assets.defs.retention import ReclaimedFiles
+    from taxkg_assets.records import QuarantineRecord
     from taxkg_assets.serving.build import BuildResult
-    from taxkg_assets.serving.status import TableStatus
+    from taxkg_assets.serving.estimate import TableEstimate
+    from taxkg_assets.serving.release import ListedRelease
+    from taxkg_assets.serving.sources import ListedSource
+    from taxkg_assets.serving.status import FlagRecord, TableStatus
+    from taxkg_assets.serving.train import TrainedRecord
+    from taxkg_assets.sources.documents import FoundTextRecord
 
 REVIEW_CHARACTERS = 160
 _STYLES = {"passed": "green", "not measured": "dim", "warned": "yellow", "blocked": "bold red"}
@@ -100,17 +108,17 @@ def offending_rows(figures: Mapping[str, Any], *, out: Console) -> None:
     out.print(shown)
 
 
-def quarantine(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
+def quarantine(rows: Sequence[QuarantineRecord], *, out: Console) -> None:
     """Print documents that could not be processed, with stage, reason and remedy."""
     if not rows:
         return
     shown = Table("document", "stage", "reason", "remedy", title="Quarantine", title_justify="left")
     for row in rows:
-        shown.add_row(*(escape(str(row[c])) for c in ("document_id", "stage", "reason", "remedy")))
+        shown.add_row(*map(escape, (row["document_id"], row["stage"], row["reason"], row["remedy"])))
     out.print(shown)
 
 
-def flagged(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
+def flagged(rows: Sequence[FlagRecord], *, out: Console) -> None:
     """Print documents that are served with a flag: failed check, result, example.
 
     Args:
@@ -128,7 +136,7 @@ def flagged(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
         out.print(f"… and {len(rows) - MOST_FLAGGED} more: `taxkg status --json` lists all.", highlight=False)
 
 
-def statuses(tables: Sequence[TableStatus], refused: Sequence[Mapping[str, Any]], *, home: str, out: Console) -> None:
+def statuses(tables: Sequence[TableStatus], refused: Sequence[QuarantineRecord], *, home: str, out: Console) -> None:
     """Print what the home contains.
 
     Args:
@@ -154,7 +162,7 @@ def statuses(tables: Sequence[TableStatus], refused: Sequence[Mapping[str, Any]]
     quarantine(refused, out=out)
 
 
-def hidden_texts(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
+def hidden_texts(rows: Sequence[FoundTextRecord], *, out: Console) -> None:
     """Print invisible text and prompt injections.
 
     Args:
@@ -189,26 +197,24 @@ def metrics(rows: pl.DataFrame, *, out: Console) -> None:
     out.print(shown)
 
 
-def proposer(found: Mapping[str, Any], *, out: Console) -> None:
+def proposer(found: ProposerStatus, *, out: Console) -> None:
     """Print the proposer and the model calls so far.
 
     Args:
-        found: What `describe_proposer` returns.
+        found: The proposer, and what its calls cost.
         out: Console.
     """
-    models = " ".join(f"{task or 'all'}={','.join(ids)}" for task, ids in found.get("models", {}).items() if ids)
-    spent = f"{found['calls']} calls recorded, {found['input tokens']} + {found['output tokens']} tokens"
-    cost = f"${found['cost in USD']:.2f}"
-    out.print(
-        escape(f"Language models: {found['provider']} {models}".rstrip() + f"; {spent}, {cost}."), highlight=False
-    )
+    models = " ".join(f"{task or 'all'}={','.join(ids)}" for task, ids in found.models.items() if ids)
+    spent = f"{found.spent.calls} calls recorded, {found.spent.input_tokens} + {found.spent.output_tokens} tokens"
+    cost = f"${found.spent.cost_usd:.2f}"
+    out.print(escape(f"Language models: {found.provider} {models}".rstrip() + f"; {spent}, {cost}."), highlight=False)
 
 
-def estimates(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
+def estimates(rows: Sequence[TableEstimate], *, out: Console) -> None:
     """Print the model calls of the next build.
 
     Args:
-        rows: Calls and tokens by task.
+        rows: Estimates by table and task.
         out: Console.
     """
     if not rows:
@@ -217,16 +223,20 @@ def estimates(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
     shown = Table(
         "table", "task", "model", "items", "calls", "recorded", "tokens in", "tokens out, at most", "USD, at most"
     )
-    columns = ("table", "task", "model", "items", "calls", "cached", "input_tokens", "most_output_tokens", "most_usd")
     for row in rows:
-        cells = ["no price" if row.get(c, "") is None else str(row.get(c, "")) for c in columns]
-        shown.add_row(*(escape(cell) for cell in cells) if not row["note"] else (row["table"], escape(row["note"])))
+        own = row.estimate
+        if own is None:
+            shown.add_row(row.table, escape(row.note))
+            continue
+        usd = "no price" if own.most_usd is None else str(own.most_usd)
+        figures = (own.items, own.calls, own.cached, own.input_tokens, own.most_output_tokens)
+        shown.add_row(row.table, own.task, escape(own.model), *map(str, figures), usd)
     out.print(shown)
     as_of = load_prices().as_of
     out.print(f"Prices as published in {as_of}; TAXKG_LLM_PRICES names a file of newer ones.", highlight=False)
 
 
-def waiting(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
+def waiting(rows: Sequence[WaitingRecord], *, out: Console) -> None:
     """Print the chunks that need review.
 
     Args:
@@ -274,7 +284,7 @@ def _interval(row: Mapping[str, Any] | None) -> str:
     return f"{row['value']:.3f} {span}n={row['n']}"
 
 
-def releases(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
+def releases(rows: Sequence[ListedRelease], *, out: Console) -> None:
     """Print releases, newest first.
 
     Args:
@@ -289,7 +299,7 @@ def releases(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
     out.print(shown)
 
 
-def sources(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
+def sources(rows: Sequence[ListedSource], *, out: Console) -> None:
     """Print recorded sources, with the number of documents in each.
 
     Args:
@@ -318,7 +328,7 @@ def freed(rows: Sequence[ReclaimedFiles], *, is_dry: bool, out: Console) -> None
     out.print(f"{sum(r.files for r in rows)} files {word}, {sum(r.bytes for r in rows) / 1e6:.1f} MB.", highlight=False)
 
 
-def models(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
+def models(rows: Sequence[TrainedRecord], *, out: Console) -> None:
     """Print trained models with their gain on families that they have not seen, and whether they are in use.
 
     Args:
@@ -327,8 +337,8 @@ def models(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
     """
     shown = Table("model", "base", "questions", "nDCG@10", "gain", "interval", "", title="Models", title_justify="left")
     for row in rows:
-        is_known = row["gain_low"] is not None
-        interval = f"{row['gain_low']:+.3f} … {row['gain_high']:+.3f}" if is_known else "–"
+        low, high = row["gain_low"], row["gain_high"]
+        interval = "–" if low is None or high is None else f"{low:+.3f} … {high:+.3f}"
         word = "[green]chosen" if row["is_chosen"] else escape(f"base kept: {row['reason']}")
         score = f"{row['base_score']:.3f} → {row['candidate_score']:.3f}"
         shown.add_row(

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import groupby
-from operator import itemgetter
-from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
@@ -14,8 +12,8 @@ from rich.table import Table
 from rich.text import Text
 
 from taxkg_assets.retrieval.answering.answer import Answer
-from taxkg_assets.retrieval.results import Result
-from taxkg_assets.serving.replies import CellRow
+from taxkg_assets.retrieval.results import Flag, Result
+from taxkg_assets.serving.replies import BoxRow, CellRow
 
 
 def passages(results: Sequence[Result], *, out: Console) -> None:
@@ -31,14 +29,14 @@ def passages(results: Sequence[Result], *, out: Console) -> None:
         out.print(
             f"[bold cyan]\\[{result.rank}][/] {_place(result)}  [dim]score {result.score:.3f}[/]", highlight=False
         )
-        cautions([flag.model_dump() for flag in result.quality], out=out)
+        cautions(result.quality, out=out)
         out.print(Padding(Text(result.text), (0, 0, 1, 4)))
 
 
-def cautions(flags: Sequence[Mapping[str, str]], *, out: Console) -> None:
+def cautions(flags: Sequence[Flag], *, out: Console) -> None:
     """Print the quality flags of the documents that a result depends on."""
     for flag in flags:
-        out.print(f"    [yellow]caution[/] {escape(flag['document'])}: {escape(flag['message'])}", highlight=False)
+        out.print(f"    [yellow]caution[/] {escape(flag.document)}: {escape(flag.message)}", highlight=False)
 
 
 def answer(question: str, found: Answer, *, out: Console) -> None:
@@ -65,7 +63,7 @@ def answer(question: str, found: Answer, *, out: Console) -> None:
         corners = next((box for box in result.bboxes if box.page == result.page), None)
         where = f" at ({corners.x0:.0f}, {corners.y0:.0f})-({corners.x1:.0f}, {corners.y1:.0f}) pt" if corners else ""
         out.print(f"[bold cyan]\\[{result.rank}][/] {_place(result)}[dim]{where}[/]", highlight=False)
-    cautions([flag.model_dump() for flag in found.quality], out=out)
+    cautions(found.quality, out=out)
 
 
 def _place(result: Result) -> str:
@@ -73,7 +71,7 @@ def _place(result: Result) -> str:
     return f"[bold]{escape(result.document)}[/] p. {result.page} [green]{form}[/] {escape(result.heading_path)}"
 
 
-def boxes(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
+def boxes(rows: Sequence[BoxRow], *, out: Console) -> None:
     """Print a box in each revision of its form, with what the documents say about it.
 
     Args:
@@ -81,38 +79,38 @@ def boxes(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
         out: Console.
     """
     for row in rows:
-        key = escape(row["box_key"].replace("_", " "))
-        out.print(f"[bold]{escape(row['form'])} ({escape(row['revision'])}) {key}[/]  {escape(row['label'])}")
-        aliases = ", ".join(row["aliases"])
-        out.print(f"  [dim]{escape(row['canonical_id'])}, printed in {escape(row['source'])}[/]", highlight=False)
+        key = escape(row.box_key.replace("_", " "))
+        out.print(f"[bold]{escape(row.form)} ({escape(row.revision)}) {key}[/]  {escape(row.label)}")
+        aliases = ", ".join(row.aliases)
+        out.print(f"  [dim]{escape(row.canonical_id)}, printed in {escape(row.source)}[/]", highlight=False)
         if aliases:
             out.print(f"  also called: {escape(aliases)}", highlight=False)
-        if row["history"]:
-            out.print(f"  on older faces: {escape(', '.join(row['history']))}", highlight=False)
-        for passage in row["passages"]:
-            place = f"{passage['perspective']}, {passage['document_id']} p. {passage['page']}"
+        if row.history:
+            out.print(f"  on older faces: {escape(', '.join(row.history))}", highlight=False)
+        for passage in row.passages:
+            place = f"{passage.perspective}, {passage.document_id} p. {passage.page}"
             out.print(f"  [cyan]{escape(place)}[/]", highlight=False)
-            out.print(Padding(Text(passage["text"]), (0, 0, 0, 4)))
-        cautions(row["quality"], out=out)
+            out.print(Padding(Text(passage.text), (0, 0, 0, 4)))
+        cautions(row.quality, out=out)
         out.print()
 
 
-def forms(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
+def forms(rows: Sequence[BoxRow], *, out: Console) -> None:
     """Print every box of a form, one table per revision, with whether its instructions cover it.
 
     Args:
         rows: Boxes.
         out: Console.
     """
-    for document, boxes_of_face in groupby(rows, key=itemgetter("document_id")):
+    for document, boxes_of_face in groupby(rows, key=lambda row: row.document_id):
         face = list(boxes_of_face)
-        title = f"{face[0]['form']} ({face[0]['revision']}), {document}"
+        title = f"{face[0].form} ({face[0].revision}), {document}"
         shown = Table("box", "label", "filer instructions", "recipient instructions", title=escape(title))
         shown.title_justify = "left"
         for row in face:
-            instructions = (escape(row[reader] or "") or "[dim]not covered[/]" for reader in ("filer", "recipient"))
+            instructions = (escape(covered or "") or "[dim]not covered[/]" for covered in (row.filer, row.recipient))
             shown.add_row(
-                escape(row["box_key"].removeprefix("box_")), escape(row["label"]) or "[dim]no label[/]", *instructions
+                escape(row.box_key.removeprefix("box_")), escape(row.label) or "[dim]no label[/]", *instructions
             )
         out.print(shown)
 

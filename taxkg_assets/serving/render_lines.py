@@ -2,88 +2,91 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import groupby
-from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 from rich.tree import Tree
 
+from taxkg_assets.serving.replies import FieldRow, FormulaRow, LineRow, Trace, TraceStep
 from taxkg_assets.serving.trace import name_line
 
 
-def lines(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
+def lines(rows: Sequence[LineRow], *, out: Console) -> None:
     """Print a line in each revision of its form.
 
     Args:
-        rows: Lines with their fields, newest revision first.
+        rows: The line in each revision, newest first.
         out: Where to print.
     """
     for row in rows:
-        part = f"Part {row['part']}, " if row["part"] else ""
-        name = f"{row['form']} ({row['revision']}) {part}{_key(row)}"
-        out.print(f"[bold]{escape(name)}[/]  {escape(row['label']) or '[dim]no label[/]'}", highlight=False)
-        if row["section"]:
-            out.print(f"  under {escape(row['section'])}", highlight=False)
-        out.print(
-            f"  [dim]{escape(row['canonical_id'])}, {escape(row['document_id'])} p. {row['page']}[/]", highlight=False
-        )
-        if row["history"]:
-            out.print(f"  in older revisions: {escape(', '.join(row['history']))}", highlight=False)
-        if row["formula"] is not None:
-            out.print(f"  computed: {escape(formula(row))}", highlight=False)
-        if row["used_in"]:
-            out.print(f"  used in: {escape(', '.join(row['used_in']).replace('_', ' '))}", highlight=False)
-        for way, end in (("from", "source"), ("to", "target")):
-            for flow in row["flows_in" if way == "from" else "flows_out"]:
-                there = f"{flow[f'{end}_form']} {flow[f'{end}_key']}".replace("_", " ")
-                out.print(f"  {way}: {escape(there)} [dim]{escape(flow['document_id'])}[/]", highlight=False)
-        for heading in row["explanations"]:
-            where = f"{heading['document_id']} p. {heading['page']}"
-            other = ", another revision" if heading["relation"] != "same_field" else ""
-            out.print(f"  explained: {escape(heading['heading'])} [dim]{escape(where)}{other}[/]", highlight=False)
-            for passage in heading["passages"][:1]:
-                out.print(f"    {escape(passage['text'][:300])}", highlight=False)
-        for field in row["fields"]:
-            box = field["bbox"]
-            place_names = " ".join(f"{name} {field[name]}" for name in ("copy", "row", "column") if field[name])
-            corners = f"({box['x0_pt']:.0f}, {box['y0_pt']:.0f})-({box['x1_pt']:.0f}, {box['y1_pt']:.0f}) pt"
-            where = f"p. {field['page']} {corners}"
-            out.print(
-                f"  {field['kind']} field {escape(place_names)} [dim]{where} {escape(field['name'])}[/]",
-                highlight=False,
-            )
+        part = f"Part {row.part}, " if row.part else ""
+        name = f"{row.form} ({row.revision}) {part}{_key(row)}"
+        out.print(f"[bold]{escape(name)}[/]  {escape(row.label) or '[dim]no label[/]'}", highlight=False)
+        if row.section:
+            out.print(f"  under {escape(row.section)}", highlight=False)
+        out.print(f"  [dim]{escape(row.canonical_id)}, {escape(row.document_id)} p. {row.page}[/]", highlight=False)
+        if row.history:
+            out.print(f"  in older revisions: {escape(', '.join(row.history))}", highlight=False)
+        if row.formula is not None:
+            out.print(f"  computed: {escape(formula(row.formula))}", highlight=False)
+        if row.used_in:
+            out.print(f"  used in: {escape(', '.join(row.used_in).replace('_', ' '))}", highlight=False)
+        for flow in row.flows_in:
+            _other_end("from", f"{flow.source_form} {flow.source_key}", flow.document_id, out=out)
+        for flow in row.flows_out:
+            _other_end("to", f"{flow.target_form} {flow.target_key}", flow.document_id, out=out)
+        for heading in row.explanations:
+            where = f"{heading.document_id} p. {heading.page}"
+            other = ", another revision" if heading.relation != "same_field" else ""
+            out.print(f"  explained: {escape(heading.heading)} [dim]{escape(where)}{other}[/]", highlight=False)
+            for passage in heading.passages[:1]:
+                out.print(f"    {escape(passage.text[:300])}", highlight=False)
+        for field in row.fields:
+            _field(field, out=out)
         out.print()
+
+
+def _other_end(direction: str, name: str, document_id: str, *, out: Console) -> None:
+    out.print(f"  {direction}: {escape(name.replace('_', ' '))} [dim]{escape(document_id)}[/]", highlight=False)
+
+
+def _field(field: FieldRow, *, out: Console) -> None:
+    places = (("copy", field.copy_name), ("row", field.row), ("column", field.column))
+    place_names = " ".join(f"{name} {value}" for name, value in places if value)
+    box = field.bbox
+    where = f"p. {field.page} ({box.x0_pt:.0f}, {box.y0_pt:.0f})-({box.x1_pt:.0f}, {box.y1_pt:.0f}) pt"
+    out.print(
+        f"  {field.kind} field {escape(place_names)} [dim]{where} {escape(field.name)}[/]",
+        highlight=False,
+    )
 
 
 _AGREEMENTS = {"agreed": "both ends state it", "contradicted": "the other end names another line"}
 _SIGNS = {"sum": " + ", "difference": " − ", "smaller": ", ", "larger": ", ", "product": ", ", "copy": ", "}
 
 
-def formula(row: Mapping[str, Any]) -> str:
-    """Write the formula of a line as arithmetic; one that is unparsed in its own words.
+def formula(found: FormulaRow) -> str:
+    """Write a formula as arithmetic; one that could not be parsed as it is printed.
 
     Args:
-        row: Line with its formula; empty text where it has none.
+        found: Formula of a line.
     """
-    own = row["formula"]
-    if own is None:
-        return ""
-    if own["operation"] == "unparsed":
-        return f"unparsed ({own['problem']}): {own['evidence']}"
-    text = _SIGNS[own["operation"]].join(key.replace("_", " ") for key in own["operands"])
-    if own["operation"] in ("smaller", "larger"):
-        text = f"{own['operation']} of {text}"
-    if own["factor"] is not None:
-        text = f"{text or 'a number that the label names'} × {own['factor']:g}"
-    condition = f" ({own['condition']})" if own["condition"] else ""
+    if found.operation == "unparsed":
+        return f"unparsed ({found.problem}): {found.evidence}"
+    text = _SIGNS[found.operation].join(key.replace("_", " ") for key in found.operands)
+    if found.operation in ("smaller", "larger"):
+        text = f"{found.operation} of {text}"
+    if found.factor is not None:
+        text = f"{text or 'a number that the label names'} × {found.factor:g}"
+    condition = f" ({found.condition})" if found.condition else ""
     bounds = {"at_least_zero": ", at least 0", "at_most_zero": ", at most 0", "": ""}
-    return f"{text}{bounds[own['bound']]}{condition}"
+    return f"{text}{bounds[found.bound]}{condition}"
 
 
-def form(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
+def form(rows: Sequence[LineRow], *, out: Console) -> None:
     """Print all lines of one form, by part.
 
     Args:
@@ -91,41 +94,37 @@ def form(rows: Sequence[Mapping[str, Any]], *, out: Console) -> None:
         out: Where to print.
     """
     head = rows[0]
-    out.print(
-        f"[bold]{escape(head['form'])} ({escape(head['revision'])})[/], {escape(head['document_id'])}", highlight=False
-    )
-    for part, of_part in groupby(rows, key=lambda row: row["part"]):
+    out.print(f"[bold]{escape(head.form)} ({escape(head.revision)})[/], {escape(head.document_id)}", highlight=False)
+    for part, of_part in groupby(rows, key=lambda row: row.part):
         shown = Table(
             "", "label", "formula", "fields", title=f"Part {escape(part)}" if part else None, title_justify="left"
         )
         for row in of_part:
-            label = escape(row["label"]) or "[dim]no label[/]"
-            letters = f" in columns {', '.join(row['column_letters'])}" if row["column_letters"] else ""
-            shown.add_row(escape(_key(row)), label, escape(formula(row)), f"{row['field_count'] or '–'}{letters}")
+            label = escape(row.label) or "[dim]no label[/]"
+            letters = f" in columns {', '.join(row.column_letters)}" if row.column_letters else ""
+            computed = "" if row.formula is None else escape(formula(row.formula))
+            shown.add_row(escape(_key(row)), label, computed, f"{row.field_count or '–'}{letters}")
         out.print(shown)
     out.print(escape(check_totals(rows)), highlight=False)
 
 
-def check_totals(rows: Sequence[Mapping[str, Any]]) -> str:
+def check_totals(rows: Sequence[LineRow]) -> str:
     """Say whether the totals of a form use every line once; empty for a form without totals.
 
     Args:
         rows: Lines of one document with their formulas.
     """
-    totals = [row for row in rows if row["formula"] is not None and row["formula"]["operation"] == "sum"]
+    totals = {_key(row): row.formula for row in rows if row.formula is not None and row.formula.operation == "sum"}
     if not totals:
         return ""
-    repeated = {
-        _key(row): ", ".join(row["formula"].get("repeated_lines", ())).replace("_", " ")
-        for row in totals
-        if row["formula"].get("repeated_lines")
-    }
+    repeated = {key: ", ".join(own.repeated_lines).replace("_", " ") for key, own in totals.items()}
+    repeated = {key: lines for key, lines in repeated.items() if lines}
     apart = [
-        f"{_key(row)} and {', '.join(row['formula']['also_added_in'])}".replace("_", " ")
-        for row in totals
-        if row["formula"].get("also_added_in") and _key(row) not in repeated
+        f"{key} and {', '.join(own.also_added_in)}".replace("_", " ")
+        for key, own in totals.items()
+        if own.also_added_in and key not in repeated
     ]
-    text = f"{len(totals)} totals use every line once"
+    text = "1 total uses every line once" if len(totals) == 1 else f"{len(totals)} totals use every line once"
     if repeated:
         text += "; except " + "; ".join(f"{key}: {lines}" for key, lines in repeated.items())
     if apart:
@@ -133,60 +132,59 @@ def check_totals(rows: Sequence[Mapping[str, Any]]) -> str:
     return f"{text}."
 
 
-def _key(row: Mapping[str, Any]) -> str:
-    kind, _, number = str(row["key"]).partition("_")
-    return f"{row['kind'] if kind == 'box' else kind} {number}"
+def _key(row: LineRow) -> str:
+    kind, _, number = row.key.partition("_")
+    return f"{row.kind if kind == 'box' else kind} {number}"
 
 
-def trace(traced: Mapping[str, Any], *, out: Console) -> None:
+def trace(traced: Trace, *, out: Console) -> None:
     """Print where an amount goes and comes from as two trees.
 
     Args:
-        traced: What `serving.trace.trace` returns.
+        traced: Trace of a line.
         out: Where to print.
     """
-    if not traced["document_id"]:
+    if not traced.document_id:
         name = escape(name_line(traced))
         out.print(
             f"No single line of the library is {name}. These are the statements of its documents about it.",
             highlight=False,
         )
-    ways = (("goes to", "target", traced["into"]), ("comes from", "source", traced["out_of"]))
-    for title, end, steps in ways:
+    for title, end, steps in (("goes to", "target", traced.into), ("comes from", "source", traced.out_of)):
         tree = Tree(f"[bold]{escape(name_line(traced))}[/] {title}")
         _grow(tree, steps, end=end)
         out.print(tree if steps else f"{escape(name_line(traced))} {title}: no document states it", highlight=False)
 
 
-def _grow(tree: Tree, steps: Sequence[Mapping[str, Any]], *, end: str) -> None:
+def _grow(tree: Tree, steps: Sequence[TraceStep], *, end: str) -> None:
     """Add steps to a tree: those of the same year, or all where there is none, with the forms that copy them."""
-    known = [step for step in steps if step["document_id"]]
-    of_year = [step for step in known if step["statement"]["is_same_year"]] or known
-    outside = [step for step in steps if not step["document_id"]]
+    known = [step for step in steps if step.document_id]
+    of_year = [step for step in known if step.statement.is_same_year] or known
+    outside = [step for step in steps if not step.document_id]
     alone = [step for step in outside if not any(_is_copy(step, other) for other in known)]
     for step in [*of_year, *alone]:
-        stated = step["statement"]
-        copies = ", ".join(other["form"] for other in outside if step in known and _is_copy(other, step))
+        stated = step.statement
+        copies = ", ".join(other.form for other in outside if step in known and _is_copy(other, step))
         name = escape(name_line(step)) + (f" [dim](also {escape(copies)})[/]" if copies else "")
-        where = ", ".join([f"{stated['document_id']} p. {stated['page']}", *_note(step, end)])
-        evidence = escape(f"“{stated['evidence']}” ({where})")
-        _grow(tree.add(f"{name}  {escape(step['label'])}\n[dim]{evidence}[/]"), step["steps"], end=end)
+        where = ", ".join([f"{stated.document_id} p. {stated.page}", *_note(step, end)])
+        evidence = escape(f"“{stated.evidence}” ({where})")
+        _grow(tree.add(f"{name}  {escape(step.label)}\n[dim]{evidence}[/]"), step.steps, end=end)
     if len(of_year) < len(known):
-        forms = dict.fromkeys(step["form"] for step in known if step not in of_year)
+        forms = dict.fromkeys(step.form for step in known if step not in of_year)
         tree.add(f"[dim]in other years: {escape(', '.join(forms))} (--json shows them)[/]")
 
 
-def _is_copy(step: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+def _is_copy(step: TraceStep, other: TraceStep) -> bool:
     """Decide whether a statement names two forms for one line: `Form 1040 or 1040-SR, line 3b`."""
-    return bool(step["statement"]["evidence"] == other["statement"]["evidence"] and step["key"] == other["key"])
+    return step.statement.evidence == other.statement.evidence and step.key == other.key
 
 
-def _note(step: Mapping[str, Any], end: str) -> list[str]:
+def _note(step: TraceStep, end: str) -> list[str]:
     """Say what a reader should know of a step: where the trace ends, another year, what the other end says."""
-    stated = step["statement"]
-    reasons = [part.removeprefix(f"{end}: ") for part in stated["problem"].split("; ") if part.startswith(end)]
+    stated = step.statement
+    reasons = [part.removeprefix(f"{end}: ") for part in stated.problem.split("; ") if part.startswith(end)]
     return [
         *(f"the trace ends here: {reason}" for reason in reasons),
-        *([] if stated["is_same_year"] else ["of the nearest revision"]),
-        *([_AGREEMENTS[stated["agreement"]]] if stated["agreement"] in _AGREEMENTS else []),
+        *([] if stated.is_same_year else ["of the nearest revision"]),
+        *([_AGREEMENTS[stated.agreement]] if stated.agreement in _AGREEMENTS else []),
     ]

@@ -1,8 +1,6 @@
-"""What the HTTP API returns for look-ups: the columns of the tables that they read, described."""
+"""What look-ups return, in the command line as over HTTP: the columns of the tables that they read, described."""
 
 from __future__ import annotations
-
-from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -13,7 +11,7 @@ from taxkg_assets.retrieval.results import Flag
 class _Row(BaseModel):
     """A row of a table: columns that a newer build adds are passed on."""
 
-    model_config = ConfigDict(extra="allow")
+    model_config = ConfigDict(extra="allow", frozen=True)
 
 
 class Corners(_Row):
@@ -55,6 +53,8 @@ class BoxRow(_Row):
         default="", description="`<form>/<revision>/<box_key>`: id of the box within one revision"
     )
     aliases: list[str] = Field(default=[], description="other names that documents use for it")
+    history: list[str] = Field(default=[], description="its ids in older revisions, the next older first")
+    source: str = Field(default="", description="where it is printed, `<document_id>:p<page>`")
     passages: list[BoxPassage] = Field(default=[], description="paragraphs about it; only if one box is named")
     quality: list[Flag] = Field(default=[], description="quality flags of the documents involved")
     filer: str | None = Field(default=None, description="whether filer instructions explain it; only if all are listed")
@@ -66,11 +66,14 @@ class FormulaRow(_Row):
 
     operation: str = Field(description="sum, difference, product, smaller, larger, copy or unparsed")
     operands: list[str] = Field(description="keys in their order; a difference is the first minus all others")
+    operand_parts: list[str] = Field(default=[], description="part of each operand; empty where it has none")
     factor: float | None = Field(default=None, description="rate of a product")
     bound: str = Field(default="", description="at_least_zero, at_most_zero or empty")
     condition: str = Field(default="", description="condition, as printed; may be empty")
     evidence: str = Field(description="words that state it")
     problem: str = Field(default="", description="why it is not parsed; empty where it is")
+    also_added_in: list[str] = Field(default=[], description="other totals that add one of its lines, too")
+    repeated_lines: list[str] = Field(default=[], description="lines that a total uses more than once")
 
 
 class FlowRow(_Row):
@@ -87,17 +90,56 @@ class FlowRow(_Row):
     target_part: str = Field(description="its part; may be empty")
     target_key: str = Field(description="its line, box or column")
     target_code: str = Field(default="", description="code of the entry in the box that is meant; may be empty")
-    agreement: str = Field(description="agreed, one_side, contradicted or unresolved")
+    agreement: str = Field(description="whether both ends state it: agreed, one_side, contradicted or unresolved")
     evidence: str = Field(description="words that state it")
     document_id: str = Field(description="document that states it")
     page: int = Field(description="page of the PDF, from 1")
     bbox: Corners | None = Field(default=None, description="where the evidence begins")
 
 
+class FieldRow(_Row):
+    """A field to be filled in: a row of the table `fields`."""
+
+    name: str = Field(description="full name of the field in the PDF; the key where the form has no fillable fields")
+    key: str = Field(description="line_5a, box_1a, …; empty for a field without a number")
+    part: str = Field(description="part of the form: I, II, …; may be empty")
+    column: str = Field(description="letter of its column; may be empty")
+    row: str = Field(description="row of its table where rows are counted; may be empty")
+    copy_name: str = Field(alias="copy", description="copy of the form that contains it: A, B, 1, …; may be empty")
+    kind: str = Field(description="text, checkbox, choice or signature")
+    label: str = Field(description="words printed for it; may be empty")
+    page: int = Field(description="page of the PDF, from 1")
+    bbox: Corners = Field(description="rectangle to be filled in")
+
+
+class ExplainedPassage(_Row):
+    """A passage below a heading that explains a line."""
+
+    element_id: str = Field(description="its id")
+    page: int = Field(description="page of the PDF, from 1")
+    text: str = Field(description="its words")
+
+
+class LineExplanation(_Row):
+    """A heading of instructions that explains a line, with the passages below it."""
+
+    node_id: str = Field(description="id of the heading, for `/v1/nodes` and `/v1/evidence`")
+    relation: str = Field(description="same_field, or same_field_other_revision for a line of another revision")
+    document_id: str = Field(description="document that prints the heading")
+    page: int = Field(description="page of the PDF, from 1")
+    heading: str = Field(description="words of the heading")
+    perspective: str = Field(description="reader it is written for: filer, recipient, …")
+    official_url: str | None = Field(default=None, description="the section on the publisher's web page")
+    bbox: Corners | None = Field(default=None, description="rectangle of the heading")
+    passages: list[ExplainedPassage] = Field(description="first passages below it, lower headings included")
+
+
 class LineRow(_Row):
     """A line, box or column of one revision of a form."""
 
     document_id: str = Field(description="document of the form")
+    anchor_id: str | None = Field(default=None, description="heading that prints it, if any")
+    canonical_id: str = Field(default="", description="`<form>/<words>`: its id, the same in every revision")
     form: str = Field(description="form or schedule, e.g. 8960")
     revision: str = Field(description="revision, YYYY-MM or YYYY")
     part: str = Field(description="part of the form: I, II, …; may be empty")
@@ -105,6 +147,8 @@ class LineRow(_Row):
     kind: str = Field(description="box, line, column or step")
     section: str = Field(description="heading above it; may be empty")
     label: str = Field(description="words printed for it")
+    column_letters: list[str] = Field(default=[], description="columns in which it is filled in, if it is a table row")
+    field_count: int = Field(default=0, description="number of fields to be filled in for it, all copies together")
     history: list[str] = Field(default=[], description="its names in older revisions, the next older first")
     page: int = Field(description="page of the PDF, from 1")
     bbox: Corners | None = Field(default=None, description="its first field, or where it is printed")
@@ -114,8 +158,22 @@ class LineRow(_Row):
     flows_in: list[FlowRow] = Field(default=[], description="statements of where its amount comes from")
     flows_out: list[FlowRow] = Field(default=[], description="statements of where its amount goes")
     used_in: list[str] = Field(default=[], description="lines of the same document that are computed from it")
-    fields: list[dict[str, Any]] = Field(default=[], description="rows of the table `fields` to be filled in for it")
+    fields: list[FieldRow] = Field(default=[], description="fields to be filled in for it")
+    explanations: list[LineExplanation] = Field(default=[], description="headings of instructions that explain it")
     quality: list[Flag] = Field(default=[], description="quality flags of the document")
+
+
+class TraceStatement(_Row):
+    """Where a document states that an amount goes from one line to another."""
+
+    relation: str = Field(description="flows_to, from_form or computed_from")
+    evidence: str = Field(description="words that state it")
+    document_id: str = Field(description="document that states it")
+    page: int = Field(description="page of the PDF, from 1")
+    bbox: Corners | None = Field(default=None, description="where the evidence begins")
+    is_same_year: bool = Field(description="both ends are of the year of the statement; else of the nearest revision")
+    agreement: str = Field(description="whether both ends state it: agreed, one_side, contradicted or unresolved")
+    problem: str = Field(description="why an end is not resolved; empty where both are")
 
 
 class TraceStep(_Row):
@@ -126,8 +184,10 @@ class TraceStep(_Row):
     revision: str = Field(description="revision; may be empty")
     part: str = Field(description="part of the form; may be empty")
     key: str = Field(description="line, box or column")
+    column: str = Field(default="", description="letter of the column that is meant; may be empty")
+    code: str = Field(default="", description="code of the entry in the box that is meant; may be empty")
     label: str = Field(description="words printed for it; may be empty")
-    statement: dict[str, Any] = Field(description="relation, evidence, document_id, page, bbox, agreement, problem")
+    statement: TraceStatement = Field(description="where it is stated")
     steps: list[TraceStep] = Field(description="further steps; none for a line met before")
 
 
@@ -186,6 +246,16 @@ class CellRow(BaseModel):
     row_values: list[RowValue] = Field(description="all cells of its row")
 
 
+class ChangedWords(_Row):
+    """A stretch of both wordings that differs."""
+
+    before_start: int = Field(description="0-based offset in `before`")
+    before_end: int = Field(description="exclusive end offset in `before`")
+    after_start: int = Field(description="0-based offset in `after`")
+    after_end: int = Field(description="exclusive end offset in `after`")
+    nature: str = Field(default="", description="what it is about: amounts, dates, wording, …")
+
+
 class ChangeRow(_Row):
     """One change between two revisions."""
 
@@ -196,7 +266,7 @@ class ChangeRow(_Row):
     heading_path: str = Field(description="headings above it, joined with ' > '")
     before: str = Field(description="older wording; empty if added")
     after: str = Field(description="newer wording; empty if removed")
-    words: list[dict[str, Any]] = Field(description="ranges of `before` and `after` that differ")
+    words: list[ChangedWords] = Field(description="stretches of `before` and `after` that differ")
     nature: str = Field(description="what the change is about")
     is_routine: bool = Field(description="no action is needed: years rolled on, editing, moved text")
     from_document_id: str = Field(description="older document")

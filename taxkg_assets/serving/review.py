@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any
 
 import polars as pl
 
-from taxkg_assets.chunking.reviews import build_reviews, find_waiting, hash_text
+from taxkg_assets.chunking.reviews import WaitingRecord, build_reviews, find_waiting, hash_text
 from taxkg_assets.defs.home.store import Store
+from taxkg_assets.records import ReviewRecord, iter_records
 from taxkg_assets.schemas import Chunks, Documents, Reviews
 
 
@@ -17,16 +17,17 @@ class NotWaitingError(Exception):
     """A chunk without a decision to make."""
 
 
-def list_waiting(store: Store) -> list[dict[str, Any]]:
+def list_waiting(store: Store) -> list[WaitingRecord]:
     """List the chunks that wait for a decision, those of higher-tier documents first.
 
     Args:
         store: Tables of the home.
 
     Returns:
-        Rows of `chunks` with the reason why they wait.
+        Chunks with the reason why they wait.
     """
-    return find_waiting(Chunks.cast(_read_chunks(store)), Documents.cast(store.read("documents"))).to_dicts()
+    waiting = find_waiting(Chunks.cast(_read_chunks(store)), Documents.cast(store.read("documents")))
+    return list(iter_records(waiting, WaitingRecord))
 
 
 def decide(store: Store, chunk_ids: Sequence[str], *, decision: str, reason: str) -> int:
@@ -52,7 +53,7 @@ def decide(store: Store, chunk_ids: Sequence[str], *, decision: str, reason: str
             f"{', '.join(printed)}: only chunks of the semantic chunker can be accepted or rejected. "
             "`taxkg review list` lists those that wait."
         )
-    decided = [
+    decided: list[ReviewRecord] = [
         {
             "chunk_id": chunk_id,
             "text_hash": hash_text(known[chunk_id]["text"]),

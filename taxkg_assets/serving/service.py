@@ -16,7 +16,7 @@ from typing import Any, TypeVar, cast
 
 from cachetools import LRUCache
 
-from taxkg_assets.graph.change_report import GROUPS, find_group
+from taxkg_assets.graph.change_report import GROUPS
 from taxkg_assets.retrieval.answering.answer import Answer, ask
 from taxkg_assets.retrieval.results import Result
 from taxkg_assets.serving.boxes import find_box, list_boxes
@@ -28,7 +28,7 @@ from taxkg_assets.serving.filters import check_filters
 from taxkg_assets.serving.journal import Journal
 from taxkg_assets.serving.lines import find_lines
 from taxkg_assets.serving.released import Released, open_release
-from taxkg_assets.serving.replies import CellRow
+from taxkg_assets.serving.replies import BoxRow, CellRow, ChangeRow, LineRow, NodeDetail, Served, Trace
 from taxkg_assets.serving.same_text import note_same_text
 from taxkg_assets.serving.tables import TableLookup
 from taxkg_assets.serving.trace import trace
@@ -49,7 +49,7 @@ RETRY_SECONDS = 5.0
 UNREADABLE = (
     "The newest release cannot be read. The server keeps serving this one and tries again; its log has the cause."
 )
-"""What anybody may know of it: the reason names paths."""
+"""What clients learn: the reason itself contains paths."""
 
 WARM_UP = "How are ordinary dividends reported?"
 
@@ -170,8 +170,8 @@ class Service:
                 self._tables = TableLookup(released)
             return self._tables
 
-    def find_box(self, form: str, key: str) -> list[dict[str, Any]]:
-        """Registry rows of a box with what the corpus says of it; `BoxNotFoundError` lists what there is.
+    def find_box(self, form: str, key: str) -> list[BoxRow]:
+        """A box in each revision with the passages about it; `BoxNotFoundError` lists what there is.
 
         Args:
             form: Form, e.g. 1099-DIV.
@@ -180,7 +180,7 @@ class Service:
         released = self.current
         return self._remembered(released, "box", [form, key], lambda: find_box(released, form, key))
 
-    def list_boxes(self, form: str) -> list[dict[str, Any]]:
+    def list_boxes(self, form: str) -> list[BoxRow]:
         """List the boxes of a form in each revision.
 
         Args:
@@ -192,7 +192,7 @@ class Service:
         released = self.current
         return self._remembered(released, "boxes", [form], lambda: list_boxes(released, form))
 
-    def find_line(self, form: str, key: str) -> list[dict[str, Any]]:
+    def find_line(self, form: str, key: str) -> list[LineRow]:
         """Return a numbered field in every revision of its form.
 
         Args:
@@ -205,7 +205,7 @@ class Service:
         released = self.current
         return self._remembered(released, "line", [form, key], lambda: find_lines(released, [form, key]))
 
-    def trace_line(self, form: str, key: str, revision: str = "") -> dict[str, Any]:
+    def trace_line(self, form: str, key: str, revision: str = "") -> Trace:
         """Follow the flows of a line both ways.
 
         Args:
@@ -220,7 +220,7 @@ class Service:
         arguments = [form, key, revision]
         return self._remembered(released, "trace", arguments, lambda: trace(released, [form, key], revision=revision))
 
-    def compare(self, name: str, older: str = "", newer: str = "") -> list[dict[str, Any]]:
+    def compare(self, name: str, older: str = "", newer: str = "") -> list[ChangeRow]:
         """What changed between two revisions; `RevisionNotFoundError` lists what there is.
 
         Args:
@@ -247,7 +247,7 @@ class Service:
 
     def list_changes(
         self, name: str, older: str = "", newer: str = "", *, routine: bool = False, key: str = ""
-    ) -> list[dict[str, Any]]:
+    ) -> list[ChangeRow]:
         """List what changed between two revisions: boxes first, then lines, amounts, dates, instructions, routine.
 
         Args:
@@ -258,22 +258,22 @@ class Service:
             key: Only changes of this box, line or code; all if empty.
 
         Returns:
-            Rows of `revisions` with `group`, the name of their group in a change report.
+            The changes in the order of a change report.
 
         Raises:
             RevisionNotFoundError: There is no such form or revision; the message lists what there is.
         """
         wanted = key.strip().lower().replace(" ", "_")
         rows = [
-            {**row, "group": find_group(row)}
+            row
             for row in self.compare(name, older, newer)
-            if (routine or not row["is_routine"])
-            and (not wanted or row["key"].lower() in (wanted, f"box_{wanted}", f"line_{wanted}"))
+            if (routine or not row.is_routine)
+            and (not wanted or row.key.lower() in (wanted, f"box_{wanted}", f"line_{wanted}"))
         ]
         order = [group for group, _ in GROUPS]
-        return sorted(rows, key=lambda row: order.index(row["group"]))
+        return sorted(rows, key=lambda row: order.index(row.group))
 
-    def read_node(self, node_id: str) -> dict[str, Any]:
+    def read_node(self, node_id: str) -> NodeDetail:
         """Read a node in full with its relations.
 
         Args:
@@ -294,18 +294,19 @@ class Service:
         """
         return draw_evidence(self.current, node_id, page=page, zoom=zoom)
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self) -> Served:
         """What is served: release, model, number of documents; and what keeps a newer release from being served."""
         released = self.current
         row = released.row
-        return {
-            "release": row["release_ix"],
-            "released_at": row["released_at"].isoformat(timespec="seconds"),
-            "model": row["model_name"],
-            "documents": released.table("documents").height,
-            "passages": released.searcher.index.height,
-            "problem": UNREADABLE if self.is_stale else "",
-        }
+        return Served(
+            status="stale" if self.is_stale else "ok",
+            release=row["release_ix"],
+            released_at=row["released_at"].isoformat(timespec="seconds"),
+            model=row["model_name"],
+            documents=released.table("documents").height,
+            passages=released.searcher.index.height,
+            problem=UNREADABLE if self.is_stale else "",
+        )
 
     def _newest_ix(self) -> int:
         return int(open_release(self.home).row["release_ix"])

@@ -9,21 +9,21 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import polars as pl
 
 from taxkg_assets.defs.home.store import Store
+from taxkg_assets.records import CornersRecord, DocumentRecord, ElementRecord, TableRecord, iter_records
 from taxkg_assets.schemas import ROLES
 from taxkg_assets.serving.known_names import list_names
 from taxkg_assets.serving.mupdf import MUPDF
 
 Color = tuple[float, float, float]
-Row = Mapping[str, Any]
 
 ROLE_COLORS: dict[str, Color] = {
     "DocTitle": (0.55, 0.0, 0.55),
@@ -59,21 +59,29 @@ class PageNotFoundError(Exception):
     """No such document or page in the home, its file is gone, or it cannot be drawn; the message says what there is."""
 
 
+class SourceColumns(TypedDict):
+    """Columns of a row of `documents` that lead to its file."""
+
+    document_id: str
+    source_uri: str
+    sha256: str
+
+
 @dataclass(frozen=True, slots=True)
 class PageContent:
     """What was extracted from one page, in reading order."""
 
     document_id: str
     page: int
-    elements: list[dict[str, Any]]
-    tables: list[dict[str, Any]]
+    elements: list[ElementRecord]
+    tables: list[TableRecord]
     owners: dict[str, str]
 
     def describe_elements(self) -> Iterator[str]:
         """Return one line of text for each element, in reading order."""
         return (self.describe(row) for row in self.elements)
 
-    def describe(self, row: Row) -> str:
+    def describe(self, row: ElementRecord) -> str:
         """Return the tag, the role with its confidence, and the owning heading of an element.
 
         Args:
@@ -83,7 +91,7 @@ class PageContent:
         return f"{_tag(row)}  {row['role']} {row['role_confidence']:.2f}{'  < ' + owner if owner else ''}"
 
     @property
-    def listed(self) -> list[dict[str, Any]]:
+    def listed(self) -> list[ElementRecord]:
         """The elements listed next to the page: page furniture is drawn only, as leaders can be hundreds of dots."""
         return [row for row in self.elements if row["role"] != "PageArtifact"]
 
@@ -120,8 +128,8 @@ def find_page(store: Store, document_id: str, page: int) -> PageContent:
     if not 1 <= page <= document["page_count"]:
         raise PageNotFoundError(f"{document_id} has no page {page}: its pages are 1 to {document['page_count']}.")
     here = (pl.col("document_id") == document_id) & (pl.col("page") == page)
-    elements = store.read("elements").filter(here).sort("element_ix").to_dicts()
-    tables = store.read("tables").filter(here).to_dicts()
+    elements = list(iter_records(store.read("elements").filter(here).sort("element_ix"), ElementRecord))
+    tables = list(iter_records(store.read("tables").filter(here), TableRecord))
     return PageContent(document_id, page, elements, tables, _owners(store, document_id, elements))
 
 
@@ -157,12 +165,12 @@ def draw_page(store: Store, content: PageContent, *, zoom: float = 2.0) -> Pictu
 # ------------------------------------------------------------------------------------------------- the tables
 
 
-def find_document(store: Store, document_id: str) -> dict[str, Any]:
+def find_document(store: Store, document_id: str) -> DocumentRecord:
     """The row of a document; `PageNotFoundError` names those that are like it."""
     if not store.exists("documents"):
         raise PageNotFoundError(f"Nothing is built in {store.uri}. Run `taxkg build` first, or name another --home.")
     documents = store.read("documents")
-    rows = documents.filter(pl.col("document_id") == document_id).to_dicts()
+    rows = list(iter_records(documents.filter(pl.col("document_id") == document_id), DocumentRecord))
     if not rows:
         stem = document_id.lower().removesuffix(".pdf").removesuffix(".txt")
         known = list_names(documents["document_id"], wanted=stem)
@@ -170,7 +178,7 @@ def find_document(store: Store, document_id: str) -> dict[str, Any]:
     return rows[0]
 
 
-def _owners(store: Store, document_id: str, elements: Sequence[Row]) -> dict[str, str]:
+def _owners(store: Store, document_id: str, elements: Sequence[ElementRecord]) -> dict[str, str]:
     """The words of the heading that owns each element; an element is owned as the paragraph that it is part of."""
     mine = pl.col("document_id") == document_id
     headings = dict(store.read("anchors").filter(mine).select("anchor_id", "heading").iter_rows())
@@ -183,11 +191,11 @@ def _owners(store: Store, document_id: str, elements: Sequence[Row]) -> dict[str
 
 
 @contextmanager
-def opened_page(document: Row, page: int) -> Iterator[Any]:
+def opened_page(document: SourceColumns, page: int) -> Iterator[Any]:
     """Open a page of a document's file for drawing.
 
     Args:
-        document: Row of `documents`.
+        document: The document.
         page: 1-based page.
 
     Yields:
@@ -235,7 +243,7 @@ def draw_sheet(sheet: Any, *, zoom: float) -> Any:
     return sheet.get_pixmap(matrix=MUPDF.Matrix(zoom, zoom))
 
 
-def _open_source(document: Row) -> Any:
+def _open_source(document: SourceColumns) -> Any:
     """The document's file, opened, if it still holds the bytes that were read; `PageNotFoundError` otherwise."""
     path = Path(document["source_uri"])
     if not path.is_file():
@@ -261,7 +269,7 @@ def _draw_elements(canvas: Any, content: PageContent) -> None:
         _write_tag(canvas, tag, x=x, y=box.y0 + TAG_FONT_PT, color=color)
 
 
-def _draw_tables(canvas: Any, tables: Sequence[Row]) -> None:
+def _draw_tables(canvas: Any, tables: Sequence[TableRecord]) -> None:
     for table in tables:
         canvas.draw_rect(_rect(table["bbox"]), color=CELL_COLOR, width=1.5)
         for cell in table["cells"]:
@@ -311,7 +319,7 @@ def _draw_panel(canvas: Any, content: PageContent, *, x: float) -> None:
         )
 
 
-def _tag(row: Row) -> str:
+def _tag(row: ElementRecord) -> str:
     column = "*" if row["column_ix"] < 0 else str(row["column_ix"])
     return f"{row['element_ix']}.{column}"
 
@@ -328,5 +336,5 @@ def _printable(words: str) -> str:
     return " ".join(words.split()).translate(_PLAIN_LETTERS).encode("latin-1", "replace").decode("latin-1")
 
 
-def _rect(bbox: Row) -> Any:
+def _rect(bbox: CornersRecord) -> Any:
     return MUPDF.Rect(bbox["x0_pt"], bbox["y0_pt"], bbox["x1_pt"], bbox["y1_pt"])

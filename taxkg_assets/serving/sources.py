@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from taxkg_assets.defs.home.store import Store
 from taxkg_assets.defs.ingest.file_status import inbox_of
@@ -11,7 +11,16 @@ from taxkg_assets.defs.wiring.resources import Home
 from taxkg_assets.sources.scan import MissingSourceError, SourceError, drop_source, existing_roots, find_source_files
 
 
-def list_sources(home: str) -> list[dict[str, Any]]:
+class ListedSource(TypedDict):
+    """A recorded source."""
+
+    source: str
+    documents: int
+    is_there: bool
+    is_inbox: bool
+
+
+def list_sources(home: str) -> list[ListedSource]:
     """List the recorded sources.
 
     Args:

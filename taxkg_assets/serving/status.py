@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TypedDict
 
 import dagster as dg
 import polars as pl
@@ -15,8 +15,20 @@ from taxkg_assets.defs.ingest.reading import reading_version
 from taxkg_assets.defs.wiring.gates import find_ungated
 from taxkg_assets.defs.wiring.registry import PIPELINE
 from taxkg_assets.defs.wiring.resources import Home
+from taxkg_assets.records import DocumentRecord, QuarantineRecord, iter_records
 from taxkg_assets.serving.instance import open_instance
-from taxkg_assets.sources.documents import find_hidden_texts
+from taxkg_assets.sources.documents import FoundTextRecord, find_hidden_texts
+
+
+class FlagRecord(TypedDict):
+    """A document that is served with a flag: columns of `document_quality`."""
+
+    document_id: str
+    law: str
+    rows: int
+    message: str
+    examples: list[str]
+    remedy: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +58,7 @@ def table_statuses(store: Store) -> list[TableStatus]:
         return _statuses(store, instance)
 
 
-def list_hidden_texts(store: Store) -> list[dict[str, Any]]:
+def list_hidden_texts(store: Store) -> list[FoundTextRecord]:
     """List text that was left out of the tables because it is invisible, and suspected prompt injections.
 
     Args:
@@ -57,10 +69,12 @@ def list_hidden_texts(store: Store) -> list[dict[str, Any]]:
     """
     documents = store.read_or_empty("documents")
     # A home of an older version does not say; its next build will.
-    return find_hidden_texts(documents).to_dicts() if "hidden_texts" in documents.columns else []
+    if "hidden_texts" not in documents.columns:
+        return []
+    return list(iter_records(find_hidden_texts(documents), FoundTextRecord))
 
 
-def list_flagged(store: Store) -> list[dict[str, Any]]:
+def list_flagged(store: Store) -> list[FlagRecord]:
     """List the documents that are served with a quality flag.
 
     Args:
@@ -70,7 +84,7 @@ def list_flagged(store: Store) -> list[dict[str, Any]]:
         One row per document and check that it failed, with message and remedy.
     """
     quality = store.read_or_empty("document_quality").filter(pl.col("outcome") == "flagged")
-    return quality.select("document_id", "law", "rows", "message", "examples", "remedy").to_dicts()
+    return list(iter_records(quality.select(*FlagRecord.__annotations__), FlagRecord))
 
 
 def _statuses(store: Store, instance: dg.DagsterInstance) -> list[TableStatus]:
@@ -129,16 +143,18 @@ def _documents_changed(home: Home) -> bool:
     settings = home.settings
     version = reading_version(settings)
     seen: set[str] = set()
-    rows = {name: home.store.read_or_empty(name).to_dicts() for name in ("documents", "quarantine")}
-    known = {row["document_id"]: row for row in rows["documents"]}
-    looks = inspect_sources(home, files.keys(), files=files, known=known)
-    for name in rows:
-        for row in rows[name]:
-            look = looks.get(row["document_id"])
-            is_same = look is not None and look.sha256 == row["sha256"] and row["code_version"] == version
-            is_same = is_same and (name == "quarantine" or row.get("tier") == tier_of(settings, row))
-            if is_same:
-                seen.add(row["document_id"])
-            elif look is None or name == "quarantine":  # gone, or no longer refused for that
-                return True
+    documents = list(iter_records(home.store.read_or_empty("documents"), DocumentRecord))
+    looks = inspect_sources(home, files.keys(), files=files, known={row["document_id"]: row for row in documents})
+    for row in documents:
+        look = looks.get(row["document_id"])
+        if look is None:  # gone
+            return True
+        is_same = look.sha256 == row["sha256"] and row["code_version"] == version
+        if is_same and row.get("tier") == tier_of(settings, row):
+            seen.add(row["document_id"])
+    for refused in iter_records(home.store.read_or_empty("quarantine"), QuarantineRecord):
+        look = looks.get(refused["document_id"])
+        if look is None or look.sha256 != refused["sha256"] or refused["code_version"] != version:
+            return True  # gone, or no longer refused for that
+        seen.add(refused["document_id"])
     return seen != set(files)

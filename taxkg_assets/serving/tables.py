@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from taxkg_assets.bounding_box import BoundingBox
+from taxkg_assets.records import DocumentRecord, NodeRecord, TableRecord, iter_records
 from taxkg_assets.retrieval.query.parsed_query import tidy_query
 from taxkg_assets.retrieval.query.router import build_catalog, find_route
 from taxkg_assets.retrieval.ranking.search import Searcher
@@ -46,21 +47,22 @@ class TableLookup:
         return [self._row(match, rank=rank) for rank, match in enumerate(matches, start=1)]
 
     @cached_property
-    def _documents(self) -> dict[str, dict[str, Any]]:
-        return {row["document_id"]: row for row in self.released.table("documents").iter_rows(named=True)}
+    def _documents(self) -> dict[str, DocumentRecord]:
+        documents = self.released.table("documents")
+        return {row["document_id"]: row for row in iter_records(documents, DocumentRecord)}
 
     @cached_property
     def _forms(self) -> Any:
         return build_catalog(self._documents.values())
 
     @cached_property
-    def _tables(self) -> dict[str, dict[str, Any]]:
-        return {row["table_id"]: row for row in self.released.table("tables").iter_rows(named=True)}
+    def _tables(self) -> dict[str, TableRecord]:
+        return {row["table_id"]: row for row in iter_records(self.released.table("tables"), TableRecord)}
 
     @cached_property
-    def _nodes(self) -> dict[str, dict[str, Any]]:
+    def _nodes(self) -> dict[str, NodeRecord]:
         nodes = self.released.table("nodes").filter(pl.col("level") == "table")
-        return {row["node_id"]: row for row in nodes.iter_rows(named=True)}
+        return {row["node_id"]: row for row in iter_records(nodes, NodeRecord)}
 
     @cached_property
     def _catalogue(self) -> TableCatalogue:
@@ -78,7 +80,7 @@ class TableLookup:
     def _row(self, match: CellMatch, *, rank: int) -> CellRow:
         table = self._tables[match.table_id]
         document = self._documents[table["document_id"]]
-        node = self._nodes.get(match.table_id, {})
+        node = self._nodes.get(match.table_id)
         facts = self._searcher.passages
         unit = find_unit(match, facts=facts)
         bbox = BoundingBox.of_row(match.cell["bbox"], page=table["page"])
@@ -91,8 +93,8 @@ class TableLookup:
             doc_type=document["doc_type"],
             page=table["page"],
             bboxes=[bbox],
-            heading_path=node.get("heading_path", document["title"]),
-            anchor_key=node.get("anchor_key"),
+            heading_path=document["title"] if node is None else node["heading_path"],
+            anchor_key=None if node is None else node["anchor_key"],
             text=match.words,
             node_id=match.table_id,
             chunk_id="" if unit is None else str(facts.columns["chunk_id"][unit]),

@@ -1,4 +1,4 @@
-"""The console of the command line: text cannot speak to the terminal through it, wherever it came from."""
+"""The console of the command line: no text can control the terminal through it, wherever it comes from."""
 
 from __future__ import annotations
 

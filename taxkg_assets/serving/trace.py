@@ -13,13 +13,14 @@ import polars as pl
 from taxkg_assets.rules.forms import form_pattern
 from taxkg_assets.serving.lines import LineNotFoundError, find_lines
 from taxkg_assets.serving.released import Released
+from taxkg_assets.serving.replies import LineRow, Trace, TraceStatement, TraceStep
 
-Row = Mapping[str, Any]
+FlowColumns = Mapping[str, Any]
+"""A row of `flows`. The columns of its ends are read by name and end: `source_key`, `target_key`."""
 Node = tuple[str, str, str]
 """Document, or form where the library does not contain it; part and key."""
 
 DEPTH = 6
-_STEP = ("relation", "evidence", "document_id", "page", "bbox", "is_same_year", "agreement", "problem")
 _FORM_AND_KEY = re.compile(r"(?i)^(?:form )?(?P<form>\S.*?)(?: (?:line|box))? (?P<key>\d{1,2}[a-z]{0,2})$")
 _CODE = re.compile(r"(?i),? code (?P<code>[A-Z]{1,2})$")
 _YEAR = r"--(\d{4})"
@@ -27,7 +28,7 @@ _KINDS = ("box", "line")
 _WIDTH, _HEIGHT = 300, 46
 
 
-def trace(released: Released, words: Sequence[str], *, revision: str = "", depth: int = DEPTH) -> dict[str, Any]:
+def trace(released: Released, words: Sequence[str], *, revision: str = "", depth: int = DEPTH) -> Trace:
     """Follow the flows of a line, in one revision of its form, to where they end and to where they begin.
 
     Args:
@@ -37,9 +38,9 @@ def trace(released: Released, words: Sequence[str], *, revision: str = "", depth
         depth: Most steps each way.
 
     Returns:
-        The line with `into` and `out_of`, lists of steps: the line at the other end, the statement, and its own steps.
-        A line that a way met before has none. A line of a form that the library does not contain, but whose flows its
-        documents state, has no document, revision or label.
+        The line with the steps of both directions. A line that a direction reached before has no further steps. A line
+        of a form that the library does not contain, but whose flows its documents state, has no document, revision or
+        label.
 
     Raises:
         LineNotFoundError: There is no such line in the library nor in a statement, or the release has no flows.
@@ -59,17 +60,14 @@ def trace(released: Released, words: Sequence[str], *, revision: str = "", depth
         (row["document_id"], row["part"], row["key"]): row["label"]
         for row in released.table("lines").select("document_id", "part", "key", "label").iter_rows(named=True)
     }
-    start = (line["document_id"] or line["form"], line["part"], line["key"])
-    return {
-        **{name: line[name] for name in ("document_id", "form", "revision", "part", "key", "label")},
-        "code": code,
-        "into": _follow(start, _index(flows, "source", start, code), "target", labels, depth, {start}),
-        "out_of": _follow(start, _index(flows, "target", start, code), "source", labels, depth, {start}),
-    }
+    start = (line.document_id or line.form, line.part, line.key)
+    into = _follow(start, _index(flows, "source", start, code), "target", labels, depth, {start})
+    out_of = _follow(start, _index(flows, "target", start, code), "source", labels, depth, {start})
+    return line.model_copy(update={"code": code, "into": into, "out_of": out_of})
 
 
-def _choose_line(released: Released, flows: pl.DataFrame, query: str, code: str, revision: str) -> dict[str, Any]:
-    """Return the line of the library that a query means, else the one that only statements name.
+def _choose_line(released: Released, flows: pl.DataFrame, query: str, code: str, revision: str) -> Trace:
+    """Return the line of the library that a query means, else the one that only statements name, without steps.
 
     A code is looked for in the statements first: a form that prints several fields for a box has no line of its number.
 
@@ -98,7 +96,7 @@ def _split_code(query: str) -> tuple[str, str]:
     return (query[: match.start()], match["code"].upper()) if match else (query, "")
 
 
-def _find_outside(flows: pl.DataFrame, query: str) -> dict[str, Any] | None:
+def _find_outside(flows: pl.DataFrame, query: str) -> Trace | None:
     """Find a line that the library does not contain among the ends of flows; None where no statement names it."""
     match = _FORM_AND_KEY.match(query)
     if match is None:
@@ -110,24 +108,25 @@ def _find_outside(flows: pl.DataFrame, query: str) -> dict[str, Any] | None:
         rows = outside.filter(is_form & is_key).sort(f"{end}_part", f"{end}_key")
         if rows.height:
             ends = {name: rows[f"{end}_{name}"][0] for name in ("form", "part", "key")}
-            return {"document_id": "", "revision": "", "label": "", **ends}
+            return Trace(document_id="", revision="", label="", into=[], out_of=[], **ends)
     return None
 
 
-def _choose_revision(lines: Sequence[dict[str, Any]], revision: str) -> dict[str, Any]:
-    """Return the newest line of a revision.
+def _choose_revision(lines: Sequence[LineRow], revision: str) -> Trace:
+    """Return the newest line of a revision, without steps.
 
     Raises:
         LineNotFoundError: No revision is named so.
     """
     for line in lines:
-        if line["document_id"] == revision or line["revision"].startswith(revision):
-            return line
-    known = ", ".join(dict.fromkeys(line["revision"] for line in lines))
-    raise LineNotFoundError(f"{lines[0]['form']} has no revision {revision!r} with this line. Revisions: {known}.")
+        if line.document_id == revision or line.revision.startswith(revision):
+            same = {name: getattr(line, name) for name in ("document_id", "form", "revision", "part", "key", "label")}
+            return Trace(**same, into=[], out_of=[])
+    known = ", ".join(dict.fromkeys(line.revision for line in lines))
+    raise LineNotFoundError(f"{lines[0].form} has no revision {revision!r} with this line. Revisions: {known}.")
 
 
-def draw(traced: Row) -> str:
+def draw(traced: Trace) -> str:
     """Draw a trace as SVG: the sources of the amount at the left, the line, its destinations at the right.
 
     Args:
@@ -140,7 +139,7 @@ def draw(traced: Row) -> str:
     arrows: list[tuple[tuple[int, int], tuple[int, int]]] = []
     layers[0].append(name_line(traced))
 
-    def place(steps: Sequence[Row], at: tuple[int, int], way: int) -> None:
+    def place(steps: Sequence[TraceStep], at: tuple[int, int], way: int) -> None:
         for step in steps:
             layer = layers[at[0] + way]
             name = name_line(step)
@@ -150,10 +149,10 @@ def draw(traced: Row) -> str:
             arrow = (at, own) if way > 0 else (own, at)
             if arrow not in arrows:
                 arrows.append(arrow)
-            place(step["steps"], own, way)
+            place(step.steps, own, way)
 
-    place(traced["into"], (0, 0), 1)
-    place(traced["out_of"], (0, 0), -1)
+    place(traced.into, (0, 0), 1)
+    place(traced.out_of, (0, 0), -1)
     left = min(layers)
     width, height = _WIDTH * len(layers) + 20, _HEIGHT * max(map(len, layers.values())) + 20
     parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif">']
@@ -172,7 +171,7 @@ def draw(traced: Row) -> str:
     return "\n".join([*parts, "</svg>\n"])
 
 
-def name_line(step: Row) -> str:
+def name_line(step: Trace | TraceStep) -> str:
     """Name the line of a step: form, revision, part and key.
 
     Args:
@@ -181,15 +180,15 @@ def name_line(step: Row) -> str:
     Returns:
         Name as it is shown to users.
     """
-    revision = f" ({step['revision']})" if step["revision"] else ""
-    part = f" Part {step['part']}" if step["part"] else ""
-    code = f" code {step['code']}" if step.get("code") else ""
-    return f"{step['form']}{revision}{part} {step['key'].replace('_', ' ')}".rstrip() + code
+    revision = f" ({step.revision})" if step.revision else ""
+    part = f" Part {step.part}" if step.part else ""
+    code = f" code {step.code}" if step.code else ""
+    return f"{step.form}{revision}{part} {step.key.replace('_', ' ')}".rstrip() + code
 
 
-def _index(flows: pl.DataFrame, end: str, start: Node, code: str) -> dict[Node, list[Row]]:
+def _index(flows: pl.DataFrame, end: str, start: Node, code: str) -> dict[Node, list[FlowColumns]]:
     """Index flows by one end; those of the first line are only the ones of its code, if one is meant."""
-    found: dict[Node, list[Row]] = defaultdict(list)
+    found: dict[Node, list[FlowColumns]] = defaultdict(list)
     for row in flows.iter_rows(named=True):
         node = _node(row, end)
         if not code or node != start or row[f"{end}_code"] == code:
@@ -197,31 +196,42 @@ def _index(flows: pl.DataFrame, end: str, start: Node, code: str) -> dict[Node, 
     return found
 
 
-def _node(row: Row, end: str) -> Node:
+def _node(row: FlowColumns, end: str) -> Node:
     return row[f"{end}_document_id"] or row[f"{end}_form"], row[f"{end}_part"], row[f"{end}_key"]
 
 
 def _follow(
-    at: Node, index: Mapping[Node, Sequence[Row]], end: str, labels: Mapping[Node, str], depth: int, seen: set[Node]
-) -> list[dict[str, Any]]:
-    """Follow all flows of a line one way, each other end once."""
-    steps: dict[Node, dict[str, Any]] = {}
+    at: Node,
+    index: Mapping[Node, Sequence[FlowColumns]],
+    end: str,
+    labels: Mapping[Node, str],
+    depth: int,
+    seen: set[Node],
+) -> list[TraceStep]:
+    """Follow all flows of a line in one direction, each other end once."""
+    flows: dict[Node, FlowColumns] = {}
     for row in index.get(at, ()) if depth > 0 else ():
         there = _node(row, end)
-        if there in steps or (there in seen and there == at):
-            continue
-        document = row[f"{end}_document_id"]
-        steps[there] = {
-            **{name: row[f"{end}_{name}"] for name in ("form", "part", "key", "column")},
-            "code": row.get(f"{end}_code", ""),
-            "revision": document.partition("--")[2] if document else "",
-            "document_id": document,
-            "label": labels.get(there, ""),
-            "statement": {name: row[name] for name in _STEP},
-            "steps": [],
-        }
-    for there, step in steps.items():
+        if not (there in seen and there == at):
+            flows.setdefault(there, row)
+    steps = []
+    for there, row in flows.items():
+        further: list[TraceStep] = []
         if there not in seen:
             seen.add(there)
-            step["steps"] = _follow(there, index, end, labels, depth - 1, seen)
-    return list(steps.values())
+            further = _follow(there, index, end, labels, depth - 1, seen)
+        steps.append(_step(row, end, label=labels.get(there, ""), further=further))
+    return steps
+
+
+def _step(row: FlowColumns, end: str, *, label: str, further: list[TraceStep]) -> TraceStep:
+    document = row[f"{end}_document_id"]
+    return TraceStep(
+        **{name: row[f"{end}_{name}"] for name in ("form", "part", "key", "column")},
+        code=row.get(f"{end}_code", ""),
+        revision=document.partition("--")[2] if document else "",
+        document_id=document,
+        label=label,
+        statement=TraceStatement(**{name: row[name] for name in TraceStatement.model_fields}),
+        steps=further,
+    )

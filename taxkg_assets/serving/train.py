@@ -3,31 +3,29 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from typing import get_type_hints
 
 import dagster as dg
+import polars as pl
 
 from taxkg_assets.defs.home.recovery import report_dead_run
 from taxkg_assets.defs.home.store import TRAINING, Store
 from taxkg_assets.defs.wiring.alerts import alert_runs
 from taxkg_assets.defs.wiring.resources import Home
+from taxkg_assets.records import PromotionRecord, iter_records
 from taxkg_assets.serving.build import BuildResult, SelectionError, run_selection
 from taxkg_assets.serving.instance import open_instance
 
 LEARNED_FROM = ("scenario_queries", "pairs", "hard_negatives")
 KINDS = {"encoder": ("model",), "reranker": ("reranker",), "all": ("model", "reranker")}
-SHOWN = (
-    "name",
-    "base",
-    "dev_questions",
-    "base_score",
-    "candidate_score",
-    "gain",
-    "gain_low",
-    "gain_high",
-    "is_chosen",
-    "reason",
-)
+
+
+class TrainedRecord(PromotionRecord):
+    """A trained model: a row of `model` or `reranker`, and the name of that table."""
+
+    table: str
+    name: str
+    base: str
 
 
 def train(home: str, *, kind: str, log_level: str = "CRITICAL") -> BuildResult:
@@ -64,18 +62,15 @@ def train(home: str, *, kind: str, log_level: str = "CRITICAL") -> BuildResult:
     return result
 
 
-def read_models(home: str) -> list[dict[str, Any]]:
+def read_models(home: str) -> list[TrainedRecord]:
     """Read the gain of each trained model against its base.
 
     Args:
         home: Folder or bucket address of the home.
 
     Returns:
-        Rows of `model` and `reranker`, with whether each is in use.
+        Encoders, then rerankers, with whether each is in use.
     """
     store = Store(home)
-    return [
-        {"table": table, **{name: row[name] for name in SHOWN}}
-        for table in KINDS["all"]
-        for row in store.read_or_empty(table).iter_rows(named=True)
-    ]
+    tables = (store.read_or_empty(table).with_columns(table=pl.lit(table)) for table in KINDS["all"])
+    return [row for rows in tables for row in iter_records(rows.select(*get_type_hints(TrainedRecord)), TrainedRecord)]

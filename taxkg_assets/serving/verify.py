@@ -6,14 +6,14 @@ import math
 import time
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property, lru_cache
-from typing import Any
 
 import polars as pl
 
 from taxkg_assets.bounding_box import BoundingBox
 from taxkg_assets.extraction.references.mentions import Headings, find_mentions
+from taxkg_assets.records import DocumentRecord, FormulaRecord, iter_records
 from taxkg_assets.retrieval.encoding.lexical import find_terms
 from taxkg_assets.rules.models.verification import load_verification
 from taxkg_assets.serving.drafts import DraftFile, find_rectangles
@@ -65,7 +65,8 @@ class Checker:
             encode=searcher.encoder.encode_sentences,
             read_vectors=WordEncoder(searcher.encoder).read,
         )
-        self._documents = {row["document_id"]: row for row in released.table("documents").iter_rows(named=True)}
+        documents = released.table("documents")
+        self._documents = {row["document_id"]: row for row in iter_records(documents, DocumentRecord)}
         self._reader = PassageReader(self._language, list_forms(self._documents.values()))
         self._passages = PassageFinder(released, self._reader)
 
@@ -182,14 +183,14 @@ class Checker:
         if not self.released.holds("formulas"):
             return None
         for claimed in find_computations(claim.text):
-            rows = self.released.read_documents("formulas", found.own).to_dicts()
-            row = find_formula(claimed, rows)
+            rows = self.released.read_documents("formulas", found.own)
+            row = find_formula(claimed, iter_records(rows, FormulaRecord))
             if row is not None:
                 return self._decide_computation(claim, claimed, row)
         return None
 
     def _decide_computation(
-        self, claim: Claim, claimed: Computation, row: Mapping[str, Any]
+        self, claim: Claim, claimed: Computation, row: FormulaRecord
     ) -> tuple[Decision, str] | None:
         labels = [
             own

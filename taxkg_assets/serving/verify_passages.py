@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from functools import cached_property, lru_cache
 
+from taxkg_assets.records import NodeRecord, TableRecord, iter_records
 from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.serving.released import Released
 from taxkg_assets.verification.claims import Claim
@@ -91,5 +92,5 @@ class PassageFinder:
     def _read_passages(self, document_id: str) -> Shortlist:
         nodes = self._released.read_documents("nodes", [document_id])
         tables = self._released.read_documents("tables", [document_id])
-        passages = build_passages(nodes.iter_rows(named=True), tables.iter_rows(named=True))
+        passages = build_passages(iter_records(nodes, NodeRecord), iter_records(tables, TableRecord))
         return Shortlist(passages, language=self._reader.language)

@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TypedDict
 
 import dataframely as dy
 import polars as pl
 
+from taxkg_assets.records import DocumentRecord
 from taxkg_assets.rules.models.semantic import load_semantic
 from taxkg_assets.schemas import Documents
 
-_COLUMNS = ("document_id", "page", "kind", "is_order", "text")
+
+class FoundTextRecord(TypedDict):
+    """A hidden text or suspected prompt injection with its document: a row of `find_hidden_texts`."""
+
+    document_id: str
+    page: int
+    kind: str
+    is_order: bool
+    text: str
 
 
-def build_documents(admissions: Sequence[Mapping[str, Any]]) -> dy.DataFrame[Documents]:
+def build_documents(admissions: Sequence[DocumentRecord]) -> dy.DataFrame[Documents]:
     """Build the table of admitted documents.
 
     Args:
-        admissions: For each document the values of the table's columns.
+        admissions: What each document is.
 
     Returns:
         One row per document, sorted by `document_id`.
@@ -27,11 +36,11 @@ def build_documents(admissions: Sequence[Mapping[str, Any]]) -> dy.DataFrame[Doc
     return Documents.validate(frame.sort("document_id"))
 
 
-def find_tier(row: Mapping[str, Any], *, own: Mapping[str, int]) -> int:
+def find_tier(row: DocumentRecord, *, own: Mapping[str, int]) -> int:
     """Decide the review priority of a document's chunks.
 
     Args:
-        row: Columns `document_id`, `irs_name`, `doc_type` and `is_draft`.
+        row: The document; its own tier is not read.
         own: Tiers that the settings give to document ids, IRS names or document types; they override the rules.
 
     Returns:
@@ -56,4 +65,8 @@ def find_hidden_texts(documents: pl.DataFrame) -> pl.DataFrame:
         `document_id`, `page`, `kind`, `is_order` and `text`, one row per kind and page, prompt injections first.
     """
     rows = documents.select("document_id", "hidden_texts").explode("hidden_texts").drop_nulls("hidden_texts")
-    return rows.unnest("hidden_texts").select(_COLUMNS).sort(~pl.col("is_order"), "document_id", "page", "kind")
+    return (
+        rows.unnest("hidden_texts")
+        .select(*FoundTextRecord.__annotations__)
+        .sort(~pl.col("is_order"), "document_id", "page", "kind")
+    )

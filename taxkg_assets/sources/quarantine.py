@@ -5,20 +5,20 @@ One row per document: the newest refused bytes. Rows of an older, valid version 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import dataframely as dy
 import polars as pl
 
+from taxkg_assets.records import QuarantineRecord
 from taxkg_assets.schemas import Quarantine
 
 
-def build_quarantine(refusals: Sequence[Mapping[str, Any]]) -> dy.DataFrame[Quarantine]:
+def build_quarantine(refusals: Sequence[QuarantineRecord]) -> dy.DataFrame[Quarantine]:
     """Build the table of refused documents.
 
     Args:
-        refusals: For each document the values of the table's columns.
+        refusals: Why each document is refused.
 
     Returns:
         One row per document, sorted by `document_id`.

@@ -6,12 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import dataframely as dy
 import polars as pl
 
 from taxkg_assets.prompts.contract import Proposer
+from taxkg_assets.records import HardNegativeRecord, PairRecord, iter_records
 from taxkg_assets.rules.models.training import load_training
 from taxkg_assets.schemas import Chunks, Documents, Edges, HardNegatives, Nodes, Pairs, Registry
 from taxkg_assets.training.corpus import Corpus, Passage, read_corpus
@@ -21,8 +21,6 @@ from taxkg_assets.training.judge import judge_negatives
 from taxkg_assets.training.leakage import normalize
 from taxkg_assets.training.retrievers import Floats, Retrievers, find_top_rows, score_passages
 from taxkg_assets.training.structural_negatives import StructuralNegativeMiner, build_structural_miner
-
-Row = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +74,8 @@ def build_hard_negatives(
         retrievers,
         _read_right(pairs, corpus),
     )
-    rows: list[Row] = []
-    known = [row for row in pairs.sort("pair_id").iter_rows(named=True) if row["chunk_id"] in miner.place]
+    rows: list[HardNegativeRecord] = []
+    known = [row for row in iter_records(pairs.sort("pair_id"), PairRecord) if row["chunk_id"] in miner.place]
     for pair, scored in zip(known, score_passages(retrievers, [row["query"] for row in known]), strict=True):
         rows += miner.mine(pair, lexical=scored.lexical, dense=scored.dense)
     frame = keep_nearest(
@@ -132,7 +130,7 @@ class Miner:
         self._passages = [corpus.passages[chunk_id] for chunk_id in retrievers.chunk_ids]
         self._limits = load_training().negatives
 
-    def mine(self, pair: Mapping[str, Any], *, lexical: Floats, dense: Floats) -> list[Row]:
+    def mine(self, pair: PairRecord, *, lexical: Floats, dense: Floats) -> list[HardNegativeRecord]:
         """Mine the negatives of one pair, hardest first, at most as many of each source as the rules allow.
 
         Args:
@@ -202,13 +200,13 @@ class Miner:
 
     def _describe(
         self,
-        pair: Mapping[str, Any],
+        pair: PairRecord,
         rank: int,
         found: Found,
         *,
         near: Mapping[str, int],
         dense: Floats,
-    ) -> Row:
+    ) -> HardNegativeRecord:
         passage = self._passages[found.row]
         return {
             "pair_id": pair["pair_id"],

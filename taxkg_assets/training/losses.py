@@ -58,7 +58,7 @@ def score_ranking_loss(
 
 
 def find_allowed(guide: torch.Tensor, right: torch.Tensor, *, settings: LossSettings) -> torch.Tensor | None:
-    """Return which passages a guide model does not consider further positives, shape (queries, passages).
+    """Return which passages may be negatives, as a guide model considers them no positives; (queries, passages).
 
     Args:
         guide: Cosines by a model that is not being trained, shape (queries, passages).

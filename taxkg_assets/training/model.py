@@ -106,7 +106,7 @@ def build_model(
         "pairs": len(examples),
         "steps": trained.steps,
         "alpha": trained.alpha,
-        **gain.row(),
+        **gain.columns(),
     }
     return schemas.Model.validate(pl.DataFrame([row], schema=schemas.Model.create_empty().schema))
 

@@ -104,7 +104,7 @@ def find_semantic(corpus: Corpus, edges: dy.DataFrame[Edges], *, wording: Corpus
 def find_same_fields(
     corpus: Corpus, edges: dy.DataFrame[Edges], *, registry: dy.DataFrame[Registry], wording: CorpusVocabulary
 ) -> Iterator[PairCandidate]:
-    """Yield what one perspective (filer, recipient) says of a field, with the passages of the other perspective.
+    """Yield what one perspective (filer, recipient) states about a field, with the passages of the other perspective.
 
     Also the label that the form prints, and aliases of the field; an abbreviation only if documents use it.
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from taxkg_assets.records import PromotionRecord
 from taxkg_assets.training.dense_scores import QueryScore
 
 Interval = Callable[[Sequence[float], Sequence[str]], tuple[float | None, float | None]]
@@ -56,7 +56,7 @@ class Promotion:
         """Figure of the metric that decides."""
         return self.figures[DECIDING]
 
-    def row(self) -> dict[str, Any]:
+    def columns(self) -> PromotionRecord:
         """Return the columns that the tables `model` and `reranker` share."""
         return {
             "dev_questions": self.questions,

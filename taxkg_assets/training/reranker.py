@@ -150,7 +150,7 @@ def _evaluate(candidate: Candidate, lists: Sequence[RankedList], context: Rerank
         "settings": candidate.settings,
         "depth": context.depth,
         "weight": weights[""],
-        **gain.row(),
+        **gain.columns(),
     }
 
 

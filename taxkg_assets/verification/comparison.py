@@ -59,7 +59,7 @@ class Comparison:
         lacks_sense: Whether a word of the claim that has a contrary, such as `exempt`, is missing.
         asserted: Weighted share of the claim's words in what the passage asserts, without its conditions, 0 to 1.
         is_excepted: Whether the passage excepts what the claim is about.
-        names_exception: Whether the passage excepts something that the claim is about, whatever else it says of it.
+        names_exception: Whether the passage excepts something that the claim is about, whatever else it states.
         is_under_denial: Whether the passage is printed under a heading that denies, and the claim denies nothing.
         is_of_others: Whether the passage or the claim names some alone, and the other does not.
         is_pointer: Whether the passage only says where to read on.

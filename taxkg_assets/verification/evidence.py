@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
+from taxkg_assets.records import NodeRecord, PlacedBoxRecord, TableRecord
 from taxkg_assets.rules.sentences import find_sentences
 from taxkg_assets.verification.abbreviations import NONE, Abbreviations, find_abbreviations
 from taxkg_assets.verification.pointers import is_contrast, is_index, is_past, is_pointer
@@ -53,7 +53,7 @@ class Passage:
     label: str
     keys: frozenset[str]
     page: int
-    bboxes: tuple[Mapping[str, float], ...]
+    bboxes: tuple[PlacedBoxRecord, ...]
     abbreviations: Abbreviations = NONE
 
     @property
@@ -87,7 +87,7 @@ class Passage:
         return self.abbreviations.write_both(" . ".join((*self.headings, self.before)))
 
 
-def build_passages(nodes: Iterable[Mapping[str, Any]], tables: Iterable[Mapping[str, Any]]) -> list[Passage]:
+def build_passages(nodes: Iterable[NodeRecord], tables: Iterable[TableRecord]) -> list[Passage]:
     """Build the passages of one document.
 
     Args:
@@ -112,7 +112,7 @@ def build_passages(nodes: Iterable[Mapping[str, Any]], tables: Iterable[Mapping[
     return [replace(passage, abbreviations=known) for passage in passages] if known.names else passages
 
 
-def _with_lead_ins(rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Mapping[str, Any], str]]:
+def _with_lead_ins(rows: Sequence[NodeRecord]) -> Iterator[tuple[NodeRecord, str]]:
     """Give paragraphs and labels, each list item with the sentence that opens its list."""
     lead_in, parent, last = "", None, ""
     for row in rows:
@@ -139,7 +139,7 @@ def _with_lead_ins(rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Mapping[
 
 
 def _split(
-    row: Mapping[str, Any], lead_in: str, *, chain: Mapping[str, frozenset[str]], labels: Mapping[str, str]
+    row: NodeRecord, lead_in: str, *, chain: Mapping[str, frozenset[str]], labels: Mapping[str, str]
 ) -> Iterator[Passage]:
     text: str = row["text"]
     path = tuple(row["heading_path"].split(" > "))
@@ -151,7 +151,7 @@ def _split(
     for start, end in ranges:
         words = text[start:end]
         own = Passage(
-            document_id=row["document_id"],
+            document_id=row["document_id"] or "",
             node_id=row["node_id"],
             kind="label" if is_label else "sentence",
             text=words,
@@ -171,13 +171,13 @@ def _split(
         before, last_start = words, start
 
 
-def _find_key_chains(rows: Sequence[Mapping[str, Any]]) -> dict[str, frozenset[str]]:
+def _find_key_chains(rows: Sequence[NodeRecord]) -> dict[str, frozenset[str]]:
     """Find the keys of each node and of all headings above it."""
     above = {row["node_id"]: row for row in rows}
     found: dict[str, frozenset[str]] = {}
     for row in rows:
         keys: set[str] = set()
-        node: Mapping[str, Any] | None = row
+        node: NodeRecord | None = row
         for _ in range(_MOST_IN_RANGE):
             if node is None:
                 break
@@ -213,12 +213,12 @@ def expand_key(key: str) -> frozenset[str]:
     return frozenset(keys)
 
 
-def _read_cells(table: Mapping[str, Any], nodes: Mapping[str, Mapping[str, Any]]) -> Iterator[Passage]:
+def _read_cells(table: TableRecord, nodes: Mapping[str, NodeRecord]) -> Iterator[Passage]:
     node = nodes.get(table["table_id"])
     path = tuple(node["heading_path"].split(" > ")) if node else ()
     for cell in table["cells"] or ():
         words = ": ".join(part for part in (cell["row_path"], cell["col_path"], cell["text"]) if part)
-        box = {**cell["bbox"], "page": table["page"]} if cell["bbox"] else None
+        box: PlacedBoxRecord | None = {"page": table["page"], **cell["bbox"]} if cell["bbox"] else None
         yield Passage(
             document_id=table["document_id"],
             node_id=table["table_id"],

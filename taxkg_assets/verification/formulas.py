@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
+from taxkg_assets.records import FormulaRecord
 from taxkg_assets.rules.loader import load_rules
 from taxkg_assets.verification.values import fold
 
@@ -93,7 +93,7 @@ def _name(match: re.Match[str]) -> str:
     return f"{match[1]}_{match[2]}".casefold()
 
 
-def find_formula(claimed: Computation, formulas: Iterable[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+def find_formula(claimed: Computation, formulas: Iterable[FormulaRecord]) -> FormulaRecord | None:
     """Return the parsed formula of a line; None where the form states none.
 
     Args:
@@ -104,7 +104,7 @@ def find_formula(claimed: Computation, formulas: Iterable[Mapping[str, Any]]) ->
     return next((row for row in rows if agrees(claimed, row)), rows[0] if rows else None)
 
 
-def agrees(claimed: Computation, row: Mapping[str, Any]) -> bool:
+def agrees(claimed: Computation, row: FormulaRecord) -> bool:
     """Return whether a statement computes a line as its form does.
 
     Args:

@@ -86,7 +86,7 @@ def is_excepted(one: Wording, other: Wording, *, weights: Mapping[str, float]) -
 
 
 def names_exception(one: Wording, other: Wording, *, weights: Mapping[str, float]) -> bool:
-    """Return whether a passage excepts something that a statement is about, whatever else it says of it.
+    """Return whether a passage excepts something that a statement is about, whatever else it states.
 
     Args:
         one: The statement.

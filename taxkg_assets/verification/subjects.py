@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from taxkg_assets.records import DocumentRecord
 from taxkg_assets.verification.claims import Subject, name_form
 
 
@@ -24,7 +24,7 @@ class Documents:
     is_known: bool
 
 
-def find_documents(subject: Subject, documents: Sequence[Mapping[str, Any]]) -> Documents:
+def find_documents(subject: Subject, documents: Sequence[DocumentRecord]) -> Documents:
     """Return the documents that a claim is about.
 
     A form that is revised seldom has in each year the revision before it. Without a year, the newest revision counts.
@@ -33,7 +33,7 @@ def find_documents(subject: Subject, documents: Sequence[Mapping[str, Any]]) -> 
         subject: What the claim is about.
         documents: Rows of `documents`.
     """
-    products: dict[str, list[Mapping[str, Any]]] = {}
+    products: dict[str, list[DocumentRecord]] = {}
     for row in documents:
         if set(name_form(row["form"])) & set(subject.forms):
             products.setdefault(row["irs_name"], []).append(row)
@@ -47,7 +47,7 @@ def find_documents(subject: Subject, documents: Sequence[Mapping[str, Any]]) -> 
     return Documents(tuple(own), tuple(row["document_id"] for row in others), bool(products))
 
 
-def _choose(rows: Sequence[Mapping[str, Any]], subject: Subject) -> list[Mapping[str, Any]]:
+def _choose(rows: Sequence[DocumentRecord], subject: Subject) -> list[DocumentRecord]:
     final = [row for row in rows if not row["is_draft"]] or list(rows)
     if subject.year is None:
         newest = max(_key_of(row) for row in final)
@@ -63,18 +63,18 @@ def _choose(rows: Sequence[Mapping[str, Any]], subject: Subject) -> list[Mapping
     return [row for row in standing if _key_of(row) == newest]
 
 
-def _key_of(row: Mapping[str, Any]) -> str:
+def _key_of(row: DocumentRecord) -> str:
     return str(row["revision"] or row["tax_year"] or "")
 
 
-def _year_of(row: Mapping[str, Any]) -> int:
+def _year_of(row: DocumentRecord) -> int:
     if row["tax_year"]:
         return int(row["tax_year"])
     first = str(row["revision"])[:4]
     return int(first) if first.isdigit() else 0
 
 
-def list_forms(documents: Iterable[Mapping[str, Any]]) -> dict[str, tuple[str, ...]]:
+def list_forms(documents: Iterable[DocumentRecord]) -> dict[str, tuple[str, ...]]:
     """Return the short names of each document's forms.
 
     Args:

@@ -1,4 +1,4 @@
-"""What the checker says of a draft: one finding for each statement and quotation, with evidence and compared values."""
+"""Results of the checker: one finding for each statement and quotation, with evidence and compared values."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from taxkg_assets.bounding_box import BoundingBox
 
 
 class Verdict(StrEnum):
-    """What the library says of a statement or a quotation."""
+    """What the library states about a statement or a quotation."""
 
     contradicted = "contradicted"
     other_year = "other_year"

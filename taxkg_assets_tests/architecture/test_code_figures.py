@@ -157,13 +157,29 @@ def test_docstrings_of_functions_do_not_count_as_length(tmp_path: Path) -> None:
 def test_public_signatures_with_untyped_mappings_are_counted(tmp_path: Path) -> None:
     (module,) = read(
         tmp_path,
-        one="def read(row: Mapping[str, Any]) -> int: ...\n"
+        one="Row = Mapping[str, Any]\n"
+        "def read(row: Mapping[str, Any]) -> int: ...\n"
+        "def list_rows() -> list[Row]: ...\n"
         "def _read(row: Mapping[str, Any]) -> int: ...\n"
-        "def known(row: dict[str, int]) -> Row: ...\n"
+        "def known(row: dict[str, int]) -> Known: ...\n"
         "class Store:\n    def rows(self) -> list[dict[str, Any]]: ...\n"
         "class _Store:\n    def rows(self) -> list[dict[str, Any]]: ...\n",
     )
-    assert figures.find_untyped_signatures(module) == ["read", "Store.rows"]
+    assert figures.find_untyped_signatures(module) == ["read", "list_rows", "Store.rows"]
+    assert figures.list_untyped([module]) == ["one.read", "one.list_rows", "one.Store.rows"]
+
+
+def test_an_untyped_signature_needs_a_reason_and_a_reason_its_signature() -> None:
+    groups = [{"reason": "JSON", "functions": ["one.read", "one.gone"]}]
+    new, gone = figures.find_unexplained(["one.read", "one.write"], groups)
+    assert "untyped signature: one.write" in new
+    assert "one.gone" in gone
+
+
+def test_declared_fields_are_no_repeated_code(tmp_path: Path) -> None:
+    fields = "".join(f"    name{number}: int\n" for number in range(figures.REPEATED_LINES))
+    modules = read(tmp_path, one=f"class One:\n{fields}", two=f"class Two:\n{fields}")
+    assert not figures.find_repeated_lines(modules)
 
 
 def test_parameters_are_no_repeated_code(tmp_path: Path) -> None:

@@ -133,7 +133,7 @@ def test_an_outage_loses_no_call_and_a_full_record_makes_none(
     queried = len(healthy.sent)
     assert _make(home).equals(first)
     assert len(healthy.sent) == queried
-    assert describe_proposer(home)["calls"] == len(bodies)
+    assert describe_proposer(home).spent.calls == len(bodies)
 
 
 def _make_in_a_process(home: str) -> None:

@@ -106,7 +106,7 @@ def test_answers_that_rest_on_a_flagged_document_say_so(few: tuple[Path, BuildRe
     assert [flag.law for flag in doubted[0].quality] == ["no_prompt_injection"]
     assert doubted[0].quality[0].remedy
     assert valid[0].quality == []
-    assert released.flags_of(f"pennies-{ALL - 1:03}")[0]["document"] == f"pennies-{ALL - 1:03}"
+    assert released.flags_of(f"pennies-{ALL - 1:03}")[0].document == f"pennies-{ALL - 1:03}"
 
 
 def test_checks_warn_and_name_the_documents(few: tuple[Path, BuildResult]) -> None:

@@ -48,7 +48,7 @@ def test_an_entity_in_a_form_reads_no_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("file", "name"), [("a\x1b[31m.pdf", "a?[31m"), ("a\u202egpj.pdf", "a?gpj"), ("ä b.pdf", "ä b")]
 )
-def test_a_name_cannot_speak_to_the_terminal(file: str, name: str) -> None:
+def test_a_name_cannot_control_the_terminal(file: str, name: str) -> None:
     assert name_of(Path(file)) == name
 
 

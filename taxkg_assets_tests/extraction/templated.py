@@ -25,7 +25,7 @@ def field_xml(name: str, spoken: str = "", *, caption: str = "", control: str = 
 
 @dataclass
 class TemplatedForm:
-    """A form under construction: what is printed, and fields with what each says of itself."""
+    """A form under construction: what is printed, and fields with what each states about itself."""
 
     page: Booklet = field(default_factory=Booklet)
     xml: list[bytes] = field(default_factory=list)

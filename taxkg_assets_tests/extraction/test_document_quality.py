@@ -138,7 +138,7 @@ def test_what_extract_refuses_is_declared_as_a_corrupt_law() -> None:
     checks = {check.name: check for check in DOCUMENT_CHECKS}
     assert named
     for name in named:
-        assert checks[name].strength == CORRUPT
+        assert checks[name].severity == CORRUPT
         assert find_check(checks[name].on, f"3 {checks[name].broken} (a=b).") is checks[name]
 
 
@@ -147,7 +147,7 @@ def test_every_law_says_what_it_is() -> None:
     for check in ALL_CHECKS:
         assert check.broken, check
         assert check.remedy, check
-        assert check.strength == CORRUPT or check.find is not None
+        assert check.severity == CORRUPT or check.find is not None
 
 
 @pytest.mark.parametrize(
@@ -166,7 +166,7 @@ def test_a_column_of_a_table_is_a_law_in_one_statement() -> None:
     )  # fmt: skip
     pages = pl.DataFrame({"document_id": ["a", "a", "b"], "page": [1, 2, 1], "trust": [0.2, 0.4, 0.9]})
     offending = check.find_offending({"pages": pages})
-    assert (check.strength, check.reads) == (INCOMPLETE, ("pages",))
+    assert (check.severity, check.reads) == (INCOMPLETE, ("pages",))
     assert offending["document_id"].to_list() == ["a", "a"]
     assert render_examples(offending, check.show) == ["page 1", "page 2"]
     assert check.describe(2) == "Pages are doubtful: 2."

@@ -40,7 +40,7 @@ def test_boxes_come_first_and_routine_last() -> None:
     assert (found.title, found.older, found.newer) == ("Form 9: what changed", "2030", "2031")
 
 
-def test_a_line_of_a_form_is_reported_among_the_lines_and_what_is_said_of_it_among_the_instructions() -> None:
+def test_a_line_of_a_form_is_reported_among_the_lines_and_what_is_stated_about_it_among_the_instructions() -> None:
     before = Paper("f9--2030", "2030").line("3", "Add the boats kept ashore").text("Line 3 counts old boats too.")
     after = Paper("f9--2031", "2031").line("3", "Add the boats kept afloat").text("Line 3 counts old rafts too.")
     assert [item.group for item in report(before, after).items] == ["Lines and codes", "Instructions"]

@@ -52,7 +52,7 @@ def test_a_reference_that_fits_nothing_makes_no_edge_and_is_counted() -> None:
     assert score_unresolved(corpus.frames()["references"], edges) == 1 / 3
 
 
-def test_what_a_sentence_says_of_an_outside_thing_stays_said() -> None:
+def test_what_a_sentence_states_about_an_outside_thing_stays_said() -> None:
     corpus = Corpus()
     corpus.references.append(
         reference(corpus.sections[1], "form", "Form 6", "requires", mention_start=1, mention_end=2)

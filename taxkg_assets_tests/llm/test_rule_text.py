@@ -1,4 +1,4 @@
-"""What the rules say of one passage: a verdict means what its limits say."""
+"""What the rules state about one passage: a verdict means what its limits say."""
 
 from __future__ import annotations
 

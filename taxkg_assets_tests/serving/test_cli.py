@@ -68,7 +68,7 @@ def test_a_file_of_questions_becomes_a_run(command: str, built_samples: Path, tm
     assert all(0 <= line["confidence"] <= 1 and len(line["results"]) <= 50 for line in lines)
 
 
-def test_a_box_shows_its_revisions_and_what_is_said_of_it(built_samples: Path) -> None:
+def test_a_box_shows_its_revisions_and_what_is_stated_about_it(built_samples: Path) -> None:
     rows = run("box", "1099-DIV", "2e", "--home", str(built_samples))
     assert [row["revision"] for row in rows] == ["2026-01", "2024-01"]
     assert {passage["perspective"] for passage in rows[1]["passages"]} >= {"filer", "recipient"}

@@ -78,7 +78,7 @@ def test_who_asks_a_model_loads_no_engine_either() -> None:
 
 
 @pytest.mark.parametrize("command", ["search", "ask"])
-def test_a_cold_question_says_what_to_doubt(sample_home: Path, command: str) -> None:
+def test_a_cold_question_has_quality_flags(sample_home: Path, command: str) -> None:
     store = Store(sample_home)
     flagged = {"strength": "incomplete", "outcome": "flagged", "rows": 1, "message": "A heading is unread."}
     is_first = pl.col("law").cum_count().over("document_id") == 1

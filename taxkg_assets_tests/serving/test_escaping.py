@@ -28,7 +28,7 @@ from taxkg_assets.graph.change_page import render_change_page
 from taxkg_assets.graph.change_report import build_change_report, render_change_markdown, render_changes_overview
 from taxkg_assets.retrieval.results import Result
 from taxkg_assets.serving import render, render_answers
-from taxkg_assets.serving.replies import CellExplanation, CellRow
+from taxkg_assets.serving.replies import BoxRow, CellExplanation, CellRow
 from taxkg_assets.serving.terminal import Terminal, escape_controls
 from taxkg_assets.sources.scan import name_of
 from taxkg_assets_tests.defs.hostile import valid_pdf
@@ -102,8 +102,7 @@ def test_a_passage_is_printed_as_it_is() -> None:
         via=explanation("c"),
     )
     row = {"document_id": NAME, "page": 1, "kind": "white", "is_order": True, "text": EVIL}
-    box = {"document_id": NAME, "form": EVIL, "revision": EVIL, "box_key": EVIL, "label": EVIL}
-    box |= {"filer": EVIL, "recipient": ""}
+    box = BoxRow(document_id=NAME, form=EVIL, revision=EVIL, box_key=EVIL, label=EVIL, filer=EVIL, recipient="")
     cell = CellRow(
         **{"rank": 1, "score": 1.0, "document": NAME, "form": EVIL, "revision": "", "doc_type": "form", "page": 1},
         **{"heading_path": EVIL, "anchor_key": None, "text": EVIL, "node_id": "n", "chunk_id": "c", "quality": []},

@@ -23,7 +23,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
 def test_an_empty_home_states_how_to_come_by_an_estimate(home: Home) -> None:
     rows = estimate_build(home)
     assert rows
-    assert all("TAXKG_LLM_PROVIDER=rules taxkg build" in row["note"] for row in rows)
+    assert all("TAXKG_LLM_PROVIDER=rules taxkg build" in row.note for row in rows)
 
 
 @pytest.mark.parametrize("name", ["TAXKG_LLM_URL", "TAXKG_LLM_MODEL"])

@@ -103,7 +103,7 @@ def test_on_a_phone_the_answer_is_what_is_seen(open_page: Any) -> None:
     assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
 
 
-def test_a_field_of_a_form_leads_to_what_is_said_of_it(open_page: Any) -> None:
+def test_a_field_of_a_form_leads_to_what_is_stated_about_it(open_page: Any) -> None:
     page = open_page("/?view=forms")
     page.get_by_role("link", name="2024-01").first.click()
     page.get_by_role("button", name="Box 2a").first.click()

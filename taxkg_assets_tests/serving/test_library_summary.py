@@ -1,4 +1,4 @@
-"""What the first page says of a library: counts, filters, questions to try."""
+"""What the first page states about a library: counts, filters, questions to try."""
 
 from __future__ import annotations
 

@@ -7,6 +7,7 @@ import pytest
 
 from taxkg_assets.serving.lines import LineNotFoundError, find_form, find_lines, list_fields
 from taxkg_assets.serving.render_lines import check_totals
+from taxkg_assets.serving.replies import LineRow
 
 FORMS = (
     "2040",
@@ -35,7 +36,8 @@ class Released:
 
     @staticmethod
     def _row() -> dict[str, object]:
-        return {"revision": "2031", "key": "line_7", "kind": "line", "label": "Berths", "line_ix": 0}
+        row = {"revision": "2031", "key": "line_7", "kind": "line", "label": "Berths", "line_ix": 0}
+        return {**row, "section": "", "page": 1}
 
     def holds(self, name: str) -> bool:
         return name in self.tables and self.has_lines
@@ -68,8 +70,8 @@ class Released:
 )
 def test_a_line_is_named_as_people_name_it(words: str, form: str, parts: set[str]) -> None:
     rows = find_lines(Released(), words.split())  # type: ignore[arg-type]
-    assert {row["form"] for row in rows} == {form}
-    assert {row["part"] for row in rows} == parts
+    assert {row.form for row in rows} == {form}
+    assert {row.part for row in rows} == parts
 
 
 @pytest.mark.parametrize(
@@ -106,6 +108,7 @@ def test_uses_of_a_line_are_those_of_its_part() -> None:
     released.tables["lines"] = pl.DataFrame({**row, "part": part, "key": key} for part, key in keys)
     formulas = [
         {"document_id": "2060", "part": part, "key": "line_8", "operands": ["line_7"], "operand_parts": [of]}
+        | {"operation": "copy", "evidence": "the amount on line 7"}
         for part, of in (("", "3"), ("3", "3"))
     ]
     released.tables["formulas"] = pl.DataFrame(formulas)
@@ -113,7 +116,7 @@ def test_uses_of_a_line_are_those_of_its_part() -> None:
     released.read_documents = (  # type: ignore[method-assign]
         lambda name, document_ids: released.tables[name] if name == "formulas" else read(name, document_ids)
     )
-    rows = {row["part"]: row["used_in"] for row in find_lines(released, ["2060", "7"])}  # type: ignore[arg-type]
+    rows = {row.part: row.used_in for row in find_lines(released, ["2060", "7"])}  # type: ignore[arg-type]
     assert rows == {"": [], "3": ["line_8", "line_8"]}
 
 
@@ -127,7 +130,7 @@ def test_a_line_is_explained_by_the_passages_below_its_headings() -> None:
         "document_id": "i2060",
         "page": 4,
         "official_url": "https://example.org/i2060#1",
-        "bbox": {"x0_pt": 1.0},
+        "bbox": {"x0_pt": 1.0, "y0_pt": 2.0, "x1_pt": 3.0, "y1_pt": 4.0},
     }
     released.tables["anchors"] = pl.DataFrame(
         [
@@ -151,16 +154,16 @@ def test_a_line_is_explained_by_the_passages_below_its_headings() -> None:
             released.tables[name] if name in ("anchors", "sections") else read(name, document_ids)
         )
     )
-    rows = {row["part"]: row["explanations"] for row in find_lines(released, ["2060", "7"])}  # type: ignore[arg-type]
+    rows = {row.part: row.explanations for row in find_lines(released, ["2060", "7"])}  # type: ignore[arg-type]
     assert rows[""] == []
     (heading,) = rows["3"]
-    assert (heading["heading"], heading["relation"], heading["official_url"], heading["perspective"]) == (
+    assert (heading.heading, heading.relation, heading.official_url, heading.perspective) == (
         "Line 7",
         "same_field",
         "https://example.org/i2060#1",
         "filer",
     )
-    assert [passage["text"] for passage in heading["passages"]] == ["What a berth is.", "Where it is."]
+    assert [passage.text for passage in heading.passages] == ["What a berth is.", "Where it is."]
 
 
 def test_a_form_without_fields_is_exported_with_its_columns() -> None:
@@ -172,12 +175,13 @@ def test_a_form_without_fields_is_exported_with_its_columns() -> None:
 
 
 def test_a_form_says_whether_its_totals_use_every_line_once() -> None:
-    def row(key: str, **formula: object) -> dict[str, object]:
-        own = {"operation": "sum", "also_added_in": [], "repeated_lines": []} | formula
-        return {"key": key, "kind": "line", "formula": own}
+    def row(key: str, **formula: object) -> LineRow:
+        own = {"operation": "sum", "operands": [], "evidence": "Add lines", **formula}
+        place = {"document_id": "2060", "form": "2060", "revision": "2031", "part": "", "section": "", "page": 1}
+        return LineRow(**place, key=key, kind="line", label="Berths", formula=own)
 
-    assert check_totals([{"key": "line_1", "kind": "line", "formula": None}]) == ""
-    assert check_totals([row("line_3")]) == "1 totals use every line once."
+    assert check_totals([row("line_1").model_copy(update={"formula": None})]) == ""
+    assert check_totals([row("line_3")]) == "1 total uses every line once."
     assert "except line 3: line 1 twice" in check_totals([row("line_3", repeated_lines=["line_1 twice"])])
     apart = check_totals([row("line_4", also_added_in=["line_16"])])
     assert "states when each of these applies: line 4 and line 16" in apart

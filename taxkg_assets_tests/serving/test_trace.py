@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 from taxkg_assets.serving.lines import LineNotFoundError
+from taxkg_assets.serving.replies import TraceStep
 from taxkg_assets.serving.trace import draw, name_line, trace
 from taxkg_assets_tests.serving.test_lines import Released
 
@@ -34,19 +35,19 @@ def _release() -> Any:
     return released
 
 
-def _forms(steps: list[dict[str, Any]]) -> list[Any]:
-    return [(step["form"], _forms(step["steps"])) for step in steps]
+def _forms(steps: list[TraceStep]) -> list[Any]:
+    return [(step.form, _forms(step.steps)) for step in steps]
 
 
 def test_flows_are_followed_both_ways_and_cycles_are_cut() -> None:
     traced = trace(_release(), ["2040", "line", "7"])
-    assert _forms(traced["into"]) == [("W-9", [("2060", [("2040", []), ("Schedule D (Form 2040)", [])])])]
-    assert _forms(traced["out_of"]) == [("2060", [("W-9", [("2040", [])])])]
-    assert traced["into"][0]["statement"]["evidence"] == "Enter here"
+    assert _forms(traced.into) == [("W-9", [("2060", [("2040", []), ("Schedule D (Form 2040)", [])])])]
+    assert _forms(traced.out_of) == [("2060", [("W-9", [("2040", [])])])]
+    assert traced.into[0].statement.evidence == "Enter here"
 
 
 def test_a_trace_keeps_to_its_depth() -> None:
-    assert _forms(trace(_release(), ["2040", "line", "7"], depth=1)["into"]) == [("W-9", [])]
+    assert _forms(trace(_release(), ["2040", "line", "7"], depth=1).into) == [("W-9", [])]
 
 
 def test_the_picture_shows_every_line() -> None:
@@ -74,9 +75,9 @@ def _outside_release() -> Any:
 
 def test_a_box_outside_the_library_is_traced_by_what_documents_state_and_by_its_code() -> None:
     both = trace(_outside_release(), ["W-8", "12"])
-    assert (both["document_id"], {step["form"] for step in both["into"]}) == ("", {"2889", "2853"})
+    assert (both.document_id, {step.form for step in both.into}) == ("", {"2889", "2853"})
     traced = trace(_outside_release(), ["W-8", "12", "code", "W"])
-    assert ([step["form"] for step in traced["into"]], name_line(traced)) == (["2889"], "W-8 box 12 code W")
+    assert ([step.form for step in traced.into], name_line(traced)) == (["2889"], "W-8 box 12 code W")
 
 
 def test_a_form_that_no_document_names_is_the_edge_of_the_library() -> None:

@@ -89,7 +89,7 @@ def nodes() -> dy.DataFrame[Nodes]:
 
 
 def edges() -> dy.DataFrame[Edges]:
-    """The tree, and what the paragraphs say of each other."""
+    """The tree, and what the paragraphs state about each other."""
     tree = [(r["parent_id"], r["node_id"], "parent_of", "") for r in nodes().iter_rows(named=True) if r["parent_id"]]
     names = ("source_id", "target_id", "relation", "evidence")
     rows = [dict(zip(names, row, strict=True)) for row in (*tree, *_EDGES)]

@@ -55,7 +55,7 @@ def test_the_long_side_is_what_the_index_embeds(pairs: dy.DataFrame[Pairs]) -> N
     assert set(pairs["passage"]) <= passages
 
 
-def test_a_heading_goes_with_its_passage_and_of_two_years_with_one(pairs: dy.DataFrame[Pairs]) -> None:
+def test_a_heading_is_paired_with_its_passage_and_of_two_years_with_one(pairs: dy.DataFrame[Pairs]) -> None:
     found = dict(pairs.filter(pl.col("kind") == "hierarchical").select("query", "chunk_id").iter_rows())
     assert found["Form 77-A box 2f Rent of Fences"] == "paragraph:b2:p"
     assert found["Form 77-A box 2e Rent of Lots"] == "paragraph:b1:p", "the newest"

@@ -19,7 +19,7 @@ def _find_negated(edges: dy.DataFrame[Edges]) -> list[str]:
 
 
 @pytest.mark.parametrize(("target", "found"), [("b3", ["b4"]), ("i77--2024", [])])
-def test_the_opposite_is_said_of_the_same_field_and_not_of_a_whole_document(target: str, found: list[str]) -> None:
+def test_the_opposite_is_stated_about_the_same_field_and_not_of_a_whole_document(target: str, found: list[str]) -> None:
     moved = pl.when(pl.col("target_id") == "b3").then(pl.lit(target)).otherwise("target_id").alias("target_id")
     said = pl.col("relation").is_in(["portion_of", "excludes"])
     edges = small.edges()

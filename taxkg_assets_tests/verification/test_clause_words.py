@@ -118,6 +118,6 @@ def test_an_exception_in_brackets_is_an_exception() -> None:
     assert "rent" not in clause.words
 
 
-def test_what_follows_a_relative_clause_is_said_of_the_words_before_it() -> None:
+def test_what_follows_a_relative_clause_is_stated_about_the_words_before_it() -> None:
     clauses = read_wording("A canal that does not freeze is listed.", language=LANGUAGE).clauses
     assert [(own.is_negative, "canal" in own.words) for own in clauses] == [(False, True), (True, False)]

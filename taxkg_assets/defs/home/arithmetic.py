@@ -25,7 +25,7 @@ _log = logging.getLogger("taxkg")
 
 
 class ModelError(Exception):
-    """A model that is not there, or not what it says it is."""
+    """A model that does not exist, or whose files are not what its card states."""
 
 
 def move_to_gpu(home: AnyHome, model: Any) -> Any:

@@ -75,7 +75,7 @@ class Journal:
         self._tail = Tail(self._path)
 
     def find(self, call_id: str) -> Call | None:
-        """The call of this content, if anybody has ever made it in this home.
+        """Return the recorded call with this content; None if this home has none.
 
         Args:
             call_id: Hash of the content of the call.

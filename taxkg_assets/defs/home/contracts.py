@@ -59,7 +59,7 @@ def enforce_contract(schema: Schema, frame: pl.DataFrame) -> pl.DataFrame:
     if missing := [c for c in wanted if c not in frame.columns]:
         raise ContractError(f"{schema.__name__}: columns missing: {', '.join(missing)}.")
     if extra := [c for c in frame.columns if c not in wanted]:
-        raise ContractError(f"{schema.__name__}: columns the schema does not know: {', '.join(extra)}.")
+        raise ContractError(f"{schema.__name__}: columns that the schema lacks: {', '.join(extra)}.")
     try:
         kept = schema.validate(frame.select(wanted), cast=False)
     except (ValidationError, SchemaError) as broken:

@@ -18,6 +18,7 @@ from taxkg_assets.defs.home.models import open_encoder_by_hash
 from taxkg_assets.defs.home.question_models import CARD, SMALL_ARITHMETIC, export_name, has_export
 from taxkg_assets.defs.home.rerankers import read_reranker, reranker_export, scorer_model
 from taxkg_assets.defs.home.store import Store
+from taxkg_assets.records import RerankerRecord
 from taxkg_assets.retrieval.encoding.exported import ExportCard
 from taxkg_assets.retrieval.encoding.onnx_model import ExportError
 
@@ -59,7 +60,7 @@ def _export_encoder(home: AnyHome, hashed: str, folder: Path) -> ExportCard:
     return export_encoder(encoder.model, folder, base=replace(base, scale=encoder.scale), is_small=small)
 
 
-def _export_reranker(home: AnyHome, row: dict[str, Any], folder: Path) -> ExportCard:
+def _export_reranker(home: AnyHome, row: RerankerRecord, folder: Path) -> ExportCard:
     from taxkg_assets.retrieval.encoding.export import export_cross, export_encoder
 
     model = scorer_model(home, row)

@@ -32,7 +32,7 @@ class KeptFindings:
     _used: dict[str, Any] = field(default_factory=dict)
 
     def recall(self, key: str) -> Any:
-        """Return what is kept under a key; None for nothing, or where the file is damaged: it is found again.
+        """Return the finding under a key; None if there is none or the file is damaged, so that the caller computes it.
 
         Args:
             key: Digest of what it was made from.

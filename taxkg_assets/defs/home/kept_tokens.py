@@ -33,7 +33,7 @@ class KeptTokens:
     store: Store
 
     def read(self, model_hash: str) -> TokenMemory:
-        """Tokens by text; none where nothing is kept of this encoder, or the file is damaged: they are found again.
+        """Tokens by text; empty without any of this encoder, or if the file is damaged: they are computed again.
 
         Args:
             model_hash: Hash of the encoder.

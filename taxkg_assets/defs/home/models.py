@@ -24,6 +24,7 @@ from taxkg_assets.defs.home.arithmetic import (
     wants_gpu,
 )
 from taxkg_assets.defs.home.tokenizers import open_tokenizer
+from taxkg_assets.records import ModelRecord, iter_records
 from taxkg_assets.retrieval.encoding.encoder import (
     ROWS,
     UNSCALED,
@@ -187,23 +188,21 @@ def open_encoder_by_hash(home: AnyHome, hashed: str) -> SentenceEncoder | None:
     return None if name is None else _open(home, name, arithmetic)
 
 
-def read_chosen(home: AnyHome, table: str, *, version: int | None = None) -> dict[str, Any] | None:
-    """Return the row of a model that training has chosen; None if it has chosen none.
+def read_chosen_encoder(home: AnyHome) -> ModelRecord | None:
+    """Return the encoder that training has chosen; None if it has chosen none.
 
     Args:
         home: The home.
-        table: `model` or `reranker`.
-        version: Version of the table; the newest by default.
     """
-    if version == -1 or not home.store.exists(table):
+    if not home.store.exists("model"):
         return None
-    chosen = home.store.read(table, version=version).filter(pl.col("is_chosen"))
-    return chosen.row(0, named=True) if chosen.height else None
+    chosen = home.store.read("model").filter(pl.col("is_chosen"))
+    return next(iter_records(chosen, ModelRecord), None)
 
 
 def _name_in_use(home: AnyHome) -> str:
     """The chosen model's folder, if it was tuned from today's base; the base otherwise."""
-    chosen = read_chosen(home, "model")
+    chosen = read_chosen_encoder(home)
     if chosen is None or chosen["base_hash"] != _model_hash(home.settings.model):
         return home.settings.model
     if not home.store.storage.children(chosen["path"]):

@@ -6,6 +6,7 @@ import json
 import math
 import re
 import time
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -19,7 +20,7 @@ from taxkg_assets.defs.home.fingerprint import code_fingerprint
 from taxkg_assets.defs.home.store import Store, digest
 from taxkg_assets.llm.budget import Budget, Price, Prices
 from taxkg_assets.llm.estimate import EstimatingProposer
-from taxkg_assets.llm.llm_calls import build_llm_calls, summarize_calls
+from taxkg_assets.llm.llm_calls import CallTotals, build_llm_calls, summarize_calls
 from taxkg_assets.llm.model_proposer import CallPolicy, ModelProposer
 from taxkg_assets.llm.providers.choice import open_provider
 from taxkg_assets.llm.rule_proposer import RuleProposer
@@ -34,20 +35,40 @@ class ProposerSettingError(Exception):
     """A setting of the language models that cannot be followed."""
 
 
-def describe_proposer(home: AnyHome) -> dict[str, Any]:
-    """Describe who proposes by the settings, and what the home's record of model calls contains.
+@dataclass(frozen=True, slots=True)
+class ProposerStatus:
+    """The proposer of a home, and what the recorded calls of models cost.
+
+    Attributes:
+        provider: Provider of the settings.
+        models: Ids of models by task, in order of preference; none where rules propose.
+        spent: Calls, tokens and US dollars so far.
+    """
+
+    provider: str
+    models: dict[str, list[str]]
+    spent: CallTotals
+
+    def as_figures(self) -> dict[str, Any]:
+        """Return provider, models and figures by name, as they are printed."""
+        models = {"models": self.models} if self.models else {}
+        return {"provider": self.provider, **models, **self.spent.as_figures()}
+
+
+def describe_proposer(home: AnyHome) -> ProposerStatus:
+    """Describe the proposer that the settings select, and total the recorded calls of models.
 
     Args:
         home: The home.
 
     Returns:
-        `provider`, `models` unless rules propose, and the counts of `summarize_calls`.
+        Provider, models, and what was spent.
     """
     settings, store = home.settings, home.store
     journal = Journal(store).read()
     recorded = build_llm_calls(old=LlmCalls.cast(store.read_or_empty("llm_calls")), journal=journal)
-    models = {} if settings.llm_provider == "rules" else {"models": models_of(settings)}
-    return {"provider": settings.llm_provider, **models, **summarize_calls(recorded)}
+    models = {} if settings.llm_provider == "rules" else models_of(settings)
+    return ProposerStatus(settings.llm_provider, models, summarize_calls(recorded))
 
 
 def prune_journal(store: Store) -> None:
@@ -151,7 +172,7 @@ def _budget(home: str, spender: BudgetScope, limits: tuple[float, int, float], p
 
 
 def proposer_fingerprint(home: AnyHome) -> str:
-    """Digest who proposes and how, without opening a client: part of what decides whether a table is current.
+    """Digest the proposer and its settings, without opening a client: part of what decides whether a table is current.
 
     Args:
         home: The home.

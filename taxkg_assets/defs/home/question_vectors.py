@@ -58,7 +58,7 @@ class QuestionVectors:
             _add(self._path(model_hash, VECTORS), pl.DataFrame({"question": list(vectors), "vector": vector}))
 
     def read_tokens(self, model_hash: str) -> dict[str, TokenVectors]:
-        """Tokens of questions with their vectors, by the text; none where nothing is kept of this encoder.
+        """Return the kept token vectors of questions, by question; empty without any of this encoder.
 
         Args:
             model_hash: Hash of the encoder.

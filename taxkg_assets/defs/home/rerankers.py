@@ -7,11 +7,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from taxkg_assets.defs.home.access import AnyHome
 from taxkg_assets.defs.home.arithmetic import ModelError, drop_arithmetic, has_bfloat16
-from taxkg_assets.defs.home.models import base_hash, open_base, open_folder, read_chosen
+from taxkg_assets.defs.home.models import base_hash, open_base, open_folder
 from taxkg_assets.defs.home.question_models import open_exported_scorer, why_not_exported
 from taxkg_assets.defs.home.store import digest
+from taxkg_assets.records import RerankerRecord, iter_records
 from taxkg_assets.retrieval.encoding.passage_scorer import CrossScorer, LateScorer, PassageScorer, Reranker
 
 _log = logging.getLogger("taxkg.serving")
@@ -53,11 +56,11 @@ def open_served_reranker(home: AnyHome, *, version: int, served: str) -> Reranke
     return _with_weight(row, open_scorer(home, kind=row["kind"], path=row["path"], name=row["base"]))
 
 
-def _with_weight(row: dict[str, Any], scorer: PassageScorer) -> Reranker:
+def _with_weight(row: RerankerRecord, scorer: PassageScorer) -> Reranker:
     return Reranker(name=row["name"], scorer=scorer, weight=row["weight"], depth=row["depth"])
 
 
-def reranker_export(row: dict[str, Any]) -> str:
+def reranker_export(row: RerankerRecord) -> str:
     """Name the export of a reranker.
 
     Args:
@@ -79,7 +82,7 @@ def reranker_hash(home: AnyHome) -> str:
     return "" if row is None else digest(*(str(row[name]) for name in ("name", "sha256", "weight", "depth")))
 
 
-def read_reranker(home: AnyHome, *, version: int | None = None, served: str = "") -> dict[str, Any] | None:
+def read_reranker(home: AnyHome, *, version: int | None = None, served: str = "") -> RerankerRecord | None:
     """Read the row of the chosen reranker.
 
     Args:
@@ -90,10 +93,17 @@ def read_reranker(home: AnyHome, *, version: int | None = None, served: str = ""
     Returns:
         Row of `reranker`; None if none is chosen, or if it reads with the tokens of another base.
     """
-    row = None if home.settings.reranker == "none" else read_chosen(home, "reranker", version=version)
+    row = None if home.settings.reranker == "none" else _read_chosen(home, version=version)
     if row is None or row["kind"] != "late" or row["path"] or row["sha256"] == served:
         return row
     return row if drop_arithmetic(row["sha256"]) == drop_arithmetic(base_hash(home)) else None
+
+
+def _read_chosen(home: AnyHome, *, version: int | None) -> RerankerRecord | None:
+    if version == -1 or not home.store.exists("reranker"):
+        return None
+    chosen = home.store.read("reranker", version=version).filter(pl.col("is_chosen"))
+    return next(iter_records(chosen, RerankerRecord), None)
 
 
 def open_scorer(home: AnyHome, *, kind: str, path: str, name: str) -> PassageScorer:
@@ -113,7 +123,7 @@ def open_scorer(home: AnyHome, *, kind: str, path: str, name: str) -> PassageSco
     return scorer(model=model, is_bfloat16=has_bfloat16())
 
 
-def scorer_model(home: AnyHome, row: dict[str, Any]) -> Any:
+def scorer_model(home: AnyHome, row: RerankerRecord) -> Any:
     """Load the model of a reranker.
 
     Args:

@@ -64,7 +64,7 @@ _retry_on_conflict = COMMIT_RETRY.wraps
 
 @dataclass(frozen=True, slots=True)
 class TableState:
-    """What the newest commit of a table says about itself."""
+    """What the newest commit of a table recorded."""
 
     version: int
     content: str
@@ -73,7 +73,7 @@ class TableState:
 
 
 def work_folder(uri: str) -> Path:
-    """The folder of this machine that goes with a home in a bucket."""
+    """The local folder for the caches of a home in a bucket."""
     named = re.sub(r"[^A-Za-z0-9]+", "-", uri.removeprefix(REMOTE)).strip("-")
     return (Path(settings_of().work) / f"{named[-60:]}-{digest(uri.rstrip('/'))[:8]}").expanduser().resolve()
 
@@ -205,7 +205,7 @@ class Store:
         return self.storage.options() or None
 
     def state(self, name: str) -> TableState | None:
-        """What the newest commit says; None before the first one. A foreign commit has no digests of ours.
+        """Return what the newest commit recorded, which has no digests if it is of another program; None without one.
 
         Args:
             name: Name of the table, e.g. `sections`.
@@ -339,7 +339,7 @@ class Store:
             self._commit(name, empty_frame(schema_of(name)), mode="ignore")
 
     def _commit(self, name: str, frame: pl.DataFrame, *, record: Mapping[str, str] | None = None, **how: Any) -> None:
-        """One commit, with what it says of itself, unless another build may be writing by now."""
+        """One commit, with what it states about itself, unless another build may be writing by now."""
         self.storage.check_lease()
         if isinstance(self.storage, LocalStorage):
             Path(self.table_uri(name)).mkdir(parents=True, exist_ok=True)
@@ -447,7 +447,7 @@ class Store:
 
     @contextmanager
     def _table_lock(self, name: str) -> Iterator[None]:
-        """One writer at a time: what a commit says of all documents rests on the commit before it."""
+        """One writer at a time: what a commit states about all documents rests on the commit before it."""
         with (self.folder("tables") / f".{name}.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield

@@ -35,13 +35,13 @@ class FileStatus:
 
 
 def inbox_of(settings: Settings) -> Path:
-    """Return the folder that is a source without being named as one.
+    """Return the inbox: the folder that is a source of every build.
 
     Args:
         settings: Settings with `home`.
 
     Returns:
-        `inbox` in the home.
+        The folder of the settings; `inbox` in the home by default.
     """
     return Path(settings.inbox or Store(settings.home).home / "inbox").resolve()
 

@@ -13,7 +13,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import polars as pl
 
@@ -29,6 +29,7 @@ from taxkg_assets.defs.ingest.worker_replies import Job
 from taxkg_assets.defs.wiring.progress import stage_progress
 from taxkg_assets.defs.wiring.resources import Home
 from taxkg_assets.digests import frame_digest
+from taxkg_assets.records import DocumentRecord, QuarantineRecord, iter_records
 from taxkg_assets.settings import Settings
 from taxkg_assets.sources.documents import build_documents, find_tier
 from taxkg_assets.sources.manifest import SourceFile, SourceManifest
@@ -135,8 +136,7 @@ def admit_documents(home: Home, document_ids: Iterable[str]) -> Intake:
     store, settings = home.store, home.settings
     version = reading_version(settings)
     files = store.read_manifest().files
-    known = {row["document_id"]: row for row in store.read_or_empty("documents").to_dicts()}
-    refused = {row["document_id"]: row for row in store.read_or_empty("quarantine").to_dicts()}
+    known, refused = _read_known(store)
     jobs: list[Job] = []
     cleared: set[str] = set()
     looks = inspect_sources(home, set(document_ids) & files.keys(), files=files, known=known)
@@ -173,7 +173,7 @@ def inspect_sources(
     document_ids: Collection[str],
     *,
     files: Mapping[str, SourceFile],
-    known: Mapping[str, Mapping[str, Any]],
+    known: Mapping[str, DocumentRecord],
 ) -> dict[str, FileStatus]:
     """Inspect the files of some documents without reading them.
 
@@ -190,7 +190,7 @@ def inspect_sources(
     return inspect_files({d: files[d] for d in sorted(document_ids)}, admitted=admitted, settings=home.settings)
 
 
-def tier_of(settings: Settings, row: Mapping[str, Any]) -> int:
+def tier_of(settings: Settings, row: DocumentRecord) -> int:
     """Return the tier of a document by the settings, or else by the rules.
 
     Args:
@@ -226,7 +226,7 @@ def publish(home: Home, name: str, document_ids: Iterable[str]) -> Iterator[Batc
     store, settler, settle = home.store, refinement_fingerprint(home, name), open_refinement(home, name)
     state = store.state(name)
     known = dict(state.documents) if state is not None else {}
-    wanted = {r["document_id"]: r for r in store.read("documents").iter_rows(named=True)}
+    wanted = {r["document_id"]: r for r in iter_records(store.read("documents"), DocumentRecord)}
     stale = [
         d
         for d in sorted(set(document_ids) & wanted.keys())
@@ -285,8 +285,7 @@ def find_outdated(home: Home, files: Mapping[str, SourceFile]) -> set[str]:
     """
     store, settings = home.store, home.settings
     version = reading_version(settings)
-    known = {row["document_id"]: row for row in store.read_or_empty("documents").to_dicts()}
-    refused = {row["document_id"]: row for row in store.read_or_empty("quarantine").to_dicts()}
+    known, refused = _read_known(store)
     outdated = find_unpublished(store)
     for name in PER_DOCUMENT:
         state, settler = store.state(name), refinement_fingerprint(home, name)
@@ -323,7 +322,7 @@ def prune_readings(home: Home) -> None:
         store.forget_other_readings(folder, keep=kept.get(folder.name, ""))
 
 
-def folder_of(store: Store, row: Mapping[str, Any]) -> Path:
+def folder_of(store: Store, row: DocumentRecord) -> Path:
     """Return the folder in which the frames of an admitted document are cached.
 
     Args:
@@ -348,7 +347,14 @@ def _job(store: Store, document_id: str, file: SourceFile, sha256: str, version:
     )
 
 
-def _is_same(row: Mapping[str, Any] | None, job: Job) -> bool:
+def _read_known(store: Store) -> tuple[dict[str, DocumentRecord], dict[str, QuarantineRecord]]:
+    """Read what is recorded of admitted and of refused documents, by document."""
+    known = iter_records(store.read_or_empty("documents"), DocumentRecord)
+    refused = iter_records(store.read_or_empty("quarantine"), QuarantineRecord)
+    return {row["document_id"]: row for row in known}, {row["document_id"]: row for row in refused}
+
+
+def _is_same(row: DocumentRecord | QuarantineRecord | None, job: Job) -> bool:
     return row is not None and row["sha256"] == job.sha256 and row["code_version"] == job.code_version
 
 
@@ -377,7 +383,7 @@ def _read(home: Home, jobs: Sequence[Job], *, looks: Mapping[str, FileStatus]) -
     return [by_id[j.document_id] for j in jobs]
 
 
-def _restore_readings(home: Home, rows: Sequence[Mapping[str, Any]]) -> None:
+def _restore_readings(home: Home, rows: Sequence[DocumentRecord]) -> None:
     """Read documents again whose cached frames were lost, if their bytes are still the admitted ones."""
     store, settings = home.store, home.settings
     version = reading_version(settings)
@@ -401,18 +407,18 @@ def _restore_readings(home: Home, rows: Sequence[Mapping[str, Any]]) -> None:
             raise LookupError(f"{outcome.document_id}: {outcome.stage}: {outcome.reason} {outcome.remedy}")
 
 
-def _document_row(job: Job, old: Mapping[str, Any] | None, now: datetime) -> dict[str, Any]:
-    row = pl.read_ipc(Path(job.folder) / "documents.arrow").to_dicts()[0]
+def _document_row(job: Job, old: DocumentRecord | None, now: datetime) -> DocumentRecord:
+    (row,) = iter_records(pl.read_ipc(Path(job.folder) / "documents.arrow"), DocumentRecord)
     is_same = old is not None and old["sha256"] == job.sha256
     return {**row, "fetched_at": old["fetched_at"] if is_same and old is not None else now}
 
 
-def _first_seen(old: Mapping[str, Any] | None, job: Job, now: datetime) -> datetime:
+def _first_seen(old: QuarantineRecord | None, job: Job, now: datetime) -> datetime:
     """When these very bytes were refused for the first time."""
     return old["first_seen_at"] if old is not None and old["sha256"] == job.sha256 else now
 
 
-def _quarantine_row(outcome: Outcome, job: Job, first_seen: datetime) -> dict[str, Any]:
+def _quarantine_row(outcome: Outcome, job: Job, first_seen: datetime) -> QuarantineRecord:
     return {
         "document_id": outcome.document_id,
         "sha256": job.sha256,

@@ -6,9 +6,8 @@ are not sure of are put to it when `references` is published; with rules alone t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import dataframely as dy
 import polars as pl
@@ -18,6 +17,7 @@ from taxkg_assets.defs.home.proposers import open_proposer, proposer_fingerprint
 from taxkg_assets.defs.wiring.resources import Home
 from taxkg_assets.extraction.references.ambiguous import resolve_ambiguous_references
 from taxkg_assets.prompts.contract import Proposer
+from taxkg_assets.records import DocumentRecord, iter_records
 
 SETTLED = "references"
 
@@ -64,7 +64,7 @@ def settle_reading(folder: Path, proposer: Proposer) -> pl.DataFrame:
 
 
 def build_settled_references(
-    documents: dy.DataFrame[schemas.Documents], *, folder_of: Callable[[Mapping[str, Any]], Path], proposer: Proposer
+    documents: dy.DataFrame[schemas.Documents], *, folder_of: Callable[[DocumentRecord], Path], proposer: Proposer
 ) -> dy.DataFrame[schemas.References]:
     """Build the rows of `references` that their next publication would contain, from the readings that are kept.
 
@@ -76,6 +76,6 @@ def build_settled_references(
     Returns:
         Rows of `references`.
     """
-    folders = [folder_of(row) for row in documents.iter_rows(named=True)]
+    folders = [folder_of(row) for row in iter_records(documents, DocumentRecord)]
     frames = [settle_reading(folder, proposer) for folder in folders if folder.is_dir()]
     return schemas.References.validate(pl.concat([schemas.References.create_empty(), *frames]))

@@ -20,6 +20,7 @@ import traceback
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any, cast
 
 import polars as pl
 
@@ -40,6 +41,7 @@ from taxkg_assets.extraction.errors import StageError
 from taxkg_assets.extraction.extract import extract
 from taxkg_assets.extraction.invariants import DOCUMENT_CHECKS
 from taxkg_assets.extraction.pdf.library import MEMORY_ERRORS
+from taxkg_assets.records import DocumentRecord
 from taxkg_assets.sources.documents import build_documents, find_tier
 from taxkg_assets.sources.scan import printable
 
@@ -59,7 +61,7 @@ def limit_memory(memory_mb: int) -> None:
 
 
 def begin_document() -> None:
-    """Note what memory is left to a document; what earlier ones took at their peak must not be laid to its charge."""
+    """Record the memory that is left for a document, so that the peak of earlier ones does not count against it."""
     if not _STATUS.exists():
         return
     with contextlib.suppress(OSError):  # the peak cannot be set back everywhere; then only a new peak counts
@@ -105,7 +107,8 @@ def read_document(job: Job) -> Reply:
         check, offending = broken
         return _refusal(check.on, check.refuse(offending), check.remedy, is_check_failure=True)
     facts = {key: getattr(job, key) for key in ("document_id", "sha256", "source_uri", "source_root", "code_version")}
-    admission = {
+    # Identity and addresses have the columns of the table as their fields.
+    found: dict[str, Any] = {
         **asdict(read.identity),
         **facts,
         "page_count": read.page_count,
@@ -120,12 +123,12 @@ def read_document(job: Job) -> Reply:
         "page_sources": [asdict(row) for row in read.page_sources],
         "fetched_at": datetime.now(UTC),
     }
-    admission["tier"] = find_tier(admission, own={})
+    admission = cast(DocumentRecord, {**found, "tier": find_tier(cast(DocumentRecord, found), own={})})
     frames = {"documents": build_documents([admission]), **read.frames}
     try:
         return _save(frames, Path(job.folder))
     except OSError as unwritable:
-        # The home's fault and not the document's: nothing is said of the document, the build stops.
+        # The home's fault and not the document's: nothing is stated about the document, the build stops.
         return Unwritable(unwritable.errno, unwritable.strerror or str(unwritable), job.folder)
 
 

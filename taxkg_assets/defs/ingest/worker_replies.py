@@ -133,12 +133,12 @@ def decode_reply(line: bytes) -> Reply:
 
 
 def find_remedy(exit_code: int) -> str:
-    """Find the remedy for a document at which its process ended.
+    """Find the remedy for a document whose reading process was killed or crashed.
 
     Args:
         exit_code: Exit status of the process; the negative number of the signal that ended it.
 
     Returns:
-        One sentence. The kernel kills a process where memory runs out; a library that gets none aborts.
+        One sentence. The kernel kills a process if memory runs out; a library that cannot allocate any aborts it.
     """
     return {-signal.SIGKILL: MEMORY_REMEDY, -signal.SIGABRT: ABORT_REMEDY}.get(exit_code, CRASH_REMEDY)

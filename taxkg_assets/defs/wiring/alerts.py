@@ -78,12 +78,12 @@ def _error_lines(instance: dg.DagsterInstance, run_id: str) -> tuple[str, ...]:
     for entry in instance.all_logs(run_id, of_type=kinds):
         event = entry.get_dagster_event()
         error = event.step_failure_data.error if event.is_step_failure else None
-        said = say_error(error) if error is not None else event.message or ""
+        said = describe_error(error) if error is not None else event.message or ""
         lines.append(f"{event.step_key or 'run'}: {said}")
     return tuple(lines)
 
 
-def say_error(error: Any) -> str:
+def describe_error(error: Any) -> str:
     """Return the message of the error that made a step fail, without the class name of taxkg's own errors.
 
     Args:

@@ -19,7 +19,7 @@ from taxkg_assets.defs.wiring.step_process import SHARES, make_portable, reads_m
 from taxkg_assets.defs.wiring.verdicts import Verdict
 
 Found = tuple[Verdict, dict[str, int]] | Exception
-"""What a gate says and of which versions, or how it failed."""
+"""The verdict of a gate with the versions of its tables, or how it failed."""
 
 
 @dataclass(slots=True)
@@ -118,7 +118,7 @@ class EarlyGates:
                 return
 
     def take(self, table: str, name: str, *, versions: Mapping[str, int]) -> Verdict | None:
-        """Return what a gate has said of these versions; None if it was not evaluated, or for other versions.
+        """Return what a gate has stated about these versions; None if it was not evaluated, or for other versions.
 
         Args:
             table: Table of the gate.

@@ -35,7 +35,7 @@ def write_extraction_report(home: Home, figures: pl.DataFrame) -> None:
 
 
 def show_extraction(store: Store) -> dict[str, dg.MetadataValue]:
-    """Return the report of how the documents were read for the UI.
+    """Return the extraction report, for the Dagster UI.
 
     Args:
         store: Store of the home.

@@ -14,8 +14,8 @@ from taxkg_assets.defs.wiring.table_step import TableStep
 from taxkg_assets.defs.wiring.verdicts import Verdict
 
 GateRunner = Callable[..., tuple[Verdict, dict[str, int]]]
-"""What a gate says of a home's tables, and of which versions; its second argument, if any, holds what was read before
-by name and version, and takes up what this gate reads."""
+"""Evaluates a gate on a home's tables: its verdict, and the versions of the tables. The second argument, if any, holds
+tables that were read before, by name and version; what this gate reads is added."""
 Fingerprint = Callable[[Home, Mapping[str, TableState]], str]
 """Digest of what a table would be made from, given the states of its upstream tables."""
 Show = Callable[[Store], Mapping[str, Any]]

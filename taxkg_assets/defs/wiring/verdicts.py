@@ -1,4 +1,4 @@
-"""What a gate says, and how the UI and the command line show it and the rows of tables."""
+"""Verdicts of gates, and how the UI and the command line show them and the rows of tables."""
 
 from __future__ import annotations
 

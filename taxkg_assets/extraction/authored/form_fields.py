@@ -1,4 +1,4 @@
-"""Form fields with what their template says of them: where each is, what it is, and how it is spoken.
+"""Form fields with what their template states about them: where each is, what it is, and how it is spoken.
 
 The template knows no place that can be relied on, the form field on the page little more than its place; the path of
 names joins the two.

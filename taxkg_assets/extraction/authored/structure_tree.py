@@ -1,4 +1,4 @@
-"""What the structure tags of a page say of each piece of text: paragraph, heading and level, list item, table cell.
+"""Structure tags of the pieces of text on a page: paragraph, heading and level, list item, table cell.
 
 Tags nest; here every tag gets the block, list item, cell, row and table that it is in. Types are those of the PDF
 standard (ISO 32000-1, 14.8.4), after the document's own role map.

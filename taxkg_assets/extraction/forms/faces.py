@@ -248,7 +248,7 @@ def _read_label(page: Page, cell: _Cell, cells: Sequence[_Cell]) -> str:
         is_legend = span.size_pt <= legend and len(span.text.strip()) == 1
         if is_legend or any(rule.pattern.match(span.text) for rule in noise):
             continue
-        if any(_speaks_for(other, span, key) for other in others):
+        if any(_counts_for(other, span, key) for other in others):
             continue
         is_split_word = abs(span.y0 - last.y0) < 2 and span.x0 - last.x1 < 0.5 and last is not key
         text += span.text if is_split_word or text.endswith("/") else f" {span.text}"
@@ -257,7 +257,7 @@ def _read_label(page: Page, cell: _Cell, cells: Sequence[_Cell]) -> str:
     return " ".join(text.split())
 
 
-def _speaks_for(other: Span, span: Span, key: Span) -> bool:
+def _counts_for(other: Span, span: Span, key: Span) -> bool:
     """Decide whether a span belongs to another key in the same cell (the nearest key up and to the left)."""
     below_other = span.y1 > other.y0 + 2
     return below_other and (other.y0 > key.y0 + 2 or (other.x0 > key.x0 and span.x0 >= other.x0 - 2))

@@ -1,7 +1,7 @@
 """The table `fields`: every fillable field of a form with its key, its printed label and its place.
 
-What the field says of itself is believed as far as the page prints it: a key that is not printed there is read from
-the page instead.
+What a field states about itself is used as far as the page prints it: a key that is not printed there is read from the
+page instead.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def build_fields(
 
 
 def _split_box_labels(rows: Sequence[dict[str, Any]], spoken: Sequence[str]) -> None:
-    """Give each field of a box with several fields the words of the box's label that the field says of itself."""
+    """Give each field of a box with several fields the words of the box's label that the field states about itself."""
     groups: dict[tuple[Any, ...], list[int]] = defaultdict(list)
     for ix, row in enumerate(rows):
         if row["key"].startswith("box_") and not row["column"]:

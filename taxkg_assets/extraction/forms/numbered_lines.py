@@ -1,4 +1,4 @@
-"""The numbered lines, boxes and columns of a form's page: by its print, and by what its fields say of themselves."""
+"""The numbered lines, boxes and columns of a form's page, as it prints them and as its fields state them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def read_form_lines(
         lines: As `find_form_lines` takes them.
         braces: As `find_form_lines` takes them.
         leaders: The rows of dots to the amounts.
-        stated: What the page's fields say of themselves; none where that cannot be trusted.
+        stated: What the page's fields state about themselves; none where that cannot be trusted.
 
     Returns:
         Units in their order; what the fields mention and is not printed is left out.

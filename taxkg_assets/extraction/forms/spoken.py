@@ -1,4 +1,4 @@
-"""What a field of a form says of itself to be heard, read into key, part, row, column, label and formula.
+"""What a field of a form states about itself to be heard, read into key, part, row, column, label and formula.
 
 Spoken texts are spelled for the ear; their words stand in for the printed ones only where the print is in pieces.
 """

@@ -1,4 +1,4 @@
-"""Fields of a form with what each says of itself completed by what was said before it: its part, its line, its copy.
+"""Fields of a form, their own texts completed by those of earlier fields: part, line, copy.
 
 A voice says a part once, and the number of a line once for all rows of its table; a reader of one field needs both.
 """

@@ -60,7 +60,7 @@ def matches(group: str, text: str) -> bool:
 class Paragraph:
     """Lines that belong together, with the column they stand in.
 
-    level: what the structure tags say of it, 1 to 6 for a heading and 0 for other text; −1 where layout decides.
+    level: what the structure tags state about it, 1 to 6 for a heading and 0 for other text; −1 where layout decides.
     path: the path of its tag. is_item: it is in a list item. is_under_title: it is between a table and its title.
     """
 

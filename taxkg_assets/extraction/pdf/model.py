@@ -64,7 +64,7 @@ class Fill:
 
 @dataclass(frozen=True, slots=True)
 class Widget:
-    """A field of the classic AcroForm; `label` is what it says of itself to be spoken (TU)."""
+    """A field of the classic AcroForm; `label` is what it states about itself to be spoken (TU)."""
 
     name: str
     label: str

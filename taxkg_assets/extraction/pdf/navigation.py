@@ -46,7 +46,7 @@ class Bookmark:
 class LinkArea:
     """One rectangle of a page that leads somewhere: to a name, to a place or to an address.
 
-    `title` is what the publisher says of it: most often the heading at the target, else the words of the link.
+    `title` is what the publisher states about it: most often the heading at the target, else the words of the link.
     """
 
     page: int

@@ -45,7 +45,7 @@ _AROUND: Any = _MUPDF.Rect(-FAR_PT, -FAR_PT, FAR_PT, FAR_PT)
 
 @dataclass(frozen=True, slots=True)
 class _Drawn:
-    """What is on a page besides text; `is_plain` where the text surely prints what it says."""
+    """What is on a page besides text; `is_plain` where the rendered text is surely the extracted one."""
 
     rules: tuple[Rule, ...] = ()
     fills: tuple[Fill, ...] = ()
@@ -260,7 +260,7 @@ def _read_spans(
 def _find_mismatches(
     page: Any, text: _Text, *, raws: Sequence[dict[str, Any]], reasons: Sequence[str], sight: VisibilityChecker
 ) -> dict[int, GlyphMismatch]:
-    """Find the spans that do not print what they say; read letter by letter only where a quick look differs."""
+    """Find the spans whose rendered text differs from the extracted one, by letters only where a quick test fails."""
     on_page = [reason != OFF_PAGE for reason in reasons]
     seen = sight.read_printed_text(_PRINTED_FLAGS)
     if seen is not None and are_printed(raws, on_page, seen=seen):

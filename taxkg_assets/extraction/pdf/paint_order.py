@@ -28,7 +28,7 @@ class PaintOrder:
         return cls(written, [*images, *((order, box, False) for order, box in occluders)])
 
     def compare(self, boxes: Floats, *, share: float) -> npt.NDArray[np.bool_]:
-        """Decide for each rectangle of text what happened there.
+        """Decide for each rectangle of text whether text was painted there, and whether it was painted over.
 
         Args:
             boxes: Rectangles of text, shape (n, 4), in points.

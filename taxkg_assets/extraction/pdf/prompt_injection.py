@@ -1,4 +1,4 @@
-"""Text that speaks to a program that reads a page and not to a person, and what is reported of text that was left out.
+"""Text that addresses a program that reads a page, not a person, and what is reported of text that was left out.
 
 Whether text can be seen is decided in visibility.py; here only its words count.
 """
@@ -87,7 +87,7 @@ def _tell(spans: Sequence[Any], *, page: int) -> HiddenText:
 
 
 def reads_as_injection(text: str) -> bool:
-    """Whether a text speaks to a program that reads it, and not to a person; also where it is written to be missed."""
+    """Whether a text addresses a program that reads it, not a person; also where it is written to be missed."""
     plain = _unmask(text)
     small = plain.lower()
     rules = [rule for rule in load_rules(*_ORDERS[0]) if rule.may_match(small)]

@@ -1,4 +1,4 @@
-"""Pages that print exactly what they say; decided from how a page is written, before it is read twice.
+"""Pages whose rendered text is their extracted text; decided from how a page is written, before it is read twice.
 
 Two things part what is said from what is printed: a text in place of glyphs (`ActualText`), and a
 clip. Most pages hold neither, or clip nothing but drawn lines. Whatever is not surely of this kind is not plain: a

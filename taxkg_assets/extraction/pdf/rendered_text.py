@@ -58,13 +58,13 @@ class _Letters:
 
 
 def are_printed(raws: Sequence[dict[str, Any]], on_page: Sequence[bool], *, seen: str) -> bool:
-    """Return whether the letters that are seen on a page are those of its spans, wherever each is.
+    """Return whether the rendered letters of a page are those of its spans, whatever their positions.
 
     Args:
         raws: Spans of the page as parsed.
         on_page: Whether each span is on the page; what is next to it is never printed, though both readings of some
             files have it.
-        seen: Letters that are seen on the page.
+        seen: Letters of the rendered page.
     """
     stated, adjacent = (
         "".join(raw["text"] for raw, is_on in zip(raws, on_page, strict=True) if is_on is kept)

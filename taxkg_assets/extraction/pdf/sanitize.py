@@ -1,4 +1,4 @@
-"""Text as a table, a page and a terminal can hold it: what a file calls text may speak to a terminal instead."""
+"""Text as a table, a page and a terminal can hold it: what a file calls text may control a terminal."""
 
 from __future__ import annotations
 

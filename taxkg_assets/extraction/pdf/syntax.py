@@ -1,4 +1,4 @@
-"""The text of a PDF object to plain values: what a file says of its links, names and bookmarks.
+"""The text of a PDF object to plain values: what a file states about its links, names and bookmarks.
 
 PyMuPDF prints an object as text faster than it resolves it. The text comes from the file, so nothing in it is trusted:
 depth and length are bounded, and what cannot be read is None.

@@ -1,7 +1,7 @@
 """What of a page's text a person can see. Text that only a program would read is no content, and is reported.
 
 Whether text is lost on its background, or is under what was painted later, is judged on the page as it is drawn: what
-the file says of colors and order can be made to lie.
+the file states about colors and order can be made to lie.
 """
 
 from __future__ import annotations

@@ -107,7 +107,7 @@ def _goes_elsewhere(view: View) -> bool:
 
 
 def _read_lead_mood(view: View) -> str:
-    """Read what the sentence that leads a list says of its items: the mood of its last statement, or nothing."""
+    """Read what the sentence that leads a list states about its items: the mood of its last statement, or nothing."""
     if keeps_out(view.mentioned.lead):
         return BAN
     verb = find_lead_verb(view.mentioned.lead)

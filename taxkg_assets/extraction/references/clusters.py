@@ -1,6 +1,6 @@
 """Mentions of one sentence that share a place in it: coordinated targets, and a target with the form that holds it.
 
-What a sentence says of one of them it says of all; a form that only holds the target gets the target's relation.
+A relation to one coordinated target holds for all; a form that only contains the target gets the target's relation.
 """
 
 from __future__ import annotations

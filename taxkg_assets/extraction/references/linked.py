@@ -46,7 +46,7 @@ class LinkedTexts:
 
     @classmethod
     def collect(cls, links: pl.DataFrame | None) -> LinkedTexts:
-        """Collect the links that text points with: no entry of an index or of contents, no target that is unsure."""
+        """Collect the links of running text whose target is certain; entries of an index or contents are left out."""
         if links is None or links.is_empty():
             return cls()
         leads = pl.col("url").is_not_null() | (pl.col("kind").is_in(_LED) & pl.col("target_element_id").is_not_null())

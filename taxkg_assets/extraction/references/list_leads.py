@@ -7,14 +7,13 @@ denies, none of its items may be read to grant.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any
 
 from taxkg_assets.extraction.references.clause_view import matches
 from taxkg_assets.extraction.references.clauses import MAIN, find_clauses, is_negated, without_parentheses
 from taxkg_assets.extraction.references.predicates import DUTY, FINITE, PLACE, read_predicates
 from taxkg_assets.extraction.regex_prefilter import ALL_WORDS
+from taxkg_assets.records import SectionRecord
 from taxkg_assets.rules.loader import find_rule
 from taxkg_assets.rules.sentences import find_sentences
 
@@ -35,7 +34,7 @@ class ListLeads:
         self._outer: list[tuple[str, str]] = []
         self.is_resumed = False
 
-    def follow(self, section: Mapping[str, Any]) -> str:
+    def follow(self, section: SectionRecord) -> str:
         """Find the text that leads an element's list.
 
         Args:

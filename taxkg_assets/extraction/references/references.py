@@ -24,6 +24,7 @@ from taxkg_assets.extraction.references.printed_ranges import keep_printed_lines
 from taxkg_assets.extraction.references.relations import classify_relations, find_sentence_at
 from taxkg_assets.extraction.references.worksheet_lines import attach_worksheets, is_on_worksheet
 from taxkg_assets.extraction.structure.identity import Identity
+from taxkg_assets.records import SectionRecord, iter_records
 from taxkg_assets.rules.forms import split_forms
 from taxkg_assets.rules.models.references import load_references
 from taxkg_assets.rules.sentences import find_sentences
@@ -57,7 +58,7 @@ class _Owner:
 class _Pointed:
     """One target that a text names: the sentence that names it, half-open in the text, and the mention there."""
 
-    section: dict[str, Any]
+    section: SectionRecord
     mention: Mention
     start: int
     end: int
@@ -101,7 +102,7 @@ def build_references(
     owners: dict[str | None, _Owner] = {}
     ordered = sections.sort("paragraph_ix").select(_COLUMNS)
     words_of = find_rule_words(ordered["text"].to_list())
-    for section, rule_words in zip(ordered.iter_rows(named=True), words_of, strict=True):
+    for section, rule_words in zip(iter_records(ordered, SectionRecord), words_of, strict=True):
         lead = leads.follow(section)
         mentions = find_mentions(section["text"], headings=headings, rule_words=rule_words)
         if printed:
@@ -144,7 +145,7 @@ def _is_lawlike(heading: str) -> bool:
 
 
 def _read_section(
-    section: dict[str, Any], mentions: list[Mention], *, owner: _Owner, lead: str, is_resumed: bool
+    section: SectionRecord, mentions: list[Mention], *, owner: _Owner, lead: str, is_resumed: bool
 ) -> Iterator[_Pointed]:
     text: str = section["text"]
     sentences = find_sentences(text)
@@ -196,18 +197,18 @@ def _find_masks(
 
 
 def _frame(found: Sequence[_Pointed], linked: LinkedTexts) -> pl.DataFrame:
-    """Make rows of what was found, once it is known what each sentence says of its mentions.
+    """Make rows of what was found, once it is known what each sentence states about its mentions.
 
     Where a sentence names a target twice, the place whose relation comes first in the guide's order counts; a place
     where it only holds another target yields to one where it is meant itself.
     """
     # The targets of one list share a question.
     mentioned = list({id(one.mentioned): one.mentioned for one in found}.values())
-    said_of = {id(one): said for one, said in zip(mentioned, classify_relations(mentioned), strict=True)}
+    stated_about = {id(one): said for one, said in zip(mentioned, classify_relations(mentioned), strict=True)}
     best: dict[tuple[str, int, str, str], tuple[_Pointed, Relation]] = {}
     for one in found:
         key = (one.section["element_id"], one.start, one.mention.kind, one.mention.target)
-        now = said_of[id(one.mentioned)]
+        now = stated_about[id(one.mentioned)]
         if key not in best or _rank(one, now) < _rank(*best[key]):
             best[key] = (one, now)
     return _make_rows([one for one, _ in best.values()], [said for _, said in best.values()], linked)
@@ -244,7 +245,7 @@ def _make_rows(found: Sequence[_Pointed], said: Sequence[Relation], linked: Link
     return pl.DataFrame(columns, schema=dtypes(References))
 
 
-def _find_page(section: dict[str, Any], at: int) -> int:
+def _find_page(section: SectionRecord, at: int) -> int:
     """Take the page of the printed line that holds a character; a paragraph may run over a page's end."""
     for piece in section["pieces"] or ():
         if piece["start"] <= at < piece["end"]:

@@ -66,7 +66,7 @@ def find_blocks(
         regions: What tables and faces claim, by page; an empty mapping claims nothing.
         face_boxes: What tables and faces claim, by page; an empty mapping claims nothing.
         text: The printed lines, where they are read already.
-        stated: What the fields of each page say of themselves, where that can be trusted.
+        stated: What the fields of each page state about themselves, where that can be trusted.
 
     Returns:
         Blocks by page and reading order; page furniture comes last on its page.

@@ -112,7 +112,7 @@ class FaceBlockMaker(BlockMaker):
         self.add(paragraph.lines, "DocTitle" if is_title_like else "FormField", LIKELY, **place)
 
     def _add_masthead(self, paragraph: Paragraph, place: dict[str, Any]) -> bool:
-        """Append what a face with boxes says of itself: name and number, the letter of a copy and its reader."""
+        """Append what a face with boxes states about itself: name and number, the letter of a copy and its reader."""
         lines = paragraph.lines
         text = " ".join(line.text for line in lines)
         is_bold = all(line.is_bold for line in lines)

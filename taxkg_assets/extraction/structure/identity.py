@@ -29,7 +29,7 @@ _FILE_NAME = re.compile(r"^(?P<name>[fip]\d*[a-z0-9]+)--(?P<revision>(?:19|20)\d
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """What a document says it is."""
+    """What a document is, by its own words."""
 
     irs_name: str
     form: str

@@ -105,7 +105,7 @@ class TargetFinder:
         return {page: (start, end) for start, (page, end) in zip([0, *ends.values()], ends.items(), strict=False)}
 
     def find(self, place: Place, *, titles: Sequence[str] = (), hints: str = "") -> Target | None:
-        """Find what a point names.
+        """Find the heading, paragraph or table that begins at a point.
 
         Args:
             place: The point.
@@ -113,7 +113,7 @@ class TargetFinder:
             hints: Other words that belong to it.
 
         Returns:
-            The target; None where nothing begins there, or several things do and no words tell which.
+            The target; None where nothing begins there, or several things do and no words decide.
         """
         # Many links lead to one place, whose name has been looked up before.
         key = place, tuple(titles), hints

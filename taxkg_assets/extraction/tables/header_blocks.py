@@ -97,7 +97,7 @@ def _underlined_columns(grid: Grid, box: Box, bottom: float) -> tuple[int, int] 
 
 
 def _centered_columns(grid: Grid, stack: list[Run], stacks: list[list[Run]], box: Box) -> tuple[int, int] | None:
-    """Let a header speak for all columns of its drawn cell: alone in the cell, or centered alone in its lines."""
+    """Let a header count for all columns of its drawn cell: alone in the cell, or centered alone in its lines."""
     left, right = _walls(grid, (box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2)
     inside = [i for i, (a, b) in enumerate(grid.columns) if left - 2 <= (a + b) / 2 <= right + 2]
     span = (inside[0], inside[-1]) if inside else None

@@ -116,7 +116,7 @@ def _names_blocks(grid: Grid, row: Row) -> bool:
 
 
 def find_banner(grid: Grid, row: Row) -> dict[int, str]:
-    """Find what a row says of each column: the words between the drawn verticals next to it.
+    """Find what a row states about each column: the words between the drawn verticals next to it.
 
     Args:
         grid: Grid of the table.

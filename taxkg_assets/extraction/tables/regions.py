@@ -201,7 +201,7 @@ def _split_at_captions(boxes: Sequence[Box], runs: Sequence[Run], ruling: Ruling
 def _is_tabular(strip: Box, runs: Sequence[Run]) -> bool:
     """Decide whether the lines of a strip have several cells or amounts, so that it is no prose and no caption.
 
-    A short line by itself speaks for neither: it may be the name of a group, a wrapped name or a spanning header.
+    A short line by itself supports neither: it may be the name of a group, a wrapped name or a spanning header.
     """
     lines = find_lines(run for run in runs if strip.holds(run))
     several = sum(len(line) >= 2 and (len(line) >= 3 or any(is_amount(run.text) for run in line)) for line in lines)

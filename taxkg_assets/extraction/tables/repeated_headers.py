@@ -47,7 +47,7 @@ def spread_over_repeats(blocks: Sequence[HeaderBlock], *, column_count: int) -> 
 
 
 def _find_leaves(blocks: Sequence[HeaderBlock], *, column_count: int) -> list[HeaderBlock | None]:
-    """Find the lowest header of each column that speaks for that column alone."""
+    """Find the lowest header of each column that counts for that column alone."""
     leaves: list[HeaderBlock | None] = [None] * column_count
     for block in sorted(blocks, key=lambda block: block.y0):
         if block.first == block.last:

@@ -115,7 +115,7 @@ def _share_equal(own: Counter[str], theirs: Counter[str]) -> float:
 
 
 def _count_letters(tables: Sequence[FoundTable]) -> int:
-    """Count the letters of tables; what a header says of several columns counts once."""
+    """Count the letters of tables; what a header states about several columns counts once."""
     parts = {part for table in tables for path in table.headers for part in path.split(PATH_SEPARATOR)}
     return sum(map(len, parts)) + sum(len(cell.text) for table in tables for cell in table.cells)
 
@@ -127,7 +127,7 @@ def _count_words(tables: Iterable[FoundTable]) -> Counter[str]:
 
 
 def score_headers(tables: Sequence[FoundTable]) -> float:
-    """Score the share of cells, the first of each row aside, that a row and a column header lead to."""
+    """Return the mean share of the two headers, row and column, of cells; first cells of rows do not count."""
     led = count = 0
     for table in tables:
         first: dict[int, int] = {}

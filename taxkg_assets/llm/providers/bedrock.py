@@ -30,8 +30,8 @@ from taxkg_assets.llm.exchange import (
     Request,
     ThrottledError,
     count_tokens,
+    put_on_one_line,
     read_wait,
-    say_in_one_line,
 )
 from taxkg_assets.llm.providers.deadline import call_with_timeout
 
@@ -131,9 +131,9 @@ class BedrockProvider:
         except TimeoutError as late:
             raise OutageError(f"{request.model}: {late}") from late
         except _BROKEN as error:
-            raise OutageError(f"{request.model}: no answer from Bedrock: {say_in_one_line(error)}") from error
+            raise OutageError(f"{request.model}: no answer from Bedrock: {put_on_one_line(error)}") from error
         except BotoCoreError as error:
-            said = say_in_one_line(error)
+            said = put_on_one_line(error)
             raise AccessError(f"{request.model}: {said} Check the AWS credentials and TAXKG_LLM_REGION.") from error
         try:
             return _read(response, request=request)
@@ -202,7 +202,7 @@ def _explained(error: ClientError, *, model: str, is_plain_id: bool) -> Exceptio
 
     `is_plain_id`: the call named no inference profile.
     """
-    code, message = _code(error), say_in_one_line(error.response.get("Error", {}).get("Message", ""))
+    code, message = _code(error), put_on_one_line(error.response.get("Error", {}).get("Message", ""))
     status = int(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
     headers = error.response.get("ResponseMetadata", {}).get("HTTPHeaders", {})
     wait = read_wait(str(headers.get("retry-after", "")))

@@ -23,8 +23,8 @@ from taxkg_assets.llm.exchange import (
     Request,
     ThrottledError,
     count_tokens,
+    put_on_one_line,
     read_wait,
-    say_in_one_line,
 )
 from taxkg_assets.llm.providers.deadline import call_with_timeout
 
@@ -55,7 +55,7 @@ class OpenAIProvider:
         try:
             self._client = httpx.Client(headers=headers if self._key else {}, timeout=seconds, transport=transport)
         except (httpx.InvalidURL, ValueError) as wrong:
-            raise AccessError(f"A proxy of the environment cannot be used: {say_in_one_line(wrong)}") from wrong
+            raise AccessError(f"A proxy of the environment cannot be used: {put_on_one_line(wrong)}") from wrong
         self._seconds = seconds
         self._lessons: dict[str, tuple[str, ...]] = {}
         self._lock = threading.Lock()
@@ -88,7 +88,7 @@ class OpenAIProvider:
         except (TimeoutError, httpx.TimeoutException) as error:
             raise OutageError(late) from error
         except httpx.HTTPError as broken:
-            said = say_in_one_line(broken) or f"{type(broken).__name__}."
+            said = put_on_one_line(broken) or f"{type(broken).__name__}."
             raise OutageError(f"no connection to {self._shown}: {said} Check TAXKG_LLM_URL.") from broken
 
     def _exchange(self, body: dict[str, Any]) -> tuple[int, str, float | None]:
@@ -182,7 +182,7 @@ def _message(text: str) -> str:
     found = _parse(text)
     error = found.get("error", found) if isinstance(found, dict) else found
     message = error.get("message", error) if isinstance(error, dict) else error
-    return say_in_one_line(text if message is None else message)
+    return put_on_one_line(text if message is None else message)
 
 
 def _find_status(status: int, text: str) -> int:
@@ -221,7 +221,7 @@ def _read(status: int, text: str, wait: float | None, *, request: Request) -> Re
             output_tokens=count_tokens(counts.get("completion_tokens"), text=answer),
         )
     except (ValueError, RecursionError, KeyError, IndexError, TypeError, AttributeError) as broken:
-        raise OutageError(f"{model}: the response is not a chat completion: {say_in_one_line(text)}") from broken
+        raise OutageError(f"{model}: the response is not a chat completion: {put_on_one_line(text)}") from broken
 
 
 def _join_parts(content: Any) -> str:

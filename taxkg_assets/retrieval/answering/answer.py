@@ -31,7 +31,7 @@ from taxkg_assets.rules.models.guardrail import load_guardrail
 from taxkg_assets.settings import Settings
 
 _LIKELY = 0.5
-"""Probability from which nothing else need speak for a cell that leads the ranking."""
+"""Probability from which nothing else need support a cell that leads the ranking."""
 
 
 class Answer(BaseModel):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import polars as pl
 
+from taxkg_assets.records import RevisionRecord, iter_records
 from taxkg_assets.retrieval.answering.units import Piece, Unit
 from taxkg_assets.retrieval.encoding.lexical import find_terms
 from taxkg_assets.retrieval.query.router import Route, covers_key
@@ -21,7 +21,7 @@ from taxkg_assets.rules.loader import load_rules
 from taxkg_assets.rules.models.answers import load_answers
 from taxkg_assets.rules.sentences import find_sentences
 
-Row = Mapping[str, Any]
+Row = RevisionRecord
 _PLACE = re.compile(r":\d+-\d+$")
 
 
@@ -101,7 +101,7 @@ def find_changes(
     )
     if document is not None:
         rows = rows.filter(pl.col("to_document_id").eq(document) | pl.col("from_document_id").eq(document))
-    every = rows.rows(named=True)
+    every = list(iter_records(rows, RevisionRecord))
     found = [row for row in every if _is_of_years(row, route)] or [row for row in every if _spans_years(row, route)]
     if not route.years:
         newest = {row["irs_name"]: "" for row in found}
@@ -171,22 +171,25 @@ def _rank_rows(ranking: Ranking, rows: Sequence[int]) -> Ranking:
 def _quote_change(row: Row, places: tuple[int | None, int | None], rank_of: Mapping[int, int]) -> Iterator[Unit]:
     """Yield the older words, then the newer ones, each under its edition."""
     heading = row["heading_path"].rpartition(" > ")[2] or row["key"].replace("_", " ").capitalize() or row["form"]
-    sides = (("before", "from_revision", places[0]), ("after", "to_revision", places[1]))
-    for name, revision, place in sides:
-        text = _quote_changed(row, name)
+    older = [(own["before_start"], own["before_end"]) for own in row["words"] or ()]
+    newer = [(own["after_start"], own["after_end"]) for own in row["words"] or ()]
+    sides = (
+        (row["before"], older, row["from_revision"], places[0]),
+        (row["after"], newer, row["to_revision"], places[1]),
+    )
+    for whole, spans, revision, place in sides:
+        text = _quote_changed(whole, spans)
         rank = rank_of.get(place) if place is not None else None
         if text and rank is not None:
-            label = f"{heading.rstrip('. ')} ({row['form']} {row[revision]}; {row['kind']})"
+            label = f"{heading.rstrip('. ')} ({row['form']} {revision}; {row['kind']})"
             pieces = [Piece(role="label", text=label), Piece(role="sentence", text=text)]
             yield Unit(rank=rank, label=label, pieces=pieces)
 
 
-def _quote_changed(row: Row, side: str) -> str:
-    """Return the sentences of one side that differ; all of a short text."""
-    text = row[side]
+def _quote_changed(text: str, spans: Sequence[tuple[int, int]]) -> str:
+    """Return the sentences of one side that contain changed words; all of a short text."""
     if len(text.split()) <= load_answers().whole_change_words:
         return " ".join(text.split())
-    spans = [(own[f"{side}_start"], own[f"{side}_end"]) for own in row["words"] or ()]
     sentences = find_sentences(text)
     kept = [(a, b) for a, b in sentences if any(a <= high and low <= b for low, high in spans)] or sentences[:1]
     return " ".join(" ".join(text[a:b].split()) for a, b in kept)

@@ -101,7 +101,7 @@ def _spot_before(context: PassageContext, spot: Spot) -> Spot | None:
     return above.place, len(above.sentences) - 1
 
 
-def carry_on(context: PassageContext, spot: Spot) -> set[Spot]:
+def find_exception(context: PassageContext, spot: Spot) -> set[Spot]:
     """Find the exception after a rule: "However, …", "Do not …", "Unless …"; an example may come between them.
 
     Args:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from taxkg_assets.retrieval.answering.units import Draft
-from taxkg_assets.retrieval.index.facts import DocumentFacts
+from taxkg_assets.retrieval.index.facts import DocumentFacts, IndexedDocument
 from taxkg_assets.retrieval.query.router import Route
 from taxkg_assets.retrieval.results import Result
 
@@ -34,7 +33,7 @@ def find_other_editions(results: Sequence[Result], route: Route, documents: Docu
     return frozenset(row["document_id"] for row in rows if any(_replaces(other, row, route) for other in rows))
 
 
-def _replaces(other: Mapping[str, Any], row: Mapping[str, Any], route: Route) -> bool:
+def _replaces(other: IndexedDocument, row: IndexedDocument, route: Route) -> bool:
     if other["family"] != row["family"] or other["document_id"] == row["document_id"]:
         return False
     if route.revisions:
@@ -46,7 +45,7 @@ def _replaces(other: Mapping[str, Any], row: Mapping[str, Any], route: Route) ->
     return bool(row["is_stale"] and other["revision"] > row["revision"] and not other["is_draft"])
 
 
-def _find_distance(document: Mapping[str, Any], years: Sequence[int]) -> float:
+def _find_distance(document: IndexedDocument, years: Sequence[int]) -> float:
     """Return how many years a document is away from the nearest requested one."""
     return min((abs(own - year) for own in document["years"] for year in years), default=math.inf)
 

@@ -43,7 +43,7 @@ def score_statements(
     order = choose_candidates(flags)
     vectors = encoder.encode_sentences([_shorten(statements[place].text) for place in order])
     flags["cosine"] = np.zeros(len(statements))
-    flags["cosine"][order] = encoder.scale.read(vectors @ ranking.query_vector)
+    flags["cosine"][order] = encoder.scale.convert(vectors @ ranking.query_vector)
     value = np.sum([weight * flags[name] for name, weight in limits.worth.items()], axis=0)
     return {place: float(value[place]) for place in order}
 

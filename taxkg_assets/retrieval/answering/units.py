@@ -14,12 +14,12 @@ from pydantic import BaseModel, ConfigDict
 from taxkg_assets.bounding_box import BoundingBox
 from taxkg_assets.retrieval.answering.context import (
     Spot,
-    carry_on,
     drop_rests,
     fill_gaps,
     fill_list,
     fill_paragraph,
     fill_section,
+    find_exception,
     lead_in,
     leans_back,
     look_back,
@@ -151,7 +151,7 @@ def draft_unit(
         spots |= fill_paragraph(context, own)
     if statement.opens:
         spots |= fill_section(context, own)
-    spots |= {other for spot in spots for other in carry_on(context, spot)}
+    spots |= {other for spot in spots for other in find_exception(context, spot)}
     depth = load_answers().look_back
     spots |= {other for spot in spots for other in look_back(context, spot, depth=depth)}
     spots |= {other for spot in spots - leads for other in fill_list(context, spot)}

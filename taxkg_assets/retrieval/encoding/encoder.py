@@ -47,7 +47,7 @@ class CosineScale:
     slope: float = 1.0
     offset: float = 0.0
 
-    def read(self, cosines: Vectors) -> Vectors:
+    def convert(self, cosines: Vectors) -> Vectors:
         """Convert cosines of the encoder to those of its base.
 
         Args:

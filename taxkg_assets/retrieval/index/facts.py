@@ -6,7 +6,7 @@ import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, TypedDict, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -135,7 +135,7 @@ class PassageFacts:
         prints = self.rows.with_row_index("row").filter(pl.col("level") == "table")
         return dict(prints.select("row", pl.col("node_ids").list.first()).iter_rows())
 
-    def find_table(self, table_id: str) -> list[int]:
+    def find_rows_of_table(self, table_id: str) -> list[int]:
         """Return the rows that print a table, in order.
 
         Args:
@@ -196,7 +196,7 @@ class PassageFacts:
         found[self._labeled_rows[carries.to_numpy()]] = bool(alike)
         return found
 
-    def count_tags(self) -> list[str]:
+    def list_tags(self) -> list[str]:
         """Return the tags of the index, most frequent first."""
         return self.labeled["tags"].explode().drop_nulls().value_counts(sort=True)["tags"].to_list()
 
@@ -251,6 +251,25 @@ def _listed_code() -> str:
     return next(rule.source_pattern for rule in load_rules("router", "listed_codes"))
 
 
+class IndexedDocument(TypedDict):
+    """A document of an index: columns of its passages, and what follows from those of all documents."""
+
+    document_id: str
+    irs_name: str
+    document_form: str
+    doc_type: str
+    revision: str
+    tax_year: int | None
+    is_draft: bool
+    title: str
+    family: str
+    """Its IRS name, the same over its revisions; its own id where it has none."""
+    is_stale: bool
+    """Whether the family has a newer final revision."""
+    years: set[int]
+    """Its tax year and the years of its revision."""
+
+
 @dataclass(frozen=True)
 class DocumentFacts:
     """Columns of each document of an index for the ranker; documents are numbered in order of their ids."""
@@ -258,8 +277,8 @@ class DocumentFacts:
     rows: pl.DataFrame
 
     @cached_property
-    def documents(self) -> list[dict[str, Any]]:
-        """Return one dict per document with its family and whether a newer final revision of the family exists."""
+    def documents(self) -> list[IndexedDocument]:
+        """Return the documents of the index in order of their ids."""
         columns = ["document_id", "irs_name", "document_form", "doc_type", "revision", "tax_year", "is_draft", "title"]
         found = self.rows.select(columns).unique("document_id").sort("document_id").rows(named=True)
         newest: dict[str, str] = {}
@@ -272,7 +291,7 @@ class DocumentFacts:
             row["years"] = {int(year) for year in re.findall(r"(?:19|20)\d\d", row["revision"])} | (
                 {row["tax_year"]} if row["tax_year"] else set()
             )
-        return found
+        return cast(list[IndexedDocument], found)
 
     @cached_property
     def number_of(self) -> Ints:
@@ -363,11 +382,11 @@ class DocumentFacts:
         draft = [float(row["is_draft"]) for row in self.documents]
         return np.array([float(row["is_stale"] or self.is_dated(row)) for row in self.documents]), np.array(draft)
 
-    def is_dated(self, row: Mapping[str, Any]) -> bool:
+    def is_dated(self, row: IndexedDocument) -> bool:
         """Return whether a yearly product is of a year long past: its lines and amounts are those of that year.
 
         Args:
-            row: Document of `documents`.
+            row: One of `documents`.
         """
         after: int = load_ranking().dated_years
         return row["tax_year"] is not None and self._newest_year - row["tax_year"] >= after

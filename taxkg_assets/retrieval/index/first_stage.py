@@ -80,7 +80,7 @@ def score_first_stage(
     """
     limits = load_ranking().retrievers
     route, query_vector = parsed.route, encoded.query_vector
-    similarity = scale.read(score_rows(index_context.document_vectors, query_vector)).astype(np.float64)
+    similarity = scale.convert(score_rows(index_context.document_vectors, query_vector)).astype(np.float64)
     lexical = index_context.index.lexical
     rows = lexical.row_count
     idf = {term: lexical.vocabulary.idf(term, row_count=rows) for term in dict.fromkeys(encoded.terms)}

@@ -14,7 +14,7 @@ from taxkg_assets.retrieval.encoding.encoder import Vectors
 from taxkg_assets.retrieval.index.facts import DocumentFacts, PassageFacts
 from taxkg_assets.retrieval.index.levels import Level
 from taxkg_assets.retrieval.index.passage_index import PassageIndex
-from taxkg_assets.retrieval.query.router import Catalog, build_catalog
+from taxkg_assets.retrieval.query.router import Catalog, NamedDocument, build_catalog
 from taxkg_assets.rules.forms import split_forms
 
 
@@ -49,7 +49,10 @@ class IndexContext:
     @cached_property
     def catalog(self) -> Catalog:
         """Return the forms of the corpus with their names and the keys of their boxes."""
-        documents = ({**row, "form": row["document_form"]} for row in self.documents.documents)
+        documents = (
+            NamedDocument(form=row["document_form"], title=row["title"], doc_type=row["doc_type"])
+            for row in self.documents.documents
+        )
         return build_catalog(documents, keys=self.passages.form_keys)
 
     @cached_property

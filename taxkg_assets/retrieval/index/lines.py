@@ -263,7 +263,7 @@ class PassageContext:
 
 
 def open_contexts(rows: Sequence[int], facts: PassageFacts) -> dict[int, PassageContext]:
-    """Open the context of each row: with rows before it, where its list may begin, and rows after it.
+    """Open the context of each row: the rows before it back to the possible start of its list, and some rows after it.
 
     Args:
         rows: Rows of the index.

@@ -180,7 +180,7 @@ class SearchIndex:
 
     def ask(self, question: Question, *, scale: CosineScale) -> RetrieverScores:
         """Return both retrievers' scores of every row."""
-        by_vector = scale.read(self.vectors @ question.query_vector)
+        by_vector = scale.convert(self.vectors @ question.query_vector)
         return DenseScores(
             by_term=_score_terms(self.lexical, question, self.passages),
             by_vector=BestRows(by_vector, -1.0, self.passages),

@@ -175,7 +175,7 @@ class CodedScores:
         """Return cosines of some rows."""
         missing = rows[np.isnan(self._cosines[rows])]
         if len(missing):
-            self._cosines[missing] = self.scale.read(score_rows(self.vectors[missing], self.near.query_vector))
+            self._cosines[missing] = self.scale.convert(score_rows(self.vectors[missing], self.near.query_vector))
         return self._cosines[rows]
 
     @cached_property

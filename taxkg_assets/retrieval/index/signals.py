@@ -108,7 +108,7 @@ def gather_signals(
 def _score_sections(anchors: Ints, query_vector: Vectors, index_context: IndexContext, scale: CosineScale) -> Floats:
     """Score the similarity of each row's section to the question: 1 for the nearest, falling with the distance."""
     means = index_context.index.sections.read(anchors)
-    near = scale.read(score_rows(means, query_vector)).astype(np.float64)
+    near = scale.convert(score_rows(means, query_vector)).astype(np.float64)
     return _rescale_near(near, reach=load_ranking().section_reach)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TypedDict
 
 from taxkg_assets.retrieval.encoding.lexical import find_terms, stem
 from taxkg_assets.retrieval.query.route_explanation import RouteExplanation
@@ -60,11 +60,19 @@ class Catalog:
     keys: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
 
-def build_catalog(documents: Iterable[dict[str, Any]], *, keys: Mapping[str, frozenset[str]] | None = None) -> Catalog:
+class NamedDocument(TypedDict):
+    """Columns of a row of `documents` that say what it is called."""
+
+    form: str
+    title: str
+    doc_type: str
+
+
+def build_catalog(documents: Iterable[NamedDocument], *, keys: Mapping[str, frozenset[str]] | None = None) -> Catalog:
     """Collect the forms of a corpus.
 
     Args:
-        documents: Rows with `form`, `title` and `doc_type`.
+        documents: Documents of the corpus.
         keys: Keys of each form's headings, so that a box that only one form has can identify the form.
 
     Returns:

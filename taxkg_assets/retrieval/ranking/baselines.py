@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
+from taxkg_assets.records import RankedPassageRecord
 from taxkg_assets.retrieval.encoding import lexical
 from taxkg_assets.retrieval.encoding.encoder import UNSCALED
 from taxkg_assets.retrieval.index.fuse import fuse_rankings
@@ -14,18 +14,16 @@ from taxkg_assets.retrieval.ranking.search import Searcher
 
 DEPTH = 100
 RESULTS = 50
-Row = dict[str, Any]
 
 
-def build_baselines(searcher: Searcher) -> dict[str, Callable[[str], list[Row]]]:
+def build_baselines(searcher: Searcher) -> dict[str, Callable[[str], list[RankedPassageRecord]]]:
     """Build the systems `bm25`, `dense` and `hybrid` (reciprocal rank fusion) over the chunks of the index.
 
     Args:
         searcher: Opened search, whose index and encoder they use.
 
     Returns:
-        By name a function from a question to at most `RESULTS` rows with `document_id`, `page`, `chunk_id`, `text` and
-        `score`, best first.
+        By name a function from a question to at most `RESULTS` passages, best first.
     """
     return {
         "bm25": lambda query: _rows(searcher, _fuse(_rank_terms(searcher, query))),
@@ -52,9 +50,15 @@ def _fuse(*rankings: list[int]) -> list[tuple[int, float]]:
     return sorted(fused.items(), key=lambda item: (-item[1], item[0]))[:RESULTS]
 
 
-def _rows(searcher: Searcher, ranked: list[tuple[int, float]]) -> list[Row]:
+def _rows(searcher: Searcher, ranked: list[tuple[int, float]]) -> list[RankedPassageRecord]:
     columns = searcher.passages.columns
     return [
-        {**{name: columns[name][row] for name in ("document_id", "page", "chunk_id", "text")}, "score": score}
+        RankedPassageRecord(
+            document_id=columns["document_id"][row],
+            page=columns["page"][row],
+            chunk_id=columns["chunk_id"][row],
+            text=columns["text"][row],
+            score=score,
+        )
         for row, score in ranked
     ]

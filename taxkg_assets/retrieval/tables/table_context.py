@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 
+from taxkg_assets.records import TableRecord, iter_records
 from taxkg_assets.retrieval.index.cell_columns import CellColumns
 from taxkg_assets.retrieval.index.known import CATALOGUE
 from taxkg_assets.retrieval.tables.table_entry import TableCatalogue, TableContext, TableEntry, build_table_catalogue
@@ -34,7 +35,7 @@ def build_catalogue(
         The catalogue.
     """
     contexts = build_contexts(tables=tables, documents=documents, nodes=nodes, sections=sections)
-    return build_table_catalogue(tables.iter_rows(named=True), contexts)
+    return build_table_catalogue(iter_records(tables, TableRecord), contexts)
 
 
 def list_catalogue(catalogue: TableCatalogue) -> pl.DataFrame:

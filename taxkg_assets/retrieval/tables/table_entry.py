@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeVar
 
+from taxkg_assets.records import CellRecord, TableRecord
 from taxkg_assets.retrieval.tables.table_headers import (
     Header,
     continues_rule,
@@ -118,14 +119,14 @@ class TableEntry:
         return tuple(found for found in ranges if found)
 
     @cached_property
-    def cells(self) -> tuple[Mapping[str, Any], ...]:
+    def cells(self) -> tuple[CellRecord, ...]:
         """Return the cells of columns, without those that only name rows."""
         return tuple(cell for cell in self.row["cells"] if cell["col_ix"] >= 0)
 
     @cached_property
-    def by_row(self) -> dict[int, list[Mapping[str, Any]]]:
+    def by_row(self) -> dict[int, list[CellRecord]]:
         """Return the cells of each row, from left to right."""
-        rows: dict[int, list[Mapping[str, Any]]] = {}
+        rows: dict[int, list[CellRecord]] = {}
         for cell in self.cells:
             rows.setdefault(cell["row_ix"], []).append(cell)
         return {row_ix: sorted(cells, key=lambda cell: cell["col_ix"]) for row_ix, cells in rows.items()}
@@ -139,7 +140,7 @@ class TableEntry:
         return {path: frozenset(rows) for path, rows in found.items()}
 
     @cached_property
-    def answers(self) -> tuple[Mapping[str, Any], ...]:
+    def answers(self) -> tuple[CellRecord, ...]:
         """Return the cells that can be an answer."""
         return tuple(cell for cells in self.by_row.values() for cell in cells if is_value(cell, cells))
 
@@ -148,7 +149,7 @@ class TableEntry:
         """Return the column paths that continue the rule of the column before."""
         return frozenset(path for path in self.headers if continues_rule(leaf_of(path)))
 
-    def nearby_words(self, cell: Mapping[str, Any]) -> frozenset[str]:
+    def nearby_words(self, cell: CellRecord) -> frozenset[str]:
         """Return the words of the other cells of a cell's row.
 
         Args:
@@ -191,7 +192,7 @@ class TableEntry:
         """Return the ranges with one end in column headers: "50 or older"."""
         return tuple(pair for own in self.headers.values() for pair in own.ranges if pair[0].is_open)
 
-    def row_header(self, cell: Mapping[str, Any]) -> Header:
+    def row_header(self, cell: CellRecord) -> Header:
         """Return the parsed header of the row of a cell.
 
         It depends on `row_path`, so that cells of one row can have different headers below a spanning header.
@@ -278,7 +279,7 @@ class TableCatalogue:
 
 
 def build_table_catalogue(
-    tables: Iterable[Mapping[str, Any]], contexts: Mapping[str, TableContext] | None = None
+    tables: Iterable[TableRecord], contexts: Mapping[str, TableContext] | None = None
 ) -> TableCatalogue:
     """Parse tables with their context.
 

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
 
+from taxkg_assets.records import CellRecord
 from taxkg_assets.retrieval.tables.table_question import find_facets, find_form_numbers, find_words
 from taxkg_assets.retrieval.tables.table_ranges import Range, find_ranges, join_ends
 from taxkg_assets.rules.anchored_search import matches_any
@@ -57,7 +57,7 @@ def continues_rule(leaf: str) -> bool:
     return any(rule.pattern.search(leaf) for rule in load_rules("table_lookup", "continuations"))
 
 
-def is_value(cell: Mapping[str, Any], row: Sequence[Mapping[str, Any]]) -> bool:
+def is_value(cell: CellRecord, row: Sequence[CellRecord]) -> bool:
     """Return whether a cell can be an answer: not the name of its row, unless it is a condition in words.
 
     Args:
@@ -75,10 +75,10 @@ def is_value(cell: Mapping[str, Any], row: Sequence[Mapping[str, Any]]) -> bool:
     return bool(cell["row_path"]) and len(cell["text"].split()) >= 4
 
 
-def _is_condition(cell: Mapping[str, Any], row: Sequence[Mapping[str, Any]]) -> bool:
+def _is_condition(cell: CellRecord, row: Sequence[CellRecord]) -> bool:
     """Return whether a cell is a further condition for other cells to its right: IF one thing, AND another."""
 
-    def adds(other: Mapping[str, Any]) -> bool:
+    def adds(other: CellRecord) -> bool:
         return any(rule.pattern.search(leaf_of(other["col_path"])) for rule in load_rules("table_lookup", "conditions"))
 
     return adds(cell) and any(other["col_ix"] > cell["col_ix"] and not adds(other) for other in row)
@@ -103,7 +103,7 @@ def read_column_header(path: str) -> Header:
     return Header(find_words(path), find_facets(path), tuple(ranges), find_words(pieces[-1]), find_form_numbers(path))
 
 
-def read_row_header(cell: Mapping[str, Any], row: Sequence[Mapping[str, Any]]) -> Header:
+def read_row_header(cell: CellRecord, row: Sequence[CellRecord]) -> Header:
     """Return a row's header with the headers of the columns that name it: "4" under "Family Size" counts a family.
 
     A row that is named by a figure and says in words when it applies is found by these words: "5%" is for "6 to 15 days
@@ -143,24 +143,24 @@ def read_row_header(cell: Mapping[str, Any], row: Sequence[Mapping[str, Any]]) -
     return Header(words | axis_words, facets, tuple(ranges), find_words(pieces[-1]), forms)
 
 
-def _names_by_figure(cell: Mapping[str, Any]) -> bool:
+def _names_by_figure(cell: CellRecord) -> bool:
     """Return whether a row is named by an amount or a share only, and a cell says in words when that applies."""
     is_figure = re.fullmatch(r"[$]?\s?[\d,.]+\s?%?", cell["row_path"]) and re.search("[$%]", cell["row_path"])
     return bool(is_figure) and len(re.findall(r"[A-Za-z]{2,}", cell["text"])) >= 3
 
 
-def _explains_code(cell: Mapping[str, Any]) -> bool:
+def _explains_code(cell: CellRecord) -> bool:
     """Return whether a row is named by a code only, and a cell without a header says what it means."""
     is_code = re.fullmatch(r"(?:.* > )?(?:\d{2,6}|[A-Z]{1,2}\d{0,2})", cell["row_path"])
     return bool(is_code) and not cell["col_path"] and len(re.findall(r"[A-Za-z]{2,}", cell["text"])) >= 2
 
 
-def _naming_cell(piece: str, cell: Mapping[str, Any], row: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+def _naming_cell(piece: str, cell: CellRecord, row: Sequence[CellRecord]) -> CellRecord | None:
     """Return the nearest cell to the left that prints a piece of the row's path."""
     return next((other for other in reversed(row) if other["col_ix"] < cell["col_ix"] and other["text"] == piece), None)
 
 
-def _bracket(pieces: Sequence[str], axes: Sequence[str], i: int, row: Sequence[Mapping[str, Any]]) -> Range | None:
+def _bracket(pieces: Sequence[str], axes: Sequence[str], i: int, row: Sequence[CellRecord]) -> Range | None:
     """Return the bracket whose lower end is a piece of the path, and whose upper end is the next."""
     if not any(rule.pattern.search(axes[i]) for rule in load_rules("table_lookup", "lower_ends")):
         return None
@@ -172,7 +172,7 @@ def _bracket(pieces: Sequence[str], axes: Sequence[str], i: int, row: Sequence[M
     return join_ends(pieces[i], high, low_in=low_in)
 
 
-def _upper_end(low: str, row: Sequence[Mapping[str, Any]]) -> str:
+def _upper_end(low: str, row: Sequence[CellRecord]) -> str:
     """Return the cell right of a lower end where its header is "but less than", though it names no row."""
     for left, right in pairwise(row):
         if left["text"] == low and any(

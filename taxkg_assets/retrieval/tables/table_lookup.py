@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
+from taxkg_assets.records import CellRecord
 from taxkg_assets.retrieval.index.facts import PassageFacts
 from taxkg_assets.retrieval.results import Ranking
 from taxkg_assets.retrieval.tables.table_entry import TableCatalogue, TableEntry
@@ -29,7 +29,7 @@ class CellMatch:
     row_path: str
     col_path: str
     value: str
-    cell: Mapping[str, Any]
+    cell: CellRecord
     row: tuple[tuple[str, str], ...]
     conditions: tuple[str, ...] = ()
     """Other cells of its row that tell it from rows with the same headers."""
@@ -199,7 +199,7 @@ def list_statuses(match: CellMatch, entry: TableEntry) -> list[CellMatch]:
     return [_as_match(match.score, cell, entry, assumes_status=True) for cell in cells]
 
 
-def _as_match(score: float, cell: Mapping[str, Any], entry: TableEntry, *, assumes_status: bool) -> CellMatch:
+def _as_match(score: float, cell: CellRecord, entry: TableEntry, *, assumes_status: bool) -> CellMatch:
     row = entry.by_row[cell["row_ix"]]
     nearby = tuple((other["col_path"], other["text"]) for other in row if other is not cell)
     return CellMatch(
@@ -216,7 +216,7 @@ def _as_match(score: float, cell: Mapping[str, Any], entry: TableEntry, *, assum
     )
 
 
-def _find_conditions(cell: Mapping[str, Any], entry: TableEntry) -> Iterator[str]:
+def _find_conditions(cell: CellRecord, entry: TableEntry) -> Iterator[str]:
     """Yield the cells left of a cell that tell its row from others with the same headers: IF one thing, AND another."""
     alike = entry.rows_of_path.get((cell["row_path"], cell["col_path"]), frozenset()) - {cell["row_ix"]}
     others = {(other["col_ix"], other["text"]) for row_ix in alike for other in entry.by_row[row_ix]}
@@ -227,7 +227,7 @@ def _find_conditions(cell: Mapping[str, Any], entry: TableEntry) -> Iterator[str
             yield str(other["text"])
 
 
-def _whole_value(cell: Mapping[str, Any], row: Sequence[Mapping[str, Any]]) -> str:
+def _whole_value(cell: CellRecord, row: Sequence[CellRecord]) -> str:
     """Return a cell's text with the cells to its right that continue its rule: "plus ...", "of the excess"."""
     value: str = cell["text"]
     for other in row[row.index(cell) + 1 :]:
@@ -282,7 +282,7 @@ def find_unit(match: CellMatch, *, facts: PassageFacts) -> int | None:
         Row number; that of the table's first row where no row is sure, None where the index lacks the table.
     """
     named = [piece for piece in (*match.row_path.split(SEPARATOR), match.cell["text"]) if piece]
-    rows = facts.find_table(match.table_id)
+    rows = facts.find_rows_of_table(match.table_id)
     facts.prefetch(rows, ("text",))
     for row in rows:
         if any(all(piece in line for piece in named) for line in facts.columns["text"][row].splitlines()):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from taxkg_assets.records import CellRecord
 from taxkg_assets.retrieval.tables.table_entry import TableEntry
 from taxkg_assets.retrieval.tables.table_headers import Header
 from taxkg_assets.retrieval.tables.table_question import Question, find_states, find_words
@@ -55,9 +55,7 @@ class CellWeights:
         return float(score - weights.unasked_word * self.unasked)
 
 
-def score_cell(
-    question: Question, entry: TableEntry, cell: Mapping[str, Any], *, rarity: Mapping[str, float]
-) -> CellWeights:
+def score_cell(question: Question, entry: TableEntry, cell: CellRecord, *, rarity: Mapping[str, float]) -> CellWeights:
     """Score how much of the question the headers of a cell cover, and what contradicts it.
 
     Args:
@@ -123,7 +121,7 @@ def score_cell(
 
 
 def _score_other_cases(
-    question: Question, entry: TableEntry, cell: Mapping[str, Any], *, row: Header, column: Header
+    question: Question, entry: TableEntry, cell: CellRecord, *, row: Header, column: Header
 ) -> float:
     """Score what says that a cell is for another case: another state or year, people who are not, an example."""
     weights = load_table_lookup().weights
@@ -139,14 +137,14 @@ def _score_other_cases(
     return float(against + weights.continuation * (cell["col_path"] in entry.continued))
 
 
-def _is_share(cell: Mapping[str, Any]) -> bool:
+def _is_share(cell: CellRecord) -> bool:
     """Return whether a cell is a share: by its own words, or by those over it."""
     return any(
         rule.pattern.search(f"{cell['col_path']} {cell['text']}") for rule in load_rules("table_lookup", "shares")
     )
 
 
-def _find_word(word: str, entry: TableEntry, cell: Mapping[str, Any], *, row: Header, column: Header) -> float:
+def _find_word(word: str, entry: TableEntry, cell: CellRecord, *, row: Header, column: Header) -> float:
     """Return the weight of a question's word by where it is printed: the nearer to the cell, the more it counts."""
     weights = load_table_lookup().weights
     if word in row.words or word in column.words:
@@ -161,7 +159,7 @@ def _find_word(word: str, entry: TableEntry, cell: Mapping[str, Any], *, row: He
 
 
 def _number_shares(
-    question: Question, entry: TableEntry, cell: Mapping[str, Any], *, row: Header, column: Header
+    question: Question, entry: TableEntry, cell: CellRecord, *, row: Header, column: Header
 ) -> tuple[list[tuple[float, float]], int]:
     """Score how well each number of the question is matched, with its weight; a range is matched by one number only.
 
@@ -205,7 +203,7 @@ def _number_shares(
     return shares, others
 
 
-def _is_outside_columns(number: Number, entry: TableEntry, cell: Mapping[str, Any]) -> bool:
+def _is_outside_columns(number: Number, entry: TableEntry, cell: CellRecord) -> bool:
     """Return whether other columns are for counts of the same thing that exclude the number: it is for the rest."""
     if not number.is_count or not entry.bounds or entry.headers[cell["col_path"]].ranges:
         return False

@@ -1,6 +1,6 @@
 """Rule family `predicates`.
 
-Verbs by what they do with an amount or a form, and what the words right before a verb say of it.
+Verbs by what they do with an amount or a form, and what the words right before a verb state about it.
 """
 
 from __future__ import annotations

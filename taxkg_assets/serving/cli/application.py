@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from pydantic import BaseModel
 
 from taxkg_assets.serving.errors import BAD_USAGE, explained, is_one_of
 from taxkg_assets.serving.terminal import Terminal, escape_controls
@@ -126,9 +127,24 @@ def print_json(value: Any) -> None:
     """Print one JSON document on standard output.
 
     Args:
-        value: Plain data; other types are printed as their text.
+        value: Plain data and models; other types are printed as their text.
     """
-    sys.stdout.write(escape_controls(json.dumps(value, indent=1, ensure_ascii=False, default=str)) + "\n")
+    sys.stdout.write(escape_controls(json.dumps(value, indent=1, ensure_ascii=False, default=_as_plain)) + "\n")
+
+
+def _as_plain(value: object) -> object:
+    """Return the fields that a model was made with; the text of any other object."""
+    return value.model_dump(by_alias=True, exclude_unset=True) if isinstance(value, BaseModel) else str(value)
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun: `1 document`, `2 documents`.
+
+    Args:
+        number: The number.
+        noun: Noun in the singular; its plural ends in -s.
+    """
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def main() -> None:

@@ -17,6 +17,7 @@ from taxkg_assets.serving.cli.application import (
     HomeOption,
     JsonOption,
     app,
+    counted,
     examples,
     home_of,
     out,
@@ -78,7 +79,7 @@ def build(
         from taxkg_assets.serving.estimate import estimate_build
 
         rows = estimate_build(Home(home=home_of(home, is_new=True)))
-        print_json(rows) if as_json else render.estimates(rows, out=out)
+        print_json([row.as_row() for row in rows]) if as_json else render.estimates(rows, out=out)
         return
     import taxkg_assets.definitions  # noqa: F401 - what is loaded by now stays, and need not be looked through again
 
@@ -175,12 +176,13 @@ def status(home: HomeOption = "", as_json: JsonOption = False) -> None:
     from taxkg_assets.defs.home.proposers import describe_proposer
     from taxkg_assets.defs.home.store import Store
     from taxkg_assets.defs.wiring.resources import Home
+    from taxkg_assets.records import QuarantineRecord, iter_records
     from taxkg_assets.serving import render
     from taxkg_assets.serving.status import list_flagged, list_hidden_texts, table_statuses
 
     store = Store(home_of(home))
     tables = table_statuses(store)
-    quarantine = store.read_or_empty("quarantine").to_dicts()
+    quarantine = list(iter_records(store.read_or_empty("quarantine"), QuarantineRecord))
     hidden, flagged = list_hidden_texts(store), list_flagged(store)
     proposer = describe_proposer(Home(home=str(store.home)))
     if as_json:
@@ -191,7 +193,7 @@ def status(home: HomeOption = "", as_json: JsonOption = False) -> None:
             "hidden text": hidden,
             "metrics": store.read_or_empty("metrics").to_dicts(),
         }
-        print_json({**shown, "language models": proposer})
+        print_json({**shown, "language models": proposer.as_figures()})
     else:
         render.statuses(tables, quarantine, home=store.uri, out=out)
         render.flagged(flagged, out=out)
@@ -221,7 +223,8 @@ def sources(
     if as_json:
         print_json({"leaving": leaving})
     else:
-        out.print(f"Dropped. The next build removes {len(leaving)} documents: {', '.join(leaving)}.", markup=False)
+        removed = f"{counted(len(leaving), 'document')}: {', '.join(leaving)}"
+        out.print(f"Dropped. The next build removes {removed}.", markup=False)
 
 
 @command(epilog=examples("taxkg vacuum --keep-days 30 --dry-run"))

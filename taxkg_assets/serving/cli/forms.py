@@ -8,7 +8,17 @@ from typing import Annotated
 
 import typer
 
-from taxkg_assets.serving.cli.application import HomeOption, JsonOption, app, err, examples, home_of, out, print_json
+from taxkg_assets.serving.cli.application import (
+    HomeOption,
+    JsonOption,
+    app,
+    counted,
+    err,
+    examples,
+    home_of,
+    out,
+    print_json,
+)
 
 command = partial(app.command, rich_help_panel="Query")
 
@@ -51,7 +61,7 @@ def form(
     if csv is not None:
         fields = list_fields(rows)
         atomic_write(csv, fields.write_csv().encode())
-        err.print(f"Wrote {fields.height} fields to {csv}.", markup=False)
+        err.print(f"Wrote {counted(fields.height, 'field')} to {csv}.", markup=False)
     if as_json:
         print_json(rows)
     elif csv is None:

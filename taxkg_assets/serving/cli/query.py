@@ -14,6 +14,7 @@ from taxkg_assets.serving.cli.application import (
     JsonOption,
     answering,
     app,
+    counted,
     err,
     examples,
     home_of,
@@ -61,23 +62,22 @@ def search(
 ) -> None:
     """Rank passages of the released corpus, each with its page and rectangles."""
     from taxkg_assets.serving import render_answers
-    from taxkg_assets.serving.batch import run_batch
+    from taxkg_assets.serving.batch import SearchFilters, run_batch, search_line
     from taxkg_assets.serving.filters import check_filters
     from taxkg_assets.serving.released import open_release
 
     check_question(question, queries, output)
     released = open_release(home_of(home))
     check_filters(released, form=form, year=year, document=document, tag=tag)
-    filters: dict[str, Any] = {"form": form or None, "year": year, "level": level.value, "document": document or None}
-    filters |= {"tag": tag} if tag else {}
+    filters = SearchFilters(form=form or None, year=year, document=document or None, tag=tag or None, level=level.value)
     if queries is not None and output is not None:
         searcher = released.searcher
-        from taxkg_assets.serving.batch import search_line
 
         def line(query_id: str, text: str) -> dict[str, Any]:
             return search_line(searcher, query_id, text, filters=filters)
 
-        err.print(f"Wrote the results of {run_batch(queries, output, line=line)} questions to {output}.")
+        count = run_batch(queries, output, line=line)
+        err.print(f"Wrote the results of {counted(count, 'question')} to {output}.")
         return
     with answering():
         results = released.searcher.search(question, k=k, **filters)
@@ -111,7 +111,7 @@ def ask(
     if queries is not None and output is not None:
         searcher = released.searcher
         count = run_batch(queries, output, line=lambda i, q: run_line(searcher, i, q, settings=settings))
-        err.print(f"Wrote the answers to {count} questions to {output}.")
+        err.print(f"Wrote the answers to {counted(count, 'question')} to {output}.")
         return
     with answering():
         answer = answer_question(released.searcher, question, settings=settings, k=k)

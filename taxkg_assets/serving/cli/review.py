@@ -9,7 +9,16 @@ from typing import Annotated
 
 import typer
 
-from taxkg_assets.serving.cli.application import HomeOption, JsonOption, app, examples, home_of, out, print_json
+from taxkg_assets.serving.cli.application import (
+    HomeOption,
+    JsonOption,
+    app,
+    counted,
+    examples,
+    home_of,
+    out,
+    print_json,
+)
 
 command = partial(app.command, rich_help_panel="Evaluate and decide")
 
@@ -82,7 +91,7 @@ def review(
         raise typer.BadParameter("Name the chunks as `taxkg review list` prints them.")
     count = decide(store, chunks, decision=f"{action.value}ed", reason=reason)
     print_json({"decided": count}) if as_json else out.print(
-        f"Recorded {count} decisions. Run `taxkg build` to apply them."
+        f"Recorded {counted(count, 'decision')}. Run `taxkg build` to apply them."
     )
 
 

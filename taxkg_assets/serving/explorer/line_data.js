@@ -1,4 +1,4 @@
-// A numbered field with everything that the library says of it: its revisions, and the text for each reader.
+// A numbered field with everything that the library states about it: its revisions, and the text for each reader.
 import { getDocuments, getJson } from "./api.js";
 
 // The key of a field as the API reads it: its part counts where keys start again in each part.

@@ -73,7 +73,7 @@ def test_a_name_that_leads_out_of_the_home_is_refused(name: str) -> None:
         safe_name(name)
 
 
-def test_the_folder_that_goes_with_a_bucket_names_the_same_home(bucket: ObjectStore) -> None:
+def test_the_local_folder_of_a_bucket_names_the_same_home(bucket: ObjectStore) -> None:
     store = Store(HOME)
     store.write("faces", faces("a", ["box_1"]), inputs="x")
     assert Store(store.home).read("faces").equals(store.read("faces"))

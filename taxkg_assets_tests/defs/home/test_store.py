@@ -1,4 +1,4 @@
-"""The store: what a commit says of itself, what it refuses, and that other documents' rows survive."""
+"""The store: what a commit states about itself, what it refuses, and that other documents' rows survive."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from taxkg_assets.defs.wiring.alerts import ATTEMPTS, Alert, say_error, send
+from taxkg_assets.defs.wiring.alerts import ATTEMPTS, Alert, describe_error, send
 from taxkg_assets.serving.build import SAMPLES, build
 from taxkg_assets.settings import Settings
 from taxkg_assets_tests.defs.daemon import open_hook
@@ -63,4 +63,4 @@ def test_what_cannot_be_delivered_is_logged_without_its_address(caplog: pytest.L
 )
 def test_our_own_errors_are_reported_without_their_class(message: str, said: str) -> None:
     cause = SimpleNamespace(message=message, cause=None)
-    assert say_error(SimpleNamespace(message="a step has failed", cause=cause)) == say_error(cause) == said
+    assert describe_error(SimpleNamespace(message="a step has failed", cause=cause)) == describe_error(cause) == said

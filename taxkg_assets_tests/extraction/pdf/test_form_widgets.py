@@ -1,4 +1,4 @@
-"""Form fields as they stand in a file: name, kind, value, place, and what they say of themselves."""
+"""Form fields as they stand in a file: name, kind, value, place, and what they state about themselves."""
 
 from __future__ import annotations
 

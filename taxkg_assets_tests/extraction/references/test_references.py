@@ -247,7 +247,7 @@ def test_leave_to_omit_and_concession_bind_no_one() -> None:
     assert [*said, *references.select("relation").rows()] == [("requires", "negative"), ("references",)]
 
 
-def test_the_lead_of_a_list_speaks_for_its_items() -> None:
+def test_the_lead_of_a_list_counts_for_its_items() -> None:
     references, _ = _build(
         _section(0, "Do not include the following.", anchor_id="doc#1"),
         _section(1, "• Costs shown in box 6, or", anchor_id="doc#1", role="ListBlock"),
@@ -303,7 +303,7 @@ def test_an_item_may_lead_a_list_of_what_it_leaves_out() -> None:
     ]
 
 
-def test_a_lead_without_words_speaks_for_nothing() -> None:
+def test_a_lead_without_words_counts_for_nothing() -> None:
     references, _ = _build(
         _section(0, "•", anchor_id="doc#1"),
         _section(1, "• Costs shown in box 6, or", anchor_id="doc#1", role="ListBlock"),

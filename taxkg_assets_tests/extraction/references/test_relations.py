@@ -114,7 +114,7 @@ def test_the_own_box_and_the_form_that_holds_a_line_have_no_amount_relation() ->
         ("Read this first.", "form", "references"),
     ],
 )
-def test_the_sentence_that_leads_a_list_speaks_for_its_items(lead: str, kind: str, expected: str) -> None:
+def test_the_sentence_that_leads_a_list_counts_for_its_items(lead: str, kind: str, expected: str) -> None:
     item = "Costs shown in @, or" if kind == "box" else "@, if any."
     assert _read(item, kind, lead=lead, holds_amount=False).relation == expected
 

@@ -81,7 +81,7 @@ def test_what_a_neighbor_says_does_not_hide_the_same_words_of_the_box_itself(sea
     assert [own.is_foreign for own in found] == [True, False]
 
 
-def test_what_a_box_is_comes_before_what_is_said_of_it(searcher: Searcher) -> None:
+def test_what_a_box_is_comes_before_what_is_stated_about_it(searcher: Searcher) -> None:
     reported = "Box 1b. Shows all the tides. See the chart of the tides. Use it for a berth of the mooring form."
     facts = PassageFacts(searcher.index.rows.with_columns(text=pl.lit(reported)))
     ranking = searcher.rank("how is box 1b of the 2031 mooring form used for a berth")

@@ -70,7 +70,7 @@ def test_a_number_or_a_name_is_requested_by_its_words(searcher: Searcher) -> Non
     assert _find(searcher, "how much harbour rent is taxed")["single_fact"] == 0.0
 
 
-def test_more_words_contained_in_one_passage_speak_for_an_answer(searcher: Searcher) -> None:
+def test_more_words_contained_in_one_passage_count_for_an_answer(searcher: Searcher) -> None:
     little, much, none = (
         _find(searcher, question)["max_term_overlap"] for question in ("harbour zzz", "harbour rent zzz", "zzz qqq")
     )

@@ -61,7 +61,7 @@ def test_tags_whatever_their_capitals(rows: pl.DataFrame) -> None:
     facts = PassageFacts(rows)
     assert np.flatnonzero(facts.find_tagged(" harbour dues")).tolist() == [3]
     assert not facts.find_tagged("mooring").any()
-    assert facts.count_tags() == ["Harbour Dues"]
+    assert facts.list_tags() == ["Harbour Dues"]
     assert facts.read_labels(np.array([0, 3]))[0] == frozenset()
     assert "harbour" in facts.read_labels(np.array([0, 3]))[1]
 

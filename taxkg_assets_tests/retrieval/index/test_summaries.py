@@ -58,7 +58,7 @@ LIE = "Landlords never owe penalties to anybody."
 
 
 def _sum_up(request: Request) -> Reply:
-    """A model that says of each unit its first block, and something that no block says."""
+    """A model that states about each unit its first block, and something that no block says."""
     rows: list[dict[str, Any]] = []
     for item in items_of(request.user):
         block = item["blocks"][0]

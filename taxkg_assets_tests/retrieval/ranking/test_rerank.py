@@ -1,4 +1,4 @@
-"""What speaks for a passage besides the two retrievers, worked by hand."""
+"""What supports a passage besides the two retrievers, worked by hand."""
 
 from __future__ import annotations
 

@@ -1,0 +1,79 @@
+"""Records inside of records: rectangles, cells, ranges."""
+
+from __future__ import annotations
+
+from typing import TypedDict
+
+
+class CornersRecord(TypedDict):
+    """A rectangle in PDF points with the origin at the top left of the page."""
+
+    x0_pt: float
+    y0_pt: float
+    x1_pt: float
+    y1_pt: float
+
+
+class PlacedBoxRecord(CornersRecord):
+    """A rectangle with its 1-based page."""
+
+    page: int
+
+
+class PieceRecord(PlacedBoxRecord):
+    """The rectangle of a range of `sections.text`: one printed line."""
+
+    start: int
+    end: int
+
+
+class HiddenTextRecord(PlacedBoxRecord):
+    """Invisible text of a page, or a suspected prompt injection."""
+
+    kind: str
+    text: str
+    is_order: bool
+
+
+class PageSourceRecord(TypedDict):
+    """What a page was read by."""
+
+    page: int
+    source: str
+    reason: str
+
+
+class CellRecord(TypedDict):
+    """One body cell of a row of `tables`."""
+
+    row_ix: int
+    col_ix: int
+    row_path: str
+    col_path: str
+    text: str
+    bbox: CornersRecord
+
+
+class ChangedWordsRecord(TypedDict):
+    """A stretch of both wordings of a row of `revisions` that differs."""
+
+    before_start: int
+    before_end: int
+    after_start: int
+    after_end: int
+    nature: str
+
+
+def copy_place(record: PlacedBoxRecord) -> PlacedBoxRecord:
+    """Return the page and the corners of a record, without further keys.
+
+    Args:
+        record: A rectangle, or a record with its columns.
+    """
+    return {
+        "page": record["page"],
+        "x0_pt": record["x0_pt"],
+        "y0_pt": record["y0_pt"],
+        "x1_pt": record["x1_pt"],
+        "y1_pt": record["y1_pt"],
+    }
