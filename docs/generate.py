@@ -121,8 +121,9 @@ def write_rule_evidence() -> str:
     lines += [
         f"A rule is enabled if it fires in at least {policy.reach} documents (a rule for questions: in",
         f"{policy.reach} questions) and matches, or decides, at least {policy.labeled} labeled rows. A rule below this",
-        "bar is disabled, unless a gain is measured that remains when any one family of documents is left out. What",
-        "cannot be measured is disabled, too. The loader (`taxkg_assets/rules/support.py`) decides from the counts in",
+        "bar is disabled, unless a gain is measured that remains when any one family of documents is left out, or its",
+        "list is exempt for the reason given below. Rules of other lists whose gain cannot be measured are disabled. Rules",
+        "that read neither documents nor questions, such as names of fonts or models, are not counted. The loader (`taxkg_assets/rules/support.py`) decides from the counts in",
         "`support.csv` and the gains in `gains.csv` next to the rules. A new rule is enabled until it is counted.",
         "",
         "- Counts: `python -m tools.rule_evidence --home HOME --gold FOLDER`. Labeled rows are labels of `data` and",

@@ -30,7 +30,7 @@ RunOption = Annotated[Path | None, typer.Option("--out", help="Run file for --qu
 
 
 class Level(StrEnum):
-    """Level of the passages: document, page, section, paragraph, table or auto."""
+    """Level of the passages."""
 
     auto = "auto"
     document = "document"
@@ -51,7 +51,7 @@ def search(
     form: Annotated[str, typer.Option("--form", help="Only this form, e.g. 1099-DIV.")] = "",
     year: Annotated[int | None, typer.Option("--year", help="Only this tax year or revision year.")] = None,
     level: Annotated[
-        Level, typer.Option("--level", help="Level of the passages: document, page, section, paragraph, table or auto.")
+        Level, typer.Option("--level", help="Size of the passages; auto follows the question.")
     ] = Level.auto,
     document: Annotated[str, typer.Option("--document", help="Only this document.")] = "",
     tag: Annotated[str, typer.Option("--tag", help="Only passages with this tag or entity.")] = "",
