@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import polars as pl
 
@@ -10,6 +10,7 @@ from taxkg_assets.bounding_box import BoundingBox
 from taxkg_assets.records import CellRecord, TableRecord, iter_records
 from taxkg_assets.retrieval.answering.answer import Answer
 from taxkg_assets.retrieval.answering.units import Piece
+from taxkg_assets.retrieval.tables.table_headers import leaf_of
 from taxkg_assets.serving.released import Released
 
 CELL_ROLES = ("cell", "row")
@@ -31,10 +32,7 @@ def place_cells(answer: Answer, released: Released) -> Answer:
     documents = {row.document for row in answer.results}
     tables = released.read_documents("tables", sorted(documents)).filter(pl.col("table_id").is_in(sorted(wanted)))
     known = {row["table_id"]: row for row in iter_records(tables, TableRecord)}
-    units = [
-        unit.model_copy(update={"pieces": [_place(piece, known.get(piece.node_id)) for piece in unit.pieces]})
-        for unit in answer.units
-    ]
+    units = [unit.model_copy(update={"pieces": list(_place_pieces(unit.pieces, known))}) for unit in answer.units]
     return answer.model_copy(update={"units": units})
 
 
@@ -64,10 +62,32 @@ def _is_open(piece: Piece) -> bool:
     return piece.role in CELL_ROLES and bool(piece.node_id) and not piece.bboxes
 
 
-def _place(piece: Piece, table: TableRecord | None) -> Piece:
+def _place_pieces(pieces: Sequence[Piece], known: Mapping[str, TableRecord]) -> Iterator[Piece]:
+    """Yield the pieces of a unit with their rectangles; after its first cell may come others of the same row."""
+    first = ""
+    for piece in pieces:
+        yield _place(piece, known.get(piece.node_id), first=first)
+        if piece.role in CELL_ROLES:
+            first = first or piece.text
+
+
+def _find_others(text: str, first: str, cells: Sequence[CellRecord]) -> list[CellRecord]:
+    """Find the cells that a text quotes by value and column, in the row of a cell that is quoted in full."""
+    words, rows = _squeeze(text), {cell["row_ix"] for cell in find_quoted_cells(first, cells)}
+    return [
+        cell
+        for cell in cells
+        if cell["row_ix"] in rows
+        and (value := _squeeze(cell["text"] or ""))
+        and words.endswith(f"{_squeeze(leaf_of(cell['col_path'] or '')).rstrip(': ')}: {value}")
+    ]
+
+
+def _place(piece: Piece, table: TableRecord | None, *, first: str) -> Piece:
     if table is None or not _is_open(piece):
         return piece
-    quoted = find_quoted_cells(piece.text, table["cells"] or ())
+    cells = table["cells"] or ()
+    quoted = find_quoted_cells(piece.text, cells) or _find_others(piece.text, first, cells)
     boxes = [BoundingBox.of_row(cell["bbox"], page=table["page"]) for cell in quoted]
     return piece.model_copy(update={"bboxes": boxes})
 

@@ -19,12 +19,10 @@ from taxkg_assets.graph.change_report import (
     ChangeReport,
     Item,
     build_change_report,
-    find_group,
 )
 from taxkg_assets.graph.revisions import find_consecutive, find_revision_changes
-from taxkg_assets.records import DocumentRecord, iter_records
+from taxkg_assets.records import DocumentRecord, RevisionRecord, iter_records
 from taxkg_assets.serving.known_names import list_names
-from taxkg_assets.serving.replies import ChangeRow
 
 COMPARED = ("sections", "anchors", "tables", "faces", "elements")
 _STYLES = {REMOVED: "red strike", ADDED: "green"}
@@ -55,7 +53,7 @@ class Readable(Protocol):
         """
 
 
-def compare(tables: Readable, name: str, older: str = "", newer: str = "") -> tuple[list[ChangeRow], ChangeReport]:
+def compare(tables: Readable, name: str, older: str = "", newer: str = "") -> tuple[list[RevisionRecord], ChangeReport]:
     """Compare two documents of one product.
 
     Args:
@@ -65,7 +63,7 @@ def compare(tables: Readable, name: str, older: str = "", newer: str = "") -> tu
         newer: The same for the newer document.
 
     Returns:
-        Changes as rows of `revisions` with their group in the report, and the report.
+        Changes as rows of `revisions`, and the report.
 
     Raises:
         RevisionNotFoundError: There is no such product or revision; the message lists them.
@@ -74,8 +72,7 @@ def compare(tables: Readable, name: str, older: str = "", newer: str = "") -> tu
     before, after = resolve_revision_pair(documents, name, older=older, newer=newer)
     ids = (before["document_id"], after["document_id"])
     rows = find_revision_changes(before, after, frames={n: tables.read_documents(n, ids) for n in COMPARED})
-    changes = [ChangeRow.model_validate({**row, "group": find_group(row)}) for row in rows]
-    return changes, build_change_report(rows, before=before, after=after)
+    return rows, build_change_report(rows, before=before, after=after)
 
 
 def resolve_revision_pair(

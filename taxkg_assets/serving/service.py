@@ -16,7 +16,7 @@ from typing import Any, TypeVar, cast
 
 from cachetools import LRUCache
 
-from taxkg_assets.graph.change_report import GROUPS
+from taxkg_assets.graph.change_report import GROUPS, find_group
 from taxkg_assets.retrieval.answering.answer import Answer, ask
 from taxkg_assets.retrieval.results import Result
 from taxkg_assets.serving.boxes import find_box, list_boxes
@@ -230,7 +230,12 @@ class Service:
         """
         released = self.current
         arguments = [name, older, newer]
-        return self._remembered(released, "diff", arguments, lambda: compare(released, *arguments)[0])
+
+        def find_changes() -> list[ChangeRow]:
+            rows, _ = compare(released, *arguments)
+            return [ChangeRow.model_validate({**row, "group": find_group(row)}) for row in rows]
+
+        return self._remembered(released, "diff", arguments, find_changes)
 
     def verify(self, draft: DraftFile) -> Report:
         """The statements and quotations of a draft with their verdicts; what time does not allow is left unchecked.

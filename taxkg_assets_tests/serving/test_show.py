@@ -117,7 +117,8 @@ def test_what_the_parser_cannot_draw_is_one_sentence(home: Path, monkeypatch: py
     ):
         page.get_pixmap(matrix=pymupdf.Matrix(1e5, 1e5))
     box = {"page": 9, "x0_pt": 1.0, "y0_pt": 1.0, "x1_pt": 2.0, "y1_pt": 2.0}
-    nodes = pl.DataFrame({"node_id": ["n"], "document_id": [NAME], "page": [9], "bboxes": [[box]]})
+    node = {"node_id": "n", "document_id": NAME, "level": "paragraph", "heading_path": "", "text": "", "page": 9}
+    nodes = pl.DataFrame([{**node, "bboxes": [box]}])
     released = Released(store, {}, {"nodes": nodes, "documents": store.read("documents")})
     with pytest.raises(PageNotFoundError, match=f"Page 9 of {NAME} cannot be drawn"):
         draw_evidence(released, "n")
