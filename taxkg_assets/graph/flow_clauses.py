@@ -63,7 +63,7 @@ class _Before:
         was_denied: Whether the sentence before it does: what goes elsewhere then is not the amount of the heading.
         topic: Content words of the heading and of its line's label; None where they have none.
         is_conditional: Whether it is about a case only: `If ..., include`.
-        is_figured: Whether the passage says with what form to figure another amount than that of its box.
+        is_figured: Whether the passage names the form that figures an amount other than that of its box.
     """
 
     sources: list[Place] = field(default_factory=list)

@@ -63,7 +63,7 @@ def _is_open(piece: Piece) -> bool:
 
 
 def _place_pieces(pieces: Sequence[Piece], known: Mapping[str, TableRecord]) -> Iterator[Piece]:
-    """Yield the pieces of a unit with their rectangles; after its first cell may come others of the same row."""
+    """Yield the pieces of a unit with their rectangles; other cells of the same row may follow its first cell."""
     first = ""
     for piece in pieces:
         yield _place(piece, known.get(piece.node_id), first=first)

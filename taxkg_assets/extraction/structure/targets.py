@@ -11,7 +11,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import polars as pl
 
@@ -25,6 +25,24 @@ _LARGEST_PT = 40.0
 _COMPARED_CHARS = 200
 _MARGIN_PT = 12.0
 _PAD_PT = 2.0
+
+
+class _Row(NamedTuple):
+    """A printed line of a heading or text, as `_collect_lines` lists it; sizes and positions in points."""
+
+    page: int
+    y0: float
+    x0: float
+    x1: float
+    size: float
+    anchor_id: str
+    element_id: str
+    table_id: str | None
+    is_heading: bool
+    is_start: bool
+    y1: float
+    start: int
+    end: int
 
 
 # Not frozen: a booklet's points meet thousands of them.
@@ -91,17 +109,18 @@ class TargetFinder:
         return dict(first.select("anchor_id", "text").iter_rows())
 
     @cached_property
-    def _rows(self) -> list[tuple[Any, ...]]:
-        return _collect_lines(self._anchors, sections=self._sections, elements=self._elements).rows()
+    def _rows(self) -> list[_Row]:
+        lines = _collect_lines(self._anchors, sections=self._sections, elements=self._elements)
+        return list(map(_Row._make, lines.iter_rows()))
 
     @cached_property
     def _heights(self) -> list[float]:
-        return [row[1] for row in self._rows]
+        return [row.y0 for row in self._rows]
 
     @cached_property
     def _pages(self) -> dict[int, tuple[int, int]]:
         """Where the rows of each page begin and end."""
-        ends = {row[0]: ix + 1 for ix, row in enumerate(self._rows)}
+        ends = {row.page: ix + 1 for ix, row in enumerate(self._rows)}
         return {page: (start, end) for start, (page, end) in zip([0, *ends.values()], ends.items(), strict=False)}
 
     def find(self, place: Place, *, titles: Sequence[str] = (), hints: str = "") -> Target | None:
@@ -151,7 +170,7 @@ class TargetFinder:
         start, end = self._pages.get(page, (0, 0))
         found = [
             target
-            for target in (self._target(row) for row in self._rows[start:end] if row[9])
+            for target in (self._target(row) for row in self._rows[start:end] if row.is_start)
             if find_number(target.words) == number and fold_words(target.words).startswith(fold_words(words))
         ]
         return min(found, key=lambda target: (target.table_id is None, not target.is_heading, target.y0), default=None)
@@ -170,7 +189,7 @@ class TargetFinder:
             return None
         number = re.compile(rf"(?:chapter\s+)?{re.escape(words.split()[-1])}[.:—]?(?:\s|$)", re.IGNORECASE)
         start, end = self._pages.get(place.page, (0, 0))
-        rows = [row for row in self._rows[start:end] if row[8] and row[1] <= place.y <= row[10]]
+        rows = [row for row in self._rows[start:end] if row.is_heading and row.y0 <= place.y <= row.y1]
         return _only([target for target in map(self._target, rows) if number.match(target.words)], place)
 
     def find_namesake(self, place: Place, words: str, *, is_taken: bool) -> Target | None:
@@ -202,9 +221,16 @@ class TargetFinder:
         high = bisect_left(self._heights, y, first, last)
         found = []
         for row in self._rows[low:high]:
-            if row[2] - _PAD_PT <= x <= row[3] + _PAD_PT and y <= row[10]:
-                off = abs(y - (row[1] + row[10]) / 2)
-                found.append((row[11] < 0, off, row[6], PrintedLine(row[6], row[11], row[12], row[2], row[3])))
+            if row.x0 - _PAD_PT <= x <= row.x1 + _PAD_PT and y <= row.y1:
+                off = abs(y - (row.y0 + row.y1) / 2)
+                found.append(
+                    (
+                        row.start < 0,
+                        off,
+                        row.element_id,
+                        PrintedLine(row.element_id, row.start, row.end, row.x0, row.x1),
+                    )
+                )
         return [line for *_, line in sorted(found, key=lambda one: one[:3])]
 
     def _find_titled(self, at_point: Sequence[Target], names: Sequence[str], place: Place) -> list[Target]:
@@ -236,23 +262,33 @@ class TargetFinder:
         """Give what begins about a point, or so far below it."""
         return [self._target(row) for row in self._find_rows(place, below=below)]
 
-    def _find_rows(self, place: Place, *, below: float) -> list[tuple[Any, ...]]:
+    def _find_rows(self, place: Place, *, below: float) -> list[_Row]:
         """Give the rows of what begins about a point, or so far below it."""
         start, end = self._pages.get(place.page, (0, 0))
         limits = self._limits
         above = limits.above_sizes
         low = bisect_left(self._heights, place.y - _LARGEST_PT * above, start, end)
         high = bisect_left(self._heights, place.y + below, start, end)
-        return [row for row in self._rows[low:high] if row[1] - place.y >= -above * row[4]]
+        return [row for row in self._rows[low:high] if row.y0 - place.y >= -above * row.size]
 
-    def _target(self, row: tuple[object, ...]) -> Target:
-        _, y0, x0, x1, size, anchor_id, element_id, table_id, is_heading, is_start = row[:10]
-        words = self.headings[anchor_id] if is_heading else self.texts[element_id]  # type: ignore[index]
-        return Target(anchor_id, element_id, table_id, is_heading, is_start, words, y0, x0, x1, size)  # type: ignore[arg-type]
+    def _target(self, row: _Row) -> Target:
+        words = self.headings[row.anchor_id] if row.is_heading else self.texts[row.element_id]
+        return Target(
+            row.anchor_id,
+            row.element_id,
+            row.table_id,
+            row.is_heading,
+            row.is_start,
+            words,
+            row.y0,
+            row.x0,
+            row.x1,
+            row.size,
+        )
 
-    def _is_at(self, row: tuple[Any, ...], y: float) -> bool:
-        gap = (row[1] - y) / (row[4] or 1.0)
-        if row[8]:
+    def _is_at(self, row: _Row, y: float) -> bool:
+        gap = (row.y0 - y) / (row.size or 1.0)
+        if row.is_heading:
             return bool(gap <= self._limits.below_sizes)
         return bool(-self._above[1] <= gap <= -self._above[0])
 
