@@ -335,13 +335,13 @@ def _open(home: AnyHome, name: str, arithmetic: str | None = None) -> SentenceEn
 
 
 def _defer(home: AnyHome, name: str) -> DeferredEncoder:
-    hashed = _stored_hash(name, find_arithmetic(home))
+    arithmetic = find_arithmetic(home)  # here, not at each text: the home may be in a bucket
     folder = _folder(name)
     return DeferredEncoder(
         _shown_name(name),
-        hashed,
+        _stored_hash(name, arithmetic),
         _read_scale(folder),
-        load=lambda: _open(home, name),
+        load=lambda: _open(home, name, arithmetic),
         tokenize=open_tokenizer(folder) if folder is not None else None,
     )
 
