@@ -28,6 +28,10 @@ _LEFT_PART = re.compile(r"[^\W\d_]+(?=-$)")
 _RIGHT_PART = re.compile(r"^[^\W\d_]+")
 _PLACE = attrgetter("base", "x0")
 _TIES = "\u00ad-/—–)"
+# A subdivision of a law, which goes on without a blank; longer words in parentheses have one before them.
+_SUBDIVISION = re.compile(r"\(\w{1,5}\)")
+LIST_MARKS = frozenset("•●▪■◦‣∙·►▶")
+"""Signs that begin a list item: no line is tied to them, whatever it ends with."""
 
 
 @dataclass(slots=True)
@@ -363,7 +367,9 @@ def _glue(before: str, after: str, words: Container[str]) -> str:
     end = before[-1]
     if end == "\u00ad":
         return "-"
-    if end in "/—–" or (end == ")" and after[0] == "(" and _is_divided(before)):
+    if after[0] in LIST_MARKS:
+        return " "
+    if end in "/—–" or (end == ")" and _SUBDIVISION.match(after) and _is_divided(before)):
         return ""
     if end != "-":
         return " "

@@ -312,7 +312,10 @@ def is_heading(paragraph: Paragraph, page: Page, style: Style) -> bool:
         if all(line.is_bold for line in paragraph.lines) or is_continued_page(text):
             return True
         return len(paragraph.lines) <= 3 and _bold_share(paragraph) > 0.5
-    if _is_display(paragraph, body=body):
+    if shown.is_bold and len(paragraph.lines) == 1 and is_continued_page(text):
+        return True
+    # On a page of small print, plain words in the document's own size are its text.
+    if _is_display(paragraph, body=max(body, style.body_size)):
         return True
     if not all(line.is_bold and not line.is_italic for line in paragraph.lines) or first.size < 0.95 * body:
         return False

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from taxkg_assets.extraction.layout.lines import are_joined
+from taxkg_assets.extraction.layout.lines import LIST_MARKS, are_joined
 from taxkg_assets.extraction.layout.ruling import Ruling
 from taxkg_assets.extraction.pdf.model import Span
 from taxkg_assets.rules.anchored_search import matches_any
@@ -219,7 +219,7 @@ def join_text(runs: Iterable[Run]) -> str:
         part = _join_line(line)
         if text.endswith("-") and len(text) > 1 and text[-2].islower() and part[:1].islower():
             text = text[:-1] + part
-        elif text.endswith(("/", "—")):
+        elif text.endswith(("/", "—")) and part[:1] not in LIST_MARKS:
             text += part
         else:
             text = f"{text} {part}" if text else part

@@ -340,7 +340,8 @@ def _attach_form(text: str, mention: Mention, mentions: list[Mention], *, after:
         follows = other.group[0] >= end and after.match(text[end : other.group[0]]) is not None
         follows = follows and not is_put_into(text, mention, other)
         form = _named_form(other)
-        leads = form and other.group[1] <= start and leads_to(text[other.group[1] : start])
+        between = text[other.group[1] : start] if other.group[1] <= start else None
+        leads = between is not None and (leads_to(between) if form else _holds_chapter(other, mention, between))
         if not (follows or leads):
             continue
         if mention.kind == "section":
@@ -349,6 +350,12 @@ def _attach_form(text: str, mention: Mention, mentions: list[Mention], *, after:
         if form:
             return replace(mention, target_form=form)
     return mention
+
+
+def _holds_chapter(publication: Mention, chapter: Mention, between: str) -> bool:
+    """Decide whether a chapter named right after a publication is one of it, as in `Pub. 999, chapter 3`."""
+    is_chapter = chapter.rule_id == "numbered_chapter" and publication.kind == "publication"
+    return is_chapter and between.strip(" ") == ","
 
 
 def _named_form(mention: Mention) -> str:

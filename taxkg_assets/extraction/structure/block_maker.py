@@ -231,7 +231,9 @@ class BlockMaker:
                 block.level, block.path, block.source = paragraph.level, paragraph.path, source
                 block.is_under_title = paragraph.is_under_title
             is_continued = True
-        state.open_path = first.path
+        # What belongs to a table floats: the paragraph before it may still go on after it.
+        if not (first.heads_table or first.is_caption or first.is_under_title):
+            state.open_path = first.path
 
     def _find_source(self, paragraph: Paragraph) -> str:
         """Decide whether the layout sees a tagged paragraph as one, too, and a heading as a heading."""

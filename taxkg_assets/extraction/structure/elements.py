@@ -164,7 +164,7 @@ def _tagged_blocks(
     page: Page, lines: list[Line], state: DocumentState, *, regions: Sequence[TableRegion]
 ) -> list[Block]:
     """Find the blocks of a page by its structure tags."""
-    parts = sort_text(page, lines, state.style)
+    parts = sort_text(page, lines, state.style, tables=regions)
     maker = BlockMaker(page, state, _find_marks(page, lines, state, icons=parts.callout_icons))
     units = find_units(page, parts.loose, regions=regions)
     add_units(maker, page, units, regions=regions)

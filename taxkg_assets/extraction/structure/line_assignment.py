@@ -134,6 +134,7 @@ def sort_text(
     *,
     claims: Mapping[int, TableRegion | FaceBox] = MappingProxyType({}),
     boxes: Sequence[FaceBox] = (),
+    tables: Sequence[TableRegion] = (),
 ) -> Parts:
     """Sort lines without a reading order, as on a page whose tags give it: `loose` has the text, `items` is empty.
 
@@ -143,6 +144,7 @@ def sort_text(
         style: Type sizes of the document.
         claims: Claimed rectangles by number.
         boxes: Boxes of its face.
+        tables: Rectangles around the cells of its tagged tables: what is inside one is no furniture.
 
     Returns:
         Furniture, icons and text, and the lines inside each claimed rectangle.
@@ -153,6 +155,7 @@ def sort_text(
     kept = find_lines_into_foot(page, lines, style) | find_lines_from_head(page, lines, style)
     kept |= _adjacent_fields(page, lines)
     kept |= _counted_lines(lines) if is_face else find_address_lines(page, lines, style)
+    kept |= {id(line) for line in lines if any(_encloses(table, line) for table in tables)} if tables else set()
     marks = _find_marks(page, lines) if is_face else set()
     if boxes:
         lines = [part for line in lines for part in _split_by_boxes(line, boxes)]
@@ -178,6 +181,11 @@ def sort_text(
         else:
             parts.loose.append(line)
     return parts
+
+
+def _encloses(table: TableRegion, line: Line) -> bool:
+    x, y = (line.x0 + line.x1) / 2, (line.y0 + line.y1) / 2
+    return table.x0 < x < table.x1 and table.y0 < y < table.y1
 
 
 def _split_by_boxes(line: Line, boxes: Sequence[FaceBox]) -> list[Line]:

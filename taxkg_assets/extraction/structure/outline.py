@@ -61,6 +61,22 @@ def matches_grammar(group: str, text: str) -> bool:
     return any(rule.pattern.search(text) for rule in load_rules("section_grammar", group))
 
 
+def find_continued(text: str) -> str:
+    """Read the title that a heading with "continued" carries on.
+
+    Args:
+        text: The heading.
+
+    Returns:
+        The words before "continued"; empty for a heading without it.
+    """
+    for rule in load_rules("section_grammar", "continued"):
+        match = rule.pattern.search(text)
+        if match is not None:
+            return text[: match.start()].rstrip()
+    return ""
+
+
 def find_outline(blocks: Sequence[Block], *, identity: Identity) -> list[Heading]:
     """Find the headings among blocks and give each its parent, kind and key.
 
@@ -126,6 +142,8 @@ class _Outline:
             )
         around = list(self._stack)
         parent = self._find_parent(block, rank, follows_heading=follows_heading)
+        begun = self._find_begun(block)
+        parent = headings[begun].parent if begun is not None else parent
         if kind == "section" and parent >= 0 and block.role != "SectionHeader":
             kind = "subsection"
         form = _form_of(block, parent, headings, identity=self.identity, is_chapter=rank[0] == 0)
@@ -155,6 +173,11 @@ class _Outline:
         elif block.role == "SubsectionHeader" or block.level > 0:
             # The title of a table opens nothing and, unless it is set like that of a section, closes nothing.
             self._stack = around
+
+    def _find_begun(self, block: Block) -> int | None:
+        """Find the title of the table that goes on under a title with "continued"; None for another heading."""
+        title = find_continued(block.text) if block.heads_table else ""
+        return next((ix for ix, one in enumerate(self.headings) if title and one.text == title), None)
 
     def turn_picture(self) -> None:
         """Enter pages that are pictures, or leave them: the headings around them stay open."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import dataframely as dy
 import polars as pl
@@ -11,7 +11,7 @@ import polars as pl
 from taxkg_assets.extraction.layout.lines import Piece
 from taxkg_assets.extraction.layout.paragraphs import matches
 from taxkg_assets.extraction.structure.blocks import CONTENT_ROLES, Block
-from taxkg_assets.extraction.structure.outline import matches_grammar
+from taxkg_assets.extraction.structure.outline import find_continued, matches_grammar
 from taxkg_assets.schemas import Anchors, Sections, Tables, dtypes, validated
 
 _PIECE = {
@@ -52,6 +52,8 @@ class _Owners:
     # The heading that continues after a table with a title of its own.
     around_table: str | None = None
     heads_table: bool = False
+    # The first title of each table, which owns what later pages carry on.
+    tables: dict[str, str] = field(default_factory=dict)
 
     def enter(self, block: Block) -> None:
         """Pass a heading; under "… (continued)" the text continues to belong to what came before it."""
@@ -65,6 +67,12 @@ class _Owners:
         if block.heads_table and not self.heads_table:
             self.around_table = self.current
         self.heads_table = block.heads_table
+        if block.heads_table:
+            begun = self.tables.get(find_continued(heading))
+            if begun is not None:
+                self.current = begun
+                return
+            self.tables.setdefault(heading, anchor_id)
         if matches_grammar("continued", heading) and self.current is not None and not block.is_run_in:
             return
         self.current = anchor_id
@@ -134,7 +142,8 @@ def _find_rows(blocks: Sequence[Block], owners: _Owners, *, titles: dict[str, st
             (open_row, owners.current), around = around, None
         if block.is_heading and not block.is_continued:
             owners.enter(block)
-            open_row = None
+            # The title of a table floats with it.
+            open_row = open_row if block.heads_table else None
         if block.role not in CONTENT_ROLES:
             continue
         anchor_id = owners.owner(block)
