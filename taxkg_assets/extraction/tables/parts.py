@@ -12,6 +12,10 @@ from taxkg_assets.extraction.tables.headers import amount_frac, find_banners, is
 from taxkg_assets.rules.loader import load_rules
 
 
+# Signs that multiply or divide, set in a column of their own.
+_FACTOR_SIGNS = frozenset({"x", "X", "×", "÷"})
+
+
 @dataclass(frozen=True, slots=True)
 class Part:
     """Columns that belong together; tables set side by side have several parts. `stubs` name the rows."""
@@ -66,7 +70,7 @@ def _count_stubs(grid: Grid, paths: Sequence[str], first: int, last: int) -> int
     """Count the columns that name a row: range ends, conditions, bold columns, else as many as tell rows apart."""
     most = last - first
     count = 1
-    if _is_single_row(grid, paths, first, last):
+    if _is_single_row(grid, paths, first, last) or (not any(paths) and _is_formula(grid)):
         return 0
     shared = sum(1 for _ in takewhile(lambda path: path == paths[first], paths[first : last + 1]))
     if paths[first] and 1 < shared <= most:
@@ -110,6 +114,13 @@ def _is_single_row(grid: Grid, paths: Sequence[str], first: int, last: int) -> b
     """Decide whether a table is one row of amounts, each under its own header: then none of them names the others."""
     texts = [join_text(grid.rows[-1].cells.get(column, ())) for column in range(first, last + 1)]
     return len(grid.rows) == 2 and all(map(is_amount, texts)) and all(paths[first : last + 1])
+
+
+def _is_formula(grid: Grid) -> bool:
+    """Decide whether rows are those of formulas with fractions: their factors name nothing."""
+    signs = [any(join_text(cell) in _FACTOR_SIGNS for cell in row.cells.values()) for row in grid.rows]
+    # Of each formula, a row of numerators and the sign is followed by one of denominators.
+    return any(signs) and 3 * sum(signs) >= len(signs) and not all(signs)
 
 
 def _is_shared(grid: Grid, column: int, last: int) -> bool:

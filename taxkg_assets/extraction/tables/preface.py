@@ -47,6 +47,25 @@ def split_frame(grid: Grid) -> tuple[Frame, Grid]:
     Returns:
         Both, and the grid of the rest; no rows and the same grid where there are none.
     """
+    fields, grid = _split_fields(grid)
+    frame, grid = _split_ruled(grid)
+    return (replace(frame, preface=(*fields, *frame.preface)) if fields else frame), grid
+
+
+def _split_fields(grid: Grid) -> tuple[tuple[Row, ...], Grid]:
+    """Separate the rows of blanks to fill in at the top of a statement: each names them, as `Name:`, and heads nothing."""
+    first = next((ix for ix, row in enumerate(grid.rows) if not _names_blanks(row)), len(grid.rows))
+    if not first or len(grid.rows) - first < 2:
+        return (), grid
+    return tuple(grid.rows[:first]), replace(grid, rows=grid.rows[first:])
+
+
+def _names_blanks(row: Row) -> bool:
+    return len(row.cells) > 1 and all(join_text(cell).endswith(":") for cell in row.cells.values())
+
+
+def _split_ruled(grid: Grid) -> tuple[Frame, Grid]:
+    """Separate the rows beyond a drawn line that the table's verticals do not cross."""
     spans = _find_verticals(grid)
     if not spans:
         return _NO_FRAME, grid

@@ -76,7 +76,7 @@ def find_tables(page: Page, *, is_face: bool | None = None) -> list[FoundTable]:
     above: tuple[Box, str] | None = None
     for drawing in drawings:
         table = _read_table(page, drawing)
-        if table is None:
+        if table is None or is_text_box(table):
             continue
         caption = "" if table.is_titled else _find_caption(runs, drawing.box, drawings)
         if not (caption or table.is_titled) and above is not None and _follows(above[0], drawing.box):
@@ -84,6 +84,17 @@ def find_tables(page: Page, *, is_face: bool | None = None) -> list[FoundTable]:
         above = (drawing.box, caption)
         tables.append(replace(table, title=", ".join(part for part in (caption, table.title) if part)))
     return tables
+
+
+def is_text_box(table: FoundTable) -> bool:
+    """Return whether a table is a frame around text: one row without headers, with more words than any cell has.
+
+    Args:
+        table: The table.
+    """
+    cells = [cell for cell in table.cells if cell.col_ix != NOTE_COLUMN]
+    is_row = not any(table.headers) and len({cell.row_ix for cell in cells}) == 1
+    return is_row and max(len(cell.text.split()) for cell in cells) > load_tables().regions.max_cell_words
 
 
 def find_unread_boxes(page: Page, *, is_face: bool) -> list[Box]:

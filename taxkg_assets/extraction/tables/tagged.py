@@ -21,7 +21,7 @@ from taxkg_assets.extraction.pdf.model import Page, Span
 from taxkg_assets.extraction.tables.cells import NOTE_COLUMN, PATH_SEPARATOR, Cell, FoundTable
 from taxkg_assets.extraction.tables.grid import Box
 from taxkg_assets.extraction.tables.row_cells import CellRow, RowCell, hull_of
-from taxkg_assets.extraction.tables.tables import find_caption, find_tables, read_grid
+from taxkg_assets.extraction.tables.tables import find_caption, find_tables, is_text_box, read_grid
 from taxkg_assets.extraction.tables.tag_grid import build_grid
 from taxkg_assets.extraction.tables.worksheet_parts import find_inner_tables, is_amount_row
 from taxkg_assets.extraction.tables.worksheets import are_worksheet_rows, read_worksheet
@@ -175,7 +175,7 @@ def find_tagged_tables(
             grid = build_grid(page, body, ruling)
             carried = headed.get(path, ())
             table = read_grid(page, grid, _count_header_rows(body), carried=carried) if grid is not None else None
-        if table is None:
+        if table is None or is_text_box(table):
             continue
         box = hull_of([run for row in rows for cell in row for run in cell.runs])
         caption = find_caption(runs_of_page, box)
