@@ -30,6 +30,7 @@ _PLACE = attrgetter("base", "x0")
 _TIES = "\u00ad-/—–)"
 # A subdivision of a law, which goes on without a blank; longer words in parentheses have one before them.
 _SUBDIVISION = re.compile(r"\(\w{1,5}\)")
+_CENTURIES = ("19", "20")
 LIST_MARKS = frozenset("•●▪■◦‣∙·►▶")
 """Signs that begin a list item: no line is tied to them, whatever it ends with."""
 
@@ -246,6 +247,9 @@ def join_row(run: list[Line]) -> Line:
 
 def _touches(before: Line, line: Line) -> bool:
     """Decide whether two pieces of a line meet without a blank, as a link does with the comma after it."""
+    if before.text in _CENTURIES and line.text.isdigit() and len(line.text) == 2:
+        # The year of an annual product, in two typefaces.
+        return abs(line.x0 - before.x1) < _JOINED_SIZES * max(before.size, line.size)
     if before.spans[-1].text[-1:].isspace() or line.spans[0].text[:1].isspace():
         return False
     return are_joined(before.text, line.text, gap=line.x0 - before.x1, size=max(before.size, line.size))

@@ -16,6 +16,7 @@ from taxkg_assets.rules.loader import load_rules
 from taxkg_assets.rules.models.navigation import load_navigation
 
 RULE_ID = "link"
+_WEB = ("http", "https")
 _LED = ("section", "table")
 _KEYED = ("box", "line")
 _COLUMNS = ("target_anchor_id", "target_element_id", "target_table_id", "target_publisher_id")
@@ -57,11 +58,21 @@ class LinkedTexts:
         return cls(found)
 
     def add_mentions(self, element_id: str, mentions: list[Mention], *, text: str) -> list[Mention]:
-        """Add a mention for the words of each link to a place of the document that no rule names."""
+        """Add a mention for the words of each link that no rule names: of a place of the document, or of the web."""
+        printed = {_fold_address(mention.target) for mention in mentions if mention.kind == "url"}
         added = [
-            Mention("section", words.text.strip(" .,;:"), words.start, words.end, (words.start, words.end), RULE_ID)
+            Mention(
+                "section" if words.is_inside else "url",
+                words.text.strip(" .,;:") if words.is_inside else _read_address(words.target["url"]),
+                words.start,
+                words.end,
+                (words.start, words.end),
+                RULE_ID,
+            )
             for words in self.by_element.get(element_id, ())
-            if words.is_inside and not _is_named(words, mentions) and _says_something(text[words.start : words.end])
+            if (words.is_inside or _fold_address(_read_address(words.target["url"])) not in {"", *printed})
+            and not _is_named(words, mentions)
+            and _says_something(text[words.start : words.end])
         ]
         if not added:
             return mentions
@@ -108,6 +119,16 @@ def _count_shared(words: LinkedWords, mention: Mention) -> int:
 
 def _is_named(words: LinkedWords, mentions: Iterable[Mention]) -> bool:
     return any(covers(words, mention) for mention in mentions)
+
+
+def _read_address(url: str) -> str:
+    """Read the address of a page of the web as texts print one, without its scheme; empty for one of mail."""
+    scheme, _, address = url.partition("://")
+    return address.rstrip("/") if scheme in _WEB else ""
+
+
+def _fold_address(address: str) -> str:
+    return address.casefold().removeprefix("www.")
 
 
 def _says_something(words: str) -> bool:
