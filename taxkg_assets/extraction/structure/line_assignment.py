@@ -154,7 +154,7 @@ def sort_text(
     is_face = is_face_page(page, box_count=len(boxes))
     kept = find_lines_into_foot(page, lines, style) | find_lines_from_head(page, lines, style)
     kept |= _adjacent_fields(page, lines)
-    kept |= _counted_lines(lines) if is_face else find_address_lines(page, lines, style)
+    kept |= _counted_lines(page, lines) if is_face else find_address_lines(page, lines, style)
     kept |= {id(line) for line in lines if any(_encloses(table, line) for table in tables)} if tables else set()
     marks = _find_marks(page, lines) if is_face else set()
     if boxes:
@@ -348,11 +348,14 @@ def _adjacent_fields(page: Page, lines: Sequence[Line]) -> set[int]:
     if not page.widgets:
         return set()
     low = [line for line in lines if is_in_lone_foot(line, page) and not matches("artifacts", line.text)]
-    return {id(line) for line in low if any(field.y0 <= (line.y0 + line.y1) / 2 <= field.y1 for field in page.widgets)}
+    return {id(line) for line in low if _is_on_field(page, line)}
 
 
-def _counted_lines(lines: Sequence[Line]) -> set[int]:
-    """Find numbers that count on from the one above them: at the foot of a face they are no page numbers."""
+def _counted_lines(page: Page, lines: Sequence[Line]) -> set[int]:
+    """Find numbers that count on from the one above them: at the foot of a face they are no page numbers.
+
+    The one above is near, or the number is on the row of a field.
+    """
     numbers = [line for line in lines if line.text.isdigit()]
     return {
         id(line)
@@ -360,5 +363,10 @@ def _counted_lines(lines: Sequence[Line]) -> set[int]:
         for above in numbers
         if int(line.text) == int(above.text) + 1
         and abs(line.x0 - above.x0) < _COLUMN_PT
-        and 0 < line.base - above.base < _NEXT_ROW_SIZES * line.size
+        and 0 < line.base - above.base
+        and (line.base - above.base < _NEXT_ROW_SIZES * line.size or _is_on_field(page, line))
     }
+
+
+def _is_on_field(page: Page, line: Line) -> bool:
+    return any(field.y0 <= (line.y0 + line.y1) / 2 <= field.y1 for field in page.widgets)

@@ -17,6 +17,7 @@ from taxkg_assets.extraction.layout.text_runs import Run, find_lines, is_caption
 from taxkg_assets.extraction.pdf.model import Page, Source
 from taxkg_assets.extraction.tables.carried_headers import carry_headers
 from taxkg_assets.extraction.tables.cells import NOTE_COLUMN, PATH_SEPARATOR, Cell, FoundTable, find_cells
+from taxkg_assets.extraction.tables.condition_tables import find_condition_tables
 from taxkg_assets.extraction.tables.grid import Box, Drawing, Grid, find_grid
 from taxkg_assets.extraction.tables.header_blocks import find_header_blocks
 from taxkg_assets.extraction.tables.headers import count_header_rows, find_later_headers, is_worksheet
@@ -26,6 +27,7 @@ from taxkg_assets.extraction.tables.printed_worksheets import find_worksheet_row
 from taxkg_assets.extraction.tables.regions import find_drawings
 from taxkg_assets.extraction.tables.repeated_headers import spread_over_repeats
 from taxkg_assets.extraction.tables.spread_names import join_spread_names
+from taxkg_assets.extraction.tables.tag_grid import build_grid
 from taxkg_assets.extraction.tables.worksheets import are_worksheet_rows, read_worksheet
 from taxkg_assets.rules.anchored_search import matches_any
 from taxkg_assets.rules.models.tables import load_tables
@@ -152,6 +154,10 @@ def _read_table(page: Page, drawing: Drawing) -> FoundTable | None:
     lines = find_worksheet_rows(drawing)
     if lines and are_worksheet_rows(lines):
         return read_worksheet(page.page, lines)
+    conditions = find_condition_tables(drawing.runs) if drawing.is_open and page.widgets else []
+    if conditions:
+        tagged = build_grid(page, conditions[0], drawing.ruling)
+        return read_grid(page, tagged, 1) if tagged is not None else None
     grid = find_grid(drawing)
     if len(grid.columns) < 2 or len(grid.rows) < 2 or not _is_plausible(grid):
         return None

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 from taxkg_assets.extraction.layout.text_runs import Run, find_lines, is_amount, is_caption
 from taxkg_assets.extraction.pdf.model import Page, Span
+from taxkg_assets.extraction.tables.condition_tables import find_condition_tables
 from taxkg_assets.extraction.tables.grid import Box
+from taxkg_assets.extraction.tables.row_cells import hull_of
 from taxkg_assets.rules.models.tables import load_tables
 
 # Left end, right end and height of a dotted leader.
@@ -25,6 +27,8 @@ class _LeaderRow:
 def find_open_boxes(page: Page, runs: Sequence[Run], leaders: Sequence[Leader], *, taken: Sequence[Box]) -> list[Box]:
     """Find the rectangles of leader tables outside of those taken; lists of contents are none.
 
+    A page with fields has only tables of conditions.
+
     Args:
         page: The page.
         runs: Its runs.
@@ -35,7 +39,9 @@ def find_open_boxes(page: Page, runs: Sequence[Run], leaders: Sequence[Leader], 
         Rectangles in points.
     """
     if page.widgets:
-        return []
+        return [
+            hull_of([run for row in rows for cell in row for run in cell.runs]) for rows in find_condition_tables(runs)
+        ]
     rows = [row for row in _find_leader_rows(leaders, runs) if not any(box.holds(row.amount) for box in taken)]
     chains: list[list[_LeaderRow]] = []
     for row in sorted(rows, key=lambda row: (row.amount.middle, row.amount.x0)):

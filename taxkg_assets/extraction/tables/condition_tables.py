@@ -1,0 +1,82 @@
+"""Condition tables inside the lines of a form: bold heads, `IF` first and `THEN` last, over rows of names and amounts.
+
+Nothing is drawn around them, and dots lead over their columns, so that only the heads tell the columns.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from taxkg_assets.extraction.layout.text_runs import Run, find_lines, is_amount
+from taxkg_assets.extraction.tables.row_cells import CellRow, RowCell
+from taxkg_assets.rules.anchored_search import matches_any
+from taxkg_assets.rules.models.tables import load_tables
+
+# Rows begin and end within this distance of the heads above them.
+_EDGE_PT = 4.0
+# The next row follows within this number of type sizes.
+_NEXT_ROW_SIZES = 2.0
+_LEADERS = re.compile(r"^(?:\s*\.)+\s+|(?:\s*\.)+\s*$")
+
+
+def find_condition_tables(runs: Sequence[Run]) -> list[list[CellRow]]:
+    """Find the condition tables among the runs of a form's page.
+
+    Args:
+        runs: Runs of the page, or of a rectangle of it.
+
+    Returns:
+        Rows of each table from top to bottom, the heads first.
+    """
+    lines = find_lines(runs)
+    tables: list[list[CellRow]] = []
+    for ix, line in enumerate(lines):
+        heads = _find_heads(line)
+        rows = _find_rows(heads, lines[ix + 1 :]) if heads else []
+        if len(rows) >= load_tables().regions.open_min_rows:
+            first = [RowCell(number, True, runs=[head]) for number, head in enumerate(heads)]
+            tables.append([first, *(_read_row(heads, row) for row in rows)])
+    return tables
+
+
+def _find_heads(line: Sequence[Run]) -> list[Run]:
+    """Find the heads of a condition table on a line: from the one with IF to the one with THEN."""
+    bold = [run for run in line if run.is_bold]
+    first = next((ix for ix, run in enumerate(bold) if matches_any("tables", "condition_starts", run.text)), None)
+    if first is None:
+        return []
+    heads = bold[first:]
+    last = next((ix for ix, run in enumerate(heads) if matches_any("tables", "conclusion_starts", run.text)), 0)
+    return heads[: last + 1] if last else []
+
+
+def _find_rows(heads: Sequence[Run], lines: Sequence[Sequence[Run]]) -> list[list[Run]]:
+    """Find the rows under heads: each begins below the first one and has an amount below the last one."""
+    left, last, above = heads[0].x0, heads[-1], heads[0].middle
+    rows: list[list[Run]] = []
+    for line in lines:
+        row = [run for run in line if left - _EDGE_PT <= run.x0 and run.x1 <= last.x1 + _EDGE_PT]
+        if not row:
+            # Beside the table, as a brace is.
+            continue
+        has_amount = any(run.x1 > last.x0 and is_amount(run.text) for run in row)
+        if not has_amount or abs(row[0].x0 - left) > _EDGE_PT:
+            break
+        if row[0].middle - above > _NEXT_ROW_SIZES * last.size_pt:
+            break
+        rows.append(row)
+        above = row[0].middle
+    return rows
+
+
+def _read_row(heads: Sequence[Run], row: Sequence[Run]) -> CellRow:
+    """Give each run of a row to the head that it is below, without the dots of a leader."""
+    cells: dict[int, RowCell] = {}
+    for run in row:
+        text = _LEADERS.sub("", run.text).strip()
+        number = max((ix for ix, head in enumerate(heads) if head.x0 - _EDGE_PT <= run.center), default=0)
+        if text:
+            cells.setdefault(number, RowCell(number, False)).runs.append(replace(run, text=text))
+    return [cells[number] for number in sorted(cells)]
