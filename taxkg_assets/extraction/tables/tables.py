@@ -30,6 +30,7 @@ from taxkg_assets.extraction.tables.spread_names import join_spread_names
 from taxkg_assets.extraction.tables.tag_grid import build_grid
 from taxkg_assets.extraction.tables.worksheets import are_worksheet_rows, read_worksheet
 from taxkg_assets.rules.anchored_search import matches_any
+from taxkg_assets.rules.loader import find_rule
 from taxkg_assets.rules.models.tables import load_tables
 
 
@@ -81,7 +82,8 @@ def find_tables(page: Page, *, is_face: bool | None = None) -> list[FoundTable]:
         if table is None or is_text_box(table):
             continue
         caption = "" if table.is_titled else _find_caption(runs, drawing.box, drawings)
-        if not (caption or table.is_titled) and above is not None and _follows(above[0], drawing.box):
+        is_shared = above is not None and (_follows(above[0], drawing.box) or _is_beside(above[0], drawing.box))
+        if not (caption or table.is_titled) and above is not None and is_shared:
             caption = above[1]
         above = (drawing.box, caption)
         tables.append(replace(table, title=", ".join(part for part in (caption, table.title) if part)))
@@ -281,7 +283,8 @@ def _find_caption(runs: Sequence[Run], box: Box, drawings: Sequence[Drawing]) ->
         # A caption may run on in lines that are not bold; without a number above them they are no title.
         if titled == len(picked) - 1 and (not titled or line[0].is_bold):
             titled += 1
-            has_head = has_head or any(run.is_bold for run in line)
+            # The title of a table that goes on may be set in several types, none of them bold throughout.
+            has_head = has_head or any(run.is_bold or _is_continued(run) for run in line)
         if len(picked) >= limits.caption_lines:
             break
     return _join_lines(picked[: min(titled, limits.title_lines)][::-1]) if has_head else ""
@@ -312,6 +315,15 @@ def _follows(above: Box, below: Box) -> bool:
     """Decide whether a box is right under another of the same width, so that one caption covers both."""
     gap = load_tables().regions.caption_gap_pt
     return abs(above.x0 - below.x0) <= 4 and abs(above.x1 - below.x1) <= 4 and 0 <= below.y0 - above.y1 <= gap
+
+
+def _is_beside(left: Box, right: Box) -> bool:
+    """Decide whether two boxes of one height are set side by side, so that one caption covers both."""
+    return abs(left.y0 - right.y0) <= 4 and abs(left.y1 - right.y1) <= 4 and left.x1 < right.x0 + 4
+
+
+def _is_continued(run: Run) -> bool:
+    return find_rule("tables", "captions", "continued").pattern.search(run.text) is not None
 
 
 def _row(document_id: str, number: int, table: FoundTable) -> dict[str, Any]:
