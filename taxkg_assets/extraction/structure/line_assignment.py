@@ -363,7 +363,7 @@ def _counted_lines(page: Page, lines: Sequence[Line]) -> set[int]:
         for above in numbers
         if int(line.text) == int(above.text) + 1
         and abs(line.x0 - above.x0) < _COLUMN_PT
-        and 0 < line.base - above.base
+        and line.base - above.base > 0
         and (line.base - above.base < _NEXT_ROW_SIZES * line.size or _is_on_field(page, line))
     }
 

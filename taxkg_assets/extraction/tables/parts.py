@@ -11,7 +11,6 @@ from taxkg_assets.extraction.tables.grid import Grid
 from taxkg_assets.extraction.tables.headers import amount_frac, find_banners, is_group_row, is_worksheet
 from taxkg_assets.rules.loader import load_rules
 
-
 # Signs that multiply or divide, set in a column of their own.
 _FACTOR_SIGNS = frozenset({"x", "X", "×", "÷"})
 

@@ -53,7 +53,7 @@ def split_frame(grid: Grid) -> tuple[Frame, Grid]:
 
 
 def _split_fields(grid: Grid) -> tuple[tuple[Row, ...], Grid]:
-    """Separate the rows of blanks to fill in at the top of a statement: each names them, as `Name:`, and heads nothing."""
+    """Separate the rows of blanks to fill in at the top of a statement: each names them, as `Name:`, and heads none."""
     first = next((ix for ix, row in enumerate(grid.rows) if not _names_blanks(row)), len(grid.rows))
     if not first or len(grid.rows) - first < 2:
         return (), grid
