@@ -16,7 +16,8 @@ def carry_headers(tables: Iterable[FoundTable]) -> list[FoundTable]:
         tables: Tables of a document, in order.
 
     Returns:
-        The same tables; cells of continued ones have the headers of their columns, and names with both ends of ranges.
+        The same tables; cells of continued ones have the headers of their columns, and names with both ends of ranges
+        and the group that was open.
     """
     carried: list[FoundTable] = []
     for table in tables:
@@ -29,8 +30,33 @@ def carry_headers(tables: Iterable[FoundTable]) -> list[FoundTable]:
         elif before is not None and before.path and before.path == table.path:
             is_own = table.title and not _repeats_headers(table.title, before.headers)
             table = replace(table, title=table.title if is_own else before.title)
+        if before is not None and before.path and before.path == table.path and table.region.kind == "ruled":
+            table = _with_group(table, _find_last_group(before))
         carried.append(table)
     return carried
+
+
+def _find_last_group(table: FoundTable) -> str:
+    """Find the group that the last row of a table is in; empty for none."""
+    last = next((cell for cell in reversed(table.cells) if cell.col_ix == 0), None)
+    return last.row_path if last is not None and last.row_path != last.text else ""
+
+
+def _with_group(table: FoundTable, group: str) -> FoundTable:
+    """Put the first rows of a continued table, up to its first group, into the one that is open on the page before."""
+    if not group:
+        return table
+    grouped = {cell.row_ix for cell in table.cells if cell.col_ix == 0 and cell.row_path not in ("", cell.text)}
+    first = min(grouped, default=len(table.cells))
+    cells = tuple(
+        replace(cell, row_path=PATH_SEPARATOR.join(part for part in (group, cell.row_path) if part))
+        if cell.row_ix < first and cell.col_ix > 0
+        else replace(cell, row_path=group)
+        if cell.row_ix < first and cell.col_ix == 0
+        else cell
+        for cell in table.cells
+    )
+    return replace(table, cells=cells)
 
 
 def _repeats_headers(title: str, headers: Sequence[str]) -> bool:

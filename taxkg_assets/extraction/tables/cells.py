@@ -69,6 +69,10 @@ class _Groups:
             self.texts = [join_text(row.cells[0])] * len(self.texts)
             return True
         is_group = is_group_row(grid, row)
+        if is_group and all(is_group_row(grid, below) for below in grid.rows[row_ix + 1 :]):
+            # Names over blanks at the end of a table, which no rows follow: lines of their own, outside of the group.
+            self.texts, self.is_open = [""] * len(self.texts), False
+            return False
         if is_group:
             self.indent_x0 = None
             for text, left, right in group_columns(grid, row):

@@ -24,6 +24,7 @@ _STROKE_GAP_PT = 8.0
 _BOX_FRAC = 0.3
 # Between words of one sentence the gap is at most this part of the type size.
 _WORD_GAP_SIZES = 0.6
+_FIELD_ROWS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,8 @@ def split_frame(grid: Grid) -> tuple[Frame, Grid]:
 def _split_fields(grid: Grid) -> tuple[tuple[Row, ...], Grid]:
     """Separate the rows of blanks to fill in at the top of a statement: each names them, as `Name:`, and heads none."""
     first = next((ix for ix, row in enumerate(grid.rows) if not _names_blanks(row)), len(grid.rows))
-    if not first or len(grid.rows) - first < 2:
+    # One row with colons may be the header.
+    if first < _FIELD_ROWS or len(grid.rows) - first < 2:
         return (), grid
     return tuple(grid.rows[:first]), replace(grid, rows=grid.rows[first:])
 
