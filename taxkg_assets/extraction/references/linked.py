@@ -38,6 +38,12 @@ class LinkedWords:
         """Whether it leads to a place of the document."""
         return self.target["url"] is None
 
+    @property
+    def address(self) -> str:
+        """The page of the web that it leads to, as texts print one, without its scheme; empty for none."""
+        scheme, _, address = (self.target["url"] or "").partition("://")
+        return address.rstrip("/") if scheme in _WEB else ""
+
 
 @dataclass(frozen=True, slots=True)
 class LinkedTexts:
@@ -59,21 +65,16 @@ class LinkedTexts:
 
     def add_mentions(self, element_id: str, mentions: list[Mention], *, text: str) -> list[Mention]:
         """Add a mention for the words of each link that no rule names: of a place of the document, or of the web."""
-        printed = {_fold_address(mention.target) for mention in mentions if mention.kind == "url"}
-        added = [
-            Mention(
-                "section" if words.is_inside else "url",
-                words.text.strip(" .,;:") if words.is_inside else _read_address(words.target["url"]),
-                words.start,
-                words.end,
-                (words.start, words.end),
-                RULE_ID,
-            )
-            for words in self.by_element.get(element_id, ())
-            if (words.is_inside or _fold_address(_read_address(words.target["url"])) not in {"", *printed})
-            and not _is_named(words, mentions)
-            and _says_something(text[words.start : words.end])
-        ]
+        addresses = {_fold_address(mention.target) for mention in mentions if mention.kind == "url"}
+        added: list[Mention] = []
+        for words in self.by_element.get(element_id, ()):
+            kind, target = ("section", words.text.strip(" .,;:")) if words.is_inside else ("url", words.address)
+            # Words of a web link may say less than what they are part of, such as a ruling with its place of print.
+            is_named = _is_named(words, mentions) if words.is_inside else _is_touched(words, mentions)
+            is_known = is_named or (kind == "url" and _fold_address(target) in {"", *addresses})
+            if not is_known and _says_something(text[words.start : words.end]):
+                place = (words.start, words.end)
+                added.append(Mention(kind, target, words.start, words.end, place, RULE_ID))
         if not added:
             return mentions
         return sorted([*mentions, *added], key=lambda mention: (mention.start, mention.end, mention.target))
@@ -121,10 +122,8 @@ def _is_named(words: LinkedWords, mentions: Iterable[Mention]) -> bool:
     return any(covers(words, mention) for mention in mentions)
 
 
-def _read_address(url: str) -> str:
-    """Read the address of a page of the web as texts print one, without its scheme; empty for one of mail."""
-    scheme, _, address = url.partition("://")
-    return address.rstrip("/") if scheme in _WEB else ""
+def _is_touched(words: LinkedWords, mentions: Iterable[Mention]) -> bool:
+    return any(_count_shared(words, mention) for mention in mentions)
 
 
 def _fold_address(address: str) -> str:

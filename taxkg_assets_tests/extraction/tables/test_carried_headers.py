@@ -32,6 +32,20 @@ def test_a_continued_table_has_each_header_once_and_rows_with_both_ends() -> Non
     ]
 
 
+def test_the_open_group_goes_on_over_the_page() -> None:
+    box, none = _BOX, ("", "")
+    first = (Cell(0, 0, "Birds > Gulls", "", "101", box), Cell(0, 1, "Birds > Gulls > 101", "", "Herring gull", box))
+    rest = (
+        Cell(0, 0, "102", "", "102", box),
+        Cell(0, 1, "102", "", "Common gull", box),
+        Cell(2, 0, "Fish", "", "201", box),
+        Cell(2, 1, "Fish > 201", "", "Eel", box),
+    )
+    _, continued = carry_headers([_table(1, none, first), _table(2, none, rest)])
+    paths = ["Birds > Gulls", "Birds > Gulls > 102", "Fish", "Fish > 201"]
+    assert [cell.row_path for cell in continued.cells] == paths
+
+
 def test_a_second_column_that_ends_no_range_names_nothing() -> None:
     headers = ("Hive", "Wax", "Fee")
     rest = (Cell(1, 0, "A", "", "A", _BOX), Cell(1, 1, "A", "", "50", _BOX), Cell(1, 2, "A", "", "7.50", _BOX))

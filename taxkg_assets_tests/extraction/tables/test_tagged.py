@@ -101,6 +101,68 @@ def test_a_title_owns_its_table_and_not_what_follows() -> None:
     assert [heading[anchor] for anchor in tables["anchor_id"]] == ["Prices of a Pound"]
 
 
+def test_a_table_that_goes_on_is_owned_by_its_first_title() -> None:
+    pdf = TaggedPdf().put("H2", "Sale of Honey", face="b", size=14).put("P", *fill(3))
+    for page, title in enumerate(("Prices of a Pound", "Prices of a Pound—Continued")):
+        pdf.put("P", title, face="b", size=12, gap=10)
+        with pdf.tag("Table"):
+            pdf.row(*zip(COLUMNS[:3], ("Kind", "Spring", "Autumn"), strict=True), kind="TH", face="b")
+            pdf.row(*zip(COLUMNS[:3], ("Clover", "2.50", "3.50"), strict=True))
+            pdf.row(*zip(COLUMNS[:3], ("Heather", "4.50", "5.50"), strict=True))
+        if page == 0:
+            pdf.turn().put("H2", "Sale of Wax", face="b", size=14).put("P", *fill(3))
+    frames = pdf.extract().frames
+    heading = dict(frames["anchors"].select("anchor_id", "heading").iter_rows())
+    parents = {heading[anchor]: heading[above] for anchor, above in _parents(frames).items() if above is not None}
+    tables = frames["sections"].filter(pl.col("table_id").is_not_null())
+    assert [heading[anchor] for anchor in tables["anchor_id"]] == ["Prices of a Pound"] * 2
+    assert parents["Prices of a Pound—Continued"] == parents["Prices of a Pound"] == "Sale of Honey"
+
+
+def _parents(frames: dict[str, pl.DataFrame]) -> dict[str, str | None]:
+    return dict(frames["anchors"].select("anchor_id", "parent_anchor_id").iter_rows())
+
+
+def test_a_paragraph_goes_on_behind_a_table_with_a_title() -> None:
+    pdf = TaggedPdf().put("H2", "Sale of Honey", face="b", size=14)
+    with pdf.tag("P"):
+        pdf.lines("Honey that is sold counts in the month of its sale, and honey that is given").to(LEFT, 400)
+        begun = pdf.y
+        with pdf.tag("Div"):
+            pdf.put("P", "Prices of a Pound", face="b", size=12, gap=10)
+            with pdf.tag("Table"):
+                pdf.row(*zip(COLUMNS[:3], ("Kind", "Spring", "Autumn"), strict=True), kind="TH", face="b")
+                pdf.row(*zip(COLUMNS[:3], ("Clover", "2.50", "3.50"), strict=True))
+                pdf.row(*zip(COLUMNS[:3], ("Heather", "4.50", "5.50"), strict=True))
+        assert pdf.y > begun
+        pdf.turn().lines("away counts in no month.")
+    texts = pdf.extract().frames["sections"]["text"].to_list()
+    assert any(text.endswith("honey that is given away counts in no month.") for text in texts)
+
+
+def test_rows_of_blanks_head_nothing_and_blanks_at_the_end_are_rows() -> None:
+    pdf = TaggedPdf().put("H2", "Statement of a Hive", face="b", size=14)
+    with pdf.tag("Table"):
+        pdf.row((60, "Name of the hive:"), (260, "Number of the hive:"), face="b")
+        pdf.row((60, "Name of the keeper:"), (260, "Number of the keeper:"), face="b")
+        pdf.row((60, "Share of:"), (200, "Spring"), (320, "Autumn"), kind="TH", face="b")
+        pdf.row((60, "Honey"), (200, "2.50"), (320, "3.50"))
+        pdf.row((60, "Wax"), (200, "4.50"), (320, "5.50"))
+    cells = [cell for cells in pdf.extract().frames["tables"]["cells"].to_list() for cell in cells]
+    found = {cell["text"]: (cell["row_path"], cell["col_path"]) for cell in cells}
+    assert (found["3.50"], found["4.50"]) == (("Honey", "Autumn"), ("Wax", "Spring"))
+    assert "Name of the hive: Number of the hive:" in found
+
+
+def test_factors_of_a_formula_name_nothing() -> None:
+    pdf = TaggedPdf().put("H2", "Share of Honey", face="b", size=14).put("P", *fill(3))
+    with pdf.tag("Table"):
+        pdf.row((60, "$12,000"), (130, "x"), (160, "$4,000"), (230, "="), (260, "$2,400"))
+        pdf.row((60, "$20,000"))
+    cells = [cell for cells in pdf.extract().frames["tables"]["cells"].to_list() for cell in cells]
+    assert all(cell["row_path"] in ("", cell["text"]) for cell in cells)
+
+
 def test_one_row_or_one_column_stays_text() -> None:
     pdf = TaggedPdf().put("P", *fill(4))
     with pdf.tag("Table"):
