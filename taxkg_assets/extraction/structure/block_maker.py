@@ -52,6 +52,9 @@ class DocumentState:
     open_lead: Block | None = None
     ruled_list: tuple[int, int] | None = None
     open_path: tuple[int, ...] = ()
+    # Whether the text of the open path ends a sentence, and a table has parted it from what follows.
+    is_whole: bool = False
+    is_parted: bool = False
     # Some makers tag paragraphs and tables, and no heading in a whole document.
     has_heading_tags: bool = False
 
@@ -218,7 +221,7 @@ class BlockMaker:
             first.lines += [line for paragraph in paragraphs[1:] for line in paragraph.lines]
             paragraphs = paragraphs[:1]
         state = self.state
-        is_continued = bool(first.path) and first.path == state.open_path
+        is_continued = bool(first.path) and first.path == state.open_path and not state.is_parted
         for paragraph in paragraphs:
             begun = len(self.blocks)
             if is_continued:
@@ -231,9 +234,12 @@ class BlockMaker:
                 block.level, block.path, block.source = paragraph.level, paragraph.path, source
                 block.is_under_title = paragraph.is_under_title
             is_continued = True
-        # What belongs to a table floats: the paragraph before it may still go on after it.
-        if not (first.heads_table or first.is_caption or first.is_under_title):
-            state.open_path = first.path
+        # What belongs to a table floats: a sentence before it may still go on after it.
+        if first.heads_table or first.is_caption or first.is_under_title:
+            state.is_parted |= state.is_whole
+        else:
+            state.open_path, state.is_parted = first.path, False
+            state.is_whole = matches("sentence_ends", paragraphs[-1].lines[-1].text)
 
     def _find_source(self, paragraph: Paragraph) -> str:
         """Decide whether the layout sees a tagged paragraph as one, too, and a heading as a heading."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from types import MappingProxyType
 
+from taxkg_assets.extraction.authored.structure_tree import find_places
 from taxkg_assets.extraction.forms.face_cells import assign_to_cells
 from taxkg_assets.extraction.forms.form_lines import FormLine, cut_leader, split_brace
 from taxkg_assets.extraction.forms.margin_labels import MarginLabel, limits
@@ -155,7 +156,7 @@ def sort_text(
     kept = find_lines_into_foot(page, lines, style) | find_lines_from_head(page, lines, style)
     kept |= _adjacent_fields(page, lines)
     kept |= _counted_lines(page, lines) if is_face else find_address_lines(page, lines, style)
-    kept |= {id(line) for line in lines if any(_encloses(table, line) for table in tables)} if tables else set()
+    kept |= _lines_in_cells(page, lines, tables) if tables else set()
     marks = _find_marks(page, lines) if is_face else set()
     if boxes:
         lines = [part for line in lines for part in _split_by_boxes(line, boxes)]
@@ -183,9 +184,18 @@ def sort_text(
     return parts
 
 
-def _encloses(table: TableRegion, line: Line) -> bool:
-    x, y = (line.x0 + line.x1) / 2, (line.y0 + line.y1) / 2
-    return table.x0 < x < table.x1 and table.y0 < y < table.y1
+def _lines_in_cells(page: Page, lines: Sequence[Line], tables: Sequence[TableRegion]) -> set[int]:
+    """Find the lines that their tags and their place put into cells of tables: an office's name may be one."""
+    places = find_places(page.tags)
+    found: set[int] = set()
+    for line in lines:
+        tag_ix = line.spans[0].tag_ix
+        if tag_ix < 0 or places[tag_ix].cell_ix < 0 or is_filing_note(line.text):
+            continue
+        x, y = (line.x0 + line.x1) / 2, (line.y0 + line.y1) / 2
+        if any(table.x0 < x < table.x1 and table.y0 < y < table.y1 for table in tables):
+            found.add(id(line))
+    return found
 
 
 def _split_by_boxes(line: Line, boxes: Sequence[FaceBox]) -> list[Line]:
