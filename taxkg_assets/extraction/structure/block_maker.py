@@ -235,7 +235,8 @@ class BlockMaker:
                 block.is_under_title = paragraph.is_under_title
             is_continued = True
         # What belongs to a table floats: a sentence before it may still go on after it.
-        if first.heads_table or first.is_caption or first.is_under_title:
+        is_title = first.heads_table and bool(self.blocks) and self.blocks[-1].is_heading
+        if is_title or first.is_caption or first.is_under_title:
             state.is_parted |= state.is_whole
         else:
             state.open_path, state.is_parted = first.path, False

@@ -56,7 +56,10 @@ def test_lists_and_ranges_give_one_target_each(text: str, targets: list[str]) ->
         ("Print Form 12 copies.", []),
         ("Check box K at the top.", [("box", "box_K")]),
         ("With box A checked, or box C if you must.", [("box", "box_A"), ("box", "box_C")]),
-        ("Fill in lines A and B, and line C if you sail.", [("line", "line_A"), ("line", "line_B"), ("line", "line_C")]),
+        (
+            "Fill in lines A and B, and line C if you sail.",
+            [("line", "line_A"), ("line", "line_B"), ("line", "line_C")],
+        ),
         ("Enter it from Boat Limit Worksheet B.", [("section", "Boat Limit Worksheet B")]),
         ("Follow Pub. 999, chapter 3.", [("publication", "Pub. 999"), ("section", "chapter 3 (Pub. 999)")]),
         ("Follow Pub. 999 and chapter 3.", [("publication", "Pub. 999"), ("section", "chapter 3")]),
