@@ -28,7 +28,7 @@ _LEFT_PART = re.compile(r"[^\W\d_]+(?=-$)")
 _RIGHT_PART = re.compile(r"^[^\W\d_]+")
 _PLACE = attrgetter("base", "x0")
 _TIES = "\u00ad-/—–)"
-# A subdivision of a law, which goes on without a blank; longer words in parentheses have one before them.
+# A subdivision of a law, which continues without a blank; longer words in parentheses have one before them.
 _SUBDIVISION = re.compile(r"\(\w{1,5}\)")
 _CENTURIES = ("19", "20")
 LIST_MARKS = frozenset("•●▪■◦‣∙·►▶")

@@ -175,7 +175,7 @@ class _Outline:
             self._stack = around
 
     def _find_begun(self, block: Block) -> int | None:
-        """Find the title of the table that goes on under a title with "continued"; None for another heading."""
+        """Find the title of the table that continues under a title with "continued"; None for another heading."""
         title = find_continued(block.text) if block.heads_table else ""
         return next((ix for ix, one in enumerate(self.headings) if title and one.text == title), None)
 

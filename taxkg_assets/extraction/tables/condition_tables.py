@@ -59,7 +59,7 @@ def _find_rows(heads: Sequence[Run], lines: Sequence[Sequence[Run]]) -> list[lis
     for line in lines:
         row = [run for run in line if left - _EDGE_PT <= run.x0 and run.x1 <= last.x1 + _EDGE_PT]
         if not row:
-            # Beside the table, as a brace is.
+            # Right of the table, as a brace is.
             continue
         has_amount = any(run.x1 > last.x0 and is_amount(run.text) for run in row)
         if not has_amount or abs(row[0].x0 - left) > _EDGE_PT:

@@ -82,7 +82,7 @@ def find_tables(page: Page, *, is_face: bool | None = None) -> list[FoundTable]:
         if table is None or is_text_box(table):
             continue
         caption = "" if table.is_titled else _find_caption(runs, drawing.box, drawings)
-        is_shared = above is not None and (_follows(above[0], drawing.box) or _is_beside(above[0], drawing.box))
+        is_shared = above is not None and (_follows(above[0], drawing.box) or _is_side_by_side(above[0], drawing.box))
         if not (caption or table.is_titled) and above is not None and is_shared:
             caption = above[1]
         above = (drawing.box, caption)
@@ -283,7 +283,7 @@ def _find_caption(runs: Sequence[Run], box: Box, drawings: Sequence[Drawing]) ->
         # A caption may run on in lines that are not bold; without a number above them they are no title.
         if titled == len(picked) - 1 and (not titled or line[0].is_bold):
             titled += 1
-            # The title of a table that goes on may be set in several types, none of them bold throughout.
+            # The title of a table that continues may be set in several types, none of them bold throughout.
             has_head = has_head or any(run.is_bold or _is_continued(run) for run in line)
         if len(picked) >= limits.caption_lines:
             break
@@ -317,7 +317,7 @@ def _follows(above: Box, below: Box) -> bool:
     return abs(above.x0 - below.x0) <= 4 and abs(above.x1 - below.x1) <= 4 and 0 <= below.y0 - above.y1 <= gap
 
 
-def _is_beside(left: Box, right: Box) -> bool:
+def _is_side_by_side(left: Box, right: Box) -> bool:
     """Decide whether two boxes of one height are set side by side, so that one caption covers both."""
     return abs(left.y0 - right.y0) <= 4 and abs(left.y1 - right.y1) <= 4 and left.x1 < right.x0 + 4
 

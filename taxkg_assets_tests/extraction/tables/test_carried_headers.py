@@ -32,7 +32,7 @@ def test_a_continued_table_has_each_header_once_and_rows_with_both_ends() -> Non
     ]
 
 
-def test_the_open_group_goes_on_over_the_page() -> None:
+def test_the_open_group_continues_over_the_page() -> None:
     box, none = _BOX, ("", "")
     first = (Cell(0, 0, "Birds > Gulls", "", "101", box), Cell(0, 1, "Birds > Gulls > 101", "", "Herring gull", box))
     rest = (

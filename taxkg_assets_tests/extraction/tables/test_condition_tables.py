@@ -1,4 +1,4 @@
-"""Condition tables inside the lines of a form: the heads tell the columns, a brace beside the rows is in none."""
+"""Condition tables inside the lines of a form: the heads tell the columns, a brace next to the rows is in none."""
 
 from __future__ import annotations
 

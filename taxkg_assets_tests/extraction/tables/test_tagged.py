@@ -101,7 +101,7 @@ def test_a_title_owns_its_table_and_not_what_follows() -> None:
     assert [heading[anchor] for anchor in tables["anchor_id"]] == ["Prices of a Pound"]
 
 
-def test_a_table_that_goes_on_is_owned_by_its_first_title() -> None:
+def test_a_table_that_continues_is_owned_by_its_first_title() -> None:
     pdf = TaggedPdf().put("H2", "Sale of Honey", face="b", size=14).put("P", *fill(3))
     for page, title in enumerate(("Prices of a Pound", "Prices of a Pound—Continued")):
         pdf.put("P", title, face="b", size=12, gap=10)
@@ -123,7 +123,7 @@ def _parents(frames: dict[str, pl.DataFrame]) -> dict[str, str | None]:
     return dict(frames["anchors"].select("anchor_id", "parent_anchor_id").iter_rows())
 
 
-def test_a_paragraph_goes_on_behind_a_table_with_a_title() -> None:
+def test_a_paragraph_continues_behind_a_table_with_a_title() -> None:
     pdf = TaggedPdf().put("H2", "Sale of Honey", face="b", size=14)
     with pdf.tag("P"):
         pdf.lines("Honey that is sold counts in the month of its sale, and honey that is given").to(LEFT, 400)
