@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from taxkg_assets.extraction.references.subsections import complete_subsection, expand_subsections, is_enumerator
 from taxkg_assets.rules.models.references import load_references
 
-_LETTERED = re.compile(r"^(\d*)([a-z]?)$")
+_LETTERED = re.compile(r"^(\d*)([a-zA-Z]?)$")
 
 
 def complete_item(item: str, *, items: Sequence[tuple[str, int, int]], text: str) -> str:
@@ -47,7 +47,7 @@ def expand_range(first: str, last: str, *, between: str, at: tuple[int, int]) ->
         return [(last, *at)]
     if low is None or high is None:
         return [(name, *at) for name in expand_subsections(first, last)]
-    if low[1] == high[1] and low[2] and high[2] and low[2] < high[2]:
+    if low[1] == high[1] and low[2] and high[2] and low[2] < high[2] and low[2].isupper() == high[2].isupper():
         return [(f"{low[1]}{chr(code)}", *at) for code in range(ord(low[2]) + 1, ord(high[2]) + 1)]
     if low[1] and high[1] and int(low[1]) < int(high[1]) <= int(low[1]) + 40:
         numbers = [(str(number), *at) for number in range(int(low[1]) + 1, int(high[1]))]

@@ -40,6 +40,7 @@ def _targets(text: str, headings: tuple[str, ...] = ()) -> list[tuple[str, str]]
         ("Add boxes 2b, 2c, and 2d.", ["box_2b", "box_2c", "box_2d"]),
         ("Skip boxes 14 through 16.", ["box_14", "box_15", "box_16"]),
         ("Use boxes 12a through 12d.", ["box_12a", "box_12b", "box_12c", "box_12d"]),
+        ("Check boxes B through D.", ["box_B", "box_C", "box_D"]),
         ("Show it in boxes 1, 3 (up to the yearly base), and 5.", ["box_1", "box_3", "box_5"]),
         ("It is in box 1 or 3 days later.", ["box_1"]),
     ],
