@@ -37,14 +37,22 @@ def carry_headers(tables: Iterable[FoundTable]) -> list[FoundTable]:
 
 
 def _find_last_group(table: FoundTable) -> str:
-    """Find the group that the last row of a table is in; empty for none."""
+    """Find the group that the last row of a table is in; empty for none, and for a row that is no code.
+
+    A list of codes has all of them in groups; elsewhere a group may end where another name begins.
+    """
     last = next((cell for cell in reversed(table.cells) if cell.col_ix == 0), None)
-    return last.row_path if last is not None and last.row_path != last.text else ""
+    return last.row_path if last is not None and last.row_path != last.text and _is_code(last.text) else ""
+
+
+def _is_code(text: str) -> bool:
+    return text.isdigit()
 
 
 def _with_group(table: FoundTable, group: str) -> FoundTable:
     """Put the first rows of a continued table, up to its first group, into the one that is open on the page before."""
-    if not group:
+    first_name = next((cell.text for cell in table.cells if cell.col_ix == 0), "")
+    if not group or not _is_code(first_name):
         return table
     grouped = {cell.row_ix for cell in table.cells if cell.col_ix == 0 and cell.row_path not in ("", cell.text)}
     first = min(grouped, default=len(table.cells))
