@@ -15,6 +15,7 @@ from taxkg_assets.extraction.layout.text_runs import Run, find_lines, join_text
 from taxkg_assets.extraction.tables.cells import NOTE_COLUMN, Cell, FoundTable
 from taxkg_assets.extraction.tables.grid import Grid, Row
 from taxkg_assets.extraction.tables.row_cells import hull_of
+from taxkg_assets.rules.anchored_search import matches_any
 from taxkg_assets.rules.models.tables import load_tables
 
 _SLACK_PT = 2.5
@@ -56,14 +57,14 @@ def split_frame(grid: Grid) -> tuple[Frame, Grid]:
 def _split_fields(grid: Grid) -> tuple[tuple[Row, ...], Grid]:
     """Separate the rows of blanks to fill in at the top of a statement: each names them, as `Name:`, and heads none."""
     first = next((ix for ix, row in enumerate(grid.rows) if not _names_blanks(row)), len(grid.rows))
-    # One row with colons may be the header.
+    # One such row may be the header of a list of names.
     if first < _FIELD_ROWS or len(grid.rows) - first < 2:
         return (), grid
     return tuple(grid.rows[:first]), replace(grid, rows=grid.rows[first:])
 
 
 def _names_blanks(row: Row) -> bool:
-    return len(row.cells) > 1 and all(join_text(cell).endswith(":") for cell in row.cells.values())
+    return len(row.cells) > 1 and all(matches_any("tables", "blanks", join_text(cell)) for cell in row.cells.values())
 
 
 def _split_ruled(grid: Grid) -> tuple[Frame, Grid]:

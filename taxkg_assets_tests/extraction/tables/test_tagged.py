@@ -154,6 +154,18 @@ def test_rows_of_blanks_head_nothing_and_blanks_at_the_end_are_rows() -> None:
     assert "Name of the hive: Number of the hive:" in found
 
 
+def test_heads_with_colons_that_name_no_blank_stay_headers() -> None:
+    pdf = TaggedPdf().put("H2", "Rates of Honey", face="b", size=14).put("P", *fill(3))
+    with pdf.tag("Table"):
+        pdf.row((60, "IF your honey was:"), (260, "THEN the rate is:"), kind="TH", face="b")
+        pdf.row((60, "Over:"), (260, "In spring:"), kind="TH", face="b")
+        for amount, rate in (("$100", ".20"), ("$200", ".30"), ("$300", ".40")):
+            pdf.row((60, amount), (260, rate))
+    cells = [cell for cells in pdf.extract().frames["tables"]["cells"].to_list() for cell in cells]
+    found = {cell["text"]: cell["col_path"] for cell in cells}
+    assert found[".30"] == "THEN the rate is: > In spring:"
+
+
 def test_factors_of_a_formula_name_nothing() -> None:
     pdf = TaggedPdf().put("H2", "Share of Honey", face="b", size=14).put("P", *fill(3))
     with pdf.tag("Table"):
