@@ -30,6 +30,8 @@ REPEATED_LINES = 6
 """Lines in a row, equal up to their indentation, from which code counts as repeated."""
 DOCUMENTED = {"os._exit"}
 """Public functions with an underscore: the reference of their library describes them."""
+RULE_LOOKUPS = {"find_rule", "load_family", "load_rules", "load_usable_rules", "matches_any", "read_rules"}
+"""Functions that find rules by the names in the files."""
 SECTION = re.compile(r"^\s*(Args|Arguments|Returns|Yields|Raises):\s*(.*)$")
 _UNTYPED = re.compile(r"\b(?:dict|Mapping)\[str, Any\]")
 
@@ -152,40 +154,32 @@ def is_excused(module: Module, node: ast.FunctionDef | ast.AsyncFunctionDef) -> 
 
 
 def find_rule_lookups(module: Module) -> list[int]:
-    """Find look-ups by string in a rule family: `load_family(…)["key"]`, also by way of a variable.
+    """Find look-ups by string in rules: by family, list or id, or of a key of a rule.
+
+    They fail when they run, where an attribute of a family's model fails when it is checked.
 
     Args:
         module: Module to search.
 
     Returns:
-        Lines of the look-ups.
+        Lines of the look-ups; none in `rules` itself, which has to read the files.
     """
-    lines = []
-    for function in [module.tree, *(n for n in ast.walk(module.tree) if isinstance(n, ast.FunctionDef))]:
-        nodes = list(_own_nodes(function))
-        families = {
-            target.id
-            for node in nodes
-            if isinstance(node, ast.Assign) and _loads_family(node.value)
-            for target in node.targets
-            if isinstance(target, ast.Name)
-        }
-        for node in nodes:
-            if isinstance(node, ast.Subscript):
-                is_variable = isinstance(node.value, ast.Name) and node.value.id in families
-                if is_variable or _is_family_call(node.value):
-                    lines.append(node.lineno)
-    return lines
+    if module.name.startswith(f"{PACKAGE}.rules."):
+        return []
+    return sorted(node.lineno for node in ast.walk(module.tree) if _looks_up_rule(node))
 
 
-def _loads_family(node: ast.expr) -> bool:
-    while isinstance(node, ast.Subscript):
-        node = node.value
-    return _is_family_call(node)
+def _looks_up_rule(node: ast.AST) -> bool:
+    if isinstance(node, ast.Call):
+        name = node.func.id if isinstance(node.func, ast.Name) else ""
+        is_get = isinstance(node.func, ast.Attribute) and node.func.attr == "get" and _is_by_key(node.func.value)
+        return name in RULE_LOOKUPS or is_get
+    return isinstance(node, ast.Subscript) and _is_by_key(node.value)
 
 
-def _is_family_call(node: ast.expr) -> bool:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "load_family"
+def _is_by_key(node: ast.expr) -> bool:
+    """Return whether an expression is the mapping of a rule's keys, or of a list's rules."""
+    return isinstance(node, ast.Attribute) and node.attr in ("extra", "rules_by_id")
 
 
 def find_untyped_signatures(module: Module) -> list[str]:

@@ -10,7 +10,6 @@ from typing import Any
 
 from taxkg_assets.graph.line_history import fold_label
 from taxkg_assets.graph.places import FACE, RETURN, Place, find_places
-from taxkg_assets.rules.anchored_search import matches_any
 from taxkg_assets.rules.forms import form_pattern
 from taxkg_assets.rules.models.flows import load_flows
 
@@ -276,7 +275,7 @@ class Lines:
         return own if len(rows) > 1 and len(own) == 1 else rows
 
     def _by_label(self, document: str, label: str, other_form: str) -> tuple[list[Row], str]:
-        if matches_any("flows", "unnamed", label):
+        if load_flows().unnamed.matches(label):
             return [], "the line is not named"
         wanted = fold_label(label)
         labels = [(row, fold_label(row["label"])) for row in self._rows[document]]

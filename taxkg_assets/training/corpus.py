@@ -10,7 +10,7 @@ from functools import cached_property
 import dataframely as dy
 import polars as pl
 
-from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.models.training import load_training
 from taxkg_assets.schemas import Chunks, Documents, Edges, Nodes, Registry
 from taxkg_assets.training.near_duplicates import PassageText, group_near_duplicates
 
@@ -149,7 +149,7 @@ def strip_key(heading: str) -> str:
     Args:
         heading: Heading as printed.
     """
-    for rule in load_rules("training", "heading_keys"):
+    for rule in load_training().heading_keys:
         heading = rule.pattern.sub("", heading)
     return heading.strip(" .:—–-")
 

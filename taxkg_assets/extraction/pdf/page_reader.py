@@ -28,7 +28,7 @@ from taxkg_assets.extraction.pdf.tag_policy import TagPolicy
 from taxkg_assets.extraction.pdf.tags import Tag, flatten_tags
 from taxkg_assets.extraction.pdf.text_direction import find_sideways
 from taxkg_assets.extraction.pdf.visibility import FAR_PT, Background, VisibilityChecker
-from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.models.roles import load_roles
 
 Turn = Callable[[Sequence[float]], tuple[float, float, float, float]]
 Shape = TypeVar("Shape", Rule, Fill)
@@ -272,5 +272,5 @@ def _find_mismatches(
 @lru_cache(maxsize=1024)
 def _type_of(font: str, size: float, flags: int) -> tuple[str, float, bool, bool]:
     """Tell font, size, weight and slant: a page repeats a few of them hundreds of times."""
-    is_bold = bool(flags & 16) or any(rule.pattern.search(font) for rule in load_rules("roles", "bold_fonts"))
+    is_bold = bool(flags & 16) or load_roles().bold_fonts.matches(font)
     return intern(font), round(size, 2), is_bold, bool(flags & 2)

@@ -12,7 +12,6 @@ from typing import Any
 import polars as pl
 
 from taxkg_assets.extraction.references.mentions import Mention
-from taxkg_assets.rules.loader import load_rules
 from taxkg_assets.rules.models.navigation import load_navigation
 
 RULE_ID = "link"
@@ -112,4 +111,4 @@ def _is_named(words: LinkedWords, mentions: Iterable[Mention]) -> bool:
 
 def _says_something(words: str) -> bool:
     """Decide whether words name a place: a page's number, or a word like `later`, does not."""
-    return not any(rule.pattern.search(words.strip()) for rule in load_rules("navigation", "nameless"))
+    return not load_navigation().nameless.matches(words.strip())

@@ -16,7 +16,6 @@ from typing import NamedTuple
 import polars as pl
 
 from taxkg_assets.extraction.pdf.navigation import Place
-from taxkg_assets.rules.loader import load_rules
 from taxkg_assets.rules.models.navigation import load_navigation
 
 _NO_LETTER = re.compile(r"[\W_]+")
@@ -149,7 +148,7 @@ class TargetFinder:
             if titled:
                 # A table's title is its own row, and a paragraph where it is printed.
                 return _only([target for target in titled if target.table_id is not None] or titled, place)
-            if any(rule.pattern.search(title) for title in titles for rule in load_rules("navigation", "chapters")):
+            if any(rule.pattern.search(title) for title in titles for rule in load_navigation().chapters):
                 return _find_chapter(at_point)
         if names or hints:
             return self._find_by_words(at_point, place, " ".join([*titles, hints]), is_sure=bool(names))
@@ -185,7 +184,7 @@ class TargetFinder:
         Returns:
             The heading; None for other words, or where no heading with the number is.
         """
-        if not any(rule.pattern.search(words) for rule in load_rules("navigation", "chapters")):
+        if not load_navigation().chapters.matches(words):
             return None
         number = re.compile(rf"(?:chapter\s+)?{re.escape(words.split()[-1])}[.:—]?(?:\s|$)", re.IGNORECASE)
         start, end = self._pages.get(place.page, (0, 0))
@@ -334,7 +333,7 @@ def fold_words(text: str) -> str:
 
 def find_number(words: str) -> str:
     """Find the number that words begin with as a caption does: `Table A-2`; empty for other words."""
-    for rule in load_rules("navigation", "caption_numbers"):
+    for rule in load_navigation().caption_numbers:
         match = rule.pattern.match(words)
         if match is not None:
             return " ".join(match["number"].split()).replace("–", "-")

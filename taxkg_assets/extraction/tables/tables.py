@@ -11,7 +11,6 @@ import polars as pl
 
 from taxkg_assets import schemas
 from taxkg_assets.extraction.forms.faces import find_face_boxes
-from taxkg_assets.extraction.layout.paragraphs import matches
 from taxkg_assets.extraction.layout.regions import TableRegion
 from taxkg_assets.extraction.layout.text_runs import Run, find_lines, is_caption, is_filing_note
 from taxkg_assets.extraction.pdf.model import Page, Source
@@ -27,7 +26,7 @@ from taxkg_assets.extraction.tables.regions import find_drawings
 from taxkg_assets.extraction.tables.repeated_headers import spread_over_repeats
 from taxkg_assets.extraction.tables.spread_names import join_spread_names
 from taxkg_assets.extraction.tables.worksheets import are_worksheet_rows, read_worksheet
-from taxkg_assets.rules.anchored_search import matches_any
+from taxkg_assets.rules.models.roles import load_roles
 from taxkg_assets.rules.models.tables import load_tables
 
 
@@ -241,7 +240,7 @@ def _find_caption(runs: Sequence[Run], box: Box, drawings: Sequence[Drawing]) ->
         run
         for run in runs
         if run.middle < box.y0
-        and not matches("icons", run.text.strip())
+        and not load_roles().icons.matches(run.text.strip())
         and box.x0 - 6 <= run.center <= box.x1 + 6
         and not any(other.box is not box and other.box.holds(run) for other in drawings)
         and not is_filing_note(run.text)
@@ -255,7 +254,9 @@ def _find_caption(runs: Sequence[Run], box: Box, drawings: Sequence[Drawing]) ->
     edge, has_head, titled = box.y0, False, 0
     for line in reversed(find_lines(above)):
         gap = edge - max(run.y1 for run in line)
-        if gap > (limits.caption_gap_pt if not picked else line[0].size_pt) or matches("answers", line[0].text):
+        if gap > (limits.caption_gap_pt if not picked else line[0].size_pt) or load_roles().answers.matches(
+            line[0].text
+        ):
             break
         picked.append(line)
         edge = min(run.y0 for run in line)
@@ -275,7 +276,7 @@ def _is_chart(table: FoundTable) -> bool:
     texts = [cell.text for cell in table.cells]
     if any(table.headers) or not any("?" in text for text in texts):
         return False
-    answers = sum(matches_any("tables", "chart_answers", text) for text in texts)
+    answers = sum(load_tables().chart_answers.matches(text) for text in texts)
     return answers >= load_tables().regions.chart_answers_frac * len(texts)
 
 
@@ -288,7 +289,7 @@ def _without_notes(lines: Sequence[list[Run]]) -> Sequence[list[Run]]:
     is_bold = lines[0][-1].is_bold
     plain = (ix for ix in range(1, len(lines)) if is_bold and not all(run.is_bold for run in lines[ix]))
     end = next(plain, len(lines))
-    return lines[:end] if matches("sentence_ends", _join_lines(lines[end:])) else lines
+    return lines[:end] if load_roles().sentence_ends.matches(_join_lines(lines[end:])) else lines
 
 
 def _follows(above: Box, below: Box) -> bool:

@@ -29,7 +29,6 @@ from taxkg_assets.retrieval.answering.table_rows import find_captions, find_head
 from taxkg_assets.retrieval.encoding.lexical import find_terms
 from taxkg_assets.retrieval.index.lines import Line, PassageContext
 from taxkg_assets.retrieval.query.router import find_listed_codes
-from taxkg_assets.rules.anchored_search import matches_any
 from taxkg_assets.rules.models.answers import load_answers
 
 Role = Literal["label", "lead_in", "sentence", "item", "row", "cell", "note"]
@@ -257,5 +256,5 @@ def _needs_heading(context: PassageContext, first: Spot) -> bool:
     line = context.lines[first[0]]
     key = context.facts.columns["anchor_key"][line.row]
     heading = context.heading(line.row)
-    is_denied = matches_any("answers", "denials", heading)
+    is_denied = load_answers().denials.matches(heading)
     return bool(key) or is_denied or line.is_item or (leans_back(context, first) and first[1] == 0)

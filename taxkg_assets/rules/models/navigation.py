@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
-from taxkg_assets.rules.loader import Family, Section, load_model
+from taxkg_assets.rules.families import Family, RuleList, Section, load_model
+from taxkg_assets.rules.loader import Rule
 
 
 class Limits(Section):
@@ -100,6 +101,13 @@ class Navigation(Family):
     targets: Targets
     index: Index
     covering: Covering
+    nameless: RuleList[Rule]
+    chapters: RuleList[Rule]
+    caption_numbers: RuleList[Rule]
+    publisher_ids: RuleList[Rule]
+    page_numbers: RuleList[Rule]
+    leaders: RuleList[Rule]
+    cross_entries: RuleList[Rule]
 
 
 @cache

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
-from taxkg_assets.rules.loader import Family, Section, load_model
+from taxkg_assets.rules.families import Family, RuleList, Section, load_model
+from taxkg_assets.rules.loader import Rule
 
 
 class Split(Section):
@@ -133,6 +134,18 @@ class Negatives(Section):
         return {"dense": self.dense, "bm25": self.bm25, "structural": self.structural}[source]
 
 
+class TableNumbers(RuleList[Rule]):
+    """Rules of `table_numbers`."""
+
+    number: Rule
+
+
+class Amounts(RuleList[Rule]):
+    """Rules of `amounts`."""
+
+    amount: Rule
+
+
 class Training(Family):
     """Content of `rules/training.yaml`, without its patterns.
 
@@ -152,6 +165,11 @@ class Training(Family):
     leakage: Leakage
     judge: Judge
     negatives: Negatives
+    heading_keys: RuleList[Rule]
+    empty_headings: RuleList[Rule]
+    definitions: RuleList[Rule]
+    table_numbers: TableNumbers
+    amounts: Amounts
 
 
 @cache
