@@ -47,6 +47,9 @@ class NamedAmounts:
 
         Args:
             placed: The amount with its line.
+
+        Returns:
+            Statements, one per box.
         """
         for source in self._shown.get(_fold(placed.amount), ()):
             yield FlowStatement("flows_to", source, placed.target, placed.start, placed.end, placed.rule_id)

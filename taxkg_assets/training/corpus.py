@@ -77,7 +77,7 @@ class Corpus:
 
     @cached_property
     def holding(self) -> Mapping[str, tuple[str, ...]]:
-        """Chunk ids of the passages that contain a paragraph or table, by its node."""
+        """Return chunk ids of the passages that contain a paragraph or table, by its node."""
         found: dict[str, list[str]] = {}
         for passage in self.passages.values():
             for node_id in passage.node_ids:
@@ -86,7 +86,7 @@ class Corpus:
 
     @cached_property
     def passages_under(self) -> Mapping[str, tuple[str, ...]]:
-        """Chunk ids of the passages that an anchor owns directly, by the anchor."""
+        """Return chunk ids of the passages that an anchor owns directly, by the anchor."""
         found: dict[str, list[str]] = {}
         for passage in self.passages.values():
             if passage.anchor_id is not None:
@@ -95,7 +95,7 @@ class Corpus:
 
     @cached_property
     def near_duplicates(self) -> Mapping[str, tuple[str, ...]]:
-        """Chunk ids of each group of near-duplicates."""
+        """Return chunk ids of each group of near-duplicates."""
         found: dict[str, list[str]] = {}
         for passage in self.passages.values():
             found.setdefault(passage.near_duplicate_group, []).append(passage.chunk_id)

@@ -108,6 +108,18 @@ def test_only_functions_that_other_modules_name_count(tmp_path: Path) -> None:
     assert [node.name for _, node in found] == ["used", "by_module"]
 
 
+def test_public_methods_of_public_classes_count(tmp_path: Path) -> None:
+    modules = read(
+        tmp_path,
+        one="class A:\n    def told(self, x): ...\n    def _own(self): ...\n"
+        "    @cached_property\n    def size(self): ...\n"
+        "class _B:\n    def told(self): ...\n",
+    )
+    found = figures.find_public_methods(modules)
+    assert [(owner, node.name) for _, owner, node in found] == [("A", "told")]
+    assert figures.missing_docstring_parts(parse('def told(self, x):\n    """Tell."""\n')) == ["x"]
+
+
 def test_rule_lookups_count_by_function_and_by_key(tmp_path: Path) -> None:
     (module,) = read(
         tmp_path,

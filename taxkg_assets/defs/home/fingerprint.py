@@ -85,7 +85,14 @@ class Code:
     pieces: dict[str, str] = field(default_factory=dict)
 
     def digest(self, schema: str = "") -> str:
-        """One digest of all of it, and of the schema that the rows keep."""
+        """One digest of all of it, and of the schema that the rows keep.
+
+        Args:
+            schema: Name of the schema class; empty for none.
+
+        Returns:
+            Hex digest of 24 digits.
+        """
         schemas = _close_schemas({*self.schemas, schema} - {""})
         return digest(
             *(f"{name}={_read_module(name).digest}" for name in sorted(self.modules)),

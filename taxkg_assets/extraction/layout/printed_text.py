@@ -20,7 +20,14 @@ class PrintedText:
     style: Style
 
     def find_furniture(self, page: Page) -> frozenset[int]:
-        """Find the spans of a page's running head and foot, and of icons: tags do not tell them from the text."""
+        """Find the spans of a page's running head and foot, and of icons: tags do not tell them from the text.
+
+        Args:
+            page: Page with its spans.
+
+        Returns:
+            Numbers of the spans on the page, 0-based.
+        """
         lines = self.lines[page.page]
         kept = find_address_lines(page, lines, self.style)
         is_icon, is_furniture = search_for(load_roles().icons), find_artifact_test(page, self.style)

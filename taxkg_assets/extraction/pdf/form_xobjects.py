@@ -39,7 +39,7 @@ class FormXObjects:
         self.order = PaintOrder((), ())
 
     def print_what_they_say(self, *, flags: int) -> bool:
-        """Decide whether all of their letters can be seen.
+        """Return whether all of their letters can be seen.
 
         Args:
             flags: MuPDF's flags with which printed text is read.
@@ -48,7 +48,7 @@ class FormXObjects:
 
     @cached_property
     def boxes(self) -> frozenset[Box]:
-        """The rectangles of their spans, as they are among the spans of the page."""
+        """Return the rectangles of their spans, as they are among the spans of the page."""
         blocks = self._said.extractDICT()["blocks"]
         return frozenset(span["bbox"] for block in blocks for line in block["lines"] for span in line["spans"])
 

@@ -55,7 +55,12 @@ class NavigationReader:
         self._length: int = document.xref_length()
 
     def read_areas(self, page: Any, *, number: int) -> None:
-        """Read the link areas of an open page."""
+        """Read the link areas of an open page.
+
+        Args:
+            page: Open page of MuPDF.
+            number: 1-based number of the page.
+        """
         document, xref = self._document, page.xref
         self._numbers[xref] = number
         matrix = page.transformation_matrix
@@ -79,7 +84,11 @@ class NavigationReader:
                 self._areas.append(area)
 
     def finish(self) -> Navigation:
-        """Read the names and bookmarks, and give all that was found."""
+        """Read the names and bookmarks, and give all that was found.
+
+        Returns:
+            Links, names and bookmarks of the document.
+        """
         destinations = tuple(self._read_destinations())
         bookmarks = tuple(self._read_bookmarks())
         areas = tuple(self._find_places())

@@ -22,7 +22,15 @@ class PaintOrder:
 
     @classmethod
     def read(cls, log: Sequence[tuple[str, Box]], occluders: Sequence[tuple[int, Box]]) -> PaintOrder:
-        """Take a log of painting, and solid paths with their places in it."""
+        """Take a log of painting, and solid paths with their places in it.
+
+        Args:
+            log: Operation and rectangle of each thing that is painted, in order.
+            occluders: Place in the log and rectangle of each solid path.
+
+        Returns:
+            The order of painting.
+        """
         written = [(order, box) for order, (kind, box) in enumerate(log) if kind.endswith("-text")]
         images = [(order, box, True) for order, (kind, box) in enumerate(log) if kind == "fill-image"]
         return cls(written, [*images, *((order, box, False) for order, box in occluders)])

@@ -80,7 +80,16 @@ class VisibilityChecker:
         self._drawn = 0
 
     def find_reasons(self, raws: Sequence[dict[str, Any]], stored: Sequence[Box], *, shown: Sequence[Box]) -> list[str]:
-        """Why each span cannot be seen; empty if it can. `stored`, `shown`: its rectangle before and after a turn."""
+        """Why each span cannot be seen; empty if it can. `stored`, `shown`: its rectangle before and after a turn.
+
+        Args:
+            raws: Spans as MuPDF gives them.
+            stored: Rectangle of each before a turn of the page, in points.
+            shown: Rectangle of each after it, in points.
+
+        Returns:
+            One reason per span; empty for one that can be seen.
+        """
         if not raws:
             return []
         boxes = np.fromiter(chain.from_iterable(stored), dtype=float, count=4 * len(stored)).reshape(-1, 4)
@@ -166,7 +175,13 @@ class VisibilityChecker:
         return bool(not flags & _FILLED_OR_STROKED or alpha < self._limits.clear_alpha)
 
     def is_scan_of(self, seen: Sequence[Any], unseen: Sequence[Any]) -> bool:
-        """Whether unseen spans are the reading of a picture that takes up the page, with next to no text painted."""
+        """Return whether unseen spans are the reading of a picture that takes up the page, with next to no text
+        painted.
+
+        Args:
+            seen: Visible spans.
+            unseen: Spans that cannot be seen.
+        """
         least = self._limits.scan_share * self._width * self._height
         if not any(find_area(picture) >= least for picture in self._pictures):
             return False
@@ -279,7 +294,11 @@ class VisibilityChecker:
         )
 
     def read_printed_text(self, flags: int) -> str | None:
-        """What the glyphs of the page print, in short; None where a turned page would be read otherwise."""
+        """Return what the glyphs of the page print, in short; None where a turned page would be read otherwise.
+
+        Args:
+            flags: MuPDF's flags with which the text is read.
+        """
         return None if self._page.rotation else read_printed_text(self._drawing, flags=flags)
 
     @cached_property

@@ -167,7 +167,15 @@ class Headings:
             rows.sort(key=lambda row: (-len(row[0]), row))
 
     def find_in(self, text: str, *, rule_words: int) -> Iterator[Mention]:
-        """Find headings that the text cites with a cue before or after them; `rule_words` are its words of rules."""
+        """Find headings that the text cites with a cue before or after them; `rule_words` are its words of rules.
+
+        Args:
+            text: The paragraph.
+            rule_words: Words of rules that it contains, as `find_rule_words` gives them.
+
+        Returns:
+            Mentions in the order of the text.
+        """
         if not rule_words & self._cues or self._openings.isdisjoint(_CAPITALISED.findall(text)):
             return
         before = load_references().section_cues.see_before

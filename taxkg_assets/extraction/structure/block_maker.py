@@ -99,7 +99,18 @@ class BlockMaker:
         self.blocks: list[Block] = []
 
     def add(self, lines: list[Line], role: str, confidence: float, *, column_ix: int, **marks: Any) -> Block:
-        """Append one block of the given lines."""
+        """Append one block of the given lines.
+
+        Args:
+            lines: Printed lines.
+            role: Role of the element.
+            confidence: Confidence of the role, 0 to 1.
+            column_ix: 0-based number of the column, −1 over several.
+            marks: Further fields of the block by name.
+
+        Returns:
+            The block.
+        """
         text, pieces = join_lines(lines, words=self.state.words)
         ix = len(self.blocks)
         block = Block(
@@ -124,7 +135,13 @@ class BlockMaker:
         return block
 
     def add_table(self, lines: list[Line], region_ix: int, column_ix: int) -> None:
-        """Append the text of a table region, one block for each run of lines that the PDF stores together."""
+        """Append the text of a table region, one block for each run of lines that the PDF stores together.
+
+        Args:
+            lines: Printed lines of the region.
+            region_ix: 0-based number of the region on its page.
+            column_ix: 0-based number of the column, −1 over several.
+        """
         table_id = f"{self.state.document_id}:p{self.page.page:04d}:t{region_ix}"
         caption = self.blocks[-1] if self.blocks else None
         if caption is not None and caption.role == "BodyText" and load_roles().captions.matches(caption.text):
@@ -148,7 +165,16 @@ class BlockMaker:
         below: TableRegion | None = None,
         is_cell: bool = False,
     ) -> None:
-        """Append the paragraphs of one run of lines of a column, or of a ruled cell; `below`: the table after them."""
+        """Append the paragraphs of one run of lines of a column, or of a ruled cell; `below`: the table after them.
+
+        Args:
+            lines: Printed lines.
+            x0: Left edge of the column in points.
+            x1: Right edge in points.
+            column_ix: 0-based number of the column, −1 over several.
+            below: The table after the lines; None for none.
+            is_cell: Whether the lines fill a ruled cell.
+        """
         if not lines:
             return
         merged = merge_lines(lines)
@@ -212,7 +238,11 @@ class BlockMaker:
         return not lead or sum(len(line.text) for line in rest) < thresholds().heading_rest_chars
 
     def add_tagged(self, paragraphs: list[Paragraph]) -> None:
-        """Append the text of one structure tag, a paragraph for each column that it is in."""
+        """Append the text of one structure tag, a paragraph for each column that it is in.
+
+        Args:
+            paragraphs: Paragraphs of the tag.
+        """
         first = paragraphs[0]
         if len(paragraphs) > 1 and first.level > 0:
             first.lines += [line for paragraph in paragraphs[1:] for line in paragraph.lines]

@@ -59,7 +59,12 @@ class FaceBlockMaker(BlockMaker):
         self.is_below_legend = False
 
     def add_unit(self, unit: FormLine | MarginLabel, column_ix: int) -> None:
-        """Append a numbered line of a form, which heads itself, or a label in the margin with its remarks."""
+        """Append a numbered line of a form, which heads itself, or a label in the margin with its remarks.
+
+        Args:
+            unit: Numbered line, or label.
+            column_ix: 0-based number of the column, −1 over several.
+        """
         if isinstance(unit, FormLine):
             lines, note = _split_note(unit)
             block = self.add(lines, "FormField", LIKELY, column_ix=column_ix)

@@ -137,7 +137,14 @@ class Columns:
                 self._edges.append([x0, x1])
 
     def locate(self, lines: Sequence[Line]) -> tuple[int, float, float]:
-        """Find the number of the column that lines stand in (−1 over several), and its edges."""
+        """Find the number of the column that lines stand in (−1 over several), and its edges.
+
+        Args:
+            lines: Printed lines.
+
+        Returns:
+            0-based number, and left and right edge in points.
+        """
         x0, x1 = lines[0].x0, lines[0].x1
         for line in lines[1:]:
             # Faster than the least and the greatest of two.

@@ -93,12 +93,12 @@ class TargetFinder:
 
     @cached_property
     def headings(self) -> dict[str, str]:
-        """The words of each heading."""
+        """Return the words of each heading."""
         return dict(self._anchors.select("anchor_id", "heading").iter_rows())
 
     @cached_property
     def texts(self) -> dict[str, str]:
-        """The text of each element."""
+        """Return the text of each element."""
         return dict(self._sections.select("element_id", "text").iter_rows())
 
     @cached_property
@@ -162,7 +162,15 @@ class TargetFinder:
         return None
 
     def find_captioned(self, page: int, words: str) -> Target | None:
-        """Find the numbered table, worksheet or figure of a page that words name: its point may be the page's top."""
+        """Find the numbered table, worksheet or figure of a page that words name: its point may be the page's top.
+
+        Args:
+            page: 1-based page.
+            words: Words of the link.
+
+        Returns:
+            The table; None for none.
+        """
         number = find_number(words)
         if not number:
             return None
@@ -214,7 +222,16 @@ class TargetFinder:
         return _only([target for target in found if fold_words(target.words) == name], place)
 
     def find_lines_at(self, page: int, x: float, y: float) -> list[PrintedLine]:
-        """Find the printed lines over a point, the one whose middle is nearest first, text before headings."""
+        """Find the printed lines over a point, the one whose middle is nearest first, text before headings.
+
+        Args:
+            page: 1-based page.
+            x: Horizontal place in points.
+            y: Vertical place in points.
+
+        Returns:
+            Printed lines.
+        """
         first, last = self._pages.get(page, (0, 0))
         low = bisect_left(self._heights, y - _LARGEST_PT, first, last)
         high = bisect_left(self._heights, y, first, last)

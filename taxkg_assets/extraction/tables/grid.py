@@ -32,7 +32,12 @@ class Box:
         return self.y1 - self.y0
 
     def holds(self, run: Run, slack: float = 1.5) -> bool:
-        """Decide whether a run's middle is inside."""
+        """Return whether a run's middle is inside.
+
+        Args:
+            run: Run of text.
+            slack: Points by which it may be outside.
+        """
         if not self.y0 - slack <= (run.y0 + run.y1) / 2 <= self.y1 + slack:
             return False
         return self.x0 - slack <= (run.x0 + run.x1) / 2 <= self.x1 + slack

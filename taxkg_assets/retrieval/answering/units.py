@@ -115,7 +115,11 @@ class Draft:
         return frozenset(find_terms(" ".join(sentences)))
 
     def joins(self, other: Draft) -> bool:
-        """Return whether two drafts are one: they share a spot, or the lines that lead their items in."""
+        """Return whether two drafts are one: they share a spot, or the lines that lead their items in.
+
+        Args:
+            other: The other draft.
+        """
         if self.context is not other.context or self.passage != other.passage:
             return False
         if self.spots & other.spots:

@@ -48,7 +48,11 @@ class Line:
     sentences: tuple[tuple[int, int], ...] = ()
 
     def read(self, sentence: int) -> str:
-        """Return one sentence of it."""
+        """Return one sentence of it.
+
+        Args:
+            sentence: 0-based number of the sentence in the line.
+        """
         start, end = self.sentences[sentence]
         return self.text[start:end]
 

@@ -37,7 +37,11 @@ class Sections:
     vectors: Matrix
 
     def read(self, anchors: Ints) -> Vectors:
-        """Return the directions of some sections, one row for each number; each is read once."""
+        """Return the directions of some sections, one row for each number; each is read once.
+
+        Args:
+            anchors: 0-based numbers of anchors in the index.
+        """
         once, own = np.unique(anchors, return_inverse=True)
         place = self.place[once]
         found: Vectors = self.vectors[self.first[once]].copy()

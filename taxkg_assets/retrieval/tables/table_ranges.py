@@ -42,7 +42,11 @@ class Range:
         return not self.is_percent and all(1990 <= end <= 2060 and end == int(end) for end in ends)
 
     def holds(self, number: Number) -> bool:
-        """Return whether a number is in the range and measures the same thing."""
+        """Return whether a number is in the range and measures the same thing.
+
+        Args:
+            number: Number of a question.
+        """
         if number.is_percent != self.is_percent or (number.is_money and self.is_percent):
             return False
         if number.beyond and not self.is_single:  # what is over 20 is in "more than 20", not in "10 to 20"

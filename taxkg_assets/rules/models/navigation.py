@@ -38,7 +38,11 @@ class Limits(Section):
     reasons: int
 
     def chars_of(self, kind: str) -> int:
-        """Return the most characters of a `name`, `title` or `url`."""
+        """Return the most characters of a `name`, `title` or `url`.
+
+        Args:
+            kind: `name`, `title` or `url`.
+        """
         return {"name": self.name_chars, "title": self.title_chars, "url": self.url_chars}[kind]
 
 

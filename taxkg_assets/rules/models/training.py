@@ -130,7 +130,11 @@ class Negatives(Section):
     max_reuse: int
 
     def count_of(self, source: str) -> int:
-        """Return the most negatives of a pair by one source: `dense`, `bm25` or `structural`."""
+        """Return the most negatives of a pair by one source: `dense`, `bm25` or `structural`.
+
+        Args:
+            source: Negative source.
+        """
         return {"dense": self.dense, "bm25": self.bm25, "structural": self.structural}[source]
 
 
