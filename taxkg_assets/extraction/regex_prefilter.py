@@ -8,11 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import cache, reduce
 from operator import or_
+from typing import TypeVar
 
 import polars as pl
 
 from taxkg_assets.rules.families import RuleList
 from taxkg_assets.rules.loader import Rule
+
+_Rule = TypeVar("_Rule", bound=Rule)
 
 ALL_WORDS = -1
 """A text whose words were not read: any rule may match."""
@@ -29,9 +32,9 @@ class Screen:
         """
         words = {word for rules in lists for rule in rules for one in rule.literal_groups for word in one}
         self._bits = {word: 2 << ix for ix, word in enumerate(sorted(words))}
-        self._rules = {rules: [(rule, *self._needs_of(rule)) for rule in rules] for rules in lists}
+        self._needs = {rules: [self._needs_of(rule) for rule in rules] for rules in lists}
         # Of most lists no rule can match: that is decided at once.
-        self._any = {rules: reduce(or_, (first for _, first, _ in needs), 0) for rules, needs in self._rules.items()}
+        self._any = {rules: reduce(or_, (first for first, _ in needs), 0) for rules, needs in self._needs.items()}
 
     def _needs_of(self, rule: Rule) -> tuple[int, tuple[int, ...]]:
         """The most telling group of words, and the others; a rule that needs none is always tried."""
@@ -51,7 +54,7 @@ class Screen:
         rule_words = small.str.extract_many(list(self._bits), overlapping=True).to_list()
         return [1 | self._number(words) for words in rule_words]
 
-    def find_rules(self, rules: RuleList[Rule], rule_words: int) -> list[Rule]:
+    def find_rules(self, rules: RuleList[_Rule], rule_words: int) -> list[_Rule]:
         """Find the rules of a list that can match in a text that holds these words.
 
         Args:
@@ -66,7 +69,7 @@ class Screen:
         # The lowest bit is set in every text, for rules that need no word.
         return [
             rule
-            for rule, first, others in self._rules[rules]
+            for rule, (first, others) in zip(rules, self._needs[rules], strict=True)
             if rule_words & first and (not others or all(rule_words & words for words in others))
         ]
 

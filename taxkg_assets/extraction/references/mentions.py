@@ -91,8 +91,8 @@ def find_mentions(text: str, *, headings: Headings, rule_words: int | None = Non
             if not any(start < span[1] and span[0] < end for start, end in taken):
                 taken.append(span)
                 found.extend(mentions)
-    for rule in _usable_rules(load_references().named_sections, text, rule_words=rule_words):
-        found.extend(_read_titles(text, rule, taken=taken))
+    for titled in _usable_rules(load_references().named_sections, text, rule_words=rule_words):
+        found.extend(_read_titles(text, titled, taken=taken))
     if not found:
         return found
     found.sort(key=lambda mention: (mention.start, mention.end, mention.target))
