@@ -303,7 +303,7 @@ def _lacks_edition(route: Route, facts: DocumentFacts) -> bool:
     return all(row["years"] and max(route.years) < min(row["years"]) for row in editions)
 
 
-def find_mode(relevance: float, *, answer_at: float, guide_at: float, is_on: bool = True) -> str:
+def find_outcome(relevance: float, *, answer_at: float, guide_at: float, is_on: bool = True) -> str:
     """Decide between an answer, general guidance and abstention.
 
     Args:
