@@ -8,7 +8,6 @@ it is read. Here: the base classes of the models, and their loader. Not here: th
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import MISSING, fields
 from functools import cached_property
 from inspect import get_annotations
 from keyword import iskeyword
@@ -21,7 +20,6 @@ from taxkg_assets.rules.loader import RULE_KEYS, Rule, RuleFileError, is_rule_li
 
 _NEVER = r"(?!)"
 """Pattern of a rule that is off."""
-_COMMON = frozenset(one.name for one in fields(Rule))
 _Rule = TypeVar("_Rule", bound=Rule, covariant=True)
 
 
@@ -180,19 +178,20 @@ def _name_list(name: str, group: str, rows: Sequence[Mapping[str, Any]], model: 
 
 def _check_keys(name: str, group: str, rows: Sequence[Mapping[str, Any]], rule_type: type[Rule]) -> None:
     """Refuse a rule with a key that its class lacks, or without one that the class requires."""
-    own = {one.name: one for one in fields(rule_type) if one.name not in _COMMON}
-    required = {key for key, one in own.items() if one.default is MISSING and one.default_factory is MISSING}
+    own = {key for kind in rule_type.__mro__[: rule_type.__mro__.index(Rule)] for key in get_annotations(kind)}
+    required = {key for key in own if not hasattr(rule_type, key)}
     for row in rows:
         extra = row.keys() - RULE_KEYS
-        if wrong := (extra - own.keys()) | (required - extra):
+        if wrong := (extra - own) | (required - extra):
             place = f"{group}.{row['id']}.{min(wrong)}"
             message = "the key is missing" if min(wrong) in required else f"{rule_type.__name__} has no such key"
             raise RuleFileError(f"rules/{name}.yaml: {place}: {message}. Correct the file.")
 
 
 def _to_type(rule: Rule, rule_type: type[_Rule]) -> _Rule:
-    """Return a rule as one of its list's class; a rule that is off matches nothing."""
-    values = {name: getattr(rule, name) for name in _COMMON}
+    """Return a rule as one of its list's class, with its further keys; a rule that is off matches nothing."""
+    made = object.__new__(rule_type)
+    vars(made).update(vars(rule), **rule.extra)
     if not rule.is_enabled:
-        values["source_pattern"] = _NEVER
-    return rule_type(**values, **rule.extra)
+        vars(made)["source_pattern"] = _NEVER
+    return made

@@ -36,7 +36,8 @@ class RuleFileError(ValueError):
 class Rule:
     """One pattern with the examples that it must and must not match.
 
-    It is compiled on first use: one question or one document needs few of the rules of a file.
+    It is compiled on first use: one question or one document needs few of the rules of a file. A subclass has the
+    further keys of a list's rules as attributes; those with a default may be missing in the file.
 
     Attributes:
         id: Name that is unique within its list.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from dataclasses import dataclass
 from typing import Any, get_type_hints
 
 import pytest
@@ -50,7 +49,6 @@ class Colors(RuleList[Rule]):
     not_: Rule
 
 
-@dataclass(frozen=True, kw_only=True)
 class Sail(Rule):
     """Rule with a key of its own."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 
 from taxkg_assets.rules.families import Family, RuleList, Section, load_model
@@ -28,7 +27,6 @@ class Thresholds(Section):
     shared_words_frac: float
 
 
-@dataclass(frozen=True, kw_only=True)
 class Spelling(Rule):
     """Rule with the name that it abbreviates or writes out.
 

@@ -6,7 +6,6 @@ understood.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 
 from taxkg_assets.rules.families import Family, RuleList, Section, load_model
@@ -78,7 +77,6 @@ class Lists(Section):
     code_words: int
 
 
-@dataclass(frozen=True, kw_only=True)
 class HeadingRule(Rule):
     """Rule for a heading.
 

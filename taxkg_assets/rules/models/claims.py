@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 
 from taxkg_assets.rules.families import Family, RuleList, Section, load_model
@@ -17,7 +16,6 @@ class Numbers(Section):
     alone: frozenset[str]
 
 
-@dataclass(frozen=True, kw_only=True)
 class Spelling(Rule):
     r"""Rule with the common spelling of what it matches.
 
@@ -28,7 +26,6 @@ class Spelling(Rule):
     written: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class Marker(Rule):
     """Rule for words that decide what a clause states.
 
@@ -48,7 +45,6 @@ class Marker(Rule):
         return self.means or self.id
 
 
-@dataclass(frozen=True, kw_only=True)
 class Comparator(Marker):
     """Rule for words that make a figure a bound.
 
@@ -59,7 +55,6 @@ class Comparator(Marker):
     side: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class Join(Rule):
     """Rule for words between two things.
 
@@ -70,7 +65,6 @@ class Join(Rule):
     joins: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class Act(Rule):
     """Rule for what is done to a thing.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 
 from taxkg_assets.rules.families import Family, RuleList, Section, load_model
@@ -76,7 +75,6 @@ class Limits(Section):
     number_gap_pt: float
 
 
-@dataclass(frozen=True, kw_only=True)
 class Label(Rule):
     """Rule for the label of a part of a form.
 

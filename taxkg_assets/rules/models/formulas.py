@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 
 from taxkg_assets.rules.families import Family, RuleList, load_model
 from taxkg_assets.rules.loader import Rule
 
 
-@dataclass(frozen=True, kw_only=True)
 class Computation(Rule):
     """Rule for a sentence that states a computation.
 
@@ -20,7 +18,6 @@ class Computation(Rule):
     operation: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class Bound(Rule):
     """Rule for words that bound a result.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 
 from taxkg_assets.rules.families import Family, RuleList, Section, load_model
@@ -25,7 +24,6 @@ class Limits(Section):
     statute_headings: int
 
 
-@dataclass(frozen=True, kw_only=True)
 class Designation(Rule):
     """Rule for the designation of a document.
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 
 from taxkg_assets.rules.families import Family, RuleList, load_model
 from taxkg_assets.rules.loader import Rule
 
 
-@dataclass(frozen=True, kw_only=True)
 class Citation(Rule):
     """Rule for the title of a law.
 
@@ -20,7 +18,6 @@ class Citation(Rule):
     citation: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class Code(Citation):
     """Rule for the title of a law of many sections.
 

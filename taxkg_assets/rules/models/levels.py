@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 
 from taxkg_assets.rules.families import Family, RuleList, Section, load_model
@@ -41,7 +40,6 @@ class Weights(Section):
     lexical: float
 
 
-@dataclass(frozen=True, kw_only=True)
 class Intent(Rule):
     """Rule for what a question is after.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 
 from taxkg_assets.rules.families import Family, RuleList, Section, load_model
@@ -26,7 +25,6 @@ class Thresholds(Section):
     role_share: float
 
 
-@dataclass(frozen=True, kw_only=True)
 class Target(Rule):
     """Rule for a target as labelers write it.
 

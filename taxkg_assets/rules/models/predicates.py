@@ -5,14 +5,12 @@ Verbs by what they do with an amount or a form, and what the words right before 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 
 from taxkg_assets.rules.families import Family, RuleList, load_model
 from taxkg_assets.rules.loader import Rule
 
 
-@dataclass(frozen=True, kw_only=True)
 class Mood(Rule):
     """Rule for the words right before a verb.
 

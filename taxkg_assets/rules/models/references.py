@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from functools import cache
+from types import MappingProxyType
 
 from taxkg_assets.rules.families import Family, RuleList, load_model
 from taxkg_assets.rules.loader import Rule
 
 
-@dataclass(frozen=True, kw_only=True)
 class Titled(Rule):
     """Rule for a heading that a text names.
 
@@ -24,7 +24,6 @@ class Titled(Rule):
     shape: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
 class Named(Titled):
     """Rule for something that a text names.
 
@@ -37,7 +36,7 @@ class Named(Titled):
 
     target: str
     more: str = ""
-    short: dict[str, str] = field(default_factory=dict)
+    short: Mapping[str, str] = MappingProxyType({})
     is_in_words: bool = False
 
 

@@ -5,14 +5,13 @@ What a sentence says about the thing it names, by the ordered tests of the label
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from functools import cache
 
 from taxkg_assets.rules.families import Family, RuleList, load_model
 from taxkg_assets.rules.loader import Rule
 
 
-@dataclass(frozen=True, kw_only=True)
 class Cue(Rule):
     """Rule for words that say how a clause is related to what it names.
 
@@ -27,13 +26,12 @@ class Cue(Rule):
 
     relation: str
     polarity: str
-    kinds: list[str] = field(default_factory=list)
+    kinds: Sequence[str] = ()
     scope: str = "clause"
     needs_amount: bool = False
     needs_class: bool = False
 
 
-@dataclass(frozen=True, kw_only=True)
 class Origin(Rule):
     """Rule for words that take an amount from a place.
 

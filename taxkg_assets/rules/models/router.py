@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 
 from taxkg_assets.rules.families import Family, RuleList, load_model
 from taxkg_assets.rules.loader import Rule
 
 
-@dataclass(frozen=True, kw_only=True)
 class FormName(Rule):
     """Rule for a form that a question names.
 
@@ -20,7 +18,6 @@ class FormName(Rule):
     is_mention: bool = False
 
 
-@dataclass(frozen=True, kw_only=True)
 class KeyName(Rule):
     """Rule for a box, line or code that a question names.
 
@@ -31,7 +28,6 @@ class KeyName(Rule):
     kind: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class Voice(Rule):
     """Rule for words of one perspective.
 
@@ -42,7 +38,6 @@ class Voice(Rule):
     weight: float
 
 
-@dataclass(frozen=True, kw_only=True)
 class Nickname(Rule):
     """Rule for a form that is named by a word of its title.
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from functools import cache
+from types import MappingProxyType
 
 from taxkg_assets.rules.families import Family, RuleList, Section, load_model
 from taxkg_assets.rules.loader import Rule
@@ -47,7 +48,6 @@ class Limits(Section):
     model_passages: int
 
 
-@dataclass(frozen=True, kw_only=True)
 class Asking(Rule):
     """Rule for a passage that answers questions.
 
@@ -57,10 +57,9 @@ class Asking(Rule):
     """
 
     asks: dict[str, list[str]]
-    verbs: dict[str, str] = field(default_factory=dict)
+    verbs: Mapping[str, str] = MappingProxyType({})
 
 
-@dataclass(frozen=True, kw_only=True)
 class LayWord(Rule):
     """Rule for a word of the documents.
 
@@ -71,7 +70,6 @@ class LayWord(Rule):
     lay: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class Person(Rule):
     r"""Rule for words of the second person.
 

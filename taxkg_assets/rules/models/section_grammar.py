@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 
 from taxkg_assets.rules.families import Family, RuleList, load_model
 from taxkg_assets.rules.loader import Rule
 
 
-@dataclass(frozen=True, kw_only=True)
 class StatuteHeading(Rule):
     """Rule for the heading of a section of a law.
 
@@ -20,7 +18,6 @@ class StatuteHeading(Rule):
     kind: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class StatuteStyle(Rule):
     """Rule for headings that look like prose until several of them are found.
 

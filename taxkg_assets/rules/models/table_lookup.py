@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 
 from taxkg_assets.rules.families import Family, RuleList, Section, load_model
@@ -112,7 +111,6 @@ class Aptness(Section):
     others: int
 
 
-@dataclass(frozen=True, kw_only=True)
 class Range(Rule):
     """Rule for a range of figures.
 
@@ -125,7 +123,6 @@ class Range(Rule):
     high_in: bool = False
 
 
-@dataclass(frozen=True, kw_only=True)
 class Comparative(Rule):
     """Rule for words that compare with a figure.
 
@@ -136,7 +133,6 @@ class Comparative(Rule):
     side: int
 
 
-@dataclass(frozen=True, kw_only=True)
 class Share(Rule):
     """Rule for the name of a share.
 
@@ -147,7 +143,6 @@ class Share(Rule):
     is_printed: bool = False
 
 
-@dataclass(frozen=True, kw_only=True)
 class Household(Rule):
     """Rule for a number of persons that is named in parts.
 
@@ -160,7 +155,6 @@ class Household(Rule):
     two: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
 class CountWord(Rule):
     """Rule for a word that is a number.
 
@@ -171,7 +165,6 @@ class CountWord(Rule):
     number: int
 
 
-@dataclass(frozen=True, kw_only=True)
 class Facet(Rule):
     """Rule for one of several values that exclude each other.
 

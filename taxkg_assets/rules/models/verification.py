@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 
 from taxkg_assets.rules.families import Family, RuleList, Section, load_model
@@ -105,7 +104,6 @@ class Support(Section):
     behind: float
 
 
-@dataclass(frozen=True, kw_only=True)
 class ValueRule(Rule):
     """Rule for a value.
 
@@ -116,7 +114,6 @@ class ValueRule(Rule):
     kind: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class Operation(Rule):
     """Rule for words that state a computation.
 
@@ -127,7 +124,6 @@ class Operation(Rule):
     operation: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class Rewrite(Rule):
     r"""Rule with plainer words for what it matches.
 
