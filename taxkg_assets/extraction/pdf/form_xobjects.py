@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Any
 
 from taxkg_assets.extraction.pdf.content_stream import with_content_stream
-from taxkg_assets.extraction.pdf.geometry import Box
+from taxkg_assets.extraction.pdf.geometry import Corners
 from taxkg_assets.extraction.pdf.occluders import Occluder
 from taxkg_assets.extraction.pdf.paint_log import read_paint_log, read_printed_text
 from taxkg_assets.extraction.pdf.paint_order import PaintOrder
@@ -47,7 +47,7 @@ class FormXObjects:
         return are_same_letters(self._said.extractText(), read_printed_text(self.display_list, flags=flags))
 
     @cached_property
-    def boxes(self) -> frozenset[Box]:
+    def boxes(self) -> frozenset[Corners]:
         """Return the rectangles of their spans, as they are among the spans of the page."""
         blocks = self._said.extractDICT()["blocks"]
         return frozenset(span["bbox"] for block in blocks for line in block["lines"] for span in line["spans"])

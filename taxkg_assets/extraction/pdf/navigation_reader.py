@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from taxkg_assets.extraction.pdf.geometry import Corners
 from taxkg_assets.extraction.pdf.library import pymupdf
 from taxkg_assets.extraction.pdf.navigation import Bookmark, Destination, LinkArea, Navigation, Place
 from taxkg_assets.extraction.pdf.sanitize import find_plain_text
@@ -146,7 +147,7 @@ class NavigationReader:
             else:
                 self._say(f"A link on page {area.page} has no target page in this file.")
 
-    def _read_box(self, rect: list[Any], page: int) -> tuple[float, float, float, float] | None:
+    def _read_box(self, rect: list[Any], page: int) -> Corners | None:
         """Bring the rectangle of an annotation to its page as shown; None where it has no area."""
         if len(rect) != 4 or not all(isinstance(value, (int, float)) for value in rect):
             return None

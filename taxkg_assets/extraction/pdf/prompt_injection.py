@@ -15,7 +15,7 @@ from typing import Any
 
 import polars as pl
 
-from taxkg_assets.extraction.pdf.geometry import Box
+from taxkg_assets.extraction.pdf.geometry import Corners
 from taxkg_assets.extraction.pdf.hidden_text import PRINTED, HiddenText
 from taxkg_assets.extraction.regex_prefilter import open_screen
 from taxkg_assets.rules.loader import Rule
@@ -147,6 +147,6 @@ def _excerpt(text: str) -> str:
     return text[start : start + most]
 
 
-def _around(rows: Sequence[HiddenText]) -> Box:
+def _around(rows: Sequence[HiddenText]) -> Corners:
     xs, ys, us, vs = zip(*(row.box for row in rows), strict=True)
     return min(xs), min(ys), max(us), max(vs)

@@ -28,6 +28,7 @@ from taxkg_assets.extraction.layout.roles import (
     is_in_lone_foot,
 )
 from taxkg_assets.extraction.layout.text_runs import is_filing_note
+from taxkg_assets.extraction.pdf.geometry import Corners
 from taxkg_assets.extraction.pdf.model import Page, Span
 from taxkg_assets.extraction.structure.edge_lines import find_full_stops, find_lines_from_head, find_lines_into_foot
 from taxkg_assets.rules.models.roles import load_roles
@@ -201,7 +202,7 @@ def _split_by_boxes(line: Line, boxes: Sequence[FaceBox]) -> list[Line]:
 
 def _share_cells(parts: Parts, claims: Mapping[int, TableRegion | FaceBox]) -> None:
     """Give each of several boxes in one cell the words that begin with its key."""
-    cells: dict[tuple[float, float, float, float], dict[str, int]] = {}
+    cells: dict[Corners, dict[str, int]] = {}
     for ix, claim in claims.items():
         if isinstance(claim, FaceBox):
             corners = (claim.x0, claim.y0, claim.x1, claim.y1)

@@ -13,8 +13,8 @@ from taxkg_assets.rules.models.tables import load_tables
 
 
 @dataclass(frozen=True, slots=True)
-class Box:
-    """A part of the page at hand, in points; not a `BoundingBox`, whose checks thousands of cells need not pay for."""
+class Rectangle:
+    """A rectangle of the page at hand, in points: `Corners` with names, for the regions and cells of tables."""
 
     x0: float
     y0: float
@@ -47,7 +47,7 @@ class Box:
 class Drawing:
     """Everything printed inside one table region."""
 
-    box: Box
+    box: Rectangle
     runs: tuple[Run, ...]
     ruling: Ruling
     fills: tuple[Fill, ...]

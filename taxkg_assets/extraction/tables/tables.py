@@ -16,7 +16,7 @@ from taxkg_assets.extraction.layout.text_runs import Run, find_lines, is_caption
 from taxkg_assets.extraction.pdf.model import Page, Source
 from taxkg_assets.extraction.tables.carried_headers import carry_headers
 from taxkg_assets.extraction.tables.cells import NOTE_COLUMN, PATH_SEPARATOR, Cell, FoundTable, find_cells
-from taxkg_assets.extraction.tables.grid import Box, Drawing, Grid, find_grid
+from taxkg_assets.extraction.tables.grid import Drawing, Grid, Rectangle, find_grid
 from taxkg_assets.extraction.tables.header_blocks import find_header_blocks
 from taxkg_assets.extraction.tables.headers import count_header_rows, find_later_headers, is_worksheet
 from taxkg_assets.extraction.tables.parts import find_parts
@@ -72,7 +72,7 @@ def find_tables(page: Page, *, is_face: bool | None = None) -> list[FoundTable]:
         is_face = bool(find_face_boxes(page))
     tables: list[FoundTable] = []
     drawings, runs = find_drawings(page, is_face=is_face)
-    above: tuple[Box, str] | None = None
+    above: tuple[Rectangle, str] | None = None
     for drawing in drawings:
         table = _read_table(page, drawing)
         if table is None:
@@ -85,7 +85,7 @@ def find_tables(page: Page, *, is_face: bool | None = None) -> list[FoundTable]:
     return tables
 
 
-def find_unread_boxes(page: Page, *, is_face: bool) -> list[Box]:
+def find_unread_boxes(page: Page, *, is_face: bool) -> list[Rectangle]:
     """Find the candidate regions of a page of which no grid could be made: another engine may read them.
 
     Args:
@@ -99,7 +99,7 @@ def find_unread_boxes(page: Page, *, is_face: bool) -> list[Box]:
     return [drawing.box for drawing in drawings if _read_table(page, drawing) is None]
 
 
-def find_title(page: Page, box: Box) -> str:
+def find_title(page: Page, box: Rectangle) -> str:
     """Read the caption or bold title right above a table that another engine found.
 
     Args:
@@ -183,7 +183,7 @@ def _without_repeats(path: str) -> str:
     return PATH_SEPARATOR.join(dict.fromkeys(path.split(PATH_SEPARATOR)))
 
 
-def find_caption(runs: Sequence[Run], box: Box) -> str:
+def find_caption(runs: Sequence[Run], box: Rectangle) -> str:
     """Read the caption or bold title right above a table.
 
     Args:
@@ -233,7 +233,7 @@ def _is_plausible(grid: Grid) -> bool:
     return bool(filled >= limits.min_fill_frac and (not is_prose or len(grid.slabs) > 1 or is_worksheet(grid)))
 
 
-def _find_caption(runs: Sequence[Run], box: Box, drawings: Sequence[Drawing]) -> str:
+def _find_caption(runs: Sequence[Run], box: Rectangle, drawings: Sequence[Drawing]) -> str:
     """Read the bold lines or the numbered caption right above a table."""
     limits = load_tables().regions
     above = [
@@ -292,7 +292,7 @@ def _without_notes(lines: Sequence[list[Run]]) -> Sequence[list[Run]]:
     return lines[:end] if load_roles().sentence_ends.matches(_join_lines(lines[end:])) else lines
 
 
-def _follows(above: Box, below: Box) -> bool:
+def _follows(above: Rectangle, below: Rectangle) -> bool:
     """Decide whether a box is right under another of the same width, so that one caption covers both."""
     gap = load_tables().regions.caption_gap_pt
     return abs(above.x0 - below.x0) <= 4 and abs(above.x1 - below.x1) <= 4 and 0 <= below.y0 - above.y1 <= gap
@@ -323,7 +323,7 @@ def _row(document_id: str, number: int, table: FoundTable) -> dict[str, Any]:
     }
 
 
-def _bbox(box: Box | TableRegion) -> dict[str, float]:
+def _bbox(box: Rectangle | TableRegion) -> dict[str, float]:
     return {"x0_pt": box.x0, "y0_pt": box.y0, "x1_pt": box.x1, "y1_pt": box.y1}
 
 

@@ -18,7 +18,7 @@ from taxkg_assets.extraction.layout.ruling import Ruling, merge_rules
 from taxkg_assets.extraction.layout.text_runs import find_runs, is_amount, split_leaders
 from taxkg_assets.extraction.pdf.model import Page, Span
 from taxkg_assets.extraction.tables.cells import NOTE_COLUMN, PATH_SEPARATOR, Cell, FoundTable
-from taxkg_assets.extraction.tables.grid import Box
+from taxkg_assets.extraction.tables.grid import Rectangle
 from taxkg_assets.extraction.tables.row_cells import CellRow, RowCell, hull_of
 from taxkg_assets.extraction.tables.tables import find_caption, find_tables, read_grid
 from taxkg_assets.extraction.tables.tag_grid import build_grid
@@ -257,7 +257,7 @@ def _count_header_rows(rows: Sequence[CellRow]) -> int:
 
 
 def _complete(
-    table: FoundTable, lead: Sequence[CellRow], *, caption: str, box: Box, tag_ix: int, path: tuple[int, ...]
+    table: FoundTable, lead: Sequence[CellRow], *, caption: str, box: Rectangle, tag_ix: int, path: tuple[int, ...]
 ) -> FoundTable:
     """Give a table its title, and its leading notes as cells of no column."""
     titles: list[RowCell] = []
