@@ -165,7 +165,7 @@ def score_coverage(wanted: frozenset[str], present: frozenset[str]) -> float:
     return len(wanted & present) / len(wanted) if wanted else 0.0
 
 
-def opening(block: Block) -> Evidence:
+def quote_opening(block: Block) -> Evidence:
     """Return a block's first words as evidence, as many as evidence needs.
 
     Args:

@@ -8,7 +8,7 @@ from collections import Counter
 from itertools import pairwise
 
 from taxkg_assets.llm.evidence import cite
-from taxkg_assets.llm.normalization import find_content, opening, score_coverage
+from taxkg_assets.llm.normalization import find_content, quote_opening, score_coverage
 from taxkg_assets.prompts.contract import Block, Evidence
 from taxkg_assets.prompts.tasks import (
     BoundaryItem,
@@ -84,7 +84,7 @@ def propose_boundary_detection(item: BoundaryItem) -> BoundaryProposal:
     return BoundaryProposal(
         item_id=item.item_id,
         confidence=round(likely if is_boundary and item.before else max(likely, 1 - likely), 3),
-        evidence=(opening(block),) if is_boundary else (),
+        evidence=(quote_opening(block),) if is_boundary else (),
         is_boundary=is_boundary,
         reason="begins the text" if not item.before else reasons[0].replace("_", " "),
     )
@@ -117,7 +117,7 @@ def propose_structure_analysis(item: StructureItem) -> StructureProposal:
     elif load_llm().run_ins.matches(text):
         part, level = "heading", limits.run_in_level
     return StructureProposal.model_validate(
-        {"item_id": item.item_id, "confidence": 0.6, "evidence": (opening(block),), "part": part, "level": level}
+        {"item_id": item.item_id, "confidence": 0.6, "evidence": (quote_opening(block),), "part": part, "level": level}
     )
 
 
@@ -152,7 +152,7 @@ def propose_metadata_enrichment(item: MetadataItem) -> MetadataProposal:
     return MetadataProposal(
         item_id=item.item_id,
         confidence=0.5,
-        evidence=(opening(item.blocks[0]),),
+        evidence=(quote_opening(item.blocks[0]),),
         title=heading or first,
         tags=tuple(tags),
         entities=tuple(entities.values())[: limits.entities],
@@ -195,7 +195,7 @@ def propose_quality_validation(item: QualityItem) -> QualityProposal:
         {
             "item_id": item.item_id,
             "confidence": round(max(score, 1 - score), 3),
-            "evidence": (opening(item.blocks[0]),),
+            "evidence": (quote_opening(item.blocks[0]),),
             "verdict": verdict,
             "score": round(score, 3),
             "action": action,
@@ -244,4 +244,4 @@ def propose_refinement(item: RefinementItem) -> RefinementProposal:
 
 
 def _openings(blocks: tuple[Block, ...], numbers: list[int]) -> tuple[Evidence, ...]:
-    return tuple(opening(blocks[n]) for n in numbers)
+    return tuple(quote_opening(blocks[n]) for n in numbers)

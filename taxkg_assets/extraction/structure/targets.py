@@ -337,13 +337,13 @@ class TargetFinder:
 
 @lru_cache(maxsize=4096)
 def fold_words(text: str) -> str:
-    """Bring words to the form in which they are compared: letters and digits alone.
+    """Fold words for comparison: letters and digits alone.
 
     Args:
         text: The words.
 
     Returns:
-        The form.
+        Lower-case letters and digits, without blanks.
     """
     return _NO_LETTER.sub("", text).casefold()
 

@@ -167,7 +167,7 @@ def _name_edition(words: str, result: Result, ranking: Ranking) -> list[str]:
 
 
 def quote_alike(searcher: Searcher, question: str, ranking: Ranking, *, result: Result) -> list[Unit]:
-    """Quote the cells of a table whose headers fit as well as those of its cell that leads the ranking.
+    """Quote the other cells of the first table whose headers fit the question as well as the best cell's.
 
     Args:
         searcher: Opened search.
