@@ -50,7 +50,7 @@ class Sections:
 
 
 def open_sections(anchors: Ints, *, means: Matrix, vectors: Matrix) -> Sections:
-    """Open the directions of sections.
+    """Return the mean vectors of sections, each read when a ranking first needs it.
 
     Args:
         anchors: Anchor number of each passage.
