@@ -19,7 +19,7 @@ from taxkg_assets.evaluation.matching import is_quoted
 from taxkg_assets.retrieval.answering import guardrail
 from taxkg_assets.retrieval.answering.answer import Answer, ask_with_signals
 from taxkg_assets.retrieval.ranking.search import Searcher
-from taxkg_assets.rules.anchored_search import matches_any
+from taxkg_assets.rules.models.answers import load_answers
 from taxkg_assets.settings import Settings
 
 DRAWN, DRAWN_LACKING = 60, 20
@@ -121,7 +121,7 @@ def _ask_for_documents(anchors: pl.DataFrame, families: Mapping[str, str]) -> It
     headings = anchors.filter(pl.col("kind").is_in(["section", "subsection"]) & pl.col("key").is_null())
     for document, heading in headings.select("document_id", "heading").iter_rows():
         words = heading.split()
-        if LEAST_WORDS <= len(words) <= MOST_WORDS and not matches_any("answers", "unasked", heading):
+        if LEAST_WORDS <= len(words) <= MOST_WORDS and not load_answers().unasked.matches(heading):
             topic, family = heading.rstrip(".?! "), families[document]
             yield Made(guardrail.DOCUMENTS, family, f"Which documents discuss {topic}?", _cites(family, families))
 
@@ -156,7 +156,7 @@ def _ask_for_cells(tables: pl.DataFrame, families: Mapping[str, str]) -> Iterato
     for row in tables.filter(pl.col("has_headers") & (pl.col("title") != "")).iter_rows(named=True):
         for cell in row["cells"]:
             leaf, head = cell["row_path"].rpartition(" > ")[2], cell["col_path"].rpartition(" > ")[2]
-            if cell["col_ix"] < 0 or not (leaf and head) or not matches_any("answers", "values", cell["text"]):
+            if cell["col_ix"] < 0 or not (leaf and head) or not load_answers().values.matches(cell["text"]):
                 continue
             query = f"{row['title'].rstrip('. ')}: how much is {head} for {leaf}?"
             yield Made(guardrail.CELL, families[row["document_id"]], query, _says(cell["text"]))

@@ -19,7 +19,7 @@ from taxkg_assets.retrieval.index.facts import PassageFacts
 from taxkg_assets.retrieval.index.lines import find_mark, open_contexts, starts_list
 from taxkg_assets.retrieval.query.router import Route
 from taxkg_assets.retrieval.ranking.search import Searcher
-from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.models.answers import load_answers
 from taxkg_assets.rules.sentences import find_sentences
 
 SHOWN = 40
@@ -110,7 +110,7 @@ def _statements_of(row: int, facts: PassageFacts, *, node: str) -> Iterator[Stat
 
 
 def _denies(text: str) -> bool:
-    return any(rule.pattern.search(text) for rule in load_rules("answers", "denials"))
+    return load_answers().denials.matches(text)
 
 
 def _squeeze(text: str) -> str:

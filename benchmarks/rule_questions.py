@@ -21,7 +21,8 @@ from taxkg_assets.evaluation.answer_metrics import Reply, score_answer
 from taxkg_assets.evaluation.metrics import Result, find_passages, find_required, score_reciprocal_rank
 from taxkg_assets.retrieval.answering.answer import ask
 from taxkg_assets.retrieval.ranking.search import Searcher
-from taxkg_assets.rules.loader import Rule, load_rules
+from taxkg_assets.rules.loader import Rule
+from taxkg_assets.rules.models.levels import load_levels
 from taxkg_assets.rules.support import Key, name_family
 from taxkg_assets.serving.released import Released
 from taxkg_assets.settings import Settings
@@ -82,11 +83,9 @@ def measure_levels(key: Key, *, without: Without) -> tuple[int, dict[str, float]
     rows = read_development(LEVELS)
 
     def find_right() -> list[bool]:
-        intents = load_rules(key[0], key[1])
+        intents = load_levels().intents
         found = [next((rule for rule in intents if rule.pattern.search(row["query"])), None) for row in rows]
-        return [
-            (rule.extra["level"] if rule else "auto") == row["level"] for rule, row in zip(found, rows, strict=True)
-        ]
+        return [(rule.level if rule else "auto") == row["level"] for rule, row in zip(found, rows, strict=True)]
 
     before, gains = find_right(), defaultdict[str, float](float)
     with without([key]):

@@ -19,7 +19,7 @@ from taxkg_assets.evaluation.anchor_scores import score_anchors
 from taxkg_assets.evaluation.extraction_scores import score_ownership
 from taxkg_assets.evaluation.labels import Labels
 from taxkg_assets.evaluation.reference_scores import score_references
-from taxkg_assets.rules.loader import load_family, load_rules
+from taxkg_assets.rules.models.relations import load_relations
 from taxkg_assets.schemas import Anchors, Documents, References, Sections
 
 PROJECT = Path(__file__).resolve().parents[1]
@@ -59,9 +59,9 @@ def run(*, repeat: int, rival_repeat: int) -> Report:
         raise CorpusError(f"{home.store.home} is not built: run `taxkg build` first, or name a home in TAXKG_HOME.")
     references = References.cast(home.store.read("references"))
     uses = count_uses(references)
-    groups = ("cues", "leading_conditions", "subjects", "duties")
-    known = {rule.id for group in groups for rule in load_rules("relations", group)}
-    known |= set(load_family("relations")["decisions"])
+    rules = load_relations()
+    known = {rule.id for rule in (*rules.cues, *rules.leading_conditions, *rules.subjects, *rules.duties)}
+    known |= set(rules.decisions)
     return Report(
         uses=uses,
         unused=sorted(known - {use.rule_id for use in uses}),

@@ -245,23 +245,24 @@ class Settings(BaseModel):
             raise SettingError(_describe_errors(wrong)) from None
 
     def table_settings(self) -> str:
-        """The settings that shape tables, as JSON; storage places and speed do not count."""
+        """Return the settings that shape tables, as JSON; storage places and speed do not count."""
         return self.model_dump_json(exclude={*_OPERATIONAL, *_ANSWERING, *_LLM, *_TRAINING, *_RERANKING})
 
     def answer_settings(self) -> str:
-        """The settings that decide what is found, and whether it is an answer, guidance or an abstention, as JSON."""
+        """Return the settings that decide what is found, and whether it is an answer, guidance or an abstention, as
+        JSON."""
         return self.model_dump_json(include=set(_ANSWERING))
 
     def training_settings(self) -> str:
-        """The settings that decide how an encoder is trained, as JSON."""
+        """Return the settings that decide how an encoder is trained, as JSON."""
         return self.model_dump_json(include=set(_TRAINING))
 
     def reranker_settings(self) -> str:
-        """The settings that decide which rerankers are trained and evaluated, as JSON."""
+        """Return the settings that decide which rerankers are trained and evaluated, as JSON."""
         return self.model_dump_json(include={*_TRAINING, *_RERANKING})
 
     def llm_settings(self) -> str:
-        """The settings that decide which models are used, and how many items per call, as JSON."""
+        """Return the settings that decide which models are used, and how many items per call, as JSON."""
         return self.model_dump_json(include={"llm_provider", "llm_model", "llm_models", "llm_batch"})
 
 

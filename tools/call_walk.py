@@ -4,8 +4,9 @@
 answer. The rule of counting:
 
 - A walk is the order in which functions of the product are called for the first time, in one thread. What is loaded
-  once for all documents or questions (rules, patterns) is loaded before. Lambdas, comprehensions and methods that
-  `dataclass` generates are no functions that someone reads.
+  once for all documents or questions (rules, patterns) is loaded before. Lambdas, comprehensions, methods that
+  `dataclass` generates, and those behind a loop or an attribute (`__iter__`, `__get__`) are no functions that someone
+  reads.
 - The package of a function is the innermost one that contains its module: `retrieval.index`, not `retrieval`. A figure
   for `retrieval` as a whole is printed, too: as long as it was one flat package, it was the only one, and near 0.
 - A return is a step into a package that the walk has visited and left before; those in the first 120 functions count.
@@ -34,6 +35,8 @@ STEPS = 120
 _PACKAGE = "taxkg_assets."
 _GENERATED = "<string>"
 """File of methods that `dataclass` generates."""
+_BEHIND_SYNTAX = {"__iter__", "__len__", "__get__"}
+"""Methods that a loop, a length or an attribute calls."""
 
 
 def record_walk(call: Callable[[], object]) -> list[str]:
@@ -52,7 +55,8 @@ def record_walk(call: Callable[[], object]) -> list[str]:
         module = frame.f_globals.get("__name__", "")
         if event == "call" and module.startswith(_PACKAGE) and frame.f_code not in seen:
             seen.add(frame.f_code)
-            if not frame.f_code.co_name.startswith("<") and frame.f_code.co_filename != _GENERATED:
+            name = frame.f_code.co_name
+            if not name.startswith("<") and name not in _BEHIND_SYNTAX and frame.f_code.co_filename != _GENERATED:
                 walk.append(module.removeprefix(_PACKAGE).rpartition(".")[0])
 
     sys.setprofile(note)

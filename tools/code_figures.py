@@ -30,6 +30,10 @@ REPEATED_LINES = 6
 """Lines in a row, equal up to their indentation, from which code counts as repeated."""
 DOCUMENTED = {"os._exit"}
 """Public functions with an underscore: the reference of their library describes them."""
+DESCRIBED_ELSEWHERE = re.compile(r"(?:property|override|overload|setter|validator|rule)\b")
+"""Decorators of methods that need no description of arguments."""
+RULE_LOOKUPS = {"find_rule", "load_family", "load_rules", "load_usable_rules", "matches_any", "read_rules"}
+"""Functions that find rules by the names in the files."""
 SECTION = re.compile(r"^\s*(Args|Arguments|Returns|Yields|Raises):\s*(.*)$")
 _UNTYPED = re.compile(r"\b(?:dict|Mapping)\[str, Any\]")
 
@@ -58,6 +62,28 @@ def find_cross_module_functions(modules: Sequence[Module]) -> list[tuple[Module,
     ]
 
 
+def find_public_methods(modules: Sequence[Module]) -> list[tuple[Module, str, ast.FunctionDef | ast.AsyncFunctionDef]]:
+    """Find the public methods of public classes.
+
+    Args:
+        modules: Modules of the checkout.
+
+    Returns:
+        Modules, names of the classes and methods; properties and overrides that say so are left out, as their text is
+        that of an attribute, or of the method that they override.
+    """
+    return [
+        (module, owner.name, node)
+        for module in modules
+        for owner in module.tree.body
+        if isinstance(owner, ast.ClassDef) and not owner.name.startswith("_")
+        for node in owner.body
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and not node.name.startswith("_")
+        and not any(DESCRIBED_ELSEWHERE.search(ast.unparse(one)) for one in node.decorator_list)
+    ]
+
+
 def _used_names(module: Module, modules: set[str]) -> Iterator[tuple[str, str]]:
     aliases: dict[str, str] = {}
     for node in ast.walk(module.tree):
@@ -73,7 +99,7 @@ def _used_names(module: Module, modules: set[str]) -> Iterator[tuple[str, str]]:
             yield aliases[node.value.id], node.attr
 
 
-def missing_docstring_parts(node: ast.FunctionDef) -> list[str]:
+def missing_docstring_parts(node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
     """Name what a Google-style docstring of a function lacks.
 
     Args:
@@ -94,6 +120,7 @@ def missing_docstring_parts(node: ast.FunctionDef) -> list[str]:
             line = ""
         sections[section] = sections.get(section, "") + f"\n{line}"
     arguments = [a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
+    arguments = [name for name in arguments if name not in ("self", "cls")]
     missing = [a for a in arguments if not re.search(rf"^\s*{a}( \([^)]*\))?:", sections.get("Args", ""), re.MULTILINE)]
     returns = ast.unparse(node.returns) if node.returns is not None else "None"
     is_stated = "Returns" in sections or "Yields" in sections or re.match(r"(Return|Yield)s?\b", text)
@@ -152,40 +179,32 @@ def is_excused(module: Module, node: ast.FunctionDef | ast.AsyncFunctionDef) -> 
 
 
 def find_rule_lookups(module: Module) -> list[int]:
-    """Find look-ups by string in a rule family: `load_family(…)["key"]`, also by way of a variable.
+    """Find look-ups by string in rules: by family, list or id, or of a key of a rule.
+
+    They fail when they run, where an attribute of a family's model fails when it is checked.
 
     Args:
         module: Module to search.
 
     Returns:
-        Lines of the look-ups.
+        Lines of the look-ups; none in `rules` itself, which has to read the files.
     """
-    lines = []
-    for function in [module.tree, *(n for n in ast.walk(module.tree) if isinstance(n, ast.FunctionDef))]:
-        nodes = list(_own_nodes(function))
-        families = {
-            target.id
-            for node in nodes
-            if isinstance(node, ast.Assign) and _loads_family(node.value)
-            for target in node.targets
-            if isinstance(target, ast.Name)
-        }
-        for node in nodes:
-            if isinstance(node, ast.Subscript):
-                is_variable = isinstance(node.value, ast.Name) and node.value.id in families
-                if is_variable or _is_family_call(node.value):
-                    lines.append(node.lineno)
-    return lines
+    if module.name.startswith(f"{PACKAGE}.rules."):
+        return []
+    return sorted(node.lineno for node in ast.walk(module.tree) if _looks_up_rule(node))
 
 
-def _loads_family(node: ast.expr) -> bool:
-    while isinstance(node, ast.Subscript):
-        node = node.value
-    return _is_family_call(node)
+def _looks_up_rule(node: ast.AST) -> bool:
+    if isinstance(node, ast.Call):
+        name = node.func.id if isinstance(node.func, ast.Name) else ""
+        is_get = isinstance(node.func, ast.Attribute) and node.func.attr == "get" and _is_by_key(node.func.value)
+        return name in RULE_LOOKUPS or is_get
+    return isinstance(node, ast.Subscript) and _is_by_key(node.value)
 
 
-def _is_family_call(node: ast.expr) -> bool:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "load_family"
+def _is_by_key(node: ast.expr) -> bool:
+    """Return whether an expression is the mapping of a rule's keys, or of a list's rules."""
+    return isinstance(node, ast.Attribute) and node.attr in ("extra", "rules_by_id")
 
 
 def find_untyped_signatures(module: Module) -> list[str]:
@@ -319,6 +338,7 @@ def measure(root: Path, terms: Mapping[str, Any]) -> dict[str, tuple[str, list[s
     return {
         "banned words": (str(sum(hits.values())), [f"{package}: {count}" for package, count in hits.items()]),
         "functions used across modules": (str(len(shared)), []),
+        "public methods": (str(len(find_public_methods(modules))), []),
         **{name: (str(len(places)), places) for name, places in find_faults(modules).items()},
         "untyped rule look-ups": (str(len(lookups)), lookups),
         "public signatures with dict[str, Any]": (str(len(untyped)), untyped),
@@ -340,11 +360,13 @@ def find_faults(modules: Sequence[Module]) -> dict[str, list[str]]:
     """
     functions = list(find_functions(modules))
     shared = find_cross_module_functions(modules)
-    bare = [(m, n, missing) for m, n in shared if (missing := missing_docstring_parts(n))]
+    methods = [(f"{m.name}.{owner}", n) for m, owner, n in find_public_methods(modules)]
+    named = [*((m.name, n) for m, n in shared), *methods]
+    bare = [(name, n, missing) for name, n in named if (missing := missing_docstring_parts(n))]
     long_functions = [(m, n) for m, n in functions if _length(n) > MAX_FUNCTION_LINES]
     crowded = [(m, n) for m, n in functions if count_arguments(n) > MAX_ARGUMENTS and not is_excused(m, n)]
     return {
-        "… without a full docstring": [f"{m.name}.{n.name}: {', '.join(missing)}" for m, n, missing in bare],
+        "… without a full docstring": [f"{name}.{n.name}: {', '.join(missing)}" for name, n, missing in bare],
         f"files over {MAX_FILE_LINES} lines": [m.name for m in modules if _file_length(m) > MAX_FILE_LINES],
         f"functions over {MAX_FUNCTION_LINES} lines": _list(long_functions),
         f"functions with more than {MAX_ARGUMENTS} arguments": _list(crowded),

@@ -57,7 +57,11 @@ class EdgeLabels:
     pages: frozenset[tuple[str, int]]
 
     def of_half(self, half: str) -> EdgeLabels:
-        """Return only the forms of the development or of the check half."""
+        """Return only the forms of the development or of the check half.
+
+        Args:
+            half: `development` or `check`.
+        """
         facts = tuple(label for label in self.facts if label.half == half)
         documents = {label.document_id for label in facts}
         return EdgeLabels(facts, frozenset(place for place in self.pages if place[0] in documents))

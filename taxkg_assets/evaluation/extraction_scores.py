@@ -72,6 +72,9 @@ class LabeledScore:
             n_rows: Labeled rows that count.
             misses: Rows that failed.
             outcomes: Confidence and success of each decision.
+
+        Returns:
+            The measurement.
         """
         frame = pl.DataFrame(list(misses), schema=MISSES, orient="row")
         reliability = score_reliability(list_outcomes(outcomes))

@@ -60,6 +60,9 @@ class Extracted:
 
         Args:
             labels: Labels of these documents.
+
+        Returns:
+            Measurements by table.
         """
         scores = (
             score_roles(self.elements, labels, documents=self.documents),

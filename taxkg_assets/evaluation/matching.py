@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cache, lru_cache
 
-from taxkg_assets.rules.loader import find_rule
 from taxkg_assets.rules.models.matching import load_matching
 
 
@@ -63,7 +62,7 @@ def squash(text: str | None) -> str:
     Returns:
         Normalized characters without gaps.
     """
-    return find_rule("matching", "letters", "no_letter_of_a_quote").pattern.sub("", fold(text))
+    return load_matching().letters.no_letter_of_a_quote.pattern.sub("", fold(text))
 
 
 def find_words(text: str | None) -> tuple[str, ...]:
@@ -76,7 +75,7 @@ def find_words(text: str | None) -> tuple[str, ...]:
         Normalized words in order.
     """
     edges = load_matching().word_edges
-    found = find_rule("matching", "words", "word_of_a_quote").pattern.findall(fold(text).translate(_removed()))
+    found = load_matching().words.word_of_a_quote.pattern.findall(fold(text).translate(_removed()))
     return tuple(word for word in (raw.strip(edges) for raw in found) if word)
 
 

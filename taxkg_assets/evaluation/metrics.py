@@ -58,7 +58,7 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class GoldRanks:
     """Places of the gold passages of one question in one ranking."""
 
     ranks: tuple[int | None, ...]
@@ -77,7 +77,7 @@ def find_required(query: Labeled) -> list[GoldPassageRecord]:
 
 def find_passages(
     passages: Sequence[GoldPassageRecord | NearMissRecord], results: Sequence[Result], *, is_row: bool, budget: int
-) -> Finding:
+) -> GoldRanks:
     """Find passages in a ranking.
 
     Args:
@@ -103,7 +103,7 @@ def find_passages(
                 ranks[ix] = rank
             if rest and not shown[ix]:
                 shown[ix] = is_quoted(passage["quote"], rest, is_row=is_row)
-    return Finding(ranks=tuple(ranks), is_in_budget=tuple(shown))
+    return GoldRanks(ranks=tuple(ranks), is_in_budget=tuple(shown))
 
 
 def score_recall(ranks: Sequence[int | None], cutoff: int) -> float:

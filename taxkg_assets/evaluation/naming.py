@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from functools import cache, lru_cache
 
 from taxkg_assets.evaluation.matching import fold, squash
-from taxkg_assets.rules.loader import find_rule, load_rules
 from taxkg_assets.rules.models.naming import load_naming
 
 
@@ -22,7 +21,7 @@ def find_name_words(text: str | None) -> frozenset[str]:
     Returns:
         Normalized words, without order.
     """
-    return frozenset(find_rule("naming", "words", "word_of_a_name").pattern.findall(fold(text).replace(",", "")))
+    return frozenset(load_naming().words.word_of_a_name.pattern.findall(fold(text).replace(",", "")))
 
 
 def is_same_heading(read: str | None, printed: str | None) -> bool:
@@ -41,9 +40,9 @@ def is_same_heading(read: str | None, printed: str | None) -> bool:
 
 def _rewrite(text: str | None, rule_ids: Sequence[str] | None = None) -> str:
     written = (text or "").casefold()
-    for rule in load_rules("naming", "targets"):
+    for rule in load_naming().targets:
         if rule_ids is None or rule.id in rule_ids:
-            written = rule.pattern.sub(rule.extra["write"], written)
+            written = rule.pattern.sub(rule.write, written)
     return written
 
 
@@ -128,4 +127,4 @@ def _contains_words(printed: str, read: str | None, *, share: float) -> bool:
 
 @cache
 def _aside() -> re.Pattern[str]:
-    return find_rule("naming", "aside", "labellers_name").pattern
+    return load_naming().aside.labellers_name.pattern

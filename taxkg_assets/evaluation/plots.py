@@ -36,7 +36,11 @@ class Axis:
     zero: float | None = None
 
     def place(self, value: float) -> float:
-        """Return the horizontal position of a value; values outside are at the edge."""
+        """Return the horizontal position of a value; values outside are at the edge.
+
+        Args:
+            value: Value of the axis's scale.
+        """
         share = (min(max(value, self.lower), self.upper) - self.lower) / (self.upper - self.lower)
         return LABEL_WIDTH + share * (WIDTH - LABEL_WIDTH - VALUE_WIDTH)
 

@@ -9,7 +9,7 @@ import dataframely as dy
 import polars as pl
 
 from taxkg_assets.extraction.keys import read_members
-from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.models.box_grammar import load_box_grammar
 from taxkg_assets.schemas import Anchors, Documents, Elements, Faces, Fields
 
 _GUIDES = ("filer_instructions", "recipient_instructions")
@@ -210,7 +210,7 @@ def _keys_begun(elements: pl.DataFrame, document_id: str) -> dict[str, list[str]
     """Give the keys of each line of a document that begins with some (`Box 3 …`, `Boxes 3–5 …`); faces left aside."""
     prose = elements.filter((pl.col("document_id") == document_id) & ~pl.col("role").is_in(["FormField", "TableBlock"]))
     begun: dict[str, list[str]] = {}
-    for rule in load_rules("box_grammar", "lines"):
+    for rule in load_box_grammar().lines:
         for element_id, text in prose.select("element_id", "text").iter_rows():
             match = rule.pattern.match(text)
             if match is not None:

@@ -52,17 +52,20 @@ class DocumentCheck:
         return self.name.replace("_", " ")
 
     def find_offending(self, frames: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
-        """The rows of these tables that fail the check.
+        """Return the rows of these tables that fail the check.
 
         Args:
             frames: Tables by name.
+
+        Raises:
+            ValueError: The check is made while a document is read.
         """
         if self.find is None:
             raise ValueError(f"{self.name} is checked while a document is read, and not on tables.")
         return self.find(**{name: frames[name] for name in self.reads})
 
     def describe(self, count: int) -> str:
-        """The quality warning of a document, with the number of its offending rows.
+        """Return the quality warning of a document, with the number of its offending rows.
 
         Args:
             count: Number of offending rows.
@@ -70,7 +73,7 @@ class DocumentCheck:
         return f"{self.broken[:1].upper()}{self.broken[1:]}: {count}."
 
     def refuse(self, offending: pl.DataFrame) -> str:
-        """The reason that a document is held back, in the words that `_refuse` of extract.py uses.
+        """Return the reason that a document is held back, in the words that `_refuse` of extract.py uses.
 
         Args:
             offending: Offending rows.

@@ -6,7 +6,8 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.models.box_grammar import load_box_grammar
+from taxkg_assets.rules.models.section_grammar import load_section_grammar
 
 _TOKEN = re.compile(
     r"[A-Z]?\d{1,2}[a-z]?\(\d{1,2}\)|[A-Z]\d{1,2}[a-z]?|\d{1,2}[a-z]{0,2}|[A-Z]{1,2}\b|\b[a-z]\b"
@@ -44,11 +45,11 @@ def find_key(heading: str, *, is_whole: bool = False) -> Key | None:
         is_whole: Whether nothing may follow the key.
     """
     heading = " ".join(heading.split())
-    for rule in load_rules("box_grammar", "keys"):
+    for rule in load_box_grammar().keys:
         match = rule.pattern.match(heading)
         if match is None or (is_whole and not _ENDING.match(heading[match.end("list") :])):
             continue
-        return _key_of(rule.extra["kind"], match["list"])
+        return _key_of(rule.kind, match["list"])
     return None
 
 
@@ -59,10 +60,10 @@ def find_numbered_line(heading: str) -> Key | None:
     Args:
         heading: Heading as printed.
     """
-    for rule in load_rules("box_grammar", "numbered_lines"):
+    for rule in load_box_grammar().numbered_lines:
         match = rule.pattern.match(heading)
         if match is not None:
-            return _key_of(rule.extra["kind"], match["list"])
+            return _key_of(rule.kind, match["list"])
     return None
 
 
@@ -74,11 +75,11 @@ def find_statute_key(text: str, *, is_code: bool = False) -> Key | None:
         text: Line as printed.
         is_code: Whether the line is known to head a section, in any style.
     """
-    for group in ("statutes", "statute_styles") if is_code else ("statutes",):
-        for rule in load_rules("section_grammar", group):
-            match = rule.pattern.match(text)
-            if match is not None:
-                return Key("statute_section", f"sec_{match['number']}")
+    grammar = load_section_grammar()
+    for rule in (*grammar.statutes, *(grammar.statute_styles if is_code else ())):
+        match = rule.pattern.match(text)
+        if match is not None:
+            return Key("statute_section", f"sec_{match['number']}")
     return None
 
 
@@ -88,7 +89,7 @@ def division_word(text: str) -> str:
     Args:
         text: Line as printed.
     """
-    for rule in load_rules("section_grammar", "divisions"):
+    for rule in load_section_grammar().divisions:
         match = rule.pattern.match(text)
         if match is not None:
             return match["word"].lower()
@@ -128,7 +129,7 @@ def read_members(listed: str) -> list[str]:
     for token in _TOKEN.findall(listed):
         if token.lower() in _WORDS:
             continue
-        if any(rule.pattern.match(token.lower()) for rule in load_rules("box_grammar", "ranges")):
+        if any(rule.pattern.match(token.lower()) for rule in load_box_grammar().ranges):
             is_range = True
         elif is_range and members:
             members[-1] = f"{members[-1]}-{token}"

@@ -8,31 +8,33 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import cache, reduce
 from operator import or_
+from typing import TypeVar
 
 import polars as pl
 
-from taxkg_assets.rules.loader import Rule, load_rules
+from taxkg_assets.rules.families import RuleList
+from taxkg_assets.rules.loader import Rule
 
-Groups = tuple[tuple[str, str], ...]
+_Rule = TypeVar("_Rule", bound=Rule)
+
 ALL_WORDS = -1
 """A text whose words were not read: any rule may match."""
 
 
 class Screen:
-    """Knows the words that the rules of some groups need; a set of words is one number, a bit for each word."""
+    """Knows the words that the rules of some lists need; a set of words is one number, a bit for each word."""
 
-    def __init__(self, groups: Groups) -> None:
-        """Take the families and groups of rules."""
-        rules = {name: load_rules(*name) for name in groups}
-        words = {
-            word for of_group in rules.values() for rule in of_group for one in rule.literal_groups for word in one
-        }
+    def __init__(self, lists: Sequence[RuleList[Rule]]) -> None:
+        """Read the words of the rules.
+
+        Args:
+            lists: Lists of rules, of one family or several.
+        """
+        words = {word for rules in lists for rule in rules for one in rule.literal_groups for word in one}
         self._bits = {word: 2 << ix for ix, word in enumerate(sorted(words))}
-        self._rules = {name: [(rule, *self._needs_of(rule)) for rule in of_group] for name, of_group in rules.items()}
-        # Of most groups no rule can match: that is decided at once.
-        self._any = {
-            name: reduce(or_, (first for _, first, _ in of_group), 0) for name, of_group in self._rules.items()
-        }
+        self._needs = {rules: [self._needs_of(rule) for rule in rules] for rules in lists}
+        # Of most lists no rule can match: that is decided at once.
+        self._any = {rules: reduce(or_, (first for first, _ in needs), 0) for rules, needs in self._needs.items()}
 
     def _needs_of(self, rule: Rule) -> tuple[int, tuple[int, ...]]:
         """The most telling group of words, and the others; a rule that needs none is always tried."""
@@ -40,19 +42,34 @@ class Screen:
         return first, tuple(others)
 
     def read(self, texts: Sequence[str]) -> list[int]:
-        """Read which of the words each text holds, case aside."""
+        """Read which of the words each text holds, case aside.
+
+        Args:
+            texts: Texts.
+
+        Returns:
+            Words of each text as one number, a bit for each word; the lowest bit is always set.
+        """
         small = pl.Series([text.lower() for text in texts], dtype=pl.String)
         rule_words = small.str.extract_many(list(self._bits), overlapping=True).to_list()
         return [1 | self._number(words) for words in rule_words]
 
-    def find_rules(self, name: tuple[str, str], rule_words: int) -> list[Rule]:
-        """Find the rules of a group that can match in a text that holds these words, in the group's order."""
-        if not rule_words & self._any[name]:
+    def find_rules(self, rules: RuleList[_Rule], rule_words: int) -> list[_Rule]:
+        """Find the rules of a list that can match in a text that holds these words.
+
+        Args:
+            rules: One of the screen's lists.
+            rule_words: Words of the text, as `read` gives them.
+
+        Returns:
+            Rules in the order of the list.
+        """
+        if not rule_words & self._any[rules]:
             return []
         # The lowest bit is set in every text, for rules that need no word.
         return [
             rule
-            for rule, first, others in self._rules[name]
+            for rule, (first, others) in zip(rules, self._needs[rules], strict=True)
             if rule_words & first and (not others or all(rule_words & words for words in others))
         ]
 
@@ -61,13 +78,13 @@ class Screen:
 
 
 @cache
-def open_screen(groups: Groups) -> Screen:
-    """Open the screen of some groups of rules, made once per process.
+def open_screen(lists: tuple[RuleList[Rule], ...]) -> Screen:
+    """Open the screen of some lists of rules, made once per process.
 
     Args:
-        groups: Rule family and group, pair by pair.
+        lists: Lists of rules.
 
     Returns:
         The screen.
     """
-    return Screen(groups)
+    return Screen(lists)

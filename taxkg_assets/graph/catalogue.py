@@ -107,7 +107,11 @@ class Catalogue:
         return self._by_form.get((form, doc_type), [])
 
     def find_newest_faces(self) -> list[Entry]:
-        """Find the newest face of every form; a draft only where the form has nothing final."""
+        """Find the newest face of every form; a draft only where the form has nothing final.
+
+        Returns:
+            Entries of the faces.
+        """
         newest = []
         for form in sorted({form for form, doc_type in self._by_form if doc_type == "form"}):
             faces = self.find_all(form, "form")

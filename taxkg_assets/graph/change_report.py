@@ -16,7 +16,7 @@ import polars as pl
 from taxkg_assets.graph.catalogue import revision_months
 from taxkg_assets.graph.revisions import find_consecutive
 from taxkg_assets.records import DocumentRecord, RevisionRecord, iter_records
-from taxkg_assets.rules.loader import find_rule
+from taxkg_assets.rules.models.revisions import load_revisions
 
 _MARKDOWN_SIGNS = re.compile(r"([\\`*_\[\]<>|#~])")
 _KEPT_WORDS = 14
@@ -172,7 +172,7 @@ def _what(row: RevisionRecord) -> str:
 
 
 def _is_reserved(label: str) -> bool:
-    return find_rule("revisions", "reserved", "no_use").pattern.search(label) is not None
+    return load_revisions().reserved.no_use.pattern.search(label) is not None
 
 
 def find_group(row: RevisionRecord) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 
 from taxkg_assets.graph.names import fold_name
-from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.models.aliases import load_aliases
 
 KINDS = ("index", "contents")
 _TARGETS = ("target_table_id", "target_anchor_id", "target_element_id")
@@ -95,6 +95,6 @@ def placeless_row(node_id: str, level: str, text: str) -> dict[str, Any]:
 
 
 def _without_remark(term: str) -> str:
-    for rule in load_rules("aliases", "continued_terms"):
+    for rule in load_aliases().continued_terms:
         term = rule.pattern.sub("", term)
     return " ".join(term.split())

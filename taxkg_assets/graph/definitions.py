@@ -53,7 +53,11 @@ class Definitions:
                     self._anywhere[name].append(row)
 
     def find_all(self) -> Iterator[Definition]:
-        """Find every heading with the name of one box, in reading order."""
+        """Find every heading with the name of one box, in reading order.
+
+        Returns:
+            Definitions, one per heading.
+        """
         for anchor in self._resolver.anchors.values():
             found = self.find(anchor)
             if found is not None:

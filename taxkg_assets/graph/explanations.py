@@ -15,9 +15,8 @@ from taxkg_assets.graph.alignment import Link
 from taxkg_assets.graph.catalogue import Catalogue, Entry
 from taxkg_assets.graph.line_nodes import node_of
 from taxkg_assets.records import AnchorRecord, DocumentRecord, LineRecord
-from taxkg_assets.rules.anchored_search import matches_any
 from taxkg_assets.rules.forms import split_forms
-from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.models.lines import load_lines
 
 _SURE = 0.95
 _NEAR = 0.8
@@ -115,7 +114,7 @@ def _read_headings(anchors: Iterable[AnchorRecord], documents: Sequence[Document
     for row in sorted(known.values(), key=lambda row: (row["document_id"], row["element_id"], row["anchor_id"])):
         document_id, text = row["document_id"], row["heading"]
         if row["kind"] in ("section", "subsection"):
-            for rule in load_rules("lines", "subjects"):
+            for rule in load_lines().subjects:
                 if (match := rule.pattern.search(text)) is not None:
                     schedule[document_id] = re.sub(r"\s+", " ", match["schedule"] or "").lower()
         spans, columns = _read_names(text)
@@ -132,7 +131,7 @@ def _read_names(heading: str) -> tuple[tuple[tuple[str, str], ...], tuple[str, .
     """Read the ranges of lines and the letters of columns that a heading names."""
     spans: list[tuple[str, str]] = []
     columns: tuple[str, ...] = ()
-    for rule in load_rules("lines", "explains"):
+    for rule in load_lines().explains:
         match = rule.pattern.match(heading)
         if match is None:
             continue
@@ -149,12 +148,12 @@ def _read_names(heading: str) -> tuple[tuple[tuple[str, str], ...], tuple[str, .
 def _is_of_form(row: AnchorRecord, spans: Sequence[tuple[str, str]], known: Mapping[str, AnchorRecord]) -> bool:
     """Decide whether a heading names lines of the form: neither of a worksheet nor of another form."""
     for above in _headings_above(row, known):
-        if matches_any("lines", "worksheets", above["heading"]):
+        if load_lines().worksheets.matches(above["heading"]):
             return False
         outer, _ = _read_names(above["heading"])
         if outer and spans:
             return all(any(_covers(span, first) or first.startswith(span[0]) for span in outer) for first, _ in spans)
-    return not matches_any("lines", "worksheets", row["heading"])
+    return not load_lines().worksheets.matches(row["heading"])
 
 
 def _headings_above(row: AnchorRecord, known: Mapping[str, AnchorRecord]) -> Iterator[AnchorRecord]:

@@ -16,7 +16,7 @@ from taxkg_assets.graph.flow_statements import FlowStatement, find_filed_forms, 
 from taxkg_assets.graph.flow_topics import list_topic, moves_topic, names_topic
 from taxkg_assets.graph.flow_words import read_words
 from taxkg_assets.graph.places import Place, find_places, mask, shift
-from taxkg_assets.rules.anchored_search import matches_any
+from taxkg_assets.rules.models.flows import load_flows
 from taxkg_assets.rules.sentences import find_sentences
 
 _PARTNER = ("Schedule K-1",)
@@ -134,11 +134,11 @@ def read_clauses(text: str, *, under: str, said: Said | None = None, topic: str 
         else:
             before = before.begin(is_first=not start)
         before.was_denied = before.was_denied or is_denied
-        before.is_denied = not places and matches_any("flows", "denials", sentence)
+        before.is_denied = not places and load_flows().denials.matches(sentence)
         before.is_figured = before.is_figured or (under == "boxes" and _FIGURED.search(sentence) is not None)
-        if under == "lines" and matches_any("flows", "clause_topics", sentence):
+        if under == "lines" and load_flows().clause_topics.matches(sentence):
             before.is_topic = True
-        if places and (under == "given" or not matches_any("flows", "clause_others", sentence)):
+        if places and (under == "given" or not load_flows().clause_others.matches(sentence)):
             masked = mask(sentence, places)
             places = [shift(_name_parent(each, schedules), start) for each in places]
             filed, end = find_filed_forms(sentence)
@@ -175,7 +175,7 @@ def _read_sentence(
             is_within = not any(each is not None and each.forms for each in (source, target))
             if is_within and not _moves_within(clause.text, source, target, under, verb=clause.verb):
                 continue
-            if any(each is not None and matches_any("flows", "unnamed", each.label) for each in (source, target)):
+            if any(each is not None and load_flows().unnamed.matches(each.label) for each in (source, target)):
                 continue
             relation = "from_form" if target is None else "flows_to"
             rule_id = WITHIN if is_within else "clause" if clause.verb == "move" else f"clause_{clause.verb or 'named'}"
@@ -188,9 +188,9 @@ def _moves_within(clause: str, source: Place | None, target: Place | None, under
         return False
     if any(each is not None and (each.kind != "line" or each.label) for each in (source, target)):
         return False
-    group = "clause_carried" if source is None else "clause_within"
-    barred = _is_elsewhere(clause) or matches_any("flows", "clause_apart", clause)
-    return matches_any("flows", group, clause) and not barred
+    rules = load_flows()
+    barred = _is_elsewhere(clause) or rules.clause_apart.matches(clause)
+    return (rules.clause_carried if source is None else rules.clause_within).matches(clause) and not barred
 
 
 def _read_clause(read: Clause, places: list[Place], before: _Before, under: str) -> list[Pair]:
@@ -198,7 +198,7 @@ def _read_clause(read: Clause, places: list[Place], before: _Before, under: str)
     clause, verb, at = read.text, read.verb, read.at
     found = find_roles(clause, places, read.words)
     shares = _pair_shares(found) if verb in ("", "named") else []
-    is_share = verb == "move" and matches_any("flows", "clause_shares", clause[at:])
+    is_share = verb == "move" and load_flows().clause_shares.matches(clause[at:])
     settle(found, verb=verb, at=at, is_share=is_share, under=under)
     settle_asides(found, under=under, verb=verb)
     for each in found:
@@ -260,7 +260,7 @@ def _is_sum(clause: str, found: list[FoundPlace]) -> bool:
 
 def _is_elsewhere(clause: str) -> bool:
     """Decide whether a clause keeps its sources from the line of the heading; `, which is ...` only describes one."""
-    return matches_any("flows", "clause_elsewhere", _DESCRIBED.sub("⟩", clause))
+    return load_flows().clause_elsewhere.matches(_DESCRIBED.sub("⟩", clause))
 
 
 def _is_on_received_form(found: list[FoundPlace], read: Clause) -> bool:
@@ -295,7 +295,7 @@ def _pair(read: Clause, group: list[FoundPlace], before: _Before, under: str, *,
     targets = [each for each in group if each.role == "target"]
     if (before.is_computed and not group) or _PART_AFTER.search(read.words.tags):
         return []
-    if not targets and under == "lines" and matches_any("flows", "clause_here", clause[at:]):
+    if not targets and under == "lines" and load_flows().clause_here.matches(clause[at:]):
         return [(source, None) for source in sources or before.sources or before.named if source and source.forms]
     if sources and not targets and before.fronted is not None:
         return [(source, before.fronted) for source in sources]

@@ -10,7 +10,6 @@ from typing import Any
 
 from taxkg_assets.graph.line_history import fold_label
 from taxkg_assets.graph.places import FACE, RETURN, Place, find_places
-from taxkg_assets.rules.anchored_search import matches_any
 from taxkg_assets.rules.forms import form_pattern
 from taxkg_assets.rules.models.flows import load_flows
 
@@ -114,6 +113,9 @@ class Lines:
             key: One of the place's keys; empty where it has a label.
             form: One of its forms; empty for the form that the text is about.
             other_form: Form of the other end: under a heading, the line for it is meant.
+
+        Returns:
+            The line; its `problem` says why there is none.
         """
         name = self.name_form(form, about)
         shown = f"{place.kind}_{key}" if key else place.label
@@ -150,6 +152,9 @@ class Lines:
             about: What the text is about that names it.
             key: Its letter.
             form: Its form; empty for the form that the text is about.
+
+        Returns:
+            One end per part.
         """
         end = self.find(place, about, key=key, form=form)
         if end.problem != SEVERAL:
@@ -166,6 +171,9 @@ class Lines:
         Args:
             words: The form's name in the text; empty for the form that the text is about.
             about: What the text is about.
+
+        Returns:
+            Name of the form.
         """
         self._named.add(words)
         if words == RETURN:
@@ -191,6 +199,9 @@ class Lines:
         Args:
             words: Schedule as its heading names it.
             about: What the booklet is about.
+
+        Returns:
+            Name of the schedule.
         """
         name = self.name_form(words, about)
         return name if _PARENT.search(name) else f"{name} (Form {about.form})"
@@ -201,6 +212,9 @@ class Lines:
         Args:
             form: Form as the library names it.
             year: Tax year, or the year of a revision for continuous use; None where the text states none.
+
+        Returns:
+            Document, and whether it is for the year; None where the library has no revision.
         """
         self._named.add(form)
         rows = self._revisions.get(form, [])
@@ -217,7 +231,7 @@ class Lines:
         return best["document_id"], bool(same or lasting)
 
     def has_only_lines(self, form: str) -> bool:
-        """Decide whether a form of the library numbers lines and no boxes.
+        """Return whether a form of the library numbers lines and no boxes.
 
         Args:
             form: Form as the library names it.
@@ -226,7 +240,7 @@ class Lines:
         return "line" in kinds and "box" not in kinds
 
     def has_boxes(self, form: str) -> bool:
-        """Decide whether a form of the library numbers boxes.
+        """Return whether a form of the library numbers boxes.
 
         Args:
             form: Form as the library names it.
@@ -276,7 +290,7 @@ class Lines:
         return own if len(rows) > 1 and len(own) == 1 else rows
 
     def _by_label(self, document: str, label: str, other_form: str) -> tuple[list[Row], str]:
-        if matches_any("flows", "unnamed", label):
+        if load_flows().unnamed.matches(label):
             return [], "the line is not named"
         wanted = fold_label(label)
         labels = [(row, fold_label(row["label"])) for row in self._rows[document]]

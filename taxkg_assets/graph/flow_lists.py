@@ -11,7 +11,6 @@ from taxkg_assets.graph.flow_roles import find_roles
 from taxkg_assets.graph.flow_statements import FlowStatement, find_filed_forms
 from taxkg_assets.graph.flow_words import read_words
 from taxkg_assets.graph.places import Place, find_last_document, find_places, mask, name_forms
-from taxkg_assets.rules.anchored_search import matches_any
 from taxkg_assets.rules.models.flows import load_flows
 from taxkg_assets.rules.sentences import find_sentences
 
@@ -42,7 +41,7 @@ def introduces_sources(text: str) -> bool:
         False for lists that leave something out, or take a part of it.
     """
     last = text[find_sentences(text)[-1][0] :]
-    return _announces_list(last) and not matches_any("flows", "source_bars", last)
+    return _announces_list(last) and not load_flows().source_bars.matches(last)
 
 
 def _announces_list(sentence: str) -> bool:
@@ -113,7 +112,7 @@ def read_source_item(item: str, *, forms: tuple[str, ...]) -> list[FlowStatement
     lowered = _ITEM.sub(lambda match: f"{match[1]}{match[2].lower()}", item)
     end = next((end for start, end in find_sentences(lowered) if end - start > _MARKER), len(lowered))
     first = lowered[:end]
-    if matches_any("flows", "source_bars", first):
+    if load_flows().source_bars.matches(first):
         return []
     places = find_places(first)
     forms = find_filed_forms(first)[0] or forms

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from taxkg_assets.graph.flow_words import Words, read_words
 from taxkg_assets.graph.places import Place
-from taxkg_assets.rules.anchored_search import matches_any
+from taxkg_assets.rules.models.flows import load_flows
 
 WORD = re.compile(r"⟨(\d+)_*⟩")
 """A masked place."""
@@ -79,7 +79,7 @@ def find_roles(clause: str, places: list[Place], words: Words | None = None) -> 
         left = clause[end : match.start()]
         tags = words.tags[words.before(end) : words.before(match.start())]
         previous = found[-1] if found else None
-        is_joined = previous is not None and matches_any("flows", "clause_joins", left)
+        is_joined = previous is not None and load_flows().clause_joins.matches(left)
         role = _find_role(left, clause[match.end() :], previous, is_joined=is_joined, tags=tags)
         if role == "aside" and previous is not None and previous.role == "target":
             role = ""

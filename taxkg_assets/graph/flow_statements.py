@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from taxkg_assets.graph.places import Place, find_places, mask, name_forms, shift
-from taxkg_assets.rules.anchored_search import matches_any
-from taxkg_assets.rules.loader import Rule, load_rules
+from taxkg_assets.rules.families import RuleList
+from taxkg_assets.rules.loader import Rule
+from taxkg_assets.rules.models.flows import Statement, load_flows
 from taxkg_assets.rules.sentences import find_sentences
 
 _WORD = re.compile(r"⟨(\d+)_*⟩")
-_COLUMN_GROUPS = ("columns", "totals")
-"""Groups of rules that read columns without a line."""
+_Rule = TypeVar("_Rule", bound=Rule)
 _CAPITALS = re.compile(r"\b(?:From|Lines?|Box(?:es)?|Columns?)\b")
 _OWN_LINE = re.compile(r",? (?:and|or) line ")
 """Before a further line of a sum, which is on the form that the label is printed on."""
@@ -41,10 +42,10 @@ def read_label(label: str) -> list[FlowStatement]:
     """
     found = [
         each
-        for each in _read(label, 0, "labels")
-        if each.relation == "flows_to" or not matches_any("flows", "subtractions", label[: each.start])
+        for each in _read(label, 0, load_flows().labels)
+        if each.relation == "flows_to" or not load_flows().subtractions.matches(label[: each.start])
     ]
-    return [*found, *_read(label, 0, "totals"), *_read_operands(label)]
+    return [*found, *_read(label, 0, load_flows().totals), *_read_operands(label)]
 
 
 def read_heading(heading: str) -> list[FlowStatement]:
@@ -54,7 +55,7 @@ def read_heading(heading: str) -> list[FlowStatement]:
         heading: Words of the heading; those of places begin with capitals there.
     """
     lowered = _CAPITALS.sub(lambda match: match[0].lower(), heading)
-    found = [each for each in _read(lowered, 0, "labels") if each.relation == "from_form"]
+    found = [each for each in _read(lowered, 0, load_flows().labels) if each.relation == "from_form"]
     return [each for each in found if each.source is not None and each.source.forms]
 
 
@@ -69,8 +70,8 @@ def read_passage(text: str, *, under: str) -> list[FlowStatement]:
     found: list[FlowStatement] = []
     for start, end in find_sentences(text):
         sentence = text[start:end]
-        for group in ("passages", "columns"):
-            found += _read(sentence, start, group)
+        for rules in (load_flows().passages, load_flows().columns):
+            found += _read(sentence, start, rules)
         if under == "boxes":
             found += _read_forms(sentence, start)
     return found
@@ -110,8 +111,8 @@ def names_whole(statement: FlowStatement, text: str) -> bool:
     source = statement.source
     if source is None or statement.target is not None:
         return True
-    is_part = matches_any("flows", "source_tails", text[source.end : source.end + 80])
-    return not is_part and not matches_any("flows", "no_amounts", text[max(0, source.start - 80) : source.start])
+    is_part = load_flows().source_tails.matches(text[source.end : source.end + 80])
+    return not is_part and not load_flows().no_amounts.matches(text[max(0, source.start - 80) : source.start])
 
 
 def read_code(text: str) -> str:
@@ -120,7 +121,7 @@ def read_code(text: str) -> str:
     Args:
         text: The passage.
     """
-    match = load_rules("flows", "codes")[0].pattern.search(text)
+    match = load_flows().codes.code_first.pattern.search(text)
     return match["code"] if match else ""
 
 
@@ -132,7 +133,7 @@ def read_item(text: str, *, source: Place | None) -> list[FlowStatement]:
         source: Place of the amount, from the sentence that introduces the list; None is the line of the heading.
     """
     lowered = _ITEM.sub(lambda match: f"{match[1]}{match[2].lower()}", text)
-    found = {(each.target.start if each.target else 0): each for each in _read(lowered, 0, "items")}
+    found = {(each.target.start if each.target else 0): each for each in _read(lowered, 0, load_flows().items)}
     return [replace(each, source=source) for each in found.values()]
 
 
@@ -140,7 +141,7 @@ def _read_operands(label: str) -> Iterator[FlowStatement]:
     """Read the lines of other forms that a label adds or subtracts."""
     for start, end in find_sentences(label):
         sentence = label[start:end]
-        for match, places, rule_id in find_matches(sentence, "operands"):
+        for match, places, rule_id in find_matches(sentence, load_flows().operands):
             for place in places:
                 if place.forms and match.start() <= place.start and place.end <= match.end():
                     named = find_places(_OWN_LINE.split(sentence[place.start : place.end])[0])[0]
@@ -149,45 +150,43 @@ def _read_operands(label: str) -> Iterator[FlowStatement]:
 
 def _read_forms(text: str, offset: int) -> Iterator[FlowStatement]:
     """Read the forms that an amount is reported on where the sentence names no line of them."""
-    for rule in load_rules("flows", "forms"):
+    for rule in load_flows().forms:
         for match in rule.pattern.finditer(text):
-            if not matches_any("flows", "negations", text[max(0, match.start() - 40) : match.start()]):
+            if not load_flows().negations.matches(text[max(0, match.start() - 40) : match.start()]):
                 place = Place(name_forms(match["form"]), (), "line", "", "", "", *match.span())
-                yield FlowStatement(
-                    rule.extra["relation"], None, place, offset + match.start(), offset + match.end(), rule.id
-                )
+                yield FlowStatement(rule.relation, None, place, offset + match.start(), offset + match.end(), rule.id)
 
 
-def find_matches(text: str, group: str) -> Iterator[tuple[re.Match[str], list[Place], str]]:
-    """Find the rules of a group that match a text; a negated sentence matches none.
+def find_matches(text: str, rules: RuleList[Rule]) -> Iterator[tuple[re.Match[str], list[Place], str]]:
+    """Find the rules of a list that match a text; a negated sentence matches none.
 
     Args:
         text: A label or a sentence.
-        group: Group of rules.
+        rules: List of `rules/flows.yaml`.
 
     Yields:
         Match in the text with its places masked, the places, and the rule's id.
     """
-    for rule, match, places in _match(text, group):
+    for rule, match, places in _match(text, rules):
         yield match, places, rule.id
 
 
-def _match(text: str, group: str) -> Iterator[tuple[Rule, re.Match[str], list[Place]]]:
+def _match(text: str, rules: RuleList[_Rule]) -> Iterator[tuple[_Rule, re.Match[str], list[Place]]]:
     if "line" not in text and "box" not in text and "column" not in text:
         return
-    places = find_places(text, columns=group in _COLUMN_GROUPS)
+    places = find_places(text, columns=rules in (load_flows().columns, load_flows().totals))
     if not places:
         return
     masked = mask(text, places)
-    for rule in load_rules("flows", group):
+    for rule in rules:
         for match in rule.pattern.finditer(masked):
-            if not matches_any("flows", "negations", masked[max(0, match.start() - 40) : match.start()]):
+            if not load_flows().negations.matches(masked[max(0, match.start() - 40) : match.start()]):
                 yield rule, match, places
 
 
-def _read(text: str, offset: int, group: str) -> Iterator[FlowStatement]:
+def _read(text: str, offset: int, rules: RuleList[Statement]) -> Iterator[FlowStatement]:
     filed: tuple[tuple[str, ...], int] | None = None
-    for rule, match, places in _match(text, group):
+    for rule, match, places in _match(text, rules):
         filed = filed or find_filed_forms(text)
         for statement in _statements(rule, match, places, offset):
             source, target = statement.source, statement.target
@@ -201,7 +200,7 @@ def find_filed_forms(text: str) -> tuple[tuple[str, ...], int]:
     Args:
         text: A sentence.
     """
-    matches = (rule.pattern.search(text) for rule in load_rules("flows", "filers"))
+    matches = (rule.pattern.search(text) for rule in load_flows().filers)
     match = next((each for each in matches if each), None)
     return (name_forms(match["forms"]), match.end()) if match else ((), 0)
 
@@ -221,19 +220,17 @@ def place_on_filed_form(target: Place, filed: tuple[tuple[str, ...], int]) -> Pl
     return replace(target, forms=forms) if is_open else target
 
 
-def _statements(rule: Rule, match: re.Match[str], places: list[Place], offset: int) -> Iterator[FlowStatement]:
+def _statements(rule: Statement, match: re.Match[str], places: list[Place], offset: int) -> Iterator[FlowStatement]:
     """Give one statement for each pair of places that a match names."""
     groups = match.groupdict()
     nowhere: list[Place | None] = [None]
     sources = [*list_places(groups.get("from"), places)] or nowhere
     targets = [*list_places(groups.get("to") or groups.get("also"), places)] or nowhere
-    if rule.extra.get("only_columns") and not any(each is not None and each.kind == "column" for each in targets):
+    if rule.only_columns and not any(each is not None and each.kind == "column" for each in targets):
         return
     for source in sources:
         for target in targets:
-            yield FlowStatement(
-                rule.extra["relation"], source, target, offset + match.start(), offset + match.end(), rule.id
-            )
+            yield FlowStatement(rule.relation, source, target, offset + match.start(), offset + match.end(), rule.id)
 
 
 def list_places(words: str | None, places: list[Place]) -> list[Place]:

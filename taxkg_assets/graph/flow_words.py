@@ -37,11 +37,20 @@ class Words:
     ends: tuple[int, ...]
 
     def before(self, offset: int) -> int:
-        """Return how many words begin before an offset of the clause."""
+        """Return how many words begin before an offset of the clause.
+
+        Args:
+            offset: Offset in the clause, in characters.
+        """
         return bisect_left(self.starts, offset)
 
     def between(self, start: int, end: int) -> Words:
-        """Return the words of a part of the clause, with offsets in that part."""
+        """Return the words of a part of the clause, with offsets in that part.
+
+        Args:
+            start: First character.
+            end: One past the last character.
+        """
         low, high = self.before(start), self.before(end)
         starts = tuple(each - start for each in self.starts[low:high])
         ends = tuple(each - start for each in self.ends[low:high])

@@ -15,7 +15,7 @@ from taxkg_assets.graph.arithmetic.statement import Operand, Statement, read_sta
 from taxkg_assets.graph.totals import mark_totals
 from taxkg_assets.records import FormulaRecord, LineRecord, iter_records
 from taxkg_assets.rules.forms import form_pattern
-from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.models.formulas import load_formulas
 
 Place = tuple[str, str]
 """Part and key."""
@@ -79,7 +79,7 @@ def _find_spans(fields: pl.DataFrame) -> dict[str, dict[tuple[str, str], list[Sp
     for row in amounts.select("document_id", "part", "key", "label", "bbox").iter_rows(named=True):
         number = row["key"].partition("_")[2]
         spans = found[row["document_id"]][row["part"], number]
-        if any(rule.pattern.search(row["label"]) for rule in load_rules("formulas", "no_amounts")):
+        if load_formulas().no_amounts.matches(row["label"]):
             continue
         spans.append((row["bbox"]["x0_pt"], row["bbox"]["x1_pt"]))
     return found

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from taxkg_assets.graph.catalogue import Entry
 from taxkg_assets.records import ReferenceRecord
-from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.models.laws import load_laws
 
 _LAST_DIVISION = re.compile(r"\([A-Za-z0-9]+\)$")
 
@@ -36,16 +36,16 @@ class Laws:
 
     def _add(self, entry: Entry) -> None:
         if entry.doc_type == "statute":
-            for rule in load_rules("laws", "codes"):
-                if rule.pattern.search(entry.title):
-                    self._citing[entry.document_id] = rule.extra["citation"]
-                    self._of_kind[rule.extra["kind"]].append(entry)
+            for code in load_laws().codes:
+                if code.pattern.search(entry.title):
+                    self._citing[entry.document_id] = code.citation
+                    self._of_kind[code.kind].append(entry)
                     return
         if entry.doc_type in ("statute", "other"):
-            for rule in load_rules("laws", "single"):
+            for rule in load_laws().single:
                 match = rule.pattern.search(entry.title)
                 if match:
-                    name = rule.extra["citation"].format(**match.groupdict())
+                    name = rule.citation.format(**match.groupdict())
                     self._single[_fold(name)].append(entry)
                     return
 

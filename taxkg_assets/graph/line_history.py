@@ -12,7 +12,6 @@ from typing import TypedDict
 
 from taxkg_assets.graph.names import expand, fold_name
 from taxkg_assets.records import LineRecord
-from taxkg_assets.rules.loader import load_rules
 from taxkg_assets.rules.models.lines import load_lines
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -200,7 +199,7 @@ def fold_label(label: str) -> str:
     Args:
         label: Label as printed.
     """
-    for rule in load_rules("lines", "asides"):
+    for rule in load_lines().asides:
         label = rule.pattern.sub(" ", label)
     return re.sub(r"\s+", " ", fold_name(expand(label))).strip()
 

@@ -12,7 +12,6 @@ import polars as pl
 
 from taxkg_assets.graph.names import expand, find_initials, fold_name
 from taxkg_assets.rules.forms import form_pattern
-from taxkg_assets.rules.loader import load_rules
 from taxkg_assets.rules.models.aliases import load_aliases
 from taxkg_assets.schemas import Documents, Registry
 
@@ -89,7 +88,7 @@ def _read(question_text: str, *, forms: Iterable[str]) -> _ParsedQuestion:
             named.append(form)
             rest = pattern.sub(" ", rest)
     key = ""
-    for rule in load_rules("aliases", "question_keys"):
+    for rule in load_aliases().question_keys:
         match = rule.pattern.search(rest)
         if match:
             key, rest = f"box_{match['key']}", rest[: match.start()] + " " + rest[match.end() :]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from taxkg_assets.graph.flow_statements import FlowStatement, find_matches, list_places
 from taxkg_assets.graph.places import Place, find_last_document, name_forms
+from taxkg_assets.rules.models.flows import load_flows
 from taxkg_assets.rules.sentences import find_sentences
 
 
@@ -34,7 +35,7 @@ class NamedAmounts:
         Args:
             text: The passage.
         """
-        for match, places, _ in find_matches(text, "shown_amounts"):
+        for match, places, _ in find_matches(text, load_flows().shown_amounts):
             for place in list_places(match["from"], places):
                 if place.kind == "box" and not place.forms:
                     place = replace(place, forms=name_forms(find_last_document(text[: place.start])))
@@ -46,6 +47,9 @@ class NamedAmounts:
 
         Args:
             placed: The amount with its line.
+
+        Returns:
+            Statements, one per box.
         """
         for source in self._shown.get(_fold(placed.amount), ()):
             yield FlowStatement("flows_to", source, placed.target, placed.start, placed.end, placed.rule_id)
@@ -60,7 +64,7 @@ def read_placed_amounts(text: str) -> list[PlacedAmount]:
     return [
         PlacedAmount(match["amount"], target, start + match.start(), start + match.end(), rule_id)
         for start, end in find_sentences(text)
-        for match, places, rule_id in find_matches(text[start:end], "placed_amounts")
+        for match, places, rule_id in find_matches(text[start:end], load_flows().placed_amounts)
         for target in list_places(match["to"], places)
     ]
 

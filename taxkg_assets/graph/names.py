@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 
 from taxkg_assets.records import AnchorRecord, DocumentRecord, FaceRecord
 from taxkg_assets.rules.forms import split_forms
-from taxkg_assets.rules.loader import find_rule, load_rules
 from taxkg_assets.rules.models.aliases import load_aliases
 
 
@@ -75,7 +74,7 @@ def find_usage(
             mention = Mention(document["document_id"], document["revision"], anchor["heading"])
             usage.headings[form, anchor["key"]].append(mention)
     abbreviations: dict[str, Counter[str]] = defaultdict(Counter)
-    unseen = {rule.extra["alias"] for rule in load_rules("aliases", "initials")}
+    unseen = {rule.alias for rule in load_aliases().initials}
     for document_id, anchor_id, text in texts:
         seen = {short for short in unseen if re.search(rf"\b{re.escape(short)}\b", text)}
         usage.customary |= seen
@@ -92,14 +91,14 @@ def find_usage(
 
 
 def _find_named_boxes(text: str) -> Iterator[tuple[str, str]]:
-    for rule in load_rules("aliases", "usage"):
+    for rule in load_aliases().usage:
         for match in rule.pattern.finditer(text):
             yield f"box_{match['key']}", " ".join(match["name"].split())
 
 
 def _find_abbreviations(text: str) -> Iterator[tuple[str, str]]:
     """Find words that are followed by their own initials in parentheses."""
-    for rule in load_rules("aliases", "printed_abbreviations"):
+    for rule in load_aliases().printed_abbreviations:
         for match in rule.pattern.finditer(text):
             words = match["words"].casefold().split()[-len(match["short"]) :]
             if "".join(word[0] for word in words) == match["short"].casefold():
@@ -157,7 +156,7 @@ def find_initials(label: str) -> list[str]:
     Returns:
         One name, or none.
     """
-    rule = find_rule("aliases", "initialled", "plain_words")
+    rule = load_aliases().initialled.plain_words
     if not rule.pattern.match(label):
         return []
     skipped = set(load_aliases().small_words)
@@ -178,15 +177,15 @@ def find_abbreviations(name: str) -> list[str]:
     Returns:
         Abbreviations in the order of the name.
     """
-    return [match[0] for rule in load_rules("aliases", "capitals") for match in rule.pattern.finditer(name)]
+    return [match[0] for rule in load_aliases().capitals for match in rule.pattern.finditer(name)]
 
 
 def _shorten(name: str, usage: Usage) -> Iterator[str]:
     """Yield a name with the abbreviations that the documents print for its words."""
-    name = find_rule("aliases", "in_parentheses", "abbreviation").pattern.sub("", name)
-    for rule in load_rules("aliases", "initials"):
-        if rule.extra["alias"] in usage.customary and rule.pattern.search(name):
-            yield rule.pattern.sub(rule.extra["alias"], name)
+    name = load_aliases().in_parentheses.abbreviation.pattern.sub("", name)
+    for rule in load_aliases().initials:
+        if rule.alias in usage.customary and rule.pattern.search(name):
+            yield rule.pattern.sub(rule.alias, name)
     small = name.casefold()
     for phrase, short in sorted(usage.abbreviations.items()):
         at = small.find(phrase)
@@ -203,14 +202,14 @@ def expand(text: str) -> str:
     Returns:
         The text with each abbreviation of rules/aliases.yaml replaced.
     """
-    for rule in load_rules("aliases", "expansions"):
-        text = rule.pattern.sub(rule.extra["alias"], text)
+    for rule in load_aliases().expansions:
+        text = rule.pattern.sub(rule.alias, text)
     return text
 
 
 def _strip_heading(heading: str) -> str:
-    name = find_rule("aliases", "headings", "box_lead").pattern.sub("", heading).strip(" .:—–")
-    return find_rule("aliases", "remarks", "trailing_remark").pattern.sub("", name)
+    name = load_aliases().headings.box_lead.pattern.sub("", heading).strip(" .:—–")
+    return load_aliases().remarks.trailing_remark.pattern.sub("", name)
 
 
 def shares_words(label: str, name: str) -> bool:

@@ -28,7 +28,6 @@ from taxkg_assets.records import (
     TableRecord,
     iter_records,
 )
-from taxkg_assets.rules.loader import find_rule, load_rules
 from taxkg_assets.rules.models.revisions import load_revisions
 
 _SMALL_WORD = 3
@@ -180,7 +179,7 @@ def _build_comparable_document(document_id: str, own: Mapping[str, pl.DataFrame]
 
 def _addresses_of(elements: pl.DataFrame) -> list[tuple[str, Passage]]:
     """Return web addresses printed alone in the margin of a page: no paragraph contains them, but readers need them."""
-    rule = next(rule for rule in load_rules("revisions", "citations") if rule.id == "address")
+    rule = load_revisions().citations.address
     found = []
     for row in iter_records(elements.filter(role="PageArtifact"), ElementRecord):
         if rule.pattern.fullmatch(row["text"].strip()):
@@ -191,7 +190,7 @@ def _addresses_of(elements: pl.DataFrame) -> list[tuple[str, Passage]]:
 
 
 def _is_finding_aid(heading: str) -> bool:
-    return any(rule.pattern.search(heading.strip()) for rule in load_rules("revisions", "finding_aids"))
+    return load_revisions().finding_aids.matches(heading.strip())
 
 
 def _find_owners(anchors: pl.DataFrame) -> dict[str, Owner]:
@@ -239,7 +238,7 @@ def _passages_of(
         if table is not None:
             found += _table_rows(row, table, owner=owner)
         elif owner.kind == "line" and row["element_id"] == owner.element_id:
-            match = find_rule("revisions", "lines", "line_key").pattern.match(row["text"])
+            match = load_revisions().lines.line_key.pattern.match(row["text"])
             skipped = match.end() if match else 0
             found.append((row["element_id"], Passage(LINE, (_part(row),), owner, skipped)))
         elif row["role"] == "FormField":
@@ -253,7 +252,7 @@ def _passages_of(
 
 def _skip_label(text: str) -> int:
     """Return the number of characters of the word for an icon at the beginning of a text."""
-    match = find_rule("revisions", "labels", "icon_word").pattern.match(text)
+    match = load_revisions().labels.icon_word.pattern.match(text)
     return match.end() if match else 0
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from taxkg_assets.rules.anchored_search import matches_any
+from taxkg_assets.rules.models.flows import load_flows
 
 RETURN = "return"
 """What `Place.forms` holds for the reader's own tax return."""
@@ -199,7 +199,7 @@ def shift(place: Place, offset: int) -> Place:
 
 def _read_places(text: str, pattern: re.Pattern[str], before: str) -> Iterator[Place]:
     for match in pattern.finditer(text):
-        if matches_any("flows", "elsewhere", text[max(0, match.start() - 40) : match.start()]):
+        if load_flows().elsewhere.matches(text[max(0, match.start() - 40) : match.start()]):
             continue
         groups = match.groupdict()
         if columns := groups.get("c_keys") or groups.get("d_keys"):

@@ -15,7 +15,7 @@ from taxkg_assets.graph.catalogue import Catalogue, Entry
 from taxkg_assets.graph.laws import Laws
 from taxkg_assets.records import AnchorRecord, BoxRecord, ReferenceRecord
 from taxkg_assets.rules.forms import split_forms
-from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.models.printed_years import load_printed_years
 
 _IN_BOOKLET = re.compile(r"^(?P<what>.+?) \((?P<where>(?:General )?Instructions for .+|Pub\. .+)\)$")
 _ON_FORM = re.compile(r"^(?P<what>line_\w+) \((?:Form )?(?P<form>.+)\)$")
@@ -65,8 +65,9 @@ def find_printed_year(reference: ReferenceRecord) -> str:
         return ""
     before = evidence[: reference["mention_start"] - start]
     after = evidence[reference["mention_end"] - start :]
-    for group, text in (("before", before), ("after", after)):
-        for rule in load_rules("printed_years", group):
+    years = load_printed_years()
+    for rules, text in ((years.before, before), (years.after, after)):
+        for rule in rules:
             match = rule.pattern.search(text)
             if match is not None:
                 return match["year"]

@@ -30,7 +30,7 @@ from taxkg_assets.graph.passages import (
 )
 from taxkg_assets.graph.text_diff import ROUTINE, Change, Token, Wording, find_changes, masked, name_nature
 from taxkg_assets.records import DocumentRecord, PlacedBoxRecord, RevisionRecord, copy_place, iter_records
-from taxkg_assets.rules.loader import find_rule
+from taxkg_assets.rules.models.revisions import load_revisions
 from taxkg_assets.schemas import Anchors, Documents, Elements, Faces, Revisions, Sections, Tables
 
 NATURES = ("structure", "amounts", "dates", "references", "wording", *ROUTINE)
@@ -162,7 +162,7 @@ def _pair_rows(
     if not _is_gone(passage, own=own, other=other):
         return
     kind = f"{_subject(passage)} {'removed' if pair.before else 'added'}"
-    is_stamp = find_rule("revisions", "edition_lines", "edition_line").pattern.search(passage.text) is not None
+    is_stamp = load_revisions().edition_lines.edition_line.pattern.search(passage.text) is not None
     yield _row(kind, pair, (), nature="edition" if is_stamp else _nature_of_passage(passage))
 
 

@@ -10,8 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from taxkg_assets.rules.anchored_search import matches_any
-from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.models.flows import load_flows
 
 _LINE_AND_COLUMN = re.compile(r"Line (\d{1,2}[a-z]{0,2}),? [Cc]olumns? \([a-z]\)")
 _CODE_AND_LINE = re.compile(r"Codes? [A-Z]{1,2}\.? Line (\d{1,2}[a-z]{0,2})\b")
@@ -76,7 +75,7 @@ def find_scopes(anchors: pl.DataFrame) -> dict[str, str]:
     for row in anchors.select(columns).sort("anchor_id").iter_rows(named=True):
         scope = _read_scope(row)
         is_first = row["parent_anchor_id"] is None
-        if scope and is_first and matches_any("flows", "chapters", row["heading"]):
+        if scope and is_first and load_flows().chapters.matches(row["heading"]):
             chapters[row["document_id"]] = scope
         outer = chapters.get(row["document_id"], "") if is_first else scopes.get(row["parent_anchor_id"], "")
         continued = "" if scope or outer else last.find_scope(row)
@@ -181,9 +180,9 @@ def _read_scope(row: Mapping[str, Any]) -> str:
     """Return the schedule or worksheet that a heading opens; empty where it opens none."""
     if row["kind"] not in ("section", "subsection"):
         return ""
-    if matches_any("flows", "worksheets", row["heading"]):
+    if load_flows().worksheets.matches(row["heading"]):
         return WORKSHEET
-    for rule in load_rules("flows", "schedules"):
+    for rule in load_flows().schedules:
         match = rule.pattern.search(row["heading"])
         if match is not None:
             return f"Schedule {match['name']}{match['form'] or ''}"

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cache
 
-from taxkg_assets.rules.loader import find_rule, load_rules
 from taxkg_assets.rules.models.revisions import load_revisions
 
 ROUTINE = ("years", "edition", "pages", "editorial", "moved")
@@ -78,7 +77,8 @@ def find_tokens(text: str) -> tuple[Token, ...]:
     Returns:
         Tokens in order, with half-open characters, 0-based.
     """
-    word, leader = (rule.pattern for rule in load_rules("revisions", "tokens"))
+    tokens = load_revisions().tokens
+    word, leader = tokens.word_number_or_sign.pattern, tokens.leader.pattern
     blank = leader.sub(lambda match: " " * len(match[0]), text)
     return tuple(Token(_norm(match[0]), *match.span()) for match in word.finditer(blank))
 
@@ -124,7 +124,8 @@ def find_words(text: str) -> list[str]:
     Returns:
         Words in order, with repeats.
     """
-    word, leader = (rule.pattern for rule in load_rules("revisions", "tokens"))
+    tokens = load_revisions().tokens
+    word, leader = tokens.word_number_or_sign.pattern, tokens.leader.pattern
     return list(map(_norm, word.findall(leader.sub(" ", text))))
 
 
@@ -146,7 +147,7 @@ def mask(norm: str) -> str:
 
 @cache
 def _is_year(norm: str) -> bool:
-    return any(rule.pattern.search(norm) for rule in load_rules("revisions", "masks"))
+    return load_revisions().masks.matches(norm)
 
 
 def read_wording(text: str) -> Wording:
@@ -251,7 +252,7 @@ def _nature_of_change(
     """Return what a changed stretch is about: editing, years, edition, pages, dates, amounts, references, wording."""
     if _is_reordered(before, after):
         return "editorial"
-    list_end = find_rule("revisions", "list_ends", "list_end").pattern
+    list_end = load_revisions().list_ends.list_end.pattern
     if _letters(before) == _letters(after) or (is_last and list_end.search(" ".join([*before, *after]))):
         return "editorial"
     if len(before) == len(after) and all(
@@ -260,7 +261,7 @@ def _nature_of_change(
         return "years"
     lead = lead[-_LEAD:]
     numbers = [word for word in (*before, *after) if word[0].isalnum()]
-    for rule in load_rules("revisions", "stamps"):
+    for rule in load_revisions().stamps:
         is_numeric = all(word[0].isdigit() for word in numbers) or rule.id == "edition"
         if is_numeric and len(numbers) <= len(("month", "year")) * 2 and rule.pattern.search(lead):
             return rule.id
@@ -279,17 +280,17 @@ def name_nature(before: str, after: str, *, lead: str = "") -> str:
         Nature by rules/revisions.yaml, in the order of the rules.
     """
     sides = [_without_citations(lead + side) for side in (before, after)]
-    for rule in load_rules("revisions", "natures"):
+    for rule in load_revisions().natures:
         # A citation is neither a date nor an amount, but a reference.
         texts = [lead + before, lead + after] if rule.id == "references" else sides
-        rules = [rule, *(load_rules("revisions", "periods") if rule.id == "dates" else ())]
+        rules = [rule, *(load_revisions().periods if rule.id == "dates" else ())]
         if any(m.end() > len(lead) for text in texts for r in rules for m in r.pattern.finditer(text)):
             return rule.id
     return "wording"
 
 
 def _without_citations(text: str) -> str:
-    for rule in load_rules("revisions", "citations"):
+    for rule in load_revisions().citations:
         text = rule.pattern.sub(lambda match: " " * len(match[0]), text)
     return text
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from taxkg_assets.llm.exchange import Reply, Request
 from taxkg_assets.prompts.contract import ProposerError
-from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.models.prices import load_prices
 
 
 class BudgetError(ProposerError):
@@ -49,9 +49,9 @@ class Prices:
         for pattern, price in self._own.items():
             if pattern.search(model):
                 return price
-        for rule in load_rules("prices"):
+        for rule in load_prices().rules:
             if rule.pattern.search(model):
-                return Price(float(rule.extra["input_usd"]), float(rule.extra["output_usd"]))
+                return Price(float(rule.input_usd), float(rule.output_usd))
         return None
 
 

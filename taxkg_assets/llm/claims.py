@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from taxkg_assets.llm.direction import is_in_reverse, is_joined_differently, is_turned_around
-from taxkg_assets.llm.markers import FIRST_MARK, mark_matches, meaning_of, split_parts
+from taxkg_assets.llm.markers import FIRST_MARK, mark_matches, split_parts
 from taxkg_assets.llm.normalization import (
     Words,
     count_denials,
@@ -26,8 +26,7 @@ from taxkg_assets.llm.normalization import (
     spell_alike,
     split_clauses,
 )
-from taxkg_assets.rules.loader import Rule, find_rule, load_rules
-from taxkg_assets.rules.models.claims import load_claims
+from taxkg_assets.rules.models.claims import Marker, load_claims
 from taxkg_assets.rules.models.llm import load_llm
 
 
@@ -47,7 +46,7 @@ def find_unsupported_content(claim: str, source: str) -> str:
 
 def _has_words_of_its_own(claim: str, source: str) -> bool:
     free = frozenset(find_stem(word) for word in load_claims().free)
-    compared = (*load_rules("claims", "comparators"), *load_rules("claims", "forces"))
+    compared = (*load_claims().comparators, *load_claims().forces)
     stems = find_stems(mark_matches(claim, compared)[0])
     return not stems or bool(stems - find_stems(source) - free)
 
@@ -84,7 +83,7 @@ def find_measures(text: str) -> frozenset[tuple[str, str]]:
     Args:
         text: The text.
     """
-    rules = load_rules("claims", "measures")
+    rules = load_claims().measures
     return frozenset(
         (m["unit"].casefold(), m["figure"].replace(",", "")) for rule in rules for m in rule.pattern.finditer(text)
     )
@@ -98,16 +97,16 @@ def _has_other_bounds(claim: str, source: str) -> bool:
 def _find_bounds(text: str) -> frozenset[tuple[str, str]]:
     """Return each figure with the word that bounds it: `more than $600`, `65 or older`; empty where none does."""
     reach = load_claims().bound_reach
-    text, read = mark_matches(text, load_rules("claims", "comparators"))
-    figures = list(find_rule("llm", "figures", "number_or_key").pattern.finditer(text))
+    text, read = mark_matches(text, load_claims().comparators)
+    figures = list(load_llm().figures.number_or_key.pattern.finditer(text))
     bound: dict[int, str] = {}
     for place, rule in read:
-        if rule.extra["side"] == "left":
+        if rule.side == "left":
             near = [m.start() for m in figures if 0 <= place - m.end() <= reach // 2]
-            bound |= {near[-1]: meaning_of(rule)} if near else {}
+            bound |= {near[-1]: rule.meaning} if near else {}
         else:
             near = [m.start() for m in figures if 0 <= m.start() - place <= reach]
-            bound |= {near[0]: meaning_of(rule)} if near else {}
+            bound |= {near[0]: rule.meaning} if near else {}
     return frozenset((next(iter(find_figures(m[0])), m[0]), bound.get(m.start(), "")) for m in figures)
 
 
@@ -116,7 +115,7 @@ def _leaves_out_a_condition(claim: str, source: str) -> bool:
     if (is_limited(source) and not is_limited(claim)) or _swaps_conditions(claim, source):
         return True
     said, least = find_stems(claim), load_llm().support.least_share
-    for rule in load_rules("llm", "limits_of_rules"):
+    for rule in load_llm().limits_of_rules:
         for match in rule.pattern.finditer(source):
             wanted = find_stems(_condition_end().split(source[match.end() :])[0])
             if wanted and len(wanted & said) < least * len(wanted):
@@ -140,7 +139,7 @@ def _swaps_conditions(claim: str, source: str) -> bool:
 def _part_conditions(text: str) -> tuple[Words, Words]:
     """Return the words of a text's conditions, and those of the rest."""
     conditions = []
-    for rule in load_rules("claims", "conditions"):
+    for rule in load_claims().conditions:
         while match := rule.pattern.search(text):
             inside = _condition_end().split(text[match.end() :])[0]
             conditions.append(inside)
@@ -170,7 +169,7 @@ def find_contrast_terms(text: str) -> Words:
     Args:
         text: The text.
     """
-    return frozenset(meaning_of(rule) for _, rule in mark_matches(text, load_rules("claims", "contrasts"))[1])
+    return frozenset(rule.meaning for _, rule in mark_matches(text, load_claims().contrasts)[1])
 
 
 def _has_another_force(claim: str, source: str) -> bool:
@@ -187,8 +186,8 @@ def _is_as_said(piece: _Piece, stated: Sequence[_Piece]) -> bool:
 
 
 def _agrees(piece: _Piece, other: _Piece) -> bool:
-    left_out = {rule.id for rule in _markers() if rule.extra.get("can_be_left_out")}
-    for family in {rule.extra["family"] for rule in _markers()}:
+    left_out = {rule.id for rule in _markers() if rule.can_be_left_out}
+    for family in {rule.family for rule in _markers()}:
         own, there = piece.markers.get(family, frozenset()), other.markers.get(family, frozenset())
         if not own <= there or (family in _KEPT_FAMILIES and not there - own <= left_out):
             return False
@@ -196,9 +195,9 @@ def _agrees(piece: _Piece, other: _Piece) -> bool:
 
 
 @cache
-def _markers() -> tuple[Rule, ...]:
-    groups = ("comparators", "forces", "contrasts", "conditions")
-    return tuple(rule for group in groups for rule in load_rules("claims", group))
+def _markers() -> tuple[Marker, ...]:
+    rules = load_claims()
+    return (*rules.comparators, *rules.forces, *rules.contrasts, *rules.conditions)
 
 
 def _read_pieces(text: str) -> list[_Piece]:
@@ -206,12 +205,12 @@ def _read_pieces(text: str) -> list[_Piece]:
 
     The force of a verb extends to what follows it; a statement on taxation extends back to its subject.
     """
-    joint = find_rule("claims", "joints", "ends_a_piece").pattern
+    joint = load_claims().joints.ends_a_piece.pattern
     pieces = []
     for clause in split_clauses(text):
         parts = [part for part in joint.split(_part_at_conditions(mark_matches(clause, _markers())[0])) if part.strip()]
         found = [[rule for n, rule in enumerate(_markers()) if chr(FIRST_MARK + n) in part] for part in parts]
-        families = {rule.extra["family"] for rules in found for rule in rules}
+        families = {rule.family for rules in found for rule in rules}
         for n, part in enumerate(parts):
             markers = {family: _find_marker(found, family, at=n) for family in families}
             pieces.append(_Piece(words=find_stems(part), markers=markers, denials=count_denials(part)))
@@ -221,16 +220,16 @@ def _read_pieces(text: str) -> list[_Piece]:
 def _part_at_conditions(signed: str) -> str:
     """Return a clause with a comma before each condition, so that conditions and rule are separate parts."""
     for number, rule in enumerate(_markers()):
-        if rule.extra["family"] == "condition":
+        if rule.family == "condition":
             signed = signed.replace(chr(FIRST_MARK + number), f", {chr(FIRST_MARK + number)}")
     return signed
 
 
-def _find_marker(found: Sequence[Sequence[Rule]], family: str, *, at: int) -> Words:
+def _find_marker(found: Sequence[Sequence[Marker]], family: str, *, at: int) -> Words:
     """Return the markers of a family that apply to one part of a clause."""
     before, after = found[at::-1], found[at:]
     order = [*before, *after] if family in _KEPT_FAMILIES else [*after, *before]
-    own = ([meaning_of(rule) for rule in rules if rule.extra["family"] == family] for rules in order)
+    own = ([rule.meaning for rule in rules if rule.family == family] for rules in order)
     return frozenset(next(ids for ids in own if ids))
 
 

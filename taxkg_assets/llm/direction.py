@@ -10,7 +10,6 @@ from itertools import combinations
 
 from taxkg_assets.llm.markers import mark_matches, split_parts
 from taxkg_assets.llm.normalization import Words, find_stem, find_stems, list_stems, split_clauses
-from taxkg_assets.rules.loader import load_rules
 from taxkg_assets.rules.models.claims import load_claims
 
 
@@ -74,11 +73,11 @@ def is_joined_differently(claim: str, source: str) -> bool:
 
 def _find_joins(text: str) -> Mapping[Words, Words]:
     """Return which conjunctions or prepositions connect which words."""
-    text, _ = mark_matches(text, load_rules("claims", "comparators"))
+    text, _ = mark_matches(text, load_claims().comparators)
     found: dict[Words, Words] = {}
-    for rule in load_rules("claims", "joins"):
+    for rule in load_claims().joins:
         for m in rule.pattern.finditer(text):
-            left = _nearest(text[: m.start()].rstrip(" ,"), at=-1) if rule.extra["joins"] == "both" else " "
+            left = _nearest(text[: m.start()].rstrip(" ,"), at=-1) if rule.joins == "both" else " "
             right = _nearest(text[m.end() :], at=0)
             if left and right:
                 words = frozenset((left, right))
@@ -95,16 +94,16 @@ def _find_turns(clause: str) -> list[_Turn]:
             _first(clause[m.end() :]),
             nearest=(_nearest(clause[: m.start()], at=-1), _nearest(clause[m.end() :], at=0)),
         )
-        for rule in load_rules("claims", "directions")
+        for rule in load_claims().directions
         for m in rule.pattern.finditer(clause)
     ]
     passive = re.compile(load_claims().passive)
-    for rule in load_rules("claims", "acts"):
+    for rule in load_claims().acts:
         for m in rule.pattern.finditer(clause):
             before, after = clause[: m.start()], clause[m.end() :]
             left, right = _last(before), _first(after)
             if passive.search(before):
-                acted, _, actor = after.partition(f" {rule.extra['actor_after']} ")
+                acted, _, actor = after.partition(f" {rule.actor_after} ")
                 left, right = _first(actor), left | _first(acted)
             turns.append(_Turn(f"{rule.id} {find_stem(m['verb'].casefold())}", left, right))
     return turns

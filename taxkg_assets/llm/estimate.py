@@ -48,6 +48,9 @@ class EstimatingProposer:
         Args:
             task: The task.
             items: Its items.
+
+        Returns:
+            One outcome per item, in the order of the items.
         """
         model = self._call_policy.models_of(task.name)[0]
         found = self.estimates.setdefault(task.name, Estimate(task.name, model))

@@ -9,7 +9,6 @@ from taxkg_assets.llm.claims import find_unsupported_content
 from taxkg_assets.llm.normalization import find_content, find_figures, find_stems, spell_alike
 from taxkg_assets.llm.question_validation import find_question_flaw, has_prompt_injection
 from taxkg_assets.prompts.contract import Block, Evidence
-from taxkg_assets.rules.loader import load_rules
 from taxkg_assets.rules.models.llm import load_llm
 from taxkg_assets.rules.sentences import find_sentence_parts
 
@@ -131,7 +130,7 @@ class BlockEvidence:
             name: The name.
             kind: Kind of entity.
         """
-        patterns = [rule.pattern for rule in load_rules("llm", "entities") if rule.id == kind]
+        patterns = [rule.pattern for rule in load_llm().entities if rule.id == kind]
         if patterns:
             return any(pattern.fullmatch(name) for pattern in patterns)
         return bool(find_content(name)) and len(name.split()) <= load_llm().metadata.name_words

@@ -36,7 +36,7 @@ class Request:
 
     @cached_property
     def call_id(self) -> str:
-        """Content hash; equal calls are made once."""
+        """Return content hash; equal calls are made once."""
         return find_call_id(
             task=self.task,
             prompt_hash=self.prompt_hash,
@@ -145,6 +145,9 @@ class Provider(Protocol):
 
         Args:
             request: The call.
+
+        Returns:
+            The reply.
 
         Raises:
             OutageError: No answer in time, a server error, a broken connection; a retry may help.

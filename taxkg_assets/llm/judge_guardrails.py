@@ -45,7 +45,7 @@ from taxkg_assets.prompts.tasks import (
     SummaryItem,
     SummaryProposal,
 )
-from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.models.claims import load_claims
 from taxkg_assets.rules.models.llm import load_llm
 
 _NEUTRAL = ("references", "qualifies", "applies_if")
@@ -85,7 +85,7 @@ def _object_to_reference(item: ReferenceItem, proposal: ReferenceProposal) -> st
     affirms = proposal.polarity == "positive" and proposal.relation not in _NEUTRAL
     if proposal.polarity != item.polarity and (affirms if denies else proposal.polarity == "negative"):
         return f"the clause of the mention is not {proposal.polarity}"
-    cues = [rule for rule in load_rules("claims", "relation_cues") if rule.id == proposal.relation]
+    cues = [rule for rule in load_claims().relation_cues if rule.id == proposal.relation]
     is_shown = not cues or proposal.relation == item.relation or denies or is_limited(sentence)
     return "" if is_shown or any(rule.pattern.search(sentence) for rule in cues) else f"no word of {proposal.relation}"
 

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable
+from typing import TypeVar
 
 from taxkg_assets.llm.normalization import split_clauses
-from taxkg_assets.rules.loader import Rule, find_rule, load_rules
+from taxkg_assets.rules.loader import Rule
+from taxkg_assets.rules.models.claims import load_claims
 
 FIRST_MARK = 0xE000
 """First code point of the signs, in the private use area of Unicode."""
 
 
-def mark_matches(text: str, rules: Sequence[Rule]) -> tuple[str, list[tuple[int, Rule]]]:
+_Rule = TypeVar("_Rule", bound=Rule)
+
+
+def mark_matches(text: str, rules: Iterable[_Rule]) -> tuple[str, list[tuple[int, _Rule]]]:
     """Replace each match by a sign.
 
     Args:
@@ -22,19 +27,11 @@ def mark_matches(text: str, rules: Sequence[Rule]) -> tuple[str, list[tuple[int,
     Returns:
         The text with signs, and the position and rule of each sign.
     """
-    for number, rule in enumerate(rules):
+    ordered = tuple(rules)
+    for number, rule in enumerate(ordered):
         text = rule.pattern.sub(f" {chr(FIRST_MARK + number)} ", text)
-    signs = (m for m in re.finditer(f"[{chr(FIRST_MARK)}-{chr(FIRST_MARK + len(rules))}]", text))
-    return text, [(m.start(), rules[ord(m[0]) - FIRST_MARK]) for m in signs]
-
-
-def meaning_of(rule: Rule) -> str:
-    """Return the meaning of a rule's match; two rules may match the same meaning in different positions.
-
-    Args:
-        rule: A rule of `claims`.
-    """
-    return str(rule.extra.get("means", rule.id))
+    signs = (m for m in re.finditer(f"[{chr(FIRST_MARK)}-{chr(FIRST_MARK + len(ordered))}]", text))
+    return text, [(m.start(), ordered[ord(m[0]) - FIRST_MARK]) for m in signs]
 
 
 def split_parts(text: str) -> list[str]:
@@ -43,6 +40,6 @@ def split_parts(text: str) -> list[str]:
     Args:
         text: The text.
     """
-    joint = find_rule("claims", "joints", "ends_a_piece").pattern
-    text, _ = mark_matches(text, load_rules("claims", "comparators"))
+    joint = load_claims().joints.ends_a_piece.pattern
+    text, _ = mark_matches(text, load_claims().comparators)
     return [part for clause in split_clauses(text) for part in joint.split(clause) if part.strip()]

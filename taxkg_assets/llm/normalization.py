@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from functools import cache
 
 from taxkg_assets.prompts.contract import Block, Evidence
-from taxkg_assets.rules.loader import find_rule, load_rules
 from taxkg_assets.rules.models.claims import load_claims
 from taxkg_assets.rules.models.llm import load_llm
+from taxkg_assets.rules.models.polarity import load_polarity
 
 _OTHER_WORDS = re.compile(r"\b(?!(?:and|or|to|through|nos?)\b)[^\W\d]{2,}")
 """Between a kind and the keys of its list stand nothing but these words."""
@@ -82,7 +82,7 @@ def find_figures(text: str) -> frozenset[str]:
     Args:
         text: The text.
     """
-    pattern = find_rule("llm", "figures", "number_or_key").pattern
+    pattern = load_llm().figures.number_or_key.pattern
     return frozenset(_one_spelling(match[0]) for match in pattern.finditer(text))
 
 
@@ -105,9 +105,9 @@ def count_denials(text: str) -> int:
     Args:
         text: The text.
     """
-    for rule in load_rules("polarity", "weak_negations"):
+    for rule in load_polarity().weak_negations:
         text = rule.pattern.sub(" ", text)
-    return sum(1 for rule in load_rules("polarity", "negations") for _ in rule.pattern.finditer(text))
+    return sum(1 for rule in load_polarity().negations for _ in rule.pattern.finditer(text))
 
 
 def is_limited(text: str) -> bool:
@@ -116,7 +116,7 @@ def is_limited(text: str) -> bool:
     Args:
         text: The text.
     """
-    return any(rule.pattern.search(text) for rule in load_rules("llm", "limits_of_rules"))
+    return load_llm().limits_of_rules.matches(text)
 
 
 def find_keys(text: str) -> frozenset[tuple[str, str]]:
@@ -125,8 +125,8 @@ def find_keys(text: str) -> frozenset[tuple[str, str]]:
     Args:
         text: The text.
     """
-    kinds = find_rule("llm", "key_kinds", "names_a_key").pattern
-    figures = find_rule("llm", "figures", "number_or_key").pattern
+    kinds = load_llm().key_kinds.names_a_key.pattern
+    figures = load_llm().figures.number_or_key.pattern
     named = sorted([(m.start(), "kind", m[0]) for m in kinds.finditer(text)] + _figures_at(text, figures))
     found: set[tuple[str, str]] = set()
     kind, last = "", 0
@@ -151,7 +151,7 @@ def split_clauses(text: str) -> list[str]:
     Args:
         text: The text.
     """
-    pattern = find_rule("llm", "clause_ends", "ends_a_clause").pattern
+    pattern = load_llm().clause_ends.ends_a_clause.pattern
     return [part for part in pattern.split(text) if part and find_content(part)]
 
 
@@ -165,7 +165,7 @@ def score_coverage(wanted: frozenset[str], present: frozenset[str]) -> float:
     return len(wanted & present) / len(wanted) if wanted else 0.0
 
 
-def opening(block: Block) -> Evidence:
+def quote_opening(block: Block) -> Evidence:
     """Return a block's first words as evidence, as many as evidence needs.
 
     Args:
@@ -190,8 +190,8 @@ def spell_alike(text: str) -> str:
         text: The text.
     """
     text = _number_run().sub(lambda match: _figure_of(match[0]), text)
-    for rule in load_rules("claims", "spellings"):
-        text = rule.pattern.sub(rule.extra["written"], text)
+    for rule in load_claims().spellings:
+        text = rule.pattern.sub(rule.written, text)
     return text
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from taxkg_assets.llm.claims import find_contrast_terms, find_measures
 from taxkg_assets.llm.normalization import find_content, find_figures, find_keys, find_stems, spell_alike
-from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.models.hidden_text import load_hidden_text
+from taxkg_assets.rules.models.lay_terms import load_lay_terms
 from taxkg_assets.rules.models.llm import load_llm
 from taxkg_assets.rules.sentences import find_sentence_parts
 
@@ -31,8 +32,8 @@ def find_question_flaw(question: str, source: str) -> str:
     if not find_contrast_terms(_stated(wording)) <= find_contrast_terms(source):
         return "states something that the source does not state"
     shared = find_stems(wording) & find_stems(source)
-    lay = {rule.id for rule in load_rules("lay_terms") if _is_meant(rule.extra["terms"], source)}
-    shared |= {rule.id for rule in load_rules("lay_terms") if rule.id in lay and rule.pattern.search(wording)}
+    lay = {rule.id for rule in load_lay_terms().rules if _is_meant(rule.terms, source)}
+    shared |= {rule.id for rule in load_lay_terms().rules if rule.id in lay and rule.pattern.search(wording)}
     return "" if len(shared) >= limits.least_shared else "on another subject"
 
 
@@ -42,7 +43,7 @@ def has_instruction(text: str) -> bool:
     Args:
         text: The text.
     """
-    rules = load_rules("llm", "instructions")
+    rules = load_llm().instructions
     parts = [text[start:end] for start, end in find_sentence_parts(text)] or [text]
     return any(rule.pattern.search(part) for rule in rules for part in parts) or has_prompt_injection(text)
 
@@ -53,7 +54,7 @@ def has_prompt_injection(text: str) -> bool:
     Args:
         text: The text.
     """
-    return any(rule.pattern.search(text) for rule in load_rules("hidden_text", "orders"))
+    return load_hidden_text().orders.matches(text)
 
 
 def _is_meant(terms: str, source: str) -> bool:
@@ -64,5 +65,5 @@ def _stated(question: str) -> str:
     """Return what a question presupposes: its declarative sentences, and the reasons that it gives."""
     parts = [question[start:end] for start, end in find_sentence_parts(question)]
     stated = [part for part in parts if not part.rstrip().endswith("?")]
-    given = [match[0] for rule in load_rules("llm", "given") for part in parts for match in rule.pattern.finditer(part)]
+    given = [match[0] for rule in load_llm().given for part in parts for match in rule.pattern.finditer(part)]
     return " ".join([*stated, *given])

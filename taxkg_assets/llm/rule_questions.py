@@ -24,7 +24,8 @@ from taxkg_assets.prompts.tasks import (
     SummaryItem,
     SummaryProposal,
 )
-from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.models.answers import load_answers
+from taxkg_assets.rules.models.lay_terms import load_lay_terms
 from taxkg_assets.rules.models.llm import load_llm
 from taxkg_assets.rules.sentences import find_sentence_parts
 
@@ -113,7 +114,7 @@ def _score_similarity(blocks: Sequence[Block], positive: str) -> float:
 
 def _strip_context(passage: str) -> str:
     """Return a passage without its line of headings."""
-    for rule in load_rules("llm", "context_lines"):
+    for rule in load_llm().context_lines:
         passage = rule.pattern.sub("", passage, count=1)
     return passage
 
@@ -192,9 +193,7 @@ def propose_summaries(item: SummaryItem) -> SummaryProposal:
 
 def _is_informative(text: str) -> bool:
     """Return whether a text is a whole sentence that neither only refers elsewhere nor introduces a list."""
-    return text.rstrip(')”"').endswith((".", "?", "!")) and not any(
-        rule.pattern.search(text) for rule in load_rules("answers", "pointers")
-    )
+    return text.rstrip(')”"').endswith((".", "?", "!")) and not load_answers().pointers.matches(text)
 
 
 def propose_answers(item: QuestionItem) -> AnswerProposal:
@@ -241,7 +240,7 @@ def _content_of_texts(texts: Iterable[str]) -> frozenset[str]:
 
 def _find_own_key(passage: str) -> str:
     """Return the box or line that a passage's innermost heading names; empty where it names none."""
-    for rule in load_rules("llm", "own_keys"):
+    for rule in load_llm().own_keys:
         match = rule.pattern.search(passage)
         if match is not None:
             return match["key"].casefold()
@@ -250,7 +249,7 @@ def _find_own_key(passage: str) -> str:
 
 def _find_lay_words(question: str, present: frozenset[str]) -> frozenset[str]:
     """Return the question's everyday words for which a text has the printed terms."""
-    rules = [rule for rule in load_rules("lay_terms") if find_content(rule.extra["terms"]) & present]
+    rules = [rule for rule in load_lay_terms().rules if find_content(rule.terms) & present]
     return frozenset().union(*(find_content(match[0]) for rule in rules for match in rule.pattern.finditer(question)))
 
 

@@ -8,7 +8,7 @@ from collections import Counter
 from itertools import pairwise
 
 from taxkg_assets.llm.evidence import cite
-from taxkg_assets.llm.normalization import find_content, opening, score_coverage
+from taxkg_assets.llm.normalization import find_content, quote_opening, score_coverage
 from taxkg_assets.prompts.contract import Block, Evidence
 from taxkg_assets.prompts.tasks import (
     BoundaryItem,
@@ -25,7 +25,6 @@ from taxkg_assets.prompts.tasks import (
     StructureItem,
     StructureProposal,
 )
-from taxkg_assets.rules.loader import load_rules
 from taxkg_assets.rules.models.llm import load_llm
 from taxkg_assets.rules.sentences import find_sentence_parts
 
@@ -73,10 +72,8 @@ def propose_boundary_detection(item: BoundaryItem) -> BoundaryProposal:
         "novelty": 1.0 - score_coverage(find_content(text), find_content(item.before)),
         "heading": float(block.role in rules.heading_roles),
         "role_change": float(bool(item.role_before) and item.role_before != block.role),
-        "opening_cue": float(any(rule.pattern.search(text) for rule in load_rules("llm", "opening_cues"))),
-        "continuation_cue": float(
-            any(rule.pattern.search(text.lower()) for rule in load_rules("llm", "continuation_cues"))
-        ),
+        "opening_cue": float(load_llm().opening_cues.matches(text)),
+        "continuation_cue": float(load_llm().continuation_cues.matches(text.lower())),
         "fragment": float(text[:1].islower()),
         "continues_paragraph": float(item.continues_paragraph),
     }
@@ -87,7 +84,7 @@ def propose_boundary_detection(item: BoundaryItem) -> BoundaryProposal:
     return BoundaryProposal(
         item_id=item.item_id,
         confidence=round(likely if is_boundary and item.before else max(likely, 1 - likely), 3),
-        evidence=(opening(block),) if is_boundary else (),
+        evidence=(quote_opening(block),) if is_boundary else (),
         is_boundary=is_boundary,
         reason="begins the text" if not item.before else reasons[0].replace("_", " "),
     )
@@ -106,21 +103,21 @@ def propose_structure_analysis(item: StructureItem) -> StructureProposal:
     text = block.text.strip()
     letters = sum(character.isalpha() for character in text) / max(1, len(text.replace(" ", "")))
     part, level = "paragraph", 0
-    if any(rule.pattern.search(text) for rule in load_rules("llm", "artifacts")):
+    if load_llm().artifacts.matches(text):
         part = "artifact"
-    elif block.role == "ListBlock" or any(rule.pattern.search(text) for rule in load_rules("llm", "list_marks")):
+    elif block.role == "ListBlock" or load_llm().list_marks.matches(text):
         part = "list_item"
-    elif any(rule.pattern.search(text) for rule in load_rules("llm", "notes")):
+    elif load_llm().notes.matches(text):
         part = "note"
     elif letters < limits.least_letters:
         part = "table_row"
     elif _looks_like_heading(text, item):
         part, ratios = "heading", limits.levels
         level = 1 if item.size_ratio >= ratios.first else 2 if item.size_ratio >= ratios.second else 3
-    elif any(rule.pattern.search(text) for rule in load_rules("llm", "run_ins")):
+    elif load_llm().run_ins.matches(text):
         part, level = "heading", limits.run_in_level
     return StructureProposal.model_validate(
-        {"item_id": item.item_id, "confidence": 0.6, "evidence": (opening(block),), "part": part, "level": level}
+        {"item_id": item.item_id, "confidence": 0.6, "evidence": (quote_opening(block),), "part": part, "level": level}
     )
 
 
@@ -128,7 +125,7 @@ def _looks_like_heading(text: str, item: StructureItem) -> bool:
     limits = load_llm().parts
     is_short = 0 < item.words <= limits.heading_words and not text.endswith((".", ";", ",", ":"))
     is_titled = all(word[:1].isupper() or (word.islower() and len(word) <= 3) for word in text.split())
-    is_cue = any(rule.pattern.search(text) for rule in load_rules("llm", "opening_cues"))
+    is_cue = load_llm().opening_cues.matches(text)
     is_prominent = item.is_bold or item.is_own_line or item.size_ratio >= limits.heading_ratio
     return is_short and (is_prominent or is_cue or (is_titled and len(text.split()) > 1)) and not text[:1].islower()
 
@@ -143,7 +140,7 @@ def propose_metadata_enrichment(item: MetadataItem) -> MetadataProposal:
     heading = item.heading_path.rpartition(" > ")[2]
     entities: dict[tuple[str, str], Entity] = {}
     for block in item.blocks:
-        for rule in load_rules("llm", "entities"):
+        for rule in load_llm().entities:
             for match in rule.pattern.finditer(block.text):
                 place = cite(block, *match.span())
                 entities.setdefault(
@@ -155,7 +152,7 @@ def propose_metadata_enrichment(item: MetadataItem) -> MetadataProposal:
     return MetadataProposal(
         item_id=item.item_id,
         confidence=0.5,
-        evidence=(opening(item.blocks[0]),),
+        evidence=(quote_opening(item.blocks[0]),),
         title=heading or first,
         tags=tuple(tags),
         entities=tuple(entities.values())[: limits.entities],
@@ -189,9 +186,7 @@ def propose_quality_validation(item: QualityItem) -> QualityProposal:
         "letters": min(1.0, letters / 0.5),
     }
     score = sum(limits.weights[name] * value for name, value in parts.items())
-    is_furniture = all(
-        any(rule.pattern.search(block.text) for rule in load_rules("llm", "artifacts")) for block in item.blocks
-    )
+    is_furniture = all(load_llm().artifacts.matches(block.text) for block in item.blocks)
     action, reason = _find_remedy(item, parts, words=words, score=score)
     verdict = "ACCEPT" if reason == "complete" else "REFINE"
     if is_furniture or score < limits.reject:
@@ -200,7 +195,7 @@ def propose_quality_validation(item: QualityItem) -> QualityProposal:
         {
             "item_id": item.item_id,
             "confidence": round(max(score, 1 - score), 3),
-            "evidence": (opening(item.blocks[0]),),
+            "evidence": (quote_opening(item.blocks[0]),),
             "verdict": verdict,
             "score": round(score, 3),
             "action": action,
@@ -249,4 +244,4 @@ def propose_refinement(item: RefinementItem) -> RefinementProposal:
 
 
 def _openings(blocks: tuple[Block, ...], numbers: list[int]) -> tuple[Evidence, ...]:
-    return tuple(opening(blocks[n]) for n in numbers)
+    return tuple(quote_opening(blocks[n]) for n in numbers)

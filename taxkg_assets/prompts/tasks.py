@@ -52,7 +52,14 @@ class ReferenceProposal(Proposal):
         return self.target is not None
 
     def find_validation_error(self, item: ReferenceItem) -> str:
-        """Name a target that is not a candidate, or a polarity that the relation cannot have."""
+        """Name a target that is not a candidate, or a polarity that the relation cannot have.
+
+        Args:
+            item: Item of the proposal.
+
+        Returns:
+            The error in words; empty for none.
+        """
         if self.target is None:
             return ""
         if self.target not in {candidate.target for candidate in item.candidates}:
@@ -107,7 +114,14 @@ class StructureProposal(Proposal):
     level: int = Field(ge=0, le=6)
 
     def find_validation_error(self, item: StructureItem) -> str:
-        """Name a heading without a level, or a level without a heading."""
+        """Name a heading without a level, or a level without a heading.
+
+        Args:
+            item: Item of the proposal.
+
+        Returns:
+            The error in words; empty for none.
+        """
         return "" if (self.part == "heading") == (self.level > 0) else "a heading has a level, and nothing else has"
 
 
@@ -136,6 +150,12 @@ class MetadataProposal(Proposal):
         """Verify the evidence, and keep the title, tags and entities that occur in the chunk.
 
         A title that does not occur in it is replaced by the first quote.
+
+        Args:
+            check: Finds the place of a quote in the item's text.
+
+        Returns:
+            The proposal with what was verified; None where its evidence was not.
         """
         base = super().with_verified_evidence(check)
         if base is None:
@@ -177,7 +197,14 @@ class QualityProposal(Proposal):
     reason: Literal["complete", "fragment", "too short", "too long", "several subjects", "furniture", "unreadable"]
 
     def find_validation_error(self, item: QualityItem) -> str:
-        """Name a refinement without an action, or a split of a single block."""
+        """Name a refinement without an action, or a split of a single block.
+
+        Args:
+            item: Item of the proposal.
+
+        Returns:
+            The error in words; empty for none.
+        """
         is_alone = len(item.blocks) < 2 and not item.before and not item.after
         if self.verdict == "REFINE" and self.action == "none" and not is_alone:
             return "REFINE names no action"
@@ -201,7 +228,14 @@ class RefinementProposal(Proposal):
         return bool(self.split_before)
 
     def find_validation_error(self, item: RefinementItem) -> str:
-        """Name blocks that do not exist, or are not in ascending order."""
+        """Name blocks that do not exist, or are not in ascending order.
+
+        Args:
+            item: Item of the proposal.
+
+        Returns:
+            The error in words; empty for none.
+        """
         are_valid = all(0 < n < len(item.blocks) for n in self.split_before)
         return "" if are_valid and list(self.split_before) == sorted(set(self.split_before)) else "no such blocks"
 
@@ -225,7 +259,14 @@ class ScenarioProposal(Proposal):
         return bool(self.questions)
 
     def with_verified_evidence(self, check: EvidenceCheck) -> Self | None:
-        """Verify the evidence, and keep the questions that are about it; None where none is left."""
+        """Verify the evidence, and keep the questions that are about it; None where none is left.
+
+        Args:
+            check: Finds the place of a quote in the item's text.
+
+        Returns:
+            The proposal with what was verified.
+        """
         base = super().with_verified_evidence(check)
         if base is None or not self.questions:
             return base
@@ -341,7 +382,14 @@ class AnswerProposal(_ClaimsProposal):
         return self.is_answerable
 
     def find_validation_error(self, item: QuestionItem) -> str:
-        """Name a contradiction between `is_answerable` and the sentences."""
+        """Name a contradiction between `is_answerable` and the sentences.
+
+        Args:
+            item: Item of the proposal.
+
+        Returns:
+            The error in words; empty for none.
+        """
         return "" if self.is_answerable == bool(self.sentences) else "is_answerable and the sentences disagree"
 
 

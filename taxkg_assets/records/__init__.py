@@ -89,7 +89,14 @@ class Frame(Protocol):
     """A frame of polars. Records are plain dictionaries, so that their types need no library of tables."""
 
     def iter_rows(self, *, named: Literal[True]) -> Iterator[object]:
-        """Iterate over the rows by the names of their columns."""
+        """Iterate over the rows by the names of their columns.
+
+        Args:
+            named: Always true.
+
+        Returns:
+            Rows as mappings.
+        """
 
 
 def iter_records(frame: Frame, record: type[R]) -> Iterator[R]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from taxkg_assets.rules.loader import load_rules
 from taxkg_assets.rules.models.addresses import load_addresses
 
 
@@ -26,7 +25,7 @@ def names_publisher(texts: Iterable[str]) -> bool:
     Args:
         texts: Texts of a document, such as one per page.
     """
-    rules = load_rules("addresses", "publishers")
+    rules = load_addresses().publishers
     return any(rule.pattern.search(text) for text in texts for rule in rules)
 
 
@@ -46,13 +45,13 @@ def find_addresses(irs_name: str, *, form: str, doc_type: str, revision: str, is
     Source:
         rules/addresses.yaml.
     """
-    if not any(rule.pattern.match(irs_name) for rule in load_rules("addresses", "names")):
+    if not any(rule.pattern.match(irs_name) for rule in load_addresses().names):
         return Addresses()
     rules = load_addresses()
     which = "draft" if is_draft else "dated" if revision else "undated"
     pdf_url = rules.base_url + getattr(rules.pdfs, which).format(name=irs_name, year=revision[:4])
     page = rules.pages.get(doc_type)
-    is_plain = any(rule.pattern.match(form) for rule in load_rules("addresses", "form_codes"))
+    is_plain = any(rule.pattern.match(form) for rule in load_addresses().form_codes)
     if page is None or (doc_type == "form" and not is_plain):
         return Addresses(None, pdf_url)
     return Addresses(rules.base_url + page.format(name=irs_name, form=form.lower()), pdf_url)
@@ -67,7 +66,7 @@ def find_product(url: str) -> str | None:
     Returns:
         File stem of the product, such as `p550`; None for any other address.
     """
-    for rule in load_rules("addresses", "products"):
+    for rule in load_addresses().products:
         match = rule.pattern.match(url)
         if match is not None:
             name = match["name"].lower()

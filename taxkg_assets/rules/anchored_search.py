@@ -7,35 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from functools import cache
 from typing import Any
 
-from taxkg_assets.rules.loader import load_rules
 from taxkg_assets.rules.regex_parser import parse_pattern
 
 # Patterns that reach farther back from the end of a text gain nothing.
 _FAR_BACK = 60
 
 Search = Callable[[str], "re.Match[str] | None"]
-
-
-def matches_any(name: str, group: str, text: str) -> bool:
-    """Return whether a text contains a match of any pattern of a list.
-
-    Args:
-        name: Rule family, `rules/<name>.yaml`.
-        group: Key of the list in the family.
-        text: Text to search.
-    """
-    for search in _searches(name, group):  # noqa: SIM110 - a generator costs as much as the search
-        if search(text):
-            return True
-    return False
-
-
-@cache
-def _searches(name: str, group: str) -> tuple[Search, ...]:
-    return tuple(compile_search(rule.pattern) for rule in load_rules(name, group))
 
 
 def compile_search(pattern: re.Pattern[str]) -> Search:

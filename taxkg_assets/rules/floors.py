@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
-from taxkg_assets.rules.loader import Family, load_model
+from taxkg_assets.rules.families import Family, load_model
 
 LOCATED = " (located)"
 """Ends the name of a query set whose gold was found in this corpus by locators."""

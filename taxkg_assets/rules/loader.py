@@ -8,11 +8,11 @@ import re
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.resources import files
-from typing import Any, TypeVar
+from typing import Any
 
 import yaml
-from pydantic import BaseModel, ConfigDict, ValidationError
 
+from taxkg_assets.rules.anchored_search import Search, compile_search
 from taxkg_assets.rules.required_literals import find_literal_groups
 from taxkg_assets.rules.support import find_unsupported
 
@@ -24,28 +24,20 @@ LITERALS = "required_literals.json"
 """File of the words without which a pattern cannot match; `python -m tools.rule_literals` writes it."""
 
 
+RULE_KEYS = frozenset({"id", "pattern", "examples", "counter_examples", "source", "enabled"})
+"""Keys that every rule may have; the class of a list's rules names others."""
+
+
 class RuleFileError(ValueError):
     """A rule file has a missing, unknown or mistyped key."""
-
-
-class Section(BaseModel):
-    """Part of a rule family with typed keys; unknown keys are errors."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
-
-
-class Family(Section):
-    """Content of a rule file without its lists of rules, which `load_rules` reads."""
-
-
-_Family = TypeVar("_Family", bound=Family)
 
 
 @dataclass(frozen=True)
 class Rule:
     """One pattern with the examples that it must and must not match.
 
-    It is compiled on first use: one question or one document needs few of the rules of a file.
+    It is compiled on first use: one question or one document needs few of the rules of a file. A subclass has the
+    further keys of a list's rules as attributes; those with a default may be missing in the file.
 
     Attributes:
         id: Name that is unique within its list.
@@ -53,7 +45,7 @@ class Rule:
         examples: Texts that it must match.
         counter_examples: Texts that it must not match.
         source: Authority of the rule.
-        extra: Further keys of the rule.
+        extra: Further keys of the rule as written; the class of a list's rules has them as attributes.
         is_enabled: Whether the stages use the rule.
     """
 
@@ -69,6 +61,11 @@ class Rule:
     def pattern(self) -> re.Pattern[str]:
         """Return the compiled pattern."""
         return re.compile(hoist_first_letter(self.source_pattern))
+
+    @cached_property
+    def search(self) -> Search:
+        """Return the fastest function that finds what `pattern.search` finds."""
+        return compile_search(self.pattern)
 
     @cached_property
     def literal_groups(self) -> tuple[tuple[str, ...], ...]:
@@ -130,29 +127,12 @@ def load_family(name: str) -> dict[str, Any]:
     return loaded
 
 
-def load_model(name: str, model: type[_Family]) -> _Family:
-    """Read `rules/<name>.yaml` as a typed model, without its lists of rules.
+def is_rule_list(value: Any) -> bool:
+    """Return whether a value of a rule file is a list of rules.
 
     Args:
-        name: Rule family.
-        model: Model of the family.
-
-    Returns:
-        The validated content; callers keep it.
-
-    Raises:
-        RuleFileError: A key is missing, unknown or of another type; the message names file and key.
+        value: Value of a key of the file.
     """
-    content = {key: value for key, value in load_family(name).items() if not _is_rule_list(value)}
-    try:
-        return model.model_validate(content)
-    except ValidationError as wrong:
-        first = wrong.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise RuleFileError(f"rules/{name}.yaml: {place}: {first['msg']}. Correct the file.") from wrong
-
-
-def _is_rule_list(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(row, dict) and "pattern" in row for row in value)
 
 
@@ -187,39 +167,6 @@ def hoist_first_letter(pattern: str) -> str:
     return _WORD_START.sub(r"\g<letter>(?<!\\w\g<letter>)", pattern)
 
 
-@cache
-def load_rules(name: str, group: str = "rules") -> tuple[Rule, ...]:
-    """Read the enabled rules of a list of a rule family, once per process.
-
-    Args:
-        name: Rule family, `rules/<name>.yaml`.
-        group: Key of the list in the family.
-
-    Returns:
-        Rules in the order of the file, without those that have `enabled: false` or too little support
-        (`rules/support.py`).
-    """
-    return tuple(rule for rule in read_rules(name, group) if rule.is_enabled)
-
-
-@cache
-def find_rule(name: str, group: str, rule_id: str) -> Rule:
-    """Find an enabled rule of a list by its id, for lists whose rules have tasks of their own.
-
-    Args:
-        name: Rule family, `rules/<name>.yaml`.
-        group: Key of the list in the family.
-        rule_id: Id of the rule.
-
-    Returns:
-        The rule.
-
-    Raises:
-        KeyError: The list has no enabled rule of this id.
-    """
-    return {rule.id: rule for rule in load_rules(name, group)}[rule_id]
-
-
 def read_rules(name: str, group: str = "rules") -> list[Rule]:
     """Read a list of a rule family with the rules that are switched off, which tests and counts need.
 
@@ -235,7 +182,6 @@ def read_rules(name: str, group: str = "rules") -> list[Rule]:
         RuleFileError: The file has no such list.
     """
     off = find_unsupported(name)
-    known = {"id", "pattern", "examples", "counter_examples", "source", "enabled"}
     return [
         Rule(
             id=row["id"],
@@ -243,7 +189,7 @@ def read_rules(name: str, group: str = "rules") -> list[Rule]:
             examples=tuple(row["examples"]),
             counter_examples=tuple(row.get("counter_examples", ())),
             source=row["source"],
-            extra={key: value for key, value in row.items() if key not in known},
+            extra={key: value for key, value in row.items() if key not in RULE_KEYS},
             is_enabled=row.get("enabled", True) and (group, row["id"]) not in off,
         )
         for row in _read_rows(name, group)
@@ -256,18 +202,3 @@ def _read_rows(name: str, group: str) -> list[dict[str, Any]]:
     if not isinstance(rows, list):
         raise RuleFileError(f"rules/{name}.yaml: {group}: there is no list of rules. Correct the file.")
     return rows
-
-
-def load_usable_rules(name: str, group: str, text: str) -> list[Rule]:
-    """Load the rules of a group that can match at all in a text; cheap words decide.
-
-    Args:
-        name: Rule family.
-        group: Key of the list in the family.
-        text: Text that is searched.
-
-    Returns:
-        Rules in the order of the file.
-    """
-    small = text.lower()
-    return [rule for rule in load_rules(name, group) if rule.may_match(small)]

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from taxkg_assets.rules.anchored_search import matches_any
-from taxkg_assets.rules.loader import load_rules
 from taxkg_assets.rules.models.sentences import load_sentences
 
 _BULLETS = " \t\n•▶◦·"
@@ -34,17 +32,17 @@ def find_sentence_parts(text: str) -> list[tuple[int, int]]:
     Returns:
         Half-open ranges of characters, 0-based, without surrounding blanks and bullets.
     """
-    breaks = [match.end() for rule in load_rules("sentences", "breaks") for match in rule.pattern.finditer(text)]
+    breaks = [match.end() for rule in load_sentences().breaks for match in rule.pattern.finditer(text)]
     return _ranges(text, sorted({*_find_ends(text), *breaks}))
 
 
 def _find_ends(text: str) -> list[int]:
     ends: list[int] = []
     opening = _opening()
-    for rule in load_rules("sentences", "ends"):
+    for rule in load_sentences().ends:
         for match in rule.pattern.finditer(text):
             before = text[max(ends[-1] if ends else 0, match.end() - _LOOK_BACK) : match.end()]
-            if not matches_any("sentences", "abbreviations", before) or _closes(
+            if not load_sentences().abbreviations.matches(before) or _closes(
                 text, before, at=match.end(), opening=opening
             ):
                 ends.append(match.end())
@@ -53,9 +51,9 @@ def _find_ends(text: str) -> list[int]:
 
 def _closes(text: str, before: str, *, at: int, opening: re.Pattern[str]) -> bool:
     """Return whether a sentence ends at an abbreviation."""
-    if matches_any("sentences", "labeled_letters", before):
+    if load_sentences().labeled_letters.matches(before):
         return True
-    return matches_any("sentences", "ends_anyway", before) and opening.match(text, at) is not None
+    return load_sentences().ends_anyway.matches(before) and opening.match(text, at) is not None
 
 
 @cache

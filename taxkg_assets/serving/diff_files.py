@@ -26,11 +26,20 @@ class WithFiles:
     frames: Mapping[str, pl.DataFrame]
 
     def read(self, name: str) -> pl.DataFrame:
-        """A whole table."""
+        """Return a whole table.
+
+        Args:
+            name: Name of the table, e.g. `sections`.
+        """
         return self._joined(self.tables.read(name), name)
 
     def read_documents(self, name: str, document_ids: Collection[str]) -> pl.DataFrame:
-        """The rows of some documents."""
+        """Return the rows of some documents.
+
+        Args:
+            name: Name of the table, e.g. `sections`.
+            document_ids: Documents whose rows are read.
+        """
         found = self._joined(self.tables.read_documents(name, document_ids), name)
         return found.filter(pl.col("document_id").is_in(list(document_ids)))
 

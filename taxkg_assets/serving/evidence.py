@@ -75,7 +75,8 @@ def draw_evidence(released: Released, node_id: str, *, page: int | None = None, 
     if number is None or not boxes:
         places = ", ".join(str(p) for p in sorted({box.page for box in node.bboxes or ()}))
         known = f"it is on page {places}" if places else "it is not part of a document in the home"
-        raise EvidenceNotFoundError(f"{node_id} has no place on page {number or '-'}: {known}.")
+        where = "a page" if number is None else f"page {number}"
+        raise EvidenceNotFoundError(f"{node_id} is not on {where}: {known}.")
     documents = released.table("documents").filter(pl.col("document_id") == node.document_id)
     (document,) = iter_records(documents, DocumentRecord)
     with opened_page(document, number) as sheet:

@@ -42,7 +42,11 @@ class Explained:
     around: Neighborhood
 
     def row(self) -> dict[str, Any]:
-        """All of it as one JSON object."""
+        """All of it as one JSON object.
+
+        Returns:
+            Columns by name.
+        """
         shown = {"nodes": self.around.nodes["node_id"].to_list(), "edges": self.around.edges.height}
         return {**self.node, "edges": self.edges, "around": shown}
 

@@ -90,7 +90,13 @@ class Journal:
         return entry_id
 
     def note_feedback(self, entry_id: str, *, is_helpful: bool, comment: str) -> None:
-        """Keep a judgment."""
+        """Keep a judgment.
+
+        Args:
+            entry_id: Id of the answer's entry.
+            is_helpful: Whether the answer helped.
+            comment: Words of the user; may be empty.
+        """
         row: FeedbackRecord = {
             "feedback_id": uuid.uuid4().hex,
             "entry_id": entry_id,

@@ -51,7 +51,7 @@ class Released:
     _frames: dict[str, pl.DataFrame] = field(default_factory=dict, repr=False)
 
     def table(self, name: str) -> pl.DataFrame:
-        """A table in the version of the release; read once.
+        """Return a table in the version of the release; read once.
 
         Args:
             name: Name of the table, e.g. `sections`.
@@ -61,7 +61,7 @@ class Released:
         return self._frames[name]
 
     def holds(self, name: str) -> bool:
-        """Whether the release pins a table; those made by an older version pin fewer.
+        """Return whether the release pins a table; those made by an older version pin fewer.
 
         Args:
             name: Name of the table, e.g. `sections`.
@@ -73,11 +73,14 @@ class Released:
 
         Args:
             name: Name of the table, e.g. `sections`.
+
+        Returns:
+            Rows of the table.
         """
         return self.table(name)
 
     def read_documents(self, name: str, document_ids: Collection[str]) -> pl.DataFrame:
-        """The rows of some documents in the version of the release.
+        """Return the rows of some documents in the version of the release.
 
         Args:
             name: Name of the table, e.g. `sections`.
@@ -86,7 +89,7 @@ class Released:
         return self.store.read_documents(name, document_ids, version=json.loads(self.row["table_versions"])[name])
 
     def read_sections(self, element_ids: Collection[str]) -> pl.DataFrame:
-        """Some paragraphs with the places of their lines, in the version of the release.
+        """Return some paragraphs with the places of their lines, in the version of the release.
 
         Args:
             element_ids: Elements whose rows are read.
@@ -97,14 +100,14 @@ class Released:
 
     @cached_property
     def addresses(self) -> SectionAddresses:
-        """Official addresses of sections by anchor; a section without one has that of the section above it."""
+        """Return official addresses of sections by anchor; a section without one has that of the section above it."""
         version = json.loads(self.row["table_versions"])["anchors"]
         columns = ("anchor_id", "parent_anchor_id", "official_url")
         return SectionAddresses(self.store.read_as_written("anchors", version=version, columns=columns))
 
     @cached_property
     def flags(self) -> dict[str, list[Flag]]:
-        """Quality flags of each document that failed a check; releases of older homes do not say."""
+        """Return quality flags of each document that failed a check; releases of older homes do not say."""
         version = json.loads(self.row["table_versions"]).get("document_quality")
         if version is None:
             return {}
@@ -116,12 +119,12 @@ class Released:
         return flags
 
     def flags_of(self, *documents: str) -> list[Flag]:
-        """The flags of some documents."""
+        """Return the flags of some documents."""
         return [flag for name in dict.fromkeys(documents) for flag in self.flags.get(name, ())]
 
     @cached_property
     def searcher(self) -> Searcher:
-        """The search pipeline over the released index and graph, with the model that readers may ask."""
+        """Return the search pipeline over the released index and graph, with the model that readers may ask."""
         home = HomeFolder(home=str(self.store.home))
         index = self._open_index(home)
         versions = json.loads(self.row["table_versions"])
@@ -168,7 +171,11 @@ class Released:
 
     @cached_property
     def question_encoder(self) -> Encoder:
-        """The encoder of the index as it was exported; where it was not, by torch, and a line that says so."""
+        """Return the encoder of the index as it was exported; where it was not, by torch, and a line that says so.
+
+        Raises:
+            NotReleasedError: The settings choose another encoder than the release was made with.
+        """
         home, hashed = HomeFolder(home=str(self.store.home)), self.row["model_hash"]
         exported = open_question_encoder(home, hashed)
         if exported is not None:

@@ -147,7 +147,7 @@ def trace(traced: Trace, *, out: Console) -> None:
     if not traced.document_id:
         name = escape(name_line(traced))
         out.print(
-            f"No single line of the library is {name}. These are the statements of its documents about it.",
+            f"The library has no {name}, but its documents state where its amount comes from or goes:",
             highlight=False,
         )
     for title, end, steps in (("goes to", "target", traced.into), ("comes from", "source", traced.out_of)):

@@ -27,7 +27,13 @@ class ServerMetrics:
         self._misses = Gauge("taxkg_answers_made", "Answers that had to be found.", registry=self._registry)
 
     def count(self, path: str, status: int, *, seconds: float) -> None:
-        """Count one request."""
+        """Count one request.
+
+        Args:
+            path: Path of the request, without its query.
+            status: HTTP status.
+            seconds: Time that it took.
+        """
         self._requests.labels(path, str(status)).inc()
         self._seconds.labels(path).observe(seconds)
 

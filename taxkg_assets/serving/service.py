@@ -118,6 +118,9 @@ class Service:
             k: Maximum number of results.
             level: Size of a passage: auto, document, page, section or paragraph.
             filters: `form`, `year` and `document`, each None if it does not restrict the search.
+
+        Returns:
+            Results, best first.
         """
         released = self.current
         check_filters(released, **filters)
@@ -128,7 +131,7 @@ class Service:
         return self._remembered(released, "search", [question, k, level, filters], work)
 
     def ask(self, question: str, *, k: int, level: str = "auto", **filters: Any) -> Answer:
-        """An answer with citations, guidance, or abstention; `filters` are form, year and document.
+        """Return an answer with citations, guidance, or abstention; `filters` are form, year and document.
 
         Args:
             question: The user's question.
@@ -149,7 +152,7 @@ class Service:
         return self._remembered(released, "ask", [question, k, level, filters], work, is_kept=self._is_final)
 
     def find_cells(self, question: str, *, k: int = 3, document: str | None = None) -> list[CellRow]:
-        """Cells of tables by their row and column headers; none where nothing fits.
+        """Return cells of tables by their row and column headers; none where nothing fits.
 
         Args:
             question: The user's question.
@@ -171,7 +174,7 @@ class Service:
             return self._tables
 
     def find_box(self, form: str, key: str) -> list[BoxRow]:
-        """A box in each revision with the passages about it; `BoxNotFoundError` lists what there is.
+        """Return a box in each revision with the passages about it; `BoxNotFoundError` lists what there is.
 
         Args:
             form: Form, e.g. 1099-DIV.
@@ -185,6 +188,9 @@ class Service:
 
         Args:
             form: Form, e.g. 1099-DIV.
+
+        Returns:
+            Boxes, sorted by revision and key.
 
         Raises:
             BoxNotFoundError: No form with boxes has this name; the message lists them.
@@ -213,6 +219,9 @@ class Service:
             key: Key, e.g. 1a.
             revision: Revision, its year, or document; the newest if empty.
 
+        Returns:
+            Flows by direction.
+
         Raises:
             LineNotFoundError: There is no such line; the message lists what there is.
         """
@@ -221,7 +230,7 @@ class Service:
         return self._remembered(released, "trace", arguments, lambda: trace(released, [form, key], revision=revision))
 
     def compare(self, name: str, older: str = "", newer: str = "") -> list[ChangeRow]:
-        """What changed between two revisions; `RevisionNotFoundError` lists what there is.
+        """Return what changed between two revisions; `RevisionNotFoundError` lists what there is.
 
         Args:
             name: Form, or IRS name of a product.
@@ -238,7 +247,8 @@ class Service:
         return self._remembered(released, "diff", arguments, find_changes)
 
     def verify(self, draft: DraftFile) -> Report:
-        """The statements and quotations of a draft with their verdicts; what time does not allow is left unchecked.
+        """Return the statements and quotations of a draft with their verdicts; what time does not allow is left
+        unchecked.
 
         Args:
             draft: Text or PDF to check.
@@ -284,13 +294,16 @@ class Service:
         Args:
             node_id: Id of the node.
 
+        Returns:
+            The node.
+
         Raises:
             EvidenceNotFoundError: The release does not contain it.
         """
         return read_node(self.current, node_id)
 
     def draw_evidence(self, node_id: str, *, page: int | None = None, zoom: float = 2.0) -> bytes:
-        """The page of a node as a PNG with its rectangles marked.
+        """Return the page of a node as a PNG with its rectangles marked.
 
         Args:
             node_id: Id of the node.
@@ -300,7 +313,7 @@ class Service:
         return draw_evidence(self.current, node_id, page=page, zoom=zoom)
 
     def describe(self) -> Served:
-        """What is served: release, model, number of documents; and what keeps a newer release from being served."""
+        """Return the served release with its model and documents, and what keeps a newer release from being served."""
         released = self.current
         row = released.row
         return Served(

@@ -88,6 +88,9 @@ class ToolServer(MCPServer[Any]):
             args: Name and arguments of the tool.
             kwargs: The same, by name.
 
+        Returns:
+            What the tool returns.
+
         Raises:
             ToolError: The arguments exceed their limits, or they name nothing that there is.
         """

@@ -109,7 +109,11 @@ class Checker:
     # ------------------------------------------------------------------------------------------- statements
 
     def decide(self, claim: Claim) -> tuple[Decision, str]:
-        """The verdict on a claim, and why."""
+        """Return the verdict on a claim, and why.
+
+        Args:
+            claim: A claim of the draft.
+        """
         found = find_documents(claim.subject, list(self._documents.values()))
         if found.own and (computed := self._check_computation(claim, found)):
             return computed

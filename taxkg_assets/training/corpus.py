@@ -10,7 +10,7 @@ from functools import cached_property
 import dataframely as dy
 import polars as pl
 
-from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.models.training import load_training
 from taxkg_assets.schemas import Chunks, Documents, Edges, Nodes, Registry
 from taxkg_assets.training.near_duplicates import PassageText, group_near_duplicates
 
@@ -77,7 +77,7 @@ class Corpus:
 
     @cached_property
     def holding(self) -> Mapping[str, tuple[str, ...]]:
-        """Chunk ids of the passages that contain a paragraph or table, by its node."""
+        """Return chunk ids of the passages that contain a paragraph or table, by its node."""
         found: dict[str, list[str]] = {}
         for passage in self.passages.values():
             for node_id in passage.node_ids:
@@ -86,7 +86,7 @@ class Corpus:
 
     @cached_property
     def passages_under(self) -> Mapping[str, tuple[str, ...]]:
-        """Chunk ids of the passages that an anchor owns directly, by the anchor."""
+        """Return chunk ids of the passages that an anchor owns directly, by the anchor."""
         found: dict[str, list[str]] = {}
         for passage in self.passages.values():
             if passage.anchor_id is not None:
@@ -95,7 +95,7 @@ class Corpus:
 
     @cached_property
     def near_duplicates(self) -> Mapping[str, tuple[str, ...]]:
-        """Chunk ids of each group of near-duplicates."""
+        """Return chunk ids of each group of near-duplicates."""
         found: dict[str, list[str]] = {}
         for passage in self.passages.values():
             found.setdefault(passage.near_duplicate_group, []).append(passage.chunk_id)
@@ -149,7 +149,7 @@ def strip_key(heading: str) -> str:
     Args:
         heading: Heading as printed.
     """
-    for rule in load_rules("training", "heading_keys"):
+    for rule in load_training().heading_keys:
         heading = rule.pattern.sub("", heading)
     return heading.strip(" .:—–-")
 

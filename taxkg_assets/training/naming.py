@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from taxkg_assets.rules.loader import load_rules
 from taxkg_assets.rules.models.training import load_training
 from taxkg_assets.training.corpus import Corpus, strip_key
 
@@ -56,7 +55,7 @@ def name_place(corpus: Corpus, anchor_id: str) -> str:
     if kind in ("box", "boxes", "line", "step", "code") and is_own_key:
         label = "" if name.lower().startswith(kind) else f" {name}"
         return f"{name_form(first.form)} {kind} {number}{label}".strip()
-    if any(rule.pattern.search(name) for rule in load_rules("training", "empty_headings")):
+    if load_training().empty_headings.matches(name):
         return ""
     above = [strip_key(part) for part in node.heading_path.split(" > ")[1:]]
     return ", ".join(filter(None, [name_form(first.form), *_needed(above, name)]))

@@ -10,7 +10,6 @@ from typing import Any
 import dataframely as dy
 import polars as pl
 
-from taxkg_assets.rules.loader import load_rules
 from taxkg_assets.rules.models.training import load_training
 from taxkg_assets.rules.sentences import find_sentence_parts
 from taxkg_assets.schemas import PLAIN_RELATIONS, Edges, Registry, ScenarioQueries
@@ -136,7 +135,7 @@ def find_definitions(corpus: Corpus) -> Iterator[PairCandidate]:
     """
     questions = load_training().definition_questions
     for passage in corpus.passages.values():
-        for rule in load_rules("training", "definitions"):
+        for rule in load_training().definitions:
             for match in rule.pattern.finditer(passage.text):
                 term = match["term"].strip(' ,;:“”"')
                 question = questions[len(term) % len(questions)].format(term=term)

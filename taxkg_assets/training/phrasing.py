@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from taxkg_assets.rules.loader import load_rules
 from taxkg_assets.rules.models.scenarios import load_scenarios
+from taxkg_assets.rules.models.training import load_training
 from taxkg_assets.training.corpus import Corpus
 
 _WORD = re.compile(r"[A-Za-z][\w'’-]*")
@@ -59,9 +59,9 @@ def is_subject(heading: str) -> bool:
         heading: Heading without its key.
     """
     rules = [
-        *load_rules("training", "empty_headings"),
-        *load_rules("scenarios", "not_subjects"),
-        *load_rules("scenarios", "headings"),
+        *load_training().empty_headings,
+        *load_scenarios().not_subjects,
+        *load_scenarios().headings,
     ]
     is_short = 0 < len(heading.split()) <= load_scenarios().limits.subject_words
     return is_short and not any(rule.pattern.search(heading) for rule in rules)

@@ -7,8 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from taxkg_assets.rules.loader import Rule, load_rules
-from taxkg_assets.rules.models.scenarios import load_scenarios
+from taxkg_assets.rules.models.scenarios import Asking, load_scenarios
 from taxkg_assets.rules.sentences import find_sentence_parts
 from taxkg_assets.training.corpus import Corpus, Passage, squeeze
 from taxkg_assets.training.naming import name_form
@@ -43,17 +42,17 @@ def find_questions(corpus: Corpus, passage: Passage, *, wording: CorpusVocabular
     is_first = bool(passage.anchor_id) and corpus.passages_under[passage.anchor_id or ""][0] == passage.chunk_id
     names = _names(passage, heading, wording=wording)
     if is_first:
-        for rule in load_rules("scenarios", "headings"):
+        for rule in load_scenarios().headings:
             match = rule.pattern.search(heading)
             if match is not None:
                 groups = _groups(rule, match.groupdict(), wording=wording)
                 yield from _ask(rule, {**names, **groups} if groups else {}, evidence=heading, place=passage.chunk_id)
-    if any(rule.pattern.search(heading) for rule in load_rules("scenarios", "examples")):
+    if load_scenarios().examples.matches(heading):
         return
     text = passage.text.removeprefix(corpus.nodes[passage.anchor_id].text if passage.anchor_id else "").strip()
     sentences = [_hide_stops(squeeze(text[start:end])) for start, end in find_sentence_parts(text)]
     for sentence in sentences:
-        for rule in load_rules("scenarios", "sentences"):
+        for rule in load_scenarios().sentences:
             match = rule.pattern.search(sentence)
             if match is not None:
                 groups = {name: turn_to_first_person(value) for name, value in match.groupdict().items()}
@@ -63,7 +62,7 @@ def find_questions(corpus: Corpus, passage: Passage, *, wording: CorpusVocabular
                 yield from _ask(rule, {**names, **groups, **does}, evidence=sentence, place=passage.chunk_id)
                 break
     if names["subject"]:
-        for rule in load_rules("scenarios", "subjects"):
+        for rule in load_scenarios().subjects:
             said = next((s for s in sentences if rule.pattern.search(s) and _mentions(s, names["subject"])), None)
             if said is not None:
                 yield from _ask(rule, names, evidence=said, place=passage.chunk_id)
@@ -75,8 +74,8 @@ def turn_to_first_person(text: str) -> str:
     Args:
         text: Text that addresses the reader.
     """
-    for rule in load_rules("scenarios", "person"):
-        text = rule.pattern.sub(rule.extra["to"], text)
+    for rule in load_scenarios().person:
+        text = rule.pattern.sub(rule.to, text)
     return text
 
 
@@ -86,8 +85,8 @@ def put_plainly(text: str) -> str:
     Args:
         text: A question.
     """
-    for rule in load_rules("scenarios", "lay"):
-        text = rule.pattern.sub(rule.extra["lay"], text)
+    for rule in load_scenarios().lay:
+        text = rule.pattern.sub(rule.lay, text)
     return text
 
 
@@ -105,37 +104,35 @@ def _names(passage: Passage, heading: str, *, wording: CorpusVocabulary) -> dict
 def _mentions(sentence: str, subject: str) -> bool:
     """Return whether a sentence names the subject of its heading, or begins with a word that refers to it."""
     stem = find_head(subject).lower()[: load_scenarios().limits.stem_letters]
-    return stem in sentence.lower() or any(
-        rule.pattern.search(sentence) for rule in load_rules("scenarios", "anaphors")
-    )
+    return stem in sentence.lower() or load_scenarios().anaphors.matches(sentence)
 
 
 def _points_back(condition: str) -> bool:
     """Return whether words depend on the sentence before them, which a reader of the question does not see."""
-    return any(rule.pattern.search(condition) for rule in load_rules("scenarios", "conditions"))
+    return load_scenarios().conditions.matches(condition)
 
 
 def _hide_stops(sentence: str) -> str:
     """Replace the periods of abbreviations and numbers, so that only the sentence's end has one."""
-    for rule in load_rules("scenarios", "abbreviations"):
+    for rule in load_scenarios().abbreviations:
         sentence = rule.pattern.sub(lambda match: match[0].replace(".", _STOP), sentence)
     return sentence
 
 
-def _groups(rule: Rule, groups: Mapping[str, str], *, wording: CorpusVocabulary) -> dict[str, str]:
+def _groups(rule: Asking, groups: Mapping[str, str], *, wording: CorpusVocabulary) -> dict[str, str]:
     """Return what a heading names, in running text, a gerund as its verb; empty where the verb is unknown."""
     found = {name: turn_to_first_person(wording.soften(value)) for name, value in groups.items()}
     if "gerund" in found:
-        verb = rule.extra["verbs"].get(found["gerund"].lower())
+        verb = rule.verbs.get(found["gerund"].lower())
         return {**found, "verb": verb} if verb else {}
     if "deed" in found:
         found["deed"] = found["deed"][:1].lower() + found["deed"][1:]
     return found
 
 
-def _ask(rule: Rule, names: Mapping[str, str], *, evidence: str, place: str) -> Iterator[Question]:
+def _ask(rule: Asking, names: Mapping[str, str], *, evidence: str, place: str) -> Iterator[Question]:
     """Yield one question per register of a rule, drawn by a hash of the place; ungrammatical ones are left out."""
-    for register, patterns in rule.extra["asks"].items():
+    for register, patterns in rule.asks.items():
         usable = [p for p in patterns if _fits(p, names)]
         if not usable:
             continue
@@ -163,4 +160,4 @@ def _fits(pattern: str, names: Mapping[str, str]) -> bool:
 
 def _is_broken(text: str) -> bool:
     """Return whether a question is ungrammatical, or depends on the passages around its own."""
-    return any(rule.pattern.search(text) for rule in load_rules("scenarios", "broken"))
+    return load_scenarios().broken.matches(text)

@@ -32,7 +32,11 @@ class Retrievers(Protocol):
         """
 
     def score_lexical(self, text: str) -> Floats:
-        """Return the BM25 score of every passage."""
+        """Return the BM25 score of every passage.
+
+        Args:
+            text: Query.
+        """
 
 
 @dataclass(frozen=True, slots=True)

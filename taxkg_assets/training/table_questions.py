@@ -10,7 +10,6 @@ from typing import Any
 
 import dataframely as dy
 
-from taxkg_assets.rules.loader import find_rule
 from taxkg_assets.rules.models.training import load_training
 from taxkg_assets.schemas import Tables
 from taxkg_assets.training.corpus import Corpus, squeeze
@@ -67,14 +66,14 @@ def _ask(table: Mapping[str, Any], cell: Cell, *, patterns: Sequence[str]) -> st
 
 def _title_words(title: str) -> list[str]:
     """Return the words of a title without its number, truncated."""
-    title = find_rule("training", "table_numbers", "number").pattern.sub("", squeeze(title))
+    title = load_training().table_numbers.number.pattern.sub("", squeeze(title))
     return title.split()[: load_training().tables.max_title_words]
 
 
 def _row_words(path: str) -> str:
     """Return a row's headers in words: `$340 > $355` is a range of amounts; otherwise the last two headers."""
     parts = [part.strip() for part in path.split(" > ") if part.strip()]
-    amount = find_rule("training", "amounts", "amount").pattern
+    amount = load_training().amounts.amount.pattern
     if len(parts) >= 2 and all(amount.search(part) for part in parts[-2:]):
         return " ".join([*parts[-3:-2], f"{parts[-2]} to {parts[-1]}"])
     return " ".join(parts[-2:])

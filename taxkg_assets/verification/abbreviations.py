@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
-from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.models.aliases import load_aliases
 from taxkg_assets.rules.models.verification import load_verification
 
 _PART = re.compile(r"[^\W\d_]+")
@@ -83,11 +83,10 @@ def find_abbreviations(texts: Iterable[str]) -> Abbreviations:
 
 def _find_introduced(text: str) -> Iterator[tuple[str, str]]:
     if any(letter.isupper() for letter in text):
-        for family, group in (("aliases", "printed_abbreviations"), ("verification", "abbreviations")):
-            for rule in load_rules(family, group):
-                for match in rule.pattern.finditer(text):
-                    if name := _read_name(match["words"], match["short"]):
-                        yield match["short"], name
+        for rule in (*load_aliases().printed_abbreviations, *load_verification().abbreviations):
+            for match in rule.pattern.finditer(text):
+                if name := _read_name(match["words"], match["short"]):
+                    yield match["short"], name
 
 
 def _read_name(printed: str, short: str) -> str:

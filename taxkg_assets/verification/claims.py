@@ -5,10 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 
 from taxkg_assets.rules.forms import split_forms
-from taxkg_assets.rules.loader import load_rules
 from taxkg_assets.rules.models.verification import load_verification
 from taxkg_assets.rules.months import MONTHS
 from taxkg_assets.verification.clause_words import Wording, Words, find_words, read_weights, read_wording
@@ -133,8 +131,8 @@ def _find_forms(text: str, mentions: Sequence[Mentioned]) -> list[Value]:
         if own.kind in _FORMS
         for name in name_form(own.target)
     ]
-    for rule in load_rules("verification", "keys"):
-        if rule.extra["kind"] == "form":
+    for rule in load_verification().keys:
+        if rule.kind == "form":
             for match in rule.pattern.finditer(text):
                 if not _overlaps_any(match.span("item"), [(value.start, value.end) for value in found]):
                     found.append(Value("form", match["item"], "", "", "", match["item"], *match.span("item")))
@@ -147,8 +145,8 @@ def _find_keys(text: str, mentions: Sequence[Mentioned]) -> list[Value]:
         for own in mentions
         if own.kind in _KEYED
     ]
-    for rule in load_rules("verification", "keys"):
-        kind = rule.extra["kind"]
+    for rule in load_verification().keys:
+        kind = rule.kind
         if kind != "form":
             for match in rule.pattern.finditer(text):
                 items = _list_steps(match["item"]) if kind == _STEP else [match["item"].casefold()]
@@ -187,25 +185,21 @@ def _at(mention: Mentioned) -> tuple[int, int]:
 
 def _read_subject(text: str, forms: Sequence[Value]) -> Subject:
     year, month, cited = None, None, []
+    years = load_verification().years
     for form in forms:
-        after = _rule("years", "after_title").match(text[form.end : form.end + 40])
+        after = years.after_title.pattern.match(text[form.end : form.end + 40])
         if after or form.unit == "published":
             cited.append(form)
         if after and year is None:
             year, month = int(after["year"]), _read_month(after["month"])
-    for rule in ("before_title", "stated", "bracketed"):
-        for match in _rule("years", rule).finditer(text):
+    for rule in (years.before_title, years.stated, years.bracketed):
+        for match in rule.pattern.finditer(text):
             if year is None:
                 year, month = int(match["year"]), _read_month(match["month"])
-            if rule == "before_title":
+            if rule is years.before_title:
                 cited += [form for form in forms if 0 <= form.start - match.end() <= 40][:1]
     names = [form.figure for form in (cited or forms)]
     return Subject(tuple(dict.fromkeys(names)), year, month)
-
-
-@cache
-def _rule(group: str, rule_id: str) -> re.Pattern[str]:
-    return next(rule.pattern for rule in load_rules("verification", group) if rule.id == rule_id)
 
 
 def _read_month(name: str | None) -> int | None:
@@ -215,12 +209,13 @@ def _read_month(name: str | None) -> int | None:
 
 def _year_spans(text: str, forms: Sequence[Value], *, subject: Subject) -> list[tuple[int, int]]:
     """Find where the year of the subject is named."""
+    years = load_verification().years
     matches = [
-        match for rule in ("before_title", "stated", "bracketed") for match in _rule("years", rule).finditer(text)
+        match for rule in (years.before_title, years.stated, years.bracketed) for match in rule.pattern.finditer(text)
     ]
     spans = [match.span() for match in matches if int(match["year"]) == subject.year]
     for form in forms:
-        if after := _rule("years", "after_title").match(text[form.end : form.end + 40]):
+        if after := years.after_title.pattern.match(text[form.end : form.end + 40]):
             spans.append((form.end, form.end + after.end()))
     return spans
 

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from taxkg_assets.rules.loader import find_rule, load_rules
 from taxkg_assets.rules.models.verification import load_verification
 from taxkg_assets.verification.language import Language
 from taxkg_assets.verification.values import fold
@@ -73,24 +72,20 @@ def read_wording(text: str, *, language: Language) -> Wording:
     Source:
         rules/verification.yaml: `rewrites`, `no_denials`, `denials`, `clause_ends`, `alike`.
     """
-    plain = fold(text)
-    for rule in load_rules("verification", "rewrites"):
-        plain = rule.pattern.sub(rule.extra["written"], plain)
-    for rule in load_rules("verification", "no_denials"):
-        plain = rule.pattern.sub(" ", plain)
+    plain, rules = fold(text), load_verification()
+    for rule in rules.rewrites:
+        plain = rule.pattern.sub(rule.written, plain)
+    for aside in rules.no_denials:
+        plain = aside.pattern.sub(" ", plain)
     clauses = []
     for part in split_clauses(plain):
         spoken = frozenset(_WORD.findall(part.casefold())) & find_opposites().keys()
-        force, has_verb = (
-            _read_force(part),
-            find_rule("verification", "predicates", "verb").pattern.search(part) is not None,
-        )
-        denials = sum(len(rule.pattern.findall(part)) for rule in load_rules("verification", "denials"))
-        is_condition, is_exception = (
-            rule.pattern.match(part) is not None for rule in load_rules("verification", "conditions")
-        )
+        force, has_verb = _read_force(part), rules.predicates.verb.pattern.search(part) is not None
+        denials = sum(len(rule.pattern.findall(part)) for rule in rules.denials)
+        is_condition = rules.conditions.case.pattern.match(part) is not None
+        is_exception = rules.conditions.exception.pattern.match(part) is not None
         heads, reach = _find_denied(part, language=language)
-        part = find_rule("verification", "denials", "negative_word").pattern.sub(" ", part)
+        part = rules.denials.negative_word.pattern.sub(" ", part)
         words = find_words(part, language=language)
         if words:
             clauses.append(
@@ -145,7 +140,7 @@ def _find_denied(part: str, *, language: Language) -> tuple[Words, Words]:
     """Find the first content word after each denial, and the next one."""
     heads: set[str] = set()
     reach: set[str] = set()
-    for match in find_rule("verification", "word_denials", "not").pattern.finditer(part):
+    for match in load_verification().word_denials.not_.pattern.finditer(part):
         after = list(_list_words(part[match.end() :], language=language))[:_REACH_WORDS]
         heads |= set(after[:1])
         reach |= set(after[1:])
@@ -153,7 +148,7 @@ def _find_denied(part: str, *, language: Language) -> tuple[Words, Words]:
 
 
 def _read_force(part: str) -> str:
-    found = [rule.id for rule in load_rules("verification", "forces") if rule.pattern.search(part)]
+    found = [rule.id for rule in load_verification().forces if rule.pattern.search(part)]
     return found[0] if found else ""
 
 
@@ -166,7 +161,7 @@ def split_clauses(text: str) -> list[str]:
     Returns:
         Clauses in their order, each with the word that opens it.
     """
-    pattern = find_rule("verification", "clause_ends", "joint").pattern
+    pattern = load_verification().clause_ends.joint.pattern
     parts, start = [], 0
     for match in pattern.finditer(text):
         parts.append(text[start : match.start()])
@@ -177,10 +172,10 @@ def split_clauses(text: str) -> list[str]:
 
 def _split_condition(part: str) -> list[str]:
     """Split a clause such as `if the fee is due, enter it` into its condition and what holds in that case."""
-    if not find_rule("verification", "conditions", "case").pattern.match(part):
+    if not load_verification().conditions.case.pattern.match(part):
         return [part]
-    verb = find_rule("verification", "predicates", "verb").pattern
-    order = find_rule("verification", "imperatives", "order").pattern
+    verb = load_verification().predicates.verb.pattern
+    order = load_verification().imperatives.order.pattern
     for comma in _COMMA.finditer(part):
         rest = part[comma.end() :]
         said = rest.split(",", maxsplit=1)[0]
@@ -195,8 +190,8 @@ def _join_relatives(parts: Sequence[str]) -> list[str]:
 
     What follows a relative clause belongs to the words before it: `the fee / that you owe / is not due`.
     """
-    relative = find_rule("verification", "relatives", "which_one").pattern
-    verb = find_rule("verification", "predicates", "verb").pattern
+    relative = load_verification().relatives.which_one.pattern
+    verb = load_verification().predicates.verb.pattern
     joined: list[str] = []
     for part in parts:
         if not joined or not relative.match(part):
@@ -217,16 +212,16 @@ def _join_relatives(parts: Sequence[str]) -> list[str]:
 
 def _split_relative(part: str) -> tuple[str, str]:
     """Split a relative clause from the predicate of the clause that it interrupts; empty where there is none."""
-    found = list(find_rule("verification", "predicates", "finite").pattern.finditer(part))
-    first = find_rule("verification", "relatives", "own_verb").pattern.match(part)
+    found = list(load_verification().predicates.finite.pattern.finditer(part))
+    first = load_verification().relatives.own_verb.pattern.match(part)
     rest = [match for match in found if first is None or match.start() >= first.end()]
     return (part[: rest[0].start()], part[rest[0].start() :]) if rest else (part, "")
 
 
 def _denies_first(part: str) -> bool:
     """Return whether a relative clause denies its own verb; a later one is that of the main clause."""
-    verb = find_rule("verification", "predicates", "verb").pattern.search(part)
-    found = [match for rule in load_rules("verification", "denials") if (match := rule.pattern.search(part))]
+    verb = load_verification().predicates.verb.pattern.search(part)
+    found = [match for rule in load_verification().denials if (match := rule.pattern.search(part))]
     return any(verb is None or match.start() <= verb.end() + 1 for match in found)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from taxkg_assets.rules.loader import find_rule, load_rules
+from taxkg_assets.rules.models.verification import load_verification
 from taxkg_assets.rules.sentences import find_sentences
 from taxkg_assets.verification.claims import KEY_KINDS, Claim, find_keys_and_forms
 from taxkg_assets.verification.clause_words import Wording, Words, find_words, match_word
@@ -70,7 +70,7 @@ def is_swapped(claim: Claim, text: str, *, language: Language) -> bool:
     Source:
         rules/verification.yaml, `orders`.
     """
-    for rule in load_rules("verification", "orders"):
+    for rule in load_verification().orders:
         there = list(_split_sides(text, rule.pattern, language=language))
         for one, other in _split_sides(claim.text, rule.pattern, language=language):
             for left, right in there:
@@ -82,7 +82,7 @@ def is_swapped(claim: Claim, text: str, *, language: Language) -> bool:
 
 def _split_sides(text: str, pattern: re.Pattern[str], *, language: Language) -> Iterator[tuple[Words, Words]]:
     """Find the words on either side of an ordering word, those on both sides left out."""
-    end = find_rule("verification", "clause_ends", "stop").pattern
+    end = load_verification().clause_ends.stop.pattern
     for match in pattern.finditer(text):
         before = end.split(text[: match.start()])[-1]
         after = end.split(text[match.end() :])[0]
@@ -112,7 +112,7 @@ def _is_contrasted(one: Wording, other: Wording) -> bool:
 
 def _fails_otherwise(claim: Claim, text: str, wording: Wording, *, language: Language) -> bool:
     """Return whether a claim denies a verb that a passage affirms of who `failed to` do something else."""
-    pattern = find_rule("verification", "word_denials", "failed").pattern
+    pattern = load_verification().word_denials.failed.pattern
     heads = _join(own.heads for own in claim.wording.clauses)
     failed = _join(
         find_words(" ".join(_next_words(text, match.end())), language=language) for match in pattern.finditer(text)
@@ -155,39 +155,37 @@ def _holds_in_one_case(one: Wording, text: str, other: Wording) -> bool:
 
 def _lacks_sequence(claim: str, text: str) -> bool:
     """Return whether a claim orders two things in time, and a passage has no word that does so."""
-    for order in ("before", "after"):
-        is_ordered = find_rule("verification", "orders", order).pattern.search(claim) is not None
-        if is_ordered and find_rule("verification", "sequences", order).pattern.search(text) is None:
-            return True
-    return False
+    rules = load_verification()
+    pairs = ((rules.orders.before, rules.sequences.before), (rules.orders.after, rules.sequences.after))
+    return any(order.pattern.search(claim) and not sequence.pattern.search(text) for order, sequence in pairs)
 
 
 def _lacks_universal(claim: str, text: str) -> bool:
     """Return whether a claim covers each thing, and a passage a single one or some."""
-    each = find_rule("verification", "universals", "each").pattern
-    single = find_rule("verification", "universals", "single").pattern
+    each = load_verification().universals.each.pattern
+    single = load_verification().universals.single.pattern
     is_of_each = each.search(claim) is not None and each.search(text) is None
     return is_of_each and single.search(text) is not None and single.search(claim) is None
 
 
 def _is_of_one(text: str) -> bool:
-    return find_rule("verification", "numbers", "only_one").pattern.search(text) is not None
+    return load_verification().numbers.only_one.pattern.search(text) is not None
 
 
 def _lacks_both(claim: str, text: str) -> bool:
     """Return whether a claim says something of both of two things, and a passage of no two."""
-    both, as_both = (find_rule("verification", "numbers", name).pattern for name in ("both", "as_both"))
-    return both.search(claim) is not None and as_both.search(text) is None
+    numbers = load_verification().numbers
+    return numbers.both.pattern.search(claim) is not None and numbers.as_both.pattern.search(text) is None
 
 
 def _says_only(text: str) -> bool:
-    return find_rule("verification", "exclusives", "marker").pattern.search(text) is not None
+    return load_verification().exclusives.marker.pattern.search(text) is not None
 
 
 def _has_prefix_alone(one: str, other: str) -> bool:
     """Return whether a text has a word with a denying prefix, and the other has it only without."""
     there = other.casefold()
-    for match in find_rule("verification", "prefixes", "denying").pattern.finditer(one):
+    for match in load_verification().prefixes.denying.pattern.finditer(one):
         rest = match["rest"].casefold()
         is_alone = re.search(rf"(?<![a-z-]){re.escape(rest)}", there) is not None
         if is_alone and re.search(rf"(?:non|un|dis|not )-?{re.escape(rest)}", there) is None:
@@ -197,9 +195,9 @@ def _has_prefix_alone(one: str, other: str) -> bool:
 
 def _counts_from_another_time(claim: str, text: str) -> bool:
     """Return whether a passage means `the day after`, and the claim a day and no order of times."""
-    counted = find_rule("verification", "offsets", "counted").pattern.finditer(text)
+    counted = load_verification().offsets.counted.pattern.finditer(text)
     units = {match["unit"].casefold() for match in counted}
-    is_ordered = find_rule("verification", "offsets", "ordered").pattern.search(claim) is not None
+    is_ordered = load_verification().offsets.ordered.pattern.search(claim) is not None
     return not is_ordered and any(re.search(rf"(?i)\b{unit}\b", claim) for unit in units)
 
 
@@ -217,7 +215,7 @@ def _is_answered_by_none(lacking: Words, denied: Words, words: Words) -> bool:
 def _find_lacking(text: str, *, language: Language) -> Words:
     """Find the content words after `without` and its like, as far as the next comma."""
     found: set[str] = set()
-    for match in find_rule("verification", "lacks", "without").pattern.finditer(fold(text)):
+    for match in load_verification().lacks.without.pattern.finditer(fold(text)):
         found |= find_words(" ".join(_next_words(text, match.end())), language=language)
     return frozenset(found)
 
@@ -272,7 +270,7 @@ def _split_cases(text: str, *, first: int) -> Iterator[tuple[int, int]]:
     """Find the parts of a text that each give a case; what is printed before the first value holds for all."""
     yield 0, first
     start = first
-    for match in find_rule("verification", "clause_ends", "case").pattern.finditer(text, first):
+    for match in load_verification().clause_ends.case.pattern.finditer(text, first):
         yield start, match.start()
         start = match.end()
     yield start, len(text)

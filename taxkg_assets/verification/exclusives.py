@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from taxkg_assets.rules.loader import find_rule
+from taxkg_assets.rules.models.verification import load_verification
 from taxkg_assets.verification.claims import Claim
 from taxkg_assets.verification.clause_words import find_words, match_word
 from taxkg_assets.verification.language import Language
@@ -44,8 +44,8 @@ def names_some_alone(claim: Claim, text: str) -> bool:
 
 
 def _only() -> re.Pattern[str]:
-    return find_rule("verification", "exclusives", "only_these").pattern
+    return load_verification().exclusives.only_these.pattern
 
 
 def _marker() -> re.Pattern[str]:
-    return find_rule("verification", "exclusives", "marker").pattern
+    return load_verification().exclusives.marker.pattern

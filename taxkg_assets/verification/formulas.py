@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from taxkg_assets.records import FormulaRecord
-from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.models.verification import load_verification
 from taxkg_assets.verification.values import fold
 
 _KEY = re.compile(r"(?i)\b(line|box|step)(?:e?s)? (\d{1,2}[a-z]?)\b")
@@ -48,7 +48,7 @@ def find_computations(text: str) -> list[Computation]:
     """
     text = fold(text)
     found = []
-    for rule in load_rules("verification", "operations"):
+    for rule in load_verification().operations:
         for match in rule.pattern.finditer(text):
             operands = _read_operands(match)
             named = [_name(own) for own in _KEY.finditer(text[: match.start()])]
@@ -59,7 +59,7 @@ def find_computations(text: str) -> list[Computation]:
                 found.append(
                     Computation(
                         key=subject,
-                        operation=rule.extra["operation"],
+                        operation=rule.operation,
                         operands=operands,
                         factor=None if percent is None else float(percent) / 100,
                         text=match[0],
@@ -74,7 +74,7 @@ _REACH = 40
 
 def _is_denied(before: str) -> bool:
     last = re.split(r"[;:]|\bbut\b", before)[-1]
-    return any(rule.pattern.search(last) for rule in load_rules("verification", "word_denials"))
+    return load_verification().word_denials.matches(last)
 
 
 def _read_operands(match: re.Match[str]) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from taxkg_assets.rules.loader import find_rule, load_rules
+from taxkg_assets.rules.models.verification import load_verification
 from taxkg_assets.verification.claims import Claim
 from taxkg_assets.verification.clause_words import Wording
 from taxkg_assets.verification.evidence import Passage
@@ -19,11 +19,11 @@ def is_under_denial(claim: Claim, passage: Passage, wording: Wording) -> bool:
     """
     is_denied = any(clause.is_negative for clause in (*claim.wording.clauses, *wording.clauses))
     is_sentence = any(clause.has_verb for clause in wording.clauses) or passage.kind in ("label", "cell")
-    is_order = find_rule("verification", "imperatives", "order").pattern.search(passage.text) is not None
+    is_order = load_verification().imperatives.order.pattern.search(passage.text) is not None
     if is_denied or is_sentence or is_order or not passage.headings[1:]:
         return False
     nearest = fold(passage.headings[-1])
-    return any(rule.pattern.search(nearest) for rule in load_rules("verification", "denials"))
+    return load_verification().denials.matches(nearest)
 
 
 def is_bare_heading(claim: Claim, passage: Passage, wording: Wording) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from taxkg_assets.rules.loader import find_rule
+from taxkg_assets.rules.models.verification import load_verification
 from taxkg_assets.verification.values import fold
 
 _LONGEST_POINTER = 40
@@ -19,7 +19,7 @@ def is_pointer(text: str) -> bool:
     Source:
         rules/verification.yaml, `pointers`.
     """
-    pattern = find_rule("verification", "pointers", "read_on").pattern
+    pattern = load_verification().pointers.read_on.pattern
     return len(text.split()) <= _LONGEST_POINTER and pattern.search(fold(text)) is not None
 
 
@@ -32,7 +32,7 @@ def is_contrast(text: str) -> bool:
     Source:
         rules/verification.yaml, `pointers`.
     """
-    return find_rule("verification", "pointers", "contrast").pattern.search(fold(text)) is not None
+    return load_verification().pointers.contrast.pattern.search(fold(text)) is not None
 
 
 def is_past(text: str) -> bool:
@@ -44,7 +44,7 @@ def is_past(text: str) -> bool:
     Source:
         rules/verification.yaml, `times`.
     """
-    return find_rule("verification", "times", "past").pattern.search(fold(text)) is not None
+    return load_verification().times.past.pattern.search(fold(text)) is not None
 
 
 def find_asides(text: str) -> Sequence[tuple[int, int]]:
@@ -56,7 +56,7 @@ def find_asides(text: str) -> Sequence[tuple[int, int]]:
     Returns:
         Start and end of each place, in characters.
     """
-    return [match.span() for match in find_rule("verification", "pointers", "aside").pattern.finditer(text)]
+    return [match.span() for match in load_verification().pointers.aside.pattern.finditer(text)]
 
 
 def is_index(heading_path: str) -> bool:
@@ -65,5 +65,5 @@ def is_index(heading_path: str) -> bool:
     Args:
         heading_path: Headings above it, joined with ` > `.
     """
-    pattern = find_rule("verification", "pointers", "index").pattern
+    pattern = load_verification().pointers.index.pattern
     return pattern.search(heading_path) is not None

@@ -84,6 +84,9 @@ class QuotationIndex:
 
         Args:
             quotation: Words without their marks.
+
+        Returns:
+            Matches, one per document.
         """
         parts = [letters for part in _OMISSION.split(quotation) if (letters := reduce_text(part))]
         if not parts or sum(map(len, parts)) < _LEAST_LETTERS:

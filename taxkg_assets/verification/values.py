@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from taxkg_assets.rules.loader import find_rule, load_rules
-from taxkg_assets.rules.models.claims import load_claims
+from taxkg_assets.rules.models.claims import Comparator, load_claims
+from taxkg_assets.rules.models.verification import load_verification
 
 _FOLDS = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "–": "-", "‑": "-", "\u00a0": " ", "\n": " "})
 _SCALES = {"thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
@@ -107,11 +107,11 @@ def find_values(text: str) -> list[Value]:
     text = fold(text)
     found: list[Value] = []
     bounds = _find_bounds(text)
-    for rule in load_rules("verification", "values"):
+    for rule in load_verification().values:
         for match in rule.pattern.finditer(text):
             if any(value.start < match.end() and match.start() < value.end for value in found):
                 continue
-            found.append(_read_value(match, kind=rule.extra["kind"], bounds=bounds))
+            found.append(_read_value(match, kind=rule.kind, bounds=bounds))
     return sorted(found, key=lambda value: value.start)
 
 
@@ -153,15 +153,14 @@ def _read_unit(printed: str) -> str:
 def _find_bounds(text: str) -> list[tuple[int, int, str, str]]:
     """Find comparing words: start, end, direction, and the side on which the figure is written."""
     found: list[tuple[int, int, str, str]] = []
-    rules = (find_rule("verification", "no_denials", "bound"), *load_rules("claims", "comparators"))
-    for rule in rules:
+    for rule in (load_verification().no_denials.bound, *load_claims().comparators):
         for match in rule.pattern.finditer(text):
             if any(start < match.end() and match.start() < end for start, end, _, _ in found):
                 continue
-            meaning = rule.extra.get("means", rule.id)
-            direction = _direction_of_denial(match[0]) if rule.id == "bound" else _SIZES.get(meaning, "")
-            if direction:
-                found.append((*match.span(), direction, rule.extra.get("side", "right")))
+            if not isinstance(rule, Comparator):
+                found.append((*match.span(), _direction_of_denial(match[0]), "right"))
+            elif rule.meaning in _SIZES:
+                found.append((*match.span(), _SIZES[rule.meaning], rule.side))
     return found
 
 

@@ -108,12 +108,25 @@ def test_only_functions_that_other_modules_name_count(tmp_path: Path) -> None:
     assert [node.name for _, node in found] == ["used", "by_module"]
 
 
-def test_rule_lookups_count_directly_and_by_variable(tmp_path: Path) -> None:
+def test_public_methods_of_public_classes_count(tmp_path: Path) -> None:
+    modules = read(
+        tmp_path,
+        one="class A:\n    def told(self, x): ...\n    def _own(self): ...\n"
+        "    @cached_property\n    def size(self): ...\n"
+        "class _B:\n    def told(self): ...\n",
+    )
+    found = figures.find_public_methods(modules)
+    assert [(owner, node.name) for _, owner, node in found] == [("A", "told")]
+    assert figures.missing_docstring_parts(parse('def told(self, x):\n    """Tell."""\n')) == ["x"]
+
+
+def test_rule_lookups_count_by_function_and_by_key(tmp_path: Path) -> None:
     (module,) = read(
         tmp_path,
-        one='rules = load_family("a")\n\n\ndef f():\n    limits = load_family("b")["x"]\n    return limits["y"]\n',
+        one='limits = load_family("b")["x"]\nrule = find_rule("a", "b", "c")\n'
+        'kind = rule.extra["kind"] or rule.extra.get("sort")\nkind = load_a().b.c.kind\n',
     )
-    assert sorted(figures.find_rule_lookups(module)) == [5, 6]
+    assert figures.find_rule_lookups(module) == [1, 2, 3, 3]
 
 
 def test_private_names_count_as_imported_and_as_members(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from taxkg_assets.graph.text_diff import (
     name_nature,
     read_wording,
 )
-from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.models.revisions import load_revisions
 
 
 def changed(before: str, after: str, *, years: int = 1) -> list[tuple[str, str, str]]:
@@ -72,7 +72,7 @@ def test_a_change_is_named_after_what_it_is_about(
 
 
 def test_the_rules_stand_in_the_order_of_their_weight() -> None:
-    order = [NATURES.index(rule.id) for rule in load_rules("revisions", "natures")]
+    order = [NATURES.index(rule.id) for rule in load_revisions().natures]
     assert order == sorted(order)
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from taxkg_assets.rules.loader import LITERALS, load_rules, pattern_key
+from taxkg_assets.rules.loader import LITERALS, pattern_key
+from taxkg_assets.rules.models.lay_terms import load_lay_terms
 from tools.rule_literals import RULES, derive_literals, render_literals
 
 
@@ -12,5 +13,5 @@ def test_the_file_is_what_the_patterns_require() -> None:
 
 
 def test_a_rule_reads_its_literals_from_the_file() -> None:
-    rule = load_rules("lay_terms")[0]
+    rule = next(iter(load_lay_terms().rules))
     assert rule.literal_groups == derive_literals()[pattern_key(rule.source_pattern)]

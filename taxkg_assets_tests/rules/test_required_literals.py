@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from taxkg_assets.rules.loader import Rule, load_rules, load_usable_rules
+from taxkg_assets.rules.loader import Rule, read_rules
+from taxkg_assets.rules.models.spoken import load_spoken
 from taxkg_assets.rules.required_literals import find_required_literals
 
 RULES = [
@@ -22,7 +23,8 @@ RULES = [
         ("spoken", "formulas"),
         ("spoken", "noises"),
     )
-    for rule in load_rules(family, group)
+    for rule in read_rules(family, group)
+    if rule.is_enabled
 ]
 TEXTS = sorted({text for rule in RULES for text in (*rule.examples, *rule.counter_examples)})
 
@@ -56,8 +58,8 @@ def test_what_matches_holds_a_needed_word(rule: Rule) -> None:
 
 def test_usable_rules_are_those_that_can_match_in_their_order() -> None:
     text = "Row: 3. Column: a."
-    usable = load_usable_rules("spoken", "keys", text)
-    matching = [rule for rule in load_rules("spoken", "keys") if rule.pattern.search(text)]
+    usable = load_spoken().keys.find_usable(text)
+    matching = [rule for rule in load_spoken().keys if rule.pattern.search(text)]
     assert matching
     assert [rule for rule in usable if rule in matching] == matching
-    assert len(usable) < len(load_rules("spoken", "keys"))
+    assert len(usable) < len(load_spoken().keys)

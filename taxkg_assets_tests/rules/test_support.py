@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from taxkg_assets.rules import loader, support
-from taxkg_assets.rules.loader import load_rules, read_rules
+from taxkg_assets.rules.families import RuleList
+from taxkg_assets.rules.loader import Rule, read_rules
 from taxkg_assets.rules.support import Exemption, Policy, Support, find_unsupported
 
 read_gains = support.load_gains.__wrapped__
@@ -35,10 +36,8 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(support, "load_support", lambda: counts)
     monkeypatch.setattr(support, "load_gains", lambda: GAINS)
     find_unsupported.cache_clear()
-    load_rules.cache_clear()
     yield
     find_unsupported.cache_clear()
-    load_rules.cache_clear()
 
 
 def test_rules_below_the_bar_are_off_without_a_measured_gain() -> None:
@@ -51,8 +50,8 @@ def test_the_loader_leaves_them_out(monkeypatch: pytest.MonkeyPatch) -> None:
     row = {"pattern": "a boat", "examples": ["a boat"], "source": "plain English"}
     rules = [{"id": name, **row} for name in (*COUNTS, "new")]
     monkeypatch.setattr(loader, "load_family", lambda name: {"rules": rules, "names": rules})
-    assert [rule.id for rule in load_rules("boats")] == ["known", "gained", "uncounted", "new"]
-    assert [rule.id for rule in load_rules("boats", "names")] == [*COUNTS, "new"], "an exempt list"
+    assert [rule.id for rule in RuleList("boats", "rules", Rule)] == ["known", "gained", "uncounted", "new"]
+    assert [rule.id for rule in RuleList("boats", "names", Rule)] == [*COUNTS, "new"], "an exempt list"
     off = [rule.id for rule in read_rules("boats") if not rule.is_enabled]
     assert off == ["narrow", "unlabeled", "lost", "unmeasured"]
 

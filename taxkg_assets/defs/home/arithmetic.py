@@ -121,7 +121,7 @@ def drop_arithmetic(model_hash: str) -> str:
 
 
 def record_arithmetic(home: AnyHome) -> None:
-    """Record in the home in which arithmetic its passages are encoded; a machine with another one reads it.
+    """Record the precision that passages are encoded in, so that another machine encodes questions in the same.
 
     Args:
         home: The home.

@@ -172,7 +172,12 @@ class S3Storage:
             yield from (found["Key"].removeprefix(below) for found in page.get("Contents", ()))
 
     def publish_folder(self, folder: Path, name: str) -> None:
-        """Files are uploaded in the order of their names; no one reads them before a table names the folder."""
+        """Files are uploaded in the order of their names; no one reads them before a table names the folder.
+
+        Args:
+            folder: Folder of this machine.
+            name: Name below the home to publish it under.
+        """
         self.remove(name)
         client = self._client()
         for path in sorted(path for path in folder.rglob("*") if path.is_file()):

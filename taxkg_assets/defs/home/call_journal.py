@@ -51,7 +51,11 @@ class Tail:
         return self._path.stat().st_size if self._path.exists() else 0
 
     def read(self) -> Iterator[bytes]:
-        """The whole lines that have come since the last look."""
+        """The whole lines that have come since the last look.
+
+        Returns:
+            Lines without their line feeds.
+        """
         if self.is_cut:
             self._end = 0
         if self._size == self._end:
@@ -109,7 +113,7 @@ class Journal:
                 os.fsync(file.fileno())
 
     def read(self) -> list[Call]:
-        """The calls of the file; half a line that a killed process left is passed over."""
+        """Return the calls of the file; half a line that a killed process left is passed over."""
         if not self._path.exists():
             return []
         calls = (read_call(line) for line in self._path.read_bytes().split(b"\n"))
@@ -158,7 +162,7 @@ class UsageReader:
         self._tokens, self._usd = 0, 0.0
 
     def read(self) -> tuple[int, float]:
-        """Tokens and dollars so far, whichever process spent them."""
+        """Return tokens and dollars so far, whichever process spent them."""
         with self._lock:
             if self._taken is None or self._tail.is_cut:
                 self._taken = set(self._store.read_or_empty("llm_calls")["call_id"])

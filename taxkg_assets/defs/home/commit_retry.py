@@ -7,8 +7,11 @@ from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_rand
 
 
 def _may_succeed_later(failed: BaseException) -> bool:
-    """Return whether a failed commit is worth another try."""
-    return isinstance(failed, CommitFailedError) or (isinstance(failed, OSError) and "Generic S3 error" in str(failed))
+    """Return whether a failed commit is worth another try.
+
+    The engine reports a bucket that did not answer as an `OSError` without a number; those of this machine have one.
+    """
+    return isinstance(failed, CommitFailedError) or (isinstance(failed, OSError) and failed.errno is None)
 
 
 COMMIT_RETRY = Retrying(

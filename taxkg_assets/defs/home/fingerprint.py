@@ -69,7 +69,7 @@ _PLUMBING = {
 }
 """Modules of `defs` that carry rows and decide none of them."""
 _PART = "(?&"
-_LOADERS = {"find_rule", "load_family", "load_model", "load_rules", "load_usable_rules", "matches_any"}
+_LOADERS = {"load_family", "load_model"}
 _DESCRIBED = re.compile(r"\w+_column")
 """Functions of schemas/columns.py, whose texts describe a column."""
 
@@ -85,7 +85,14 @@ class Code:
     pieces: dict[str, str] = field(default_factory=dict)
 
     def digest(self, schema: str = "") -> str:
-        """One digest of all of it, and of the schema that the rows keep."""
+        """One digest of all of it, and of the schema that the rows keep.
+
+        Args:
+            schema: Name of the schema class; empty for none.
+
+        Returns:
+            Hex digest of 24 digits.
+        """
         schemas = _close_schemas({*self.schemas, schema} - {""})
         return digest(
             *(f"{name}={_read_module(name).digest}" for name in sorted(self.modules)),
@@ -267,7 +274,7 @@ def _follow_module(name: str, found: Code) -> None:
 
 
 def _families(nodes: Iterable[ast.AST]) -> Iterator[str]:
-    """The rule families that code loads: by name, or as pairs of family and group that something else loads."""
+    """The rule families that code loads by name, as the module of each family's model does."""
     for inner in nodes:
         if isinstance(inner, ast.Call) and inner.args:
             called = inner.func.id if isinstance(inner.func, ast.Name) else getattr(inner.func, "attr", "")
@@ -275,14 +282,6 @@ def _families(nodes: Iterable[ast.AST]) -> Iterator[str]:
                 yield "floors"
             if called in _LOADERS and isinstance(inner.args[0], ast.Constant):
                 yield str(inner.args[0].value)
-        if isinstance(inner, ast.Tuple) and inner.elts and _is_family(inner.elts[0]):
-            groups = _parse_family(inner.elts[0].value)  # type: ignore[attr-defined]
-            if len(inner.elts) == 2 and isinstance(inner.elts[1], ast.Constant) and inner.elts[1].value in groups:
-                yield inner.elts[0].value  # type: ignore[attr-defined]
-
-
-def _is_family(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value in family_names()
 
 
 # -------------------------------------------------------------------------------------------- functions of defs

@@ -37,6 +37,9 @@ class KeptTokens:
 
         Args:
             model_hash: Hash of the encoder.
+
+        Returns:
+            Tokens by text.
         """
         path = self._path(model_hash)
         if not path.is_file():

@@ -47,6 +47,9 @@ class Lease:
 
         Args:
             wait_s: Longest wait for another holder, in seconds.
+
+        Returns:
+            A context that holds the lease.
         """
         self._take(wait_s)
         beating = threading.Thread(target=self._beat, name="lease", daemon=True)
@@ -68,6 +71,9 @@ class Lease:
 
         Args:
             uri: Address of the home.
+
+        Raises:
+            HomeBusyError: The lease was lost.
         """
         lease = cls._standing.get(uri)
         if lease is not None and (lease._is_lost or time.monotonic() - lease._renewed_at > SURE_SECONDS):

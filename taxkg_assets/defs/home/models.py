@@ -64,7 +64,7 @@ def defer_encoder(home: AnyHome) -> DeferredEncoder:
 
 
 def find_name(home: AnyHome) -> str:
-    """Return what opens the encoder in use: a folder or a hub name; empty for the packaged one.
+    """Return the encoder in use as a library opens it: a folder or a name of a model hub; empty for the packaged one.
 
     Args:
         home: The home.

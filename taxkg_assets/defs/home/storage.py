@@ -66,24 +66,24 @@ class Storage(Protocol):
     """Names are relative, with `/` between their parts; a name that leads out of the storage is an error."""
 
     def uri_of(self, name: str) -> str:
-        """What engines and people call the thing of this name.
+        """Return what engines and people call the thing of this name.
 
         Args:
             name: Path of a file or folder, relative to the home.
         """
 
     def options(self) -> dict[str, str]:
-        """What an engine needs to open a `uri_of`: address, region, keys. Never to be logged or stored."""
+        """Return what an engine needs to open a `uri_of`: address, region, keys. Never to be logged or stored."""
 
     def read(self, name: str) -> bytes | None:
-        """The bytes of a name; None where there is nothing.
+        """Return the bytes of a name; None where there is nothing.
 
         Args:
             name: Path of a file or folder, relative to the home.
         """
 
     def look(self, name: str) -> Seen | None:
-        """Size and age of a file; None where there is none.
+        """Return the size and age of a file; None where there is none.
 
         Args:
             name: Path of a file or folder, relative to the home.
@@ -105,14 +105,14 @@ class Storage(Protocol):
         """
 
     def children(self, name: str) -> list[str]:
-        """Names directly below a name, without their prefix, sorted.
+        """Return names directly below a name, without their prefix, sorted.
 
         Args:
             name: Path of a file or folder, relative to the home.
         """
 
     def walk(self, name: str) -> Iterator[str]:
-        """Every file below a name, as a path from there.
+        """Return every file below a name, as a path from there.
 
         Args:
             name: Path of a file or folder, relative to the home.
@@ -127,7 +127,7 @@ class Storage(Protocol):
         """
 
     def local_copy(self, name: str) -> Path:
-        """A folder of this machine with the files below a name, whose content must never change.
+        """Return a folder of this machine with the files below a name, whose content must never change.
 
         Args:
             name: Path of a file or folder, relative to the home.
@@ -138,6 +138,9 @@ class Storage(Protocol):
 
         Args:
             wait_s: Longest wait for another writer, in seconds.
+
+        Returns:
+            A context that holds the lock.
         """
 
     def check_lease(self) -> None:

@@ -100,13 +100,13 @@ class Store:
         return f"Store({self.uri!r})"
 
     def folder(self, *parts: str) -> Path:
-        """A folder of this machine below the home; made if it is not there."""
+        """Return a folder of this machine below the home; made if it is not there."""
         path = self.home.joinpath(*parts)
         path.mkdir(parents=True, exist_ok=True)
         return path
 
     def table_uri(self, name: str) -> str:
-        """Folder or address of a table.
+        """Return folder or address of a table.
 
         Args:
             name: Name of the table, e.g. `sections`.
@@ -120,6 +120,9 @@ class Store:
         Args:
             work: Kind of work that holds the home; training writes no table that a build writes, so both may run.
             wait_s: Longest wait for another process, in seconds.
+
+        Returns:
+            A context that holds the home.
 
         Raises:
             HomeBusyError: Another process holds the home for longer.
@@ -157,7 +160,7 @@ class Store:
         atomic_write(self._note(work), run_id.encode())
 
     def active_run(self, *, work: str = BUILD) -> str:
-        """The run that works on the home, or died there; empty where the last one came to its end.
+        """Return the run that works on the home, or died there; empty where the last one came to its end.
 
         Args:
             work: Kind of work: a build, or a training.
@@ -179,7 +182,7 @@ class Store:
     # ------------------------------------------------------------------------------------------------ reading
 
     def exists(self, name: str) -> bool:
-        """Whether the table has a first commit.
+        """Return whether the table has a first commit.
 
         Args:
             name: Name of the table, e.g. `sections`.
@@ -187,7 +190,7 @@ class Store:
         return DeltaTable.is_deltatable(self.table_uri(name), self._options())
 
     def open_table(self, name: str, *, version: int | None = None) -> DeltaTable | None:
-        """The table as the engine has it; None before its first commit.
+        """Return the table as the engine has it; None before its first commit.
 
         Args:
             name: Name of the table, e.g. `sections`.
@@ -222,11 +225,14 @@ class Store:
         )
 
     def read(self, name: str, *, version: int | None = None) -> pl.DataFrame:
-        """All rows of a table, sorted by primary key; `TableNotFoundError` before its first commit.
+        """Return all rows of a table, sorted by primary key; `TableNotFoundError` before its first commit.
 
         Args:
             name: Name of the table, e.g. `sections`.
             version: Version to read; the newest by default.
+
+        Raises:
+            TableNotFoundError: The table has no commit.
         """
         schema = schema_of(name)
         try:
@@ -239,12 +245,15 @@ class Store:
     def read_as_written(
         self, name: str, *, version: int | None = None, columns: Sequence[str] | None = None
     ) -> pl.DataFrame:
-        """All rows of a table in no promised order, without its schema: the fastest way, for questions.
+        """Return all rows of a table in no promised order, without its schema: the fastest way, for questions.
 
         Args:
             name: Name of the table, e.g. `sections`.
             version: Version to read; the newest by default.
             columns: Columns to read; all by default.
+
+        Raises:
+            TableNotFoundError: The table has no commit.
         """
         table = self.open_table(name, version=version)
         if table is None:
@@ -258,12 +267,15 @@ class Store:
         return (found if columns is None else found.select(columns)).collect()
 
     def read_documents(self, name: str, document_ids: Collection[str], *, version: int | None = None) -> pl.DataFrame:
-        """The rows of some documents, sorted by primary key; the rest of the table is not read.
+        """Return the rows of some documents, sorted by primary key; the rest of the table is not read.
 
         Args:
             name: Name of the table, e.g. `sections`.
             document_ids: Documents whose rows are read.
             version: Version to read; the newest by default.
+
+        Raises:
+            TableNotFoundError: The table has no commit.
         """
         if not self.exists(name):
             raise self._not_built(name)
@@ -271,7 +283,7 @@ class Store:
         return rows.collect().sort(schema_of(name).primary_key())
 
     def read_elements(self, name: str, element_ids: Collection[str], *, version: int | None = None) -> pl.DataFrame:
-        """The rows of some elements; the rest of the table is not read.
+        """Return the rows of some elements; the rest of the table is not read.
 
         Args:
             name: Name of the table, e.g. `sections`.
@@ -281,7 +293,7 @@ class Store:
         return self.scan(name, version=version).filter(pl.col("element_id").is_in(list(element_ids))).collect()
 
     def version(self, name: str) -> int:
-        """Number of the newest commit; -1 before the first one.
+        """Return the number of the newest commit; -1 before the first one.
 
         Args:
             name: Name of the table, e.g. `sections`.
@@ -292,7 +304,7 @@ class Store:
         return -1 if table is None else table.version()
 
     def count(self, name: str) -> int:
-        """Rows of a table; a version never changes, so its rows are counted once.
+        """Return rows of a table; a version never changes, so its rows are counted once.
 
         Args:
             name: Name of the table, e.g. `sections`.
@@ -305,7 +317,7 @@ class Store:
         return _counted[key]
 
     def head(self, name: str, rows: int) -> pl.DataFrame:
-        """A few rows of a table, in no promised order.
+        """Return a few rows of a table, in no promised order.
 
         Args:
             name: Name of the table, e.g. `sections`.
@@ -319,12 +331,15 @@ class Store:
         Args:
             name: Name of the table, e.g. `sections`.
             version: Version to read; the newest by default.
+
+        Returns:
+            The table as a lazy frame.
         """
         rows = pl.scan_delta(self.table_uri(name), version=version, storage_options=self._options())
         return rows.rename(RENAMED_COLUMNS.get(name, {}), strict=False)
 
     def read_or_empty(self, name: str) -> pl.DataFrame:
-        """All rows of a table, or none before its first commit.
+        """Return all rows of a table, or none before its first commit.
 
         Args:
             name: Name of the table, e.g. `sections`.
@@ -464,7 +479,7 @@ class Store:
     # -------------------------------------------------------------------------------------- cache of readings
 
     def reading_folder(self, document_id: str, *, reading: str) -> Path:
-        """Where the frames of one reading (bytes and code version) of a document are cached.
+        """Return where the frames of one reading (bytes and code version) of a document are cached.
 
         Args:
             document_id: The document.
@@ -492,7 +507,11 @@ class Store:
 
     @contextmanager
     def lock_manifest(self) -> Iterator[None]:
-        """Hold the manifest from reading to writing, among all processes of this machine; a matter of moments."""
+        """Hold the manifest from reading to writing, among all processes of this machine; a matter of moments.
+
+        Returns:
+            A context that holds the manifest.
+        """
         with (self.folder() / ".sources.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield

@@ -89,7 +89,15 @@ class TimedProposer:
     def propose(
         self, task: Task[AnyItem, AnyProposal], items: Sequence[AnyItem]
     ) -> tuple[ProposalOutcome[AnyProposal], ...]:
-        """Propose as the own proposer does."""
+        """Propose as the own proposer does.
+
+        Args:
+            task: The task.
+            items: Its items.
+
+        Returns:
+            One outcome per item, in the order of the items.
+        """
         with timed(task.name):
             return self._own.propose(task, items)
 

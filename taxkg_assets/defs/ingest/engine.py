@@ -31,6 +31,9 @@ class Engine(Protocol):
             jobs: Documents to read.
             limits: Limits of time and memory for each document.
             on_done: Called with the outcome of each document.
+
+        Returns:
+            One outcome per job.
         """
 
     def distribute_encoding(self, encoder: DeferredEncoder, *, name: str) -> DeferredEncoder:

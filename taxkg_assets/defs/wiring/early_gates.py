@@ -110,7 +110,12 @@ class EarlyGates:
         return verdict.passed and all(home.store.version(read) == version for read, version in versions.items())
 
     def evaluate_next(self, table: str, *, but: _Batch) -> None:
-        """Evaluate gates of a table that have not begun, in place of waiting for others of it."""
+        """Evaluate gates of a table that have not begun, in place of waiting for others of it.
+
+        Args:
+            table: Table whose gates are evaluated.
+            but: Work that is already being done.
+        """
         for name in PIPELINE.gates(table):
             other = self.batches.get((table, name))
             if other is not None and other is not but and other.found is None and other.begun.cancel():

@@ -32,7 +32,12 @@ class DeltaIO(dg.ConfigurableIOManager):
     home: dg.ResourceDependency[Home]
 
     def handle_output(self, context: dg.OutputContext, obj: Rows) -> None:
-        """Validate, commit, and show row count and a preview."""
+        """Validate, commit, and show row count and a preview.
+
+        Args:
+            context: Context of the step.
+            obj: Rows of the table.
+        """
         name = context.asset_key.to_user_string()
         store = self.home.store
         if isinstance(obj, WholeTable):
@@ -54,7 +59,14 @@ class DeltaIO(dg.ConfigurableIOManager):
         note_output(self.home, name, is_changed=not written.metadata["unchanged"])
 
     def load_input(self, context: dg.InputContext) -> TableState:
-        """The state of the table, unless a gate on it or on anything it was made from is not passed and current."""
+        """Return the state of the table, unless a gate on it or on anything it was made from is not passed and current.
+
+        Args:
+            context: Context of the step.
+
+        Raises:
+            UngatedInputError: A gate is not passed or not current, or the table is not built.
+        """
         name = context.asset_key.to_user_string()
         above = PIPELINE.ancestors([name])
         found = self._find_ungated_of_step(context)

@@ -11,7 +11,13 @@ class Listener(Protocol):
     """Somebody who shows progress."""
 
     def measure(self, stage: str, done: int, total: int) -> None:
-        """`done` of `total` units of a running stage are done."""
+        """`done` of `total` units of a running stage are done.
+
+        Args:
+            stage: Name of the stage.
+            done: Units that are done.
+            total: All units.
+        """
 
     def start(self, stage: str, total: int) -> None:
         """A stage begins; `total` is 0 if it is unknown.

@@ -88,11 +88,11 @@ class Pipeline:
         return len(self._records)
 
     def records(self) -> Iterable[TableRecord]:
-        """All tables with what is known of them."""
+        """Return all tables with what is known of them."""
         return self._records.values()
 
     def upstream(self, name: str) -> tuple[str, ...]:
-        """The tables that a table is made from; none for a table of elsewhere.
+        """Return the tables that a table is made from; none for a table of elsewhere.
 
         Args:
             name: Name of a table or, for `add_gate`, of the gate.
@@ -100,7 +100,7 @@ class Pipeline:
         return self._records[name].upstream if name in self._records else ()
 
     def gates(self, name: str) -> tuple[str, ...]:
-        """The blocking gates of a table.
+        """Return the blocking gates of a table.
 
         Args:
             name: Name of a table or, for `add_gate`, of the gate.
@@ -108,7 +108,7 @@ class Pipeline:
         return tuple(self._records[name].gates) if name in self._records else ()
 
     def ancestors(self, names: Iterable[str]) -> set[str]:
-        """The tables that these are made from, and so on up; with the tables themselves.
+        """Return the tables that these are made from, and so on up; with the tables themselves.
 
         Args:
             names: Names of tables.
@@ -123,16 +123,16 @@ class Pipeline:
         return seen
 
     def order(self) -> list[str]:
-        """All tables, each after those that it is made from; one order, whichever was wired first."""
+        """Return all tables, each after those that it is made from; one order, whichever was wired first."""
         above = {name: sorted(self.upstream(name)) for name in sorted(self)}
         return list(TopologicalSorter(above).static_order())
 
     def built(self) -> list[str]:
-        """The tables that a build brings up to date, in pipeline order: all but those of training."""
+        """Return the tables that a build brings up to date, in pipeline order: all but those of training."""
         return [name for name in self.order() if not self[name].is_training]
 
     def trained(self) -> set[str]:
-        """The tables of training: `taxkg train` makes them, a build leaves them as they are."""
+        """Return the tables of training: `taxkg train` makes them, a build leaves them as they are."""
         return {record.name for record in self.records() if record.is_training}
 
 

@@ -40,6 +40,12 @@ class Home(dg.ConfigurableResource["Home"], NamedHome):
         """Hold the home while a run works on it, wherever the run was launched; a sensor's look needs no lock.
 
         A run that was launched during a build waits for it: no one would launch it again.
+
+        Args:
+            context: Context of the run.
+
+        Returns:
+            A context that holds the home.
         """
         if context.run is None:
             yield self

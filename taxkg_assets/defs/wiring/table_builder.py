@@ -21,7 +21,15 @@ class TableBuilder:
     has_settings: bool
 
     def make(self, home: Home, **instead: Any) -> pl.DataFrame:
-        """Build the table from the home's tables as they stand, with some arguments given instead of opened."""
+        """Build the table from the home's tables as they stand, with some arguments given instead of opened.
+
+        Args:
+            home: Home whose tables are read.
+            instead: Arguments by name that are not opened from the home.
+
+        Returns:
+            Rows of the table.
+        """
         arguments: dict[str, Any] = {n: home.store.read(n) for n in self.reads}
         arguments |= {n: opener(home) for n, opener in self.resources.items() if n not in instead}
         return self.build(**arguments, **instead, **({"settings": home.settings} if self.has_settings else {}))

@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from taxkg_assets.extraction.pdf.navigation import Bookmark, LinkArea, Navigation, Place
-from taxkg_assets.rules.loader import load_rules
 from taxkg_assets.rules.models.navigation import load_navigation
 
 
@@ -49,7 +48,7 @@ def find_named_places(navigation: Navigation) -> dict[str, NamedPlace]:
 
 def read_publisher_id(name: str) -> str:
     """Read the part of a destination's name that stays the same over editions; empty where it has none."""
-    for rule in load_rules("navigation", "publisher_ids"):
+    for rule in load_navigation().publisher_ids:
         match = rule.pattern.match(name)
         if match is not None:
             return match["id"]

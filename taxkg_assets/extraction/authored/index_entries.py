@@ -14,7 +14,6 @@ from dataclasses import dataclass
 
 from taxkg_assets.extraction.authored.links import Link, join_words
 from taxkg_assets.extraction.pdf.model import Page, Span
-from taxkg_assets.rules.loader import load_rules
 from taxkg_assets.rules.models.navigation import load_navigation
 
 _PAGE_LIST = re.compile(r"\s+(?:[A-Z]{1,3}-)?\d{1,4}(?:\s*[,–-]\s*(?:(?:[A-Z]{1,3}-)?\d{1,4})?)*\s*$")
@@ -85,7 +84,7 @@ def find_entries(page: Page, links: Sequence[Link]) -> dict[int, Entry]:
 
 def is_page_number(text: str) -> bool:
     """Decide whether words are nothing but the number of a page."""
-    return any(rule.pattern.search(text) for rule in load_rules("navigation", "page_numbers"))
+    return load_navigation().page_numbers.matches(text)
 
 
 def _find_lines(spans: Sequence[Span]) -> list[_Printed]:
@@ -121,9 +120,7 @@ def _find_lefts(lines: Sequence[_Printed]) -> list[float]:
 def _read_contents(link: Link, by_span: Mapping[int, _Printed], lines: Sequence[_Printed]) -> Entry | None:
     """Read an entry of a list of contents: its words stand before the dots, or the file has them for its target."""
     line = by_span.get(link.first_span)
-    leader = (
-        next((rule.pattern.search(line.text) for rule in load_rules("navigation", "leaders")), None) if line else None
-    )
+    leader = next((rule.pattern.search(line.text) for rule in load_navigation().leaders), None) if line else None
     if line is None or leader is None:
         return None
     words = line.text[: leader.start()].strip()
@@ -132,7 +129,7 @@ def _read_contents(link: Link, by_span: Mapping[int, _Printed], lines: Sequence[
     at = lines.index(line)
     above = lines[at - 1] if at else None
     if above is not None and above.x0 < line.x0 - 2.0 and 0 < line.y0 - above.y0 < 2.0 * (line.y1 - line.y0):
-        has_leader = any(rule.pattern.search(above.text) for rule in load_rules("navigation", "leaders"))
+        has_leader = load_navigation().leaders.matches(above.text)
         if not has_leader and not _ENDS.search(above.text):
             words = join_words([above.text, words])
     return Entry("contents", words) if words else None
@@ -168,7 +165,7 @@ def _read_index(lines: Sequence[_Printed], first_spans: Mapping[int, int]) -> di
 
 def _find_term(text: str) -> str:
     """Take page numbers, references to other entries and closing signs away from an entry's words."""
-    for rule in load_rules("navigation", "cross_entries"):
+    for rule in load_navigation().cross_entries:
         match = rule.pattern.search(text)
         if match is not None and match.start() > 0:
             text = text[: match.start()].rstrip(" (")

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from taxkg_assets.extraction.authored.destinations import NamedPlace
-from taxkg_assets.extraction.pdf.geometry import Box
+from taxkg_assets.extraction.pdf.geometry import Corners
 from taxkg_assets.extraction.pdf.model import Page, Source, Span
 from taxkg_assets.extraction.pdf.navigation import LinkArea, Place
 from taxkg_assets.rules.models.navigation import load_navigation
@@ -33,7 +33,7 @@ _WIDTH = 0.55
 class LinkBox:
     """One rectangle of a link and the words in it."""
 
-    box: Box
+    box: Corners
     text: str
 
 

@@ -39,7 +39,11 @@ class TagTrust:
     """Decides which pages are read by their structure tags."""
 
     def wants_tags(self, *, widget_count: int) -> bool:
-        """Decide whether the tags of a page are worth reading: on the face of a form its template says more."""
+        """Return whether the tags of a page are worth reading: on the face of a form its template says more.
+
+        Args:
+            widget_count: Number of form fields on the page.
+        """
         return bool(widget_count < load_roles().thresholds.face_widgets)
 
     def find_distrust(self, page: Page) -> str:

@@ -12,7 +12,7 @@ from taxkg_assets.extraction.forms.margin_labels import label_key
 from taxkg_assets.extraction.layout.columns import Item
 from taxkg_assets.extraction.layout.lines import Line, merge_lines
 from taxkg_assets.extraction.layout.ruling import Ruling, merge_rules
-from taxkg_assets.extraction.pdf.geometry import holds
+from taxkg_assets.extraction.pdf.geometry import Corners, holds
 from taxkg_assets.extraction.pdf.model import Page
 from taxkg_assets.rules.models.faces import load_faces
 
@@ -20,7 +20,6 @@ from taxkg_assets.rules.models.faces import load_faces
 _FIRST_CELL = -500
 # Words of one row of a box stand on bases this near to each other.
 _ROW_PT = 2.0
-_Corners = tuple[float, float, float, float]
 
 
 def assign_to_cells(page: Page, items: list[Item], *, cells: dict[int, list[Line]], least: int = 1) -> None:
@@ -34,7 +33,7 @@ def assign_to_cells(page: Page, items: list[Item], *, cells: dict[int, list[Line
             lines have their places.
     """
     ruling = merge_rules(page.rules)
-    contents: dict[_Corners, list[Item]] = {}
+    contents: dict[Corners, list[Item]] = {}
     for item in items:
         corners = _find_cell(item.line, ruling) if item.line is not None else None
         if corners is not None:
@@ -72,7 +71,7 @@ def order_cell(lines: Sequence[Line]) -> list[Line]:
     return sorted(lines, key=lambda line: (line is not first, line.spans[0].span_ix))
 
 
-def _find_cell(line: Line, ruling: Ruling) -> _Corners | None:
+def _find_cell(line: Line, ruling: Ruling) -> Corners | None:
     """Find the ruled cell around a line; the outer sides of a face need not be drawn."""
     x, y = (line.x0 + line.x1) / 2, (line.y0 + line.y1) / 2
     above, below, left, right = ruling.above(x, y), ruling.below(x, y), ruling.left(x, y), ruling.right(x, y)
@@ -92,7 +91,7 @@ def _find_cell(line: Line, ruling: Ruling) -> _Corners | None:
     return (x0, y0, x1, y1) if is_inside else None
 
 
-def _heads_part(corners: _Corners, contents: dict[_Corners, list[Item]]) -> bool:
+def _heads_part(corners: Corners, contents: dict[Corners, list[Item]]) -> bool:
     """Decide whether a cell holds the label of a part, or the name next to it: the two are one heading."""
     x0, y0, _, y1 = corners
     labels = [other for other, inside in contents.items() if any(_is_label(item) for item in inside)]

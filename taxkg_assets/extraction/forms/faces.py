@@ -20,7 +20,6 @@ from taxkg_assets.extraction.keys import expand_members
 from taxkg_assets.extraction.layout.regions import FaceBox
 from taxkg_assets.extraction.layout.ruling import Ruling, merge_rules
 from taxkg_assets.extraction.pdf.model import Page, Source, Span, Widget
-from taxkg_assets.rules.loader import find_rule, load_rules
 from taxkg_assets.rules.models.faces import load_faces
 from taxkg_assets.rules.models.tables import load_tables
 
@@ -147,7 +146,7 @@ def _row(source: Source, identity: FormIdentity, box: FaceBox) -> dict[str, Any]
 
 def _find_keys(spans: Iterable[Span]) -> list[_Key]:
     """Find spans that begin with something shaped like a box key."""
-    rules = load_rules("faces", "keys")
+    rules = load_faces().keys
     limit = load_faces().geometry.key_size_pt
     keys = []
     for span in spans:
@@ -237,7 +236,7 @@ def _one_for_each_key(box: FaceBox, key: _Key) -> list[FaceBox]:
 def _read_label(page: Page, cell: _Cell, cells: Sequence[_Cell]) -> str:
     """Join the cell's text after the key in the PDF's own order, without amount signs and other keys' text."""
     legend = load_faces().geometry.legend_size_pt
-    noise = load_rules("faces", "noise")
+    noise = load_faces().noise
     key = cell.key.span
     others = [other.key.span for other in cells if other is not cell and other.x0 == cell.x0 and other.y0 == cell.y0]
     text = cell.key.rest
@@ -253,7 +252,7 @@ def _read_label(page: Page, cell: _Cell, cells: Sequence[_Cell]) -> str:
         is_split_word = abs(span.y0 - last.y0) < 2 and span.x0 - last.x1 < 0.5 and last is not key
         text += span.text if is_split_word or text.endswith("/") else f" {span.text}"
         last = span
-    text = find_rule("faces", "tails", "leader_after_label").pattern.sub("", f"{text} ")
+    text = load_faces().tails.leader_after_label.pattern.sub("", f"{text} ")
     return " ".join(text.split())
 
 
@@ -274,7 +273,7 @@ def _holds(cell: _Cell, widget: Widget) -> bool:
 
 
 def _has_copy_legend(page: Page) -> bool:
-    rules = load_rules("faces", "copies")
+    rules = load_faces().copies
     return any(rule.pattern.match(span.text) for span in page.spans for rule in rules)
 
 

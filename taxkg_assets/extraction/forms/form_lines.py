@@ -23,7 +23,7 @@ from taxkg_assets.extraction.forms.line_numbers import (
 from taxkg_assets.extraction.forms.margin_labels import MarginLabel, find_inner_heads, find_labels, label_key, limits
 from taxkg_assets.extraction.layout.lines import Line, cut_line, join_row, make_line
 from taxkg_assets.extraction.pdf.model import Page
-from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.models.form_lines import load_form_lines
 
 
 @dataclass(slots=True)
@@ -141,7 +141,7 @@ def split_brace(line: Line) -> tuple[Line | None, Line | None]:
     Returns:
         The words and the brace; None for what is missing.
     """
-    marks = [span for span in line.spans if _matches("braces", span.text.strip())]
+    marks = [span for span in line.spans if load_form_lines().braces.matches(span.text.strip())]
     if not marks:
         return line, None
     rest = make_line(line.page, [span for span in line.spans if not any(span is mark for mark in marks)])
@@ -157,17 +157,13 @@ def cut_leader(line: Line) -> tuple[Line, Line | None]:
     Returns:
         The words, and the dots; None where there are none.
     """
-    for rule in load_rules("form_lines", "leader_starts"):
+    for rule in load_form_lines().leader_starts:
         match = rule.pattern.search(line.text)
         if match is not None:
             words, dots = cut_line(line, match.start())
             if words and dots:
                 return words[0], dots[0]
     return line, None
-
-
-def _matches(group: str, text: str) -> bool:
-    return any(rule.pattern.search(text) for rule in load_rules("form_lines", group))
 
 
 def _has_words(unit: FormLine) -> bool:

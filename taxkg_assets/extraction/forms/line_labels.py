@@ -9,7 +9,7 @@ from difflib import SequenceMatcher
 from taxkg_assets.extraction.forms.form_lines import FormLine
 from taxkg_assets.extraction.forms.margin_labels import limits
 from taxkg_assets.extraction.layout.lines import Line
-from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.models.form_lines import load_form_lines
 
 _WORD = re.compile(r"\w+")
 
@@ -58,8 +58,8 @@ def _end_of_spoken(text: str, spoken: str, ends: Sequence[int]) -> tuple[int, fl
 
 def _end_of_number(unit: FormLine, text: str) -> int:
     """Find where the number that a line begins with ends in its text."""
-    group = "column_numbers" if unit.key.startswith("column_") else "number_starts"
-    for rule in load_rules("form_lines", group):
+    rules = load_form_lines()
+    for rule in rules.column_numbers if unit.key.startswith("column_") else rules.number_starts:
         match = rule.pattern.match(text)
         if match is not None:
             return match.end()
@@ -69,13 +69,13 @@ def _end_of_number(unit: FormLine, text: str) -> int:
 def _find_ends(unit: FormLine, text: str, start: int) -> list[int]:
     """Find where a label may end: at the end of a row, or of a sentence."""
     rows = [_end_of_rows(unit, text, count) for count in range(1, len(unit.lines) + 1)]
-    sentences = [match.end() for rule in load_rules("form_lines", "titles") for match in rule.pattern.finditer(text)]
+    sentences = [match.end() for rule in load_form_lines().titles for match in rule.pattern.finditer(text)]
     return sorted({end for end in (*rows, *sentences, len(text)) if end > start})
 
 
 def _past_open_end(text: str, end: int, ends: Sequence[int]) -> int:
     """Move an end on while the words before it join to more: a field in the line parts them from the rest."""
-    rules = load_rules("form_lines", "open_ends")
+    rules = load_form_lines().open_ends
     joins = (end, *(later for later in ends if later > end))
     return next((one for one in joins if not any(rule.pattern.search(text[:one].rstrip()) for rule in rules)), end)
 
@@ -101,7 +101,7 @@ def _rows_to_leader(unit: FormLine, leaders: Sequence[Line]) -> int:
 
 
 def _trimmed(label: str) -> str:
-    for rule in load_rules("form_lines", "label_tails"):
+    for rule in load_form_lines().label_tails:
         label = rule.pattern.sub("", label)
     return label.strip()
 

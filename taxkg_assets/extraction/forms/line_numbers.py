@@ -14,7 +14,7 @@ from math import inf
 from taxkg_assets.extraction.forms.margin_labels import limits
 from taxkg_assets.extraction.layout.lines import Line, cut_line, make_line
 from taxkg_assets.extraction.layout.paragraphs import first_shown
-from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.models.form_lines import load_form_lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ def read_line_number(piece: Line) -> LineNumber | None:
     first = first_shown(piece)
     if not first.is_bold:
         return None
-    for rule in load_rules("form_lines", "numbers"):
+    for rule in load_form_lines().numbers:
         match = rule.pattern.match(piece.text)
         if match is not None:
             _, rest = cut_line(piece, match.end())

@@ -9,7 +9,6 @@ from itertools import pairwise
 
 from taxkg_assets.extraction.layout.lines import Line
 from taxkg_assets.extraction.pdf.model import Page
-from taxkg_assets.rules.loader import load_rules
 from taxkg_assets.rules.models.form_lines import Limits, load_form_lines
 
 
@@ -96,9 +95,7 @@ def find_inner_heads(pieces: Sequence[Line], starts: Sequence[Line]) -> list[Mar
     """
     heads: list[MarginLabel] = []
     for piece in pieces:
-        if not piece.is_bold or not any(
-            rule.pattern.match(piece.text) for rule in load_rules("form_lines", "inner_heads")
-        ):
+        if not piece.is_bold or not any(rule.pattern.match(piece.text) for rule in load_form_lines().inner_heads):
             continue
         is_alone = not any(
             other is not piece and abs(other.base - piece.base) <= limits().row_pt for other in (*pieces, *starts)
@@ -159,8 +156,8 @@ def label_key(text: str) -> str | None:
     Returns:
         Key, such as `part_II`; None for another text.
     """
-    for rule in load_rules("form_lines", "labels"):
+    for rule in load_form_lines().labels:
         match = rule.pattern.match(text)
         if match is not None:
-            return f"{rule.extra['kind']}_{match['number']}"
+            return f"{rule.kind}_{match['number']}"
     return None

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from taxkg_assets.rules.loader import find_rule, load_rules, load_usable_rules
+from taxkg_assets.rules.models.spoken import load_spoken
 
 _ROMAN = re.compile(r"^[ivx]{1,5}$")
 
@@ -61,7 +61,7 @@ def read_spoken(text: str) -> Spoken:
 
 def join_letters(text: str) -> str:
     """Join the letters of words that are spelled: T I N is TIN."""
-    for rule in load_usable_rules("spoken", "spelled", text):
+    for rule in load_spoken().spelled.find_usable(text):
         text = rule.pattern.sub(lambda match: match[0].replace(" ", ""), text)
     return text
 
@@ -77,7 +77,7 @@ def find_formula(text: str) -> str:
     """
     found = {
         match.start("formula"): match["formula"]
-        for rule in load_usable_rules("spoken", "formulas", text)
+        for rule in load_spoken().formulas.find_usable(text)
         for match in rule.pattern.finditer(text)
     }
     return " ".join(found[start] for start in sorted(found))
@@ -89,7 +89,7 @@ def _read_fronts(text: str) -> tuple[dict[str, str], str]:
     is_front = True
     while is_front:
         is_front = False
-        for rule in load_rules("spoken", "fronts"):
+        for rule in load_spoken().fronts:
             match = rule.pattern.match(text)
             if match is not None:
                 said |= {name: value.strip() for name, value in match.groupdict().items() if value}
@@ -99,7 +99,7 @@ def _read_fronts(text: str) -> tuple[dict[str, str], str]:
 
 def _read_headings(before: str) -> dict[str, str]:
     """Read what is said between the front of a text and its key: a part, or a few words that head the lines."""
-    for rule in load_rules("spoken", "headings"):
+    for rule in load_spoken().headings:
         match = rule.pattern.search(before)
         if match is not None:
             return {name: value.strip() for name, value in match.groupdict().items() if value}
@@ -110,7 +110,7 @@ def _read_key(said: dict[str, str], text: str) -> tuple[str, dict[str, str], str
     """Find the key; gives what is said before it, what is known by now, and what comes after it."""
     found = [
         (match.start(), order, match)
-        for order, rule in enumerate(load_usable_rules("spoken", "keys", text))
+        for order, rule in enumerate(load_spoken().keys.find_usable(text))
         if (match := rule.pattern.search(text)) is not None
     ]
     if not found:
@@ -137,7 +137,7 @@ def _read_key(said: dict[str, str], text: str) -> tuple[str, dict[str, str], str
 
 def _read_first_letter(said: dict[str, str], rest: str) -> str:
     """Read the letter after the words of a line that letters divide: from there on the field describes itself."""
-    match = find_rule("spoken", "first_letters", "first_letter").pattern.search(rest)
+    match = load_spoken().first_letters.first_letter.pattern.search(rest)
     if match is None:
         return rest
     said["key"] += match["letter"]
@@ -146,7 +146,7 @@ def _read_first_letter(said: dict[str, str], rest: str) -> str:
 
 def _read_item(said: dict[str, str], rest: str) -> str:
     """Take the place in a list out of a text."""
-    match = find_rule("spoken", "items", "item").pattern.search(rest)
+    match = load_spoken().items.item.pattern.search(rest)
     if match is None:
         return rest
     said["row"] = said["row"] or match["item"] or match["line"] or match["entry"]
@@ -156,12 +156,12 @@ def _read_item(said: dict[str, str], rest: str) -> str:
 def _read_column(said: dict[str, str], rest: str) -> str:
     """Take the column off the end of a text."""
     plain = _without_noise(rest)
-    for rule in load_rules("spoken", "columns"):
+    for rule in load_spoken().columns:
         match = rule.pattern.search(plain)
         if match is None:
             continue
         head = match["head"]
-        letters = list(find_rule("spoken", "column_letters", "letter").pattern.finditer(head))
+        letters = list(load_spoken().column_letters.letter.pattern.finditer(head))
         said["column"] = letters[-1]["letter"].lower() if letters else ""
         said["head"] = _plain(head[letters[-1].end() :] if letters else head)
         # What heads several columns is spoken between the row and the column, as a line's own words are.
@@ -170,7 +170,7 @@ def _read_column(said: dict[str, str], rest: str) -> str:
 
 
 def _without_noise(text: str) -> str:
-    for rule in load_usable_rules("spoken", "noises", text):
+    for rule in load_spoken().noises.find_usable(text):
         text = rule.pattern.sub("", text).strip()
     return text
 

@@ -14,7 +14,7 @@ from taxkg_assets.extraction.forms.margin_labels import limits
 from taxkg_assets.extraction.forms.stated_fields import StatedField
 from taxkg_assets.extraction.layout.lines import Line, make_line
 from taxkg_assets.extraction.pdf.model import Span
-from taxkg_assets.rules.loader import find_rule
+from taxkg_assets.rules.models.form_lines import load_form_lines
 
 
 @dataclass(slots=True)
@@ -111,5 +111,5 @@ def _find_head(column: _Column, pieces: Sequence[Line]) -> list[Line]:
 
 def _letter_of(text: str) -> str:
     """Read the letter in brackets that the head of a column begins with; empty for none."""
-    match = find_rule("form_lines", "column_numbers", "column_number").pattern.match(text)
+    match = load_form_lines().column_numbers.column_number.pattern.match(text)
     return match["letter"].lower() if match is not None else ""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from taxkg_assets.extraction.layout.lines import Line
-from taxkg_assets.rules.loader import load_rules
 from taxkg_assets.rules.models.roles import load_roles
 
 
@@ -42,7 +41,7 @@ def begins_entry(line: Line, above: Sequence[Line]) -> bool:
         line: Printed line.
         above: Lines above it, from top to bottom.
     """
-    if _ends_with_page(above[-1].text) or _matches("entry_ends", above[-1].text):
+    if _ends_with_page(above[-1].text) or load_roles().entry_ends.matches(above[-1].text):
         return True
     limits = load_roles().entries
     return bool(line.x0 < above[0].x0 + limits.indent_sizes * line.size)
@@ -50,8 +49,4 @@ def begins_entry(line: Line, above: Sequence[Line]) -> bool:
 
 def _ends_with_page(text: str) -> bool:
     """Decide whether a line ends with the number of a page, and not of a line, a box or a day."""
-    return _matches("page_numbers", text) and not _matches("counted_things", text)
-
-
-def _matches(group: str, text: str) -> bool:
-    return any(rule.pattern.search(text) for rule in load_rules("roles", group))
+    return load_roles().page_numbers.matches(text) and not load_roles().counted_things.matches(text)

@@ -14,7 +14,7 @@ from math import inf
 from operator import attrgetter
 
 from taxkg_assets.extraction.pdf.model import Page, Span
-from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.models.roles import load_roles
 
 # Two pieces are one printed line when their lower edges differ by less than this share of the type size.
 _SAME_BASE_FRAC = 0.35
@@ -388,4 +388,4 @@ def _glue(before: str, after: str, words: Container[str]) -> str:
 
 def _is_divided(before: str) -> bool:
     """Decide whether a line ends with the subdivision of a law, which the next one may divide further."""
-    return any(rule.pattern.search(before) for rule in load_rules("roles", "tight_joins"))
+    return load_roles().tight_joins.matches(before)

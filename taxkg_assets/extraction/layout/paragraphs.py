@@ -16,7 +16,8 @@ from taxkg_assets.extraction.layout.entries import begins_entry, find_entries
 from taxkg_assets.extraction.layout.lines import Line
 from taxkg_assets.extraction.pdf.model import Span
 from taxkg_assets.rules.anchored_search import Search, compile_search
-from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.families import RuleList
+from taxkg_assets.rules.loader import Rule
 from taxkg_assets.rules.models.roles import Thresholds, load_roles
 
 LONE_MARKS = tuple("•●▪■")
@@ -33,27 +34,17 @@ def thresholds() -> Thresholds:
 
 
 @cache
-def search_for(group: str) -> Search:
-    """Join the rules of a group of `rules/roles.yaml` to one search: a page searches some hundred times.
+def search_for(rules: RuleList[Rule]) -> Search:
+    """Join the rules of a list to one search: a page searches some hundred times.
 
     Args:
-        group: Name of the group.
+        rules: List of `rules/roles.yaml`.
 
     Returns:
-        Function of a text that returns the first match, or None; always None if all rules of the group are off.
+        Function of a text that returns the first match, or None; always None if all rules of the list are off.
     """
-    patterns = [_GROUP_NAME.sub("(?:", rule.pattern.pattern) for rule in load_rules("roles", group)]
+    patterns = [_GROUP_NAME.sub("(?:", rule.pattern.pattern) for rule in rules]
     return compile_search(re.compile("|".join(f"(?:{pattern})" for pattern in patterns) or _NOTHING))
-
-
-def matches(group: str, text: str) -> bool:
-    """Return whether any rule of a group of `rules/roles.yaml` matches.
-
-    Args:
-        group: Name of the list of rules.
-        text: Text to test.
-    """
-    return search_for(group)(text) is not None
 
 
 @dataclass(slots=True)
@@ -146,7 +137,7 @@ def find_paragraphs(
             continue
         is_new = _begins(line, current, gap=gap, is_item=is_item, leading=leading, is_ragged=is_ragged or ix in entries)
         if is_new or (ix in entries and begins_entry(line, current.lines)):
-            is_item = is_item or (matches("lists", line.text) and line.text[0] not in "–*")
+            is_item = is_item or (load_roles().lists.matches(line.text) and line.text[0] not in "–*")
             paragraphs.append(Paragraph([line], column_x0, column_x1, column_ix, is_item, gap))
         else:
             current.lines.append(line)
@@ -184,8 +175,8 @@ def is_list_start(line: Line) -> bool:
     """
     mark = first_shown(line).text.strip()
     if len(mark) > 5:
-        return line.text[0] in "•●▪■◦‣∙·►▶" and matches("lists", line.text)
-    return matches("lists", mark + " ") if mark != line.text else mark in LONE_MARKS
+        return line.text[0] in "•●▪■◦‣∙·►▶" and load_roles().lists.matches(line.text)
+    return load_roles().lists.matches(mark + " ") if mark != line.text else mark in LONE_MARKS
 
 
 def _is_flush_right(lines: Sequence[Line]) -> bool:
@@ -260,7 +251,7 @@ def _is_heading_line(line: Line, current: Paragraph) -> bool:
     if not (abs(line.x0 - last.x0) < 2.0 or _is_centered(line, last)):
         return False
     if line.size < thresholds().heading_line_pt and (
-        matches("heading_ends", last.text) or not _is_full(last, before=line, x1=current.column_x1)
+        load_roles().heading_ends.matches(last.text) or not _is_full(last, before=line, x1=current.column_x1)
     ):
         return False
     return all(other.is_bold for other in current.lines)
@@ -271,8 +262,8 @@ def _changes_weight(line: Line, current: Paragraph) -> bool:
     last = current.lines[-1]
     starts_bold = first_shown(line).is_bold
     if current.first.is_bold and all(other.is_bold for other in current.lines):
-        return not starts_bold and not matches("heading_ends", last.text)
-    if starts_bold and not last.last.is_bold and matches("sentence_ends", last.text):
+        return not starts_bold and not load_roles().heading_ends.matches(last.text)
+    if starts_bold and not last.last.is_bold and load_roles().sentence_ends.matches(last.text):
         return line.is_bold or _leads_with_heading(line)
     return False
 
@@ -283,7 +274,7 @@ def _leads_with_heading(line: Line) -> bool:
         if span.text.strip() and not span.is_bold:
             break
         bold += span.text
-    return matches("heading_ends", bold.strip()) and bold.strip()[:1].isupper()
+    return load_roles().heading_ends.matches(bold.strip()) and bold.strip()[:1].isupper()
 
 
 def _continues_item(line: Line, last: Line, current: Paragraph, limit: Thresholds) -> bool:
@@ -291,7 +282,7 @@ def _continues_item(line: Line, last: Line, current: Paragraph, limit: Threshold
     if abs(line.x0 - text_x0(last)) <= 4.0 or abs(line.x0 - last.x0) <= 1.5:
         return True
     if line.x0 > last.x0:
-        is_blank_before = not line.text[0].isupper() and not matches("sentence_ends", last.text)
+        is_blank_before = not line.text[0].isupper() and not load_roles().sentence_ends.matches(last.text)
         return line.x0 < text_x0(last) + 4.0 or is_blank_before
     is_numbered = last.text[:1].isalnum() or last.text[:1] == "("
     is_near = last.x0 - line.x0 <= limit.hanging_sizes * line.size
@@ -311,7 +302,7 @@ def _hangs(line: Line, current: Paragraph) -> bool:
     if len(current.lines) > 1 or plain is None or not first_shown(first).is_bold or first_shown(line).is_bold:
         return False
     is_full = _is_full(first, before=line, x1=current.column_x1)
-    return is_full and line.x0 <= plain.x0 + 2.0 and not matches("sentence_ends", first.text)
+    return is_full and line.x0 <= plain.x0 + 2.0 and not load_roles().sentence_ends.matches(first.text)
 
 
 def _is_under_title(line: Line, last: Line) -> bool:

@@ -9,6 +9,7 @@ from taxkg_assets.extraction.layout.lines import Line, find_lines
 from taxkg_assets.extraction.layout.paragraphs import search_for
 from taxkg_assets.extraction.layout.roles import Style, find_address_lines, find_artifact_test, find_style
 from taxkg_assets.extraction.pdf.model import Page, Source
+from taxkg_assets.rules.models.roles import load_roles
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,10 +20,17 @@ class PrintedText:
     style: Style
 
     def find_furniture(self, page: Page) -> frozenset[int]:
-        """Find the spans of a page's running head and foot, and of icons: tags do not tell them from the text."""
+        """Find the spans of a page's running head and foot, and of icons: tags do not tell them from the text.
+
+        Args:
+            page: Page with its spans.
+
+        Returns:
+            Numbers of the spans on the page, 0-based.
+        """
         lines = self.lines[page.page]
         kept = find_address_lines(page, lines, self.style)
-        is_icon, is_furniture = search_for("icons"), find_artifact_test(page, self.style)
+        is_icon, is_furniture = search_for(load_roles().icons), find_artifact_test(page, self.style)
         apart = [
             line for line in lines if is_icon(line.text) is not None or (is_furniture(line) and id(line) not in kept)
         ]

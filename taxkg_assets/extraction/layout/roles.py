@@ -9,7 +9,6 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
 
 from taxkg_assets.extraction.keys import find_key
 from taxkg_assets.extraction.layout.lines import Line, is_upright
@@ -17,13 +16,12 @@ from taxkg_assets.extraction.layout.paragraphs import (
     LONE_MARKS,
     Paragraph,
     first_shown,
-    matches,
     search_for,
     thresholds,
 )
 from taxkg_assets.extraction.pdf.model import Page, Rule, Source
-from taxkg_assets.rules.anchored_search import Search, compile_search
-from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.models.roles import load_roles
+from taxkg_assets.rules.models.section_grammar import load_section_grammar
 
 _DIGITS = re.compile(r"\d+|[ivxl]+$")
 # A heading in the type of the text is set in at most this number of lines.
@@ -145,7 +143,7 @@ def find_artifact_test(page: Page, style: Style) -> Callable[[Line], bool]:
     head, foot = _edges_of(page)
     lone_foot = thresholds().lone_foot_frac * page.height_pt
     repeated = style.repeated
-    search = search_for("artifacts")
+    search = search_for(load_roles().artifacts)
 
     def test(line: Line) -> bool:
         if line.size > 60 or not is_upright(line):
@@ -160,24 +158,6 @@ def find_artifact_test(page: Page, style: Style) -> Callable[[Line], bool]:
         return search(text) is not None and not text.isdigit()
 
     return test
-
-
-def is_artifact_of(line: Line, *rule_ids: str) -> bool:
-    """Return whether a line is page furniture by one of the named rules.
-
-    Args:
-        line: Printed line.
-        rule_ids: Ids of rules of the list `artifacts`.
-    """
-    for search in _artifact_searches(rule_ids):  # noqa: SIM110 - a generator costs as much as the search
-        if search(line.text) is not None:
-            return True
-    return False
-
-
-@cache
-def _artifact_searches(rule_ids: tuple[str, ...]) -> tuple[Search, ...]:
-    return tuple(compile_search(rule.pattern) for rule in load_rules("roles", "artifacts") if rule.id in rule_ids)
 
 
 def find_address_lines(page: Page, lines: Sequence[Line], style: Style) -> frozenset[int]:
@@ -196,8 +176,8 @@ def find_address_lines(page: Page, lines: Sequence[Line], style: Style) -> froze
     head, foot = _edges_of(page)
     if page.page == 1:
         head = thresholds().masthead_frac * page.height_pt
-    (search,) = _artifact_searches(("publisher",))
-    names = [line for line in lines if search(line.text) is not None and head < line.y0 and line.y1 < foot]
+    publisher = load_roles().artifacts.publisher
+    names = [line for line in lines if publisher.search(line.text) is not None and head < line.y0 and line.y1 < foot]
     kept: set[int] = set()
     for line in sorted(names, key=lambda line: -line.base):
         if abs(line.size - style.body(page.page)) < _SAME_SIZE_PT:
@@ -249,14 +229,14 @@ def is_title(paragraph: Paragraph, page: Page, style: Style, *, title_floor: flo
         return False
     if not _LETTERS.search(line.text):
         is_large = line.size >= thresholds().section_size_frac * style.body_size
-        return is_large and len(paragraph.lines) == 1 and matches("masthead_years", line.text)
+        return is_large and len(paragraph.lines) == 1 and load_roles().masthead_years.matches(line.text)
     key = find_key(line.text)
-    if (key is not None and key.kind == "part") or matches("openers", line.text):
+    if (key is not None and key.kind == "part") or load_roles().openers.matches(line.text):
         return False
     limit = thresholds()
     if line.y1 <= title_floor:
         return line.is_bold or line.size > limit.heading_size_frac * style.body_size
-    if line.size > style.body(page.page) and matches("titles", line.text):
+    if line.size > style.body(page.page) and load_roles().titles.matches(line.text):
         return True
     if (first_shown(line).font, round(line.size, 1)) in style.later_styles:
         return False
@@ -304,7 +284,7 @@ def is_heading(paragraph: Paragraph, page: Page, style: Style) -> bool:
     if paragraph.is_listed or not (is_bold or first.size >= limit.display_size_frac * body):
         return False
     text = " ".join(line.text for line in paragraph.lines)
-    if not 3 <= len(text) <= limit.heading_chars or not _LETTERS.search(text) or matches("leaders", text):
+    if not 3 <= len(text) <= limit.heading_chars or not _LETTERS.search(text) or load_roles().leaders.matches(text):
         return False
     is_large = shown.is_bold and first.size >= limit.heading_size_frac * body
     if is_large:
@@ -319,10 +299,14 @@ def is_heading(paragraph: Paragraph, page: Page, style: Style) -> bool:
         return True
     if not all(line.is_bold and not line.is_italic for line in paragraph.lines) or first.size < 0.95 * body:
         return False
-    if paragraph.is_last or matches("sentence_ends", text) or matches("addresses", paragraph.lines[-1].text):
+    if (
+        paragraph.is_last
+        or load_roles().sentence_ends.matches(text)
+        or load_roles().addresses.matches(paragraph.lines[-1].text)
+    ):
         return False
     # The publisher's name in a logo is set in several lines.
-    if matches("artifacts", text):
+    if load_roles().artifacts.matches(text):
         return False
     key = find_key(text)
     if key is not None and key.kind == "line" and _is_at_margin(paragraph):
@@ -339,11 +323,11 @@ def _is_display(paragraph: Paragraph, *, body: float) -> bool:
     is_large = len(lines) <= 3 and all(line.size >= least and not line.is_bold for line in lines)
     if not is_large or paragraph.is_last or not lines[0].text[0].isupper():
         return False
-    if matches("captions", lines[0].text) or matches("addresses", lines[-1].text):
+    if load_roles().captions.matches(lines[0].text) or load_roles().addresses.matches(lines[-1].text):
         return False
     # In the upright type of a section, a question and what introduces a list stand as headings, too.
     is_section = lines[0].size >= thresholds().section_size_frac * body and not lines[0].is_italic
-    return not matches("sentence_ends", lines[-1].text) or (is_section and lines[-1].text[-1] in "?:")
+    return not load_roles().sentence_ends.matches(lines[-1].text) or (is_section and lines[-1].text[-1] in "?:")
 
 
 def is_continued_page(text: str) -> bool:
@@ -355,7 +339,7 @@ def is_continued_page(text: str) -> bool:
     Returns:
         True for a heading that ends in "(continued)" or the like.
     """
-    return any(rule.pattern.search(text) for rule in load_rules("section_grammar", "continued"))
+    return load_section_grammar().continued.matches(text)
 
 
 def is_centered(line: Line, page: Page, *, starts: Counter[int]) -> bool:
@@ -397,10 +381,10 @@ def is_prose(paragraph: Paragraph) -> bool:
     Args:
         paragraph: Paragraph with its lines.
     """
-    if len(paragraph.lines) < 2 or matches("leaders", paragraph.lines[-1].text):
+    if len(paragraph.lines) < 2 or load_roles().leaders.matches(paragraph.lines[-1].text):
         return False
     wide = max(line.x1 - line.x0 for line in paragraph.lines) > 200
-    return wide and matches("sentence_ends", paragraph.lines[-1].text)
+    return wide and load_roles().sentence_ends.matches(paragraph.lines[-1].text)
 
 
 def is_below_rule(line: Line, rules: Sequence[Rule], *, column_x0: float, column_x1: float) -> bool:

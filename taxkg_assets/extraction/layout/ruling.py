@@ -31,7 +31,12 @@ class RuledLine:
         return self.end - self.start
 
     def covers(self, value: float, slack: float = 1.0) -> bool:
-        """Decide whether the line passes a coordinate along it."""
+        """Return whether the line passes a coordinate along it.
+
+        Args:
+            value: Coordinate along the line, in points.
+            slack: Points by which the line may fall short.
+        """
         return self.start - slack <= value <= self.end + slack
 
 
@@ -43,7 +48,15 @@ class Ruling:
     verticals: tuple[RuledLine, ...]
 
     def above(self, x: float, y: float) -> RuledLine | None:
-        """Find the nearest horizontal at or over y that passes x."""
+        """Find the nearest horizontal at or over y that passes x.
+
+        Args:
+            x: Horizontal place in points.
+            y: Vertical place in points.
+
+        Returns:
+            The line; None where there is none.
+        """
         lines = self.horizontals
         for i in range(_right(lines, y) - 1, -1, -1):
             if lines[i].covers(x):
@@ -51,12 +64,28 @@ class Ruling:
         return None
 
     def below(self, x: float, y: float) -> RuledLine | None:
-        """Find the nearest horizontal at or under y that passes x."""
+        """Find the nearest horizontal at or under y that passes x.
+
+        Args:
+            x: Horizontal place in points.
+            y: Vertical place in points.
+
+        Returns:
+            The line; None where there is none.
+        """
         lines = self.horizontals
         return next((lines[i] for i in range(_left(lines, y), len(lines)) if lines[i].covers(x)), None)
 
     def left(self, x: float, y: float) -> RuledLine | None:
-        """Find the nearest vertical at or left of x that passes y."""
+        """Find the nearest vertical at or left of x that passes y.
+
+        Args:
+            x: Horizontal place in points.
+            y: Vertical place in points.
+
+        Returns:
+            The line; None where there is none.
+        """
         lines = self.verticals
         for i in range(_right(lines, x) - 1, -1, -1):
             if lines[i].covers(y):
@@ -64,7 +93,15 @@ class Ruling:
         return None
 
     def right(self, x: float, y: float) -> RuledLine | None:
-        """Find the nearest vertical at or right of x that passes y."""
+        """Find the nearest vertical at or right of x that passes y.
+
+        Args:
+            x: Horizontal place in points.
+            y: Vertical place in points.
+
+        Returns:
+            The line; None where there is none.
+        """
         lines = self.verticals
         return next((lines[i] for i in range(_left(lines, x), len(lines)) if lines[i].covers(y)), None)
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from taxkg_assets.extraction.keys import find_key
 from taxkg_assets.extraction.layout.lines import Line, cut_line, join_row, make_line
-from taxkg_assets.extraction.layout.paragraphs import Paragraph, matches, thresholds
+from taxkg_assets.extraction.layout.paragraphs import Paragraph, thresholds
 from taxkg_assets.extraction.layout.roles import is_continued_page
 from taxkg_assets.extraction.pdf.model import Span
-from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.models.roles import load_roles
 
 
 def split_lead(paragraph: Paragraph, *, is_continued: bool = False) -> tuple[list[Line], list[Line]]:
@@ -62,7 +62,7 @@ def _with_full_stop(lead: list[Line], rest: list[Line]) -> tuple[list[Line], lis
 def _without_remark(lead: list[Line], rest: list[Line]) -> tuple[list[Line], list[Line]]:
     """Hand a remark in bold type that follows the heading's own sentence over to the text."""
     text = " ".join(line.text for line in lead)
-    breaks = [match.start() for rule in load_rules("roles", "lead_breaks") for match in rule.pattern.finditer(text)]
+    breaks = [match.start() for rule in load_roles().lead_breaks for match in rule.pattern.finditer(text)]
     if not breaks:
         return lead, rest
     room = min(breaks)
@@ -85,9 +85,13 @@ def is_run_in_text(text: str) -> bool:
         return False
     if find_key(text) is not None and find_key(text, is_whole=True) is not None:
         return True
-    if matches("callouts", text) or matches("label_rows", text) or matches("answers", text):
+    if (
+        load_roles().callouts.matches(text)
+        or load_roles().label_rows.matches(text)
+        or load_roles().answers.matches(text)
+    ):
         return False
-    return matches("heading_ends", text) and not text[0].islower()
+    return load_roles().heading_ends.matches(text) and not text[0].islower()
 
 
 def _bold_prefix(spans: Sequence[Span]) -> int:

@@ -12,8 +12,6 @@ from itertools import pairwise
 from taxkg_assets.extraction.layout.lines import LIST_MARKS, are_joined
 from taxkg_assets.extraction.layout.ruling import Ruling
 from taxkg_assets.extraction.pdf.model import Span
-from taxkg_assets.rules.anchored_search import matches_any
-from taxkg_assets.rules.loader import find_rule
 from taxkg_assets.rules.models.tables import load_tables
 
 
@@ -51,7 +49,7 @@ def split_leaders(spans: Iterable[Span]) -> list[Span]:
         Spans without leaders, in the same order.
     """
     parts: list[Span] = []
-    pattern = find_rule("tables", "inner_leaders", "leader_inside_text").pattern
+    pattern = load_tables().inner_leaders.leader_inside_text.pattern
     for span in spans:
         if ".." not in span.text and ". ." not in span.text:
             parts.append(span)
@@ -87,7 +85,7 @@ def find_runs(spans: Iterable[Span], *, ruling: Ruling) -> list[Run]:
             last.text, last.x1 = f"{last.text}.", span.x1
             continue
         # No leader begins with a letter, as nearly all spans do.
-        if not stripped or (not stripped[0].isalnum() and matches_any("tables", "leaders", text)):
+        if not stripped or (not stripped[0].isalnum() and load_tables().leaders.matches(text)):
             # Blanks inside a line keep the run open, a leader ends it.
             is_open = is_open and not stripped
             continue
@@ -123,7 +121,7 @@ def is_amount(text: str) -> bool:
         text: Text to test.
     """
     # None begins with a letter, as nearly all texts do.
-    return not text[:1].isalpha() and matches_any("tables", "amounts", text)
+    return not text[:1].isalpha() and load_tables().amounts.matches(text)
 
 
 def is_numbered(text: str) -> bool:
@@ -132,7 +130,7 @@ def is_numbered(text: str) -> bool:
     Args:
         text: Text to test.
     """
-    return matches_any("tables", "worksheet_lines", text)
+    return load_tables().worksheet_lines.matches(text)
 
 
 def is_line_number(text: str) -> bool:
@@ -141,7 +139,7 @@ def is_line_number(text: str) -> bool:
     Args:
         text: Text to test.
     """
-    return matches_any("tables", "line_numbers", text)
+    return load_tables().line_numbers.matches(text)
 
 
 def is_year(text: str) -> bool:
@@ -150,7 +148,7 @@ def is_year(text: str) -> bool:
     Args:
         text: Text to test.
     """
-    return matches_any("tables", "years", text)
+    return load_tables().years.matches(text)
 
 
 def is_note(text: str) -> bool:
@@ -159,7 +157,7 @@ def is_note(text: str) -> bool:
     Args:
         text: Text to test.
     """
-    return matches_any("tables", "notes", text)
+    return load_tables().notes.matches(text)
 
 
 def is_filing_note(text: str) -> bool:
@@ -168,7 +166,7 @@ def is_filing_note(text: str) -> bool:
     Args:
         text: Text to test.
     """
-    return matches_any("tables", "filing_notes", text)
+    return load_tables().filing_notes.matches(text)
 
 
 def is_caption(text: str) -> bool:
@@ -177,7 +175,7 @@ def is_caption(text: str) -> bool:
     Args:
         text: Text to test.
     """
-    return find_rule("tables", "captions", "numbered_table").pattern.search(text) is not None
+    return load_tables().captions.numbered_table.pattern.search(text) is not None
 
 
 def find_lines(runs: Iterable[Run]) -> list[list[Run]]:
@@ -279,7 +277,7 @@ def _with_marks_joined(runs: list[Run]) -> list[Run]:
             last is not None
             and 0 <= run.x0 - last.x1 <= 3.5 * run.size_pt
             and abs(last.middle - run.middle) <= 3.0
-            and matches_any("tables", "bullets", last.text)
+            and load_tables().bullets.matches(last.text)
         ):
             joined[-1] = replace(run, text=f"{last.text} {run.text}", x0=last.x0, y0=min(last.y0, run.y0))
         else:

@@ -10,6 +10,7 @@ import re
 from typing import Any
 
 from taxkg_assets.extraction.pdf.content_stream import with_content_stream
+from taxkg_assets.extraction.pdf.geometry import Corners
 from taxkg_assets.extraction.pdf.library import pymupdf
 from taxkg_assets.extraction.pdf.model import Fill, Rule
 from taxkg_assets.extraction.pdf.occluders import MASK, NAMED_PART, SLIT, Occluder
@@ -134,7 +135,7 @@ def _rgb(color: tuple[float, ...] | None) -> int:
     return red << 16 | green << 8 | blue
 
 
-def _corners(item: tuple[Any, ...]) -> tuple[float, float, float, float]:
+def _corners(item: tuple[Any, ...]) -> Corners:
     """Give left, top, right, bottom of a rectangle or quad item."""
     if item[0] == "re":
         x0, y0, x1, y1 = item[1]
@@ -157,9 +158,7 @@ def _add_line(rules: list[Rule], start: tuple[float, float], end: tuple[float, f
         rules.append(Rule(middle, y0, middle, y1))
 
 
-def _add_rectangle(
-    rules: list[Rule], fills: list[Fill], box: tuple[float, float, float, float], *, strokes: bool, color: int | None
-) -> None:
+def _add_rectangle(rules: list[Rule], fills: list[Fill], box: Corners, *, strokes: bool, color: int | None) -> None:
     """Turn a rectangle into one rule (thin), four rules (stroked) or a fill (painted); stroked and painted: both."""
     x0, y0, x1, y1 = box
     if min(x1 - x0, y1 - y0) <= load_tables().drawings.thin_pt:

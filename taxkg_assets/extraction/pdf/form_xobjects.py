@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Any
 
 from taxkg_assets.extraction.pdf.content_stream import with_content_stream
-from taxkg_assets.extraction.pdf.geometry import Box
+from taxkg_assets.extraction.pdf.geometry import Corners
 from taxkg_assets.extraction.pdf.occluders import Occluder
 from taxkg_assets.extraction.pdf.paint_log import read_paint_log, read_printed_text
 from taxkg_assets.extraction.pdf.paint_order import PaintOrder
@@ -39,7 +39,7 @@ class FormXObjects:
         self.order = PaintOrder((), ())
 
     def print_what_they_say(self, *, flags: int) -> bool:
-        """Decide whether all of their letters can be seen.
+        """Return whether all of their letters can be seen.
 
         Args:
             flags: MuPDF's flags with which printed text is read.
@@ -47,8 +47,8 @@ class FormXObjects:
         return are_same_letters(self._said.extractText(), read_printed_text(self.display_list, flags=flags))
 
     @cached_property
-    def boxes(self) -> frozenset[Box]:
-        """The rectangles of their spans, as they are among the spans of the page."""
+    def boxes(self) -> frozenset[Corners]:
+        """Return the rectangles of their spans, as they are among the spans of the page."""
         blocks = self._said.extractDICT()["blocks"]
         return frozenset(span["bbox"] for block in blocks for line in block["lines"] for span in line["spans"])
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-Box = tuple[float, float, float, float]
-"""x0, y0, x1, y1 in points. A plain tuple: a page has tens of thousands, and MuPDF and numpy take them as they are."""
+Corners = tuple[float, float, float, float]
+"""A rectangle: x0, y0, x1, y1 in points. A plain tuple: a page has tens of thousands, and MuPDF and numpy take them."""
 Floats = npt.NDArray[np.float64]
 # Number of pairs that are compared at once.
 CELLS = 200_000
@@ -50,7 +50,7 @@ def find_intersections(boxes: Floats, others: Floats, may_meet: npt.NDArray[np.b
     return ours, theirs, areas
 
 
-def are_inside(boxes: Floats, outer: Sequence[Box]) -> npt.NDArray[np.bool_]:
+def are_inside(boxes: Floats, outer: Sequence[Corners]) -> npt.NDArray[np.bool_]:
     """Return whether the middle of each rectangle is in one of others.
 
     Args:

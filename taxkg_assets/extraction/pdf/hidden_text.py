@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from taxkg_assets.extraction.pdf.geometry import Box
+from taxkg_assets.extraction.pdf.geometry import Corners
 
 TINY, OFF_PAGE, UNPAINTED, GROUND, COVERED, CLIPPED, REPLACED, PRINTED = (
     "tiny",
@@ -26,5 +26,5 @@ class HiddenText:
     page: int
     kind: str
     text: str
-    box: Box
+    box: Corners
     is_order: bool = False

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from taxkg_assets.extraction.pdf.geometry import Corners
 from taxkg_assets.extraction.pdf.library import pymupdf
 from taxkg_assets.extraction.pdf.navigation import Bookmark, Destination, LinkArea, Navigation, Place
 from taxkg_assets.extraction.pdf.sanitize import find_plain_text
@@ -55,7 +56,12 @@ class NavigationReader:
         self._length: int = document.xref_length()
 
     def read_areas(self, page: Any, *, number: int) -> None:
-        """Read the link areas of an open page."""
+        """Read the link areas of an open page.
+
+        Args:
+            page: Open page of MuPDF.
+            number: 1-based number of the page.
+        """
         document, xref = self._document, page.xref
         self._numbers[xref] = number
         matrix = page.transformation_matrix
@@ -79,7 +85,11 @@ class NavigationReader:
                 self._areas.append(area)
 
     def finish(self) -> Navigation:
-        """Read the names and bookmarks, and give all that was found."""
+        """Read the names and bookmarks, and give all that was found.
+
+        Returns:
+            Links, names and bookmarks of the document.
+        """
         destinations = tuple(self._read_destinations())
         bookmarks = tuple(self._read_bookmarks())
         areas = tuple(self._find_places())
@@ -137,7 +147,7 @@ class NavigationReader:
             else:
                 self._say(f"A link on page {area.page} has no target page in this file.")
 
-    def _read_box(self, rect: list[Any], page: int) -> tuple[float, float, float, float] | None:
+    def _read_box(self, rect: list[Any], page: int) -> Corners | None:
         """Bring the rectangle of an annotation to its page as shown; None where it has no area."""
         if len(rect) != 4 or not all(isinstance(value, (int, float)) for value in rect):
             return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from taxkg_assets.extraction.pdf.geometry import Box
+from taxkg_assets.extraction.pdf.geometry import Corners
 
 NAMED_PART, SLIT, MASK = "Do", "slit", "mask"
 
@@ -14,5 +14,5 @@ class Occluder:
     """A filled path or a broad line that may lie over text, or under it: place in the order of painting, rectangle."""
 
     order: int
-    box: Box
+    box: Corners
     color: int

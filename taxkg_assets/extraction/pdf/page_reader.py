@@ -12,6 +12,7 @@ from taxkg_assets.extraction.pdf.content_stream import strip_mcids, strip_text_o
 from taxkg_assets.extraction.pdf.drawings import read_drawings, read_painters
 from taxkg_assets.extraction.pdf.form_widgets import read_widgets
 from taxkg_assets.extraction.pdf.form_xobjects import FormXObjects
+from taxkg_assets.extraction.pdf.geometry import Corners
 from taxkg_assets.extraction.pdf.hidden_text import COVERED, OFF_PAGE, UNPAINTED, HiddenText
 from taxkg_assets.extraction.pdf.library import pymupdf
 from taxkg_assets.extraction.pdf.model import Fill, Page, Rule, Span, Widget
@@ -28,9 +29,9 @@ from taxkg_assets.extraction.pdf.tag_policy import TagPolicy
 from taxkg_assets.extraction.pdf.tags import Tag, flatten_tags
 from taxkg_assets.extraction.pdf.text_direction import find_sideways
 from taxkg_assets.extraction.pdf.visibility import FAR_PT, Background, VisibilityChecker
-from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.models.roles import load_roles
 
-Turn = Callable[[Sequence[float]], tuple[float, float, float, float]]
+Turn = Callable[[Sequence[float]], Corners]
 Shape = TypeVar("Shape", Rule, Fill)
 
 # PyMuPDF carries no complete type annotations.
@@ -181,7 +182,7 @@ def _turn_of(page: Any) -> Turn:
     """Give the function that turns a rectangle of a rotated page into the page as it is shown."""
     matrix = page.rotation_matrix
 
-    def turn(box: Sequence[float]) -> tuple[float, float, float, float]:
+    def turn(box: Sequence[float]) -> Corners:
         shown = _MUPDF.Rect(*box) * matrix
         return shown.x0, shown.y0, shown.x1, shown.y1
 
@@ -272,5 +273,5 @@ def _find_mismatches(
 @lru_cache(maxsize=1024)
 def _type_of(font: str, size: float, flags: int) -> tuple[str, float, bool, bool]:
     """Tell font, size, weight and slant: a page repeats a few of them hundreds of times."""
-    is_bold = bool(flags & 16) or any(rule.pattern.search(font) for rule in load_rules("roles", "bold_fonts"))
+    is_bold = bool(flags & 16) or load_roles().bold_fonts.matches(font)
     return intern(font), round(size, 2), is_bold, bool(flags & 2)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from taxkg_assets.extraction.pdf.geometry import Box
+from taxkg_assets.extraction.pdf.geometry import Corners
 from taxkg_assets.extraction.pdf.library import pymupdf
 
 _MUPDF: Any = pymupdf.mupdf
@@ -18,10 +18,10 @@ _PAINTERS = (
     *("fill_shade", "fill_image", "fill_image_mask"),
 )
 # What is drawn besides text and pictures is counted; its rectangle is read with the drawings.
-_UNMEASURED: Box = (0.0, 0.0, 0.0, 0.0)
+_UNMEASURED: Corners = (0.0, 0.0, 0.0, 0.0)
 
 
-def read_paint_log(display_list: Any) -> list[tuple[str, Box]]:
+def read_paint_log(display_list: Any) -> list[tuple[str, Corners]]:
     """Read what is painted, in order: kinds as `Page.get_bboxlog` names them, rectangles of text and pictures.
 
     Args:
@@ -56,7 +56,7 @@ class _LogDevice(_MUPDF.FzDevice2):  # type: ignore[misc]
 
     def __init__(self) -> None:
         super().__init__()
-        self.log: list[tuple[str, Box]] = []
+        self.log: list[tuple[str, Corners]] = []
         for name in _PAINTERS:
             getattr(self, f"use_virtual_{name}")()
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from taxkg_assets.extraction.pdf.geometry import CELLS, Box, Floats, find_areas, find_shared_areas
+from taxkg_assets.extraction.pdf.geometry import CELLS, Corners, Floats, find_areas, find_shared_areas
 
 _LEAST_AREA = 1e-6
 
@@ -17,12 +17,20 @@ _LEAST_AREA = 1e-6
 class PaintOrder:
     """The texts of a page, and what may lie over them: place in the order of painting, rectangle, is it a picture."""
 
-    written: Sequence[tuple[int, Box]]
-    painted: Sequence[tuple[int, Box, bool]]
+    written: Sequence[tuple[int, Corners]]
+    painted: Sequence[tuple[int, Corners, bool]]
 
     @classmethod
-    def read(cls, log: Sequence[tuple[str, Box]], occluders: Sequence[tuple[int, Box]]) -> PaintOrder:
-        """Take a log of painting, and solid paths with their places in it."""
+    def read(cls, log: Sequence[tuple[str, Corners]], occluders: Sequence[tuple[int, Corners]]) -> PaintOrder:
+        """Take a log of painting, and solid paths with their places in it.
+
+        Args:
+            log: Operation and rectangle of each thing that is painted, in order.
+            occluders: Place in the log and rectangle of each solid path.
+
+        Returns:
+            The order of painting.
+        """
         written = [(order, box) for order, (kind, box) in enumerate(log) if kind.endswith("-text")]
         images = [(order, box, True) for order, (kind, box) in enumerate(log) if kind == "fill-image"]
         return cls(written, [*images, *((order, box, False) for order, box in occluders)])

@@ -15,15 +15,14 @@ from typing import Any
 
 import polars as pl
 
-from taxkg_assets.extraction.pdf.geometry import Box
+from taxkg_assets.extraction.pdf.geometry import Corners
 from taxkg_assets.extraction.pdf.hidden_text import PRINTED, HiddenText
 from taxkg_assets.extraction.regex_prefilter import open_screen
-from taxkg_assets.rules.loader import Rule, load_rules
+from taxkg_assets.rules.loader import Rule
 from taxkg_assets.rules.models.hidden_text import load_hidden_text
 
 # Letters that no font shows, made to carry plain ones unseen.
 _TAGS = {0xE0000 + code: code for code in range(0x20, 0x7F)}
-_ORDERS = (("hidden_text", "orders"),)
 _STRANGE = re.compile(r"[^\x00-\x7f]")
 # From here on there are letters that join what is before them.
 _FIRST_JOINING = 0x300
@@ -42,7 +41,7 @@ def find_rows(found: Iterable[HiddenText]) -> list[HiddenText]:
         Texts to report, prompt injections first.
     """
     rules = load_hidden_text()
-    marks = load_rules("hidden_text", "proof_marks")
+    marks = load_hidden_text().proof_marks
     kept = [row for row in found if not any(mark.pattern.search(row.text) for mark in marks)]
     rows: list[HiddenText] = []
     for _, group in groupby(kept, key=lambda row: (row.page, row.kind)):
@@ -66,11 +65,12 @@ def find_printed_injections(pages: Sequence[tuple[int, Sequence[Any]]]) -> list[
         Blocks that do so, or else the whole pages that do.
     """
     plain = [_unmask(" ".join([span.text for span in spans])) for _, spans in pages]
-    screen = open_screen(_ORDERS)
+    orders = load_hidden_text().orders
+    screen = open_screen((orders,))
     found: list[HiddenText] = []
     spaced = _may_be_spaced(plain)
     for (page, spans), text, rule_words, may_be in zip(pages, plain, screen.read(plain), spaced, strict=True):
-        if not _has_injection(text, rules=screen.find_rules(_ORDERS[0], rule_words), may_be_spaced=may_be):
+        if not _has_injection(text, rules=screen.find_rules(orders, rule_words), may_be_spaced=may_be):
             continue
         blocks = [list(group) for _, group in groupby(spans, key=lambda span: span.block_ix)]
         injected: list[Sequence[Any]] = [
@@ -89,9 +89,7 @@ def _tell(spans: Sequence[Any], *, page: int) -> HiddenText:
 def reads_as_injection(text: str) -> bool:
     """Whether a text addresses a program that reads it, not a person; also where it is written to be missed."""
     plain = _unmask(text)
-    small = plain.lower()
-    rules = [rule for rule in load_rules(*_ORDERS[0]) if rule.may_match(small)]
-    return _has_injection(plain, rules=rules, may_be_spaced=True)
+    return _has_injection(plain, rules=load_hidden_text().orders.find_usable(plain), may_be_spaced=True)
 
 
 def _may_be_spaced(texts: Sequence[str]) -> list[bool]:
@@ -108,7 +106,7 @@ def _has_injection(plain: str, *, rules: Iterable[Rule], may_be_spaced: bool) ->
         return False
     for run in _SPACED.finditer(plain.lower()):
         letters = "".join(run[0].split())
-        if any(rule.pattern.search(letters) for rule in load_rules("hidden_text", "spaced_orders")):
+        if load_hidden_text().spaced_orders.matches(letters):
             return True
     return False
 
@@ -144,11 +142,11 @@ def _lookalikes() -> dict[int, str]:
 def _excerpt(text: str) -> str:
     """The words around the order, or the first ones."""
     most = load_hidden_text().most_characters
-    found = (rule.pattern.search(text) for rule in load_rules("hidden_text", "orders"))
+    found = (rule.pattern.search(text) for rule in load_hidden_text().orders)
     start = max(0, min((match.start() for match in found if match), default=0) - most // 6)
     return text[start : start + most]
 
 
-def _around(rows: Sequence[HiddenText]) -> Box:
+def _around(rows: Sequence[HiddenText]) -> Corners:
     xs, ys, us, vs = zip(*(row.box for row in rows), strict=True)
     return min(xs), min(ys), max(us), max(vs)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from taxkg_assets.extraction.pdf.geometry import Box
+from taxkg_assets.extraction.pdf.geometry import Corners
 from taxkg_assets.extraction.pdf.hidden_text import CLIPPED, REPLACED
 from taxkg_assets.extraction.pdf.tags import flatten_tags
 
@@ -41,7 +41,7 @@ class _Letters:
         self._x, self._y = (boxes[:, 0] + boxes[:, 2]) / 2, (boxes[:, 1] + boxes[:, 3]) / 2
         self._is_left = np.ones(len(chars), dtype=bool)
 
-    def find_within(self, box: Box) -> Any:
+    def find_within(self, box: Corners) -> Any:
         """The places, in the order of the file, of those whose middle is in a rectangle."""
         x0, y0, x1, y1 = box
         return np.flatnonzero((x0 <= self._x) & (self._x <= x1) & (y0 <= self._y) & (self._y <= y1))

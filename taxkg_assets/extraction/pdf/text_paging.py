@@ -23,7 +23,7 @@ _AS_STORED: int = _MUPDF.TEXT_PRESERVE_LIGATURES | _MUPDF.TEXT_PRESERVE_WHITESPA
 def open_text_parts(data: bytes, *, open_text: Callable[[bytes], Any]) -> Iterator[tuple[Any, int]]:
     """Open the portions of a text in order.
 
-    A portion that cannot be cut for certain takes in all the rest.
+    Where it is not certain that a portion ends, it contains all that follows.
 
     Args:
         data: The text.

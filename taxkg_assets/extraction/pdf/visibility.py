@@ -21,7 +21,7 @@ import numpy.typing as npt
 from taxkg_assets.extraction.pdf.content_stream import with_content_stream
 from taxkg_assets.extraction.pdf.form_xobjects import FormXObjects
 from taxkg_assets.extraction.pdf.geometry import (
-    Box,
+    Corners,
     Floats,
     are_inside,
     find_area,
@@ -75,12 +75,23 @@ class VisibilityChecker:
         self._fills, self._occluders, self._has_images = background.fills, background.occluders, background.has_pictures
         self._width, self._height = width, height
         self._limits = load_hidden_text().limits
-        self._backgrounds: dict[int, list[Box]] = {}
-        self._boxes: Sequence[Box] = ()
+        self._backgrounds: dict[int, list[Corners]] = {}
+        self._boxes: Sequence[Corners] = ()
         self._drawn = 0
 
-    def find_reasons(self, raws: Sequence[dict[str, Any]], stored: Sequence[Box], *, shown: Sequence[Box]) -> list[str]:
-        """Why each span cannot be seen; empty if it can. `stored`, `shown`: its rectangle before and after a turn."""
+    def find_reasons(
+        self, raws: Sequence[dict[str, Any]], stored: Sequence[Corners], *, shown: Sequence[Corners]
+    ) -> list[str]:
+        """Why each span cannot be seen; empty if it can. `stored`, `shown`: its rectangle before and after a turn.
+
+        Args:
+            raws: Spans as MuPDF gives them.
+            stored: Rectangle of each before a turn of the page, in points.
+            shown: Rectangle of each after it, in points.
+
+        Returns:
+            One reason per span; empty for one that can be seen.
+        """
         if not raws:
             return []
         boxes = np.fromiter(chain.from_iterable(stored), dtype=float, count=4 * len(stored)).reshape(-1, 4)
@@ -142,7 +153,7 @@ class VisibilityChecker:
         found: list[int] = np.flatnonzero(is_doubtful).tolist()
         return found
 
-    def _find_reason(self, raw: dict[str, Any], shown: Box) -> str:
+    def _find_reason(self, raw: dict[str, Any], shown: Corners) -> str:
         x0, y0, x1, y1 = shown
         text, narrow = raw["text"], self._limits.narrow_pt
         across = min(x1 - x0, y1 - y0)
@@ -166,7 +177,13 @@ class VisibilityChecker:
         return bool(not flags & _FILLED_OR_STROKED or alpha < self._limits.clear_alpha)
 
     def is_scan_of(self, seen: Sequence[Any], unseen: Sequence[Any]) -> bool:
-        """Whether unseen spans are the reading of a picture that takes up the page, with next to no text painted."""
+        """Return whether unseen spans are the reading of a picture that takes up the page, with next to no text
+        painted.
+
+        Args:
+            seen: Visible spans.
+            unseen: Spans that cannot be seen.
+        """
         least = self._limits.scan_share * self._width * self._height
         if not any(find_area(picture) >= least for picture in self._pictures):
             return False
@@ -178,13 +195,13 @@ class VisibilityChecker:
             holds(picture, raw["bbox"]) for picture in self._pictures
         )
 
-    def _backgrounds_of(self, color: int) -> list[Box]:
+    def _backgrounds_of(self, color: int) -> list[Corners]:
         backgrounds = self._backgrounds.get(color)
         if backgrounds is None:
             backgrounds = self._backgrounds[color] = self._find_backgrounds(_brightness(color))
         return backgrounds
 
-    def _find_backgrounds(self, light: float) -> list[Box]:
+    def _find_backgrounds(self, light: float) -> list[Corners]:
         """Where text of a brightness may be lost: on shaded areas that are nearly as bright; if light, everywhere."""
         if light >= self._limits.light:
             return [_EVERYWHERE]
@@ -193,13 +210,13 @@ class VisibilityChecker:
         occluders = [occluder.box for occluder in self._occluders if abs(_brightness(occluder.color) - light) < near]
         return [*((fill.x0, fill.y0, fill.x1, fill.y1) for fill in fills), *occluders]
 
-    def _is_distinct(self, raw: dict[str, Any], shown: Box) -> bool:
+    def _is_distinct(self, raw: dict[str, Any], shown: Corners) -> bool:
         own, least = _brightness(raw["color"]), self._limits.contrast
         pixels = self._draw(shown)
         differing = len(pixels) - _count_like(pixels, own, most=least)
         return bool(pixels) and differing >= float(self._limits.ground_share) * len(pixels)
 
-    def _shows_own_color(self, raw: dict[str, Any], shown: Box) -> bool:
+    def _shows_own_color(self, raw: dict[str, Any], shown: Corners) -> bool:
         own, most = _brightness(raw["color"]), self._limits.contrast
         pixels = self._draw(shown)
         same = _count_like(pixels, own, most=most)
@@ -213,7 +230,7 @@ class VisibilityChecker:
         return is_shaded or bool(named - {NAMED_PART})
 
     @cached_property
-    def _pictures(self) -> list[Box]:
+    def _pictures(self) -> list[Corners]:
         return [box for kind, box in self._drawn_log if kind == "fill-image"] if self._has_images else []
 
     def _find_under(self, boxes: Floats) -> list[int]:
@@ -252,7 +269,7 @@ class VisibilityChecker:
                     found[ix] = True if is_hid and not self._has_clear_images else None
         return found
 
-    def _shows_ink(self, shown: Box) -> bool:
+    def _shows_ink(self, shown: Corners) -> bool:
         pixels = self._draw(shown)
         if not pixels:
             return False
@@ -261,16 +278,16 @@ class VisibilityChecker:
         return bool(differing >= self._limits.ink_share * len(pixels))
 
     @cached_property
-    def _log(self) -> list[tuple[str, Box]]:
+    def _log(self) -> list[tuple[str, Corners]]:
         """What was painted, in order."""
         if not self._page.rotation:
             log = read_paint_log(self._drawing)
             if self._counts_covers(log):
                 return log
-        found: list[tuple[str, Box]] = self._page.get_bboxlog()
+        found: list[tuple[str, Corners]] = self._page.get_bboxlog()
         return found
 
-    def _counts_covers(self, log: Sequence[tuple[str, Box]]) -> bool:
+    def _counts_covers(self, log: Sequence[tuple[str, Corners]]) -> bool:
         """Whether occluders have the places in a log that they were counted with: it may lack what has no area."""
         is_wordless = self._background.wordless is not None
         kinds = [kind for kind, _ in log if not is_wordless or not kind.endswith("-text")]
@@ -279,18 +296,22 @@ class VisibilityChecker:
         )
 
     def read_printed_text(self, flags: int) -> str | None:
-        """What the glyphs of the page print, in short; None where a turned page would be read otherwise."""
+        """Return what the glyphs of the page print, in short; None where a turned page would be read otherwise.
+
+        Args:
+            flags: MuPDF's flags with which the text is read.
+        """
         return None if self._page.rotation else read_printed_text(self._drawing, flags=flags)
 
     @cached_property
-    def _drawn_log(self) -> list[tuple[str, Box]]:
+    def _drawn_log(self) -> list[tuple[str, Corners]]:
         """What was painted besides text, in order; where words can be left out that takes a fraction of the time."""
         if self._background.wordless is None:
             return [row for row in self._log if not row[0].endswith("-text")]
         if self._background.xobjects is not None:
             return self._background.xobjects.log
         with with_content_stream(self._page, self._background.wordless):
-            found: list[tuple[str, Box]] = self._page.get_bboxlog()
+            found: list[tuple[str, Corners]] = self._page.get_bboxlog()
         return found
 
     @cached_property
@@ -305,7 +326,7 @@ class VisibilityChecker:
         """Whether a picture of the page has a mask, so that what is under it may show."""
         return any(image[1] for image in self._page.get_images())
 
-    def _draw(self, shown: Box) -> bytes:
+    def _draw(self, shown: Corners) -> bytes:
         """The brightness of the pixels of a rectangle."""
         x0, y0, x1, y1 = max(0.0, shown[0]), max(0.0, shown[1]), min(self._width, shown[2]), min(self._height, shown[3])
         if x1 <= x0 or y1 <= y0:
@@ -325,7 +346,7 @@ class VisibilityChecker:
         samples, width = _gray(self._drawing, zoom=zoom, clip=None)
         return samples, width, width / self._width
 
-    def _find_drawing(self, shown: Box) -> Any:
+    def _find_drawing(self, shown: Corners) -> Any:
         """Find what has to be drawn to see a rectangle: for a word of an XObject the page without its own words."""
         xobjects = self._background.xobjects
         if xobjects is None or shown not in xobjects.boxes or self._boxes.count(shown) > 1:
@@ -345,7 +366,7 @@ class VisibilityChecker:
         return self._page.get_displaylist()
 
 
-def _gray(drawing: Any, *, zoom: float, clip: Box | None) -> tuple[bytes, int]:
+def _gray(drawing: Any, *, zoom: float, clip: Corners | None) -> tuple[bytes, int]:
     """A page, or a rectangle of it, as one byte of brightness a pixel; and the pixels of a row."""
     scale = max(1, round(72 * zoom)) / 72
     drawn = drawing.get_pixmap(matrix=_MUPDF.Matrix(scale, scale), clip=clip, colorspace=_MUPDF.csGRAY, alpha=False)

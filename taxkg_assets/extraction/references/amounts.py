@@ -9,7 +9,6 @@ from taxkg_assets.extraction.references.clause_view import (
     View,
     find_lead_verb,
     is_label,
-    matches,
 )
 from taxkg_assets.extraction.references.list_leads import denies, keeps_out
 from taxkg_assets.extraction.references.predicates import (
@@ -28,7 +27,7 @@ from taxkg_assets.extraction.references.predicates import (
     Predicate,
     read_predicates,
 )
-from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.models.relations import load_relations
 
 
 def read_source(view: View) -> Relation | None:
@@ -59,7 +58,7 @@ def read_source(view: View) -> Relation | None:
     is_included = kind in ("box", "line") and any(one.mood == MODIFIER and one.word == "included" for one in view.verbs)
     if is_included and view.mentioned.holds_amount and not view.mentioned.lead:
         return Relation("portion_of", "positive", "amount_included_in")
-    is_equal = verb is None and matches("equations", view.before)
+    is_equal = verb is None and load_relations().equations.matches(view.before)
     is_taken = is_equal or (verb is None and is_label(view)) or (verb is not None and _takes_in(verb))
     return Relation("includes", "positive", "amount_from_target") if is_taken else None
 
@@ -82,16 +81,16 @@ def _find_source(view: View) -> tuple[bool, Predicate | None] | None:
     """Decide whether the words before the target name an amount in it: taken off or not, and the participle."""
     last = view.verbs[-1] if view.verbs else None
     is_description = last is not None and last.mood in (MODIFIER, FACT) and last.sense in (PLACE, COMPUTE, DO)
-    if last is not None and is_description and matches("source_prepositions", view.before[last.end :]):
+    if last is not None and is_description and load_relations().source_prepositions.matches(view.before[last.end :]):
         return False, last
     is_placed = _is_placed(view)
     near = view.near
     small = near.lower()
-    for rule in load_rules("relations", "sources"):
-        if rule.extra.get("not_after_place") and is_placed:
+    for rule in load_relations().sources:
+        if rule.not_after_place and is_placed:
             continue
         if rule.may_match(small) and rule.pattern.search(near):
-            return rule.extra["is_taken_off"], None
+            return rule.is_taken_off, None
     return None
 
 
@@ -103,7 +102,7 @@ def _is_placed(view: View) -> bool:
 
 def _goes_elsewhere(view: View) -> bool:
     """Decide whether the clause carries the amount to a place that is not the owner."""
-    return matches("other_places", view.before) or matches("other_places_after", view.after)
+    return load_relations().other_places.matches(view.before) or load_relations().other_places_after.matches(view.after)
 
 
 def _read_lead_mood(view: View) -> str:
@@ -123,15 +122,17 @@ def read_law_name(view: View) -> Relation | None:
     Returns:
         The relation; None if the clause states none.
     """
-    if view.mentioned.kind not in ("irc_section", "statute_section") or matches("authorities", view.clause):
+    if view.mentioned.kind not in ("irc_section", "statute_section") or load_relations().authorities.matches(
+        view.clause
+    ):
         return None
-    if matches("other_places", view.before):
+    if load_relations().other_places.matches(view.before):
         return None
     verb = view.governing
     lead_mood = _read_lead_mood(view)
     if not (view.mentioned.holds_amount or lead_mood):
         return None
-    if verb is None and _is_placed_after(view) and not matches("statements", view.before):
+    if verb is None and _is_placed_after(view) and not load_relations().statements.matches(view.before):
         mood = DUTY
     elif verb is None:
         if not is_label(view) or not (lead_mood or view.mentioned.holds_amount):
@@ -187,15 +188,15 @@ def read_destination(view: View) -> Relation | None:
 def _is_whole(verb: Predicate, said: str, *, after: str) -> bool:
     """Decide whether what is put somewhere is the owner's amount; its name may follow the place."""
     if _is_part_of(verb):
-        return not matches("partial_amounts", said)
-    if verb.is_passive or not matches("bare_places", said):
-        return matches("whole_amounts", said)
-    return matches("nothing_more", after) or matches("whole_amounts", after)
+        return not load_relations().partial_amounts.matches(said)
+    if verb.is_passive or not load_relations().bare_places.matches(said):
+        return load_relations().whole_amounts.matches(said)
+    return load_relations().nothing_more.matches(after) or load_relations().whole_amounts.matches(after)
 
 
 def _find_fronted(view: View) -> tuple[Predicate, str] | None:
     """Read a destination that is before its verb: `in box 14, enter the code`."""
-    if not matches("fronted", view.before):
+    if not load_relations().fronted.matches(view.before):
         return None
     verbs = [verb for verb in read_predicates(view.after) if verb.mood in FINITE]
     if not verbs or verbs[0].sense not in (PLACE, DO, COMPUTE):
@@ -205,16 +206,18 @@ def _find_fronted(view: View) -> tuple[Predicate, str] | None:
 
 def _find_destination(view: View) -> tuple[Predicate | None, str]:
     """Find the verb whose place is the target, and the words that name what is put there."""
-    if view.mentioned.kind in (*LAW_KINDS, "url") or not matches("destinations", view.near):
+    if view.mentioned.kind in (*LAW_KINDS, "url") or not load_relations().destinations.matches(view.near):
         return None, ""
     verb = next((one for one in reversed(view.verbs) if one.mood in (*FINITE, PURPOSE)), None)
     last = view.verbs[-1] if view.verbs else None
     if verb is None or last is None or verb.sense not in (PLACE, DO, COMPUTE):
         return None, ""
     is_described = (
-        last.mood == MODIFIER and not _is_part_of(verb) and matches("source_prepositions", view.before[last.end :])
+        last.mood == MODIFIER
+        and not _is_part_of(verb)
+        and load_relations().source_prepositions.matches(view.before[last.end :])
     )
-    if is_described or (not _is_part_of(verb) and matches("described_places", view.before[verb.end :])):
+    if is_described or (not _is_part_of(verb) and load_relations().described_places.matches(view.before[verb.end :])):
         return None, ""
     said = view.before[: verb.head_end] if verb.is_passive else view.before[verb.end :]
     return verb, said

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from taxkg_assets.extraction.references.clauses import open_clause_screen
 from taxkg_assets.extraction.references.predicates import FINITE, PLACE, Predicate, read_predicates
-from taxkg_assets.rules.anchored_search import matches_any
 from taxkg_assets.rules.confidence import read_confidence
-from taxkg_assets.rules.models.relations import load_relations
+from taxkg_assets.rules.families import RuleList
+from taxkg_assets.rules.models.relations import Cue, load_relations
 
 AMOUNT_KINDS = ("box", "line", "form", "irc_section", "statute_section", "section")
 LAW_KINDS = ("irc_section", "statute_section", "regulation", "notice_or_ruling")
@@ -90,45 +90,34 @@ class View:
         return next((verb for verb in reversed(self.verbs) if verb.mood in FINITE), None)
 
 
-def match_cue(group: str, view: View) -> Relation | None:
-    """Find the first cue of a group of `SCREENED` that the clause or the sentence shows.
+def match_cue(cues: RuleList[Cue], view: View) -> Relation | None:
+    """Find the first of some cues that the clause or the sentence shows.
 
     Args:
-        group: Group of `rules/relations.yaml`.
+        cues: List of `rules/relations.yaml` that `open_clause_screen` holds.
         view: Clause around the mention.
 
     Returns:
         The relation of the cue; None if none matches.
     """
-    rules = open_clause_screen().find_rules(("relations", group), view.rule_words)
+    rules = open_clause_screen().find_rules(cues, view.rule_words)
     if not rules:
         return None
     clause = view.clause
     small_clause, small_sentence = clause.lower(), view.sentence.lower()
     for rule in rules:
-        extra = rule.extra
-        is_clause = extra.get("scope", "clause") == "clause"
+        is_clause = rule.scope == "clause"
         if not rule.may_match(small_clause if is_clause else small_sentence):
             continue
-        if extra.get("needs_amount") and not view.mentioned.holds_amount:
+        if rule.needs_amount and not view.mentioned.holds_amount:
             continue
-        if "named" in extra and not matches(extra["named"], view.mentioned.name):
+        if rule.needs_class and not load_relations().names_of_classes.matches(view.mentioned.name):
             continue
-        if "kinds" in extra and view.mentioned.kind not in extra["kinds"]:
+        if rule.kinds and view.mentioned.kind not in rule.kinds:
             continue
         if rule.pattern.search(clause if is_clause else view.sentence):
-            return Relation(extra["relation"], extra["polarity"], rule.id)
+            return Relation(rule.relation, rule.polarity, rule.id)
     return None
-
-
-def matches(group: str, text: str) -> bool:
-    """Return whether a text contains a match of any pattern in a group of the relation rules.
-
-    Args:
-        group: Name of the list of rules.
-        text: Text to test.
-    """
-    return matches_any("relations", group, text)
 
 
 def is_label(view: View) -> bool:
@@ -139,7 +128,7 @@ def is_label(view: View) -> bool:
     """
     verbs = read_predicates(f"{view.before}X{view.after}")
     follows = any(verb.mood in FINITE and verb.sense != PLACE and verb.start > len(view.before) for verb in verbs)
-    return not follows and not matches("statements", view.clause)
+    return not follows and not load_relations().statements.matches(view.clause)
 
 
 def find_lead_verb(lead: str) -> Predicate | None:
@@ -151,6 +140,6 @@ def find_lead_verb(lead: str) -> Predicate | None:
     Returns:
         Its verb; None if it introduces no list.
     """
-    if not lead or not matches("list_leads", lead):
+    if not lead or not load_relations().list_leads.matches(lead):
         return None
     return next((verb for verb in reversed(read_predicates(lead)) if verb.mood in FINITE), None)

@@ -12,25 +12,14 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 
-from taxkg_assets.extraction.regex_prefilter import Screen, open_screen
-from taxkg_assets.rules.loader import Rule, load_rules
+from taxkg_assets.extraction.regex_prefilter import Screen
+from taxkg_assets.rules.families import RuleList
+from taxkg_assets.rules.loader import Rule
 from taxkg_assets.rules.models.polarity import load_polarity
+from taxkg_assets.rules.models.relations import load_relations
 
 _PARENTHESIS = re.compile(r"\s*\((?!\w{1,3}\))[^()]*\)")
 _BRACKET = re.compile(r"[()]")
-SCREENED = (
-    ("polarity", "clause_ends"),
-    ("polarity", "subordinate"),
-    ("polarity", "main_clause_starts"),
-    ("polarity", "inserted_clause_ends"),
-    ("polarity", "trailing_clause_ends"),
-    ("polarity", "coordinate"),
-    ("relations", "cues"),
-    ("relations", "leading_conditions"),
-    ("relations", "subjects"),
-    ("relations", "duties"),
-)
-"""Rules that are tried on every sentence with a mention."""
 MAIN, CONDITION, ASIDE = "main", "condition", "aside"
 
 
@@ -60,12 +49,26 @@ class _Break:
 
 @cache
 def open_clause_screen() -> Screen:
-    """Open the screen of `SCREENED`; a caller keeps it, because a look-up by its groups takes as long as a test.
+    """Open the screen of the rules that are tried on every sentence with a mention.
 
     Returns:
-        The screen.
+        The screen; a caller keeps it.
     """
-    return open_screen(SCREENED)
+    polarity, relations = load_polarity(), load_relations()
+    return Screen(
+        (
+            polarity.clause_ends,
+            polarity.subordinate,
+            polarity.main_clause_starts,
+            polarity.inserted_clause_ends,
+            polarity.trailing_clause_ends,
+            polarity.coordinate,
+            relations.cues,
+            relations.leading_conditions,
+            relations.subjects,
+            relations.duties,
+        )
+    )
 
 
 def without_parentheses(text: str) -> str:
@@ -90,7 +93,7 @@ def without_ellipses(text: str) -> str:
         The rest.
     """
     small = text.lower()
-    for rule in load_rules("polarity", "elliptical"):
+    for rule in load_polarity().elliptical:
         if rule.may_match(small):
             text = rule.pattern.sub(" ", text)
     return text
@@ -177,34 +180,34 @@ def _may_open(rule_id: str, said: str) -> bool:
 
 
 def _find_breaks(sentence: str, *, rule_words: int) -> Iterator[_Break]:
-    for _, match in _match_all("clause_ends", sentence, rule_words=rule_words):
+    rules = load_polarity()
+    for _, match in _match_all(rules.clause_ends, sentence, rule_words=rule_words):
         yield _Break(match.end(), match.start(), MAIN)
-    subordinate = _match_all("subordinate", sentence, rule_words=rule_words)
+    subordinate = _match_all(rules.subordinate, sentence, rule_words=rule_words)
     for rule, match in subordinate:
-        is_complement = any(
-            ask.pattern.search(sentence[: match.start()]) for ask in load_rules("polarity", "complements")
-        )
+        is_complement = any(ask.pattern.search(sentence[: match.start()]) for ask in rules.complements)
         kind = ASIDE if is_complement or rule.id == ASIDE else CONDITION
         yield _Break(match.start(), match.start(), kind, is_after_comma=match[0].startswith((",", "—", ":")))
     # Where no clause is subordinate, none ends: most sentences are spared the dearest patterns.
-    for group in ("main_clause_starts", "inserted_clause_ends", "trailing_clause_ends") if subordinate else ():
-        for rule, match in _match_all(group, sentence, rule_words=rule_words):
-            yield _Break(match.end(), match.start(), group, rule_id=rule.id)
-    for rule, match in _match_all("coordinate", sentence, rule_words=rule_words):
+    ends = (rules.main_clause_starts, rules.inserted_clause_ends, rules.trailing_clause_ends)
+    for breaking in ends if subordinate else ():
+        for rule, match in _match_all(breaking, sentence, rule_words=rule_words):
+            yield _Break(match.end(), match.start(), breaking.group, rule_id=rule.id)
+    for rule, match in _match_all(rules.coordinate, sentence, rule_words=rule_words):
         yield _Break(match.end(), match.start(), rule.id)
 
 
-def _match_all(group: str, sentence: str, *, rule_words: int) -> list[tuple[Rule, re.Match[str]]]:
-    rules = open_clause_screen().find_rules(("polarity", group), rule_words)
-    # Of most groups no rule can match.
-    return [(rule, match) for rule in rules for match in rule.pattern.finditer(sentence)] if rules else []
+def _match_all(rules: RuleList[Rule], sentence: str, *, rule_words: int) -> list[tuple[Rule, re.Match[str]]]:
+    usable = open_clause_screen().find_rules(rules, rule_words)
+    # Of most lists no rule can match.
+    return [(rule, match) for rule in usable for match in rule.pattern.finditer(sentence)] if usable else []
 
 
 def _has_verb(said: str) -> bool:
     """Decide whether a clause, as far as it goes, has its verb; that many words contain one that is not in the list."""
     if len(said.split()) >= load_polarity().surely_with_verb_words:
         return True
-    orders = next(rule for rule in load_rules("polarity", "main_clause_starts") if rule.id == "order")
+    orders = load_polarity().main_clause_starts.order
     return _finite().search(said) is not None or orders.pattern.match(", " + said.strip()) is not None
 
 
@@ -228,10 +231,10 @@ def is_negated(clause: str) -> bool:
         clause: Clause to test.
     """
     small = clause.lower()
-    negations = [rule for rule in load_rules("polarity", "negations") if rule.may_match(small)]
+    negations = [rule for rule in load_polarity().negations if rule.may_match(small)]
     if not negations:
         return False
-    for rule in load_rules("polarity", "weak_negations"):
+    for rule in load_polarity().weak_negations:
         clause = rule.pattern.sub(" ", clause)
     last = max((match.end() for rule in negations for match in rule.pattern.finditer(clause)), default=-1)
     return last > max((match.end() for match in _left_behind().finditer(clause)), default=-1)
@@ -260,5 +263,5 @@ def read_parenthesis(text: str, *, start: int, end: int) -> tuple[int, int] | No
         return None
     close = text.find(")", end)
     low, high = opened[-1] + 1, close if close >= 0 else len(text)
-    speaks = any(rule.pattern.match(text[low:high]) for rule in load_rules("polarity", "parentheses_that_speak"))
+    speaks = any(rule.pattern.match(text[low:high]) for rule in load_polarity().parentheses_that_speak)
     return (low, high) if speaks else None

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from taxkg_assets.extraction.references.mentions import Mention, is_put_into
-from taxkg_assets.rules.loader import find_rule, load_rules
+from taxkg_assets.rules.models.relations import load_relations
 
 _CONTAINED = ("box", "line", "section")
 _HOLDERS = ("form", "publication", "section", "url")
@@ -98,7 +98,7 @@ def _find_contained(groups: Sequence[list[Mention]], links: Sequence[str], *, at
 def _read_link(text: str, before: Mention, after: Mention) -> str:
     """Decide how two neighboring mentions hang together: `and`, `contained_in`, `holds`, or not at all."""
     between = text[max(before.group[1], before.end) : after.group[0]]
-    for rule in load_rules("relations", "links"):
+    for rule in load_relations().links:
         if rule.pattern.fullmatch(between) and _may_link(rule.id, text, before=before, after=after):
             return rule.id
     return ""
@@ -111,7 +111,7 @@ def _may_link(link: str, text: str, *, before: Mention, after: Mention) -> bool:
         )
         return (is_contained and not is_put_into(text, before, after)) or after.kind == "url"
     if link == "holds":
-        if find_rule("relations", "new_statements", "verb_follows").pattern.match(text, after.group[1]):
+        if load_relations().new_statements.verb_follows.pattern.match(text, after.group[1]):
             return False
         is_on_form = bool(after.target_form) and after.target_form == before.target.removeprefix("Form ")
         return before.kind in _HOLDERS and (is_on_form or (after.kind in _CONTAINED and before.kind != "url"))

@@ -12,7 +12,6 @@ from typing import Any
 import polars as pl
 
 from taxkg_assets.extraction.references.mentions import Mention
-from taxkg_assets.rules.loader import load_rules
 from taxkg_assets.rules.models.navigation import load_navigation
 
 RULE_ID = "link"
@@ -53,7 +52,14 @@ class LinkedTexts:
 
     @classmethod
     def collect(cls, links: pl.DataFrame | None) -> LinkedTexts:
-        """Collect the links of running text whose target is certain; entries of an index or contents are left out."""
+        """Collect the links of running text whose target is certain; entries of an index or contents are left out.
+
+        Args:
+            links: Rows of the table `links`; None for no links.
+
+        Returns:
+            Links by element.
+        """
         if links is None or links.is_empty():
             return cls()
         leads = pl.col("url").is_not_null() | (pl.col("kind").is_in(_LED) & pl.col("target_element_id").is_not_null())
@@ -64,7 +70,16 @@ class LinkedTexts:
         return cls(found)
 
     def add_mentions(self, element_id: str, mentions: list[Mention], *, text: str) -> list[Mention]:
-        """Add a mention for the words of each link that no rule names: of a place of the document, or of the web."""
+        """Add a mention for the words of each link that no rule names: of a place of the document, or of the web.
+
+        Args:
+            element_id: Element of the text.
+            mentions: Mentions that rules found.
+            text: Text of the element.
+
+        Returns:
+            All mentions.
+        """
         addresses = {_fold_address(mention.target) for mention in mentions if mention.kind == "url"}
         added: list[Mention] = []
         for words in self.by_element.get(element_id, ()):
@@ -80,7 +95,15 @@ class LinkedTexts:
         return sorted([*mentions, *added], key=lambda mention: (mention.start, mention.end, mention.target))
 
     def read_inside(self, element_id: str, mention: Mention) -> Mention:
-        """Read a law section as one of the document's own where the publisher's link leads inside the document."""
+        """Read a law section as one of the document's own where the publisher's link leads inside the document.
+
+        Args:
+            element_id: Element of the text.
+            mention: A mention.
+
+        Returns:
+            The mention, with kind and target of the document's section where a link covers it.
+        """
         if mention.kind != "irc_section":
             return mention
         words = self._find_covering(element_id, mention)
@@ -89,7 +112,15 @@ class LinkedTexts:
         return replace(mention, kind="section", target=mention.target.replace("IRC", "section", 1))
 
     def find_target(self, element_id: str, mention: Mention) -> dict[str, Any]:
-        """Give the columns that say where a mention leads; all of them empty where no link covers it."""
+        """Give the columns that say where a mention leads; all of them empty where no link covers it.
+
+        Args:
+            element_id: Element of the text.
+            mention: A mention.
+
+        Returns:
+            Columns of the table `references` by name.
+        """
         words = self._find_covering(element_id, mention)
         if words is None:
             return {"resolved_by": None, "target_url": None, **dict.fromkeys(_COLUMNS)}
@@ -132,4 +163,4 @@ def _fold_address(address: str) -> str:
 
 def _says_something(words: str) -> bool:
     """Decide whether words name a place: a page's number, or a word like `later`, does not."""
-    return not any(rule.pattern.search(words.strip()) for rule in load_rules("navigation", "nameless"))
+    return not load_navigation().nameless.matches(words.strip())

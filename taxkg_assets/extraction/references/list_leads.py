@@ -9,12 +9,11 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from taxkg_assets.extraction.references.clause_view import matches
 from taxkg_assets.extraction.references.clauses import MAIN, find_clauses, is_negated, without_parentheses
 from taxkg_assets.extraction.references.predicates import DUTY, FINITE, PLACE, read_predicates
 from taxkg_assets.extraction.regex_prefilter import ALL_WORDS
 from taxkg_assets.records import SectionRecord
-from taxkg_assets.rules.loader import find_rule
+from taxkg_assets.rules.models.relations import load_relations
 from taxkg_assets.rules.sentences import find_sentences
 
 _MARK = re.compile(r"^\s*(?:([^\w\s(])|\(?(?:(\d{1,3})|([ivx]{2,5})|([a-z])|([A-Z]))[.)])(?:\s|$)")
@@ -122,7 +121,7 @@ def introduces(sentence: str) -> bool:
     Args:
         sentence: The sentence.
     """
-    return matches("list_leads", sentence)
+    return load_relations().list_leads.matches(sentence)
 
 
 @lru_cache(maxsize=256)
@@ -132,7 +131,7 @@ def keeps_out(lead: str) -> bool:
     Args:
         lead: Sentence that leads the list.
     """
-    return introduces(lead) and matches("excluding_leads", lead)
+    return introduces(lead) and load_relations().excluding_leads.matches(lead)
 
 
 @lru_cache(maxsize=256)
@@ -155,7 +154,7 @@ def denies(lead: str) -> bool:
     first = next((verb for verb in read_predicates(said) if verb.mood in FINITE), None)
     is_order = first is not None and first.sense == PLACE and first.mood == DUTY
     # `Report all income that is not on another form, such as:` denies only what the items lack.
-    return not (is_order and matches("denied_descriptions", said))
+    return not (is_order and load_relations().denied_descriptions.matches(said))
 
 
 def carry_on(lead: str, item: str) -> str:
@@ -170,7 +169,7 @@ def carry_on(lead: str, item: str) -> str:
     """
     if not lead:
         return item
-    match = find_rule("relations", "open_leads", "auxiliary_at_end").pattern.search(lead)
+    match = load_relations().open_leads.auxiliary_at_end.pattern.search(lead)
     if match is None:
         return item
     mark = _MARK.match(item)

@@ -12,20 +12,25 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache, reduce
 from itertools import chain
 from operator import or_
-from typing import Any
+from typing import Any, TypeVar
 
 import polars as pl
 
 from taxkg_assets.extraction.references.number_lists import complete_item, expand_range, read_number
 from taxkg_assets.rules.confidence import read_confidence
-from taxkg_assets.rules.loader import Rule, find_rule, load_rules
-from taxkg_assets.rules.models.references import load_references
+from taxkg_assets.rules.families import RuleList
+from taxkg_assets.rules.loader import Rule
+from taxkg_assets.rules.models.references import Named, Titled, load_references
 
 _TITLED = ("lettered_part", "roman_part", "numbered_chapter", "see_title_in_publication")
 _FIRST_WORD = re.compile(r"(?<=\w)\W")
 _WORD_CONTINUES = re.compile(r"[\w-]")
 # The first letter is tested before what is before it: the engine then skips to capitals and digits.
 _CAPITALISED = re.compile(r"([A-Z0-9](?<![\w’'-].)\w*)[\w’'&-]*")
+
+_Titled = TypeVar("_Titled", bound=Titled)
+_RuleWithBits = tuple[_Titled, int, tuple[int, ...], re.Pattern[str] | None]
+"""A rule, the most telling group of its words, the others, and the shape of its matches."""
 
 
 # Not frozen, as a long booklet has thousands of them; never changed all the same.
@@ -80,23 +85,23 @@ def find_mentions(text: str, *, headings: Headings, rule_words: int | None = Non
         return []
     found: list[Mention] = list(headings.find_in(text, rule_words=rule_words))
     taken = [mention.group for mention in found]
-    for rule in _usable_rules("mentions", text, rule_words=rule_words):
+    for rule in _usable_rules(load_references().mentions, text, rule_words=rule_words):
         for mentions in _read_rule(text, rule):
             span = mentions[0].group
             if not any(start < span[1] and span[0] < end for start, end in taken):
                 taken.append(span)
                 found.extend(mentions)
-    for rule in _usable_rules("named_sections", text, rule_words=rule_words):
-        found.extend(_read_titles(text, rule, taken=taken))
+    for titled in _usable_rules(load_references().named_sections, text, rule_words=rule_words):
+        found.extend(_read_titles(text, titled, taken=taken))
     if not found:
         return found
     found.sort(key=lambda mention: (mention.start, mention.end, mention.target))
     return _attach_forms(text, found)
 
 
-def _usable_rules(group: str, text: str, *, rule_words: int) -> Iterator[Rule]:
+def _usable_rules(rules: RuleList[_Titled], text: str, *, rule_words: int) -> Iterator[_Titled]:
     """Find the rules that can match at all in a text: it holds their words, and something of their shape."""
-    for rule, first, others, shape in _rules_with_bits(group):
+    for rule, first, others, shape in _rules_with_bits(rules):
         if not rule_words & first:
             continue
         for words in others:
@@ -108,37 +113,27 @@ def _usable_rules(group: str, text: str, *, rule_words: int) -> Iterator[Rule]:
 
 
 @cache
-def _rules_with_bits(group: str) -> tuple[tuple[Rule, int, tuple[int, ...], re.Pattern[str] | None], ...]:
+def _rules_with_bits(rules: RuleList[_Titled]) -> tuple[_RuleWithBits[_Titled], ...]:
     """Give each rule with its groups of words as numbers, and the shape that every match has inside it."""
-    return tuple(
-        (rule, _number(first), tuple(map(_number, others)), shape)
-        for rule, (first, *others), shape in _rules_with_words(group)
-    )
+    return tuple((rule, *_bits_of(rule), re.compile(rule.shape) if rule.shape else None) for rule in rules)
 
 
-@cache
-def _rules_with_words(group: str) -> tuple[tuple[Rule, tuple[tuple[str, ...], ...], re.Pattern[str] | None], ...]:
-    """Give each rule with the groups of words that it needs, and the shape that every match has inside it."""
-    return tuple(
-        (rule, (tuple(rule.extra["words"]), *_telling_groups(rule)), _shape_of(rule))
-        for rule in load_rules("references", group)
-    )
+def _bits_of(rule: Titled) -> tuple[int, tuple[int, ...]]:
+    first, *others = map(_number, _words_of(rule))
+    return first, tuple(others)
 
 
-def _telling_groups(rule: Rule) -> list[tuple[str, ...]]:
+def _words_of(rule: Titled) -> tuple[tuple[str, ...], ...]:
+    """Give the groups of words that a rule needs, its own first."""
     least = load_references().telling_letters
-    return [words for words in rule.literal_groups if min(map(len, words)) >= least]
-
-
-def _shape_of(rule: Rule) -> re.Pattern[str] | None:
-    return re.compile(rule.extra["shape"]) if "shape" in rule.extra else None
+    return (tuple(rule.words), *(words for words in rule.literal_groups if min(map(len, words)) >= least))
 
 
 @cache
 def _word_bits() -> dict[str, int]:
     """Give each word of the rules its bit."""
-    groups = ("mentions", "named_sections")
-    needed = (words for group in groups for _, all_of, _ in _rules_with_words(group) for words in all_of)
+    rules = (*load_references().mentions, *load_references().named_sections)
+    needed = (words for rule in rules for words in _words_of(rule))
     return {word: 1 << ix for ix, word in enumerate(sorted(_cue_words().union(*needed)))}
 
 
@@ -150,7 +145,7 @@ def _number(words: Iterable[str]) -> int:
 @cache
 def _cue_words() -> frozenset[str]:
     """Give the words without which a text points at none of the document's headings."""
-    words = [rule.required_literals for rule in load_rules("references", "section_cues")]
+    words = [rule.required_literals for rule in load_references().section_cues]
     assert all(words), "a cue for headings matches without any word of its own"
     return frozenset(chain.from_iterable(words))
 
@@ -172,11 +167,19 @@ class Headings:
             rows.sort(key=lambda row: (-len(row[0]), row))
 
     def find_in(self, text: str, *, rule_words: int) -> Iterator[Mention]:
-        """Find headings that the text cites with a cue before or after them; `rule_words` are its words of rules."""
+        """Find headings that the text cites with a cue before or after them; `rule_words` are its words of rules.
+
+        Args:
+            text: The paragraph.
+            rule_words: Words of rules that it contains, as `find_rule_words` gives them.
+
+        Returns:
+            Mentions in the order of the text.
+        """
         if not rule_words & self._cues or self._openings.isdisjoint(_CAPITALISED.findall(text)):
             return
-        before = find_rule("references", "section_cues", "see_before")
-        after = find_rule("references", "section_cues", "place_after")
+        before = load_references().section_cues.see_before
+        after = load_references().section_cues.place_after
         last_end = -9
         flat = ""
         for word in _CAPITALISED.finditer(text):
@@ -225,9 +228,9 @@ def normalize_heading(heading: str) -> str:
     return text.rstrip(" .:?!-,")
 
 
-def _read_rule(text: str, rule: Rule) -> Iterator[list[Mention]]:
+def _read_rule(text: str, rule: Named) -> Iterator[list[Mention]]:
     """Read every place where one rule matches, its list and ranges expanded."""
-    more = _continuation(rule.extra["more"]) if "more" in rule.extra else None
+    more = _continuation(rule.more) if rule.more else None
     for match in rule.pattern.finditer(text):
         items = [(match["item"].strip(), match.start(), match.end())]
         end = match.end()
@@ -241,7 +244,7 @@ def _read_rule(text: str, rule: Rule) -> Iterator[list[Mention]]:
         named = {key: value for key, value in match.groupdict().items() if value and key != "item"}
         yield [
             Mention(
-                rule.extra["kind"],
+                rule.kind,
                 _build_target(rule, item, named),
                 start,
                 stop,
@@ -253,34 +256,21 @@ def _read_rule(text: str, rule: Rule) -> Iterator[list[Mention]]:
 
 
 @cache
-def context(rule_id: str) -> re.Pattern[str]:
-    """Return the pattern of a text next to a mention, such as the form that a schedule belongs to.
-
-    Args:
-        rule_id: Rule of `rules/references.yaml`.
-
-    Returns:
-        Compiled pattern.
-    """
-    return next(rule.pattern for rule in load_rules("references", "context") if rule.id == rule_id)
-
-
-@cache
 def _continuation(pattern: str) -> re.Pattern[str]:
     return re.compile(load_references().separators + pattern)
 
 
-def _build_target(rule: Rule, item: str, named: dict[str, str]) -> str:
+def _build_target(rule: Named, item: str, named: dict[str, str]) -> str:
     """Fill the rule's target template; spaces are single and a named act is called by its short name."""
     values: dict[str, Any] = {"of": "", **named, "item": item}
     if "act" in named:
         values["act"] = named.get("short") or re.sub(r"\s+of\s+\d{4}$", "", named["act"])
     if "series" in named:
-        values["series"] = rule.extra["short"].get(named["series"], named["series"])
-    target: str = rule.extra["target"]
+        values["series"] = rule.short.get(named["series"], named["series"])
+    target = rule.target
     if named.get("general"):
         target = "General " + target
-    if "is_in_words" in rule.extra:
+    if rule.is_in_words:
         values["item"] = read_number(item)
     if rule.id == "url":
         values["item"] = item.rstrip("/.")
@@ -289,7 +279,7 @@ def _build_target(rule: Rule, item: str, named: dict[str, str]) -> str:
 
 def _read_titles(text: str, rule: Rule, *, taken: list[tuple[int, int]]) -> Iterator[Mention]:
     """Read a heading that the text names but the document's anchors do not hold."""
-    no_title = context("not_section_titles")
+    no_title = load_references().context.not_section_titles.pattern
     for match in rule.pattern.finditer(text):
         start, end = match.span("item")
         if no_title.match(match["item"]) or any(low < end and start < high for low, high in taken):
@@ -302,7 +292,7 @@ def _read_titles(text: str, rule: Rule, *, taken: list[tuple[int, int]]) -> Iter
 
 def _attach_forms(text: str, mentions: list[Mention]) -> list[Mention]:
     """Say which form a box or line is on, which form a schedule belongs to, where a part or heading is."""
-    after = context("form_after")
+    after = load_references().context.form_after.pattern
     named = [
         _attach_schedule(text, mention, mentions) if mention.rule_id == "schedule" else mention for mention in mentions
     ]
@@ -325,7 +315,7 @@ def _attach_schedule(text: str, mention: Mention, mentions: list[Mention]) -> Me
     end = mention.group[1]
     for other in mentions:
         gap = text[end : other.start]
-        leads = context("form_before_schedule").match(text[other.group[1] : mention.start])
+        leads = load_references().context.form_before_schedule.pattern.match(text[other.group[1] : mention.start])
         follows = other.start >= end and re.fullmatch(r"\s*(?:\(|of\s+)", gap)
         if other.rule_id == "form" and (follows or (other.group[1] <= mention.start and leads)):
             return replace(mention, target=f"{mention.target} ({other.target})")
@@ -362,7 +352,11 @@ def _named_form(mention: Mention) -> str:
     """Name the form of a mention; a line of a form's instructions is one of the form, the first of several."""
     if mention.kind == "form":
         return mention.target.removeprefix("Form ")
-    match = context("form_of_instructions").match(mention.target) if mention.kind == "publication" else None
+    match = (
+        load_references().context.form_of_instructions.pattern.match(mention.target)
+        if mention.kind == "publication"
+        else None
+    )
     return match["form"] if match is not None else ""
 
 
@@ -379,13 +373,18 @@ def is_put_into(text: str, line: Mention, form: Mention) -> bool:
     """
     if line.kind != "line" or form.kind != "form":
         return False
-    is_source = context("amount_source_before").search(text[max(0, line.group[0] - 80) : line.group[0]])
-    return is_source is not None and context("line_after_form").match(text[form.group[1] :]) is not None
+    is_source = load_references().context.amount_source_before.pattern.search(
+        text[max(0, line.group[0] - 80) : line.group[0]]
+    )
+    return (
+        is_source is not None
+        and load_references().context.line_after_form.pattern.match(text[form.group[1] :]) is not None
+    )
 
 
 def _has_no_boxes(text: str, form: Mention) -> bool:
     """Decide whether a form is a schedule or named with a line of it: a box next to it is on another form."""
-    follows = context("line_after_form").match(text[form.group[1] :])
+    follows = load_references().context.line_after_form.pattern.match(text[form.group[1] :])
     return form.rule_id == "schedule" or follows is not None
 
 
@@ -399,4 +398,4 @@ def leads_to(gap: str) -> bool:
         True if it does, as in `Form 9999, Part II, line 3`.
     """
     gap = re.sub(r"^\s*\(Form\s+[\w-]+\)", "", gap)
-    return "," in gap and context("form_before").match(gap) is not None
+    return "," in gap and load_references().context.form_before.pattern.match(gap) is not None

@@ -8,8 +8,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from typing import TypeVar
 
-from taxkg_assets.rules.loader import Rule, load_rules
+from taxkg_assets.rules.families import RuleList
+from taxkg_assets.rules.loader import Rule
 from taxkg_assets.rules.models.predicates import load_predicates
 
 DUTY, BAN, RELIEF, PERMISSION, FACT = "duty", "ban", "relief", "permission", "fact"
@@ -114,11 +116,14 @@ def _read_predicate(
     return Predicate(sense, mood, match.start(), match.end(), at, match[0].lower())
 
 
-def _find_mood(head: str, group: str) -> tuple[Rule, re.Match[str]] | None:
-    """Find the first rule of a group that the words before a verb end with."""
+_Rule = TypeVar("_Rule", bound=Rule)
+
+
+def _find_mood(head: str, rules: RuleList[_Rule]) -> tuple[_Rule, re.Match[str]] | None:
+    """Find the first rule of a list that the words before a verb end with."""
     near = head[-load_predicates().reach_characters :]
     small = near.lower()
-    for rule in load_rules("predicates", group):
+    for rule in rules:
         match = rule.pattern.search(near) if rule.may_match(small) else None
         if match is not None:
             return rule, match
@@ -126,12 +131,12 @@ def _find_mood(head: str, group: str) -> tuple[Rule, re.Match[str]] | None:
 
 
 def _read_base(head: str, before: list[Predicate]) -> tuple[str, int] | None:
-    found = _find_mood(head, "moods")
+    found = _find_mood(head, load_predicates().moods)
     if found is None:
         return None
     rule, match = found
     at = len(head) - (match.end() - match.start())
-    mood = rule.extra["mood"]
+    mood = rule.mood
     if rule.id == "coordinated_verb":
         return _inherit(head, before), at
     return mood, at
@@ -147,17 +152,19 @@ def _inherit(head: str, before: list[Predicate]) -> str:
 
 
 def _read_third(head: str, *, is_label_verb: bool) -> tuple[str, int] | None:
-    if _find_mood(head, "nouns") is not None or (_find_mood(head, "label_starts") is not None and not is_label_verb):
+    if _find_mood(head, load_predicates().nouns) is not None or (
+        _find_mood(head, load_predicates().label_starts) is not None and not is_label_verb
+    ):
         return None
-    return (FACT if _find_mood(head, "relative_pronouns") else DUTY), len(head)
+    return (FACT if _find_mood(head, load_predicates().relative_pronouns) else DUTY), len(head)
 
 
 def _read_gerund(head: str, before: list[Predicate]) -> tuple[str, int] | None:
-    found = _find_mood(head, "gerunds")
+    found = _find_mood(head, load_predicates().gerunds)
     if found is None:
         return None
     rule, match = found
-    mood = rule.extra["mood"]
+    mood = rule.mood
     last = next((one.mood for one in reversed(before) if one.mood in FINITE), None)
     return mood if mood != "inherit" else last or DUTY, len(head) - (match.end() - match.start())
 
@@ -165,12 +172,12 @@ def _read_gerund(head: str, before: list[Predicate]) -> tuple[str, int] | None:
 def _read_participle(head: str, match: re.Match[str], *, sense: str) -> Predicate | None:
     """Read a past form: passive after a form of `be`, past after a pronoun, else a modifier of the noun before it."""
     word = match[0].lower()
-    found = _find_mood(head, "passives")
+    found = _find_mood(head, load_predicates().passives)
     if found is not None:
         rule, aux = found
         at = len(head) - (aux.end() - aux.start())
-        return Predicate(sense, rule.extra["mood"], match.start(), match.end(), at, word, aux[0].lower())
-    if _verb_forms()[word][1] == "base_or_past" and _find_mood(head, "moods") is not None:
+        return Predicate(sense, rule.mood, match.start(), match.end(), at, word, aux[0].lower())
+    if _verb_forms()[word][1] == "base_or_past" and _find_mood(head, load_predicates().moods) is not None:
         return None
-    is_negated = _find_mood(head, "denied_modifiers") is not None
+    is_negated = _find_mood(head, load_predicates().denied_modifiers) is not None
     return Predicate(sense, MODIFIER, match.start(), match.end(), len(head), word, is_negated=is_negated)

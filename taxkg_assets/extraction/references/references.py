@@ -19,7 +19,7 @@ from taxkg_assets.extraction.references.clause_view import MentionInSentence, Re
 from taxkg_assets.extraction.references.clusters import Place, find_places
 from taxkg_assets.extraction.references.linked import LED_COLUMNS, LinkedTexts
 from taxkg_assets.extraction.references.list_leads import ListLeads, denies, find_lead
-from taxkg_assets.extraction.references.mentions import Headings, Mention, context, find_mentions, find_rule_words
+from taxkg_assets.extraction.references.mentions import Headings, Mention, find_mentions, find_rule_words
 from taxkg_assets.extraction.references.printed_ranges import keep_printed_lines
 from taxkg_assets.extraction.references.relations import classify_relations, find_sentence_at
 from taxkg_assets.extraction.references.worksheet_lines import attach_worksheets, is_on_worksheet
@@ -141,7 +141,7 @@ def _collect_headings(tree: dict[str, dict[str, Any]]) -> dict[str, tuple[str, s
 
 def _is_lawlike(heading: str) -> bool:
     """Decide whether a heading is nothing but the name of a form, box or publication, which have rules of their own."""
-    return context("named_by_another_rule").fullmatch(heading) is not None
+    return load_references().context.named_by_another_rule.pattern.fullmatch(heading) is not None
 
 
 def _read_section(
@@ -262,9 +262,15 @@ def _find_owner(anchor_id: str | None, *, tree: dict[str, dict[str, Any]], ident
         row = tree[anchor_id]
         kinds.append(row["kind"])
         # The label of a line may name a worksheet that it takes its amount from.
-        is_worksheet |= row["kind"] != "line" and context("worksheet_heading").search(row["heading"]) is not None
-        is_reckoned |= context("column_heading").search(row["heading"]) is not None
-        is_example |= row["kind"] == "runin" and context("example_heading").match(row["heading"]) is not None
+        is_worksheet |= (
+            row["kind"] != "line"
+            and load_references().context.worksheet_heading.pattern.search(row["heading"]) is not None
+        )
+        is_reckoned |= load_references().context.column_heading.pattern.search(row["heading"]) is not None
+        is_example |= (
+            row["kind"] == "runin"
+            and load_references().context.example_heading.pattern.match(row["heading"]) is not None
+        )
         if row["key"] and not keys:
             keys = _expand_key(row["key"])
         if row["form"] and not forms:
@@ -295,19 +301,26 @@ def _read_in_kind(text: str, mention: Mention, *, doc_type: str, separators: fro
         return replace(mention, kind=kind, target=name)
     if mention.rule_id == "statute_section" and doc_type != "statute":
         return replace(mention, kind="irc_section", target=mention.target.replace("sec_", "IRC ", 1))
-    if mention.rule_id != "code_section" or context("tax_code_after").match(after):
+    if mention.rule_id != "code_section" or load_references().context.tax_code_after.pattern.match(after):
         return mention
     if doc_type == "statute":
-        if context("session_law_before").search(text[max(0, mention.group[0] - 20) : mention.group[0]]):
+        if load_references().context.session_law_before.pattern.search(
+            text[max(0, mention.group[0] - 20) : mention.group[0]]
+        ):
             return None
-        if context("code_named_before").match(after) and "internal revenue code" in text[: mention.start].lower():
+        if (
+            load_references().context.code_named_before.pattern.match(after)
+            and "internal revenue code" in text[: mention.start].lower()
+        ):
             return mention
         number = mention.target.removeprefix("IRC ").split("(")[0]
         return replace(mention, kind="statute_section", target=f"sec_{number}")
     before = text[max(0, mention.group[0] - 60) : mention.group[0]]
-    if context("foreign_section_before").search(before) or context("foreign_section_after").match(after):
+    if load_references().context.foreign_section_before.pattern.search(
+        before
+    ) or load_references().context.foreign_section_after.pattern.match(after):
         return None
-    if context("own_section").match(mention.target):
+    if load_references().context.own_section.pattern.match(mention.target):
         return replace(mention, kind="section", target=mention.target.replace("IRC", "section", 1))
     return mention
 
@@ -362,7 +375,7 @@ def _localise(mention: Mention, *, own_forms: set[str]) -> Mention:
 def _is_elsewhere(text: str, mention: Mention) -> bool:
     """Decide whether words place a heading elsewhere: of two forms in one booklet, the other one's box."""
     after = text[max(mention.group[1], mention.end) :]
-    return mention.kind == "box" and context("elsewhere_after").match(after) is not None
+    return mention.kind == "box" and load_references().context.elsewhere_after.pattern.match(after) is not None
 
 
 def _is_self(mention: Mention, *, owner: _Owner) -> bool:

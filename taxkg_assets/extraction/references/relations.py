@@ -23,7 +23,6 @@ from taxkg_assets.extraction.references.clause_view import (
     find_lead_verb,
     is_label,
     match_cue,
-    matches,
 )
 from taxkg_assets.extraction.references.clauses import (
     ASIDE,
@@ -53,8 +52,8 @@ from taxkg_assets.extraction.references.predicates import (
     read_predicates,
 )
 from taxkg_assets.extraction.regex_prefilter import ALL_WORDS
-from taxkg_assets.rules.loader import load_rules
 from taxkg_assets.rules.models.polarity import load_polarity
+from taxkg_assets.rules.models.relations import load_relations
 
 
 def find_sentence_at(sentences: list[tuple[int, int]], *, start: int, end: int) -> tuple[int, int]:
@@ -126,7 +125,7 @@ def _find_relation(mentioned: MentionInSentence, *, before: str, after: str, rul
     clause, sort = read_clause(marked, find_clauses(marked, rule_words=rule_words), at=len(before) - 1)
     head, _, tail = clause.partition("@")
     verbs = read_predicates(head)
-    if not verbs and len(head) < len(before) - 1 and matches("bare_items", head):
+    if not verbs and len(head) < len(before) - 1 and load_relations().bare_items.matches(head):
         # An item of a list that semicolons divide continues with the verb of the first.
         head = before[:-1]
         verbs = read_predicates(head)
@@ -163,7 +162,7 @@ def _decide(view: View) -> Relation:
 
 def _read_fixed_cue(view: View) -> Relation | None:
     """Definitions, exceptions and limits have words of their own, whatever the clause's verb."""
-    found = match_cue("cues", view)
+    found = match_cue(load_relations().cues, view)
     if found is not None and found.rule_id == "does_not_apply" and view.sort == CONDITION:
         # That a rule does not apply is the condition of what follows.
         return Relation("applies_if", "negative", "condition_on_target")
@@ -176,13 +175,13 @@ def _read_pointer(view: View) -> Relation | None:
     last = view.governing
     if verb is None or last is None:
         return None
-    if last is not verb and not matches("complements", view.before[verb.end : last.start]):
+    if last is not verb and not load_relations().complements.matches(view.before[verb.end : last.start]):
         return None
-    if view.mentioned.kind == "section" and matches("names_of_limits", view.mentioned.name):
+    if view.mentioned.kind == "section" and load_relations().names_of_limits.matches(view.mentioned.name):
         return Relation("qualifies", "positive", "see_limit")
-    if matches("turns", view.before[: verb.end]):
+    if load_relations().turns.matches(view.before[: verb.end]):
         return Relation("qualifies", "positive", "however_see")
-    if view.mentioned.kind == "section" and matches("names_of_definitions", view.mentioned.name):
+    if view.mentioned.kind == "section" and load_relations().names_of_definitions.matches(view.mentioned.name):
         return Relation("defines", "positive", "see_definition")
     return Relation("references", "positive", "see_target")
 
@@ -191,27 +190,29 @@ def _read_condition(view: View) -> Relation | None:
     if view.sort == ASIDE:
         return Relation("references", "positive", "aside")
     if view.sort != CONDITION:
-        return match_cue("leading_conditions", view)
+        return match_cue(load_relations().leading_conditions, view)
     near = " ".join(view.before.split()[-load_polarity().denial_reach_words :])
-    denials = load_rules("polarity", "denials_after")
+    denials = load_polarity().denials_after
     is_denied = is_negated(near) or any(rule.pattern.match(view.after) for rule in denials)
     return Relation("applies_if", "negative" if is_denied else "positive", "condition_on_target")
 
 
 def _read_subject(view: View) -> Relation | None:
     """The target begins its clause, and the words after it say what becomes of it."""
-    return match_cue("subjects", view)
+    return match_cue(load_relations().subjects, view)
 
 
 def _read_object(view: View) -> Relation | None:
     """The reader must do something with the target itself: file, complete, use, check, skip it."""
     verb = next((one for one in reversed(view.verbs) if one.mood in (*FINITE, PURPOSE)), None)
     if verb is None or verb.mood not in FINITE or verb.is_passive:
-        return match_cue("duties", view)
+        return match_cue(load_relations().duties, view)
     said = view.before[verb.end :]
-    is_object = matches("objects", said) or (verb.sense == COMPUTE and matches("applied_rules", said))
+    is_object = load_relations().objects.matches(said) or (
+        verb.sense == COMPUTE and load_relations().applied_rules.matches(said)
+    )
     if not is_object or verb.sense == POINT:
-        return match_cue("duties", view)
+        return match_cue(load_relations().duties, view)
     if verb.sense == SKIP:
         return Relation("requires", "negative", "skip_target") if verb.mood in (DUTY, PERMISSION) else None
     if verb.mood in (BAN, RELIEF):
@@ -223,15 +224,15 @@ def _read_object(view: View) -> Relation | None:
 
 def _read_lead(view: View) -> Relation | None:
     """The sentence that leads a list says what becomes of the targets that its items name."""
-    if matches("conditional_leads", view.mentioned.lead) and _is_fact(view):
+    if load_relations().conditional_leads.matches(view.mentioned.lead) and _is_fact(view):
         return Relation("applies_if", "negative" if is_negated(view.before) else "positive", "listed_condition")
     verb = find_lead_verb(view.mentioned.lead)
     if verb is None or view.governing is not None or not is_label(view):
         return None
-    if not matches("item_heads", view.before):
+    if not load_relations().item_heads.matches(view.before):
         return None
     if verb.sense == DO and view.mentioned.kind in ("form", "publication", "section"):
-        if not matches("item_starts", view.before):
+        if not load_relations().item_starts.matches(view.before):
             return None
         if verb.mood in (DUTY, BAN, RELIEF):
             return Relation("requires", "positive" if verb.mood == DUTY else "negative", "listed_to_do")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from taxkg_assets.extraction.references.mentions import Mention, context, leads_to
+from taxkg_assets.extraction.references.mentions import Mention, leads_to
+from taxkg_assets.rules.models.references import load_references
 
 UNNAMED = "worksheet"
 """What holds a line of a worksheet that the text does not name."""
@@ -44,10 +45,10 @@ def _attach(text: str, mention: Mention, named: Sequence[Mention], *, is_in_work
         return mention
     start, end = mention.group
     for other in named:
-        follows = other.start >= end and context("form_after").match(text[end : other.start])
+        follows = other.start >= end and load_references().context.form_after.pattern.match(text[end : other.start])
         if follows or (other.end <= start and leads_to(text[other.end : start])):
             return replace(mention, target=f"{mention.target} ({other.target})")
-    if not context("worksheet_after").match(text, end):
+    if not load_references().context.worksheet_after.pattern.match(text, end):
         return mention
     before = [other.target for other in named if other.end <= start]
     if not before and is_in_worksheet:

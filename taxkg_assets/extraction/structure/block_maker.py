@@ -18,7 +18,6 @@ from taxkg_assets.extraction.layout.paragraphs import (
     Paragraph,
     find_paragraphs,
     first_shown,
-    matches,
     thresholds,
 )
 from taxkg_assets.extraction.layout.regions import TableRegion
@@ -27,6 +26,7 @@ from taxkg_assets.extraction.layout.run_in_headings import split_lead
 from taxkg_assets.extraction.layout.words import Words
 from taxkg_assets.extraction.pdf.model import Page
 from taxkg_assets.extraction.structure.blocks import Block
+from taxkg_assets.rules.models.roles import load_roles
 
 # How sure a role is: what words say outright, what type and place say, what is left over.
 SURE, LIKELY, REST = 0.98, 0.9, 0.8
@@ -80,7 +80,7 @@ class PageMarks:
 
 def _ends_caption(paragraphs: Sequence[Paragraph]) -> bool:
     """Decide whether the last paragraph continues the numbered caption set right above it."""
-    if len(paragraphs) < 2 or not matches("table_captions", paragraphs[-2].first.text):
+    if len(paragraphs) < 2 or not load_roles().table_captions.matches(paragraphs[-2].first.text):
         return False
     line = paragraphs[-1].first
     return line.base - paragraphs[-2].lines[-1].base < _NEXT_LINE_SIZES * line.size
@@ -102,7 +102,18 @@ class BlockMaker:
         self.blocks: list[Block] = []
 
     def add(self, lines: list[Line], role: str, confidence: float, *, column_ix: int, **marks: Any) -> Block:
-        """Append one block of the given lines."""
+        """Append one block of the given lines.
+
+        Args:
+            lines: Printed lines.
+            role: Role of the element.
+            confidence: Confidence of the role, 0 to 1.
+            column_ix: 0-based number of the column, −1 over several.
+            marks: Further fields of the block by name.
+
+        Returns:
+            The block.
+        """
         text, pieces = join_lines(lines, words=self.state.words)
         ix = len(self.blocks)
         block = Block(
@@ -127,10 +138,16 @@ class BlockMaker:
         return block
 
     def add_table(self, lines: list[Line], region_ix: int, column_ix: int) -> None:
-        """Append the text of a table region, one block for each run of lines that the PDF stores together."""
+        """Append the text of a table region, one block for each run of lines that the PDF stores together.
+
+        Args:
+            lines: Printed lines of the region.
+            region_ix: 0-based number of the region on its page.
+            column_ix: 0-based number of the column, −1 over several.
+        """
         table_id = f"{self.state.document_id}:p{self.page.page:04d}:t{region_ix}"
         caption = self.blocks[-1] if self.blocks else None
-        if caption is not None and caption.role == "BodyText" and matches("captions", caption.text):
+        if caption is not None and caption.role == "BodyText" and load_roles().captions.matches(caption.text):
             caption.role, caption.table_id, caption.region_ix = "TableBlock", table_id, region_ix
         run: list[Line] = []
         for line in _join_pieces(lines):
@@ -151,7 +168,16 @@ class BlockMaker:
         below: TableRegion | None = None,
         is_cell: bool = False,
     ) -> None:
-        """Append the paragraphs of one run of lines of a column, or of a ruled cell; `below`: the table after them."""
+        """Append the paragraphs of one run of lines of a column, or of a ruled cell; `below`: the table after them.
+
+        Args:
+            lines: Printed lines.
+            x0: Left edge of the column in points.
+            x1: Right edge in points.
+            column_ix: 0-based number of the column, −1 over several.
+            below: The table after the lines; None for none.
+            is_cell: Whether the lines fill a ruled cell.
+        """
         if not lines:
             return
         merged = merge_lines(lines)
@@ -164,7 +190,7 @@ class BlockMaker:
             # What is centered over a table heads it; nothing else follows it in the column.
             last.heads_table = abs(middle - (below.x0 + below.x1) / 2) <= thresholds().table_head_pt
             last.is_last = not last.heads_table
-            last.is_caption = matches("table_captions", last.first.text) or _ends_caption(paragraphs)
+            last.is_caption = load_roles().table_captions.matches(last.first.text) or _ends_caption(paragraphs)
         for paragraph in paragraphs:
             self._add_paragraph(paragraph)
 
@@ -204,18 +230,22 @@ class BlockMaker:
         """Decide whether a paragraph is a heading on its own line(s): the tags say so, else its type."""
         if paragraph.level < 0:
             is_by_type = is_heading(paragraph, self.page, self.state.style)
-            return is_by_type and not matches("answers", " ".join(line.text for line in paragraph.lines))
+            return is_by_type and not load_roles().answers.matches(" ".join(line.text for line in paragraph.lines))
         text = " ".join(line.text for line in paragraph.lines)
         if paragraph.level == 0 or not any(map(str.isalpha, text)):
             return False
-        if matches("asides", text) or matches("answers", text):
+        if load_roles().asides.matches(text) or load_roles().answers.matches(text):
             return False
         lead, rest = split_lead(paragraph)
         # Some tag a whole paragraph as the heading that it begins with.
         return not lead or sum(len(line.text) for line in rest) < thresholds().heading_rest_chars
 
     def add_tagged(self, paragraphs: list[Paragraph]) -> None:
-        """Append the text of one structure tag, a paragraph for each column that it is in."""
+        """Append the text of one structure tag, a paragraph for each column that it is in.
+
+        Args:
+            paragraphs: Paragraphs of the tag.
+        """
         first = paragraphs[0]
         if len(paragraphs) > 1 and first.level > 0:
             first.lines += [line for paragraph in paragraphs[1:] for line in paragraph.lines]
@@ -240,7 +270,7 @@ class BlockMaker:
             state.is_parted |= state.is_whole
         else:
             state.open_path, state.is_parted = first.path, False
-            state.is_whole = matches("sentence_ends", paragraphs[-1].lines[-1].text)
+            state.is_whole = load_roles().sentence_ends.matches(paragraphs[-1].lines[-1].text)
 
     def _find_source(self, paragraph: Paragraph) -> str:
         """Decide whether the layout sees a tagged paragraph as one, too, and a heading as a heading."""
@@ -270,7 +300,7 @@ class BlockMaker:
             return False
         line = paragraph.first
         large = line.is_bold and line.size >= thresholds().section_size_frac * self.state.style.body(line.page)
-        if not large or paragraph.is_last or len(paragraph.lines) > 1 or not matches("ordinals", line.text):
+        if not large or paragraph.is_last or len(paragraph.lines) > 1 or not load_roles().ordinals.matches(line.text):
             return False
         self.number = paragraph.lines
         return True
@@ -279,24 +309,24 @@ class BlockMaker:
         """Decide whether a tagged page names the document after its text: in its largest type, or as covers do."""
         line = paragraph.first
         is_largest = line.size >= thresholds().late_title_frac * self.state.style.title_size
-        return bool(paragraph.path) and (is_largest or matches("titles", line.text))
+        return bool(paragraph.path) and (is_largest or load_roles().titles.matches(line.text))
 
     def _ends_title(self, paragraph: Paragraph) -> bool:
         """Decide whether large type right below the title of the first page still belongs to it."""
         if self.page.page != 1 or not self.blocks or self.blocks[-1].role != "DocTitle":
             return False
         line, last = paragraph.first, self.blocks[-1].lines[-1]
-        if matches("openers", line.text):
+        if load_roles().openers.matches(line.text):
             return False
         is_near = 0 < line.y0 - last.y0 < 2.2 * last.size and line.size <= last.size
-        if is_near and matches("titles", line.text):
+        if is_near and load_roles().titles.matches(line.text):
             return True
         return is_near and line.size >= thresholds().section_size_frac * self.state.style.body(1) + 2
 
     def _is_callout(self, paragraph: Paragraph) -> bool:
         """Decide whether an icon is to the left of a paragraph's first lines, or a label begins it."""
         first = paragraph.first
-        if first.spans[0].is_bold and matches("callouts", first.text):
+        if first.spans[0].is_bold and load_roles().callouts.matches(first.text):
             return True
         low = paragraph.lines[min(4, len(paragraph.lines) - 1)].y1
         reach = thresholds().icon_reach_pt
@@ -312,12 +342,12 @@ class BlockMaker:
         larger = paragraph.first.size > 1.15 * state.style.body(self.page.page)
         if state.in_contents == "index" and (len(text) < 4 or paragraph.first.size < state.contents_size + 1):
             return False
-        if matches("index", text):
+        if load_roles().index.matches(text):
             state.in_contents = ""
             return True
         if state.in_contents and not larger:
             return False
-        return not matches("captions", text) or larger
+        return not load_roles().captions.matches(text) or larger
 
     def _add_heading(self, paragraph: Paragraph, place: dict[str, Any]) -> None:
         page, state = self.page, self.state
@@ -339,7 +369,9 @@ class BlockMaker:
         is_small = role == "SubsectionHeader"
         state.ruled_list = (page.page, paragraph.column_ix) if below and is_small else None
         state.contents_size = first.size
-        state.in_contents = "contents" if matches("contents", text) else "index" if matches("index", text) else ""
+        state.in_contents = (
+            "contents" if load_roles().contents.matches(text) else "index" if load_roles().index.matches(text) else ""
+        )
 
     def _add_body(self, paragraph: Paragraph, place: dict[str, Any]) -> None:
         """Append a paragraph or list item; a bold run-in heading becomes a block of its own."""
@@ -367,7 +399,7 @@ class BlockMaker:
         is_end = self.blocks[-1].role in ("BodyText", "ListBlock") and is_below_rule(
             first, self.page.rules, column_x0=paragraph.column_x0, column_x1=paragraph.column_x1
         )
-        if is_end or matches("sentence_ends", paragraph.lines[-1].text):
+        if is_end or load_roles().sentence_ends.matches(paragraph.lines[-1].text):
             state.ruled_list = None
         return is_end
 
@@ -376,10 +408,12 @@ class BlockMaker:
         begun, self.state.open_lead = self.state.open_lead, None
         if begun is None or begun.is_pictured != self.is_pictured or not first_shown(paragraph.first).is_bold:
             return None
-        if (begun.page, begun.column_ix) == (self.page.page, paragraph.column_ix) or matches("captions", begun.text):
+        if (begun.page, begun.column_ix) == (self.page.page, paragraph.column_ix) or load_roles().captions.matches(
+            begun.text
+        ):
             return None
         lead, rest = split_lead(paragraph, is_continued=True)
-        if not lead or not matches("heading_ends", lead[-1].text):
+        if not lead or not load_roles().heading_ends.matches(lead[-1].text):
             return None
         key = find_key(begun.text)
         begun.role = "BoxHeader" if key is not None and key.kind in ("box", "box_group") else "SubsectionHeader"

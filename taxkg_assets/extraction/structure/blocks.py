@@ -9,6 +9,7 @@ import polars as pl
 
 from taxkg_assets.extraction.keys import Key
 from taxkg_assets.extraction.layout.lines import Line, Piece
+from taxkg_assets.extraction.pdf.geometry import Corners
 
 CONTENT_ROLES = ("BodyText", "ListBlock", "Callout", "FormField", "TableBlock")
 HEADER_ROLES = ("SectionHeader", "SubsectionHeader", "BoxHeader")
@@ -67,7 +68,7 @@ class Block:
         return self.role in HEADER_ROLES or self.named is not None
 
     @property
-    def bbox(self) -> tuple[float, float, float, float]:
+    def bbox(self) -> Corners:
         """Return the rectangle around all lines: left, top, right and bottom in points."""
         first = self.lines[0]
         x0, y0, x1, y1 = first.x0, first.y0, first.x1, first.y1
@@ -80,7 +81,7 @@ class Block:
         return x0, y0, x1, y1
 
 
-def build_boxes(boxes: Sequence[tuple[float, float, float, float]]) -> pl.Series:
+def build_boxes(boxes: Sequence[Corners]) -> pl.Series:
     """Build the nested column of rectangles from flat ones: far cheaper than from dictionaries.
 
     Args:

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from itertools import zip_longest
 
 from taxkg_assets.extraction.layout.lines import Line
-from taxkg_assets.extraction.layout.paragraphs import matches, thresholds
+from taxkg_assets.extraction.layout.paragraphs import thresholds
 from taxkg_assets.extraction.layout.roles import Style, is_artifact
 from taxkg_assets.extraction.pdf.model import Page
+from taxkg_assets.rules.models.roles import load_roles
 
 # Words after a run-in heading on its line, and the line right below them.
 _ROW_PT, _NEXT_WORDS_SIZES, _NEXT_LINE_SIZES = 1.0, 2.0, 1.4
@@ -32,7 +33,7 @@ def find_lines_into_foot(page: Page, lines: Sequence[Line], style: Style) -> set
     low = [line for line in lines if line.y0 > foot]
     kept: set[int] = set()
     for line in sorted(low, key=lambda line: line.base):
-        if line.is_bold or matches("artifacts", line.text):
+        if line.is_bold or load_roles().artifacts.matches(line.text):
             continue
         above = [
             other
@@ -63,7 +64,7 @@ def find_lines_from_head(page: Page, lines: Sequence[Line], style: Style) -> set
     head = thresholds().head_frac * page.height_pt
     kept: set[int] = set()
     for line in lines:
-        if line.y1 >= head or not line.is_bold or matches("artifacts", line.text):
+        if line.y1 >= head or not line.is_bold or load_roles().artifacts.matches(line.text):
             continue
         after = [
             other

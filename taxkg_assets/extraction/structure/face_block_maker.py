@@ -8,13 +8,14 @@ from taxkg_assets.extraction.forms.form_lines import FormLine
 from taxkg_assets.extraction.forms.margin_labels import MarginLabel
 from taxkg_assets.extraction.keys import Key, find_key
 from taxkg_assets.extraction.layout.lines import Line
-from taxkg_assets.extraction.layout.paragraphs import Paragraph, first_shown, matches, thresholds
+from taxkg_assets.extraction.layout.paragraphs import Paragraph, first_shown, thresholds
 from taxkg_assets.extraction.layout.roles import is_centered, is_heading, is_prose
 from taxkg_assets.extraction.layout.run_in_headings import split_lead
 from taxkg_assets.extraction.pdf.model import Page
 from taxkg_assets.extraction.structure.block_maker import LIKELY, REST, BlockMaker, DocumentState, PageMarks
 from taxkg_assets.extraction.structure.line_assignment import BLANK_LOSS
-from taxkg_assets.extraction.structure.outline import matches_grammar
+from taxkg_assets.rules.models.roles import load_roles
+from taxkg_assets.rules.models.section_grammar import load_section_grammar
 
 
 def letters_of(text: str) -> str:
@@ -34,7 +35,12 @@ def _split_note(unit: FormLine) -> tuple[list[Line], list[Line]]:
     lines = unit.lines
     count = next((ix for ix in range(len(lines), 0, -1) if not lines[ix - 1].is_bold), len(lines))
     note = lines[count:]
-    if not note or not unit.label or not note[0].text[0].isupper() or matches("sentence_ends", lines[count - 1].text):
+    if (
+        not note
+        or not unit.label
+        or not note[0].text[0].isupper()
+        or load_roles().sentence_ends.matches(lines[count - 1].text)
+    ):
         return lines, []
     # The words of the line itself may end in bold type.
     return (lines, []) if letters_of(note[0].text) in letters_of(unit.label) else (lines[:count], note)
@@ -53,7 +59,12 @@ class FaceBlockMaker(BlockMaker):
         self.is_below_legend = False
 
     def add_unit(self, unit: FormLine | MarginLabel, column_ix: int) -> None:
-        """Append a numbered line of a form, which heads itself, or a label in the margin with its remarks."""
+        """Append a numbered line of a form, which heads itself, or a label in the margin with its remarks.
+
+        Args:
+            unit: Numbered line, or label.
+            column_ix: 0-based number of the column, −1 over several.
+        """
         if isinstance(unit, FormLine):
             lines, note = _split_note(unit)
             block = self.add(lines, "FormField", LIKELY, column_ix=column_ix)
@@ -100,7 +111,7 @@ class FaceBlockMaker(BlockMaker):
             return
         if not self.has_boxes and is_prose(paragraph):
             lead, _ = split_lead(paragraph)
-            if lead and matches_grammar("standing", lead[0].text):
+            if lead and load_section_grammar().standing.matches(lead[0].text):
                 self.last_line_bottom = None
                 self._add_body(paragraph, place)
             else:
@@ -119,13 +130,19 @@ class FaceBlockMaker(BlockMaker):
         was_legend, self.is_below_legend = self.is_below_legend, False
         is_name = is_bold and letters_of(text) == self.state.product_name
         is_year = len(text) == 4 and text.isdigit() and self._is_large(lines[0])
-        if is_name or is_year or (len(lines) == 1 and (matches("form_numbers", text) or matches("titles", text))):
+        if (
+            is_name
+            or is_year
+            or (len(lines) == 1 and (load_roles().form_numbers.matches(text) or load_roles().titles.matches(text)))
+        ):
             self.add(lines, "DocTitle", LIKELY, **place)
             return True
-        if not matches("copy_legends", text) and not (was_legend and is_bold and matches("copy_readers", text)):
-            if matches("remarks", text):
+        if not load_roles().copy_legends.matches(text) and not (
+            was_legend and is_bold and load_roles().copy_readers.matches(text)
+        ):
+            if load_roles().remarks.matches(text):
                 self.add(lines, "BodyText", REST, **place)
-            return matches("remarks", text)
+            return load_roles().remarks.matches(text)
         lead, rest = (lines, []) if is_bold else split_lead(paragraph)
         if lead:
             self.add(lead, "PageArtifact", LIKELY, **place)
@@ -155,5 +172,7 @@ class FaceBlockMaker(BlockMaker):
 
     def _is_in_masthead(self, line: Line) -> bool:
         """Decide whether bold words stand above the first rule across a face that names its publisher there."""
-        is_named = line.is_bold or matches("form_numbers", line.text) or matches("titles", line.text)
+        is_named = (
+            line.is_bold or load_roles().form_numbers.matches(line.text) or load_roles().titles.matches(line.text)
+        )
         return is_named and line.y1 <= self.marks.masthead_floor and len(line.text) > 3

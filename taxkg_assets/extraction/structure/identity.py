@@ -15,7 +15,6 @@ from operator import attrgetter
 from statistics import median
 
 from taxkg_assets.extraction.pdf.model import Page, Source, Span
-from taxkg_assets.rules.loader import Rule, find_rule, load_rules
 from taxkg_assets.rules.models.identity import Limits, load_identity
 from taxkg_assets.rules.months import MONTHS
 
@@ -82,7 +81,7 @@ def read_identity(source: Source) -> Identity:
     named = _find_designation(heads, lines, source=source, limits=limits)
     is_statute = named is None and _is_statute(source, limits=limits)
     revision, tax_year = _find_revision(heads, lines, named=named, source=source, limits=limits)
-    drafts = load_rules("identity", "drafts")
+    drafts = load_identity().drafts
     is_draft = any(rule.may_match(text.lower()) and rule.pattern.search(text) for rule in drafts for text in stored)
     doc_type = named.doc_type if named else "statute" if is_statute else "other"
     if named is None and _addresses_recipient(lines):
@@ -195,7 +194,7 @@ def _find_designation(heads: list[str], lines: list[_Line], *, source: Source, l
 
 def _read_designation(text: str, *, heads: str = "") -> _Designation | None:
     """Read the first designation in a text; `heads`, the first pages, may name the form that a schedule belongs to."""
-    for rule in load_rules("identity", "designations"):
+    for rule in load_identity().designations:
         match = rule.pattern.search(text)
         if match is None:
             continue
@@ -211,8 +210,8 @@ def _read_designation(text: str, *, heads: str = "") -> _Designation | None:
             form = re.sub(r"(?i)^schedule", "Schedule", _squeeze(groups["forms"])).replace("( ", "(")
         else:
             form = " and ".join(_FORM_CODE.findall(groups["forms"])) if rule.id != "publication" else groups["forms"]
-        printed = rule.extra["named"].format(form) if "named" in rule.extra else _squeeze(match.group(0))
-        return _Designation(rule.extra["doc_type"], form, printed, rule.extra["weight"])
+        printed = rule.named.format(form) if rule.named else _squeeze(match.group(0))
+        return _Designation(rule.doc_type, form, printed, rule.weight)
     return None
 
 
@@ -220,7 +219,7 @@ def _find_revision(
     heads: list[str], lines: list[_Line], *, named: _Designation | None, source: Source, limits: Limits
 ) -> tuple[str, int | None]:
     """Read the revision: a month of continuous use first, then the tax year, then metadata and file name."""
-    rules = load_rules("identity", "revisions")
+    rules = load_identity().revisions
     edge = limits.edge_frac
     own = [line.text for line in lines if named and named.form in line.text and not edge < line.y_frac < 1 - edge]
     own += [line.text for line in lines if named and line.text.startswith(f"Form {named.form}")]
@@ -249,8 +248,8 @@ def _names_other_product(revision: re.Match[str], *, named: _Designation | None)
 
 
 def _find_year(own: list[str], lines: list[_Line], *, limits: Limits) -> int | None:
-    by_designation = [find_rule("identity", "years", name) for name in ("designation_year", "title_year")]
-    by_masthead = find_rule("identity", "years", "masthead_year")
+    years = load_identity().years
+    by_designation, by_masthead = (years.designation_year, years.title_year), years.masthead_year
     votes: Counter[int] = Counter()
     for text in own:
         match = next(filter(None, (rule.pattern.search(text) for rule in by_designation)), None)
@@ -269,7 +268,7 @@ def _month(text: str) -> int:
 
 def _is_statute(source: Source, *, limits: Limits) -> bool:
     found = sum(
-        any(rule.pattern.search("".join(span.text for span in spans)) for rule in load_rules("identity", "statutes"))
+        load_identity().statutes.matches("".join(span.text for span in spans))
         for page in source.pages[: limits.statute_pages]
         for spans in _stored_lines(page)
     )
@@ -281,7 +280,7 @@ def _stored_lines(page: Page) -> list[list[Span]]:
 
 
 def _addresses_recipient(lines: list[_Line]) -> bool:
-    rule = find_rule("identity", "recipients", "instructions_for_recipient")
+    rule = load_identity().recipients.instructions_for_recipient
     return any(rule.pattern.search(line.text) is not None for line in lines if line.page == 1 and line.y_frac < 0.2)
 
 
@@ -321,7 +320,7 @@ def _build_title(source: Source, lines: list[_Line], *, named: _Designation | No
 
 def _cut_name(name: str) -> str:
     """Return a name without the headings of first sections that follow it; empty where no word of its own is left."""
-    for rule in load_rules("identity", "name_ends"):
+    for rule in load_identity().name_ends:
         name = rule.pattern.sub("", name)
     return name.strip() if re.search(r"(?i)\b(?!(?:and|for|the)\b)[^\W\d_]{3}", name) else ""
 
@@ -329,7 +328,7 @@ def _cut_name(name: str) -> str:
 def _revision_words(revision: str) -> str:
     if len(revision) == 4:
         return revision
-    names = find_rule("identity", "revisions", "revised_month_name").source_pattern
+    names = load_identity().revisions.revised_month_name.source_pattern
     month = re.findall(r"[A-Z][a-z]+(?=[|)])", names)[int(revision[5:]) - 1]
     return f"Rev. {month} {revision[:4]}"
 
@@ -340,7 +339,7 @@ def is_law_name(text: str) -> bool:
     Args:
         text: Text to test.
     """
-    return any(rule.pattern.search(text) for rule in load_rules("identity", "law_names"))
+    return load_identity().law_names.matches(text)
 
 
 def _find_name(source: Source, lines: list[_Line], *, named: _Designation | None) -> str:
@@ -350,7 +349,7 @@ def _find_name(source: Source, lines: list[_Line], *, named: _Designation | None
         text = _squeeze(source.metadata.get(field, ""))
         if named is not None:
             text = re.sub(rf"^.*?{re.escape(named.printed)}[\s,:—–-]*", "", text)
-            for rule in load_rules("identity", "name_heads"):
+            for rule in load_identity().name_heads:
                 text = rule.pattern.sub("", text)
         if (
             text
@@ -366,11 +365,11 @@ def _find_name(source: Source, lines: list[_Line], *, named: _Designation | None
 
 def _find_code_title(lines: list[_Line]) -> str:
     """Read the title of a code in plain text: it is above the first section."""
-    title = find_rule("identity", "code_titles", "numbered_title")
+    title = load_identity().code_titles.numbered_title
     if lines and is_law_name(lines[0].text):
         return _squeeze(lines[0].text)
     for line in lines:
-        if any(section.pattern.search(line.text) for section in load_rules("identity", "statutes")):
+        if load_identity().statutes.matches(line.text):
             break
         if title.pattern.search(line.text):
             return _squeeze(line.text)
@@ -394,8 +393,7 @@ def _find_large_type(lines: list[_Line], *, named: _Designation | None) -> str:
 
 
 def _is_furniture(text: str, *, named: _Designation | None) -> bool:
-    rules: tuple[Rule, ...] = load_rules("identity", "not_names")
-    if any(rule.pattern.search(text) for rule in rules):
+    if load_identity().not_names.matches(text):
         return True
     if named is not None and (named.form in text or _letters(text) in _letters(named.printed)):
         return True

@@ -19,20 +19,21 @@ from taxkg_assets.extraction.forms.numbered_lines import read_form_lines
 from taxkg_assets.extraction.forms.stated_fields import StatedField
 from taxkg_assets.extraction.layout.columns import Item
 from taxkg_assets.extraction.layout.lines import Line, make_line
-from taxkg_assets.extraction.layout.paragraphs import matches, search_for, thresholds
+from taxkg_assets.extraction.layout.paragraphs import search_for, thresholds
 from taxkg_assets.extraction.layout.regions import FaceBox, TableRegion
 from taxkg_assets.extraction.layout.roles import (
     Style,
     find_address_lines,
     find_artifact_test,
-    is_artifact_of,
     is_face_page,
     is_in_lone_foot,
 )
 from taxkg_assets.extraction.layout.text_runs import is_filing_note
+from taxkg_assets.extraction.pdf.geometry import Corners
 from taxkg_assets.extraction.pdf.model import Page, Span
 from taxkg_assets.extraction.structure.edge_lines import find_full_stops, find_lines_from_head, find_lines_into_foot
-from taxkg_assets.rules.anchored_search import matches_any
+from taxkg_assets.rules.models.roles import load_roles
+from taxkg_assets.rules.models.tables import load_tables
 
 # The currency sign that a face preprints for an amount is no text.
 _BLANK_AMOUNTS = frozenset({"$", "%", ".", "$ ."})
@@ -112,7 +113,7 @@ def assign_lines(
 
 
 def _count_answers(lines: Sequence[Line]) -> int:
-    return sum(len(line.text) < _ANSWER_CHARS and matches_any("tables", "chart_answers", line.text) for line in lines)
+    return sum(len(line.text) < _ANSWER_CHARS and load_tables().chart_answers.matches(line.text) for line in lines)
 
 
 def _find_blank_losses(lines: Sequence[Line], *, is_face: bool) -> set[int]:
@@ -161,15 +162,19 @@ def sort_text(
     if boxes:
         lines = [part for line in lines for part in _split_by_boxes(line, boxes)]
     marks |= _find_blank_losses(lines, is_face=is_face)
-    is_icon, is_leader, is_furniture = search_for("icons"), search_for("lone_leaders"), find_artifact_test(page, style)
+    is_icon, is_leader, is_furniture = (
+        search_for(load_roles().icons),
+        search_for(load_roles().lone_leaders),
+        find_artifact_test(page, style),
+    )
     stops = find_full_stops(lines)
     for line in lines:
         text = line.text
         if is_icon(text):
             parts.callout_icons.append(line)
-        elif (is_furniture(line) and id(line) not in kept and not (is_face and matches("checkboxes", text))) or (
-            id(line) in marks
-        ):
+        elif (
+            is_furniture(line) and id(line) not in kept and not (is_face and load_roles().checkboxes.matches(text))
+        ) or (id(line) in marks):
             parts.furniture.append(line)
         elif claims and (claim_ix := _claim_of(line, claims)) is not None:
             parts.inside.setdefault(claim_ix, []).append(line)
@@ -215,7 +220,7 @@ def _split_by_boxes(line: Line, boxes: Sequence[FaceBox]) -> list[Line]:
 
 def _share_cells(parts: Parts, claims: Mapping[int, TableRegion | FaceBox]) -> None:
     """Give each of several boxes in one cell the words that begin with its key."""
-    cells: dict[tuple[float, float, float, float], dict[str, int]] = {}
+    cells: dict[Corners, dict[str, int]] = {}
     for ix, claim in claims.items():
         if isinstance(claim, FaceBox):
             corners = (claim.x0, claim.y0, claim.x1, claim.y1)
@@ -321,10 +326,13 @@ def find_masthead_floor(page: Page, lines: Sequence[Line], separator_ys: Sequenc
         Height in points; 0 for none.
     """
     height = thresholds().masthead_frac * page.height_pt
+    furniture = load_roles().artifacts
     names = [
         line.y1
         for line in lines
-        if separator_ys and line.y1 < height and is_artifact_of(line, "publisher", "omb_number")
+        if separator_ys
+        and line.y1 < height
+        and (furniture.publisher.search(line.text) or furniture.omb_number.search(line.text))
     ]
     return min((separator_y for separator_y in separator_ys if names and separator_y >= max(names)), default=0.0)
 
@@ -332,10 +340,11 @@ def find_masthead_floor(page: Page, lines: Sequence[Line], separator_ys: Sequenc
 def _find_marks(page: Page, lines: Sequence[Line]) -> set[int]:
     """Find furniture of a face that its neighbors reveal: the word over a sequence number, the number in its foot."""
     height = thresholds().masthead_frac * page.height_pt
-    words = [line for line in lines if line.y1 < height and matches("masthead_words", line.text)]
-    numbers = [line for line in lines if matches("form_numbers", line.text) or is_filing_note(line.text)]
-    below = [line.x0 for line in lines if words and line.y1 < height and is_artifact_of(line, "attachment_number")]
-    feet = [line.base for line in lines if numbers and is_artifact_of(line, "address_of_form")]
+    rules, furniture = load_roles(), load_roles().artifacts
+    words = [line for line in lines if line.y1 < height and rules.masthead_words.matches(line.text)]
+    numbers = [line for line in lines if rules.form_numbers.matches(line.text) or is_filing_note(line.text)]
+    below = [line.x0 for line in lines if words and line.y1 < height and furniture.attachment_number.search(line.text)]
+    feet = [line.base for line in lines if numbers and furniture.address_of_form.search(line.text)]
     marks = {id(line) for line in words if any(abs(line.x0 - x0) < 2 * line.size for x0 in below)}
     return marks | {id(line) for line in numbers if any(abs(line.base - base) < 2 for base in feet)}
 
@@ -357,7 +366,7 @@ def _adjacent_fields(page: Page, lines: Sequence[Line]) -> set[int]:
     """Find lines at the foot that stand on the row of a form field: they belong to what is filled in."""
     if not page.widgets:
         return set()
-    low = [line for line in lines if is_in_lone_foot(line, page) and not matches("artifacts", line.text)]
+    low = [line for line in lines if is_in_lone_foot(line, page) and not load_roles().artifacts.matches(line.text)]
     return {id(line) for line in low if _is_on_field(page, line)}
 
 

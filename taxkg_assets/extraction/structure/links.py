@@ -15,6 +15,7 @@ import polars as pl
 from taxkg_assets.extraction.authored.destinations import NamedPlace
 from taxkg_assets.extraction.authored.index_entries import Entry, find_entries
 from taxkg_assets.extraction.authored.links import Link, join_words
+from taxkg_assets.extraction.pdf.geometry import Corners
 from taxkg_assets.extraction.pdf.model import Page
 from taxkg_assets.extraction.pdf.navigation import Place
 from taxkg_assets.extraction.structure.targets import PrintedLine, Target, TargetFinder, fold_words
@@ -40,7 +41,7 @@ class _Row:
     """One link in the making: `spot` is where its words begin and end."""
 
     link: Link
-    boxes: tuple[tuple[int, tuple[float, float, float, float]], ...]
+    boxes: tuple[tuple[int, Corners], ...]
     text: str
     spot: _Placed | None
     entry: Entry | None

@@ -11,11 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from taxkg_assets.extraction.keys import Key, division_word, find_key, find_numbered_line, find_statute_key
-from taxkg_assets.extraction.layout.paragraphs import first_shown, matches
+from taxkg_assets.extraction.layout.paragraphs import first_shown
 from taxkg_assets.extraction.structure.blocks import HEADER_ROLES, Block
 from taxkg_assets.extraction.structure.identity import Identity
 from taxkg_assets.rules.forms import find_perspective
-from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.models.roles import load_roles
+from taxkg_assets.rules.models.section_grammar import load_section_grammar
 
 _SLUG = re.compile(r"[^a-z0-9]+")
 _SLUG_CHARS = 40
@@ -51,16 +52,6 @@ class Heading:
     rank: Rank
 
 
-def matches_grammar(group: str, text: str) -> bool:
-    """Return whether any rule of a group of `rules/section_grammar.yaml` matches.
-
-    Args:
-        group: Name of the list of rules.
-        text: Text to test.
-    """
-    return any(rule.pattern.search(text) for rule in load_rules("section_grammar", group))
-
-
 def find_continued(text: str) -> str:
     """Read the title that a heading with "continued" carries on.
 
@@ -70,7 +61,7 @@ def find_continued(text: str) -> str:
     Returns:
         The words before "continued"; empty for a heading without it.
     """
-    for rule in load_rules("section_grammar", "continued"):
+    for rule in load_section_grammar().continued:
         match = rule.pattern.search(text)
         if match is not None:
             return text[: match.start()].rstrip()
@@ -211,7 +202,9 @@ class _Outline:
     @staticmethod
     def _is_other_half(block: Block, above: Heading) -> bool:
         """Decide whether a heading opens the specific half of a booklet: it is next to the general one, in any type."""
-        return matches_grammar("second_halves", block.text) and matches_grammar("first_halves", above.text)
+        return load_section_grammar().second_halves.matches(block.text) and load_section_grammar().first_halves.matches(
+            above.text
+        )
 
     def _rank_article(self, block: Block, rank: Rank) -> Rank:
         """Rank an article of a code: the chapters of some codes hold articles, in others articles hold chapters."""
@@ -223,14 +216,14 @@ class _Outline:
 
     def _is_closed(self, ix: int) -> bool:
         """Decide whether a heading holds no others: what follows a table of contents is no part of it."""
-        return matches("contents", self.headings[ix].text)
+        return load_roles().contents.matches(self.headings[ix].text)
 
     def _opens_copy(self, block: Block) -> bool:
         """Decide whether a heading begins the back of another copy of a form: it is under no notice before it."""
         return (
             self.identity.doc_type == "form"
             and not block.is_run_in
-            and matches_grammar("recipient_pages", block.text)
+            and load_section_grammar().recipient_pages.matches(block.text)
             and all(self.headings[ix].block.page < block.page for ix in self._stack)
         )
 
@@ -265,16 +258,16 @@ def _place(block: Block, *, doc_type: str) -> tuple[str, str | None, Rank]:
         return "section", None, (0, division)
     found = _find_key(block.text, doc_type)
     if block.is_run_in:
-        if matches_grammar("standing", block.text):
+        if load_section_grammar().standing.matches(block.text):
             return "section", None, (0, -round(block.size, 1))
         # Bold italics head a part of the bold run-in before them, unless they stand at the margin as it does.
         rank: Rank = (_RUN_IN_ITALIC if block.is_italic and block.is_indented else _RUN_IN, 0.0)
-        if matches_grammar("examples", block.text):
+        if load_section_grammar().examples.matches(block.text):
             rank = (_EXAMPLE, 0.0)
         return (found.kind, found.key, rank) if found is not None else ("runin", None, rank)
     # Of headings in one size the makers' level decides, then italics.
     rank = (0, -round(block.size, 1) + 0.01 * max(0, block.level) + (0.005 if block.is_italic else 0.0))
-    if found is not None and found.kind == "part" and matches("ordinals", block.lines[0].text):
+    if found is not None and found.kind == "part" and load_roles().ordinals.matches(block.lines[0].text):
         rank = _PART_RANK
     return (found.kind, found.key, rank) if found is not None else ("section", None, rank)
 
@@ -282,9 +275,9 @@ def _place(block: Block, *, doc_type: str) -> tuple[str, str | None, Rank]:
 def _is_alone(block: Block) -> bool:
     """Decide whether a heading is under no other: a page's own heading, contents, index, closing notice."""
     if block.is_run_in:
-        return matches_grammar("standing", block.text)
+        return load_section_grammar().standing.matches(block.text)
     is_centered = block.is_centered and block.level <= 0
-    return is_centered or matches("contents", block.text) or matches("index", block.text)
+    return is_centered or load_roles().contents.matches(block.text) or load_roles().index.matches(block.text)
 
 
 def _division_rank(text: str) -> float | None:
@@ -299,7 +292,7 @@ def _slug(text: str) -> str:
 def _form_of(block: Block, parent: int, headings: Sequence[Heading], *, identity: Identity, is_chapter: bool) -> str:
     """Return the form that a heading mentions: those its chapter names, else the document's."""
     if is_chapter and (" and " in identity.form or "," in identity.form):
-        for rule in load_rules("section_grammar", "named_forms"):
+        for rule in load_section_grammar().named_forms:
             named = [form for match in rule.pattern.finditer(block.text) for form in _FORM.findall(match["list"])]
             if named and (parent < 0 or headings[parent].form == identity.form):
                 return " and ".join(dict.fromkeys(named))
@@ -309,7 +302,7 @@ def _form_of(block: Block, parent: int, headings: Sequence[Heading], *, identity
 def _perspective_of(block: Block, parent: int, headings: Sequence[Heading], *, identity: Identity) -> str:
     """Return the readers that the text under a heading addresses."""
     if identity.doc_type == "form":
-        if matches_grammar("recipient_pages", block.text):
+        if load_section_grammar().recipient_pages.matches(block.text):
             return "recipient"
         on_top = "face" if block.is_face and not block.is_run_in else "filer"
         return headings[parent].perspective if parent >= 0 else on_top

@@ -9,9 +9,10 @@ import dataframely as dy
 import polars as pl
 
 from taxkg_assets.extraction.layout.lines import Piece
-from taxkg_assets.extraction.layout.paragraphs import matches
 from taxkg_assets.extraction.structure.blocks import CONTENT_ROLES, Block
-from taxkg_assets.extraction.structure.outline import find_continued, matches_grammar
+from taxkg_assets.extraction.structure.outline import find_continued
+from taxkg_assets.rules.models.roles import load_roles
+from taxkg_assets.rules.models.section_grammar import load_section_grammar
 from taxkg_assets.schemas import Anchors, Sections, Tables, dtypes, validated
 
 _PIECE = {
@@ -73,7 +74,7 @@ class _Owners:
                 self.current = begun
                 return
             self.tables.setdefault(heading, anchor_id)
-        if matches_grammar("continued", heading) and self.current is not None and not block.is_run_in:
+        if load_section_grammar().continued.matches(heading) and self.current is not None and not block.is_run_in:
             return
         self.current = anchor_id
 
@@ -185,7 +186,7 @@ def _table_row(block: Block, anchor_id: str | None, title: str, *, captions: Map
 
 
 def _is_whole(text: str) -> bool:
-    return matches("sentence_ends", text[-12:])
+    return load_roles().sentence_ends.matches(text[-12:])
 
 
 def _continues(row: _Row, block: Block, anchor_id: str | None) -> bool:

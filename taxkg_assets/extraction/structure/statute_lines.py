@@ -16,9 +16,10 @@ from statistics import median
 from taxkg_assets.extraction.keys import Key, find_statute_key, is_division
 from taxkg_assets.extraction.layout.columns import Item, find_columns
 from taxkg_assets.extraction.layout.lines import Line, merge_lines
-from taxkg_assets.extraction.layout.paragraphs import matches, thresholds
+from taxkg_assets.extraction.layout.paragraphs import thresholds
 from taxkg_assets.extraction.pdf.model import Page, Source
-from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.models.roles import load_roles
+from taxkg_assets.rules.models.section_grammar import load_section_grammar
 
 _INDENT_PT = 4.0
 # A line set in the middle of its column leaves at least so much room on each side.
@@ -103,7 +104,7 @@ def _is_furniture(line: Line, height: float, repeated: set[tuple[str, int]]) -> 
     if (_folded(line), round(line.base)) in repeated and _is_at_edge(line, height):
         return find_statute_key(line.text) is None
     return (line.y0 > 0.93 * height or line.y1 < 0.07 * height) and (
-        len(line.text) < 12 or matches("artifacts", line.text)
+        len(line.text) < 12 or load_roles().artifacts.matches(line.text)
     )
 
 
@@ -127,13 +128,13 @@ def _mark_sections(placed: Sequence[PlacedLine]) -> None:
     chapters = {_LAST_NUMBER.sub("", key) for key in sure.values()} - {"sec_", ""}
     for ix in sure:
         placed[ix].opens_section = True
-    for rule in load_rules("section_grammar", "statute_styles"):
+    for rule in load_section_grammar().statute_styles:
         found: dict[int, str] = {}
         for ix, row in enumerate(placed):
             match = rule.pattern.match(row.line.text) if not row.is_indented else None
             if match is not None and ix not in sure and follows_complete_sentence(placed, ix):
                 found[ix] = f"sec_{match['number']}"
-        is_used = len(set(found.values())) >= rule.extra["least"]
+        is_used = len(set(found.values())) >= rule.least
         for ix, name in found.items():
             placed[ix].opens_section |= is_used or _LAST_NUMBER.sub("", name) in chapters
 
@@ -155,7 +156,7 @@ def follows_complete_sentence(placed: Sequence[PlacedLine], at: int) -> bool:
     if at == 0 or placed[at].is_after_gap:
         return True
     before = placed[at - 1].line
-    return matches("sentence_ends", before.text) or is_division(before.text) or before.text.isupper()
+    return load_roles().sentence_ends.matches(before.text) or is_division(before.text) or before.text.isupper()
 
 
 def begins_paragraph(placed: Sequence[PlacedLine], at: int, *, marks_are_flush: bool) -> bool:
@@ -172,10 +173,10 @@ def begins_paragraph(placed: Sequence[PlacedLine], at: int, *, marks_are_flush: 
     row, before = placed[at], placed[at - 1]
     if row.is_after_gap:
         return True
-    if matches("lists", row.line.text):
+    if load_roles().lists.matches(row.line.text):
         has_room = before.trailing_space_pt > _first_word_pt(row.line)
         return row.is_indented or (_ends_clause(before.line.text) and (marks_are_flush or has_room))
-    if before.is_indented and not row.is_indented and matches("sentence_ends", before.line.text):
+    if before.is_indented and not row.is_indented and load_roles().sentence_ends.matches(before.line.text):
         # Back at the margin although the line before had room for more: an item has ended.
         return before.trailing_space_pt > _first_word_pt(row.line)
     return row.is_indented and not _hangs_under(row.line, before)
@@ -185,16 +186,16 @@ def _hangs_under(line: Line, before: PlacedLine) -> bool:
     """Decide whether an indented line only continues a line of the same indent, or that of a list mark before it."""
     up = before.line
     is_below = up.page == line.page and up.base < line.base
-    if not is_below or matches("sentence_ends", up.text) or before.trailing_space_pt > _first_word_pt(line):
+    if not is_below or load_roles().sentence_ends.matches(up.text) or before.trailing_space_pt > _first_word_pt(line):
         return False
     if before.is_indented and abs(line.x0 - up.x0) < _INDENT_PT / 2:
         return True
     reach = thresholds().hanging_sizes * line.size
-    return matches("lists", up.text) and (not before.is_indented or 0 < line.x0 - up.x0 <= reach)
+    return load_roles().lists.matches(up.text) and (not before.is_indented or 0 < line.x0 - up.x0 <= reach)
 
 
 def _ends_clause(text: str) -> bool:
-    return matches("sentence_ends", text) or matches("clause_ends", text)
+    return load_roles().sentence_ends.matches(text) or load_roles().clause_ends.matches(text)
 
 
 def _first_word_pt(line: Line) -> float:
@@ -211,7 +212,7 @@ def are_marks_flush(placed: Sequence[PlacedLine]) -> bool:
     """
     flush = indented = 0
     for ix, row in enumerate(placed):
-        if ix and matches("lists", row.line.text):
+        if ix and load_roles().lists.matches(row.line.text):
             indented += row.is_indented
             flush += not row.is_indented and _ends_clause(placed[ix - 1].line.text)
     return flush > indented

@@ -7,7 +7,6 @@ from itertools import groupby
 
 from taxkg_assets.extraction.keys import division_word, find_statute_key, is_division
 from taxkg_assets.extraction.layout.lines import Line, cut_line, join_lines
-from taxkg_assets.extraction.layout.paragraphs import matches
 from taxkg_assets.extraction.pdf.model import Source
 from taxkg_assets.extraction.structure.blocks import Block
 from taxkg_assets.extraction.structure.identity import Identity, is_law_name
@@ -18,7 +17,8 @@ from taxkg_assets.extraction.structure.statute_lines import (
     find_placed_lines,
     follows_complete_sentence,
 )
-from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.models.roles import load_roles
+from taxkg_assets.rules.models.section_grammar import load_section_grammar
 
 # A document is a code when this many of its lines open a section, and at least this share of its pages does.
 _SECTIONS = 5
@@ -81,7 +81,7 @@ def _find_run_on(text: str) -> int | None:
     """Find where the text of a section begins on the line of its heading, after the heading's own full stop."""
     key = find_statute_key(text, is_code=True)
     start = text.find(key.key.removeprefix("sec_")) + len(key.key) if key is not None and key.key else 0
-    for rule in load_rules("section_grammar", "run_on"):
+    for rule in load_section_grammar().run_on:
         match = rule.pattern.search(text, start)
         if match is not None:
             return match.end()
@@ -99,7 +99,7 @@ def _name_title(blocks: Sequence[Block]) -> None:
 
 
 def _ends_heading(text: str) -> bool:
-    return any(rule.pattern.search(text) for rule in load_rules("section_grammar", "heading_end"))
+    return load_section_grammar().heading_end.matches(text)
 
 
 class _Reader:
@@ -121,7 +121,7 @@ class _Reader:
             stop, role = _division_end(placed, at), "SectionHeader"
         else:
             stop = _paragraph_end(placed, at, marks_are_flush=self.marks_are_flush)
-            role = "ListBlock" if matches("lists", line.text) else "BodyText"
+            role = "ListBlock" if load_roles().lists.matches(line.text) else "BodyText"
         lines = [row.line for row in placed[at:stop]]
         for ix, (_, run) in enumerate(groupby(lines, key=lambda line: line.page)):
             self.add(list(run), role, is_continued=ix > 0)
@@ -176,7 +176,7 @@ def _section_end(placed: Sequence[PlacedLine], at: int) -> int:
     stop = at + 1
     while stop < min(len(placed), at + _HEADING_LINES) and not _ends_heading(placed[stop - 1].line.text):
         row = placed[stop]
-        if row.is_indented or row.is_after_gap or _opens(row) or matches("lists", row.line.text):
+        if row.is_indented or row.is_after_gap or _opens(row) or load_roles().lists.matches(row.line.text):
             break
         stop += 1
     return stop

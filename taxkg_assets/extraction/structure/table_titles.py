@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from taxkg_assets.extraction.layout.paragraphs import matches
 from taxkg_assets.extraction.structure.blocks import HEADER_ROLES, Block
+from taxkg_assets.rules.models.roles import load_roles
 
 _TEXT_ROLES = ("BodyText", "ListBlock", "Callout", "PageArtifact")
 
@@ -26,7 +26,7 @@ def find_distant_titles(blocks: Iterable[Block], *, titles: Mapping[str, str]) -
         if block.page != page:
             heading, page = "", block.page
         if block.role in HEADER_ROLES and not block.is_run_in:
-            heading = block.text if matches("table_headings", block.text) else ""
+            heading = block.text if load_roles().table_headings.matches(block.text) else ""
         elif block.table_id is not None and block.table_id in titles:
             if titles[block.table_id]:
                 heading = ""

@@ -10,8 +10,8 @@ from typing import Protocol, TypeVar
 
 from taxkg_assets.extraction.authored.structure_tree import TagPlace
 from taxkg_assets.extraction.layout.lines import Line
-from taxkg_assets.extraction.layout.paragraphs import matches
 from taxkg_assets.extraction.pdf.tags import Tag
+from taxkg_assets.rules.models.roles import load_roles
 
 # On one printed line: baselines as near, and the next piece as near behind the last, in type sizes.
 _SAME_LINE_SIZES, _GAP_SIZES = 0.3, 1.0
@@ -78,7 +78,7 @@ def _continues(before: Fragment, unit: Fragment, tags: Sequence[Tag]) -> bool:
     return (
         _SAME_LINE_SIZES * size < step < _NEXT_LINE_SIZES * size
         and line.x0 < last.x0 + size
-        and not matches("sentence_ends", last.text)
+        and not load_roles().sentence_ends.matches(last.text)
     )
 
 

@@ -11,11 +11,12 @@ from itertools import takewhile
 
 from taxkg_assets.extraction.authored.structure_tree import TagPlace, find_places
 from taxkg_assets.extraction.layout.lines import Line, merge_lines
-from taxkg_assets.extraction.layout.paragraphs import Paragraph, is_list_start, matches, thresholds
+from taxkg_assets.extraction.layout.paragraphs import Paragraph, is_list_start, thresholds
 from taxkg_assets.extraction.layout.regions import TableRegion
 from taxkg_assets.extraction.pdf.model import Page
 from taxkg_assets.extraction.structure.block_maker import BlockMaker
 from taxkg_assets.extraction.structure.tag_fragments import join_at_links
+from taxkg_assets.rules.models.roles import load_roles
 
 # A line this many type sizes above the lowest one before it begins the next column.
 _COLUMN_RISE_SIZES = 2.0
@@ -136,7 +137,14 @@ class Columns:
                 self._edges.append([x0, x1])
 
     def locate(self, lines: Sequence[Line]) -> tuple[int, float, float]:
-        """Find the number of the column that lines stand in (−1 over several), and its edges."""
+        """Find the number of the column that lines stand in (−1 over several), and its edges.
+
+        Args:
+            lines: Printed lines.
+
+        Returns:
+            0-based number, and left and right edge in points.
+        """
         x0, x1 = lines[0].x0, lines[0].x1
         for line in lines[1:]:
             # Faster than the least and the greatest of two.
@@ -210,14 +218,16 @@ def _find_captions(units: Sequence[TagUnit]) -> set[int]:
         if unit.table_ix < 0:
             continue
         # Some makers tag the number of a table inside it, or behind its title.
-        number = next((line for line in unit.lines[:_LABEL_LINES] if matches("table_captions", line.text)), None)
+        number = next(
+            (line for line in unit.lines[:_LABEL_LINES] if load_roles().table_captions.matches(line.text)), None
+        )
         above: list[int] = []
         for before in range(ix - 1, max(-1, ix - 1 - int(limit.caption_units)), -1):
             other = units[before]
             if other.table_ix >= 0 or sum(len(line.text) for line in other.lines) > limit.heading_chars:
                 break
             above.append(before)
-            if matches("table_captions", other.lines[0].text):
+            if load_roles().table_captions.matches(other.lines[0].text):
                 number = other.lines[0]
                 captions |= set(above)
             elif number is not None and _is_adjacent(other.lines[0], number):
@@ -277,7 +287,7 @@ def _is_listed(unit: TagUnit) -> bool:
     """Decide whether a unit is a list item with a mark; bold words after the mark of a paragraph are a heading."""
     line = unit.lines[0]
     if unit.place.item_ix >= 0:
-        return unit.is_item_start and (unit.has_mark or matches("lists", line.text))
+        return unit.is_item_start and (unit.has_mark or load_roles().lists.matches(line.text))
     if unit.place.level > 0 or not is_list_start(line):
         return False
     shown = [span for span in line.spans if span.text.strip()]

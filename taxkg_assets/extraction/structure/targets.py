@@ -16,7 +16,6 @@ from typing import NamedTuple
 import polars as pl
 
 from taxkg_assets.extraction.pdf.navigation import Place
-from taxkg_assets.rules.loader import load_rules
 from taxkg_assets.rules.models.navigation import load_navigation
 
 _NO_LETTER = re.compile(r"[\W_]+")
@@ -94,12 +93,12 @@ class TargetFinder:
 
     @cached_property
     def headings(self) -> dict[str, str]:
-        """The words of each heading."""
+        """Return the words of each heading."""
         return dict(self._anchors.select("anchor_id", "heading").iter_rows())
 
     @cached_property
     def texts(self) -> dict[str, str]:
-        """The text of each element."""
+        """Return the text of each element."""
         return dict(self._sections.select("element_id", "text").iter_rows())
 
     @cached_property
@@ -149,7 +148,7 @@ class TargetFinder:
             if titled:
                 # A table's title is its own row, and a paragraph where it is printed.
                 return _only([target for target in titled if target.table_id is not None] or titled, place)
-            if any(rule.pattern.search(title) for title in titles for rule in load_rules("navigation", "chapters")):
+            if any(rule.pattern.search(title) for title in titles for rule in load_navigation().chapters):
                 return _find_chapter(at_point)
         if names or hints:
             return self._find_by_words(at_point, place, " ".join([*titles, hints]), is_sure=bool(names))
@@ -163,7 +162,15 @@ class TargetFinder:
         return None
 
     def find_captioned(self, page: int, words: str) -> Target | None:
-        """Find the numbered table, worksheet or figure of a page that words name: its point may be the page's top."""
+        """Find the numbered table, worksheet or figure of a page that words name: its point may be the page's top.
+
+        Args:
+            page: 1-based page.
+            words: Words of the link.
+
+        Returns:
+            The table; None for none.
+        """
         number = find_number(words)
         if not number:
             return None
@@ -185,7 +192,7 @@ class TargetFinder:
         Returns:
             The heading; None for other words, or where no heading with the number is.
         """
-        if not any(rule.pattern.search(words) for rule in load_rules("navigation", "chapters")):
+        if not load_navigation().chapters.matches(words):
             return None
         number = re.compile(rf"(?:chapter\s+)?{re.escape(words.split()[-1])}[.:—]?(?:\s|$)", re.IGNORECASE)
         start, end = self._pages.get(place.page, (0, 0))
@@ -215,7 +222,16 @@ class TargetFinder:
         return _only([target for target in found if fold_words(target.words) == name], place)
 
     def find_lines_at(self, page: int, x: float, y: float) -> list[PrintedLine]:
-        """Find the printed lines over a point, the one whose middle is nearest first, text before headings."""
+        """Find the printed lines over a point, the one whose middle is nearest first, text before headings.
+
+        Args:
+            page: 1-based page.
+            x: Horizontal place in points.
+            y: Vertical place in points.
+
+        Returns:
+            Printed lines.
+        """
         first, last = self._pages.get(page, (0, 0))
         low = bisect_left(self._heights, y - _LARGEST_PT, first, last)
         high = bisect_left(self._heights, y, first, last)
@@ -321,20 +337,20 @@ class TargetFinder:
 
 @lru_cache(maxsize=4096)
 def fold_words(text: str) -> str:
-    """Bring words to the form in which they are compared: letters and digits alone.
+    """Fold words for comparison: letters and digits alone.
 
     Args:
         text: The words.
 
     Returns:
-        The form.
+        Lower-case letters and digits, without blanks.
     """
     return _NO_LETTER.sub("", text).casefold()
 
 
 def find_number(words: str) -> str:
     """Find the number that words begin with as a caption does: `Table A-2`; empty for other words."""
-    for rule in load_rules("navigation", "caption_numbers"):
+    for rule in load_navigation().caption_numbers:
         match = rule.pattern.match(words)
         if match is not None:
             return " ".join(match["number"].split()).replace("–", "-")

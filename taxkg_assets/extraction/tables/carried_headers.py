@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from taxkg_assets.extraction.tables.cells import NOTE_COLUMN, PATH_SEPARATOR, Cell, FoundTable
-from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.models.tables import load_tables
 
 
 def carry_headers(tables: Iterable[FoundTable]) -> list[FoundTable]:
@@ -93,7 +93,7 @@ def _with_header(cell: Cell, headers: Sequence[str]) -> Cell:
 
 def _with_ranges(cells: Sequence[Cell], headers: Sequence[str]) -> list[Cell]:
     """Name the rows by both ends of their ranges, where the headers tell that the second column has the upper ones."""
-    rules = load_rules("tables", "second_stub")
+    rules = load_tables().second_stub
     leaf = PATH_SEPARATOR.join(headers[1].split(PATH_SEPARATOR)[-2:]) if len(headers) > 2 else ""
     if not any(rule.pattern.search(leaf) for rule in rules):
         return list(cells)

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from taxkg_assets.extraction.layout.regions import TableRegion
 from taxkg_assets.extraction.layout.text_runs import Run, is_amount, is_filing_note, is_note, is_numbered, join_text
-from taxkg_assets.extraction.tables.grid import Box, Grid, Row
+from taxkg_assets.extraction.tables.grid import Grid, Rectangle, Row
 from taxkg_assets.extraction.tables.headers import find_banner, find_banners, group_columns, is_group_row
 from taxkg_assets.extraction.tables.parts import Part
 
@@ -26,7 +26,7 @@ class Cell:
     row_path: str
     col_path: str
     text: str
-    box: Box
+    box: Rectangle
     column_count: int = 1
 
 
@@ -236,8 +236,8 @@ def _continues_name(grid: Grid, row_ix: int, *, stubs: range) -> bool:
     return is_unnamed and not all(map(is_amount, texts)) and not is_group_row(grid, grid.rows[row_ix - 1])
 
 
-def _cell_box(runs: Sequence[Run]) -> Box:
-    return Box(
+def _cell_box(runs: Sequence[Run]) -> Rectangle:
+    return Rectangle(
         min(run.x0 for run in runs),
         min(run.y0 for run in runs),
         max(run.x1 for run in runs),

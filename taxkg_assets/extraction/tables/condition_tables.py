@@ -11,7 +11,6 @@ from dataclasses import replace
 
 from taxkg_assets.extraction.layout.text_runs import Run, find_lines, is_amount
 from taxkg_assets.extraction.tables.row_cells import CellRow, RowCell
-from taxkg_assets.rules.anchored_search import matches_any
 from taxkg_assets.rules.models.tables import load_tables
 
 # Rows begin and end within this distance of the heads above them.
@@ -44,11 +43,11 @@ def find_condition_tables(runs: Sequence[Run]) -> list[list[CellRow]]:
 def _find_heads(line: Sequence[Run]) -> list[Run]:
     """Find the heads of a condition table on a line: from the one with IF to the one with THEN."""
     bold = [run for run in line if run.is_bold]
-    first = next((ix for ix, run in enumerate(bold) if matches_any("tables", "condition_starts", run.text)), None)
+    first = next((ix for ix, run in enumerate(bold) if load_tables().condition_starts.matches(run.text)), None)
     if first is None:
         return []
     heads = bold[first:]
-    last = next((ix for ix, run in enumerate(heads) if matches_any("tables", "conclusion_starts", run.text)), 0)
+    last = next((ix for ix, run in enumerate(heads) if load_tables().conclusion_starts.matches(run.text)), 0)
     return heads[: last + 1] if last else []
 
 

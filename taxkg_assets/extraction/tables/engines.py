@@ -19,7 +19,7 @@ from taxkg_assets.extraction.pdf.library import load_layout, pymupdf
 from taxkg_assets.extraction.pdf.model import Page
 from taxkg_assets.extraction.tables.cells import PATH_SEPARATOR, Cell, FoundTable
 from taxkg_assets.extraction.tables.continued import ContinuedTables
-from taxkg_assets.extraction.tables.grid import Box
+from taxkg_assets.extraction.tables.grid import Rectangle
 from taxkg_assets.extraction.tables.parts import Part
 from taxkg_assets.extraction.tables.regions import find_drawings
 from taxkg_assets.extraction.tables.tables import find_tables, find_title, find_unread_boxes
@@ -45,7 +45,7 @@ class GridCell:
     row_ix: int
     col_ix: int
     text: str
-    box: Box
+    box: Rectangle
     row_span: int = 1
     col_span: int = 1
     is_column_header: bool = False
@@ -185,7 +185,7 @@ class DoclingEngine:
 ENGINES: Mapping[str, TableEngine] = {engine.name: engine for engine in (OwnEngine(), PymupdfEngine(), DoclingEngine())}
 
 
-def build_found_table(page: Page, box: Box, cells: Sequence[GridCell]) -> FoundTable | None:
+def build_found_table(page: Page, box: Rectangle, cells: Sequence[GridCell]) -> FoundTable | None:
     """Give an engine's cells their paths: column headers stacked over them, row names before them, sections above."""
     width = max((cell.col_ix + cell.col_span for cell in cells), default=0)
     body = [cell for cell in cells if not cell.is_column_header and not cell.is_row_section and cell.text]
@@ -244,14 +244,14 @@ def read_docling_tables(tables: Sequence[Any], pages: Sequence[Page]) -> dict[in
     return found
 
 
-def _docling_box(bbox: Any, page: Page) -> Box:
+def _docling_box(bbox: Any, page: Page) -> Rectangle:
     """docling counts from the bottom of the page or from its top, and says which."""
     origin = str(getattr(bbox.coord_origin, "value", bbox.coord_origin))
     tops = (page.height_pt - bbox.t, page.height_pt - bbox.b) if origin == "BOTTOMLEFT" else (bbox.t, bbox.b)
-    return Box(bbox.l, min(tops), bbox.r, max(tops))
+    return Rectangle(bbox.l, min(tops), bbox.r, max(tops))
 
 
-def read_pymupdf_tables(drawn: Any, page: Page, box: Box) -> list[FoundTable]:
+def read_pymupdf_tables(drawn: Any, page: Page, box: Rectangle) -> list[FoundTable]:
     """What PyMuPDF's finder makes of one region."""
     found = []
     limits = load_tables().regions
@@ -261,7 +261,7 @@ def read_pymupdf_tables(drawn: Any, page: Page, box: Box) -> list[FoundTable]:
         words = [len(cell.text.split()) for cell in cells if cell.text]
         is_full = len(words) >= limits.min_fill_frac * table.row_count * table.col_count
         is_prose = not words or sum(words) / len(words) > limits.max_mean_words or max(words) > limits.max_cell_words
-        built = build_found_table(page, Box(*table.bbox), cells) if is_full and not is_prose else None
+        built = build_found_table(page, Rectangle(*table.bbox), cells) if is_full and not is_prose else None
         if built is not None and table.row_count > 1:
             found.append(built)
     return found
@@ -278,7 +278,7 @@ def _pymupdf_cells(table: Any, runs: Sequence[Run]) -> list[GridCell]:
         for col_ix, rectangle in enumerate(row.cells):
             if rectangle is not None:
                 reach = next((k for k in range(col_ix + 1, len(row.cells)) if row.cells[k] is not None), len(row.cells))
-                box = Box(*rectangle)
+                box = Rectangle(*rectangle)
                 text = join_text(run for run in runs if box.holds(run))
                 cells.append(GridCell(row_ix, col_ix, text, box, col_span=reach - col_ix))
     first = [cell for cell in cells if cell.row_ix == 0]

@@ -13,8 +13,8 @@ from taxkg_assets.rules.models.tables import load_tables
 
 
 @dataclass(frozen=True, slots=True)
-class Box:
-    """A part of the page at hand, in points; not a `BoundingBox`, whose checks thousands of cells need not pay for."""
+class Rectangle:
+    """A rectangle of the page at hand, in points: `Corners` with names, for the regions and cells of tables."""
 
     x0: float
     y0: float
@@ -32,7 +32,12 @@ class Box:
         return self.y1 - self.y0
 
     def holds(self, run: Run, slack: float = 1.5) -> bool:
-        """Decide whether a run's middle is inside."""
+        """Return whether a run's middle is inside.
+
+        Args:
+            run: Run of text.
+            slack: Points by which it may be outside.
+        """
         if not self.y0 - slack <= (run.y0 + run.y1) / 2 <= self.y1 + slack:
             return False
         return self.x0 - slack <= (run.x0 + run.x1) / 2 <= self.x1 + slack
@@ -42,7 +47,7 @@ class Box:
 class Drawing:
     """Everything printed inside one table region."""
 
-    box: Box
+    box: Rectangle
     runs: tuple[Run, ...]
     ruling: Ruling
     fills: tuple[Fill, ...]

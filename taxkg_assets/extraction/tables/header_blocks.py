@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from taxkg_assets.extraction.layout.text_runs import Run, join_text
-from taxkg_assets.extraction.tables.grid import Box, Grid, column_of
+from taxkg_assets.extraction.tables.grid import Grid, Rectangle, column_of
 from taxkg_assets.rules.models.tables import load_tables
 
 
@@ -76,13 +76,13 @@ def _find_marked(run: Run, others: Sequence[Run]) -> Run | None:
 def _place_block(grid: Grid, stack: list[Run], stacks: list[list[Run]], bottom: float) -> HeaderBlock:
     x0, x1 = min(run.x0 for run in stack), max(run.x1 for run in stack)
     y0, y1 = min(run.y0 for run in stack), max(run.y1 for run in stack)
-    box = Box(x0, y0, x1, y1)
+    box = Rectangle(x0, y0, x1, y1)
     span = _underlined_columns(grid, box, bottom) or _centered_columns(grid, stack, stacks, box)
     first, last = span or _covered_columns(grid, box)
     return HeaderBlock(join_text(stack), y0, first, last)
 
 
-def _underlined_columns(grid: Grid, box: Box, bottom: float) -> tuple[int, int] | None:
+def _underlined_columns(grid: Grid, box: Rectangle, bottom: float) -> tuple[int, int] | None:
     """Find the columns that a line right under a header, narrower than the space between verticals, covers."""
     center = (box.x0 + box.x1) / 2
     line = grid.drawing.ruling.below(center, box.y1 - 4)
@@ -96,12 +96,12 @@ def _underlined_columns(grid: Grid, box: Box, bottom: float) -> tuple[int, int] 
     return (covered[0], covered[-1]) if covered else None
 
 
-def _centered_columns(grid: Grid, stack: list[Run], stacks: list[list[Run]], box: Box) -> tuple[int, int] | None:
+def _centered_columns(grid: Grid, stack: list[Run], stacks: list[list[Run]], box: Rectangle) -> tuple[int, int] | None:
     """Let a header count for all columns of its drawn cell: alone in the cell, or centered alone in its lines."""
     left, right = _walls(grid, (box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2)
     inside = [i for i, (a, b) in enumerate(grid.columns) if left - 2 <= (a + b) / 2 <= right + 2]
     span = (inside[0], inside[-1]) if inside else None
-    if _is_alone(grid, stack, stacks, Box(left, box.y0, right, box.y1)):
+    if _is_alone(grid, stack, stacks, Rectangle(left, box.y0, right, box.y1)):
         return span
     adjacent = any(
         run.y0 < box.y1 - 3 and run.y1 > box.y0 + 3 and left <= run.center <= right
@@ -115,7 +115,7 @@ def _centered_columns(grid: Grid, stack: list[Run], stacks: list[list[Run]], box
     return span
 
 
-def _is_alone(grid: Grid, stack: list[Run], stacks: list[list[Run]], box: Box) -> bool:
+def _is_alone(grid: Grid, stack: list[Run], stacks: list[list[Run]], box: Rectangle) -> bool:
     """Decide whether a header is the only one in a cell that lines close above and below, over its whole width."""
     ruling, center = grid.drawing.ruling, (box.x0 + box.x1) / 2
     above, below = ruling.above(center, box.y0 + 4), ruling.below(center, box.y1 - 4)
@@ -123,11 +123,11 @@ def _is_alone(grid: Grid, stack: list[Run], stacks: list[list[Run]], box: Box) -
         return False
     if any(line.start > box.x0 + 4 or line.end < box.x1 - 4 for line in (above, below)):
         return False
-    cell = Box(box.x0, above.at, box.x1, below.at)
+    cell = Rectangle(box.x0, above.at, box.x1, below.at)
     return not any(cell.holds(run, 0.0) for other in stacks if other is not stack for run in other)
 
 
-def _covered_columns(grid: Grid, box: Box) -> tuple[int, int]:
+def _covered_columns(grid: Grid, box: Rectangle) -> tuple[int, int]:
     """Find the columns that a header's own words cover."""
     covered = [i for i, (a, b) in enumerate(grid.columns) if min(b, box.x1) - max(a, box.x0) >= 0.5 * (b - a)]
     if len(covered) >= 2:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from taxkg_assets.extraction.layout.text_runs import Run, is_amount, is_note, is_numbered, is_year, join_text
 from taxkg_assets.extraction.tables.grid import Grid, Row
-from taxkg_assets.rules.anchored_search import matches_any
 from taxkg_assets.rules.models.tables import load_tables
 
 
@@ -73,8 +72,8 @@ def _heads_numbered_rows(grid: Grid) -> bool:
 def _states_condition(row: Row) -> bool:
     """Decide whether a row has the heads of a condition table, `IF ...` and `THEN ...`, in whatever type."""
     texts = [join_text(cell) for cell in row.cells.values()]
-    is_condition = 0 in row.cells and matches_any("tables", "condition_starts", texts[0])
-    return is_condition and any(matches_any("tables", "conclusion_starts", text) for text in texts[1:])
+    is_condition = 0 in row.cells and load_tables().condition_starts.matches(texts[0])
+    return is_condition and any(load_tables().conclusion_starts.matches(text) for text in texts[1:])
 
 
 def _begins_with_group(grid: Grid) -> bool:

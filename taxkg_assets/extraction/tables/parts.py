@@ -9,7 +9,7 @@ from itertools import takewhile
 from taxkg_assets.extraction.layout.text_runs import is_amount, join_text
 from taxkg_assets.extraction.tables.grid import Grid
 from taxkg_assets.extraction.tables.headers import amount_frac, find_banners, is_group_row, is_worksheet
-from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.models.tables import load_tables
 
 # Signs that multiply or divide, set in a column of their own.
 _FACTOR_SIGNS = frozenset({"x", "X", "×", "÷"})
@@ -84,7 +84,7 @@ def _count_stubs(grid: Grid, paths: Sequence[str], first: int, last: int) -> int
         while ahead + 1 < most and _holds_no_words(grid, first + ahead):
             ahead += 1
         leaf = " > ".join(paths[first + ahead].split(" > ")[-2:])
-        if not any(rule.pattern.search(leaf) for rule in load_rules("tables", "second_stub")):
+        if not load_tables().second_stub.matches(leaf):
             break
         count = ahead + 1
     if count > 1:

@@ -15,7 +15,6 @@ from taxkg_assets.extraction.layout.text_runs import Run, find_lines, join_text
 from taxkg_assets.extraction.tables.cells import NOTE_COLUMN, Cell, FoundTable
 from taxkg_assets.extraction.tables.grid import Grid, Row
 from taxkg_assets.extraction.tables.row_cells import hull_of
-from taxkg_assets.rules.anchored_search import matches_any
 from taxkg_assets.rules.models.tables import load_tables
 
 _SLACK_PT = 2.5
@@ -64,7 +63,7 @@ def _split_fields(grid: Grid) -> tuple[tuple[Row, ...], Grid]:
 
 
 def _names_blanks(row: Row) -> bool:
-    return len(row.cells) > 1 and all(matches_any("tables", "blanks", join_text(cell)) for cell in row.cells.values())
+    return len(row.cells) > 1 and all(load_tables().blanks.matches(join_text(cell)) for cell in row.cells.values())
 
 
 def _split_ruled(grid: Grid) -> tuple[Frame, Grid]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from taxkg_assets.extraction.layout.text_runs import Run, find_lines, is_amount, is_line_number
-from taxkg_assets.extraction.tables.grid import Box, Drawing
+from taxkg_assets.extraction.tables.grid import Drawing, Rectangle
 from taxkg_assets.extraction.tables.row_cells import CellRow, RowCell, hull_of
 from taxkg_assets.extraction.tables.worksheet_parts import bare_number, is_answer
 from taxkg_assets.rules.models.tables import load_tables
@@ -25,7 +25,7 @@ MAX_CANDIDATES = 200
 """Runs next to a repeated number that are inspected; a line of print has some ten."""
 
 
-def find_worksheet_boxes(runs: Sequence[Run], *, taken: Sequence[Box]) -> list[Box]:
+def find_worksheet_boxes(runs: Sequence[Run], *, taken: Sequence[Rectangle]) -> list[Rectangle]:
     """Find the rectangles of worksheets outside of those taken: rows below each other that repeat their numbers.
 
     Args:

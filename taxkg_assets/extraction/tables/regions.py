@@ -17,7 +17,7 @@ from taxkg_assets.extraction.layout.text_runs import (
     split_leaders,
 )
 from taxkg_assets.extraction.pdf.model import Fill, Page
-from taxkg_assets.extraction.tables.grid import Box, Drawing, find_slabs
+from taxkg_assets.extraction.tables.grid import Drawing, Rectangle, find_slabs
 from taxkg_assets.extraction.tables.printed_worksheets import find_worksheet_boxes
 from taxkg_assets.extraction.tables.unruled import find_leaders, find_open_boxes
 from taxkg_assets.rules.models.tables import load_tables
@@ -88,21 +88,21 @@ def _without_underlines(ruling: Ruling, runs: Sequence[Run], page: Page) -> Ruli
     return Ruling(tuple(kept), ruling.verticals)
 
 
-def _connect(ruling: Ruling, fills: Sequence[Fill]) -> list[Box]:
+def _connect(ruling: Ruling, fills: Sequence[Fill]) -> list[Rectangle]:
     """Join lines and shadings that touch into rectangles; a grid inside a frame stays a rectangle of its own."""
-    shapes = [Box(line.start, line.at, line.end, line.at) for line in ruling.horizontals]
-    shapes += [Box(line.at, line.start, line.at, line.end) for line in ruling.verticals]
-    shapes += [Box(fill.x0, fill.y0, fill.x1, fill.y1) for fill in fills if fill.y1 - fill.y0 < 400]
+    shapes = [Rectangle(line.start, line.at, line.end, line.at) for line in ruling.horizontals]
+    shapes += [Rectangle(line.at, line.start, line.at, line.end) for line in ruling.verticals]
+    shapes += [Rectangle(fill.x0, fill.y0, fill.x1, fill.y1) for fill in fills if fill.y1 - fill.y0 < 400]
     shapes.sort(key=lambda box: (box.y0, box.x0))
     found = [(_hull(group), _is_grid(group)) for group in _touching_groups(shapes)]
-    boxes: list[Box] = []
+    boxes: list[Rectangle] = []
     for box, is_grid in sorted(found, key=lambda pair: -pair[0].width * pair[0].height):
         if is_grid or not any(_contains(other, box) for other in boxes):
             boxes.append(box)
     return sorted(boxes, key=lambda box: (box.y0, box.x0))
 
 
-def _touching_groups(shapes: Sequence[Box]) -> list[list[Box]]:
+def _touching_groups(shapes: Sequence[Rectangle]) -> list[list[Rectangle]]:
     """Group shapes, sorted by their tops, that touch directly or through others."""
     touch = load_tables().regions.touch_pt
     parent = list(range(len(shapes)))
@@ -121,21 +121,21 @@ def _touching_groups(shapes: Sequence[Box]) -> list[list[Box]]:
             if other.x0 <= shape.x1 + touch and shape.x0 <= other.x1 + touch:
                 parent[root(k)] = root(i)
         reaching.append(i)
-    groups: dict[int, list[Box]] = {}
+    groups: dict[int, list[Rectangle]] = {}
     for i, shape in enumerate(shapes):
         groups.setdefault(root(i), []).append(shape)
     return list(groups.values())
 
 
-def _is_grid(group: Sequence[Box]) -> bool:
+def _is_grid(group: Sequence[Rectangle]) -> bool:
     """Decide whether touching shapes draw cells: verticals at three places and horizontals at two."""
     verticals = {round(shape.x0 / 3) for shape in group if shape.height > 3 * shape.width}
     horizontals = {round(shape.y0 / 3) for shape in group if shape.width > 3 * shape.height}
     return len(verticals) >= 3 and len(horizontals) >= 2
 
 
-def _hull(group: Sequence[Box]) -> Box:
-    return Box(
+def _hull(group: Sequence[Rectangle]) -> Rectangle:
+    return Rectangle(
         min(shape.x0 for shape in group),
         min(shape.y0 for shape in group),
         max(shape.x1 for shape in group),
@@ -143,23 +143,23 @@ def _hull(group: Sequence[Box]) -> Box:
     )
 
 
-def _claims(inner: Box, run: Run) -> bool:
+def _claims(inner: Rectangle, run: Run) -> bool:
     """Decide whether a grid inside a frame holds a run or has it as a caption to its left."""
     gap = load_tables().regions.left_caption_pt
     is_adjacent = inner.y0 - 3 <= run.middle <= inner.y1 and -3 <= inner.x0 - run.x1 <= gap
     return inner.holds(run) or (is_adjacent and is_caption(run.text))
 
 
-def _contains(outer: Box, inner: Box) -> bool:
+def _contains(outer: Rectangle, inner: Rectangle) -> bool:
     return (
         outer.x0 - 3 <= inner.x0 and inner.x1 <= outer.x1 + 3 and outer.y0 - 3 <= inner.y0 and inner.y1 <= outer.y1 + 3
     )
 
 
-def _stack(boxes: list[Box], runs: Sequence[Run]) -> list[Box]:
+def _stack(boxes: list[Rectangle], runs: Sequence[Run]) -> list[Rectangle]:
     """Join pieces of equal width that follow each other with rows of several cells between them."""
     limits = load_tables().regions
-    stacked: list[Box] = []
+    stacked: list[Rectangle] = []
     for box in sorted(boxes, key=lambda box: (box.y0, box.x0)):
         if box.width < limits.min_width_pt:
             continue
@@ -170,7 +170,7 @@ def _stack(boxes: list[Box], runs: Sequence[Run]) -> list[Box]:
                 if abs(other.x0 - box.x0) <= limits.stack_slack_pt
                 and abs(other.x1 - box.x1) <= limits.stack_slack_pt
                 and box.y0 >= other.y1
-                and _is_tabular(strip := Box(box.x0, other.y1, box.x1, box.y0), runs)
+                and _is_tabular(strip := Rectangle(box.x0, other.y1, box.x1, box.y0), runs)
                 and (strip.height <= limits.stack_gap_pt or _is_ledger(strip, runs))
             ),
             None,
@@ -182,9 +182,9 @@ def _stack(boxes: list[Box], runs: Sequence[Run]) -> list[Box]:
     return [box for box in stacked if box.height >= limits.min_height_pt]
 
 
-def _split_at_captions(boxes: Sequence[Box], runs: Sequence[Run], ruling: Ruling) -> list[Box]:
+def _split_at_captions(boxes: Sequence[Rectangle], runs: Sequence[Run], ruling: Ruling) -> list[Rectangle]:
     """Cut a frame that holds several captioned tables into one box for each, caption excluded."""
-    split: list[Box] = []
+    split: list[Rectangle] = []
     for box in boxes:
         captions = [run for run in runs if run.is_bold and box.holds(run) and is_caption(run.text)]
         if len(captions) < 2:
@@ -194,11 +194,11 @@ def _split_at_captions(boxes: Sequence[Box], runs: Sequence[Run], ruling: Ruling
         for x0, x1 in find_slabs(drawing):
             mine = sorted((run for run in captions if x0 <= run.center <= x1), key=lambda run: run.y0)
             ends = [*(run.y0 - 1 for run in mine[1:]), box.y1]
-            split += [Box(x0, run.y1, x1, end) for run, end in zip(mine, ends, strict=True)]
+            split += [Rectangle(x0, run.y1, x1, end) for run, end in zip(mine, ends, strict=True)]
     return sorted(split, key=lambda box: (box.y0, box.x0))
 
 
-def _is_tabular(strip: Box, runs: Sequence[Run]) -> bool:
+def _is_tabular(strip: Rectangle, runs: Sequence[Run]) -> bool:
     """Decide whether the lines of a strip have several cells or amounts, so that it is no prose and no caption.
 
     A short line by itself supports neither: it may be the name of a group, a wrapped name or a spanning header.
@@ -210,7 +210,7 @@ def _is_tabular(strip: Box, runs: Sequence[Run]) -> bool:
     return several > 0 and several >= 0.7 * (len(lines) - short) and several >= 0.4 * len(lines)
 
 
-def _is_ledger(strip: Box, runs: Sequence[Run]) -> bool:
+def _is_ledger(strip: Rectangle, runs: Sequence[Run]) -> bool:
     """Decide whether a long strip holds nothing but rows of amounts and names of groups: it is one table."""
     lines = find_lines(run for run in runs if strip.holds(run))
     rows = [line for line in lines if len(line) >= 2 and any(is_amount(run.text) for run in line)]
@@ -218,23 +218,27 @@ def _is_ledger(strip: Box, runs: Sequence[Run]) -> bool:
     return len(rows) + len(names) == len(lines) and not any(is_caption(line[0].text) for line in lines)
 
 
-def _cut_out(box: Box, runs: Sequence[Run], ruling: Ruling, fills: Sequence[Fill]) -> Drawing:
+def _cut_out(box: Rectangle, runs: Sequence[Run], ruling: Ruling, fills: Sequence[Fill]) -> Drawing:
     return Drawing(
         box,
         tuple(run for run in runs if box.holds(run)),
         Ruling(
-            tuple(line for line in ruling.horizontals if _crosses(Box(line.start, line.at, line.end, line.at), box)),
-            tuple(line for line in ruling.verticals if _crosses(Box(line.at, line.start, line.at, line.end), box)),
+            tuple(
+                line for line in ruling.horizontals if _crosses(Rectangle(line.start, line.at, line.end, line.at), box)
+            ),
+            tuple(
+                line for line in ruling.verticals if _crosses(Rectangle(line.at, line.start, line.at, line.end), box)
+            ),
         ),
-        tuple(fill for fill in fills if _crosses(Box(fill.x0, fill.y0, fill.x1, fill.y1), box)),
+        tuple(fill for fill in fills if _crosses(Rectangle(fill.x0, fill.y0, fill.x1, fill.y1), box)),
     )
 
 
-def _crosses(inner: Box, box: Box) -> bool:
+def _crosses(inner: Rectangle, box: Rectangle) -> bool:
     return (
         inner.x0 <= box.x1 + 1.5 and inner.x1 >= box.x0 - 1.5 and inner.y0 <= box.y1 + 1.5 and inner.y1 >= box.y0 - 1.5
     )
 
 
-def _union(a: Box, b: Box) -> Box:
-    return Box(min(a.x0, b.x0), min(a.y0, b.y0), max(a.x1, b.x1), max(a.y1, b.y1))
+def _union(a: Rectangle, b: Rectangle) -> Rectangle:
+    return Rectangle(min(a.x0, b.x0), min(a.y0, b.y0), max(a.x1, b.x1), max(a.y1, b.y1))

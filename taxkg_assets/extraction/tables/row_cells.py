@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from taxkg_assets.extraction.layout.text_runs import Run, is_line_number, join_text
 from taxkg_assets.extraction.pdf.model import Span
-from taxkg_assets.extraction.tables.grid import Box
+from taxkg_assets.extraction.tables.grid import Rectangle
 
 
 @dataclass(slots=True)
@@ -38,7 +38,7 @@ class RowCell:
 CellRow = list[RowCell]
 
 
-def hull_of(runs: Sequence[Run]) -> Box:
+def hull_of(runs: Sequence[Run]) -> Rectangle:
     """Compute the rectangle around runs.
 
     Args:
@@ -47,7 +47,7 @@ def hull_of(runs: Sequence[Run]) -> Box:
     Returns:
         Rectangle in points.
     """
-    return Box(
+    return Rectangle(
         min(run.x0 for run in runs),
         min(run.y0 for run in runs),
         max(run.x1 for run in runs),

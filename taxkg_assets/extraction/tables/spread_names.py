@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from taxkg_assets.extraction.layout.text_runs import Run, is_amount, is_note, join_text
 from taxkg_assets.extraction.tables.grid import Grid, Row
-from taxkg_assets.rules.anchored_search import matches_any
+from taxkg_assets.rules.models.tables import load_tables
 
 
 def join_spread_names(grid: Grid, header_count: int) -> Grid:
@@ -103,4 +103,4 @@ def _is_divided(grid: Grid, row_ix: int, x: float) -> bool:
 def _continues(name: list[Run], below: list[Run]) -> bool:
     """Decide whether a name continues below: in small letters, or after a word that ends no name."""
     text, rest = join_text(name), join_text(below)
-    return rest[:1].islower() or matches_any("tables", "open_ends", text)
+    return rest[:1].islower() or load_tables().open_ends.matches(text)

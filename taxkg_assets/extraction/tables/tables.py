@@ -11,14 +11,13 @@ import polars as pl
 
 from taxkg_assets import schemas
 from taxkg_assets.extraction.forms.faces import find_face_boxes
-from taxkg_assets.extraction.layout.paragraphs import matches
 from taxkg_assets.extraction.layout.regions import TableRegion
 from taxkg_assets.extraction.layout.text_runs import Run, find_lines, is_caption, is_filing_note
 from taxkg_assets.extraction.pdf.model import Page, Source
 from taxkg_assets.extraction.tables.carried_headers import carry_headers
 from taxkg_assets.extraction.tables.cells import NOTE_COLUMN, PATH_SEPARATOR, Cell, FoundTable, find_cells
 from taxkg_assets.extraction.tables.condition_tables import find_condition_tables
-from taxkg_assets.extraction.tables.grid import Box, Drawing, Grid, find_grid
+from taxkg_assets.extraction.tables.grid import Drawing, Grid, Rectangle, find_grid
 from taxkg_assets.extraction.tables.header_blocks import find_header_blocks
 from taxkg_assets.extraction.tables.headers import count_header_rows, find_later_headers, is_worksheet
 from taxkg_assets.extraction.tables.parts import find_parts
@@ -29,8 +28,7 @@ from taxkg_assets.extraction.tables.repeated_headers import spread_over_repeats
 from taxkg_assets.extraction.tables.spread_names import join_spread_names
 from taxkg_assets.extraction.tables.tag_grid import build_grid
 from taxkg_assets.extraction.tables.worksheets import are_worksheet_rows, read_worksheet
-from taxkg_assets.rules.anchored_search import matches_any
-from taxkg_assets.rules.loader import find_rule
+from taxkg_assets.rules.models.roles import load_roles
 from taxkg_assets.rules.models.tables import load_tables
 
 
@@ -76,7 +74,7 @@ def find_tables(page: Page, *, is_face: bool | None = None) -> list[FoundTable]:
         is_face = bool(find_face_boxes(page))
     tables: list[FoundTable] = []
     drawings, runs = find_drawings(page, is_face=is_face)
-    above: tuple[Box, str] | None = None
+    above: tuple[Rectangle, str] | None = None
     for drawing in drawings:
         table = _read_table(page, drawing)
         if table is None or is_text_box(table):
@@ -101,7 +99,7 @@ def is_text_box(table: FoundTable) -> bool:
     return is_row and max(len(cell.text.split()) for cell in cells) > load_tables().regions.max_cell_words
 
 
-def find_unread_boxes(page: Page, *, is_face: bool) -> list[Box]:
+def find_unread_boxes(page: Page, *, is_face: bool) -> list[Rectangle]:
     """Find the candidate regions of a page of which no grid could be made: another engine may read them.
 
     Args:
@@ -115,7 +113,7 @@ def find_unread_boxes(page: Page, *, is_face: bool) -> list[Box]:
     return [drawing.box for drawing in drawings if _read_table(page, drawing) is None]
 
 
-def find_title(page: Page, box: Box) -> str:
+def find_title(page: Page, box: Rectangle) -> str:
     """Read the caption or bold title right above a table that another engine found.
 
     Args:
@@ -203,7 +201,7 @@ def _without_repeats(path: str) -> str:
     return PATH_SEPARATOR.join(dict.fromkeys(path.split(PATH_SEPARATOR)))
 
 
-def find_caption(runs: Sequence[Run], box: Box) -> str:
+def find_caption(runs: Sequence[Run], box: Rectangle) -> str:
     """Read the caption or bold title right above a table.
 
     Args:
@@ -253,14 +251,14 @@ def _is_plausible(grid: Grid) -> bool:
     return bool(filled >= limits.min_fill_frac and (not is_prose or len(grid.slabs) > 1 or is_worksheet(grid)))
 
 
-def _find_caption(runs: Sequence[Run], box: Box, drawings: Sequence[Drawing]) -> str:
+def _find_caption(runs: Sequence[Run], box: Rectangle, drawings: Sequence[Drawing]) -> str:
     """Read the bold lines or the numbered caption right above a table."""
     limits = load_tables().regions
     above = [
         run
         for run in runs
         if run.middle < box.y0
-        and not matches("icons", run.text.strip())
+        and not load_roles().icons.matches(run.text.strip())
         and box.x0 - 6 <= run.center <= box.x1 + 6
         and not any(other.box is not box and other.box.holds(run) for other in drawings)
         and not is_filing_note(run.text)
@@ -274,7 +272,9 @@ def _find_caption(runs: Sequence[Run], box: Box, drawings: Sequence[Drawing]) ->
     edge, has_head, titled = box.y0, False, 0
     for line in reversed(find_lines(above)):
         gap = edge - max(run.y1 for run in line)
-        if gap > (limits.caption_gap_pt if not picked else line[0].size_pt) or matches("answers", line[0].text):
+        if gap > (limits.caption_gap_pt if not picked else line[0].size_pt) or load_roles().answers.matches(
+            line[0].text
+        ):
             break
         picked.append(line)
         edge = min(run.y0 for run in line)
@@ -295,7 +295,7 @@ def _is_chart(table: FoundTable) -> bool:
     texts = [cell.text for cell in table.cells]
     if any(table.headers) or not any("?" in text for text in texts):
         return False
-    answers = sum(matches_any("tables", "chart_answers", text) for text in texts)
+    answers = sum(load_tables().chart_answers.matches(text) for text in texts)
     return answers >= load_tables().regions.chart_answers_frac * len(texts)
 
 
@@ -308,22 +308,22 @@ def _without_notes(lines: Sequence[list[Run]]) -> Sequence[list[Run]]:
     is_bold = lines[0][-1].is_bold
     plain = (ix for ix in range(1, len(lines)) if is_bold and not all(run.is_bold for run in lines[ix]))
     end = next(plain, len(lines))
-    return lines[:end] if matches("sentence_ends", _join_lines(lines[end:])) else lines
+    return lines[:end] if load_roles().sentence_ends.matches(_join_lines(lines[end:])) else lines
 
 
-def _follows(above: Box, below: Box) -> bool:
+def _follows(above: Rectangle, below: Rectangle) -> bool:
     """Decide whether a box is right under another of the same width, so that one caption covers both."""
     gap = load_tables().regions.caption_gap_pt
     return abs(above.x0 - below.x0) <= 4 and abs(above.x1 - below.x1) <= 4 and 0 <= below.y0 - above.y1 <= gap
 
 
-def _is_side_by_side(left: Box, right: Box) -> bool:
+def _is_side_by_side(left: Rectangle, right: Rectangle) -> bool:
     """Decide whether two boxes of one height are set side by side, so that one caption covers both."""
     return abs(left.y0 - right.y0) <= 4 and abs(left.y1 - right.y1) <= 4 and left.x1 < right.x0 + 4
 
 
 def _is_continued(run: Run) -> bool:
-    return find_rule("tables", "captions", "continued").pattern.search(run.text) is not None
+    return load_tables().captions.continued.pattern.search(run.text) is not None
 
 
 def _row(document_id: str, number: int, table: FoundTable) -> dict[str, Any]:
@@ -351,7 +351,7 @@ def _row(document_id: str, number: int, table: FoundTable) -> dict[str, Any]:
     }
 
 
-def _bbox(box: Box | TableRegion) -> dict[str, float]:
+def _bbox(box: Rectangle | TableRegion) -> dict[str, float]:
     return {"x0_pt": box.x0, "y0_pt": box.y0, "x1_pt": box.x1, "y1_pt": box.y1}
 
 

@@ -15,7 +15,7 @@ from statistics import median
 from taxkg_assets.extraction.layout.ruling import Ruling
 from taxkg_assets.extraction.layout.text_runs import Run
 from taxkg_assets.extraction.pdf.model import Page
-from taxkg_assets.extraction.tables.grid import Box, Drawing, Grid, Row, find_slabs, has_plain_names
+from taxkg_assets.extraction.tables.grid import Drawing, Grid, Rectangle, Row, find_slabs, has_plain_names
 from taxkg_assets.extraction.tables.row_cells import CellRow, hull_of
 from taxkg_assets.rules.models.tables import load_tables
 
@@ -125,13 +125,13 @@ def _place_row(row: CellRow, columns: Sequence[tuple[float, float]], *, is_full:
     return Row(box.y0, box.y1, dict(sorted(cells.items())), tuple(cell.runs for cell in row), is_full)
 
 
-def _nearest(box: Box, columns: Sequence[tuple[float, float]]) -> int:
+def _nearest(box: Rectangle, columns: Sequence[tuple[float, float]]) -> int:
     """Find the column that a rectangle covers most; of several covered ones the leftmost."""
     covered = [min(box.x1, right) - max(box.x0, left) for left, right in columns]
     return max(range(len(columns)), key=lambda ix: (round(covered[ix]), -ix))
 
 
-def _cut(ruling: Ruling, box: Box) -> Ruling:
+def _cut(ruling: Ruling, box: Rectangle) -> Ruling:
     """Keep the drawn lines at and inside a table."""
     return Ruling(
         tuple(

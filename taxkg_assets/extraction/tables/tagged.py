@@ -13,18 +13,18 @@ from itertools import groupby
 from types import MappingProxyType
 
 from taxkg_assets.extraction.authored.structure_tree import TagPlace, find_places
-from taxkg_assets.extraction.layout.paragraphs import matches
 from taxkg_assets.extraction.layout.regions import TableRegion
 from taxkg_assets.extraction.layout.ruling import Ruling, merge_rules
 from taxkg_assets.extraction.layout.text_runs import find_runs, is_amount, split_leaders
 from taxkg_assets.extraction.pdf.model import Page, Span
 from taxkg_assets.extraction.tables.cells import NOTE_COLUMN, PATH_SEPARATOR, Cell, FoundTable
-from taxkg_assets.extraction.tables.grid import Box
+from taxkg_assets.extraction.tables.grid import Rectangle
 from taxkg_assets.extraction.tables.row_cells import CellRow, RowCell, hull_of
 from taxkg_assets.extraction.tables.tables import find_caption, find_tables, is_text_box, read_grid
 from taxkg_assets.extraction.tables.tag_grid import build_grid
 from taxkg_assets.extraction.tables.worksheet_parts import find_inner_tables, is_amount_row
 from taxkg_assets.extraction.tables.worksheets import are_worksheet_rows, read_worksheet
+from taxkg_assets.rules.models.roles import load_roles
 from taxkg_assets.rules.models.tables import load_tables
 
 _NO_RULING = Ruling((), ())
@@ -248,7 +248,7 @@ def _count_lead_rows(rows: Sequence[CellRow]) -> int:
 
 def _has_columns(rows: Sequence[CellRow]) -> bool:
     """Decide whether any row has words in two cells: rows of one cell each, some next to an icon, are paragraphs."""
-    return any(sum(not matches("icons", cell.text) for cell in row) > 1 for row in rows)
+    return any(sum(not load_roles().icons.matches(cell.text) for cell in row) > 1 for row in rows)
 
 
 def _count_header_rows(rows: Sequence[CellRow]) -> int:
@@ -257,7 +257,7 @@ def _count_header_rows(rows: Sequence[CellRow]) -> int:
 
 
 def _complete(
-    table: FoundTable, lead: Sequence[CellRow], *, caption: str, box: Box, tag_ix: int, path: tuple[int, ...]
+    table: FoundTable, lead: Sequence[CellRow], *, caption: str, box: Rectangle, tag_ix: int, path: tuple[int, ...]
 ) -> FoundTable:
     """Give a table its title, and its leading notes as cells of no column."""
     titles: list[RowCell] = []
@@ -288,7 +288,7 @@ def _collect(page: Page, places: Sequence[TagPlace], furniture: Collection[int] 
         if place is None or place.cell_ix < 0 or place.row_ix < 0 or not span.text.strip():
             continue
         if span.span_ix in furniture:
-            if not matches("icons", span.text.strip()):
+            if not load_roles().icons.matches(span.text.strip()):
                 apart.append((place, span))
             continue
         row = found[place.table_ix].setdefault(place.row_ix, {})

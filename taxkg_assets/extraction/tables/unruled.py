@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from taxkg_assets.extraction.layout.text_runs import Run, find_lines, is_amount, is_caption
 from taxkg_assets.extraction.pdf.model import Page, Span
 from taxkg_assets.extraction.tables.condition_tables import find_condition_tables
-from taxkg_assets.extraction.tables.grid import Box
+from taxkg_assets.extraction.tables.grid import Rectangle
 from taxkg_assets.extraction.tables.row_cells import hull_of
 from taxkg_assets.rules.models.tables import load_tables
 
@@ -24,7 +24,9 @@ class _LeaderRow:
     amount: Run
 
 
-def find_open_boxes(page: Page, runs: Sequence[Run], leaders: Sequence[Leader], *, taken: Sequence[Box]) -> list[Box]:
+def find_open_boxes(
+    page: Page, runs: Sequence[Run], leaders: Sequence[Leader], *, taken: Sequence[Rectangle]
+) -> list[Rectangle]:
     """Find the rectangles of leader tables outside of those taken; lists of contents are none.
 
     A page with fields has only tables of conditions.
@@ -50,7 +52,7 @@ def find_open_boxes(page: Page, runs: Sequence[Run], leaders: Sequence[Leader], 
             chains.append([row])
         else:
             home.append(row)
-    boxes: list[Box] = []
+    boxes: list[Rectangle] = []
     found = [_box_of(chain, runs) for chain in chains if _is_table(chain)]
     for box in (*found, *_find_amount_boxes(runs, taken=[*taken, *found])):
         overlapped = [other for other in boxes if _overlap(other, box)]
@@ -59,7 +61,7 @@ def find_open_boxes(page: Page, runs: Sequence[Run], leaders: Sequence[Leader], 
     return boxes
 
 
-def _find_amount_boxes(runs: Sequence[Run], *, taken: Sequence[Box]) -> list[Box]:
+def _find_amount_boxes(runs: Sequence[Run], *, taken: Sequence[Rectangle]) -> list[Rectangle]:
     """Find rectangles of rows that print two or more amounts each, in the same places, below each other."""
     limits = load_tables().regions
     free = [run for run in runs if not any(box.holds(run) for box in taken)]
@@ -90,10 +92,10 @@ def _is_next_row(last: Sequence[Run], row: Sequence[Run]) -> bool:
     return is_near and all(abs(a.center - b.center) <= 12 for a, b in zip(last[-2:], row[-2:], strict=True))
 
 
-def _with_headers(chain: Sequence[Sequence[Run]], runs: Sequence[Run]) -> Box:
+def _with_headers(chain: Sequence[Sequence[Run]], runs: Sequence[Run]) -> Rectangle:
     """Give the rectangle of rows of amounts with the short lines above that head them."""
     limits = load_tables().regions
-    rows = _hull([Box(run.x0, run.y0, run.x1, run.y1) for row in chain for run in row])
+    rows = _hull([Rectangle(run.x0, run.y0, run.x1, run.y1) for row in chain for run in row])
     x0, y0, x1 = rows.x0 - 2, rows.y0, rows.x1 + 14
     for line in reversed(find_lines(run for run in runs if run.middle < y0 and x0 < run.center < x1)):
         # Bold words over several columns may stand farther off, and reach over the last one's amounts.
@@ -104,15 +106,15 @@ def _with_headers(chain: Sequence[Sequence[Run]], runs: Sequence[Run]) -> Box:
         if not is_head or y0 - max(run.y1 for run in line) > reach:
             break
         y0, x1 = min(run.y0 for run in line), max(x1, *(run.x1 for run in line))
-    return Box(x0, y0, x1, rows.y1)
+    return Rectangle(x0, y0, x1, rows.y1)
 
 
-def _overlap(a: Box, b: Box) -> bool:
+def _overlap(a: Rectangle, b: Rectangle) -> bool:
     return a.x0 < b.x1 and b.x0 < a.x1 and a.y0 < b.y1 and b.y0 < a.y1
 
 
-def _hull(boxes: Sequence[Box]) -> Box:
-    return Box(
+def _hull(boxes: Sequence[Rectangle]) -> Rectangle:
+    return Rectangle(
         min(box.x0 for box in boxes),
         min(box.y0 for box in boxes),
         max(box.x1 for box in boxes),
@@ -183,7 +185,7 @@ def _is_table(chain: Sequence[_LeaderRow]) -> bool:
     return len(chain) >= int(load_tables().regions.open_min_rows)
 
 
-def _box_of(chain: Sequence[_LeaderRow], runs: Sequence[Run]) -> Box:
+def _box_of(chain: Sequence[_LeaderRow], runs: Sequence[Run]) -> Rectangle:
     """Give the rectangle of a chain: wrapped labels and the header line above included."""
     x0 = min(row.label.x0 for row in chain)
     x1 = max(row.amount.x1 for row in chain)
@@ -197,4 +199,4 @@ def _box_of(chain: Sequence[_LeaderRow], runs: Sequence[Run]) -> Box:
     header = [run for run in adjacent if run.middle < y0 and y0 - run.y1 <= 1.1 * run.size_pt]
     if len(header) >= 2 and all(run.is_bold for run in header):
         y0 = min(run.y0 for run in header)
-    return Box(x0 - 2, y0, x1 + 2, y1)
+    return Rectangle(x0 - 2, y0, x1 + 2, y1)

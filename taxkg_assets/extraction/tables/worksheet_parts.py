@@ -9,8 +9,6 @@ from itertools import pairwise
 from taxkg_assets.extraction.layout.text_runs import Run, find_lines, is_amount, is_line_number, is_note, join_text
 from taxkg_assets.extraction.tables.cells import PATH_SEPARATOR
 from taxkg_assets.extraction.tables.row_cells import CellRow, RowCell, hull_of
-from taxkg_assets.rules.anchored_search import matches_any
-from taxkg_assets.rules.loader import load_rules
 from taxkg_assets.rules.models.tables import load_tables
 
 
@@ -29,7 +27,7 @@ def is_answer(text: str) -> bool:
     Args:
         text: Text of a cell or line.
     """
-    return any(rule.pattern.search(text) for rule in load_rules("tables", "answers"))
+    return load_tables().answers.matches(text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,10 +117,10 @@ def is_group(rows: Sequence[CellRow], row_ix: int, *, begins: Callable[[CellRow]
     below = next((other for other in rows[row_ix + 1 :] if not all(cell.is_bold for cell in other)), None)
     if below is None or not begins(below):
         return False
-    if matches_any("tables", "worksheet_steps", text):
+    if load_tables().worksheet_steps.matches(text):
         return True
     is_short = len(text.split()) <= load_tables().tagged.group_words
-    return len(row) == 1 and is_short and not matches_any("tables", "instructions", text) and not is_note(text)
+    return len(row) == 1 and is_short and not load_tables().instructions.matches(text) and not is_note(text)
 
 
 def split_answers(rows: Sequence[CellRow]) -> list[CellRow]:
@@ -171,7 +169,7 @@ def _split_answer(cell: RowCell, runs: Sequence[Run]) -> CellRow:
     """Split an answer into its word and what follows it."""
     ix = next(ix for ix, run in enumerate(runs) if any(map(str.isalpha, run.text)))
     run = runs[ix]
-    found = next(match for rule in load_rules("tables", "answer_words") if (match := rule.pattern.match(run.text)))
+    found = next(match for rule in load_tables().answer_words if (match := rule.pattern.match(run.text)))
     words = run.text[found.end() :].strip()
     at = run.x0 + (run.x1 - run.x0) * found.end() / len(run.text)
     mark = [*runs[:ix], replace(run, text=found.group().strip(), x1=at if words else run.x1)]

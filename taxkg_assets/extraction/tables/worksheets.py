@@ -21,7 +21,6 @@ from taxkg_assets.extraction.tables.worksheet_parts import (
     is_group,
     split_answers,
 )
-from taxkg_assets.rules.anchored_search import matches_any
 from taxkg_assets.rules.models.tables import load_tables
 
 
@@ -157,7 +156,7 @@ def read_worksheet(page: int, rows: Sequence[CellRow]) -> FoundTable:
         elif line.ends_at(row):
             line.end()
             # Words that name something else end a step; those that tell what to do next do not.
-            line.group = line.group if matches_any("tables", "instructions", row[0].text) else ""
+            line.group = line.group if load_tables().instructions.matches(row[0].text) else ""
         if not is_first and len(rest) > 1 and _is_mark(rest[0]):
             rest.pop(0)
         if rest and line.number and rest[0].is_numbered and len(rest) > 1:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from taxkg_assets.rules.loader import Rule, load_rules
+from taxkg_assets.rules.models.formulas import Computation, load_formulas
 
 _RANGE = re.compile(r"(?i)^(?P<first>\d+[a-z]*)\s+(?:through|to)\s+(?P<last>\d+[a-z]*)$")
 _KEY = re.compile(r"(?i)^\d+[a-z]*$")
@@ -58,8 +58,8 @@ def read_statement(label: str) -> Statement | None:
         The formula; one with a problem where the label states arithmetic that no rule accounts for; None where it
         states none.
     """
-    found = [(rule, match) for rule in load_rules("formulas") for match in rule.pattern.finditer(label)]
-    stated = [match for rule in load_rules("formulas", "stated") for match in rule.pattern.finditer(label)]
+    found = [(rule, match) for rule in load_formulas().rules for match in rule.pattern.finditer(label)]
+    stated = [match for rule in load_formulas().stated for match in rule.pattern.finditer(label)]
     if not found and not stated:
         return None
     place = found[0][1].span() if found else (stated[0].start(), len(label))
@@ -74,7 +74,7 @@ def _covers(match: re.Match[str], other: re.Match[str]) -> bool:
     return match.start() <= other.start() < match.end()
 
 
-def _read(rule: Rule, match: re.Match[str], label: str) -> Statement:
+def _read(rule: Computation, match: re.Match[str], label: str) -> Statement:
     """Turn what a rule matched into data."""
     groups = match.groupdict()
     names = [name for name in ("first", "second") if groups.get(name)]
@@ -89,12 +89,10 @@ def _read(rule: Rule, match: re.Match[str], label: str) -> Statement:
     percent = groups.get("percent")
     if percent is not None and factor is not None and abs(float(percent) / 100 - factor) > 1e-9:
         return Statement("unparsed", (), *place, problem="the rate differs from the percentage")
-    bound = _find_bound(label, rule.extra["operation"], ordered)
+    bound = _find_bound(label, rule.operation, ordered)
     if bound is None:
         return Statement("unparsed", (), *place, problem="the condition for zero compares other lines")
-    return Statement(
-        rule.extra["operation"], tuple(ordered), *place, factor, bound, condition, groups.get("column") or ""
-    )
+    return Statement(rule.operation, tuple(ordered), *place, factor, bound, condition, groups.get("column") or "")
 
 
 def _read_operands(text: str) -> list[Operand]:
@@ -125,11 +123,11 @@ def _read_operands(text: str) -> list[Operand]:
 
 def _find_bound(label: str, operation: str, operands: Sequence[Operand]) -> str | None:
     """Find what replaces a result beyond zero; None where the label makes it depend on other lines."""
-    for rule in load_rules("formulas", "bounds"):
+    for rule in load_formulas().bounds:
         match = rule.pattern.search(label)
         if match is None:
             continue
         compared = [match[name].lower() for name in ("minuend", "subtrahend") if name in rule.pattern.groupindex]
         is_own = operation == "difference" and compared == [operand.first for operand in operands]
-        return str(rule.extra["bound"]) if is_own or not compared else None
+        return rule.bound if is_own or not compared else None
     return ""

@@ -107,6 +107,9 @@ class BedrockProvider:
         Args:
             request: The call.
 
+        Returns:
+            The reply.
+
         Raises:
             OutageError: A retry may help.
             ThrottledError: The service asks to wait.

@@ -66,6 +66,9 @@ class OpenAIProvider:
         Args:
             request: The call.
 
+        Returns:
+            The reply.
+
         Raises:
             OutageError: A retry may help.
             ThrottledError: The endpoint asks to wait.

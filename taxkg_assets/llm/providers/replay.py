@@ -16,6 +16,9 @@ class ReplayProvider:
         Args:
             request: A call that is not recorded.
 
+        Returns:
+            Nothing: it raises always.
+
         Raises:
             AccessError: Always.
         """

@@ -136,19 +136,19 @@ class _Request:
 def _answer(searcher: Searcher, request: _Request, found: _Found, *, settings: Settings) -> Answer:
     """Grade what was found, and word the answer unless it is withheld."""
     results, model, question = found.results, searcher.proposer, request.question
-    relevance, mode = _grade(found, question, settings=settings, model=model)
+    relevance, outcome = _grade(found, question, settings=settings, model=model)
     text, worded, units = None, None, list[Unit]()
-    if request.is_worded and results and mode != guardrail.ABSTENTION:
+    if request.is_worded and results and outcome != guardrail.ABSTENTION:
         if model is not None and settings.llm_answers and not found.changes:
             worded = generate_answer(question, results, proposer=model)
         units = [] if worded else _quote(searcher, question, found, is_placed=request.is_placed)
         text = worded.text if worded else "\n".join(unit.quote() for unit in units)
-        text = "\n".join([*_find_notices(searcher, request, found, mode=mode), text])
+        text = "\n".join([*_find_notices(searcher, request, found, outcome=outcome), text])
     return Answer(
         answer=text,
         confidence=round(guardrail.read_confidence(relevance), 4),
-        abstained=not results or mode == guardrail.ABSTENTION,
-        outcome=mode if results else guardrail.ABSTENTION,
+        abstained=not results or outcome == guardrail.ABSTENTION,
+        outcome=outcome if results else guardrail.ABSTENTION,
         results=results,
         created_by="llm" if worded else "rule",
         model=worded.model if worded else "",
@@ -214,13 +214,13 @@ def _grade(found: _Found, question: str, *, settings: Settings, model: Proposer 
     relevance = guardrail.score_kind(kind, signals) if found.results else 0.0
     if model is not None and settings.llm_grading and settings.guardrail:
         relevance = blend_relevance(relevance, question, found.results, proposer=model)
-    mode = guardrail.find_mode(
+    outcome = guardrail.find_outcome(
         relevance,
         answer_at=settings.answer_relevance,
         guide_at=settings.guidance_relevance,
         is_on=settings.guardrail,
     )
-    return relevance, mode
+    return relevance, outcome
 
 
 def _quote(searcher: Searcher, question: str, found: _Found, *, is_placed: bool) -> list[Unit]:
@@ -233,7 +233,7 @@ def _quote(searcher: Searcher, question: str, found: _Found, *, is_placed: bool)
     return units
 
 
-def _find_notices(searcher: Searcher, request: _Request, found: _Found, *, mode: str) -> list[str]:
+def _find_notices(searcher: Searcher, request: _Request, found: _Found, *, outcome: str) -> list[str]:
     """Return the notices that precede the answer."""
     notices, ranking = load_guardrail().notices, found.ranking
     changed = [notices.correction.format(word=word, other=other) for word, other in request.corrections.items()]
@@ -242,7 +242,7 @@ def _find_notices(searcher: Searcher, request: _Request, found: _Found, *, mode:
         listed = {place.replace("_", " ") for place in find_listed_places(searcher, request.question, ranking)}
         foreign = tuple(place for place in foreign if place not in listed)
     places = [notices.place.format(places=", ".join(foreign))] if foreign else []
-    return [*changed, *places, *([notices.general] if mode == guardrail.GUIDANCE else [])]
+    return [*changed, *places, *([notices.general] if outcome == guardrail.GUIDANCE else [])]
 
 
 def find_cited_flags(text: str | None, results: Sequence[Result]) -> list[Flag]:

@@ -11,9 +11,7 @@ from taxkg_assets.retrieval.encoding.lexical import find_terms
 from taxkg_assets.retrieval.query.router import covers_key
 from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.retrieval.results import Ranking, Result
-from taxkg_assets.rules.anchored_search import matches_any
 from taxkg_assets.rules.forms import split_forms
-from taxkg_assets.rules.loader import load_rules
 from taxkg_assets.rules.models.answers import load_answers
 
 
@@ -88,14 +86,12 @@ def asks_for_box(question: str) -> bool:
     Args:
         question: Words of the user.
     """
-    return matches_any("answers", "box_questions", question)
+    return load_answers().box_questions.matches(question)
 
 
 def _frame_words(question: str, forms: tuple[str, ...]) -> frozenset[str]:
     """Return the terms that only request a box, or name the form."""
-    requests = (
-        match.group() for rule in load_rules("answers", "box_questions") for match in rule.pattern.finditer(question)
-    )
+    requests = (match.group() for rule in load_answers().box_questions for match in rule.pattern.finditer(question))
     return frozenset(
         find_terms(" ".join([*requests, *forms, "form forms box boxes line shows show reported entered goes"]))
     )

@@ -15,9 +15,7 @@ from taxkg_assets.retrieval.query.router import Route, covers_key
 from taxkg_assets.retrieval.ranking.rerank import score_overlap
 from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.retrieval.results import Candidate, Ranking, Result
-from taxkg_assets.rules.anchored_search import matches_any
 from taxkg_assets.rules.forms import split_forms
-from taxkg_assets.rules.loader import load_rules
 from taxkg_assets.rules.models.answers import load_answers
 from taxkg_assets.rules.sentences import find_sentences
 
@@ -32,7 +30,7 @@ def asks_for_changes(question: str, route: Route) -> bool:
         question: Words of the user.
         route: Its route.
     """
-    return bool(route.forms) and matches_any("answers", "changes", question)
+    return bool(route.forms) and load_answers().changes.matches(question)
 
 
 def answer_changes(
@@ -137,7 +135,7 @@ def _spans_years(row: Row, route: Route) -> bool:
 
 def _frame_words(question: str, route: Route) -> frozenset[str]:
     """Return the terms that only request changes, or name the form and the years."""
-    found = [match.group() for rule in load_rules("answers", "changes") for match in rule.pattern.finditer(question)]
+    found = [match.group() for rule in load_answers().changes for match in rule.pattern.finditer(question)]
     named = [*route.forms, *(str(year) for year in route.years), "forms boxes lines instructions publication revision"]
     return frozenset(find_terms(" ".join([*found, *named])))
 
@@ -148,7 +146,7 @@ def _terms_of(row: Row) -> frozenset[str]:
 
 def _is_printed_everywhere(row: Row) -> bool:
     headings = row["heading_path"].split(" > ")
-    return any(matches_any("answers", "unasked", heading) for heading in headings)
+    return any(load_answers().unasked.matches(heading) for heading in headings)
 
 
 def _find_rows(searcher: Searcher, row: Row) -> tuple[int | None, int | None]:

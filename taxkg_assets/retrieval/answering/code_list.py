@@ -10,8 +10,6 @@ from taxkg_assets.retrieval.index.facts import PassageFacts
 from taxkg_assets.retrieval.index.lines import find_mark
 from taxkg_assets.retrieval.query.router import Route, covers_key, find_kind
 from taxkg_assets.retrieval.results import Result
-from taxkg_assets.rules.anchored_search import matches_any
-from taxkg_assets.rules.loader import load_rules
 from taxkg_assets.rules.models.answers import load_answers
 from taxkg_assets.rules.sentences import find_sentences
 
@@ -32,7 +30,7 @@ def list_codes(question: str, results: Sequence[Result], *, route: Route, facts:
         One unit with the codes in the order of the booklet; none where it lists none.
     """
     boxes = [key for key in route.keys if find_kind(key) == "box"]
-    if len(boxes) != 1 or not matches_any("answers", "code_questions", question):
+    if len(boxes) != 1 or not load_answers().code_questions.matches(question):
         return []
     limits = load_answers().codes
     for result in results:
@@ -55,7 +53,7 @@ def list_codes(question: str, results: Sequence[Result], *, route: Route, facts:
 def _read_codes(row: int, facts: PassageFacts) -> Iterator[Piece]:
     """Yield the codes that a row explains: the heading of each, or the first sentence after it."""
     heading, text = facts.columns["heading_path"][row].rpartition(" > ")[2], facts.columns["text"][row]
-    for match in (match for rule in load_rules("answers", "codes_within") for match in rule.pattern.finditer(text)):
+    for match in (match for rule in load_answers().codes_within for match in rule.pattern.finditer(text)):
         line = text[match.start() :].splitlines()[0]
         start, end = find_sentences(line)[0]
         quoted = heading if line.startswith(heading) else line[start:end]

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from taxkg_assets.retrieval.index.lines import Line, PassageContext
-from taxkg_assets.rules.anchored_search import matches_any
 from taxkg_assets.rules.models.answers import load_answers
 
 Spot = tuple[int, int]
@@ -58,7 +57,7 @@ def _lead_in_only(context: PassageContext, spot: Spot) -> set[Spot]:
     for place in context.lines[spot[0]].leads:
         line, last = context.lines[place], len(context.lines[place].sentences) - 1
         found.add((place, last))
-        if last > 0 and matches_any("answers", "pointers", line.read(last)):
+        if last > 0 and load_answers().pointers.matches(line.read(last)):
             found.add((place, last - 1))
     return found
 
@@ -73,7 +72,7 @@ def leans_back(context: PassageContext, spot: Spot) -> bool:
     if _is_rest(context, spot) or _is_announced(context, spot):
         return True
     text = context.lines[spot[0]].read(spot[1])
-    return matches_any("answers", "leaning", text)
+    return load_answers().leaning.matches(text)
 
 
 def _is_rest(context: PassageContext, spot: Spot) -> bool:
@@ -116,7 +115,7 @@ def find_exception(context: PassageContext, spot: Spot) -> set[Spot]:
         return set()
     if _limits(context, after):
         return {after}
-    if not matches_any("answers", "illustrations", context.lines[after[0]].read(after[1])):
+    if not load_answers().illustrations.matches(context.lines[after[0]].read(after[1])):
         return set()
     last = _find_next(context, after)
     return {after, last} if last is not None and _limits(context, last) else set()
@@ -139,7 +138,7 @@ def _find_next(context: PassageContext, spot: Spot) -> Spot | None:
 def _limits(context: PassageContext, spot: Spot) -> bool:
     """Return whether a sentence is a short exception to the one before."""
     text = context.lines[spot[0]].read(spot[1])
-    return len(text.split()) <= load_answers().exception_words and matches_any("answers", "exceptions", text)
+    return len(text.split()) <= load_answers().exception_words and load_answers().exceptions.matches(text)
 
 
 def fill_paragraph(context: PassageContext, spot: Spot) -> set[Spot]:
@@ -245,4 +244,4 @@ def _is_one_statement(context: PassageContext, items: Sequence[Line]) -> bool:
     lead = context.lines[items[0].leads[-1]]
     ends = lead.read(len(lead.sentences) - 1)
     texts = [ends, *(item.text for item in items)]
-    return any(matches_any("answers", "wholes", text) for text in texts)
+    return any(load_answers().wholes.matches(text) for text in texts)

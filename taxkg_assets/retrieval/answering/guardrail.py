@@ -12,9 +12,9 @@ from taxkg_assets.retrieval.index.facts import DocumentFacts
 from taxkg_assets.retrieval.query.router import Catalog, Route, find_missing_keys
 from taxkg_assets.retrieval.results import Candidate, Ranking, Result
 from taxkg_assets.rules.forms import split_forms
-from taxkg_assets.rules.loader import load_rules
 from taxkg_assets.rules.models.guardrail import load_guardrail
 from taxkg_assets.rules.models.ranking import load_ranking
+from taxkg_assets.rules.models.router import load_router
 
 ANSWER, GUIDANCE, ABSTENTION = "answer", "guidance", "abstention"
 
@@ -187,10 +187,8 @@ def compute_features(
         "missing_edition": float(_lacks_edition(route, facts)),
         "foreign_place": float(bool(route.places) and not set(route.places) & set(facts.places)),
         "foreign_country": float(_is_abroad(question, frozenset(ranking.query_term_idf), rows[: depth["mentions"]])),
-        "advice": float(any(rule.pattern.search(question) for rule in load_rules("guardrail", "advice"))),
-        "needs_private_data": float(
-            any(rule.pattern.search(question) for rule in load_rules("guardrail", "needs_private_data"))
-        ),
+        "advice": float(any(rule.pattern.search(question) for rule in load_guardrail().advice)),
+        "needs_private_data": float(any(rule.pattern.search(question) for rule in load_guardrail().needs_private_data)),
         "single_fact": float(_asks_fact(question) and not is_table),
         "retrievers": _score_retrievers(ranking),
         "mean_cosine": sum(row.cosine for row in ranking.candidates[: depth["mean"]]) / depth["mean"],
@@ -259,7 +257,7 @@ def _lacks_years(
 
 
 def _asks_fact(question: str) -> bool:
-    return any(rule.pattern.search(question) for rule in load_rules("guardrail", "single_facts"))
+    return any(rule.pattern.search(question) for rule in load_guardrail().single_facts)
 
 
 def _part_score(ranking: Ranking) -> dict[str, float]:
@@ -277,7 +275,7 @@ def _part_score(ranking: Ranking) -> dict[str, float]:
 
 def _is_abroad(question: str, wanted: frozenset[str], rows: Sequence[Sequence[str]]) -> bool:
     """Return whether the question names another country that no row covers together with its other words."""
-    for match in (match for rule in load_rules("router", "countries") for match in rule.pattern.finditer(question)):
+    for match in (match for rule in load_router().countries for match in rule.pattern.finditer(question)):
         named = frozenset(find_terms(match.group()))
         matters = [named | {word} for word in wanted - named] or [named]
         if not any(_occur_together(words, row) for row in rows for words in matters):
@@ -305,7 +303,7 @@ def _lacks_edition(route: Route, facts: DocumentFacts) -> bool:
     return all(row["years"] and max(route.years) < min(row["years"]) for row in editions)
 
 
-def find_mode(relevance: float, *, answer_at: float, guide_at: float, is_on: bool = True) -> str:
+def find_outcome(relevance: float, *, answer_at: float, guide_at: float, is_on: bool = True) -> str:
     """Decide between an answer, general guidance and abstention.
 
     Args:

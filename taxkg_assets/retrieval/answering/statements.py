@@ -18,8 +18,6 @@ from taxkg_assets.retrieval.index.lines import CELLS, Line, PassageContext, open
 from taxkg_assets.retrieval.query.form_match import OTHER_FORM, score_form
 from taxkg_assets.retrieval.query.router import Route, covers_key, find_kind, find_listed_codes
 from taxkg_assets.retrieval.results import Result
-from taxkg_assets.rules.anchored_search import matches_any
-from taxkg_assets.rules.loader import load_rules
 from taxkg_assets.rules.models.answers import load_answers
 
 _NO_LETTERS = re.compile(r"[\W\d_]+")
@@ -151,7 +149,7 @@ def read_row(
     is_expired, before = False, ""
     for line, sentence in _list_statements(lines):
         text = line.read(sentence)
-        is_expired = matches_any("answers", "expired", text) or (is_expired and before.rstrip().endswith(":"))
+        is_expired = load_answers().expired.matches(text) or (is_expired and before.rstrip().endswith(":"))
         before = text
         codes = {f"code_{code}" for code in find_listed_codes(text)} if sentence == 0 else set()
         listed = tuple(key for key in route.keys if key in codes)
@@ -172,7 +170,7 @@ def read_row(
             or (is_of_other_form and not names_form(text, route.forms))
             or (is_of_other_key and not listed and not names_key(text, route.keys)),
             opens=listed or opened,
-            is_pointer=matches_any("answers", "pointers", text),
+            is_pointer=load_answers().pointers.matches(text),
             is_fragment=not text.rstrip(_CLOSERS).endswith(_ENDS) and not line.leads and not line.is_table,
             is_figures=(line.is_table and CELLS in text) or _is_of_figures(text),
             is_example=_is_example(text, context.heading(row)),
@@ -214,7 +212,7 @@ def _is_readable(line: Line, sentence: int) -> bool:
     text = line.read(sentence)
     if text[:1].islower() and not (line.mark or line.is_table):
         return False
-    if matches_any("answers", "furniture", line.text):
+    if load_answers().furniture.matches(line.text):
         return False
     least = 2 if line.leads or line.is_table else limits.least_words
     return bool(least <= len(text.split()) <= limits.most_words)
@@ -227,15 +225,15 @@ def _is_of_figures(text: str) -> bool:
 
 
 def _is_example(text: str, heading: str) -> bool:
-    return matches_any("answers", "examples", text) or matches_any("answers", "examples", heading)
+    return load_answers().examples.matches(text) or load_answers().examples.matches(heading)
 
 
 def _is_unasked(path: str, wanted: frozenset[str]) -> bool:
     """Return whether a text is under a boilerplate heading that the question does not name: "Future Developments"."""
     headings = path.split(" > ")[1:]
-    for rule in load_rules("answers", "unasked"):
+    for rule in load_answers().unasked:
         for number, heading in enumerate(headings):
-            if rule.pattern.search(heading) and not (rule.extra.get("is_bare") and headings[number + 1 :]):
+            if rule.pattern.search(heading) and not (rule.is_bare and headings[number + 1 :]):
                 named = frozenset(find_terms(heading))
                 below = frozenset(find_terms(" ".join(headings[number + 1 :])))
                 least = load_answers().unasked_share

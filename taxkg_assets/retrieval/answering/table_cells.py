@@ -17,7 +17,6 @@ from taxkg_assets.retrieval.results import Ranking, Result
 from taxkg_assets.retrieval.tables.table_lookup import CellMatch, find_table_cells, find_unit
 from taxkg_assets.retrieval.tables.table_question import find_states
 from taxkg_assets.retrieval.tables.table_request import find_requested_cells
-from taxkg_assets.rules.anchored_search import matches_any
 from taxkg_assets.rules.models.answers import load_answers
 from taxkg_assets.rules.models.table_lookup import load_table_lookup
 
@@ -151,7 +150,7 @@ def quote_cell(ranking: Ranking, result: Result) -> list[Unit]:
         One unit, or none where no such cell leads.
     """
     value = ranking.cell.rpartition(": ")[2]
-    prints_figure = matches_any("answers", "values", value)
+    prints_figure = load_answers().values.matches(value)
     if not ranking.cell or (ranking.route.wants_amount and not prints_figure):
         return []
     piece = Piece(role="cell", text=ranking.cell, chunk_id=result.chunk_id, node_id=result.node_id)
@@ -168,7 +167,7 @@ def _name_edition(words: str, result: Result, ranking: Ranking) -> list[str]:
 
 
 def quote_alike(searcher: Searcher, question: str, ranking: Ranking, *, result: Result) -> list[Unit]:
-    """Quote the cells of a table whose headers fit as well as those of its cell that leads the ranking.
+    """Quote the other cells of the first table whose headers fit the question as well as the best cell's.
 
     Args:
         searcher: Opened search.

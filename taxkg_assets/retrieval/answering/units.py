@@ -29,7 +29,6 @@ from taxkg_assets.retrieval.answering.table_rows import find_captions, find_head
 from taxkg_assets.retrieval.encoding.lexical import find_terms
 from taxkg_assets.retrieval.index.lines import Line, PassageContext
 from taxkg_assets.retrieval.query.router import find_listed_codes
-from taxkg_assets.rules.anchored_search import matches_any
 from taxkg_assets.rules.models.answers import load_answers
 
 Role = Literal["label", "lead_in", "sentence", "item", "row", "cell", "note"]
@@ -116,7 +115,11 @@ class Draft:
         return frozenset(find_terms(" ".join(sentences)))
 
     def joins(self, other: Draft) -> bool:
-        """Return whether two drafts are one: they share a spot, or the lines that lead their items in."""
+        """Return whether two drafts are one: they share a spot, or the lines that lead their items in.
+
+        Args:
+            other: The other draft.
+        """
         if self.context is not other.context or self.passage != other.passage:
             return False
         if self.spots & other.spots:
@@ -257,5 +260,5 @@ def _needs_heading(context: PassageContext, first: Spot) -> bool:
     line = context.lines[first[0]]
     key = context.facts.columns["anchor_key"][line.row]
     heading = context.heading(line.row)
-    is_denied = matches_any("answers", "denials", heading)
+    is_denied = load_answers().denials.matches(heading)
     return bool(key) or is_denied or line.is_item or (leans_back(context, first) and first[1] == 0)

@@ -301,6 +301,9 @@ class SentenceEncoder:
         Args:
             texts: Texts.
             progress: Called with the number of encoded texts.
+
+        Returns:
+            Unit vectors, shape (texts, dimension).
         """
         return self._encode([self._prompt("document", "passage") + text for text in texts], progress)
 
@@ -309,6 +312,9 @@ class SentenceEncoder:
 
         Args:
             text: The question.
+
+        Returns:
+            Unit vector, shape (1, dimension).
         """
         ids = self._token_ids([self._prompt("query") + text])
         with _one_thread():
@@ -365,6 +371,9 @@ class SentenceEncoder:
 
         Args:
             tokens: Token ids.
+
+        Returns:
+            Unit vectors, shape (tokens, dimension).
         """
         (ends,) = self._token_ids([""])
         rows = max(self._batch_rows, SHORT_ROWS)

@@ -130,19 +130,41 @@ class ExportedEncoder:
         return self.model.card.scale
 
     def encode_passages(self, texts: Sequence[str], *, progress: Progress | None = None) -> Vectors:
-        """Encode passages, shortest first, in batches of one padded length."""
+        """Encode passages, shortest first, in batches of one padded length.
+
+        Args:
+            texts: Texts.
+            progress: Called with the number of encoded texts.
+
+        Returns:
+            Unit vectors, shape (texts, dimension).
+        """
         ids = self._token_ids([self._prompt("document", "passage") + text for text in texts])
         return encode_by_length(ids, self._forward, dimension=self.dimension, progress=progress)
 
     def encode_query(self, text: str) -> Vectors:
-        """Encode one question."""
+        """Encode one question.
+
+        Args:
+            text: The question.
+
+        Returns:
+            Unit vector, shape (1, dimension).
+        """
         (ids,) = self._token_ids([self._prompt("query") + text])
         tokens = self._run_row(ids)
         vector: Vectors = self._pool(tokens, np.ones((1, len(ids)), dtype=np.int64))[0]
         return vector
 
     def encode_sentences(self, texts: Sequence[str]) -> Vectors:
-        """Encode a few short texts as they are; similar lengths together, for padding costs as much as reading."""
+        """Encode a few short texts as they are; similar lengths together, for padding costs as much as reading.
+
+        Args:
+            texts: Texts.
+
+        Returns:
+            Unit vectors, shape (texts, dimension).
+        """
         ids = self._token_ids(texts)
         vectors: Vectors = np.zeros((len(ids), self.dimension), dtype=np.float32)
         order = sorted(range(len(ids)), key=lambda place: len(ids[place]))
@@ -152,15 +174,33 @@ class ExportedEncoder:
         return vectors
 
     def find_tokens(self, texts: Sequence[str]) -> list[list[int]]:
-        """Return the tokens of each text without the special ones."""
+        """Return the tokens of each text without the special ones.
+
+        Args:
+            texts: Texts.
+        """
         return [own[1:-1] for own in self._token_ids(texts)]
 
     def encode_tokens(self, texts: Sequence[str]) -> list[TokenVectors]:
-        """Encode the tokens of texts, each a row by itself: a question comes alone."""
+        """Encode the tokens of texts, each a row by itself: a question comes alone.
+
+        Args:
+            texts: Texts.
+
+        Returns:
+            Tokens of each text with their unit vectors.
+        """
         return [self._encode_row(ids) for ids in self._token_ids(texts)]
 
     def encode_lone_tokens(self, tokens: Sequence[int]) -> Vectors:
-        """Encode each token between the special ones at both ends of every text."""
+        """Encode each token between the special ones at both ends of every text.
+
+        Args:
+            tokens: Token ids.
+
+        Returns:
+            Unit vectors, shape (tokens, dimension).
+        """
         (ends,) = self._token_ids([""])
         found = [self._encode_row([ends[0], token, ends[-1]]).vectors for token in tokens]
         return np.concatenate([np.zeros((0, self.dimension), np.float32), *found])

@@ -13,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from taxkg_assets.rules.loader import load_rules
 from taxkg_assets.rules.models.lexical import load_lexical
 
 Scores = npt.NDArray[np.float32]
@@ -55,7 +54,7 @@ def _stopwords() -> frozenset[str]:
 
 @lru_cache(maxsize=1)
 def _patterns() -> dict[str, re.Pattern[str]]:
-    return {rule.id: rule.pattern for rule in load_rules("lexical")}
+    return {rule.id: rule.pattern for rule in load_lexical().rules}
 
 
 def _number(whole: str, fraction: str, thousands: str, percent: str) -> list[str]:

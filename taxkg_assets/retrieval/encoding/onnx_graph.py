@@ -118,7 +118,12 @@ class PlainTransformer(torch.nn.Module):
         self.inner = inner
 
     def forward(self, input_ids: torch.Tensor, attention_mask: torch.Tensor) -> torch.Tensor:
-        """Return token vectors of shape (texts, tokens, dimension)."""
+        """Return token vectors of shape (texts, tokens, dimension).
+
+        Args:
+            input_ids: Token ids, shape (texts, tokens).
+            attention_mask: 1 for a token, 0 for padding, same shape.
+        """
         found: torch.Tensor = self.inner(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
         return found
 
@@ -133,7 +138,13 @@ class PlainClassifier(torch.nn.Module):
     def forward(
         self, input_ids: torch.Tensor, attention_mask: torch.Tensor, token_type_ids: torch.Tensor | None = None
     ) -> torch.Tensor:
-        """Return logits of shape (pairs, 1)."""
+        """Return logits of shape (pairs, 1).
+
+        Args:
+            input_ids: Token ids, shape (pairs, tokens).
+            attention_mask: 1 for a token, 0 for padding, same shape.
+            token_type_ids: 0 for the question, 1 for the passage, same shape; None for models without them.
+        """
         more = {} if token_type_ids is None else {"token_type_ids": token_type_ids}
         found: torch.Tensor = self.inner(input_ids=input_ids, attention_mask=attention_mask, **more).logits
         return found

@@ -28,29 +28,69 @@ class DeferredEncoder:
         return self.load().dimension
 
     def encode_passages(self, texts: Sequence[str], *, progress: Progress | None = None) -> Vectors:
-        """Encode as the encoder itself does."""
+        """Encode as the encoder itself does.
+
+        Args:
+            texts: Texts.
+            progress: Called with the number of encoded texts.
+
+        Returns:
+            Unit vectors, shape (texts, dimension).
+        """
         if self.encode_many is not None:
             return self.encode_many(texts, progress)
         return self.load().encode_passages(texts, progress=progress)
 
     def encode_query(self, text: str) -> Vectors:
-        """Encode as the encoder itself does."""
+        """Encode as the encoder itself does.
+
+        Args:
+            text: The question.
+
+        Returns:
+            Unit vector, shape (1, dimension).
+        """
         return self.load().encode_query(text)
 
     def encode_sentences(self, texts: Sequence[str]) -> Vectors:
-        """Encode as the encoder itself does."""
+        """Encode as the encoder itself does.
+
+        Args:
+            texts: Texts.
+
+        Returns:
+            Unit vectors, shape (texts, dimension).
+        """
         return self.load().encode_sentences(texts)
 
     def find_tokens(self, texts: Sequence[str]) -> list[list[int]]:
-        """Return tokens as the encoder itself does."""
+        """Return tokens as the encoder itself does.
+
+        Args:
+            texts: Texts.
+        """
         return (self.tokenize or self.load().find_tokens)(texts)
 
     def encode_tokens(self, texts: Sequence[str]) -> list[TokenVectors]:
-        """Encode as the encoder itself does."""
+        """Encode as the encoder itself does.
+
+        Args:
+            texts: Texts.
+
+        Returns:
+            Tokens of each text with their unit vectors.
+        """
         return self.load().encode_tokens(texts)
 
     def encode_lone_tokens(self, tokens: Sequence[int]) -> Vectors:
-        """Encode as the encoder itself does."""
+        """Encode as the encoder itself does.
+
+        Args:
+            tokens: Token ids.
+
+        Returns:
+            Unit vectors, shape (tokens, dimension).
+        """
         return self.load().encode_lone_tokens(tokens)
 
 
@@ -83,29 +123,69 @@ class RememberingEncoder:
         return self.own.scale
 
     def encode_passages(self, texts: Sequence[str], *, progress: Progress | None = None) -> Vectors:
-        """Encode as the own encoder does."""
+        """Encode as the own encoder does.
+
+        Args:
+            texts: Texts.
+            progress: Called with the number of encoded texts.
+
+        Returns:
+            Unit vectors, shape (texts, dimension).
+        """
         return self.own.encode_passages(texts, progress=progress)
 
     def encode_query(self, text: str) -> Vectors:
-        """Encode a question, or return its remembered vector."""
+        """Encode a question, or return its remembered vector.
+
+        Args:
+            text: The question.
+
+        Returns:
+            Unit vector, shape (1, dimension).
+        """
         if text not in self.questions:
             self.questions[text] = self.own.encode_query(text)
         return self.questions[text]
 
     def encode_sentences(self, texts: Sequence[str]) -> Vectors:
-        """Encode as the own encoder does."""
+        """Encode as the own encoder does.
+
+        Args:
+            texts: Texts.
+
+        Returns:
+            Unit vectors, shape (texts, dimension).
+        """
         return self.own.encode_sentences(texts)
 
     def find_tokens(self, texts: Sequence[str]) -> list[list[int]]:
-        """Return tokens as the own encoder does."""
+        """Return tokens as the own encoder does.
+
+        Args:
+            texts: Texts.
+        """
         return self.own.find_tokens(texts)
 
     def encode_tokens(self, texts: Sequence[str]) -> list[TokenVectors]:
-        """Encode the tokens of questions, or return the remembered ones."""
+        """Encode the tokens of questions, or return the remembered ones.
+
+        Args:
+            texts: Questions.
+
+        Returns:
+            Tokens of each text with their unit vectors.
+        """
         new = [text for text in texts if text not in self.question_tokens]
         self.question_tokens.update(zip(new, self.own.encode_tokens(new), strict=True) if new else ())
         return [self.question_tokens[text] for text in texts]
 
     def encode_lone_tokens(self, tokens: Sequence[int]) -> Vectors:
-        """Encode as the own encoder does."""
+        """Encode as the own encoder does.
+
+        Args:
+            tokens: Token ids.
+
+        Returns:
+            Unit vectors, shape (tokens, dimension).
+        """
         return self.own.encode_lone_tokens(tokens)

@@ -86,7 +86,11 @@ class CellColumns(dict[str, Sequence[Any]]):
         return self._rows.columns
 
     def make_list(self, name: str) -> list[Any]:
-        """Return a column as a list, which replaces it from then on."""
+        """Return a column as a list, which replaces it from then on.
+
+        Args:
+            name: Name of the column.
+        """
         found = self[name]
         if not isinstance(found, list):
             found = self[name] = self._rows[name].to_list()

@@ -17,8 +17,8 @@ from taxkg_assets.retrieval.encoding.lexical import find_terms
 from taxkg_assets.retrieval.index.cell_columns import CellColumns, RowNumbers
 from taxkg_assets.retrieval.query.router import Route, name_code
 from taxkg_assets.rules.forms import split_forms
-from taxkg_assets.rules.loader import find_rule, load_rules
 from taxkg_assets.rules.models.ranking import load_ranking
+from taxkg_assets.rules.models.router import load_router
 
 RANKED = ("terms", "heading_path", "anchor_key")
 """Columns that ranking reads of every candidate."""
@@ -227,7 +227,7 @@ class PassageFacts:
     @cached_property
     def is_example(self) -> Floats:
         """Return 1 for rows that contain an example."""
-        pattern = find_rule("ranking", "examples", "example").source_pattern
+        pattern = load_ranking().examples.example.source_pattern
         contains_example: Floats = (
             (self.rows["text"].str.contains(pattern) | self.rows["heading_path"].str.contains(pattern + r"\W*\d*\W*$"))
             .to_numpy()
@@ -248,7 +248,7 @@ class PassageFacts:
 
 
 def _listed_code() -> str:
-    return next(rule.source_pattern for rule in load_rules("router", "listed_codes"))
+    return load_router().listed_codes.code_and_dash.source_pattern
 
 
 class IndexedDocument(TypedDict):
@@ -308,7 +308,7 @@ class DocumentFacts:
         # Federal documents state the law of no place, and are nearly all of a library: their text is not searched.
         rows, owners = self.rows.filter(pl.Series(is_other[self.number_of])), self.number_of[is_other[self.number_of]]
         counts = np.maximum(np.bincount(owners, minlength=len(best)), 1)
-        for rule in load_rules("router", "places") if rows.height else ():
+        for rule in load_router().places if rows.height else ():
             named = rows["text"].str.contains(rule.source_pattern) | rows["heading_path"].str.contains(
                 rule.source_pattern
             )

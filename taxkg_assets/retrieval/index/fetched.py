@@ -41,11 +41,20 @@ class FetchedColumn(Sequence[Any]):
         return dict(self._cells)
 
     def lacking(self, rows: Sequence[int]) -> set[int]:
-        """Return the rows whose cells are not cached."""
+        """Return the rows whose cells are not cached.
+
+        Args:
+            rows: 0-based rows of the index.
+        """
         return {row for row in rows if row not in self._cells}
 
     def keep(self, rows: Sequence[int], cells: Sequence[Any]) -> None:
-        """Cache fetched cells; old ones are dropped all at once, so that readers need no lock."""
+        """Cache fetched cells; old ones are dropped all at once, so that readers need no lock.
+
+        Args:
+            rows: 0-based rows of the index.
+            cells: One cell per row.
+        """
         if len(self._cells) + len(rows) > MOST_CELLS:
             self._cells = {}
         self._cells.update(zip(rows, cells, strict=True))
@@ -63,7 +72,12 @@ class FetchedColumns(dict[str, FetchedColumn]):
         return self[name]
 
     def fetch(self, rows: Sequence[int], names: Sequence[str]) -> None:
-        """Fetch the cells of some rows that are not cached, in one read."""
+        """Fetch the cells of some rows that are not cached, in one read.
+
+        Args:
+            rows: 0-based rows of the index.
+            names: Names of columns.
+        """
         if missing := sorted(set().union(*(self[name].lacking(rows) for name in names))):
             frame = self._store.read(missing, names)
             for name in names:
@@ -105,7 +119,12 @@ class FetchedFacts(PassageFacts):
         return FetchedColumns(self.store)
 
     def prefetch(self, rows: Sequence[int], names: Sequence[str]) -> None:
-        """Fetch some cells that will be read one by one, in one read."""
+        """Fetch some cells that will be read one by one, in one read.
+
+        Args:
+            rows: 0-based rows of the index.
+            names: Names of columns.
+        """
         self.columns.fetch(rows, names)
 
     @cached_property

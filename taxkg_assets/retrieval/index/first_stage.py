@@ -48,11 +48,19 @@ class FirstStage:
         return float(np.min(self.scores.score_meaning(self.orders[1]), initial=1.0))
 
     def score_terms(self, rows: Ints) -> Floats:
-        """Return some rows' lexical scores as shares of the best of them, 0 to 1."""
+        """Return some rows' lexical scores as shares of the best of them, 0 to 1.
+
+        Args:
+            rows: 0-based rows of the index.
+        """
         return _rescale(self.scores.score_terms(rows), floor=0.0)
 
     def score_meaning(self, rows: Ints) -> Floats:
-        """Return some rows' cosines, 0 for the last row that the retriever ranks and 1 for the best of them."""
+        """Return some rows' cosines, 0 for the last row that the retriever ranks and 1 for the best of them.
+
+        Args:
+            rows: 0-based rows of the index.
+        """
         return _rescale(self.scores.score_meaning(rows), floor=self.vector_floor)
 
 

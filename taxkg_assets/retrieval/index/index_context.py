@@ -87,5 +87,9 @@ class IndexContext:
         return self.index.document_vectors
 
     def read_passage(self, row: int) -> str:
-        """Return a row's text as it was embedded: context, then its own words."""
+        """Return a row's text as it was embedded: context, then its own words.
+
+        Args:
+            row: 0-based row of the index.
+        """
         return f"{self.passages.columns['context'][row]}\n{self.passages.columns['text'][row]}"

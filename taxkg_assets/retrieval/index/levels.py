@@ -107,7 +107,11 @@ class Level:
         return build_lexical(terms.split(" ") for terms in self.units["terms"])
 
     def read(self, unit_id: str) -> str:
-        """Return the text of a unit: its summary, or a section's own."""
+        """Return the text of a unit: its summary, or a section's own.
+
+        Args:
+            unit_id: Id of the unit.
+        """
         return str(self.units.row(by_predicate=pl.col("chunk_id") == unit_id, named=True)["text"])
 
     def rank(

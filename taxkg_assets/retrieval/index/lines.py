@@ -12,8 +12,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from taxkg_assets.retrieval.index.facts import PassageFacts
-from taxkg_assets.rules.anchored_search import matches_any
-from taxkg_assets.rules.loader import load_rules
 from taxkg_assets.rules.models.answers import load_answers
 from taxkg_assets.rules.sentences import find_sentences
 
@@ -50,7 +48,11 @@ class Line:
     sentences: tuple[tuple[int, int], ...] = ()
 
     def read(self, sentence: int) -> str:
-        """Return one sentence of it."""
+        """Return one sentence of it.
+
+        Args:
+            sentence: 0-based number of the sentence in the line.
+        """
         start, end = self.sentences[sentence]
         return self.text[start:end]
 
@@ -119,7 +121,7 @@ class PassageContext:
             row: Row number in the context.
         """
         above = self.facts.columns["heading_path"][row].split(" > ")[1:-1]
-        return next((own for own in reversed(above) if matches_any("answers", "denials", own)), "")
+        return next((own for own in reversed(above) if load_answers().denials.matches(own)), "")
 
     def chunk(self, line: Line) -> str:
         """Return the id of the passage that contains a line.
@@ -238,7 +240,7 @@ class PassageContext:
         anchors = self.facts.anchor_number
         if last.is_table:
             return lead >= 0 and bool(anchors[before[lead].row] == anchors[row])
-        return not last.opens_list and not matches_any("answers", "lead_ins", last.text)
+        return not last.opens_list and not load_answers().lead_ins.matches(last.text)
 
     def _hang_plain(self, text: str, row: int, *, before: Sequence[Line]) -> str:
         """Keep the lists that are open at a line without a mark; return its mark where it is an item all the same."""
@@ -368,7 +370,7 @@ def find_mark(text: str) -> str:
     Args:
         text: Text of the line.
     """
-    return next((rule.id for rule in load_rules("answers", "marks") if rule.pattern.match(text)), "")
+    return next((rule.id for rule in load_answers().marks if rule.pattern.match(text)), "")
 
 
 def is_short_item(text: str) -> bool:
@@ -386,7 +388,7 @@ def starts_list(text: str) -> bool:
     Args:
         text: Text of the item.
     """
-    return any(rule.pattern.match(text) for rule in load_rules("answers", "first_marks"))
+    return any(rule.pattern.match(text) for rule in load_answers().first_marks)
 
 
 def is_same(text: str, heading: str) -> bool:

@@ -179,7 +179,12 @@ class SearchIndex:
         )
 
     def ask(self, question: Question, *, scale: CosineScale) -> RetrieverScores:
-        """Return both retrievers' scores of every row."""
+        """Return both retrievers' scores of every row.
+
+        Args:
+            question: Encoded question.
+            scale: Map from the encoder's cosines to those of its base model.
+        """
         by_vector = scale.convert(self.vectors @ question.query_vector)
         return DenseScores(
             by_term=_score_terms(self.lexical, question, self.passages),
@@ -187,18 +192,30 @@ class SearchIndex:
         )
 
     def read_vectors(self, rows: Sequence[int] | Ints) -> Vectors:
-        """Return the vectors of some rows, shape (rows, dimension)."""
+        """Return the vectors of some rows, shape (rows, dimension).
+
+        Args:
+            rows: 0-based rows of the index.
+        """
         return self.vectors[np.asarray(rows, dtype=np.int64)]
 
     def find_node(self, node_id: str) -> int | None:
-        """Return the first row that contains a node or that an anchor owns; None for an unknown one."""
+        """Return the first row that contains a node or that an anchor owns; None for an unknown one.
+
+        Args:
+            node_id: Id of a node of the graph.
+        """
         holds = self.rows.select(
             pl.col("node_ids").list.contains(node_id) | pl.col("anchor_id").eq_missing(pl.lit(node_id))
         )
         return next(iter(holds.to_series().arg_true().to_list()), None)
 
     def open_level(self, level: str) -> Level | None:
-        """Return the units of a level; None where the index has none."""
+        """Return the units of a level; None where the index has none.
+
+        Args:
+            level: Name of the level.
+        """
         if self.units is None or self.unit_vectors is None:
             return None
         units = self.units() if callable(self.units) else self.units
@@ -216,13 +233,22 @@ class RememberingIndex(SearchIndex):
 
     @classmethod
     def of(cls, index: SearchIndex) -> RememberingIndex:
-        """Return the same index with a memory of its own."""
+        """Return the same index with a memory of its own.
+
+        Args:
+            index: The index.
+        """
         tokens = index.known.tokens
         known = index.known if tokens is None else replace(index.known, tokens=RememberingTokens.of(tokens))
         return cls(**{one.name: getattr(index, one.name) for one in fields(SearchIndex)} | {"known": known})
 
     def ask(self, question: Question, *, scale: CosineScale) -> RetrieverScores:
-        """Return both retrievers' scores of every row, computed once for each question."""
+        """Return both retrievers' scores of every row, computed once for each question.
+
+        Args:
+            question: Encoded question.
+            scale: Map from the encoder's cosines to those of its base model.
+        """
         key = (question.terms, question.extra, question.extra_weight, question.query_vector.tobytes(), scale)
         if key not in self.known_scores:
             self.known_scores[key] = super().ask(question, scale=scale)
@@ -275,21 +301,38 @@ class LanceIndex:
         return self.known.tokens
 
     def ask(self, question: Question, *, scale: CosineScale) -> RetrieverScores:
-        """Return scores of every row by terms, and of the nearest rows by meaning."""
+        """Return scores of every row by terms, and of the nearest rows by meaning.
+
+        Args:
+            question: Encoded question.
+            scale: Map from the encoder's cosines to those of its base model.
+        """
         near = NearRows(self.codes, question.query_vector, self.passages)
         by_term, _ = run_in_parallel(lambda: _score_terms(self.lexical, question, self.passages), lambda: near.pool)
         return CodedScores(by_term=by_term, near=near, vectors=self.vectors, scale=scale)
 
     def read_vectors(self, rows: Sequence[int] | Ints) -> Vectors:
-        """Return the vectors of some rows, shape (rows, dimension)."""
+        """Return the vectors of some rows, shape (rows, dimension).
+
+        Args:
+            rows: 0-based rows of the index.
+        """
         return self.vectors[rows]
 
     def find_node(self, node_id: str) -> int | None:
-        """Return the first row that contains a node or that an anchor owns; None for an unknown one."""
+        """Return the first row that contains a node or that an anchor owns; None for an unknown one.
+
+        Args:
+            node_id: Id of a node of the graph.
+        """
         return self.store.find_node(node_id)
 
     def open_level(self, level: str) -> Level | None:
-        """Return the units of a level; None where the index has none."""
+        """Return the units of a level; None where the index has none.
+
+        Args:
+            level: Name of the level.
+        """
         units, unit_index = self.read_units(level), self.known.units_of.get(level)
         if units is None or unit_index is None:
             return None

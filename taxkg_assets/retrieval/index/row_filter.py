@@ -86,7 +86,7 @@ def _both(one: Mask | None, other: Mask | None) -> Mask | None:
 def build_filter(
     facts: DocumentFacts, *, document: str | None, year: int | None, forms: Mask | None, tag: str | None
 ) -> RowFilter:
-    """Build the filter that a caller gives outright.
+    """Build a filter of rows from what a caller states, not from the words of a question.
 
     Args:
         facts: Columns of documents.

@@ -80,7 +80,12 @@ class BestRows:
     facts: PassageFacts
 
     def find(self, rows: RowFilter, *, count: int) -> Ints:
-        """Return the best rows that pass a filter, best first, ties by row."""
+        """Return the best rows that pass a filter, best first, ties by row.
+
+        Args:
+            rows: Filter of rows.
+            count: Most rows to return.
+        """
         found = self._pool[rows.mask(self.facts, among=self._pool)]
         if len(found) < count and len(self._pool) >= POOL:
             return find_top(self.scores, count, floor=self.floor, among=rows.mask(self.facts))
@@ -99,19 +104,37 @@ class DenseScores:
     by_vector: BestRows
 
     def find_by_terms(self, rows: RowFilter, *, count: int) -> Ints:
-        """Return the rows with the best scores above 0."""
+        """Return the rows with the best scores above 0.
+
+        Args:
+            rows: Filter of rows.
+            count: Most rows to return.
+        """
         return self.by_term.find(rows, count=count)
 
     def find_by_meaning(self, rows: RowFilter, *, count: int) -> Ints:
-        """Return the rows with the highest cosines."""
+        """Return the rows with the highest cosines.
+
+        Args:
+            rows: Filter of rows.
+            count: Most rows to return.
+        """
         return self.by_vector.find(rows, count=count)
 
     def score_terms(self, rows: Ints) -> Scores:
-        """Return BM25 of some rows."""
+        """Return BM25 of some rows.
+
+        Args:
+            rows: 0-based rows of the index.
+        """
         return self.by_term.scores[rows]
 
     def score_meaning(self, rows: Ints) -> Vectors:
-        """Return cosines of some rows."""
+        """Return cosines of some rows.
+
+        Args:
+            rows: 0-based rows of the index.
+        """
         return self.by_vector.scores[rows]
 
 
@@ -124,7 +147,12 @@ class NearRows:
     facts: PassageFacts
 
     def find(self, rows: RowFilter, *, count: int) -> Ints:
-        """Return the nearest rows that pass a filter; where too few of the nearest do, all that pass are compared."""
+        """Return the nearest rows that pass a filter; where too few of the nearest do, all that pass are compared.
+
+        Args:
+            rows: Filter of rows.
+            count: Most rows to return.
+        """
         (pool, near), limits = self.pool, _limits()
         passes = rows.mask(self.facts, among=pool)
         if passes.sum() < limits.compared / limits.thinned and len(pool) < self.codes.height:
@@ -157,22 +185,40 @@ class CodedScores:
     scale: CosineScale
 
     def find_by_terms(self, rows: RowFilter, *, count: int) -> Ints:
-        """Return the rows with the best scores above 0."""
+        """Return the rows with the best scores above 0.
+
+        Args:
+            rows: Filter of rows.
+            count: Most rows to return.
+        """
         return self.by_term.find(rows, count=count)
 
     def find_by_meaning(self, rows: RowFilter, *, count: int) -> Ints:
-        """Return the rows with the highest cosines."""
+        """Return the rows with the highest cosines.
+
+        Args:
+            rows: Filter of rows.
+            count: Most rows to return.
+        """
         found = self.near.find(rows, count=_reach(count))
         cosines = self.score_meaning(found)
         best: Ints = found[np.lexsort((found, -cosines))]
         return best[:count]
 
     def score_terms(self, rows: Ints) -> Scores:
-        """Return BM25 of some rows."""
+        """Return BM25 of some rows.
+
+        Args:
+            rows: 0-based rows of the index.
+        """
         return self.by_term.scores[rows]
 
     def score_meaning(self, rows: Ints) -> Vectors:
-        """Return cosines of some rows."""
+        """Return cosines of some rows.
+
+        Args:
+            rows: 0-based rows of the index.
+        """
         missing = rows[np.isnan(self._cosines[rows])]
         if len(missing):
             self._cosines[missing] = self.scale.convert(score_rows(self.vectors[missing], self.near.query_vector))

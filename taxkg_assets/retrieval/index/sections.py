@@ -37,7 +37,11 @@ class Sections:
     vectors: Matrix
 
     def read(self, anchors: Ints) -> Vectors:
-        """Return the directions of some sections, one row for each number; each is read once."""
+        """Return the directions of some sections, one row for each number; each is read once.
+
+        Args:
+            anchors: 0-based numbers of anchors in the index.
+        """
         once, own = np.unique(anchors, return_inverse=True)
         place = self.place[once]
         found: Vectors = self.vectors[self.first[once]].copy()
@@ -46,7 +50,7 @@ class Sections:
 
 
 def open_sections(anchors: Ints, *, means: Matrix, vectors: Matrix) -> Sections:
-    """Open the directions of sections.
+    """Return the mean vectors of sections, each read when a ranking first needs it.
 
     Args:
         anchors: Anchor number of each passage.

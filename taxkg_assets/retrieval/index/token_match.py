@@ -117,11 +117,19 @@ class RememberingTokens(TokenIndex):
 
     @classmethod
     def of(cls, tokens: TokenIndex) -> RememberingTokens:
-        """Return the same index with a memory of its own."""
+        """Return the same index with a memory of its own.
+
+        Args:
+            tokens: The index of tokens.
+        """
         return cls(**{one.name: getattr(tokens, one.name) for one in fields(TokenIndex)})
 
     def compare(self, question: TokenVectors) -> Vectors:
-        """Return the cosines of all tokens to those of a question, computed once for each question."""
+        """Return the cosines of all tokens to those of a question, computed once for each question.
+
+        Args:
+            question: Tokens of the question with their unit vectors.
+        """
         key = question.tokens.tobytes() + question.vectors.tobytes()
         if key not in self.known:
             if len(self.known) >= _REMEMBERED:

@@ -58,11 +58,19 @@ class TokenMemory:
                 del known[key]
 
     def list_keys(self) -> tuple[frozenset[bytes], frozenset[bytes], frozenset[int]]:
-        """List what is known: the texts with their tokens, the sampled texts, and the lone tokens."""
+        """List what is known: the texts with their tokens, the sampled texts, and the lone tokens.
+
+        Returns:
+            Hashes of the texts, hashes of the sampled texts, and token ids.
+        """
         return frozenset(self.distinct), frozenset(self.sums), frozenset(self.lone)
 
     def list_arrays(self) -> dict[str, npt.NDArray[Any]]:
-        """Convert the memory to arrays that `read_memory` reads."""
+        """Convert the memory to arrays that `read_memory` reads.
+
+        Returns:
+            Arrays by name.
+        """
         sums = list(self.sums.values())
         lone = np.array(list(self.lone), dtype=np.int32)
         return {

@@ -10,7 +10,9 @@ from typing import TypedDict
 from taxkg_assets.retrieval.encoding.lexical import find_terms, stem
 from taxkg_assets.retrieval.query.route_explanation import RouteExplanation
 from taxkg_assets.rules.forms import find_named_forms, split_forms
-from taxkg_assets.rules.loader import Rule, find_rule, load_rules, load_usable_rules
+from taxkg_assets.rules.models.lay_terms import load_lay_terms
+from taxkg_assets.rules.models.levels import load_levels
+from taxkg_assets.rules.models.router import load_router
 from taxkg_assets.rules.months import MONTHS
 
 QUESTION = "question_answering"
@@ -106,7 +108,7 @@ def find_level(intent: str) -> str:
     Returns:
         Level; `auto` for most intents.
     """
-    return next((rule.extra["level"] for rule in load_rules("levels", "intents") if rule.id == intent), "auto")
+    return next((rule.level for rule in load_levels().intents if rule.id == intent), "auto")
 
 
 def wants_summary(intent: str) -> bool:
@@ -115,7 +117,7 @@ def wants_summary(intent: str) -> bool:
     Args:
         intent: Intent of a route.
     """
-    return any(rule.id == intent and rule.extra.get("is_summary", False) for rule in load_rules("levels", "intents"))
+    return any(rule.id == intent and rule.is_summary for rule in load_levels().intents)
 
 
 def find_topic(question: str, intent: str) -> str:
@@ -128,8 +130,8 @@ def find_topic(question: str, intent: str) -> str:
     Returns:
         The topic; the whole question where nothing else remains.
     """
-    for rule in load_rules("levels", "intents"):
-        if rule.id == intent and rule.extra.get("is_frame"):
+    for rule in load_levels().intents:
+        if rule.id == intent and rule.is_frame:
             topic = rule.pattern.sub(" ", question)
             return topic if find_terms(topic) else question
     return question
@@ -150,13 +152,15 @@ def find_route(question: str, *, catalog: Catalog) -> Route:
     """
     years, revisions = _find_years(question)
     named = {
-        _JOINED.sub(r"\1-\2", match["form"].casefold()): rule.extra.get("is_mention", False)
-        for rule in _usable("forms", question)
+        _JOINED.sub(r"\1-\2", match["form"].casefold()): rule.is_mention
+        for rule in load_router().forms.find_usable(question)
         for match in rule.pattern.finditer(question)
     }
     forms = find_named_forms(catalog.names, question)
     unknown = sorted(form for form in named if not _is_printed(form, catalog))
-    balance = sum(rule.extra["weight"] for rule in _usable("perspectives", question) if rule.pattern.search(question))
+    balance = sum(
+        rule.weight for rule in load_router().perspectives.find_usable(question) if rule.pattern.search(question)
+    )
     keys = tuple(dict.fromkeys(_find_keys(question)))
     return Route(
         forms=forms or _find_nicknames(question, catalog) or _find_forms_of_keys(keys, catalog),
@@ -165,21 +169,17 @@ def find_route(question: str, *, catalog: Catalog) -> Route:
         keys=keys,
         perspective="filer" if balance > 0.3 else "recipient" if balance < -0.3 else "",
         certainty=min(1.0, abs(balance)) if abs(balance) > 0.3 else 0.0,
-        wants_draft=any(rule.pattern.search(question) for rule in _usable("drafts", question)),
-        places=tuple(rule.id for rule in _usable("places", question) if rule.pattern.search(question)),
+        wants_draft=any(rule.pattern.search(question) for rule in load_router().drafts.find_usable(question)),
+        places=tuple(rule.id for rule in load_router().places.find_usable(question) if rule.pattern.search(question)),
         unknown_forms=tuple(form for form in unknown if not named[form]),
         mentioned_forms=tuple(form for form in unknown if named[form]),
-        wants_amount=any(rule.pattern.search(question) for rule in _usable("amounts", question)),
+        wants_amount=any(rule.pattern.search(question) for rule in load_router().amounts.find_usable(question)),
         intent=next(
-            (rule.id for rule in load_usable_rules("levels", "intents", question) if rule.pattern.search(question)),
+            (rule.id for rule in load_levels().intents.find_usable(question) if rule.pattern.search(question)),
             QUESTION,
         ),
-        wants_city=any(rule.pattern.search(question) for rule in _usable("cities", question)),
+        wants_city=any(rule.pattern.search(question) for rule in load_router().cities.find_usable(question)),
     )
-
-
-def _usable(group: str, question: str) -> list[Rule]:
-    return load_usable_rules("router", group, question)
 
 
 def _is_printed(form: str, catalog: Catalog) -> bool:
@@ -223,7 +223,7 @@ def _is_key_of(key: str, own: frozenset[str]) -> bool:
 def _find_years(question: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
     years: list[int] = []
     revisions: list[str] = []
-    for rule in _usable("years", question):
+    for rule in load_router().years.find_usable(question):
         for match in rule.pattern.finditer(question):
             found = {name.rstrip("2"): value for name, value in match.groupdict().items() if value}
             years.append(int(found["year"]))
@@ -236,8 +236,8 @@ def _find_years(question: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
 
 def _find_keys(question: str) -> Iterable[str]:
     taken: list[tuple[int, int]] = []
-    for rule in _usable("keys", question):
-        kind = rule.extra["kind"]
+    for rule in load_router().keys.find_usable(question):
+        kind = rule.kind
         for match in rule.pattern.finditer(question):
             if any(start <= match.start("list") < end for start, end in taken):
                 continue
@@ -288,9 +288,9 @@ def find_everyday_words(question: str) -> list[EverydayWords]:
     Returns:
         Words with terms, in the order of rules/lay_terms.yaml.
     """
-    usable = load_usable_rules("lay_terms", "rules", question)
+    usable = load_lay_terms().rules.find_usable(question)
     matches = ((rule, rule.pattern.search(question)) for rule in usable)
-    return [EverydayWords(match[0], rule.extra["terms"]) for rule, match in matches if match]
+    return [EverydayWords(match[0], rule.terms) for rule, match in matches if match]
 
 
 def find_lay_terms(question: str) -> str:
@@ -323,8 +323,8 @@ def find_printed_terms(question: str) -> dict[str, frozenset[str]]:
 
 def _find_nicknames(question: str, catalog: Catalog) -> tuple[str, ...]:
     """Return forms that a question names by a word of their title: 'pension slip'."""
-    for rule in _usable("nicknames", question):
-        kind = re.compile(rule.extra["forms"])
+    for rule in load_router().nicknames.find_usable(question):
+        kind = re.compile(rule.forms)
         for match in rule.pattern.finditer(question):
             word = stem(match["word"].lower())
             forms = [form for form, words in catalog.title_words.items() if kind.match(form) and word in words]
@@ -351,7 +351,7 @@ def find_listed_codes(text: str) -> list[str]:
     Returns:
         Codes in order.
     """
-    pattern = find_rule("router", "listed_codes", "code_and_dash").pattern
+    pattern = load_router().listed_codes.code_and_dash.pattern
     return [name_code(match.group()) for match in pattern.finditer(text)]
 
 

@@ -189,11 +189,19 @@ class Searcher:
         ]
 
     def knows_form(self, form: str) -> bool:
-        """Return whether the corpus has a document of this form, by any of its names."""
+        """Return whether the corpus has a document of this form, by any of its names.
+
+        Args:
+            form: Name of a form.
+        """
         return bool(find_route(form, catalog=self.catalog).forms)
 
     def with_parts(self, parts: SearchComponents) -> Searcher:
-        """Return the same search with other components on; the context of the index is shared."""
+        """Return the same search with other components on; the context of the index is shared.
+
+        Args:
+            parts: Components that are on.
+        """
         other = replace(self, parts=parts)
         other.__dict__.update(index_context=self.index_context, tables=self.tables)
         return other
@@ -224,11 +232,19 @@ class Searcher:
         return self.index_context.catalog
 
     def find_row(self, node_id: str) -> int | None:
-        """Return the first row that contains a node or that an anchor owns; None for an unknown one."""
+        """Return the first row that contains a node or that an anchor owns; None for an unknown one.
+
+        Args:
+            node_id: Id of a node of the graph.
+        """
         return self.index_context.index.find_node(node_id)
 
     def read_passage(self, row: int) -> str:
-        """Return a row's text as it was embedded: context, then its own words."""
+        """Return a row's text as it was embedded: context, then its own words.
+
+        Args:
+            row: 0-based row of the index.
+        """
         return self.index_context.read_passage(row)
 
     def _apply_reranker(self, query: str, ranking: Ranking) -> Ranking:

@@ -54,6 +54,9 @@ class Windows:
 
         Args:
             row: Row of the hit.
+
+        Returns:
+            The hit with the rows around it.
         """
         chosen = self.choose(row)
         return self.open(chosen, hit=row) if chosen else None

@@ -12,7 +12,6 @@ from taxkg_assets.retrieval.results import Ranking
 from taxkg_assets.retrieval.tables.table_aptness import rate_match
 from taxkg_assets.retrieval.tables.table_entry import TableCatalogue
 from taxkg_assets.retrieval.tables.table_lookup import CellMatch, find_cells, find_unit, score_shares, score_tables
-from taxkg_assets.rules.loader import load_rules
 from taxkg_assets.rules.models.ranking import load_ranking
 from taxkg_assets.rules.models.table_lookup import load_table_lookup
 
@@ -40,7 +39,7 @@ def may_request_cell(query: str, route: Route) -> bool:
         query: Words of the user.
         route: Route of the question.
     """
-    is_closed = any(rule.pattern.search(query) for rule in load_rules("ranking", "yes_or_no"))
+    is_closed = any(rule.pattern.search(query) for rule in load_ranking().yes_or_no)
     return route.wants_amount or not (route.keys or is_closed)
 
 

@@ -14,7 +14,7 @@ from taxkg_assets.retrieval.index.cell_columns import CellColumns
 from taxkg_assets.retrieval.index.known import CATALOGUE
 from taxkg_assets.retrieval.tables.table_entry import TableCatalogue, TableContext, TableEntry, build_table_catalogue
 from taxkg_assets.rules.forms import split_forms
-from taxkg_assets.rules.loader import find_rule
+from taxkg_assets.rules.models.tables import load_tables
 
 _SENTENCE = re.compile(r"(?<=[.!?:])\s+")
 MENTIONS = 4
@@ -168,7 +168,7 @@ def _nearby_lines(table: dict[str, Any], on_page: dict[tuple[str, int], list[dic
 def _mentions(table: dict[str, Any], prose: list[dict[str, Any]], *, nearby: list[str]) -> list[str]:
     """Return sentences and worksheet lines with the table's number, and the last sentence before the table."""
     found: list[str] = []
-    caption = find_rule("tables", "captions", "numbered_table").pattern.search(table["title"])
+    caption = load_tables().captions.numbered_table.pattern.search(table["title"])
     if caption:
         label = " ".join(caption[0].split()[:2]).rstrip(".:—–")
         pattern = re.compile(rf"\b{re.escape(label)}\b(?![-–.]?\w)")

@@ -14,8 +14,9 @@ from itertools import pairwise
 from taxkg_assets.records import CellRecord
 from taxkg_assets.retrieval.tables.table_question import find_facets, find_form_numbers, find_words
 from taxkg_assets.retrieval.tables.table_ranges import Range, find_ranges, join_ends
-from taxkg_assets.rules.anchored_search import matches_any
-from taxkg_assets.rules.loader import load_rules
+from taxkg_assets.rules.models.answers import load_answers
+from taxkg_assets.rules.models.table_lookup import load_table_lookup
+from taxkg_assets.rules.models.tables import load_tables
 
 SEPARATOR = " > "
 _MOST_NAMELESS = 6
@@ -54,7 +55,7 @@ def continues_rule(leaf: str) -> bool:
     Args:
         leaf: Last header of a column.
     """
-    return any(rule.pattern.search(leaf) for rule in load_rules("table_lookup", "continuations"))
+    return any(rule.pattern.search(leaf) for rule in load_table_lookup().continuations)
 
 
 def is_value(cell: CellRecord, row: Sequence[CellRecord]) -> bool:
@@ -79,14 +80,14 @@ def _is_condition(cell: CellRecord, row: Sequence[CellRecord]) -> bool:
     """Return whether a cell is a further condition for other cells to its right: IF one thing, AND another."""
 
     def adds(other: CellRecord) -> bool:
-        return any(rule.pattern.search(leaf_of(other["col_path"])) for rule in load_rules("table_lookup", "conditions"))
+        return any(rule.pattern.search(leaf_of(other["col_path"])) for rule in load_table_lookup().conditions)
 
     return adds(cell) and any(other["col_ix"] > cell["col_ix"] and not adds(other) for other in row)
 
 
 def _prints_figure(text: str) -> bool:
     """Return whether a cell is an amount, a share, a number or a date."""
-    return matches_any("answers", "values", text) and len(re.findall(r"[A-Za-z]{3,}", text)) <= 1
+    return load_answers().values.matches(text) and len(re.findall(r"[A-Za-z]{3,}", text)) <= 1
 
 
 def read_column_header(path: str) -> Header:
@@ -162,11 +163,9 @@ def _naming_cell(piece: str, cell: CellRecord, row: Sequence[CellRecord]) -> Cel
 
 def _bracket(pieces: Sequence[str], axes: Sequence[str], i: int, row: Sequence[CellRecord]) -> Range | None:
     """Return the bracket whose lower end is a piece of the path, and whose upper end is the next."""
-    if not any(rule.pattern.search(axes[i]) for rule in load_rules("table_lookup", "lower_ends")):
+    if not any(rule.pattern.search(axes[i]) for rule in load_table_lookup().lower_ends):
         return None
-    is_upper = i + 1 < len(pieces) and any(
-        rule.pattern.search(axes[i + 1]) for rule in load_rules("tables", "second_stub")
-    )
+    is_upper = i + 1 < len(pieces) and any(rule.pattern.search(axes[i + 1]) for rule in load_tables().second_stub)
     high = pieces[i + 1] if is_upper else _upper_end(pieces[i], row)
     low_in = re.search(r"(?i)at\s+least", axes[i]) is not None
     return join_ends(pieces[i], high, low_in=low_in)
@@ -176,7 +175,7 @@ def _upper_end(low: str, row: Sequence[CellRecord]) -> str:
     """Return the cell right of a lower end where its header is "but less than", though it names no row."""
     for left, right in pairwise(row):
         if left["text"] == low and any(
-            rule.pattern.search(right["col_path"]) for rule in load_rules("table_lookup", "upper_ends")
+            rule.pattern.search(right["col_path"]) for rule in load_table_lookup().upper_ends
         ):
             return str(right["text"])
     return ""

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
-from typing import Any
 
 from taxkg_assets.retrieval.encoding.lexical import find_terms, stem
 from taxkg_assets.retrieval.query.router import find_lay_terms
 from taxkg_assets.retrieval.tables.table_ranges import Number, find_numbers
-from taxkg_assets.rules.loader import load_rules
-from taxkg_assets.rules.models.table_lookup import load_table_lookup
+from taxkg_assets.rules.models.router import load_router
+from taxkg_assets.rules.models.table_lookup import Household, load_table_lookup
 
 _CLAUSE_END = re.compile(r"[,;:?!]|\.(?:\s|$)| - |—")
 _KEYED = re.compile(r"^(?:box|line)_(?=\d+[a-z])")
@@ -137,9 +136,9 @@ def find_facets(text: str) -> dict[str, frozenset[str]]:
     """
     found: dict[str, set[str]] = {}
     small = text.lower()
-    for rule in load_rules("table_lookup", "facets"):
+    for rule in load_table_lookup().facets:
         if rule.may_match(small) and rule.pattern.search(text):
-            found.setdefault(rule.extra["facet"], set()).add(rule.id)
+            found.setdefault(rule.facet, set()).add(rule.id)
     return {facet: frozenset(values) for facet, values in found.items()}
 
 
@@ -154,7 +153,7 @@ def find_states(text: str) -> frozenset[str]:
         Ids of the rules of `router.places`.
     """
     small = text.lower()
-    rules = (rule for rule in load_rules("router", "places") if rule.may_match(small))
+    rules = (rule for rule in load_router().places if rule.may_match(small))
     return frozenset(rule.id for rule in rules if rule.pattern.search(text))
 
 
@@ -176,12 +175,12 @@ def read_question(question: str) -> Question:
     """
     text = re.sub(r"\$\s+", "$", question)
     facets = find_facets(text)
-    for rule in load_rules("table_lookup", "facets"):
+    for rule in load_table_lookup().facets:
         text = rule.pattern.sub(" ; ", text)
     words = find_words(text) - _noise_words()
-    if any(rule.pattern.search(text) for rule in load_rules("table_lookup", "may")):
+    if any(rule.pattern.search(text) for rule in load_table_lookup().may):
         words |= {_month_words()[4]}
-    for label in load_rules("table_lookup", "labels"):
+    for label in load_table_lookup().labels:
         text = label.pattern.sub(" ", text)
     numbers: list[Number] = []
     text = _take_sums(text, numbers)
@@ -200,9 +199,7 @@ def read_question(question: str) -> Question:
         # "tax year 2031" is covered by the number.
         words -= frozenset({stem("year")})
     lay = find_words(find_lay_terms(question))
-    wants_share = any(
-        rule.pattern.search(question) for rule in load_rules("table_lookup", "shares") if "is_printed" not in rule.extra
-    )
+    wants_share = any(rule.pattern.search(question) for rule in load_table_lookup().shares if not rule.is_printed)
     return Question(
         words,
         lay - words,
@@ -217,32 +214,32 @@ def read_question(question: str) -> Question:
 
 def _find_side(before: str) -> int:
     """Return 1 where the words before a number mean what is over it, -1 for what is under it, else 0."""
-    found = (rule for rule in load_rules("table_lookup", "comparatives") if rule.pattern.search(before))
-    return next((int(rule.extra["side"]) for rule in found), 0)
+    found = (rule for rule in load_table_lookup().comparatives if rule.pattern.search(before))
+    return next((int(rule.side) for rule in found), 0)
 
 
 def _take_sums(text: str, numbers: list[Number]) -> str:
     """Count "a mother plus two" as a household of three and its two children."""
-    for rule in load_rules("table_lookup", "sums"):
+    for rule in load_table_lookup().sums:
         for match in rule.pattern.finditer(text):
             more = _count(match["more"])
-            adults = _count_adults(match, rule.extra)
-            numbers.append(Number(adults + more, nouns=((canonical(stem(rule.extra["noun"])), 0.0),)))
+            adults = _count_adults(match, rule)
+            numbers.append(Number(adults + more, nouns=((canonical(stem(rule.noun)), 0.0),)))
         text = rule.pattern.sub(" , ", text)
     return text
 
 
-def _count_adults(match: re.Match[str], extra: Mapping[str, Any]) -> int:
+def _count_adults(match: re.Match[str], rule: Household) -> int:
     """Return how many adults a sum names besides those that it counts: none in "three of us"."""
-    if "two" not in extra:
+    if not rule.two:
         return 0
-    return 2 if re.search(extra["two"], match["first"]) else 1
+    return 2 if re.search(rule.two, match["first"]) else 1
 
 
 def _take_counts(text: str, numbers: list[Number]) -> str:
-    for rule in load_rules("table_lookup", "count_words"):
+    for rule in load_table_lookup().count_words:
         for match in rule.pattern.finditer(text):
-            numbers.append(Number(rule.extra["number"], nouns=((canonical(stem(match["noun"].lower())), 0.0),)))
+            numbers.append(Number(rule.number, nouns=((canonical(stem(match["noun"].lower())), 0.0),)))
         text = rule.pattern.sub(" , ", text)
     return text
 

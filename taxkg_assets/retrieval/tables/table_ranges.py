@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from taxkg_assets.rules.loader import find_rule, load_rules
+from taxkg_assets.rules.models.table_lookup import load_table_lookup
 
 MOST_COUNTED = 150
 """Largest bare number that is taken for a count, not for an amount."""
@@ -42,7 +42,11 @@ class Range:
         return not self.is_percent and all(1990 <= end <= 2060 and end == int(end) for end in ends)
 
     def holds(self, number: Number) -> bool:
-        """Return whether a number is in the range and measures the same thing."""
+        """Return whether a number is in the range and measures the same thing.
+
+        Args:
+            number: Number of a question.
+        """
         if number.is_percent != self.is_percent or (number.is_money and self.is_percent):
             return False
         if number.beyond and not self.is_single:  # what is over 20 is in "more than 20", not in "10 to 20"
@@ -85,7 +89,7 @@ def read_amount(text: str) -> float | None:
     Returns:
         The amount; None where the text has none.
     """
-    match = find_rule("table_lookup", "numbers", "amount").pattern.search(re.sub(r"\$\s+", "$", text))
+    match = load_table_lookup().numbers.amount.pattern.search(re.sub(r"\$\s+", "$", text))
     return _value(match) if match else None
 
 
@@ -98,7 +102,7 @@ def find_numbers(text: str) -> Iterator[tuple[re.Match[str], Number]]:
     Yields:
         Match of the pattern and the number.
     """
-    for match in find_rule("table_lookup", "numbers", "amount").pattern.finditer(text):
+    for match in load_table_lookup().numbers.amount.pattern.finditer(text):
         is_money = "$" in match[0] or match["thousands"] is not None
         yield match, Number(_value(match), match["percent"] is not None, is_money)
 
@@ -117,10 +121,10 @@ def find_ranges(text: str) -> tuple[Range, ...]:
     Returns:
         Ranges in the order of the rules, then single numbers.
     """
-    for label in load_rules("table_lookup", "labels"):
+    for label in load_table_lookup().labels:
         text = label.pattern.sub(" ", text)
     found: list[Range] = []
-    for rule in load_rules("table_lookup", "ranges"):
+    for rule in load_table_lookup().ranges:
         for match in rule.pattern.finditer(text):
             ends = {name: value for name, value in match.groupdict().items() if value}
             low, high = (read_amount(ends[name]) if name in ends else None for name in ("low", "high"))
@@ -130,8 +134,8 @@ def find_ranges(text: str) -> tuple[Range, ...]:
                 Range(
                     low=float("-inf") if low is None else low,
                     high=float("inf") if high is None else high,
-                    has_low=rule.extra.get("low_in", False),
-                    has_high=rule.extra.get("high_in", False),
+                    has_low=rule.low_in,
+                    has_high=rule.high_in,
                     is_percent="%" in match[0],
                     is_money="$" in match[0],
                 )

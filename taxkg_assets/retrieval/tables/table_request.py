@@ -11,7 +11,6 @@ from taxkg_assets.retrieval.tables.table_boost import may_request_cell
 from taxkg_assets.retrieval.tables.table_entry import TableCatalogue
 from taxkg_assets.retrieval.tables.table_lookup import CellMatch, find_table_cells, list_statuses, score_shares
 from taxkg_assets.retrieval.tables.table_scores import score_entry_form
-from taxkg_assets.rules.anchored_search import matches_any
 from taxkg_assets.rules.models.answers import load_answers
 from taxkg_assets.rules.models.table_lookup import load_table_lookup
 
@@ -52,7 +51,7 @@ def _choose_cells(
     ]
     found = [matches for matches in found if matches]
     if is_closed:  # words answer a question for yes or no, a figure does not
-        found = [matches for matches in found if not matches_any("answers", "values", matches[0].value)]
+        found = [matches for matches in found if not load_answers().values.matches(matches[0].value)]
     shares = score_shares(ranking, facts=facts)
     rated = [
         [rate_match(own, question, tables=tables, share=shares.get(own.table_id, 0.0)) for own in matches]

@@ -10,7 +10,6 @@ from taxkg_assets.retrieval.tables.table_entry import TableEntry
 from taxkg_assets.retrieval.tables.table_headers import Header
 from taxkg_assets.retrieval.tables.table_question import Question, find_states, find_words
 from taxkg_assets.retrieval.tables.table_ranges import Number, Range
-from taxkg_assets.rules.loader import load_rules
 from taxkg_assets.rules.models.table_lookup import load_table_lookup
 
 _YEAR = "year"
@@ -139,9 +138,7 @@ def _score_other_cases(
 
 def _is_share(cell: CellRecord) -> bool:
     """Return whether a cell is a share: by its own words, or by those over it."""
-    return any(
-        rule.pattern.search(f"{cell['col_path']} {cell['text']}") for rule in load_rules("table_lookup", "shares")
-    )
+    return any(rule.pattern.search(f"{cell['col_path']} {cell['text']}") for rule in load_table_lookup().shares)
 
 
 def _find_word(word: str, entry: TableEntry, cell: CellRecord, *, row: Header, column: Header) -> float:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
-from taxkg_assets.rules.loader import Family, Section, load_model
+from taxkg_assets.rules.families import Family, RuleList, Section, load_model
+from taxkg_assets.rules.loader import Rule
 
 
 class Pdfs(Section):
@@ -33,6 +34,10 @@ class Addresses(Family):
     pages: dict[str, str]
     pdfs: Pdfs
     limits: Limits
+    publishers: RuleList[Rule]
+    names: RuleList[Rule]
+    form_codes: RuleList[Rule]
+    products: RuleList[Rule]
 
 
 @cache

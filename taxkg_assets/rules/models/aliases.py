@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
-from taxkg_assets.rules.loader import Family, Section, load_model
+from taxkg_assets.rules.families import Family, RuleList, Section, load_model
+from taxkg_assets.rules.loader import Rule
 
 
 class Thresholds(Section):
@@ -26,13 +27,58 @@ class Thresholds(Section):
     shared_words_frac: float
 
 
+class Spelling(Rule):
+    """Rule with the name that it abbreviates or writes out.
+
+    Attributes:
+        alias: Name to write instead of what the rule matches.
+    """
+
+    alias: str
+
+
+class Headings(RuleList[Rule]):
+    """Rules of `headings`."""
+
+    box_lead: Rule
+
+
+class Remarks(RuleList[Rule]):
+    """Rules of `remarks`."""
+
+    trailing_remark: Rule
+
+
+class Initialled(RuleList[Rule]):
+    """Rules of `initialled`."""
+
+    plain_words: Rule
+
+
+class InParentheses(RuleList[Rule]):
+    """Rules of `in_parentheses`."""
+
+    abbreviation: Rule
+
+
 class Aliases(Family):
-    """Content of `rules/aliases.yaml`, without its lists of rules."""
+    """Content of `rules/aliases.yaml`."""
 
     question_words: tuple[str, ...]
     initialism_stopwords: tuple[str, ...]
     small_words: tuple[str, ...]
     thresholds: Thresholds
+    expansions: RuleList[Spelling]
+    initials: RuleList[Spelling]
+    headings: Headings
+    remarks: Remarks
+    usage: RuleList[Rule]
+    printed_abbreviations: RuleList[Rule]
+    capitals: RuleList[Rule]
+    initialled: Initialled
+    in_parentheses: InParentheses
+    question_keys: RuleList[Rule]
+    continued_terms: RuleList[Rule]
 
 
 @cache

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from functools import cache
 
-from taxkg_assets.rules.loader import Family, Section, load_model
+from taxkg_assets.rules.families import Family, RuleList, Section, load_model
+from taxkg_assets.rules.loader import Rule
 
 
 class Codes(Section):
@@ -76,8 +77,18 @@ class Lists(Section):
     code_words: int
 
 
+class HeadingRule(Rule):
+    """Rule for a heading.
+
+    Attributes:
+        is_bare: It applies only where no heading is below.
+    """
+
+    is_bare: bool = False
+
+
 class Answers(Family):
-    """Content of `rules/answers.yaml`, without its lists of rules."""
+    """Content of `rules/answers.yaml`."""
 
     passages: int
     most_changes: int
@@ -111,6 +122,24 @@ class Answers(Family):
     exception_words: int
     unasked_share: float
     lists: Lists
+    marks: RuleList[Rule]
+    first_marks: RuleList[Rule]
+    lead_ins: RuleList[Rule]
+    wholes: RuleList[Rule]
+    leaning: RuleList[Rule]
+    exceptions: RuleList[Rule]
+    illustrations: RuleList[Rule]
+    expired: RuleList[Rule]
+    denials: RuleList[Rule]
+    values: RuleList[Rule]
+    codes_within: RuleList[Rule]
+    code_questions: RuleList[Rule]
+    box_questions: RuleList[Rule]
+    changes: RuleList[Rule]
+    furniture: RuleList[Rule]
+    examples: RuleList[Rule]
+    unasked: RuleList[HeadingRule]
+    pointers: RuleList[Rule]
 
 
 @cache

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from taxkg_assets.rules.loader import Family, Section, load_model
+from taxkg_assets.rules.families import Family, Section, load_model
 
 
 class Limits(Section):
@@ -22,7 +22,7 @@ class Limits(Section):
 
 
 class Authored(Family):
-    """Content of `rules/authored.yaml`, without its lists of rules."""
+    """Content of `rules/authored.yaml`."""
 
     limits: Limits
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from taxkg_assets.rules.loader import Family, Section, load_model
+from taxkg_assets.rules.families import Family, Section, load_model
 
 
 class Sizes(Section):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
-from taxkg_assets.rules.loader import Family, Section, load_model
+from taxkg_assets.rules.families import Family, RuleList, Section, load_model
+from taxkg_assets.rules.loader import Rule
 
 
 class Numbers(Section):
@@ -15,8 +16,73 @@ class Numbers(Section):
     alone: frozenset[str]
 
 
+class Spelling(Rule):
+    r"""Rule with the common spelling of what it matches.
+
+    Attributes:
+        written: Replacement; `\1` is the rule's first group.
+    """
+
+    written: str
+
+
+class Marker(Rule):
+    """Rule for words that decide what a clause states.
+
+    Attributes:
+        family: What they decide, such as `force`; markers of one family exclude each other.
+        means: Id of the marker with the same meaning; its own where empty.
+        can_be_left_out: A claim may leave it out.
+    """
+
+    family: str
+    means: str = ""
+    can_be_left_out: bool = False
+
+    @property
+    def meaning(self) -> str:
+        """Return the id of the marker whose meaning it has."""
+        return self.means or self.id
+
+
+class Comparator(Marker):
+    """Rule for words that make a figure a bound.
+
+    Attributes:
+        side: Side of the words on which the figure is: `left` or `right`.
+    """
+
+    side: str
+
+
+class Join(Rule):
+    """Rule for words between two things.
+
+    Attributes:
+        joins: What they join: `both` sides, or the `right` one with the verb.
+    """
+
+    joins: str
+
+
+class Act(Rule):
+    """Rule for what is done to a thing.
+
+    Attributes:
+        actor_after: Word before the one who acts.
+    """
+
+    actor_after: str
+
+
+class Joints(RuleList[Rule]):
+    """Rules of `joints`."""
+
+    ends_a_piece: Rule
+
+
 class Claims(Family):
-    """Content of `rules/claims.yaml`, without its lists of rules."""
+    """Content of `rules/claims.yaml`."""
 
     numbers: Numbers
     condition_ends: str
@@ -30,6 +96,17 @@ class Claims(Family):
     shortest_stem: int
     side_words: int
     bound_reach: int
+    spellings: RuleList[Spelling]
+    measures: RuleList[Rule]
+    comparators: RuleList[Comparator]
+    forces: RuleList[Marker]
+    contrasts: RuleList[Marker]
+    conditions: RuleList[Marker]
+    joints: Joints
+    relation_cues: RuleList[Rule]
+    directions: RuleList[Rule]
+    joins: RuleList[Join]
+    acts: RuleList[Act]
 
 
 @cache

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from taxkg_assets.rules.loader import Family, load_model
+from taxkg_assets.rules.families import Family, load_model
 
 Counts = dict[str, tuple[int, int]]
 """Right decisions and checked decisions, by kind of decision."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from taxkg_assets.rules.loader import Family, Section, load_model
+from taxkg_assets.rules.families import Family, Section, load_model
 
 
 class StructureTagsAreTrusted(Section):
@@ -38,7 +38,7 @@ class TableRowsAreTheirOwn(Section):
 
 
 class DocumentChecks(Family):
-    """Content of `rules/document_checks.yaml`, without its lists of rules."""
+    """Content of `rules/document_checks.yaml`."""
 
     structure_tags_are_trusted: StructureTagsAreTrusted
     tags_and_layout_agree: TagsAndLayoutAgree

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
-from taxkg_assets.rules.loader import Family, Section, load_model
+from taxkg_assets.rules.families import Family, RuleList, Section, load_model
+from taxkg_assets.rules.loader import Rule
 
 
 class Geometry(Section):
@@ -50,11 +51,21 @@ class Decision(Section):
     key_gap_copies_frac: float
 
 
+class Tails(RuleList[Rule]):
+    """Rules of `tails`."""
+
+    leader_after_label: Rule
+
+
 class Faces(Family):
-    """Content of `rules/faces.yaml`, without its lists of rules."""
+    """Content of `rules/faces.yaml`."""
 
     geometry: Geometry
     decision: Decision
+    keys: RuleList[Rule]
+    copies: RuleList[Rule]
+    noise: RuleList[Rule]
+    tails: Tails
 
 
 @cache

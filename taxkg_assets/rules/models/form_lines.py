@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
-from taxkg_assets.rules.loader import Family, Section, load_model
+from taxkg_assets.rules.families import Family, RuleList, Section, load_model
+from taxkg_assets.rules.loader import Rule
 
 
 class Limits(Section):
@@ -74,10 +75,36 @@ class Limits(Section):
     number_gap_pt: float
 
 
+class Label(Rule):
+    """Rule for the label of a part of a form.
+
+    Attributes:
+        kind: First part of its key: `part` or `step`.
+    """
+
+    kind: str
+
+
+class ColumnNumbers(RuleList[Rule]):
+    """Rules of `column_numbers`."""
+
+    column_number: Rule
+
+
 class FormLines(Family):
-    """Content of `rules/form_lines.yaml`, without its lists of rules."""
+    """Content of `rules/form_lines.yaml`."""
 
     limits: Limits
+    numbers: RuleList[Rule]
+    labels: RuleList[Label]
+    braces: RuleList[Rule]
+    leader_starts: RuleList[Rule]
+    titles: RuleList[Rule]
+    inner_heads: RuleList[Rule]
+    number_starts: RuleList[Rule]
+    column_numbers: ColumnNumbers
+    label_tails: RuleList[Rule]
+    open_ends: RuleList[Rule]
 
 
 @cache

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
-from taxkg_assets.rules.loader import Family, Section, load_model
+from taxkg_assets.rules.families import Family, RuleList, Section, load_model
+from taxkg_assets.rules.loader import Rule
 
 
 class GapCounts(Section):
@@ -31,7 +32,7 @@ class Notices(Section):
 
 
 class Guardrail(Family):
-    """Content of `rules/guardrail.yaml`, without its lists of rules."""
+    """Content of `rules/guardrail.yaml`."""
 
     weights: dict[str, float]
     gap_counts: GapCounts
@@ -41,6 +42,9 @@ class Guardrail(Family):
     filter_features: tuple[str, ...]
     full: dict[str, float]
     notices: Notices
+    single_facts: RuleList[Rule]
+    advice: RuleList[Rule]
+    needs_private_data: RuleList[Rule]
 
 
 @cache

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
-from taxkg_assets.rules.loader import Family, Section, load_model
+from taxkg_assets.rules.families import Family, RuleList, Section, load_model
+from taxkg_assets.rules.loader import Rule
 
 
 class Limits(Section):
@@ -50,13 +51,16 @@ class Limits(Section):
 
 
 class HiddenText(Family):
-    """Content of `rules/hidden_text.yaml`, without its lists of rules."""
+    """Content of `rules/hidden_text.yaml`."""
 
     limits: Limits
     least_letters: int
     most_rows: int
     most_characters: int
     lookalikes: dict[str, str]
+    proof_marks: RuleList[Rule]
+    orders: RuleList[Rule]
+    spaced_orders: RuleList[Rule]
 
 
 @cache

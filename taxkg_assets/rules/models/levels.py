@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
-from taxkg_assets.rules.loader import Family, Section, load_model
+from taxkg_assets.rules.families import Family, RuleList, Section, load_model
+from taxkg_assets.rules.loader import Rule
 
 
 class Summaries(Section):
@@ -39,6 +40,20 @@ class Weights(Section):
     lexical: float
 
 
+class Intent(Rule):
+    """Rule for what a question is after.
+
+    Attributes:
+        level: Level of the passages that answer it.
+        is_summary: The answer is what a document is about.
+        is_frame: What the rule matches is no part of the topic.
+    """
+
+    level: str
+    is_summary: bool = False
+    is_frame: bool = False
+
+
 class Levels(Family):
     """Content of `rules/levels.yaml`, without its patterns.
 
@@ -53,6 +68,7 @@ class Levels(Family):
     unit_terms: int
     weights: Weights
     children: int
+    intents: RuleList[Intent]
 
 
 @cache

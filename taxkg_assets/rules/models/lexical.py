@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from taxkg_assets.rules.loader import Family, Section, load_model
+from taxkg_assets.rules.families import Family, RuleList, Section, load_model
+from taxkg_assets.rules.loader import Rule
 
 
 class Bm25(Section):
@@ -18,12 +19,13 @@ class Bm25(Section):
 
 
 class Lexical(Family):
-    """Content of `rules/lexical.yaml`, without its lists of rules."""
+    """Content of `rules/lexical.yaml`."""
 
     stopwords: tuple[str, ...]
     contractions: tuple[str, ...]
     suffixes: tuple[dict[str, Any], ...]
     bm25: Bm25
+    rules: RuleList[Rule]
 
 
 @cache

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
-from taxkg_assets.rules.loader import Family, Section, load_model
+from taxkg_assets.rules.families import Family, RuleList, Section, load_model
+from taxkg_assets.rules.loader import Rule
 
 
 class Limits(Section):
@@ -15,9 +16,13 @@ class Limits(Section):
 
 
 class Lines(Family):
-    """Content of `rules/lines.yaml`, without its lists of rules."""
+    """Content of `rules/lines.yaml`."""
 
     limits: Limits
+    asides: RuleList[Rule]
+    explains: RuleList[Rule]
+    worksheets: RuleList[Rule]
+    subjects: RuleList[Rule]
 
 
 @cache

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
-from taxkg_assets.rules.loader import Family, Section, load_model
+from taxkg_assets.rules.families import Family, RuleList, Section, load_model
+from taxkg_assets.rules.loader import Rule
 
 
 class Words(Section):
@@ -155,8 +156,26 @@ class Confidence(Section):
     rule: float
 
 
+class Figures(RuleList[Rule]):
+    """Rules of `figures`."""
+
+    number_or_key: Rule
+
+
+class KeyKinds(RuleList[Rule]):
+    """Rules of `key_kinds`."""
+
+    names_a_key: Rule
+
+
+class ClauseEnds(RuleList[Rule]):
+    """Rules of `clause_ends`."""
+
+    ends_a_clause: Rule
+
+
 class Llm(Family):
-    """Content of `rules/llm.yaml`, without its lists of rules."""
+    """Content of `rules/llm.yaml`."""
 
     words: Words
     reading: Reading
@@ -180,6 +199,21 @@ class Llm(Family):
     reply_tokens: int
     retry_shares: tuple[float, ...]
     confidence: Confidence
+    figures: Figures
+    limits_of_rules: RuleList[Rule]
+    key_kinds: KeyKinds
+    clause_ends: ClauseEnds
+    opening_cues: RuleList[Rule]
+    continuation_cues: RuleList[Rule]
+    run_ins: RuleList[Rule]
+    list_marks: RuleList[Rule]
+    notes: RuleList[Rule]
+    artifacts: RuleList[Rule]
+    entities: RuleList[Rule]
+    instructions: RuleList[Rule]
+    given: RuleList[Rule]
+    own_keys: RuleList[Rule]
+    context_lines: RuleList[Rule]
 
 
 @cache

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
-from taxkg_assets.rules.loader import Family, Section, load_model
+from taxkg_assets.rules.families import Family, RuleList, Section, load_model
+from taxkg_assets.rules.loader import Rule
 
 
 class Thresholds(Section):
@@ -23,6 +24,18 @@ class Thresholds(Section):
     quote_max_chars: int
 
 
+class Words(RuleList[Rule]):
+    """Rules of `words`."""
+
+    word_of_a_quote: Rule
+
+
+class Letters(RuleList[Rule]):
+    """Rules of `letters`."""
+
+    no_letter_of_a_quote: Rule
+
+
 class Matching(Family):
     """Content of `rules/matching.yaml`, without its patterns."""
 
@@ -31,6 +44,8 @@ class Matching(Family):
     removed: str
     replaced: dict[str, str]
     thresholds: Thresholds
+    words: Words
+    letters: Letters
 
 
 @cache

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
-from taxkg_assets.rules.loader import Family, Section, load_model
+from taxkg_assets.rules.families import Family, RuleList, Section, load_model
+from taxkg_assets.rules.loader import Rule
 
 
 class Thresholds(Section):
@@ -24,10 +25,35 @@ class Thresholds(Section):
     role_share: float
 
 
+class Target(Rule):
+    """Rule for a target as labelers write it.
+
+    Attributes:
+        write: Replacement for what the rule matches.
+    """
+
+    write: str
+
+
+class Words(RuleList[Rule]):
+    """Rules of `words`."""
+
+    word_of_a_name: Rule
+
+
+class Aside(RuleList[Rule]):
+    """Rules of `aside`."""
+
+    labellers_name: Rule
+
+
 class Naming(Family):
     """Content of `rules/naming.yaml`, without its patterns."""
 
     thresholds: Thresholds
+    words: Words
+    targets: RuleList[Target]
+    aside: Aside
 
 
 @cache

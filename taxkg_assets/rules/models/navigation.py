@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
-from taxkg_assets.rules.loader import Family, Section, load_model
+from taxkg_assets.rules.families import Family, RuleList, Section, load_model
+from taxkg_assets.rules.loader import Rule
 
 
 class Limits(Section):
@@ -37,7 +38,11 @@ class Limits(Section):
     reasons: int
 
     def chars_of(self, kind: str) -> int:
-        """Return the most characters of a `name`, `title` or `url`."""
+        """Return the most characters of a `name`, `title` or `url`.
+
+        Args:
+            kind: `name`, `title` or `url`.
+        """
         return {"name": self.name_chars, "title": self.title_chars, "url": self.url_chars}[kind]
 
 
@@ -100,6 +105,13 @@ class Navigation(Family):
     targets: Targets
     index: Index
     covering: Covering
+    nameless: RuleList[Rule]
+    chapters: RuleList[Rule]
+    caption_numbers: RuleList[Rule]
+    publisher_ids: RuleList[Rule]
+    page_numbers: RuleList[Rule]
+    leaders: RuleList[Rule]
+    cross_entries: RuleList[Rule]
 
 
 @cache

@@ -7,16 +7,35 @@ from __future__ import annotations
 
 from functools import cache
 
-from taxkg_assets.rules.loader import Family, load_model
+from taxkg_assets.rules.families import Family, RuleList, load_model
+from taxkg_assets.rules.loader import Rule
+
+
+class Mood(Rule):
+    """Rule for the words right before a verb.
+
+    Attributes:
+        mood: What they make of the verb, such as `duty`; `inherit`: as the verb before.
+    """
+
+    mood: str
 
 
 class Predicates(Family):
-    """Content of `rules/predicates.yaml`, without its lists of rules."""
+    """Content of `rules/predicates.yaml`."""
 
     verbs: dict[str, tuple[str, ...]]
     irregular: dict[str, tuple[str, ...]]
     reach_characters: int
     label_verbs: tuple[str, ...]
+    moods: RuleList[Mood]
+    nouns: RuleList[Rule]
+    label_starts: RuleList[Rule]
+    relative: RuleList[Rule]
+    denied_modifiers: RuleList[Rule]
+    relative_pronouns: RuleList[Rule]
+    gerunds: RuleList[Mood]
+    passives: RuleList[Mood]
 
 
 @cache

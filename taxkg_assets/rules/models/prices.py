@@ -4,7 +4,20 @@ from __future__ import annotations
 
 from functools import cache
 
-from taxkg_assets.rules.loader import Family, load_model
+from taxkg_assets.rules.families import Family, RuleList, load_model
+from taxkg_assets.rules.loader import Rule
+
+
+class ModelPrice(Rule):
+    """Rule for the names of models of one price.
+
+    Attributes:
+        input_usd: US dollars per million tokens that a model reads.
+        output_usd: US dollars per million tokens that it writes.
+    """
+
+    input_usd: float
+    output_usd: float
 
 
 class Prices(Family):
@@ -15,6 +28,7 @@ class Prices(Family):
     """
 
     as_of: str
+    rules: RuleList[ModelPrice]
 
 
 @cache

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
-from taxkg_assets.rules.loader import Family, Section, load_model
+from taxkg_assets.rules.families import Family, RuleList, Section, load_model
+from taxkg_assets.rules.loader import Rule
 
 
 class Retrievers(Section):
@@ -87,8 +88,14 @@ class Cells(Section):
     alike: int
 
 
+class Examples(RuleList[Rule]):
+    """Rules of `examples`."""
+
+    example: Rule
+
+
 class Ranking(Family):
-    """Content of `rules/ranking.yaml`, without its lists of rules."""
+    """Content of `rules/ranking.yaml`."""
 
     retrievers: Retrievers
     weights: dict[str, float]
@@ -103,6 +110,8 @@ class Ranking(Family):
     windows: Windows
     codes: Codes
     cells: Cells
+    examples: Examples
+    yes_or_no: RuleList[Rule]
 
 
 @cache

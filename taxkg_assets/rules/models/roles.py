@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
-from taxkg_assets.rules.loader import Family, Section, load_model
+from taxkg_assets.rules.families import Family, RuleList, Section, load_model
+from taxkg_assets.rules.loader import Rule
 
 
 class Entries(Section):
@@ -87,11 +88,65 @@ class Thresholds(Section):
     separator_frac: float
 
 
+class Artifacts(RuleList[Rule]):
+    """Rules of `artifacts`."""
+
+    catalog_number: Rule
+    omb_number: Rule
+    publisher: Rule
+    page_number: Rule
+    release_date: Rule
+    running_foot: Rule
+    running_schedule: Rule
+    notice_pointer: Rule
+    proof_mark: Rule
+    address_of_form: Rule
+    cut_line: Rule
+    keep_for_records: Rule
+    cover_note: Rule
+    attachment_number: Rule
+    continues: Rule
+
+
 class Roles(Family):
-    """Content of `rules/roles.yaml`, without its lists of rules."""
+    """Content of `rules/roles.yaml`."""
 
     entries: Entries
     thresholds: Thresholds
+    artifacts: Artifacts
+    masthead_words: RuleList[Rule]
+    copy_legends: RuleList[Rule]
+    copy_readers: RuleList[Rule]
+    remarks: RuleList[Rule]
+    checkboxes: RuleList[Rule]
+    titles: RuleList[Rule]
+    masthead_years: RuleList[Rule]
+    asides: RuleList[Rule]
+    table_headings: RuleList[Rule]
+    answers: RuleList[Rule]
+    form_numbers: RuleList[Rule]
+    ordinals: RuleList[Rule]
+    icons: RuleList[Rule]
+    callouts: RuleList[Rule]
+    lists: RuleList[Rule]
+    leaders: RuleList[Rule]
+    page_numbers: RuleList[Rule]
+    counted_things: RuleList[Rule]
+    entry_ends: RuleList[Rule]
+    lone_leaders: RuleList[Rule]
+    openers: RuleList[Rule]
+    contents: RuleList[Rule]
+    index: RuleList[Rule]
+    captions: RuleList[Rule]
+    table_captions: RuleList[Rule]
+    addresses: RuleList[Rule]
+    sentence_ends: RuleList[Rule]
+    clause_ends: RuleList[Rule]
+    lead_breaks: RuleList[Rule]
+    heading_ends: RuleList[Rule]
+    label_rows: RuleList[Rule]
+    bold_fonts: RuleList[Rule]
+    tight_joins: RuleList[Rule]
 
 
 @cache

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
+from types import MappingProxyType
 
-from taxkg_assets.rules.loader import Family, Section, load_model
+from taxkg_assets.rules.families import Family, RuleList, Section, load_model
+from taxkg_assets.rules.loader import Rule
 
 
 class Limits(Section):
@@ -45,6 +48,38 @@ class Limits(Section):
     model_passages: int
 
 
+class Asking(Rule):
+    """Rule for a passage that answers questions.
+
+    Attributes:
+        asks: Questions by register; named groups of the rule in braces.
+        verbs: Verbs by their gerund.
+    """
+
+    asks: dict[str, list[str]]
+    verbs: Mapping[str, str] = MappingProxyType({})
+
+
+class LayWord(Rule):
+    """Rule for a word of the documents.
+
+    Attributes:
+        lay: Word that people say.
+    """
+
+    lay: str
+
+
+class Person(Rule):
+    r"""Rule for words of the second person.
+
+    Attributes:
+        to: The same in the first person; `\g<NAME>` is a group of the rule.
+    """
+
+    to: str
+
+
 class Scenarios(Family):
     """Content of `rules/scenarios.yaml`, without its patterns.
 
@@ -54,6 +89,17 @@ class Scenarios(Family):
 
     limits: Limits
     registers: tuple[str, ...]
+    headings: RuleList[Asking]
+    sentences: RuleList[Asking]
+    subjects: RuleList[Asking]
+    lay: RuleList[LayWord]
+    person: RuleList[Person]
+    examples: RuleList[Rule]
+    anaphors: RuleList[Rule]
+    not_subjects: RuleList[Rule]
+    abbreviations: RuleList[Rule]
+    broken: RuleList[Rule]
+    conditions: RuleList[Rule]
 
 
 @cache

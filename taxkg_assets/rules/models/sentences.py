@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
-from taxkg_assets.rules.loader import Family, Section, load_model
+from taxkg_assets.rules.families import Family, RuleList, Section, load_model
+from taxkg_assets.rules.loader import Rule
 
 
 class Dense(Section):
@@ -28,6 +29,11 @@ class Sentences(Family):
 
     dense: Dense
     openings: str
+    ends: RuleList[Rule]
+    abbreviations: RuleList[Rule]
+    ends_anyway: RuleList[Rule]
+    labeled_letters: RuleList[Rule]
+    breaks: RuleList[Rule]
 
 
 @cache

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
-from taxkg_assets.rules.loader import Family, Section, load_model
+from taxkg_assets.rules.families import Family, RuleList, Section, load_model
+from taxkg_assets.rules.loader import Rule
 
 
 class Limits(Section):
@@ -41,11 +42,39 @@ class Trust(Section):
     alike_frac: float
 
 
+class FirstLetters(RuleList[Rule]):
+    """Rules of `first_letters`."""
+
+    first_letter: Rule
+
+
+class ColumnLetters(RuleList[Rule]):
+    """Rules of `column_letters`."""
+
+    letter: Rule
+
+
+class Items(RuleList[Rule]):
+    """Rules of `items`."""
+
+    item: Rule
+
+
 class Spoken(Family):
     """Content of `rules/spoken.yaml`, without its patterns."""
 
     limits: Limits
     trust: Trust
+    spelled: RuleList[Rule]
+    fronts: RuleList[Rule]
+    headings: RuleList[Rule]
+    keys: RuleList[Rule]
+    first_letters: FirstLetters
+    columns: RuleList[Rule]
+    column_letters: ColumnLetters
+    items: Items
+    noises: RuleList[Rule]
+    formulas: RuleList[Rule]
 
 
 @cache

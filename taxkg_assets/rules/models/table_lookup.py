@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
-from taxkg_assets.rules.loader import Family, Section, load_model
+from taxkg_assets.rules.families import Family, RuleList, Section, load_model
+from taxkg_assets.rules.loader import Rule
 
 
 class Weights(Section):
@@ -110,8 +111,78 @@ class Aptness(Section):
     others: int
 
 
+class Range(Rule):
+    """Rule for a range of figures.
+
+    Attributes:
+        low_in: The lower end belongs to it.
+        high_in: The upper end belongs to it.
+    """
+
+    low_in: bool = False
+    high_in: bool = False
+
+
+class Comparative(Rule):
+    """Rule for words that compare with a figure.
+
+    Attributes:
+        side: 1 for more, −1 for less.
+    """
+
+    side: int
+
+
+class Share(Rule):
+    """Rule for the name of a share.
+
+    Attributes:
+        is_printed: It reads headers of tables, not questions.
+    """
+
+    is_printed: bool = False
+
+
+class Household(Rule):
+    """Rule for a number of persons that is named in parts.
+
+    Attributes:
+        noun: What is counted.
+        two: Pattern of words for two adults; empty for none.
+    """
+
+    noun: str
+    two: str = ""
+
+
+class CountWord(Rule):
+    """Rule for a word that is a number.
+
+    Attributes:
+        number: The number.
+    """
+
+    number: int
+
+
+class Facet(Rule):
+    """Rule for one of several values that exclude each other.
+
+    Attributes:
+        facet: What they are values of, such as `frequency`.
+    """
+
+    facet: str
+
+
+class Numbers(RuleList[Rule]):
+    """Rules of `numbers`."""
+
+    amount: Rule
+
+
 class TableLookup(Family):
-    """Content of `rules/table_lookup.yaml`, without its lists of rules."""
+    """Content of `rules/table_lookup.yaml`."""
 
     number_words: dict[str, int]
     families: tuple[tuple[str, ...], ...]
@@ -119,6 +190,19 @@ class TableLookup(Family):
     weights: Weights
     limits: Limits
     aptness: Aptness
+    ranges: RuleList[Range]
+    lower_ends: RuleList[Rule]
+    upper_ends: RuleList[Rule]
+    numbers: Numbers
+    labels: RuleList[Rule]
+    comparatives: RuleList[Comparative]
+    shares: RuleList[Share]
+    sums: RuleList[Household]
+    count_words: RuleList[CountWord]
+    facets: RuleList[Facet]
+    may: RuleList[Rule]
+    conditions: RuleList[Rule]
+    continuations: RuleList[Rule]
 
 
 @cache

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
-from taxkg_assets.rules.loader import Family, Section, load_model
+from taxkg_assets.rules.families import Family, RuleList, Section, load_model
+from taxkg_assets.rules.loader import Rule
 
 
 class Drawings(Section):
@@ -178,8 +179,21 @@ class Tagged(Section):
     inner_rows: int
 
 
+class InnerLeaders(RuleList[Rule]):
+    """Rules of `inner_leaders`."""
+
+    leader_inside_text: Rule
+
+
+class Captions(RuleList[Rule]):
+    """Rules of `captions`."""
+
+    numbered_table: Rule
+    continued: Rule
+
+
 class Tables(Family):
-    """Content of `rules/tables.yaml`, without its lists of rules."""
+    """Content of `rules/tables.yaml`."""
 
     drawings: Drawings
     ruling: Ruling
@@ -189,6 +203,26 @@ class Tables(Family):
     worksheets: Worksheets
     header: Header
     tagged: Tagged
+    leaders: RuleList[Rule]
+    inner_leaders: InnerLeaders
+    amounts: RuleList[Rule]
+    bullets: RuleList[Rule]
+    second_stub: RuleList[Rule]
+    condition_starts: RuleList[Rule]
+    conclusion_starts: RuleList[Rule]
+    blanks: RuleList[Rule]
+    chart_answers: RuleList[Rule]
+    worksheet_lines: RuleList[Rule]
+    line_numbers: RuleList[Rule]
+    answers: RuleList[Rule]
+    open_ends: RuleList[Rule]
+    answer_words: RuleList[Rule]
+    worksheet_steps: RuleList[Rule]
+    instructions: RuleList[Rule]
+    filing_notes: RuleList[Rule]
+    notes: RuleList[Rule]
+    years: RuleList[Rule]
+    captions: Captions
 
 
 @cache

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
-from taxkg_assets.rules.loader import Family, Section, load_model
+from taxkg_assets.rules.families import Family, RuleList, Section, load_model
+from taxkg_assets.rules.loader import Rule
 
 
 class Split(Section):
@@ -129,8 +130,24 @@ class Negatives(Section):
     max_reuse: int
 
     def count_of(self, source: str) -> int:
-        """Return the most negatives of a pair by one source: `dense`, `bm25` or `structural`."""
+        """Return the most negatives of a pair by one source: `dense`, `bm25` or `structural`.
+
+        Args:
+            source: Negative source.
+        """
         return {"dense": self.dense, "bm25": self.bm25, "structural": self.structural}[source]
+
+
+class TableNumbers(RuleList[Rule]):
+    """Rules of `table_numbers`."""
+
+    number: Rule
+
+
+class Amounts(RuleList[Rule]):
+    """Rules of `amounts`."""
+
+    amount: Rule
 
 
 class Training(Family):
@@ -152,6 +169,11 @@ class Training(Family):
     leakage: Leakage
     judge: Judge
     negatives: Negatives
+    heading_keys: RuleList[Rule]
+    empty_headings: RuleList[Rule]
+    definitions: RuleList[Rule]
+    table_numbers: TableNumbers
+    amounts: Amounts
 
 
 @cache

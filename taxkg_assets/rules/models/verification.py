@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
-from taxkg_assets.rules.loader import Family, Section, load_model
+from taxkg_assets.rules.families import Family, RuleList, Section, load_model
+from taxkg_assets.rules.loader import Rule
 
 
 class Limits(Section):
@@ -103,8 +104,174 @@ class Support(Section):
     behind: float
 
 
+class ValueRule(Rule):
+    """Rule for a value.
+
+    Attributes:
+        kind: Kind of the value.
+    """
+
+    kind: str
+
+
+class Operation(Rule):
+    """Rule for words that state a computation.
+
+    Attributes:
+        operation: Operation, as in the table `formulas`.
+    """
+
+    operation: str
+
+
+class Rewrite(Rule):
+    r"""Rule with plainer words for what it matches.
+
+    Attributes:
+        written: Replacement; `\1` is the rule's first group.
+    """
+
+    written: str
+
+
+class Years(RuleList[Rule]):
+    """Rules of `years`."""
+
+    after_title: Rule
+    stated: Rule
+    before_title: Rule
+    bracketed: Rule
+
+
+class Predicates(RuleList[Rule]):
+    """Rules of `predicates`."""
+
+    verb: Rule
+    finite: Rule
+
+
+class Denials(RuleList[Rule]):
+    """Rules of `denials`."""
+
+    negative_word: Rule
+    forbidding_word: Rule
+
+
+class NoDenials(RuleList[Rule]):
+    """Rules of `no_denials`."""
+
+    bound: Rule
+    indifferent: Rule
+
+
+class WordDenials(RuleList[Rule]):
+    """Rules of `word_denials`."""
+
+    not_: Rule
+    failed: Rule
+
+
+class ClauseEnds(RuleList[Rule]):
+    """Rules of `clause_ends`."""
+
+    joint: Rule
+    stop: Rule
+    case: Rule
+
+
+class Times(RuleList[Rule]):
+    """Rules of `times`."""
+
+    past: Rule
+
+
+class Numbers(RuleList[Rule]):
+    """Rules of `numbers`."""
+
+    only_one: Rule
+    both: Rule
+    as_both: Rule
+
+
+class Offsets(RuleList[Rule]):
+    """Rules of `offsets`."""
+
+    counted: Rule
+    ordered: Rule
+
+
+class Prefixes(RuleList[Rule]):
+    """Rules of `prefixes`."""
+
+    denying: Rule
+
+
+class Lacks(RuleList[Rule]):
+    """Rules of `lacks`."""
+
+    without: Rule
+
+
+class Orders(RuleList[Rule]):
+    """Rules of `orders`."""
+
+    before: Rule
+    after: Rule
+    than: Rule
+
+
+class Sequences(RuleList[Rule]):
+    """Rules of `sequences`."""
+
+    before: Rule
+    after: Rule
+
+
+class Universals(RuleList[Rule]):
+    """Rules of `universals`."""
+
+    each: Rule
+    single: Rule
+
+
+class Relatives(RuleList[Rule]):
+    """Rules of `relatives`."""
+
+    which_one: Rule
+    own_verb: Rule
+
+
+class Imperatives(RuleList[Rule]):
+    """Rules of `imperatives`."""
+
+    order: Rule
+
+
+class Conditions(RuleList[Rule]):
+    """Rules of `conditions`."""
+
+    case: Rule
+    exception: Rule
+
+
+class Exclusives(RuleList[Rule]):
+    """Rules of `exclusives`."""
+
+    only_these: Rule
+    marker: Rule
+
+
+class Pointers(RuleList[Rule]):
+    """Rules of `pointers`."""
+
+    read_on: Rule
+    aside: Rule
+    index: Rule
+    contrast: Rule
+
+
 class Verification(Family):
-    """Content of `rules/verification.yaml`, without its lists of rules."""
+    """Content of `rules/verification.yaml`."""
 
     limits: Limits
     thresholds: Thresholds
@@ -119,6 +286,32 @@ class Verification(Family):
     quantifiers: tuple[str, ...]
     senses: tuple[str, ...]
     alike: tuple[tuple[str, ...], ...]
+    values: RuleList[ValueRule]
+    keys: RuleList[ValueRule]
+    years: Years
+    abbreviations: RuleList[Rule]
+    predicates: Predicates
+    forces: RuleList[Rule]
+    scaffold: RuleList[Rule]
+    denials: Denials
+    no_denials: NoDenials
+    operations: RuleList[Operation]
+    rewrites: RuleList[Rewrite]
+    word_denials: WordDenials
+    clause_ends: ClauseEnds
+    times: Times
+    numbers: Numbers
+    offsets: Offsets
+    prefixes: Prefixes
+    lacks: Lacks
+    orders: Orders
+    sequences: Sequences
+    universals: Universals
+    relatives: Relatives
+    imperatives: Imperatives
+    conditions: Conditions
+    exclusives: Exclusives
+    pointers: Pointers
 
 
 @cache

@@ -5,10 +5,10 @@ from __future__ import annotations
 from taxkg_assets.extraction.layout.regions import TableRegion
 from taxkg_assets.extraction.tables.carried_headers import carry_headers
 from taxkg_assets.extraction.tables.cells import Cell, FoundTable
-from taxkg_assets.extraction.tables.grid import Box
+from taxkg_assets.extraction.tables.grid import Rectangle
 from taxkg_assets.extraction.tables.parts import Part
 
-_BOX = Box(40.0, 60.0, 90.0, 72.0)
+_BOX = Rectangle(40.0, 60.0, 90.0, 72.0)
 _HEADERS = ("Yield > At least", "Yield > But less than", "Fee")
 
 

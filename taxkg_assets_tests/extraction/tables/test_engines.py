@@ -20,7 +20,7 @@ from taxkg_assets.extraction.tables.engines import (
     read_docling_tables,
     read_pymupdf_tables,
 )
-from taxkg_assets.extraction.tables.grid import Box
+from taxkg_assets.extraction.tables.grid import Rectangle
 from taxkg_assets_tests.extraction import table_pdfs
 
 
@@ -106,7 +106,7 @@ def test_docling_cells_get_header_paths_sections_and_rectangles() -> None:
     assert paths["$9"] == ("North harbour > Sailing boat", "Duty > Winter")
     assert paths["Sailing boat"] == ("North harbour", "Boat")
     assert (table.region.y0, table.region.y1) == (pages[0].height_pt - 700, pages[0].height_pt - 600)
-    assert table.cells[1].box == Box(154, 160, 250, 178)
+    assert table.cells[1].box == Rectangle(154, 160, 250, 178)
 
 
 def test_pymupdf_reads_a_ruled_region_into_the_same_shape() -> None:
@@ -115,7 +115,7 @@ def test_pymupdf_reads_a_ruled_region_into_the_same_shape() -> None:
     own = _read("own", data).found[1][0]
     with module.open(stream=data, filetype="pdf") as document:  # type: ignore[no-untyped-call]
         region = own.region
-        (table,) = read_pymupdf_tables(document[0], page, Box(region.x0, region.y0, region.x1, region.y1))
+        (table,) = read_pymupdf_tables(document[0], page, Rectangle(region.x0, region.y0, region.x1, region.y1))
     assert table.title == own.title
     assert {(cell.row_path, cell.col_path, cell.text) for cell in table.cells} == {
         (cell.row_path, cell.col_path, cell.text) for cell in own.cells

@@ -11,7 +11,7 @@ import pytest
 
 from taxkg_assets.retrieval.answering.answer import ask
 from taxkg_assets.retrieval.answering.excerpt import excerpt_answer
-from taxkg_assets.retrieval.answering.guardrail import find_mode
+from taxkg_assets.retrieval.answering.guardrail import find_outcome
 from taxkg_assets.retrieval.answering.statements import find_statements
 from taxkg_assets.retrieval.answering.table_cells import quote_table_cells
 from taxkg_assets.retrieval.index.facts import PassageFacts
@@ -251,6 +251,6 @@ def test_another_tax_authority_is_named(searcher: Searcher) -> None:
 
 
 def test_modes_follow_the_thresholds() -> None:
-    graded = [find_mode(grade, answer_at=8, guide_at=7) for grade in (8.0, 7.9, 7.0, 6.9)]
+    graded = [find_outcome(grade, answer_at=8, guide_at=7) for grade in (8.0, 7.9, 7.0, 6.9)]
     assert graded == ["answer", "guidance", "guidance", "abstention"]
-    assert find_mode(0.0, answer_at=8, guide_at=7, is_on=False) == "answer"
+    assert find_outcome(0.0, answer_at=8, guide_at=7, is_on=False) == "answer"

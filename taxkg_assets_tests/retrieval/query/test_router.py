@@ -15,7 +15,9 @@ from taxkg_assets.retrieval.query.router import (
     find_printed_terms,
     find_route,
 )
-from taxkg_assets.rules.loader import load_family, load_rules
+from taxkg_assets.rules.loader import load_family
+from taxkg_assets.rules.models.lay_terms import load_lay_terms
+from taxkg_assets.rules.models.router import load_router
 
 CATALOG = build_catalog(
     [
@@ -81,14 +83,14 @@ def test_ranges_cover_their_keys(anchor_key: str | None, keys: list[str], covere
 
 
 def test_every_state_is_a_place_and_no_two_share_a_name() -> None:
-    states = [rule for rule in load_rules("router", "places") if "Census" in rule.source]
+    states = [rule for rule in load_router().places if "Census" in rule.source]
     assert len(states) == 50
     for state in states:
         assert find_route(state.examples[0], catalog=CATALOG).places == (state.id,)
 
 
 def test_the_ranker_reads_place_patterns_as_the_router_does() -> None:
-    for rule in load_rules("router", "places"):
+    for rule in load_router().places:
         texts = [*rule.examples, *rule.counter_examples]
         found = pl.Series(texts).str.contains(rule.source_pattern).to_list()
         assert found == [rule.pattern.search(text) is not None for text in texts], rule.id
@@ -112,7 +114,7 @@ def test_the_router_has_no_group_of_rules_that_nothing_reads() -> None:
 
 
 def test_everyday_words_bring_the_printed_terms() -> None:
-    for rule in load_rules("lay_terms"):
+    for rule in load_lay_terms().rules:
         assert set(rule.extra["terms"].split()) <= set(find_lay_terms(rule.examples[0]).split())
     assert find_lay_terms("nothing to translate here") == ""
 

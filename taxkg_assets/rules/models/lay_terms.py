@@ -1,0 +1,30 @@
+"""Rule family `lay_terms`: what people say, and what tax documents print."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from taxkg_assets.rules.families import Family, RuleList, load_model
+from taxkg_assets.rules.loader import Rule
+
+
+class LayTerm(Rule):
+    """Rule for a word that people say.
+
+    Attributes:
+        terms: Words of the documents for it, separated by blanks.
+    """
+
+    terms: str
+
+
+class LayTerms(Family):
+    """Content of `rules/lay_terms.yaml`."""
+
+    rules: RuleList[LayTerm]
+
+
+@cache
+def load_lay_terms() -> LayTerms:
+    """Return the rules of `lay_terms`, read once per process."""
+    return load_model("lay_terms", LayTerms)

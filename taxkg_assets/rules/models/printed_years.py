@@ -1,0 +1,21 @@
+"""Rule family `printed_years`: the year that a text prints with the thing it names."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from taxkg_assets.rules.families import Family, RuleList, load_model
+from taxkg_assets.rules.loader import Rule
+
+
+class PrintedYears(Family):
+    """Content of `rules/printed_years.yaml`."""
+
+    before: RuleList[Rule]
+    after: RuleList[Rule]
+
+
+@cache
+def load_printed_years() -> PrintedYears:
+    """Return the rules of `printed_years`, read once per process."""
+    return load_model("printed_years", PrintedYears)
