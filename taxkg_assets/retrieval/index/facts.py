@@ -337,7 +337,8 @@ class DocumentFacts:
             route: Route of the question.
 
         Returns:
-            `year` (-1 to 1), `stale` and `draft` (0 or 1) and `place` (-0.5 to 1), each of shape (documents,).
+            `year` (-1 to 1), `stale`, `draft` and `instructions` (0 or 1), and `place` (-0.5 to 1), each of shape
+            (documents,).
         """
         is_stale, is_draft = self._flags
         names, numbers = self._place_numbers
@@ -345,6 +346,7 @@ class DocumentFacts:
             "year": self._score_years(route),
             "stale": is_stale * float(not route.years),
             "draft": is_draft * float(not route.wants_draft),
+            "instructions": self._is_instructions,
             "place": np.array([_score_place(place, route) for place in names])[numbers],
         }
 
@@ -381,6 +383,11 @@ class DocumentFacts:
         """Return which documents have a newer revision, and which are drafts."""
         draft = [float(row["is_draft"]) for row in self.documents]
         return np.array([float(row["is_stale"] or self.is_dated(row)) for row in self.documents]), np.array(draft)
+
+    @cached_property
+    def _is_instructions(self) -> Floats:
+        """Return which documents are instructions for filers."""
+        return np.array([float(row["doc_type"] == "filer_instructions") for row in self.documents])
 
     def is_dated(self, row: IndexedDocument) -> bool:
         """Return whether a yearly product is of a year long past: its lines and amounts are those of that year.

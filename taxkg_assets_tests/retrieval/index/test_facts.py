@@ -55,3 +55,15 @@ def test_a_yearly_product_of_long_ago_is_outdated_without_a_newer_edition(age: i
 def test_no_edition_is_outdated_where_a_question_names_a_year() -> None:
     facts = build_facts(("p900", NEWEST), ("i7777", NEWEST - 9))
     assert find_outdated(facts, NEWEST - 9) == set()
+
+
+def test_documents_that_instruct_filers_are_known() -> None:
+    rows = build_facts(("i7777", NEWEST), ("p900", NEWEST)).rows
+    rows = rows.with_columns(
+        doc_type=pl.when(pl.col("irs_name") == "p900").then(pl.lit("publication")).otherwise("doc_type")
+    )
+    facts = DocumentFacts(rows)
+    found = dict(
+        zip((row["irs_name"] for row in facts.documents), facts.score_documents(Route())["instructions"], strict=True)
+    )
+    assert found == {"i7777": 1.0, "p900": 0.0}
