@@ -27,7 +27,7 @@ class Tokens(Section):
 
 
 class DocumentBest(Section):
-    """The best `rows` passages of a document speak for it.
+    """The best `rows` passages of a document represent it.
 
     One whose score is `reach` below the best of all, or that is missing, counts as far.
     """

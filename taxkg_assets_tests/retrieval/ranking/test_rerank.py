@@ -134,7 +134,7 @@ def test_the_reader_counts_only_for_a_form_with_two_readers(
     assert (found["same_audience"][0], found["opposite_audience"][0]) == (same_audience, opposite_audience)
 
 
-def test_the_best_three_passages_speak_for_their_document() -> None:
+def test_the_best_three_passages_represent_their_document() -> None:
     scores, documents = np.array([3.0, 2.0, 2.5, 2.6, 2.4, -9.0]), np.array([7, 4, 4, 4, 4, 9])
     one = ((0.0 + 1.0) + 0.0 + 0.0) / 3 - 1.0  # the best passage of all, and two that are missing
     several = (0.8 + 0.75 + 0.7) / 3 - 1.0  # 0.4, 0.5 and 0.6 below it, with a reach of 2
@@ -143,7 +143,7 @@ def test_the_best_three_passages_speak_for_their_document() -> None:
     assert several > one
 
 
-def test_no_passages_speak_for_no_document() -> None:
+def test_no_passages_represent_no_document() -> None:
     assert score_document_best(np.zeros(0), np.zeros(0, dtype=np.int64)).tolist() == []
 
 
