@@ -32,7 +32,7 @@ PRIORS = {
     "document": -0.07, "form": 0.46, "year": 0.88, "stale": -0.55, "draft": -1.5, "key": 0.61, "key_of_form": 0.34,
     "other_key": -0.33, "same_audience": 0.5, "opposite_audience": -0.5, "general": -0.26,
     "document_similarity": 0.46, "title": 0.42, "place": 1.22, "face": -0.23, "short": -0.41,
-    "table": -0.08, "amount_table": 0.7, "boilerplate": -0.5, "document_best": 0.25, "instructions": 0.15,
+    "table": -0.08, "amount_table": 0.7, "boilerplate": -0.5, "instructions": 0.15,
 }  # fmt: skip
 HELD_OUT = frozenset({"same_audience", "opposite_audience", "form", "key_of_form", "table", "amount_table"})
 """Who writes a question for a passage seldom says who asks, and the passages drawn were hardly ever tables: what the

@@ -41,15 +41,6 @@ def compute_features(
     Returns:
         Features by name, each of shape (rows,) and within -1..1.
     """
-    features = _compute_own_features(signals, route, wanted=wanted, terms=terms, facts=facts)
-    features["document_best"] = score_document_best(combine_features(features), signals.document_number)
-    return features
-
-
-def _compute_own_features(
-    signals: Signals, route: Route, *, wanted: Mapping[str, float], terms: Sequence[str], facts: PassageFacts
-) -> dict[str, Floats]:
-    """Compute the features that a row has without the others of its document."""
     pairs = {f"{one} {other}" for one, other in pairwise(terms) if one != other}
     numbers = {term: float(term[0].isdigit()) for term in wanted}
     return {
@@ -148,29 +139,6 @@ def _score_key(own: str | None, text: str, route: Route) -> float:
 def _is_other_key(own: str | None, route: Route) -> bool:
     boxes = [key for key in route.keys if key.startswith("box_")]
     return bool(boxes) and (own or "").startswith("box") and not covers_key(own, boxes)
-
-
-def score_document_best(scores: Floats, documents: Ints) -> Floats:
-    """Score each row by the best rows of its document: several good passages make a document likelier than one.
-
-    Args:
-        scores: Score of each row by its own features, shape (rows,).
-        documents: Document of each row, shape (rows,).
-
-    Returns:
-        Mean distance of the best few rows of the document from the best row of all, from 0 (none) to -1 (`reach` of
-        the rules or more), shape (rows,). A row that a document lacks counts as far away.
-    """
-    if not len(scores):
-        return np.zeros(0)
-    limits = load_ranking().document_best
-    _, own = np.unique(documents, return_inverse=True)
-    near = np.clip((scores - scores.max()) / limits.reach, -1.0, 0.0)
-    order = np.lexsort((-scores, own))
-    starts = np.searchsorted(own[order], np.arange(own.max() + 1))
-    best = order[np.arange(len(order)) - starts[own[order]] < limits.rows]
-    means: Floats = np.bincount(own[best], weights=near[best] + 1.0, minlength=len(starts)) / limits.rows - 1.0
-    return means[own]
 
 
 def combine_features(features: Mapping[str, Floats]) -> Floats:

@@ -26,16 +26,6 @@ class Tokens(Section):
     reach: float
 
 
-class DocumentBest(Section):
-    """The best `rows` passages of a document represent it.
-
-    One whose score is `reach` below the best of all, or that is missing, counts as far.
-    """
-
-    rows: int
-    reach: float
-
-
 class Typos(Section):
     """A word of `letters` or more that no document prints is corrected to the most frequent word one change away, of
     at least `rows` passages; one of fewer than `long` letters only where the encoder has a token for the
@@ -113,7 +103,6 @@ class Ranking(Family):
     dated_years: int
     section_reach: float
     tokens: Tokens
-    document_best: DocumentBest
     typos: Typos
     place_frac: float
     short_words: int

@@ -13,7 +13,7 @@ from taxkg_assets.retrieval.index.bm25 import build_lexical
 from taxkg_assets.retrieval.index.facts import PassageFacts
 from taxkg_assets.retrieval.index.signals import Signals, contain_printed
 from taxkg_assets.retrieval.query.router import Route
-from taxkg_assets.retrieval.ranking.rerank import compute_features, score_document_best, score_overlap
+from taxkg_assets.retrieval.ranking.rerank import compute_features, score_overlap
 from taxkg_assets.retrieval.ranking.search import Searcher
 
 ROW: dict[str, Any] = {
@@ -132,19 +132,6 @@ def test_the_reader_counts_only_for_a_form_with_two_readers(
         facts=facts,
     )
     assert (found["same_audience"][0], found["opposite_audience"][0]) == (same_audience, opposite_audience)
-
-
-def test_the_best_three_passages_represent_their_document() -> None:
-    scores, documents = np.array([3.0, 2.0, 2.5, 2.6, 2.4, -9.0]), np.array([7, 4, 4, 4, 4, 9])
-    one = ((0.0 + 1.0) + 0.0 + 0.0) / 3 - 1.0  # the best passage of all, and two that are missing
-    several = (0.8 + 0.75 + 0.7) / 3 - 1.0  # 0.4, 0.5 and 0.6 below it, with a reach of 2
-    found = score_document_best(scores, documents)
-    assert found.tolist() == pytest.approx([one, several, several, several, several, -1.0])
-    assert several > one
-
-
-def test_no_passages_represent_no_document() -> None:
-    assert score_document_best(np.zeros(0), np.zeros(0, dtype=np.int64)).tolist() == []
 
 
 def test_text_of_many_families_is_boilerplate() -> None:
