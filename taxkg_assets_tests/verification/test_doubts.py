@@ -196,8 +196,8 @@ GONE = "Form 9998 is no longer available to file for harbor years beginning afte
             FREE_OF_TAX,
         ),
         (
-            "The 2031 Form 9999 instructions announce that Form 9998 can no longer be filed for harbor years after 2031.",
-            "The 2031 Form 9999 instructions announce that Form 9998 can be filed for harbor years after 2031.",
+            "The 2031 Form 9999 instructions announce that Form 9998 can no longer be filed after harbor year 2031.",
+            "The 2031 Form 9999 instructions announce that Form 9998 can be filed after harbor year 2031.",
             GONE,
         ),
     ],
