@@ -117,7 +117,7 @@ def _is_source(form: Value, text: str, subject: Subject) -> bool:
     if "nstructions" not in text[form.start : form.end] or subject.year is None:
         return False
     is_before = text[: form.start].rstrip().endswith(str(subject.year))
-    return is_before or _rule("years", "after_title").match(text[form.end : form.end + 40]) is not None
+    return is_before or load_verification().years.after_title.pattern.match(text[form.end : form.end + 40]) is not None
 
 
 def find_keys_and_forms(text: str, *, language: Language) -> list[Value]:

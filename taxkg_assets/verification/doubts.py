@@ -200,7 +200,8 @@ def _has_prefix_alone(one: str, other: str) -> bool:
 
 def _taxes_the_nontaxable(one: str, other: str) -> bool:
     """Return whether one text taxes something, and the other says that something is free of tax, and taxes nothing."""
-    taxed, free = (find_rule("verification", "taxing", name).pattern for name in ("taxed", "free"))
+    rules = load_verification().taxing
+    taxed, free = rules.taxed.pattern, rules.free.pattern
     is_taxed = taxed.search(one) is not None and free.search(one) is None
     return is_taxed and free.search(other) is not None and taxed.search(other) is None
 
