@@ -136,8 +136,8 @@ def _denies_another_verb(claim: Claim, wording: Wording) -> bool:
         return False
     denied = _join(own.heads for own in one.clauses)
     for clause in wording.clauses:
-        if any(match_word(word, clause.words) for word in denied):
-            continue  # the claim denies it, too
+        if len(clause.heads) == 1 and any(match_word(word, clause.heads | clause.reach) for word in denied):
+            continue  # the one thing that it denies, the claim denies, too
         is_unsaid = any(not match_word(word, one.words) for word in clause.heads)
         if is_unsaid and not clause.is_condition and _total(one.words, clause.words, claim.weights) >= about:
             return True

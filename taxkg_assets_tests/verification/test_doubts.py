@@ -177,6 +177,9 @@ def test_a_statement_is_bound_to_its_time_number_order_and_key(true: str, false:
     assert _verdict(false, *passage.split(" | ")) is not Verdict.supported
 
 
+EXCLUDING = (
+    "If you elected to exclude the harbor premium, the toll shown in the log hasn't been reduced by the exclusion."
+)
 NONE_HELD = "If the harbor holds no barges of that kind, enter zero for the item."
 FREE_OF_TAX = "Examples of nontaxable harbor income: mooring grants that lower the cost of a pier."
 GONE = "Form 9998 is no longer available to file for harbor years beginning after 2031."
@@ -185,6 +188,11 @@ GONE = "Form 9998 is no longer available to file for harbor years beginning afte
 @pytest.mark.parametrize(
     ("true", "wrong", "passage"),
     [
+        (
+            "On Form 9999, the toll in the log hasn't been reduced if the skipper elected to exclude the premium.",
+            "On Form 9999, the toll in the log is already lowered by the premium that the skipper elected to exclude.",
+            EXCLUDING,
+        ),
         (
             "On Form 9999, zero is entered for the item if the harbor holds no barges of that kind.",
             "On Form 9999, the item is left, not filled with zero, if the harbor holds no barges of that kind.",
