@@ -174,7 +174,7 @@ def score_softly(claim: Claim, absent: Words, nearness: Mapping[str, float], *, 
     return found / total if total else 0.0
 
 
-def weigh_unsaid(claim: Claim, missing: Words, nearness: Mapping[str, float]) -> float:
+def score_unsaid(claim: Claim, missing: Words, nearness: Mapping[str, float]) -> float:
     """Return the weight of the rarest word of a claim that a passage says in no words, 0 for none.
 
     Args:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from taxkg_assets.rules.models.verification import load_verification
-from taxkg_assets.verification.alignment import score_softly, weigh_unsaid
+from taxkg_assets.verification.alignment import score_softly, score_unsaid
 from taxkg_assets.verification.claims import Claim
 from taxkg_assets.verification.clause_words import Wording, Words, match_word
 from taxkg_assets.verification.doubts import find_doubts
@@ -337,7 +337,7 @@ def _align(claim: Claim, row: Comparison, *, reader: PassageReader) -> Compariso
         turns_whole=row.turns_whole,
         nearness=aligned.nearness,
         soft_coverage=score_softly(claim, row.absent, aligned.nearness, place=place),
-        unsaid=weigh_unsaid(claim, frozenset(row.missing), aligned.nearness),
+        unsaid=score_unsaid(claim, frozenset(row.missing), aligned.nearness),
         literal=row,
     )
 

@@ -180,7 +180,7 @@ def test_a_statement_is_bound_to_its_time_number_order_and_key(true: str, false:
 EXCLUDING = (
     "If you elected to exclude the harbor premium, the toll shown in the log hasn't been reduced by the exclusion."
 )
-NONE_HELD = "If the harbor holds no barges of that kind, enter zero for the item."
+NONE_KEPT = "If the harbor holds no barges of that kind, enter zero for the item."
 FREE_OF_TAX = "Examples of nontaxable harbor income: mooring grants that lower the cost of a pier."
 GONE = "Form 9998 is no longer available to file for harbor years beginning after 2031."
 
@@ -196,7 +196,7 @@ GONE = "Form 9998 is no longer available to file for harbor years beginning afte
         (
             "On Form 9999, zero is entered for the item if the harbor holds no barges of that kind.",
             "On Form 9999, the item is left, not filled with zero, if the harbor holds no barges of that kind.",
-            NONE_HELD,
+            NONE_KEPT,
         ),
         (
             "Under Form 9999, nontaxable harbor income includes mooring grants that lower the cost of a pier.",
