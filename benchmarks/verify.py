@@ -36,6 +36,8 @@ SPLITS = (
     "fifth_held_out",
     "sixth_development",
     "sixth_held_out",
+    "seventh_development",
+    "seventh_held_out",
 )
 SAMPLES = "samples"
 PASSED = frozenset({Verdict.supported, Verdict.verbatim})

@@ -21,6 +21,7 @@ from taxkg_assets.verification.language import Language, WordVectors
 from taxkg_assets.verification.values import fold
 
 _MOST_KEPT = 20_000
+_FAR = 0.8  # nearness of a word, over what it needs, below which a passage says nothing like it
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,3 +152,34 @@ def _rewrite(claim: Claim, said: Mapping[str, Words]) -> Claim:
         for other in said.get(stem, frozenset({stem})):
             weights[other] = max(weight, weights.get(other, 0.0))
     return replace(claim, wording=Wording(clauses, rewrite(claim.wording.words)), weights=weights)
+
+
+def score_softly(claim: Claim, absent: Words, nearness: Mapping[str, float], *, place: Words) -> float:
+    """Return the weighted share of a claim's words in a passage, 0 to 1.
+
+    A word that the passage lacks counts by its nearest one, or as a word of its headings.
+
+    Args:
+        claim: The claim.
+        absent: Words of the claim that the passage itself lacks.
+        nearness: Nearness of each of them to a word of the passage, over what it needs.
+        place: Words of the headings and of the sentence before.
+    """
+    context = load_verification().thresholds.context
+    total = found = 0.0
+    for word, weight in claim.weights.items():
+        near = min(nearness.get(word, 0.0), 1.0) ** 2
+        share = 1.0 if word not in absent else max(near, context) if match_word(word, place) else near
+        total, found = total + weight, found + weight * share
+    return found / total if total else 0.0
+
+
+def score_unsaid(claim: Claim, missing: Words, nearness: Mapping[str, float]) -> float:
+    """Return the weight of the rarest word of a claim that a passage says in no words, 0 for none.
+
+    Args:
+        claim: The claim.
+        missing: Words of the claim that are neither in the passage nor in its headings.
+        nearness: Nearness of each of them to a word of the passage, over what it needs.
+    """
+    return max((claim.weights[word] for word in missing if nearness.get(word, 0.0) < _FAR), default=0.0)

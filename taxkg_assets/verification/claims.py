@@ -98,7 +98,7 @@ def read_claim(statement: Statement, *, language: Language) -> Claim:
     keys = [*_find_keys(text, mentions), *_find_rules(text, mentions)]
     # Of several forms that are named alike, a passage has to name all.
     alone = subject.forms if len(subject.forms) == 1 else ()
-    named = [value for value in forms if value.figure not in alone]
+    named = [value for value in forms if value.figure not in alone and not _is_source(value, text, subject)]
     blanks = [(value.start, value.end) for value in (*forms, *keys)]
     blanks += _year_spans(text, forms, subject=subject)
     values = [value for value in find_values(text) if not _overlaps(value, blanks)]
@@ -110,6 +110,14 @@ def read_claim(statement: Statement, *, language: Language) -> Claim:
     weights = {word: weight * (factor if word in light else 1.0) for word, weight in weights.items()}
     every = tuple(dict.fromkeys((*values, *keys, *named)))
     return Claim(text, " ".join(plain.split()), subject, every, wording, weights)
+
+
+def _is_source(form: Value, text: str, subject: Subject) -> bool:
+    """Return whether a mention of instructions names the document that speaks, as its year next to it shows."""
+    if "nstructions" not in text[form.start : form.end] or subject.year is None:
+        return False
+    is_before = text[: form.start].rstrip().endswith(str(subject.year))
+    return is_before or load_verification().years.after_title.pattern.match(text[form.end : form.end + 40]) is not None
 
 
 def find_keys_and_forms(text: str, *, language: Language) -> list[Value]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from taxkg_assets.rules.models.verification import load_verification
+from taxkg_assets.verification.alignment import score_softly, score_unsaid
 from taxkg_assets.verification.claims import Claim
 from taxkg_assets.verification.clause_words import Wording, Words, match_word
 from taxkg_assets.verification.doubts import find_doubts
@@ -77,6 +78,7 @@ class Comparison:
         behind: How much more similar the most similar passage is, 0 to 1.
         doubts: Why the passage may say something else although it has the claim's words.
         is_heading: Whether the passage is a heading that says nothing of its own, and the claim states a rule.
+        unsaid: Weight of the rarest word of the claim that the passage and its headings say in no words; 0 for none.
     """
 
     passage: Passage
@@ -114,6 +116,7 @@ class Comparison:
     behind: float = 0.0
     doubts: frozenset[str] = frozenset()
     is_heading: bool = False
+    unsaid: float = 0.0
 
     @property
     def score(self) -> float:
@@ -222,7 +225,7 @@ def compare(claim: Claim, passage: Passage, *, reader: PassageReader) -> Compari
         is_stronger=demands_more(claim.wording, wording, weights=claim.weights),
         absent=frozenset(word for word in claim.weights if not match_word(word, wording.words)),
         is_of_other_year=_is_of_other_year(claim, reader.values_of(passage)),
-        lacks_sense=lacks_sense(claim.wording, wording.words | place, language=reader.language),
+        lacks_sense=lacks_sense(claim.wording, wording.words | place, wording, language=reader.language),
         asserted=score_asserted(claim.wording, wording, weights=claim.weights),
         is_excepted=is_excepted(claim.wording, wording, weights=claim.weights),
         names_exception=names_exception(claim.wording, wording, weights=claim.weights),
@@ -333,17 +336,10 @@ def _align(claim: Claim, row: Comparison, *, reader: PassageReader) -> Compariso
         turns_part=row.turns_part,
         turns_whole=row.turns_whole,
         nearness=aligned.nearness,
-        soft_coverage=_score_softly(claim, row.absent, aligned.nearness),
+        soft_coverage=score_softly(claim, row.absent, aligned.nearness, place=place),
+        unsaid=score_unsaid(claim, frozenset(row.missing), aligned.nearness),
         literal=row,
     )
-
-
-def _score_softly(claim: Claim, absent: frozenset[str], nearness: Mapping[str, float]) -> float:
-    """Return the weighted share of a claim's words in a passage; a word that it lacks counts by its nearest one."""
-    total = sum(claim.weights.values())
-    shares = {word: min(nearness.get(word, 0.0), 1.0) ** 2 if word in absent else 1.0 for word in claim.weights}
-    found = sum(weight * shares[word] for word, weight in claim.weights.items())
-    return found / total if total else 0.0
 
 
 def add_similarity(claim: Claim, found: Sequence[Comparison], *, reader: PassageReader) -> list[Comparison]:

@@ -60,6 +60,7 @@ def supports(row: Comparison, *, least_score: float | None = None) -> bool:
         and _DENIED not in (row.literal or row).doubts
         and row.agreement >= bounds.agreement
         and row.soft_coverage >= bounds.covered
+        and row.unsaid < bounds.missing_weight
         and row.score >= (least_score or 0.0)
         and row.probability >= (bounds.support_by_words if not row.own_absent else bounds.support)
     )
@@ -119,7 +120,8 @@ def decide(rows: Sequence[Comparison]) -> Decision:
     for row, found in literal:
         if not found:
             continue
-        rival = next((other for other in rows if _says_so_nearly(other, row)), None)
+        is_value = POLARITY not in found
+        rival = next((other for other in rows if _says_so_nearly(other, row, is_value=is_value)), None)
         if rival is None:
             return Decision(Verdict.contradicted, row, found)
         return Decision(Verdict.unclear, rival)
@@ -162,10 +164,13 @@ def _is_nearer_denial(other: Comparison, support: Comparison) -> bool:
     return is_denial and is_nearer and is_apart and other is not support
 
 
-def _says_so_nearly(other: Comparison, row: Comparison) -> bool:
-    """Return whether a passage states the claim's values and most of its words, though too few to support it."""
+def _says_so_nearly(other: Comparison, row: Comparison, *, is_value: bool) -> bool:
+    """Return whether a passage states the claim's values and most of its words, though too few to support it.
+
+    Where a value is in question, what the passage affirms or denies of it is not.
+    """
     bounds = load_verification().thresholds
-    is_same = other.agrees and not other.is_of_others and other.agreement >= bounds.agreement
+    is_same = other.agrees and not other.is_of_others and (is_value or other.agreement >= bounds.agreement)
     return is_same and other.coverage >= row.coverage - _FARTHER
 
 

@@ -34,7 +34,7 @@ def find_doubts(claim: Claim, text: str, wording: Wording, *, language: Language
 
     Returns:
         Names of the reasons: `order`, `sequence`, `universal`, `contrast`, `lack`, `case`, `failure`, `only`, `prefix`,
-        `time`, `past`, `one`, `both`, `keys`, `condition`, `scattered`, `denied`.
+        `taxed`, `time`, `past`, `one`, `both`, `keys`, `condition`, `scattered`, `denied`.
     """
     text = fold(text)
     found = {
@@ -47,6 +47,7 @@ def find_doubts(claim: Claim, text: str, wording: Wording, *, language: Language
         "failure": _fails_otherwise(claim, text, wording, language=language),
         "only": _says_only(claim.text) and not _says_only(text),
         "prefix": _has_prefix_alone(claim.text, text) or _has_prefix_alone(text, claim.text),
+        "taxed": _taxes_the_nontaxable(claim.text, text) or _taxes_the_nontaxable(text, claim.text),
         "time": _counts_from_another_time(claim.text, text),
         "past": is_past(text) and not is_past(claim.text),
         "one": _is_of_one(text) and not _is_of_one(claim.text),
@@ -104,7 +105,8 @@ def _is_contrasted(one: Wording, other: Wording) -> bool:
     for clause in one.clauses:
         if clause.is_negative and not clause.has_verb and clause.heads:
             rest = _join(own.words for own in one.clauses if own is not clause)
-            alone = clause.heads - rest
+            is_said = any(match_word(word, other.words) for word in clause.heads)
+            alone = (clause.heads if is_said else clause.reach) - rest  # `not filled with zero`
             if any(word in other.words and word not in denied for word in alone):
                 return True
     return False
@@ -132,7 +134,10 @@ def _denies_another_verb(claim: Claim, wording: Wording) -> bool:
     )
     if not is_another or any(word for own in one.clauses for word in own.heads if not match_word(word, wording.words)):
         return False
+    denied = _join(own.heads for own in one.clauses)
     for clause in wording.clauses:
+        if len(clause.heads) == 1 and any(match_word(word, clause.heads | clause.reach) for word in denied):
+            continue  # the one thing that it denies, the claim denies, too
         is_unsaid = any(not match_word(word, one.words) for word in clause.heads)
         if is_unsaid and not clause.is_condition and _total(one.words, clause.words, claim.weights) >= about:
             return True
@@ -191,6 +196,14 @@ def _has_prefix_alone(one: str, other: str) -> bool:
         if is_alone and re.search(rf"(?:non|un|dis|not )-?{re.escape(rest)}", there) is None:
             return True
     return False
+
+
+def _taxes_the_nontaxable(one: str, other: str) -> bool:
+    """Return whether one text taxes something, and the other says that something is free of tax, and taxes nothing."""
+    rules = load_verification().taxing
+    taxed, free = rules.taxed.pattern, rules.free.pattern
+    is_taxed = taxed.search(one) is not None and free.search(one) is None
+    return is_taxed and free.search(other) is not None and taxed.search(other) is None
 
 
 def _counts_from_another_time(claim: str, text: str) -> bool:

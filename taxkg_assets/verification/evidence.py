@@ -132,7 +132,7 @@ def _with_lead_ins(rows: Sequence[NodeRecord]) -> Iterator[tuple[NodeRecord, str
                 if len(own.split()) < _SHORT_LEAD_IN:
                     own = f"{text[ranges[-2][0] : ranges[-2][1]] if len(ranges) > 1 else last} {own}".strip()
                 lead_in = f"{lead_in} {own}".strip() if is_item else own
-            elif not is_item:
+            elif not is_item and not is_pointer(text):  # a reference within a list does not end it
                 lead_in = ""
             if not is_item:
                 last = text if len(text.split()) <= _LONG_SENTENCE else ""

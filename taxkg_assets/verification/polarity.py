@@ -15,6 +15,7 @@ _CONTRARY = 0.3  # one word alone decides
 _REVERSED = 0.5  # a clause is said, with the other polarity
 _DENIED_TOO = 0.5  # of the best share: a clause that denies the same word
 _ANSWERED = 0.75  # a denial is denied in other words
+_FORBIDDEN = 0.5  # of the words of the shorter denial
 _EXCEPTED = 0.2  # of a statement, only in an exception
 _LEAST_ASSERTED = 3.0  # total weight of words below which a share says nothing
 _LEAST_WEIGHT = 0.1  # of a word that has none
@@ -37,12 +38,13 @@ def find_contrary(one: Wording, other: Wording, *, weights: Mapping[str, float])
     return None
 
 
-def lacks_sense(one: Wording, words: Words, *, language: Language) -> bool:
+def lacks_sense(one: Wording, words: Words, other: Wording, *, language: Language) -> bool:
     """Return whether a word of a statement that has a contrary, such as `exempt`, is missing from a passage.
 
     Args:
         one: The statement.
         words: Stems of the passage and its place.
+        other: The passage: `isn't taxable` says `tax-free`.
         language: Functions that read words.
 
     Source:
@@ -50,8 +52,13 @@ def lacks_sense(one: Wording, words: Words, *, language: Language) -> bool:
     """
     senses: Sequence[str] = load_verification().senses
     telling = frozenset().union(*(clause.opposites for clause in one.clauses)) & frozenset(senses)
-    stems = find_words(" ".join(telling), language=language) & one.words
-    return any(not match_word(stem, words) for stem in stems)
+    denied = _join_heads(other.clauses)
+    for word in telling:
+        contraries = find_words(" ".join(find_opposites()[word]), language=language)
+        stems = find_words(word, language=language) & one.words
+        if not contraries & denied and any(not match_word(stem, words) for stem in stems):
+            return True
+    return False
 
 
 def score_asserted(one: Wording, other: Wording, *, weights: Mapping[str, float]) -> float:
@@ -128,9 +135,11 @@ def score_agreement(one: Wording, other: Wording, *, weights: Mapping[str, float
     """
     agreed, opposed = _compare_heads(one, other, weights=weights)
     if agreed and not opposed:
-        opposed = any(_is_turned(clause, other, weights=weights) for clause in one.clauses)
+        opposed = any(_is_turned(clause, one, other, weights=weights) for clause in one.clauses)
     if agreed or opposed:
         return 1.0 if not opposed else 0.0 if not agreed else 0.5
+    if _forbids_too(one, other):
+        return 1.0
     if any(
         _is_unanswered(clause, other, weights=weights) or _takes_contrary(clause, other, weights=weights)
         for clause in one.clauses
@@ -142,6 +151,17 @@ def score_agreement(one: Wording, other: Wording, *, weights: Mapping[str, float
         total += share
         same += share * (clause.is_negative in {there.is_negative for there in nearest})
     return same / total if total else 1.0
+
+
+def _forbids_too(one: Wording, other: Wording) -> bool:
+    """Return whether each of two texts denies once, one of them by a verb such as `bars`, and the same thing."""
+    mine, theirs = ([own for own in text.clauses if own.is_negative] for text in (one, other))
+    if len(mine) != 1 or len(theirs) != 1 or (mine[0].heads and theirs[0].heads):
+        return False
+    if mine[0].is_condition != theirs[0].is_condition or mine[0].is_exception or theirs[0].is_exception:
+        return False
+    few, many = sorted((mine[0].words, theirs[0].words), key=len)
+    return sum(match_word(word, many) for word in few) >= _FORBIDDEN * len(few) > 0
 
 
 def _is_unanswered(clause: Clause, other: Wording, *, weights: Mapping[str, float]) -> bool:
@@ -188,12 +208,22 @@ def is_reversed(one: Wording, other: Wording, *, weights: Mapping[str, float]) -
     return False
 
 
-def _is_turned(clause: Clause, other: Wording, *, weights: Mapping[str, float]) -> bool:
-    """Return whether all clauses of a passage that say what a clause says are of the other polarity."""
+def _is_turned(clause: Clause, one: Wording, other: Wording, *, weights: Mapping[str, float]) -> bool:
+    """Return whether all clauses of a passage that say what a clause says are of the other polarity.
+
+    A clause that denies what the statement denies elsewhere is not compared.
+    """
+    denied_too = _join_heads(own for own in one.clauses if own is not clause) - clause.words
     denied = [own for own in other.clauses if own.is_negative]
     if clause.is_negative and any(match_word(word, own.words) for own in denied for word in clause.heads):
         return False  # what it denies is denied there, too
-    stated = [own for own in other.clauses if own.has_verb and (own.is_condition or not clause.is_condition)]
+    stated = [
+        own
+        for own in other.clauses
+        if own.has_verb
+        and (own.is_condition or not clause.is_condition)
+        and not (own.heads and own.heads <= denied_too)
+    ]
     nearest, share = _find_nearest(clause.words, stated, weights=weights)
     total = sum(_weight_of(word, weights) for word in clause.words)
     is_said = clause.has_verb and share >= _TURNED * total
@@ -243,6 +273,10 @@ def _find_nearest(
 
 def _sum_weights(words: Iterable[str], weights: Mapping[str, float]) -> float:
     return sum(weights.get(word, 0.0) for word in words)
+
+
+def _join_heads(clauses: Iterable[Clause]) -> Words:
+    return frozenset[str]().union(*(clause.heads for clause in clauses))
 
 
 def _join_words(clauses: Iterable[Clause]) -> Words:

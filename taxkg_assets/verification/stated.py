@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from taxkg_assets.rules.sentences import find_sentences
 from taxkg_assets.verification.claims import KEY_KINDS, Claim, find_keys_and_forms
@@ -14,6 +15,8 @@ from taxkg_assets.verification.pointers import find_asides
 from taxkg_assets.verification.reader import PassageReader
 from taxkg_assets.verification.values import Value, fold
 
+_QUOTED = "quoted"
+_ALTERNATIVE = re.compile(r"(?i)(?:,| or|/|\s)+(?:the )?")
 _LIST = re.compile(r"(?i)(?:[\s,(]|and|or|through|to|-|boxe?s?|lines?|columns?|codes?|steps?|\d{1,2}[a-z]?)*")
 
 
@@ -56,7 +59,9 @@ def compare_values(
     said = [other for other in own if not any(start <= other.start < end for start, end in asides)]
     for value in claim.values:
         same = next((other for other in own if value.equals(other)), None)
-        if same is None:
+        if value.kind == _QUOTED:
+            same = value if _prints(value, passage) and not _is_option(value, own, claim, text=passage.spoken) else None
+        elif same is None:
             place = reader.place_values_of(passage) if place is None else place
             same = _find_in_place(value, place, said)
         elif same.end:
@@ -68,7 +73,7 @@ def compare_values(
         else:
             rivals = [other for other in (*said, *_rival_keys(value, passage)) if value.competes(other)]
             rivals = [other for other in rivals if not any(other.equals(mine) for mine in claim.values)]
-            if rivals:
+            if rivals and value.kind != _QUOTED:  # each option of a form may be quoted
                 differences.append(Difference(value.text, rivals[0].text or rivals[0].figure, value.kind))
             else:
                 unmatched.append(value)
@@ -79,6 +84,23 @@ def compare_values(
         if len(both) > 1 and not differences:
             differences += _find_swapped(both, there, text=fold(heading))
     return matched, differences, unmatched
+
+
+def _prints(value: Value, passage: Passage) -> bool:
+    """Return whether a passage or its label prints the words that a claim sets in quotation marks."""
+    words = value.text.strip('".,')
+    return re.search(rf"(?i)(?<!\w){re.escape(words)}(?!\w)", fold(f"{passage.label} {passage.spoken}")) is not None
+
+
+def _is_option(value: Value, own: Sequence[Value], claim: Claim, *, text: str) -> bool:
+    """Return whether a passage leaves open which of several quoted words it is: `"Barge" or "Boat"`."""
+    quoted = [other for other in own if other.kind == _QUOTED]
+    if any(other.figure != value.figure and other.equals(mine) for mine in claim.values for other in quoted):
+        return False
+    return any(
+        value.figure in (one.figure, other.figure) and _ALTERNATIVE.fullmatch(text[one.end : other.start])
+        for one, other in pairwise(quoted)
+    )
 
 
 def _names_box(passage: Passage, own: Sequence[Value], place: Sequence[Value]) -> bool:

@@ -36,6 +36,13 @@ def test_values_keys_and_other_forms_are_named() -> None:
     }
 
 
+def test_the_instructions_that_speak_are_no_value() -> None:
+    claim = claim_of("The fee belongs in box 3 of Form 9998, say the 2031 Instructions for Forms 9998 and 9999.")
+    assert [value.text for value in claim.values if value.kind == "form"] == ["Form 9998"]
+    pointed = claim_of("The 2031 Form 9999 instructions refer to the Instructions for Form 9998.")
+    assert [value.figure for value in pointed.values] == ["9998"]
+
+
 def test_a_statement_that_names_nothing_is_not_checked() -> None:
     assert not claim_of("I like this very much.").is_checkable
     assert claim_of("The fee is $5.").is_checkable

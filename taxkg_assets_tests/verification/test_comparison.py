@@ -143,3 +143,34 @@ def test_what_only_other_words_contradict_is_not_called_contradicted() -> None:
     assert decide([row]).verdict is Verdict.contradicted
     aligned = replace(row, literal=replace(row, coverage=0.2, own_coverage=0.2))
     assert decide([aligned]).verdict is not Verdict.contradicted
+
+
+CHOSEN = passage_of("If the mooring is paid by a harbor account, check the “Barge” box.")
+EITHER = passage_of("Ask the harbor whether to check the “Barge” or “Boat” box if the mooring is paid.")
+
+
+@pytest.mark.parametrize(
+    ("text", "passage", "verdict"),
+    [
+        ('On Form 9999, check the "Barge" box if the mooring is paid by a harbor account.', CHOSEN, Verdict.supported),
+        ('On Form 9999, check the "Boat" box if the mooring is paid by a harbor account.', CHOSEN, Verdict.unclear),
+        ('On Form 9999, check the "Boat" box if the mooring is paid.', EITHER, Verdict.unclear),
+    ],
+)
+def test_quoted_words_are_printed_by_the_passage(text: str, passage: Passage, verdict: Verdict) -> None:
+    assert _verdict(text, passage) is verdict
+
+
+def test_a_rare_word_that_is_said_in_no_words_leaves_a_statement_unsupported() -> None:
+    claim, reader = claim_of("On Form 9999, the harbor fee is due."), PassageReader(LANGUAGE, FORMS)
+    row = compare(claim, passage_of("The harbor fee is due."), reader=reader)
+    [found] = add_similarity(claim, [row], reader=reader)
+    assert decide([found]).verdict is Verdict.supported
+    assert decide([replace(found, unsaid=9.0)]).verdict is not Verdict.supported
+
+
+def test_a_value_that_another_passage_states_is_not_contradicted() -> None:
+    text = "The Form 9999 instructions refuse the mooring credit to a skipper with one barge whose toll is over $500."
+    mine = passage_of("If the toll is more than $500, and you have one barge, you can't take the mooring credit.")
+    other = passage_of("If the toll is more than $100, and you have no barge, you can't take the mooring credit.")
+    assert _verdict(text, other, mine) is not Verdict.contradicted

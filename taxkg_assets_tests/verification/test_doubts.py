@@ -175,3 +175,71 @@ def test_a_nearer_passage_that_denies_a_part_makes_it_unclear() -> None:
 def test_a_statement_is_bound_to_its_time_number_order_and_key(true: str, false: str, passage: str) -> None:
     assert _verdict(true, *passage.split(" | ")) is Verdict.supported
     assert _verdict(false, *passage.split(" | ")) is not Verdict.supported
+
+
+EXCLUDING = (
+    "If you elected to exclude the harbor premium, the toll shown in the log hasn't been reduced by the exclusion."
+)
+NONE_KEPT = "If the harbor holds no barges of that kind, enter zero for the item."
+FREE_OF_TAX = "Examples of nontaxable harbor income: mooring grants that lower the cost of a pier."
+GONE = "Form 9998 is no longer available to file for harbor years beginning after 2031."
+
+
+@pytest.mark.parametrize(
+    ("true", "wrong", "passage"),
+    [
+        (
+            "On Form 9999, the toll in the log hasn't been reduced if the skipper elected to exclude the premium.",
+            "On Form 9999, the toll in the log is already lowered by the premium that the skipper elected to exclude.",
+            EXCLUDING,
+        ),
+        (
+            "On Form 9999, zero is entered for the item if the harbor holds no barges of that kind.",
+            "On Form 9999, the item is left, not filled with zero, if the harbor holds no barges of that kind.",
+            NONE_KEPT,
+        ),
+        (
+            "Under Form 9999, nontaxable harbor income includes mooring grants that lower the cost of a pier.",
+            "The 2031 Form 9999 instructions tax mooring grants that lower the cost of a pier.",
+            FREE_OF_TAX,
+        ),
+        (
+            "The 2031 Form 9999 instructions announce that Form 9998 can no longer be filed after harbor year 2031.",
+            "The 2031 Form 9999 instructions announce that Form 9998 can be filed after harbor year 2031.",
+            GONE,
+        ),
+    ],
+)
+def test_what_is_denied_in_other_words_is_seen(true: str, wrong: str, passage: str) -> None:
+    assert _verdict(true, passage) is Verdict.supported
+    assert _verdict(wrong, passage) is not Verdict.supported
+
+
+@pytest.mark.parametrize(
+    ("text", "passage"),
+    [
+        (
+            "Form 9999 says that paying too little toll leads to a penalty.",
+            "You owe a penalty if you don't pay enough toll.",
+        ),
+        (
+            "Form 9999 is due by the harbor date, not counting extensions.",
+            "It is due by the harbor date, without regard to extensions.",
+        ),
+        (
+            "On Form 9999, a skipper with a tax-free mooring grant can deduct the toll.",
+            "If you are a skipper with a mooring grant that isn't taxable, you can deduct the toll.",
+        ),
+        ("On Form 9999, multiply the toll by 5%.", "Multiply the toll by 5% (instead of the number used for barges)."),
+        (
+            "Form 9999 has to say when a toll that is no longer outstanding was paid.",
+            "Say when you paid the toll if the toll is no longer outstanding.",
+        ),
+    ],
+)
+def test_the_same_is_said_with_another_denial(text: str, passage: str) -> None:
+    assert _verdict(text, passage) is not Verdict.contradicted
+    claim, reader = claim_of(text), PassageReader(LANGUAGE, FORMS)
+    row = compare(claim, passage_of(passage), reader=reader)
+    assert row.agreement == 1.0
+    assert not row.lacks_sense

@@ -41,6 +41,18 @@ def test_list_items_carry_the_sentence_that_opens_them() -> None:
     assert found["Pay the rest."].lead_in == ""
 
 
+def test_a_reference_within_a_list_does_not_end_it() -> None:
+    rows = [
+        _node(1, "paragraph", "Don't enter these fees:"),
+        _node(2, "paragraph", "• City fees."),
+        _node(3, "paragraph", "See Pub. 9999 for the rates."),
+        _node(4, "paragraph", "• State fees."),
+    ]
+    found = {own.text: own for own in build_passages(rows, [])}
+    assert found["State fees."].lead_in == "Don't enter these fees:"
+    assert found["See Pub. 9999 for the rates."].lead_in == ""
+
+
 def test_passages_stand_under_the_keys_and_labels_above_them() -> None:
     found = {own.text: own for own in build_passages(NODES, [])}
     assert found["It is due in May."].keys == {"box_3"}

@@ -206,6 +206,13 @@ class Prefixes(RuleList[Rule]):
     denying: Rule
 
 
+class Taxing(RuleList[Rule]):
+    """Rules of `taxing`."""
+
+    taxed: Rule
+    free: Rule
+
+
 class Lacks(RuleList[Rule]):
     """Rules of `lacks`."""
 
@@ -303,6 +310,7 @@ class Verification(Family):
     numbers: Numbers
     offsets: Offsets
     prefixes: Prefixes
+    taxing: Taxing
     lacks: Lacks
     orders: Orders
     sequences: Sequences

@@ -111,8 +111,8 @@ const passageCard = (row, { known, question, onShow }) => {
     el("div", { class: "actions" },
       el("button", { class: "quiet small", type: "button", onclick: () => onShow(row) }, "Show on page"),
       more,
-      placeLink({ document: row.document, page: row.page, boxes: row.bboxes }, "Open document"),
       copyButton(row),
+      placeLink({ document: row.document, page: row.page, boxes: row.bboxes }, "Open document"),
       /^https:/.test(row.official_url ?? "") && el("a", { href: row.official_url, rel: "noreferrer", target: "_blank" }, "Official section ↗"),
       source?.page_url && el("a", { href: source.page_url, rel: "noreferrer", target: "_blank" }, "Official page ↗")),
     el("p", { class: "note" }, explain(row, question)));

@@ -76,12 +76,15 @@ export const createPageViewer = ({
   const official = el("span");
   const tools = el("div", { class: "tools" },
     el("span", { class: "name" }, link({ view: "document", document: documentId, page }, documentId), `, page ${page}`),
-    onPage && toolButton("Previous page", "‹ Previous", () => onPage(page - 1), { disabled: page <= 1 }),
-    onPage && toolButton("Next page", "Next ›", () => onPage(page + 1), { "data-next": true }),
-    toolButton("Zoom out", "−", () => setZoom(-1)),
-    toolButton("Zoom in", "+", () => setZoom(1)),
-    !hasKey() && el("a", { class: "button quiet small", href: picturePath(FINE), target: "_blank", rel: "noreferrer" }, "Page image ↗"),
-    official,
+    onPage && el("span", { class: "pair" },
+      toolButton("Previous page", "‹ Previous", () => onPage(page - 1), { disabled: page <= 1 }),
+      toolButton("Next page", "Next ›", () => onPage(page + 1), { "data-next": true }),
+    ),
+    el("span", { class: "pair" }, toolButton("Zoom out", "−", () => setZoom(-1)), toolButton("Zoom in", "+", () => setZoom(1))),
+    el("span", { class: "pair" },
+      !hasKey() && el("a", { class: "button quiet small", href: picturePath(FINE), target: "_blank", rel: "noreferrer" }, "Page image ↗"),
+      official,
+    ),
   );
   const legend = el("p", { class: "note legend" });
   const showLegend = () => legend.replaceChildren(...[
