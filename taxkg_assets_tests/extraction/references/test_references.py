@@ -58,6 +58,10 @@ def test_lists_and_ranges_give_one_target_each(text: str, targets: list[str]) ->
         ("Check box K at the top.", [("box", "box_K")]),
         ("With box A checked, or box C if you must.", [("box", "box_A"), ("box", "box_C")]),
         (
+            "Use line 4b (if Box D is checked), or line 6.",
+            [("line", "line_4b"), ("box", "box_D"), ("line", "line_6")],
+        ),
+        (
             "Fill in lines A and B, and line C if you sail.",
             [("line", "line_A"), ("line", "line_B"), ("line", "line_C")],
         ),
