@@ -31,6 +31,16 @@ _MARKER = 4
 """Most characters of the marker of an item, which may look like a sentence of its own: `12.`"""
 
 
+def introduces_list(text: str) -> bool:
+    """Decide whether a passage introduces a list; others between two items belong to the item before them.
+
+    Args:
+        text: The passage.
+    """
+    last = text[find_sentences(text)[-1][0] :]
+    return last.endswith(":") or _FOLLOWING.search(last) is not None or _announces_list(last)
+
+
 def introduces_sources(text: str) -> bool:
     """Decide whether a passage introduces a list of places whose amounts go to the line of its heading.
 

@@ -57,7 +57,9 @@ def _document(prefix: str) -> str:
 
 def _keys(prefix: str) -> str:
     ends = r"(?![\w%])(?! (?:through|to) \d)"
-    column = rf"(?:,? (?:(?({prefix}box)(?!)|in ))?column \((?P<{prefix}column>[a-z])\))?"
+    column = (
+        rf"(?:,? (?:(?({prefix}box)(?!)|in ))?column (?:\((?P<{prefix}column>[a-z])\)|(?P<{prefix}capital>[A-Z])\b))?"
+    )
     part = rf"(?:,? (?:of|in) Part (?P<{prefix}inner>[IVX]+))?"
     several = rf"codes {_CODES},?"
     code = rf"(?:,? (?:with |using )?\(?(?:code (?P<{prefix}code>[A-Z]{{1,2}})\b|{several})\)?)?"
@@ -226,7 +228,8 @@ def _read_places(text: str, pattern: re.Pattern[str], before: str) -> Iterator[P
         kind = "box" if prefix and groups[f"{prefix}kind"].lower().startswith("box") else "line"
         keys = tuple(_list_keys(groups[f"{prefix}keys"] if prefix else ""))
         part = next((named for name in _PART_NAMES if (named := groups.get(f"{prefix}{name}"))), "")
-        column = (groups[f"{prefix}column"] or groups["a_first"] or "") if prefix else ""
+        letter = groups[f"{prefix}capital"] if prefix else None
+        column = (groups[f"{prefix}column"] or groups["a_first"] or (letter or "").lower()) if prefix else ""
         code = (groups[f"{prefix}code"] or "") if prefix else ""
         year = groups.get(f"{prefix}year") if prefix else groups["l_year"] or groups["r_year"] or groups["n_year"]
         yield Place(forms, keys, kind, part, column, label.strip(), *match.span(), code, int(year) if year else None)

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import polars as pl
 import pytest
 
-from taxkg_assets.graph.flow_clauses import Said, read_clauses
+from taxkg_assets.graph.flow_clauses import read_clauses
+from taxkg_assets.graph.flow_context import Said
 from taxkg_assets.graph.flow_lists import find_listed_form, introduces_sources, read_source_item
 from taxkg_assets.graph.flow_statements import read_heading, read_label
 from taxkg_assets.graph.places import FACE, Place, find_places
