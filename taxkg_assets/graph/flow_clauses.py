@@ -229,7 +229,11 @@ def _is_elsewhere(clause: str) -> bool:
 
 def _is_on_received_form(found: list[FoundPlace], read: Clause) -> bool:
     """Decide whether a passive names boxes of forms that others fill in: amounts are shown there, not moved."""
-    received = [each.place.kind == "box" and not "".join(each.place.forms).startswith("Schedule K-") for each in found]
+    is_sent = " to you " in read.text
+    received = [
+        each.place.kind == "box" and (is_sent or not "".join(each.place.forms).startswith("Schedule K-"))
+        for each in found
+    ]
     will = "will" in read.words.lemmas[: read.words.before(read.at)]
     return bool(received) and (any(received) if will else all(received))
 

@@ -13,7 +13,7 @@ from taxkg_assets.rules.models.flows import load_flows
 # third person (Z); adverbs, subjects and modals before it belong to it.
 _PREDICATE = re.compile(r"[VCO]|M|Z")
 _LEAD = re.compile(r"[ymAqtbIx#]*$")
-_MAIN = re.compile(r",(?=A*(?:TN?|I|D[nN]{1,3})[mA]*[bM])")
+_MAIN = re.compile(r",(?=A*(?:TN?|I|D[nN]{1,3}(?:[uo]D*P)?)[mA]*[bM])")
 """Before a main clause with `is` or `goes` after a condition."""
 _TRAILING = re.compile(r"(?:(?<=[\w~)#])|(?<=[\w~)#],))s(?=[^,;()]*[VCOMZb])(?![^(]*\))(?![^,;P]*,[to]?D*P)")
 _ASIDE_CONDITION = re.compile(r",cs[^,;P]*,(?=[to]?D*P)")
@@ -157,7 +157,7 @@ def _find_verb(words: Words, end: int) -> tuple[str, int]:
             return "equal", words.ends[be.end() - 1]
         if "same" in lemmas and re.match(r"^DN(?:oTn)?m?b", tags):
             return "equal", words.ends[tags.index("b")]
-        return ("named", words.ends[tags.index("b")]) if re.search(r"b(?:D?n?NW?)?oD*P|^P,?bD", tags) else ("", end)
+        return ("named", words.ends[tags.index("b")]) if re.search(r"b(?:D?n?NW?)?oD*P|^(?:DN[uo]D*)?P,?bD", tags) else ("", end)
     at = match.start()
     near = slice(max(0, at - 4), at)
     is_negated = "x" in tags[near] or any(lemma.endswith(("n't", "n’t")) for lemma in lemmas[near])

@@ -17,8 +17,8 @@ from taxkg_assets.rules.models.flows import load_flows
 _WORD = re.compile(r"⟨\d+_*⟩|⟪_*⟫|(?:[A-Z]\.){2,}|[A-Za-z](?:[\w/-]|['’](?=\w))*|\d[\d,.]*\d|[^\s\w]|\w")
 _VOWELS = "aeiou"
 _PLURAL = re.compile(r"^[a-z]{3,}[^su]s$")
-_FILERS = re.compile(r"yu(?:D?F[,c]*)+$")
-"""Subject of a verb: `Filers of Form 2040 enter`."""
+_FILERS = re.compile(r"y[uG](?:D?F[,c]*)+$")
+"""Subject of a verb: `Filers of Form 2040 enter`, `Corporations filing Form 2120 enter`."""
 _NEGATED = re.compile(r"n['’]t$")
 
 

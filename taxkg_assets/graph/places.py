@@ -21,7 +21,7 @@ _ID = (
 _JOINED = rf"(?:(?:, | or |, or | and |, and |/)(?:Forms? )?{_ID}(?!,? lines? ))*(?:(?:,? or|,? and) (?:Form )?{_ID})?"
 _FORMS = rf"Forms?(?:\(s\))? {_ID}{_JOINED}"
 _SCHEDULE = (
-    r"Schedules? (?:[A-Z0-9]{1,2}|[A-Z]{3})(?:-[A-Z0-9]{1,2})?\b(?! (?:Tax )?Worksheet)(?: \(Forms? [^()]{3,60}\))?"
+    r"Schedules? (?:[A-Z0-9]{1,2}|[A-Z]{3}|\d{4})(?:-[A-Z0-9]{1,2})?\b(?! (?:Tax )?Worksheet)(?: \(Forms? [^()]{3,60}\))?"
 )
 _SMALL = r"of|for|and|the|to|in|on|or|a|an|under|with|from|by|etc\."
 # Title of a form between its number and a line: `Form 2849, Dues of Harbor Pilots, line 6`.
@@ -289,6 +289,6 @@ def name_forms(words: str) -> tuple[str, ...]:
     name = schedule[0].replace("Schedules ", "Schedule ", 1)
     outside = re.findall(_ID, words[: schedule.start()] + words[schedule.end() :])
     if "(" in name:
-        inside = {re.sub(r"\D+", "", form): form for form in reversed(re.findall(_ID, name))}
+        inside = {re.sub(r"\D+", "", form): form for form in reversed(re.findall(_ID, name.partition("(")[2]))}
         return tuple(f"{name.partition(' (')[0]} (Form {form})" for form in reversed(inside.values())) or (name,)
     return (f"{name} (Form {outside[0]})",) if outside else (name,)
