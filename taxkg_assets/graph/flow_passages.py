@@ -41,6 +41,8 @@ _BOOK_FORM = re.compile(r"(?:^|\b(?:on|for) )Form (\d{4}(?:-[A-Z]+)?)(?: or (?:F
 _RANGE = re.compile(r"^(?:lines|boxes)_(\w+)-(\w+)$")
 _FILERS = re.compile(r"^(?P<forms>Forms? .+?) filers\b")
 _LISTED = re.compile(r"^(?:[•▶]|\(?(?:\d{1,2}|[a-z])[.)])\s")
+_LEADERS = re.compile(r"(?:\. ?){5,}")
+"""Dots between the words of a worksheet's line and its amount."""
 _NAMED_FORM = re.compile(r"\bForms? ([A-Z\d][\w-]*\w)")
 
 
@@ -92,7 +94,7 @@ def read_passages(
             scope=scopes.get(row["anchor_id"], ""),
             schedules=schedules.get(row["document_id"], {}),
         )
-        if row["perspective"] == "face":
+        if row["perspective"] == "face" or _LEADERS.search(row["text"]):
             own = None
         if own is not None and under == "boxes":
             own = replace(own, code=read_code(row["text"]))

@@ -157,7 +157,11 @@ def _find_verb(words: Words, end: int) -> tuple[str, int]:
             return "equal", words.ends[be.end() - 1]
         if "same" in lemmas and re.match(r"^DN(?:oTn)?m?b", tags):
             return "equal", words.ends[tags.index("b")]
-        return ("named", words.ends[tags.index("b")]) if re.search(r"b(?:D?n?NW?)?oD*P|^(?:DN[uo]D*)?P,?bD", tags) else ("", end)
+        return (
+            ("named", words.ends[tags.index("b")])
+            if re.search(r"b(?:D?n?NW?)?oD*P|^(?:DN[uo]D*)?P,?bD", tags)
+            else ("", end)
+        )
     at = match.start()
     near = slice(max(0, at - 4), at)
     is_negated = "x" in tags[near] or any(lemma.endswith(("n't", "n’t")) for lemma in lemmas[near])
