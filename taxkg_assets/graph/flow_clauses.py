@@ -154,19 +154,9 @@ def _moves_within(clause: str, source: Place | None, target: Place | None, under
 
 def _read_clause(read: Clause, places: list[Place], before: Before, under: str) -> list[Pair]:
     """Return the pairs of ends that a clause joins, and remember its places for the next one."""
+    is_share = read.verb == "move" and load_flows().clause_shares.matches(read.text[read.at :])
+    found, shares = _settle_places(read, places, under, is_share=is_share)
     clause, verb, at = read.text, read.verb, read.at
-    found = find_roles(clause, places, read.words)
-    for each in found:
-        each.role = "source" if each.role == "amount" and (verb == "sum" or read.lemma == "use") else each.role
-    shares = _pair_shares(found) if verb in ("", "named") else []
-    is_share = verb == "move" and load_flows().clause_shares.matches(clause[at:])
-    settle(found, verb=verb, at=at, is_share=is_share, under=under)
-    settle_asides(found, under=under, verb=verb)
-    for each in found:
-        each.role = "" if each.place.kind == "column" and each.role == "target" else each.role
-    if verb == "moved" and under == "lines" and _is_on_received_form(found, read):
-        verb = read.verb = "shown"
-        settle(found, verb=verb, at=at, is_share=False)
     sources = [each.place for each in found if each.role in ("source", "aside")]
     targets = [each.place for each in found if each.role == "target" and each.start >= at - 1]
     pairs: list[Pair] = []
@@ -214,6 +204,27 @@ def _read_clause(read: Clause, places: list[Place], before: Before, under: str) 
     before.targets = targets or before.targets
     before.is_own = any(source is None for source, _ in pairs) if pairs else before.is_own
     return pairs
+
+
+def _settle_places(
+    read: Clause, places: list[Place], under: str, *, is_share: bool
+) -> tuple[list[FoundPlace], list[Pair]]:
+    """Return the places of a clause with their roles, and the shares that it names without moving them.
+
+    The verb of a clause on boxes that others fill in becomes `shown`.
+    """
+    found = find_roles(read.text, places, read.words)
+    for each in found:
+        each.role = "source" if each.role == "amount" and (read.verb == "sum" or read.lemma == "use") else each.role
+    shares = _pair_shares(found) if read.verb in ("", "named") else []
+    settle(found, verb=read.verb, at=read.at, is_share=is_share, under=under)
+    settle_asides(found, under=under, verb=read.verb)
+    for each in found:
+        each.role = "" if each.place.kind == "column" and each.role == "target" else each.role
+    if read.verb == "moved" and under == "lines" and _is_on_received_form(found, read):
+        read.verb = "shown"
+        settle(found, verb=read.verb, at=read.at, is_share=False)
+    return found, shares
 
 
 def _is_sum(clause: str, found: list[FoundPlace]) -> bool:

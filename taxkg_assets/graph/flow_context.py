@@ -80,7 +80,16 @@ class Said:
 
 
 def find_origins(means: str, before: Before, under: str) -> list[Place | None]:
-    """Return where an amount without a source comes from: None is the line or box of the heading."""
+    """Find where an amount that a clause names by a pronoun, or not at all, comes from.
+
+    Args:
+        means: What its words mean, from `find_object`.
+        before: What the clauses before it named.
+        under: What the heading explains.
+
+    Returns:
+        Its places; None is the line or box of the heading.
+    """
     if means == "here":
         return [None] if under == "lines" else []
     if under == "lines" and means and (before.is_here or (before.is_topic and not before.sources)):
@@ -106,7 +115,14 @@ def find_origins(means: str, before: Before, under: str) -> list[Place | None]:
 
 
 def find_whole(before: Before) -> Place | None:
-    """Return the line of Schedule K, named before, whose amount partners share; None is the line of the heading."""
+    """Find the line of Schedule K, named before, whose amount partners share.
+
+    Args:
+        before: What the clauses before named.
+
+    Returns:
+        The line; None is the line of the heading.
+    """
     origin = before.targets[-1] if before.targets else before.last
     is_line = origin is not None and len(origin.keys) == 1 and WHOLE.match("".join(origin.forms)) is not None
     return origin if is_line else None

@@ -32,10 +32,13 @@ _MARKER = 4
 
 
 def introduces_list(text: str) -> bool:
-    """Decide whether a passage introduces a list; others between two items belong to the item before them.
+    """Decide whether a passage introduces a list.
 
     Args:
         text: The passage.
+
+    Returns:
+        False for a passage that, between two items, belongs to the item before it.
     """
     last = text[find_sentences(text)[-1][0] :]
     return last.endswith(":") or _FOLLOWING.search(last) is not None or _announces_list(last)

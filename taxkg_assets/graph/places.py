@@ -20,7 +20,10 @@ _ID = (
 )
 _JOINED = rf"(?:(?:, | or |, or | and |, and |/)(?:Forms? )?{_ID}(?!,? lines? ))*(?:(?:,? or|,? and) (?:Form )?{_ID})?"
 _FORMS = rf"Forms?(?:\(s\))? {_ID}{_JOINED}"
-_SCHEDULE = r"Schedules? (?:[A-Z0-9]{1,2}|[A-Z]{3}|\d{4})(?:-[A-Z0-9]{1,2})?\b(?! (?:Tax )?Worksheet)(?: \(Forms? [^()]{3,60}\))?"
+_SCHEDULE = (
+    r"Schedules? (?:[A-Z0-9]{1,2}|[A-Z]{3}|\d{4})(?:-[A-Z0-9]{1,2})?\b"
+    r"(?! (?:Tax )?Worksheet)(?: \(Forms? [^()]{3,60}\))?"
+)
 _SMALL = r"of|for|and|the|to|in|on|or|a|an|under|with|from|by|etc\."
 # Title of a form between its number and a line: `Form 2849, Dues of Harbor Pilots, line 6`.
 _TITLE = (
