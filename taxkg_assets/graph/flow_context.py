@@ -53,7 +53,14 @@ class Before:
     is_here: bool = False
 
     def begin(self, *, is_first: bool) -> Before:
-        """Return what the next sentence knows; one without places changes nothing."""
+        """Find what the next sentence knows.
+
+        Args:
+            is_first: Whether it is the first one of its passage.
+
+        Returns:
+            What this one named and did; a sentence without places changes nothing.
+        """
         if not (self.sources or self.targets or self.shown or self.is_computed):
             return replace(
                 self, fronted=None, is_first=is_first, is_here=False, is_denied=False, was_denied=self.is_denied

@@ -73,10 +73,13 @@ class Clause:
         return "h" in after.tags or ("this", "line") in pairwise(after.lemmas)
 
     def names_here_before(self, target: int) -> bool:
-        """Decide whether it names the line of the heading right before a target: `here and on` a place.
+        """Decide whether it names the line of the heading right before a target.
 
         Args:
             target: Where the place begins.
+
+        Returns:
+            True for `here and on` a place.
         """
         return re.search(r"h[,c]*A*[to][DT]*$", _mark_here(self.words.between(self.at, target))) is not None
 
