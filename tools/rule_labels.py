@@ -89,7 +89,7 @@ def read_labeled_rows(folders: Sequence[Path], home: Path) -> LabeledRows:
         "documents": [*read_labels(folders), *reader.read_reference_texts(folders), *_read_line_labels()],
         "questions": [*read_labels([*folders, DATA / "library_eval"], has_questions=True), *read_questions()],
         "verification": [[row["statement"]] for row in read_development(DATA / "verify_eval" / "statements.jsonl")],
-        "formulas": reader.read_texts("formulas", ("evidence",), DATA / "line_eval" / "formulas.jsonl"),
+        "formulas": reader.read_texts("lines", ("label",), DATA / "line_eval" / "formulas.jsonl"),
         "spoken": reader.read_texts("fields", ("spoken", "formula"), DATA / "line_eval" / "registry.jsonl"),
     }
     decided = {**_read_checked(), **reader.count_flows(DATA / "line_eval" / "flows.jsonl")}

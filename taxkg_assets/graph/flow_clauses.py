@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import pairwise
 
+from taxkg_assets.graph.flow_context import WHOLE, Before, Said, find_origins, find_whole
 from taxkg_assets.graph.flow_predicates import Clause, find_object, split_clauses
 from taxkg_assets.graph.flow_roles import FoundPlace, find_roles, group_places, settle, settle_asides
 from taxkg_assets.graph.flow_statements import FlowStatement, find_filed_forms, place_on_filed_form
@@ -20,10 +21,9 @@ from taxkg_assets.rules.models.flows import load_flows
 from taxkg_assets.rules.sentences import find_sentences
 
 _PARTNER = ("Schedule K-1",)
-_WHOLE = re.compile(r"Schedule K(?: |$)")
 _FRONTED = re.compile(r"^\W*(?:\d+\. )?On (?:your |the )?⟨(\d+)_*⟩,? $")
-_PART_AFTER = re.compile(r"[to]D?P,?D?p")
-"""Letters of `flow_words` after a target: `enter on Form 2040, line 7, the smaller of`."""
+_PART_AFTER = re.compile(r"[to]D?P(?:[,;]?c?[to]?D?P)*,?D?p")
+"""Letters of `flow_words` after targets: `enter on Form 2040, line 7, or Form 2041, line 5, the smaller of`."""
 _NEXT_OBJECT = re.compile(r"^(?:,? columns? \(?\w\)?)?,? (?:the|any|all|your|each|only|this)\b")
 _SUBJECT = re.compile(
     r"^If (?:the amount (?:on|in) )?⟨\w+⟩,? (?:is|shows) "
@@ -31,6 +31,13 @@ _SUBJECT = re.compile(
     r"[^⟨⟩]*$"
 )
 """Condition on the amount of one place, which a later clause may move."""
+_TEXT_ENTRY = re.compile(r"^ “[^”]*” [^⟨⟩]*$")
+"""Between a verb and the place where words, and no amount, are entered."""
+_ALTERNATIVE = re.compile(r"(?i)\b(?:otherwise|instead|if not),? $")
+"""Before a clause on where the same amount goes in another case."""
+_PARTIAL = re.compile(r"^\W*(?:Some|Certain|Part|A part|A portion)\b")
+"""Subject that is not the whole amount of a heading."""
+_THIS_LINE = re.compile(r"\bthis (?:line|item)\b")
 _FIRST = re.compile(r"^(?:Lines?|Box(?:es)?)(?= \d)")
 _DESCRIBED = re.compile(r"⟩, which (?:is|are|was|were) [^⟨⟩]*$")
 """Words on the amount of a place that do not restrict it."""
@@ -42,70 +49,6 @@ _NAMING = ("named", "shown", "sum")
 WITHIN = "clause_within"
 """Rule of statements that join two lines of the form that the text is about."""
 Pair = tuple[Place | None, Place | None]
-
-
-@dataclass(slots=True)
-class _Before:
-    """What earlier clauses of a sentence named, and what the sentences before it did.
-
-    Attributes:
-        sources: Places whose amounts the sentence named.
-        targets: Places that it moved an amount to.
-        fronted: Place that begins it: `On line 5b, include ...`.
-        is_computed: Whether its amount is the result of arithmetic.
-        named: Places that show the amount that the sentence before it is about.
-        moved_to: Places that the sentence before it moved an amount to.
-        last: Last place of the sentence before it.
-        is_first: Whether it is the first one of its passage.
-        is_own: Whether it, or the one before it, moved the amount of the heading.
-        is_topic: Whether it says what the amount of the heading is: `This is your deduction.`
-        is_denied: Whether it says where an amount does not go.
-        was_denied: Whether the sentence before it does: what goes elsewhere then is not the amount of the heading.
-        topic: Content words of the heading and of its line's label; None where they have none.
-        is_conditional: Whether it is about a case only: `If ..., include`.
-        is_figured: Whether the passage names the form that figures an amount other than that of its box.
-    """
-
-    sources: list[Place] = field(default_factory=list)
-    targets: list[Place] = field(default_factory=list)
-    fronted: Place | None = None
-    is_computed: bool = False
-    shown: list[Place] = field(default_factory=list)
-    named: list[Place] = field(default_factory=list)
-    moved_to: list[Place] = field(default_factory=list)
-    last: Place | None = None
-    is_first: bool = True
-    is_own: bool = False
-    is_topic: bool = False
-    is_denied: bool = False
-    was_denied: bool = False
-    topic: frozenset[str] | None = frozenset()
-    is_conditional: bool = False
-    is_figured: bool = False
-
-    def begin(self, *, is_first: bool) -> _Before:
-        """Return what the next sentence knows; one without places changes nothing."""
-        if not (self.sources or self.targets or self.shown or self.is_computed):
-            return replace(self, fronted=None, is_first=is_first, is_denied=False, was_denied=self.is_denied)
-        is_named = bool(self.shown) and not self.is_computed
-        shown = [*([] if self.targets else self.named), *self.shown] if is_named else []
-        return _Before(
-            named=shown,
-            moved_to=self.targets,
-            last=self.last,
-            is_first=is_first,
-            is_own=self.is_own,
-            is_figured=self.is_figured,
-            was_denied=self.is_denied,
-            topic=self.topic,
-        )
-
-
-@dataclass(slots=True)
-class Said:
-    """Places that the passages so far, under one heading, name as showing an amount."""
-
-    named: list[Place] = field(default_factory=list)
 
 
 def read_clauses(text: str, *, under: str, said: Said | None = None, topic: str = "") -> list[FlowStatement]:
@@ -122,7 +65,7 @@ def read_clauses(text: str, *, under: str, said: Said | None = None, topic: str 
         Statements; None as an end means the line or box of the heading.
     """
     found: list[FlowStatement] = []
-    before = _Before(named=said.named if said else [], topic=list_topic(topic))
+    before = Before(named=said.named if said else [], topic=list_topic(topic))
     schedules: dict[str, tuple[str, ...]] = {}
     for start, end in find_sentences(text):
         sentence = _FIRST.sub(lambda match: match[0].lower(), text[start:end])
@@ -144,9 +87,24 @@ def read_clauses(text: str, *, under: str, said: Said | None = None, topic: str 
             filed, end = find_filed_forms(sentence)
             found += _read_sentence(masked, places, before, under, offset=start, filed=(filed, start + end))
             before.last = places[-1]
+    found = [each for each in found if not _is_shown_elsewhere(each, found)]
     if said is not None:
         said.named = [each for each in before.begin(is_first=False).named if each.forms]
     return found
+
+
+def _is_shown_elsewhere(statement: FlowStatement, found: list[FlowStatement]) -> bool:
+    """Decide whether a box that a clause only names as showing an amount is moved to another form by a later clause."""
+    source = statement.source
+    if source is None or statement.target is not None or statement.rule_id not in ("clause_named", "clause_shown"):
+        return False
+    return any(
+        each.source is not None
+        and each.target is not None
+        and each.target.forms
+        and (each.source.forms, each.source.keys) == (source.forms, source.keys)
+        for each in found
+    )
 
 
 def _name_parent(place: Place, schedules: dict[str, tuple[str, ...]]) -> Place:
@@ -159,7 +117,7 @@ def _name_parent(place: Place, schedules: dict[str, tuple[str, ...]]) -> Place:
 
 
 def _read_sentence(
-    masked: str, places: list[Place], before: _Before, under: str, *, offset: int, filed: tuple[tuple[str, ...], int]
+    masked: str, places: list[Place], before: Before, under: str, *, offset: int, filed: tuple[tuple[str, ...], int]
 ) -> Iterator[FlowStatement]:
     words = read_words(masked)
     clauses = [
@@ -170,6 +128,7 @@ def _read_sentence(
         clauses[0][2].verb = "shown"
     before.is_conditional = any(clause.verb == "condition" for _, _, clause in clauses)
     for start, end, clause in clauses:
+        before.targets = [] if _ALTERNATIVE.search(masked[:start]) else before.targets
         for source, target in _read_clause(clause, places, before, under):
             target = target and place_on_filed_form(target, filed)
             is_within = not any(each is not None and each.forms for each in (source, target))
@@ -193,19 +152,11 @@ def _moves_within(clause: str, source: Place | None, target: Place | None, under
     return (rules.clause_carried if source is None else rules.clause_within).matches(clause) and not barred
 
 
-def _read_clause(read: Clause, places: list[Place], before: _Before, under: str) -> list[Pair]:
+def _read_clause(read: Clause, places: list[Place], before: Before, under: str) -> list[Pair]:
     """Return the pairs of ends that a clause joins, and remember its places for the next one."""
+    is_share = read.verb == "move" and load_flows().clause_shares.matches(read.text[read.at :])
+    found, shares = _settle_places(read, places, under, is_share=is_share)
     clause, verb, at = read.text, read.verb, read.at
-    found = find_roles(clause, places, read.words)
-    shares = _pair_shares(found) if verb in ("", "named") else []
-    is_share = verb == "move" and load_flows().clause_shares.matches(clause[at:])
-    settle(found, verb=verb, at=at, is_share=is_share, under=under)
-    settle_asides(found, under=under, verb=verb)
-    for each in found:
-        each.role = "" if each.place.kind == "column" and each.role == "target" else each.role
-    if verb == "moved" and under == "lines" and _is_on_received_form(found, read):
-        verb = read.verb = "shown"
-        settle(found, verb=verb, at=at, is_share=False)
     sources = [each.place for each in found if each.role in ("source", "aside")]
     targets = [each.place for each in found if each.role == "target" and each.start >= at - 1]
     pairs: list[Pair] = []
@@ -225,6 +176,9 @@ def _read_clause(read: Clause, places: list[Place], before: _Before, under: str)
     ):
         pairs = [(source, None) for source in sources]
     pairs += [pair for pair in shares if pair not in pairs]
+    if verb == "move" and targets and _TEXT_ENTRY.match(clause[at : found[0].start]):
+        pairs, sources, targets = [], [], []
+    before.is_here = before.is_here or (verb == "move" and not targets and read.is_here)
     if verb == "moved" and not pairs and all(each.kind == "box" for each in targets):
         before.shown, targets = [*before.shown, *targets], []
     if verb == "condition" and "F" in read.words.tags:
@@ -252,10 +206,31 @@ def _read_clause(read: Clause, places: list[Place], before: _Before, under: str)
     return pairs
 
 
+def _settle_places(
+    read: Clause, places: list[Place], under: str, *, is_share: bool
+) -> tuple[list[FoundPlace], list[Pair]]:
+    """Return the places of a clause with their roles, and the shares that it names without moving them.
+
+    The verb of a clause on boxes that others fill in becomes `shown`.
+    """
+    found = find_roles(read.text, places, read.words)
+    for each in found:
+        each.role = "source" if each.role == "amount" and (read.verb == "sum" or read.lemma == "use") else each.role
+    shares = _pair_shares(found) if read.verb in ("", "named") else []
+    settle(found, verb=read.verb, at=read.at, is_share=is_share, under=under)
+    settle_asides(found, under=under, verb=read.verb)
+    for each in found:
+        each.role = "" if each.place.kind == "column" and each.role == "target" else each.role
+    if read.verb == "moved" and under == "lines" and _is_on_received_form(found, read):
+        read.verb = "shown"
+        settle(found, verb=read.verb, at=read.at, is_share=False)
+    return found, shares
+
+
 def _is_sum(clause: str, found: list[FoundPlace]) -> bool:
     """Decide whether a clause only adds the places that it names: the sum is the amount of the heading's line."""
     is_bare = all(each.role in ("source", "amount") for each in found)
-    return is_bare and not _is_elsewhere(clause)
+    return is_bare and "this line" not in clause and not _is_elsewhere(clause)
 
 
 def _is_elsewhere(clause: str) -> bool:
@@ -265,7 +240,11 @@ def _is_elsewhere(clause: str) -> bool:
 
 def _is_on_received_form(found: list[FoundPlace], read: Clause) -> bool:
     """Decide whether a passive names boxes of forms that others fill in: amounts are shown there, not moved."""
-    received = [each.place.kind == "box" and not "".join(each.place.forms).startswith("Schedule K-") for each in found]
+    is_sent = " to you " in read.text
+    received = [
+        each.place.kind == "box" and (is_sent or not "".join(each.place.forms).startswith("Schedule K-"))
+        for each in found
+    ]
     will = "will" in read.words.lemmas[: read.words.before(read.at)]
     return bool(received) and (any(received) if will else all(received))
 
@@ -277,18 +256,18 @@ def _is_forecast_of_boxes(read: Clause, sources: list[Place]) -> bool:
     return is_named and not read.words.tags.startswith(("s", "c")) and not _is_elsewhere(read.text)
 
 
-def _pair_shown(clause: str, found: list[FoundPlace], before: _Before, under: str, *, is_forecast: bool) -> list[Pair]:
+def _pair_shown(clause: str, found: list[FoundPlace], before: Before, under: str, *, is_forecast: bool) -> list[Pair]:
     """Return the pairs of `This amount should be shown in ...`: what was moved before, else the heading's amount."""
-    shown = [each.place for each in found if each.role == "source"]
+    shown = [each.place for each in found if each.role == "source" and not _PARTIAL.match(clause)]
     if targets := [each for each in before.moved_to if each.forms or under != "boxes"]:
         return [(source, target) for source in shown if source.forms for target in targets]
-    is_own = any(each.kind == "box" for each in shown) or "this line" in clause or is_forecast
-    if under != "lines" or not is_own or (before.last and before.last.forms and "this line" not in clause):
+    is_own = any(each.kind == "box" for each in shown) or _THIS_LINE.search(clause) or is_forecast
+    if under != "lines" or not is_own or (before.last and before.last.forms and not _THIS_LINE.search(clause)):
         return []
     return [(source, None) for source in shown]
 
 
-def _pair(read: Clause, group: list[FoundPlace], before: _Before, under: str, *, is_share: bool) -> list[Pair]:
+def _pair(read: Clause, group: list[FoundPlace], before: Before, under: str, *, is_share: bool) -> list[Pair]:
     """Return the pairs of ends of one amount that a clause moves."""
     clause, verb, at = read.text, read.verb, read.at
     sources: list[Place | None] = [each.place for each in group if each.role == "source"]
@@ -307,20 +286,25 @@ def _pair(read: Clause, group: list[FoundPlace], before: _Before, under: str, *,
     if targets and not sources:
         if is_share:
             is_kept = (before.is_denied or before.was_denied) and not before.targets
-            return [] if is_kept else [(_find_whole(before), each.place) for each in targets]
+            return [] if is_kept else [(find_whole(before), each.place) for each in targets]
         means = find_object(read, targets[0].start)
         if means == "elided":
             is_followed = _NEXT_OBJECT.match(clause[clause.index("⟩", targets[-1].start) + 1 :])
             moved: list[Place | None] = [*before.sources] or ([None] if under == "boxes" else [])
             return [] if is_followed else [(source, each.place) for source in moved for each in targets]
         is_one = not before.is_conditional and any(len(each.place.keys) < 2 for each in targets)
+        if means == "these":
+            means = "amount" if under == "boxes" else ""
         if not means and under == "lines" and is_one and moves_topic(read, targets[0].start, before.topic):
             means = "first" if before.is_denied or before.was_denied else "here"
-        sources = _find_origins(means, before, under) if targets[0] is group[0] else []
+        sources = find_origins(means, before, under) if targets[0] is group[0] else []
         copies = _pair_copies(targets) if means else []
         if copies and all(each is not None and each.forms[:1] in ((), targets[0].place.forms[:1]) for each in sources):
             return [*((source, targets[0].place) for source in sources), *copies]
-    return [(source, target.place) for source in sources for target in targets]
+    pairs: list[Pair] = [(source, target.place) for source in sources for target in targets]
+    if under == "lines" and pairs and group[0].role == "source" and read.names_here_before(targets[0].start):
+        pairs = [*((source, None) for source in sources if source and source.forms), *pairs]
+    return pairs
 
 
 def _pair_copies(targets: list[FoundPlace]) -> list[Pair]:
@@ -343,35 +327,6 @@ def _pair_shares(found: list[FoundPlace]) -> list[Pair]:
         and share.role in _SHARED
         and share.place.kind == "box"
         and min(len(total.place.keys), len(share.place.keys)) == 1
-        and _WHOLE.match("".join(total.place.forms))
+        and WHOLE.match("".join(total.place.forms))
         and "".join(share.place.forms).startswith(_PARTNER)
     ]
-
-
-def _find_origins(means: str, before: _Before, under: str) -> list[Place | None]:
-    """Return where an amount without a source comes from: None is the line or box of the heading."""
-    if means == "here":
-        return [None] if under == "lines" else []
-    if under == "lines" and before.is_topic and means and not before.sources:
-        return [None]
-    if not means or before.is_computed or before.is_figured:
-        return []
-    is_own = under == "boxes" or (
-        not before.was_denied
-        and under == "lines"
-        and (means == "own" or (means == "first" and (before.is_first or before.is_own)))
-    )
-    here: list[Place | None] = [*(before.sources or before.targets)]
-    if means == "own" and under == "lines":
-        here = here or [*before.named]
-    if means == "this":
-        here = here or [*before.named]
-        is_own = is_own or (under == "lines" and not before.was_denied)
-    return here or ([None] if is_own else [*before.named])
-
-
-def _find_whole(before: _Before) -> Place | None:
-    """Return the line of Schedule K, named before, whose amount partners share; None is the line of the heading."""
-    origin = before.targets[-1] if before.targets else before.last
-    is_line = origin is not None and len(origin.keys) == 1 and _WHOLE.match("".join(origin.forms)) is not None
-    return origin if is_line else None

@@ -189,7 +189,7 @@ class Lines:
         own = _PARENT.search(about.form)
         parent = own[1] if own else about.form
         of_parent = f"{words} (Form {parent})"
-        if of_parent in names or re.match(load_flows().returns, parent):
+        if of_parent in (about.form, *names) or re.match(load_flows().returns, parent):
             return of_parent
         return about.schedules.get(words) or (names[0] if len(names) == 1 else words)
 

@@ -31,6 +31,19 @@ _MARKER = 4
 """Most characters of the marker of an item, which may look like a sentence of its own: `12.`"""
 
 
+def introduces_list(text: str) -> bool:
+    """Decide whether a passage introduces a list.
+
+    Args:
+        text: The passage.
+
+    Returns:
+        False for a passage that, between two items, belongs to the item before it.
+    """
+    last = text[find_sentences(text)[-1][0] :]
+    return last.endswith(":") or _FOLLOWING.search(last) is not None or _announces_list(last)
+
+
 def introduces_sources(text: str) -> bool:
     """Decide whether a passage introduces a list of places whose amounts go to the line of its heading.
 

@@ -10,9 +10,16 @@ from typing import Any
 
 import polars as pl
 
-from taxkg_assets.graph.flow_clauses import WITHIN, Said, read_clauses
+from taxkg_assets.graph.flow_clauses import WITHIN, read_clauses
+from taxkg_assets.graph.flow_context import Said
 from taxkg_assets.graph.flow_ends import About, End, Lines, year_of
-from taxkg_assets.graph.flow_lists import find_listed_form, introduces_sources, read_lead_in, read_source_item
+from taxkg_assets.graph.flow_lists import (
+    find_listed_form,
+    introduces_list,
+    introduces_sources,
+    read_lead_in,
+    read_source_item,
+)
 from taxkg_assets.graph.flow_rows import list_rows, names_other
 from taxkg_assets.graph.flow_statements import (
     FlowStatement,
@@ -34,6 +41,8 @@ _BOOK_FORM = re.compile(r"(?:^|\b(?:on|for) )Form (\d{4}(?:-[A-Z]+)?)(?: or (?:F
 _RANGE = re.compile(r"^(?:lines|boxes)_(\w+)-(\w+)$")
 _FILERS = re.compile(r"^(?P<forms>Forms? .+?) filers\b")
 _LISTED = re.compile(r"^(?:[•▶]|\(?(?:\d{1,2}|[a-z])[.)])\s")
+_LEADERS = re.compile(r"(?:\. ?){5,}")
+"""Dots between the words of a worksheet's line and its amount."""
 _NAMED_FORM = re.compile(r"\bForms? ([A-Z\d][\w-]*\w)")
 
 
@@ -85,7 +94,7 @@ def read_passages(
             scope=scopes.get(row["anchor_id"], ""),
             schedules=schedules.get(row["document_id"], {}),
         )
-        if row["perspective"] == "face":
+        if row["perspective"] == "face" or _LEADERS.search(row["text"]):
             own = None
         if own is not None and under == "boxes":
             own = replace(own, code=read_code(row["text"]))
@@ -169,7 +178,7 @@ def _read_passage(row: Row, before: _Before, *, under: str, topic: str) -> list[
         before.said = Said()
     clauses = read_clauses(row["text"], under=under, said=before.said, topic=topic)
     statements += [each for each in clauses if _ends_in(row["text"], each) not in known]
-    if not is_listed:
+    if not is_listed and (not is_same or introduces_list(row["text"])):
         before.has_sources = under == "lines" and introduces_sources(row["text"])
         before.listed_form = find_listed_form(row["text"]) if before.has_sources else ()
     elif is_same and before.has_sources and under == "lines":

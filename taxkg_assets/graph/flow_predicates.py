@@ -13,8 +13,8 @@ from taxkg_assets.rules.models.flows import load_flows
 # third person (Z); adverbs, subjects and modals before it belong to it.
 _PREDICATE = re.compile(r"[VCO]|M|Z")
 _LEAD = re.compile(r"[ymAqtbIx#]*$")
-_MAIN = re.compile(r",(?=A*(?:TN?|I|D[nN]{1,3})[mA]*b)")
-"""Before a main clause with `is` after a condition."""
+_MAIN = re.compile(r",(?=A*(?:TN?|I|D[nN]{1,3}(?:[uo]D*P)?)[mA]*[bM])")
+"""Before a main clause with `is` or `goes` after a condition."""
 _TRAILING = re.compile(r"(?:(?<=[\w~)#])|(?<=[\w~)#],))s(?=[^,;()]*[VCOMZb])(?![^(]*\))(?![^,;P]*,[to]?D*P)")
 _ASIDE_CONDITION = re.compile(r",cs[^,;P]*,(?=[to]?D*P)")
 """`, or if you moored it, Form 2889, line 4`: the place continues the one before the condition."""
@@ -31,6 +31,10 @@ _ANAPHOR = re.compile(r"^[A,~]*(?:I|T[nN]{0,2}|D[nN]?N(?:(?:W|M)?(?:[oui][hTDn]{
 # Between a verb and a target: the object, and the preposition with `the total on`.
 _TO = re.compile(r"^(?P<object>.*?)(?P<to>[A,c]*[to][DT#]*(?:D?Nu?o?[ouW]*D*)?)$")
 _ASIDE = re.compile(r",s?[AD]?n?,|,s?[AD]?n?$|[A~]|,$|c\(?N\)?")
+_SAME = ("equal", "match", "agree")
+"""Verbs that compare amounts and move none."""
+_SUBJECT_ASIDE = re.compile(r",s[AD]?n?,")
+"""`This amount, if any, is reported on`."""
 _ANAPHORIC = re.compile(r"[TD][nN#]{0,3}?N|T[nN]{1,3}|DnN?|D[nN]{1,2}[Ww]?|[TD]N(?:u[TDn]+N?|[Ww])")
 
 
@@ -56,6 +60,28 @@ class Clause:
         """Whether it says where the amount that the text is about will, or should, appear: `will be reported on`."""
         modals = {"will", "should", "may"} & set(self.words.lemmas[: self.words.before(self.at)])
         return self.verb in ("moved", "shown") and bool(modals)
+
+    @property
+    def lemma(self) -> str:
+        """Base form of the verb; that of the last word where the clause has none."""
+        return self.words.lemmas[self.words.before(self.at) - 1] if self.words.lemmas else ""
+
+    @property
+    def is_here(self) -> bool:
+        """Whether it puts its amount on the line of the heading: `Enter the total here`, `Enter it on this line`."""
+        after = self.words.between(self.at, len(self.text))
+        return "h" in after.tags or ("this", "line") in pairwise(after.lemmas)
+
+    def names_here_before(self, target: int) -> bool:
+        """Decide whether it names the line of the heading right before a target.
+
+        Args:
+            target: Where the place begins.
+
+        Returns:
+            True for `here and on` a place.
+        """
+        return re.search(r"h[,c]*A*[to][DT]*$", _mark_here(self.words.between(self.at, target))) is not None
 
     def __post_init__(self) -> None:
         """Find the verb."""
@@ -134,7 +160,11 @@ def _find_verb(words: Words, end: int) -> tuple[str, int]:
             return "equal", words.ends[be.end() - 1]
         if "same" in lemmas and re.match(r"^DN(?:oTn)?m?b", tags):
             return "equal", words.ends[tags.index("b")]
-        return ("named", words.ends[tags.index("b")]) if re.search(r"b(?:D?n?NW?)?oD*P|^P,?bD", tags) else ("", end)
+        return (
+            ("named", words.ends[tags.index("b")])
+            if re.search(r"b(?:D?n?NW?)?oD*P|^(?:DN[uo]D*)?P,?bD", tags)
+            else ("", end)
+        )
     at = match.start()
     near = slice(max(0, at - 4), at)
     is_negated = "x" in tags[near] or any(lemma.endswith(("n't", "n’t")) for lemma in lemmas[near])
@@ -157,12 +187,15 @@ def _name_verb(tags: str, lemmas: tuple[str, ...], at: int) -> str:
             return "named"
         if lemma in ("total", "combine") or (lemma == "add" and not re.match(r"A*[IT]|.*t", tags[at + 1 :])):
             return "sum"
-        if lemma in ("use", "take") and re.search(r"[ti]", tags[at + 1 :]):
+        is_taken = lemma == "take" and re.match(r"A*[DTInN]+t[DT#]*P", tags[at + 1 :])
+        if lemma in ("use", "take") and re.search(r"[ti]", tags[at + 1 :]) and not is_taken:
             return ""
+        if lemma in load_flows().showing_verbs and re.search(r"[nN]A*m[mA]*$", tags[:at]):
+            return "shown"
         is_equal = lemma in load_flows().equality_verbs and re.match(
             r"^[A,]*(?:T[nN]{0,2}|TNoTn|DN|I)(?:oTn)?[mA]+$", tags[:at]
         )
-        return "equal" if is_equal else "move"
+        return "equal" if is_equal else "" if lemma in _SAME else "move"
     if tag == "Z":
         is_own = re.match(r"^[A,]*(?:T[nN]{0,2}|I)[A]*$", tags[:at]) is not None
         return "equal" if is_own and not is_shown else "named" if is_shown or lemma == "contains" else ""
@@ -178,21 +211,31 @@ def find_object(clause: Clause, target: int) -> str:
 
     Returns:
         `own`, `this` or `amount`: an amount named before, or that of the heading; `first`: that of the heading, at the
-        beginning of a text; `here`: what the line of the heading takes, too; `elided`; empty for another amount.
+        beginning of a text; `these`: that of a heading on a box; `here`: what the line of the heading takes, too;
+        `elided`; empty for another amount.
     """
     words = clause.words
     if clause.verb == "moved":
         at = words.before(clause.at) - 1
-        subject = re.sub(r"[mAxbq]*[MZ]?$", "", words.tags[: at + 1])
+        subject = _SUBJECT_ASIDE.sub("", re.sub(r"[mAxbq]*[MZ]?$", "", words.tags[: at + 1]))
         is_the = clause.words.lemmas[subject.find("D")] == "the" if "D" in subject else True
         if not subject.strip("cA"):
             return "elided"
         pattern = r"(?:n[:.])?(?:A,?)*(?:TN?|I|DNW?(?:h|[uo]Tn)?)"
-        if re.fullmatch(r"(?:A,?)*Tn{1,2}", subject) and "this" in words.lemmas[: len(subject)]:
-            return "this"
+        if re.fullmatch(r"(?:A,?)*Tn{1,2}", subject):
+            return "this" if "this" in words.lemmas[: len(subject)] else "these"
         return "own" if is_the and re.fullmatch(pattern, subject) else ""
     between = words.between(clause.at, target)
-    return _name_object(between.tags, between.lemmas)
+    return _name_object(_mark_here(between), between.lemmas)
+
+
+def _mark_here(words: Words) -> str:
+    """Return the letters of words with `on this line` as `here`."""
+    tags = words.tags
+    for at in range(len(tags) - 2):
+        if tags[at] == "o" and words.lemmas[at + 1 : at + 3] == ("this", "line"):
+            tags = f"{tags[:at]}AAh{tags[at + 3 :]}"
+    return tags
 
 
 def find_listed(clause: Clause, end: int) -> str:

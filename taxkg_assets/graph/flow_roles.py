@@ -34,6 +34,10 @@ _NEXT = re.compile(
 """Between an amount and where it goes: `Include the amount on Form 2040, line 3, in the total on line 8`."""
 _NEXT_AMOUNT = re.compile(r"\band (?:the|any|your)\b")
 """Between where one amount goes and the next: `the dues on line 4a and the tax from Form 2606, line 18, on 4b`."""
+_SUPPOSED = re.compile(r"\bwould (?:have )?\w+ed (?:on|in) (?:the |your )?$")
+"""Before a place of an amount that is only supposed: `the dues that you would have reported on`."""
+_PLUS = re.compile(r"^,? plus\b[^;]*\b(?:on|in) (?:the )?$")
+"""Between a source and one that is added to it: `the dues from A, plus the amount in B`."""
 _NEAR = 5
 """Most characters between a verb and its object: `must match the ⟨0⟩`."""
 _PARTNER = ("Schedule K-1",)
@@ -106,6 +110,10 @@ def _find_role(left: str, right: str, previous: FoundPlace | None, *, is_joined:
         is_aside = _INSIDE.search(left) and right.startswith((")", ", code", " (", ", column", " with code"))
         return "aside" if is_aside and (previous is None or left.strip() != "(") else ""
     if _SHOWS.match(right):
+        return "source"
+    if _SUPPOSED.search(left):
+        return ""
+    if previous is not None and previous.role == "source" and _PLUS.match(left):
         return "source"
     if right.startswith(", if any") and left.endswith((" the amount on ", " amount in ")):
         return "source"

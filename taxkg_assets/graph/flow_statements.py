@@ -213,9 +213,12 @@ def place_on_filed_form(target: Place, filed: tuple[tuple[str, ...], int]) -> Pl
         filed: Forms that `find_filed_forms` found in the sentence, and where its condition ends.
 
     Returns:
-        The target with its forms.
+        The target with its forms; a schedule without a form is of the one form that is filed.
     """
     forms, end = filed
+    is_schedule = len(target.forms) == len(forms) == 1 and target.forms[0].startswith("Schedule")
+    if is_schedule and "(" not in target.forms[0] and target.start >= end:
+        return replace(target, forms=(f"{target.forms[0]} (Form {forms[0]})",))
     is_open = bool(forms) and not target.forms and target.kind == "line" and target.start >= end
     return replace(target, forms=forms) if is_open else target
 

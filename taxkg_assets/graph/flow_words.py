@@ -17,6 +17,8 @@ from taxkg_assets.rules.models.flows import load_flows
 _WORD = re.compile(r"⟨\d+_*⟩|⟪_*⟫|(?:[A-Z]\.){2,}|[A-Za-z](?:[\w/-]|['’](?=\w))*|\d[\d,.]*\d|[^\s\w]|\w")
 _VOWELS = "aeiou"
 _PLURAL = re.compile(r"^[a-z]{3,}[^su]s$")
+_FILERS = re.compile(r"y[uG](?:D?F[,c]*)+$")
+"""Subject of a verb: `Filers of Form 2040 enter`, `Corporations filing Form 2120 enter`."""
 _NEGATED = re.compile(r"n['’]t$")
 
 
@@ -148,7 +150,7 @@ def _find_before(tags: list[str], at: int, skipped: str) -> int:
 def _is_predicate(tags: list[str], lemmas: list[str], at: int) -> bool:
     """Decide whether a verb in its base form is an order, or the predicate of a subject."""
     before = _find_before(tags, at, "Ax#~")
-    if before < 0 or tags[before] in ",;:.()cmy":
+    if before < 0 or tags[before] in ",;:.()cmy" or _FILERS.search("".join(tags[: before + 1])):
         return True
     if tags[before] == "t":
         return before > 0 and tags[before - 1] in "q"

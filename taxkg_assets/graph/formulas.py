@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
 
 import dataframely as dy
@@ -35,12 +35,15 @@ def build_formulas(
         One row per line that states arithmetic; what cannot be read is `unparsed`, with the reason.
     """
     spans = _find_spans(fields)
+    registered = _find_registered(lines)
     forms = lines["form"].unique().sort().to_list()
     rows = []
     for line in iter_records(lines.filter(pl.col("kind").is_in(("line", "step"))), LineRecord):
         statement = read_statement(line["label"])
         if statement is not None:
-            rows.append(_row_of(line, statement, spans=spans.get(line["document_id"], {}), forms=forms))
+            own = line["document_id"]
+            places = (spans.get(own, {}), registered[own])
+            rows.append(_row_of(line, statement, *places, forms=forms))
     _mark_cycles(rows)
     mark_totals(rows)
     frame = pl.DataFrame(rows, schema=schemas.dtypes(schemas.Formulas)).sort("document_id", "part", "key")
@@ -85,11 +88,22 @@ def _find_spans(fields: pl.DataFrame) -> dict[str, dict[tuple[str, str], list[Sp
     return found
 
 
-def _row_of(line: LineRecord, statement: Statement, *, spans: Spans, forms: Sequence[str]) -> FormulaRecord:
+def _find_registered(lines: pl.DataFrame) -> dict[str, set[Place]]:
+    """Collect part and key of the lines of each document, also of those without a field of their own."""
+    found: dict[str, set[Place]] = defaultdict(set)
+    own = lines.filter(pl.col("key").str.starts_with("line_")).select("document_id", "part", "key")
+    for document_id, part, key in own.iter_rows():
+        found[document_id].add((part, key.partition("_")[2]))
+    return found
+
+
+def _row_of(
+    line: LineRecord, statement: Statement, spans: Spans, registered: Collection[Place], *, forms: Sequence[str]
+) -> FormulaRecord:
     operands: list[Place] = []
     problem = statement.problem
     for operand in statement.operands:
-        places = _resolve(operand, line, spans=spans, forms=forms)
+        places = _resolve(operand, line, spans, registered, forms=forms)
         if not places:
             problem = f"line {operand.first}{f' through {operand.last}' if operand.last else ''} is not on the form"
         operands += places
@@ -116,8 +130,13 @@ def _row_of(line: LineRecord, statement: Statement, *, spans: Spans, forms: Sequ
     }
 
 
-def _resolve(operand: Operand, line: LineRecord, *, spans: Spans, forms: Sequence[str]) -> list[Place]:
-    """Give the lines that an operand names; of equal keys in several parts, those of the part named, else its own."""
+def _resolve(
+    operand: Operand, line: LineRecord, spans: Spans, registered: Collection[Place], *, forms: Sequence[str]
+) -> list[Place]:
+    """Give the lines that an operand names; of equal keys in several parts, those of the part named, else its own.
+
+    A line that is named alone may have no field of its own: its letters have them.
+    """
     if operand.form and (form := _name_form(operand.form, forms)) != line["form"]:
         return [("", f"line_{operand.first} ({form})")]
     parts = [operand.part] if operand.part else [line["part"], *sorted({part for part, _ in spans})]
@@ -128,6 +147,9 @@ def _resolve(operand: Operand, line: LineRecord, *, spans: Spans, forms: Sequenc
         keys = expand_range(operand.first, operand.last, {key: own for key, (_, own) in by_key.items()})
     else:
         keys = [operand.first] if operand.first in by_key else []
+        if not keys:
+            named = [part for part in parts if (part, operand.first) in registered]
+            return [(named[0], f"line_{operand.first}")] if named else []
     return [(by_key[key][0], f"line_{key}") for key in keys]
 
 

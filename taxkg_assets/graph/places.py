@@ -21,7 +21,8 @@ _ID = (
 _JOINED = rf"(?:(?:, | or |, or | and |, and |/)(?:Forms? )?{_ID}(?!,? lines? ))*(?:(?:,? or|,? and) (?:Form )?{_ID})?"
 _FORMS = rf"Forms?(?:\(s\))? {_ID}{_JOINED}"
 _SCHEDULE = (
-    r"Schedules? (?:[A-Z0-9]{1,2}|[A-Z]{3})(?:-[A-Z0-9]{1,2})?\b(?! (?:Tax )?Worksheet)(?: \(Forms? [^()]{3,60}\))?"
+    r"Schedules? (?:[A-Z0-9]{1,2}|[A-Z]{3}|\d{4})(?:-[A-Z0-9]{1,2})?\b"
+    r"(?! (?:Tax )?Worksheet)(?: \(Forms? [^()]{3,60}\))?"
 )
 _SMALL = r"of|for|and|the|to|in|on|or|a|an|under|with|from|by|etc\."
 # Title of a form between its number and a line: `Form 2849, Dues of Harbor Pilots, line 6`.
@@ -57,7 +58,9 @@ def _document(prefix: str) -> str:
 
 def _keys(prefix: str) -> str:
     ends = r"(?![\w%])(?! (?:through|to) \d)"
-    column = rf"(?:,? (?:(?({prefix}box)(?!)|in ))?column \((?P<{prefix}column>[a-z])\))?"
+    column = (
+        rf"(?:,? (?:(?({prefix}box)(?!)|in ))?column (?:\((?P<{prefix}column>[a-z])\)|(?P<{prefix}capital>[A-Z])\b))?"
+    )
     part = rf"(?:,? (?:of|in) Part (?P<{prefix}inner>[IVX]+))?"
     several = rf"codes {_CODES},?"
     code = rf"(?:,? (?:with |using )?\(?(?:code (?P<{prefix}code>[A-Z]{{1,2}})\b|{several})\)?)?"
@@ -226,7 +229,8 @@ def _read_places(text: str, pattern: re.Pattern[str], before: str) -> Iterator[P
         kind = "box" if prefix and groups[f"{prefix}kind"].lower().startswith("box") else "line"
         keys = tuple(_list_keys(groups[f"{prefix}keys"] if prefix else ""))
         part = next((named for name in _PART_NAMES if (named := groups.get(f"{prefix}{name}"))), "")
-        column = (groups[f"{prefix}column"] or groups["a_first"] or "") if prefix else ""
+        letter = groups[f"{prefix}capital"] if prefix else None
+        column = (groups[f"{prefix}column"] or groups["a_first"] or (letter or "").lower()) if prefix else ""
         code = (groups[f"{prefix}code"] or "") if prefix else ""
         year = groups.get(f"{prefix}year") if prefix else groups["l_year"] or groups["r_year"] or groups["n_year"]
         yield Place(forms, keys, kind, part, column, label.strip(), *match.span(), code, int(year) if year else None)
@@ -286,6 +290,6 @@ def name_forms(words: str) -> tuple[str, ...]:
     name = schedule[0].replace("Schedules ", "Schedule ", 1)
     outside = re.findall(_ID, words[: schedule.start()] + words[schedule.end() :])
     if "(" in name:
-        inside = {re.sub(r"\D+", "", form): form for form in reversed(re.findall(_ID, name))}
+        inside = {re.sub(r"\D+", "", form): form for form in reversed(re.findall(_ID, name.partition("(")[2]))}
         return tuple(f"{name.partition(' (')[0]} (Form {form})" for form in reversed(inside.values())) or (name,)
     return (f"{name} (Form {outside[0]})",) if outside else (name,)

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 import polars as pl
 import pytest
 
-from taxkg_assets.graph.flow_clauses import Said, read_clauses
-from taxkg_assets.graph.flow_lists import find_listed_form, introduces_sources, read_source_item
+from taxkg_assets.graph.flow_clauses import read_clauses
+from taxkg_assets.graph.flow_context import Said
+from taxkg_assets.graph.flow_lists import find_listed_form, introduces_list, introduces_sources, read_source_item
 from taxkg_assets.graph.flow_statements import read_heading, read_label
 from taxkg_assets.graph.places import FACE, Place, find_places
 from taxkg_assets.graph.schedule_scopes import find_line_keys
@@ -241,6 +242,30 @@ def test_a_label_takes_the_lines_of_other_forms_that_it_adds() -> None:
     read = read_label("Add Schedule 7, line 3, and line 12a and enter the total")
     assert [(each.relation, _name(each.source)) for each in read] == [("computed_from", "Schedule 7:3")]
     assert read_label("Add lines 51 and 52") == []
+
+
+def test_a_paragraph_between_items_introduces_no_other_list() -> None:
+    assert introduces_list("Also enter the following dues.")
+    assert introduces_list("Dues of these kinds are included in the total on line 8:")
+    assert not introduces_list("You may owe pilot tax. See the instructions for Schedule 7, line 8.")
+
+
+def test_a_box_whose_amount_is_moved_elsewhere_does_not_go_to_the_line_of_its_heading() -> None:
+    text = "Your exempt dues should be shown in box 8 of Form 2099."
+    assert [each.target for each in read_clauses(text, under="lines")] == [None]
+    (read,) = read_clauses(f"{text} Enter the total on line 2a of your Form 2040.", under="lines")
+    assert read.source is not None
+    assert read.target is not None
+    assert (read.source.keys, read.target.keys) == (("8",), ("2a",))
+
+
+def test_text_that_is_entered_is_no_amount_of_the_next_clause() -> None:
+    assert not read_clauses("Enter “RIC” on line 16a and report the total on line 16b.", under="lines")
+
+
+def test_a_part_goes_to_none_of_the_places_before_it() -> None:
+    text = "If line 16 is a loss, enter here and on Form 2040, line 13, or Form 2041, line 14, the smaller of:"
+    assert not read_clauses(text, under="")
 
 
 def test_items_of_a_list_come_to_the_line_that_introduces_it() -> None:

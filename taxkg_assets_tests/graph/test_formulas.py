@@ -12,7 +12,7 @@ import pytest
 
 from taxkg_assets.graph.arithmetic.keys import expand_range
 from taxkg_assets.graph.arithmetic.statement import Operand, read_statement
-from taxkg_assets.graph.formulas import _mark_cycles, find_formula_faults
+from taxkg_assets.graph.formulas import _mark_cycles, _resolve, find_formula_faults
 from taxkg_assets.graph.totals import mark_totals
 from taxkg_assets.schemas.values import BOUNDS, OPERATIONS
 from tools.rule_switch import every_rule
@@ -134,6 +134,14 @@ def _formula(part: str, key: str, operation: str, *of: tuple[str, str]) -> dict[
         "condition": "",
     }
     return {**names, "operands": [key for _, key in of], "operand_parts": [part for part, _ in of]}
+
+
+def test_a_line_that_is_named_alone_needs_no_field_of_its_own() -> None:
+    line: Any = {"part": "", "form": "2040"}
+    spans = {("", "11"): [(0.0, 9.0)], ("", "12b"): [(0.0, 9.0)]}
+    registered = {("", "11"), ("", "12"), ("", "12b")}
+    assert _resolve(Operand("12"), line, spans, registered, forms=[]) == [("", "line_12")]
+    assert _resolve(Operand("13"), line, spans, registered, forms=[]) == []
 
 
 def test_lines_computed_from_themselves_are_unparsed() -> None:

@@ -1,0 +1,135 @@
+"""What the clauses before a clause named, and where an amount that it names by a pronoun comes from."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+
+from taxkg_assets.graph.places import Place
+
+WHOLE = re.compile(r"Schedule K(?: |$)")
+"""Name of the schedule whose amounts partners or shareholders share."""
+
+
+@dataclass(slots=True)
+class Before:
+    """What earlier clauses of a sentence named, and what the sentences before it did.
+
+    Attributes:
+        sources: Places whose amounts the sentence named.
+        targets: Places that it moved an amount to.
+        fronted: Place that begins it: `On line 5b, include ...`.
+        is_computed: Whether its amount is the result of arithmetic.
+        named: Places that show the amount that the sentence before it is about.
+        moved_to: Places that the sentence before it moved an amount to.
+        last: Last place of the sentence before it.
+        is_first: Whether it is the first one of its passage.
+        is_own: Whether it, or the one before it, moved the amount of the heading.
+        is_topic: Whether it says what the amount of the heading is: `This is your deduction.`
+        is_denied: Whether it says where an amount does not go.
+        was_denied: Whether the sentence before it does: what goes elsewhere then is not the amount of the heading.
+        topic: Content words of the heading and of its line's label; None where they have none.
+        is_conditional: Whether it is about a case only: `If ..., include`.
+        is_figured: Whether the passage names the form that figures an amount other than that of its box.
+        is_here: Whether it put an amount on the line of the heading: `Enter the amount from line 9 here.`
+    """
+
+    sources: list[Place] = field(default_factory=list)
+    targets: list[Place] = field(default_factory=list)
+    fronted: Place | None = None
+    is_computed: bool = False
+    shown: list[Place] = field(default_factory=list)
+    named: list[Place] = field(default_factory=list)
+    moved_to: list[Place] = field(default_factory=list)
+    last: Place | None = None
+    is_first: bool = True
+    is_own: bool = False
+    is_topic: bool = False
+    is_denied: bool = False
+    was_denied: bool = False
+    topic: frozenset[str] | None = frozenset()
+    is_conditional: bool = False
+    is_figured: bool = False
+    is_here: bool = False
+
+    def begin(self, *, is_first: bool) -> Before:
+        """Find what the next sentence knows.
+
+        Args:
+            is_first: Whether it is the first one of its passage.
+
+        Returns:
+            What this one named and did; a sentence without places changes nothing.
+        """
+        if not (self.sources or self.targets or self.shown or self.is_computed):
+            return replace(
+                self, fronted=None, is_first=is_first, is_here=False, is_denied=False, was_denied=self.is_denied
+            )
+        is_named = bool(self.shown) and not self.is_computed
+        shown = [*([] if self.targets else self.named), *self.shown] if is_named else []
+        return Before(
+            named=shown,
+            moved_to=self.targets,
+            last=self.last,
+            is_first=is_first,
+            is_own=self.is_own,
+            is_figured=self.is_figured,
+            was_denied=self.is_denied,
+            topic=self.topic,
+        )
+
+
+@dataclass(slots=True)
+class Said:
+    """Places that the passages so far, under one heading, name as showing an amount."""
+
+    named: list[Place] = field(default_factory=list)
+
+
+def find_origins(means: str, before: Before, under: str) -> list[Place | None]:
+    """Find where an amount that a clause names by a pronoun, or not at all, comes from.
+
+    Args:
+        means: What its words mean, from `find_object`.
+        before: What the clauses before it named.
+        under: What the heading explains.
+
+    Returns:
+        Its places; None is the line or box of the heading.
+    """
+    if means == "here":
+        return [None] if under == "lines" else []
+    if under == "lines" and means and (before.is_here or (before.is_topic and not before.sources)):
+        return [None]
+    if not means or before.is_computed or before.is_figured:
+        return []
+    is_own = under == "boxes" or (
+        not before.was_denied
+        and under == "lines"
+        and (
+            means == "own"
+            or (means == "first" and (before.is_first or before.is_own))
+            or (means == "amount" and before.is_own)
+        )
+    )
+    here: list[Place | None] = [*(before.sources or before.targets)]
+    if means == "own" and under == "lines":
+        here = here or [*before.named]
+    if means == "this":
+        here = here or [*before.named]
+        is_own = is_own or (under == "lines" and not before.was_denied)
+    return here or ([None] if is_own else [*before.named])
+
+
+def find_whole(before: Before) -> Place | None:
+    """Find the line of Schedule K, named before, whose amount partners share.
+
+    Args:
+        before: What the clauses before named.
+
+    Returns:
+        The line; None is the line of the heading.
+    """
+    origin = before.targets[-1] if before.targets else before.last
+    is_line = origin is not None and len(origin.keys) == 1 and WHOLE.match("".join(origin.forms)) is not None
+    return origin if is_line else None
