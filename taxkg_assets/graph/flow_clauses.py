@@ -31,7 +31,7 @@ _SUBJECT = re.compile(
     r"[^⟨⟩]*$"
 )
 """Condition on the amount of one place, which a later clause may move."""
-_TEXT_ENTRY = re.compile(r"^ “[^”]*” [^⟨⟩]*$")
+_TEXT_ENTRY = re.compile(r"^ “[^”]*” (?![^⟨⟩]*\b(?:amounts?|totals?|results?|gains?|loss(?:es)?|sums?)\b)[^⟨⟩]*$")
 """Between a verb and the place where words, and no amount, are entered."""
 _ALTERNATIVE = re.compile(r"(?i)\b(?:otherwise|instead|if not),? $")
 """Before a clause on where the same amount goes in another case."""

@@ -20,6 +20,7 @@ class Before:
         targets: Places that it moved an amount to.
         fronted: Place that begins it: `On line 5b, include ...`.
         is_computed: Whether its amount is the result of arithmetic.
+        shown: Places whose amounts the passage names without moving them.
         named: Places that show the amount that the sentence before it is about.
         moved_to: Places that the sentence before it moved an amount to.
         last: Last place of the sentence before it.

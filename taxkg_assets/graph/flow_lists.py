@@ -40,7 +40,8 @@ def introduces_list(text: str) -> bool:
     Returns:
         False for a passage that, between two items, belongs to the item before it.
     """
-    last = text[find_sentences(text)[-1][0] :]
+    sentences = find_sentences(text)
+    last = text[sentences[-1][0] :] if sentences else ""
     return last.endswith(":") or _FOLLOWING.search(last) is not None or _announces_list(last)
 
 

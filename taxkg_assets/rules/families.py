@@ -18,8 +18,10 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from taxkg_assets.rules.anchored_search import Search
 from taxkg_assets.rules.loader import RULE_KEYS, Rule, RuleFileError, is_rule_list, load_family, read_rules
 
-_NEVER = r"(?!)"
-"""Pattern of a rule that is off."""
+_NEVER = r"[^\s\S]"
+"""Pattern of a rule that is off, for the engines of Python and of polars."""
+_NEEDED = frozenset({"id", "pattern", "examples", "source"})
+"""Keys of every rule."""
 _Rule = TypeVar("_Rule", bound=Rule, covariant=True)
 
 
@@ -147,8 +149,8 @@ def load_model(name: str, model: type[_Family]) -> _Family:
         The validated content; callers keep it.
 
     Raises:
-        RuleFileError: A key, a list or a declared rule is missing, unknown or of another type; the message names file
-            and key.
+        RuleFileError: A value has another type, or a value, a list, a declared rule or a key of a rule is missing or
+            unknown, or an id is twice in a list; the message names file and place.
     """
     content = {
         group: _name_list(name, group, value, model) if is_rule_list(value) else value
@@ -178,12 +180,14 @@ def _name_list(name: str, group: str, rows: Sequence[Mapping[str, Any]], model: 
 
 def _check_keys(name: str, group: str, rows: Sequence[Mapping[str, Any]], rule_type: type[Rule]) -> None:
     """Refuse a rule with a key that its class lacks, or without one that the class requires."""
+    ids = [row.get("id") for row in rows]
+    if twice := next((each for each in ids if ids.count(each) > 1), None):
+        raise RuleFileError(f"rules/{name}.yaml: {group}.{twice}: two rules have this id. Rename one.")
     own = {key for kind in rule_type.__mro__[: rule_type.__mro__.index(Rule)] for key in get_annotations(kind)}
-    required = {key for key in own if not hasattr(rule_type, key)}
+    required = {key for key in own if not hasattr(rule_type, key)} | _NEEDED
     for row in rows:
-        extra = row.keys() - RULE_KEYS
-        if wrong := (extra - own) | (required - extra):
-            place = f"{group}.{row['id']}.{min(wrong)}"
+        if wrong := (row.keys() - RULE_KEYS - own) | (required - row.keys()):
+            place = f"{group}.{row.get('id', '')}.{min(wrong)}"
             message = "the key is missing" if min(wrong) in required else f"{rule_type.__name__} has no such key"
             raise RuleFileError(f"rules/{name}.yaml: {place}: {message}. Correct the file.")
 

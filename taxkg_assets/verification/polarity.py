@@ -154,7 +154,7 @@ def score_agreement(one: Wording, other: Wording, *, weights: Mapping[str, float
 
 
 def _forbids_too(one: Wording, other: Wording) -> bool:
-    """Return whether each of two texts denies once, one of them by a verb such as `bars`, and the same thing."""
+    """Return whether each of two texts denies once, one of them by a verb such as `bars`, in mostly the same words."""
     mine, theirs = ([own for own in text.clauses if own.is_negative] for text in (one, other))
     if len(mine) != 1 or len(theirs) != 1 or (mine[0].heads and theirs[0].heads):
         return False

@@ -263,6 +263,17 @@ def test_text_that_is_entered_is_no_amount_of_the_next_clause() -> None:
     assert not read_clauses("Enter “RIC” on line 16a and report the total on line 16b.", under="lines")
 
 
+def test_an_amount_next_to_text_that_is_entered_moves() -> None:
+    (read,) = read_clauses("Enter “RIC” and the amount from line 9 on Form 2040, line 7.", under="lines")
+    assert read.source is not None
+    assert read.target is not None
+    assert (read.source.keys, read.target.keys) == (("9",), ("7",))
+
+
+def test_no_text_introduces_no_list() -> None:
+    assert not introduces_list("")
+
+
 def test_a_part_goes_to_none_of_the_places_before_it() -> None:
     text = "If line 16 is a loss, enter here and on Form 2040, line 13, or Form 2041, line 14, the smaller of:"
     assert not read_clauses(text, under="")

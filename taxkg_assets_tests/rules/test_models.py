@@ -6,6 +6,7 @@ import importlib
 import pkgutil
 from typing import Any, get_type_hints
 
+import polars as pl
 import pytest
 from pydantic import TypeAdapter
 
@@ -87,6 +88,7 @@ def test_a_rule_that_is_off_matches_nothing(monkeypatch: pytest.MonkeyPatch) -> 
     colors = _load_boats(monkeypatch).colors
     assert [rule.id for rule in colors] == ["red"]
     assert colors.not_.pattern.search("a boat") is None
+    assert not pl.Series(["a boat", ""]).str.contains(colors.not_.source_pattern).any()
     assert not colors.not_.is_enabled
 
 
@@ -97,10 +99,24 @@ def test_a_rule_that_is_off_matches_nothing(monkeypatch: pytest.MonkeyPatch) -> 
         ({"colors": [*COLORS, {"id": "green", **ROW}]}, r"colors\.green: only the file or only Colors"),
         ({"sails": [{"id": "jib", **ROW}]}, r"sails\.jib\.mast: the key is missing"),
         ({"sails": [{**SAILS[0], "masts": 2}]}, r"sails\.jib\.masts: Sail has no such key"),
+        ({"sails": [SAILS[0], SAILS[0]]}, r"sails\.jib: two rules have this id"),
+        (
+            {"sails": [{key: SAILS[0][key] for key in ("id", "mast", "pattern", "source")}]},
+            r"sails\.jib\.examples: the",
+        ),
         ({"sails": "none"}, r"sails: Input should be an instance of RuleList"),
         ({"oars": SAILS}, r"oars: Extra inputs are not permitted"),
     ],
-    ids=["no such rule", "an undeclared rule", "no such key", "an unknown key", "no list", "an unknown list"],
+    ids=[
+        "no such rule",
+        "an undeclared rule",
+        "no such key",
+        "an unknown key",
+        "an id twice",
+        "no examples",
+        "no list",
+        "an unknown list",
+    ],
 )
 def test_a_mistake_in_a_list_of_rules_is_named(
     lists: dict[str, Any], place: str, monkeypatch: pytest.MonkeyPatch

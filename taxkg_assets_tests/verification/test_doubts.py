@@ -204,6 +204,11 @@ GONE = "Form 9998 is no longer available to file for harbor years beginning afte
             FREE_OF_TAX,
         ),
         (
+            "Under Form 9999, nontaxable harbor income includes mooring grants that lower the cost of a pier.",
+            "The 2031 Form 9999 instructions tax mooring grants that lower the cost of a pier.",
+            FREE_OF_TAX.replace("nontaxable", "non-taxable"),
+        ),
+        (
             "The 2031 Form 9999 instructions announce that Form 9998 can no longer be filed after harbor year 2031.",
             "The 2031 Form 9999 instructions announce that Form 9998 can be filed after harbor year 2031.",
             GONE,

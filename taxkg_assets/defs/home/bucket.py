@@ -13,9 +13,11 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from functools import lru_cache
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from taxkg_assets.defs.home.lease import Lease
@@ -61,8 +63,11 @@ class S3Storage:
         Raises:
             StorageError: No credentials are set.
         """
-        session = _open_session(_find_aws_settings())
-        found = session.get_credentials()
+        with _OPENING:
+            session = _open_session(_find_aws_settings())
+            found = session.get_credentials()
+            if found is None:
+                _open_session.cache_clear()
         if found is None:
             raise StorageError(
                 f"No keys for {self.uri}: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a profile."
@@ -242,7 +247,23 @@ class S3Storage:
         return f"{self.prefix}/{safe_name(name)}".lstrip("/")
 
     def _client(self) -> Any:
-        return _open_client(_find_aws_settings())
+        with _OPENING:
+            opened = _open_client(_find_aws_settings())
+            if opened.credentials is None:  # not kept: a role's keys may be a moment late
+                _open_client.cache_clear()
+                _open_session.cache_clear()
+        return opened.client
+
+
+_OPENING = Lock()
+
+
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    """A client with the keys that it found; None for none."""
+
+    client: Any
+    credentials: Any
 
 
 AwsSettings = tuple[tuple[str, str], ...]
@@ -268,10 +289,11 @@ def _open_session(_settings: AwsSettings) -> Any:
 
 
 @lru_cache(maxsize=2)
-def _open_client(settings: AwsSettings) -> Any:
+def _open_client(settings: AwsSettings) -> _Opened:
     """The client of these settings, for all threads."""
     from botocore.config import Config
 
     session = _open_session(settings)
-    retries = {"max_attempts": ATTEMPTS, "mode": "standard"}
-    return session.client("s3", region_name=session.region_name or DEFAULT_REGION, config=Config(retries=retries))
+    config = Config(retries={"max_attempts": ATTEMPTS, "mode": "standard"})
+    client = session.client("s3", region_name=session.region_name or DEFAULT_REGION, config=config)
+    return _Opened(client, session.get_credentials())

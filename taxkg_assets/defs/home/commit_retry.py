@@ -9,9 +9,10 @@ from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_rand
 def _may_succeed_later(failed: BaseException) -> bool:
     """Return whether a failed commit is worth another try.
 
-    The engine reports a bucket that did not answer as an `OSError` without a number; those of this machine have one.
+    The engine reports a bucket that did not answer as a plain `OSError` without a number. Errors of this machine have a
+    number, or a type of their own such as `FileNotFoundError`.
     """
-    return isinstance(failed, CommitFailedError) or (isinstance(failed, OSError) and failed.errno is None)
+    return isinstance(failed, CommitFailedError) or (type(failed) is OSError and failed.errno is None)
 
 
 COMMIT_RETRY = Retrying(

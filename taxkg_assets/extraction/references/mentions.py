@@ -89,7 +89,7 @@ def find_mentions(text: str, *, headings: Headings, rule_words: int | None = Non
         for mentions in _read_rule(text, rule):
             # Between the items of a list there may be others: "line 1b (if Box A is checked), line 2".
             if not any(start < own.end and own.start < end for own in mentions for start, end in taken):
-                taken.append(mentions[0].group)
+                taken.extend((own.start, own.end) for own in mentions)
                 found.extend(mentions)
     for titled in _usable_rules(load_references().named_sections, text, rule_words=rule_words):
         found.extend(_read_titles(text, titled, taken=taken))

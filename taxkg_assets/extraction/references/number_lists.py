@@ -9,6 +9,7 @@ from taxkg_assets.extraction.references.subsections import complete_subsection, 
 from taxkg_assets.rules.models.references import load_references
 
 _LETTERED = re.compile(r"^(\d*)([a-zA-Z]?)$")
+_ROMAN = ("I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII")
 
 
 def complete_item(item: str, *, items: Sequence[tuple[str, int, int]], text: str) -> str:
@@ -42,9 +43,12 @@ def expand_range(first: str, last: str, *, between: str, at: tuple[int, int]) ->
     """
     words: str = load_references().range_words
     low, high = _LETTERED.match(first), _LETTERED.match(last)
+    is_roman = first in _ROMAN and last in _ROMAN
     is_range = re.search(rf"(?:^|\s){words}(?:\s|$)", re.sub(r"\([^()]*\)", "", between)) is not None
     if not is_range:
         return [(last, *at)]
+    if is_roman:
+        return [(name, *at) for name in _ROMAN[_ROMAN.index(first) + 1 : _ROMAN.index(last) + 1] or (last,)]
     if low is None or high is None:
         return [(name, *at) for name in expand_subsections(first, last)]
     if low[1] == high[1] and low[2] and high[2] and low[2] < high[2] and low[2].isupper() == high[2].isupper():

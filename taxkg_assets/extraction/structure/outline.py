@@ -166,9 +166,10 @@ class _Outline:
             self._stack = around
 
     def _find_begun(self, block: Block) -> int | None:
-        """Find the title of the table that continues under a title with "continued"; None for another heading."""
+        """Find the last title of the table that continues under a title with "continued"; None for another heading."""
         title = find_continued(block.text) if block.heads_table else ""
-        return next((ix for ix, one in enumerate(self.headings) if title and one.text == title), None)
+        last_first = range(len(self.headings) - 1, -1, -1)
+        return next((ix for ix in last_first if title and self.headings[ix].text == title), None)
 
     def turn_picture(self) -> None:
         """Enter pages that are pictures, or leave them: the headings around them stay open."""

@@ -53,7 +53,7 @@ class _Owners:
     # The heading that continues after a table with a title of its own.
     around_table: str | None = None
     heads_table: bool = False
-    # The first title of each table, which owns what later pages carry on.
+    # The last title of each wording above a table, which owns what later pages carry on.
     tables: dict[str, str] = field(default_factory=dict)
 
     def enter(self, block: Block) -> None:
@@ -73,7 +73,7 @@ class _Owners:
             if begun is not None:
                 self.current = begun
                 return
-            self.tables.setdefault(heading, anchor_id)
+            self.tables[heading] = anchor_id
         if load_section_grammar().continued.matches(heading) and self.current is not None and not block.is_run_in:
             return
         self.current = anchor_id

@@ -31,28 +31,22 @@ def carry_headers(tables: Iterable[FoundTable]) -> list[FoundTable]:
             is_own = table.title and not _repeats_headers(table.title, before.headers)
             table = replace(table, title=table.title if is_own else before.title)
         if before is not None and before.path and before.path == table.path and table.region.kind == "ruled":
-            table = _with_group(table, _find_last_group(before))
+            table = _with_last_group(table, before)
         carried.append(table)
     return carried
 
 
-def _find_last_group(table: FoundTable) -> str:
-    """Find the group that the last row of a table is in; empty for none, and for a row that is no code.
+def _with_last_group(table: FoundTable, before: FoundTable) -> FoundTable:
+    """Put the first rows of a continued table, up to its first group, into the one that is open on the page before.
 
-    A list of codes has all of them in groups; elsewhere a group may end where another name begins.
+    Only in a list of codes, which are equally long: elsewhere a group may end where another name begins.
     """
-    last = next((cell for cell in reversed(table.cells) if cell.col_ix == 0), None)
-    return last.row_path if last is not None and last.row_path != last.text and _is_code(last.text) else ""
-
-
-def _is_code(text: str) -> bool:
-    return text.isdigit()
-
-
-def _with_group(table: FoundTable, group: str) -> FoundTable:
-    """Put the first rows of a continued table, up to its first group, into the one that is open on the page before."""
+    last = next((cell for cell in reversed(before.cells) if cell.col_ix == 0), None)
     first_name = next((cell.text for cell in table.cells if cell.col_ix == 0), "")
-    if not group or not _is_code(first_name):
+    if last is None or not (last.text.isdigit() and first_name.isdigit() and len(last.text) == len(first_name)):
+        return table
+    group = last.row_path
+    if group in ("", last.text):
         return table
     grouped = {cell.row_ix for cell in table.cells if cell.col_ix == 0 and cell.row_path not in ("", cell.text)}
     first = min(grouped, default=len(table.cells))

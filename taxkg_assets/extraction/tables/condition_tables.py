@@ -17,7 +17,7 @@ from taxkg_assets.rules.models.tables import load_tables
 _EDGE_PT = 4.0
 # The next row follows within this number of type sizes.
 _NEXT_ROW_SIZES = 2.0
-_LEADERS = re.compile(r"^(?:\s*\.)+\s+|(?:\s*\.)+\s*$")
+_LEADERS = re.compile(r"^(?:\s*\.)+\s+|(?:\s*\.){2,}\s*$|(?:^|\s)\.$")
 
 
 def find_condition_tables(runs: Sequence[Run]) -> list[list[CellRow]]:
@@ -52,21 +52,28 @@ def _find_heads(line: Sequence[Run]) -> list[Run]:
 
 
 def _find_rows(heads: Sequence[Run], lines: Sequence[Sequence[Run]]) -> list[list[Run]]:
-    """Find the rows under heads: each begins below the first one and has an amount below the last one."""
+    """Find the rows under heads: each begins below the first one and has an amount below the last one.
+
+    A name of two lines has the amount on the second.
+    """
     left, last, above = heads[0].x0, heads[-1], heads[0].middle
     rows: list[list[Run]] = []
+    begun: list[Run] = []
     for line in lines:
         row = [run for run in line if left - _EDGE_PT <= run.x0 and run.x1 <= last.x1 + _EDGE_PT]
         if not row:
             # Right of the table, as a brace is.
             continue
-        has_amount = any(run.x1 > last.x0 and is_amount(run.text) for run in row)
-        if not has_amount or abs(row[0].x0 - left) > _EDGE_PT:
+        if abs(row[0].x0 - left) > _EDGE_PT or row[0].middle - above > _NEXT_ROW_SIZES * last.size_pt:
             break
-        if row[0].middle - above > _NEXT_ROW_SIZES * last.size_pt:
-            break
-        rows.append(row)
         above = row[0].middle
+        if any(run.x1 > last.x0 and is_amount(run.text) for run in row):
+            rows.append([*begun, *row])
+            begun = []
+        elif begun:
+            break
+        else:
+            begun = row
     return rows
 
 

@@ -12,7 +12,9 @@ from taxkg_assets.extraction.tables.headers import amount_frac, find_banners, is
 from taxkg_assets.rules.models.tables import load_tables
 
 # Signs that multiply or divide, set in a column of their own.
-_FACTOR_SIGNS = frozenset({"x", "X", "×", "÷"})
+_FACTOR_SIGNS = frozenset({"×", "÷"})
+_FACTOR_LETTERS = frozenset({"x", "X"})
+"""Signs between two amounts; elsewhere they are check marks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,9 +119,17 @@ def _is_single_row(grid: Grid, paths: Sequence[str], first: int, last: int) -> b
 
 def _is_formula(grid: Grid) -> bool:
     """Decide whether rows are those of formulas with fractions: their factors name nothing."""
-    signs = [any(join_text(cell) in _FACTOR_SIGNS for cell in row.cells.values()) for row in grid.rows]
+    signs = [_multiplies([join_text(row.cells[column]) for column in sorted(row.cells)]) for row in grid.rows]
     # Of each formula, a row of numerators and the sign is followed by one of denominators.
     return any(signs) and 3 * sum(signs) >= len(signs) and not all(signs)
+
+
+def _multiplies(texts: Sequence[str]) -> bool:
+    """Decide whether a row has the sign of a product or quotient: a letter is one between two amounts only."""
+    between = zip(texts, texts[1:], texts[2:], strict=False)
+    return not _FACTOR_SIGNS.isdisjoint(texts) or any(
+        sign in _FACTOR_LETTERS and is_amount(left) and is_amount(right) for left, sign, right in between
+    )
 
 
 def _is_shared(grid: Grid, column: int, last: int) -> bool:

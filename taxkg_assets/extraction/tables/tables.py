@@ -319,7 +319,9 @@ def _follows(above: Rectangle, below: Rectangle) -> bool:
 
 def _is_side_by_side(left: Rectangle, right: Rectangle) -> bool:
     """Decide whether two boxes of one height are set side by side, so that one caption covers both."""
-    return abs(left.y0 - right.y0) <= 4 and abs(left.y1 - right.y1) <= 4 and left.x1 < right.x0 + 4
+    gap = load_tables().regions.caption_gap_pt
+    is_level = abs(left.y0 - right.y0) <= 4 and abs(left.y1 - right.y1) <= 4
+    return is_level and -4 < right.x0 - left.x1 <= gap
 
 
 def _is_continued(run: Run) -> bool:

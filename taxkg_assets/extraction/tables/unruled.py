@@ -41,8 +41,9 @@ def find_open_boxes(
         Rectangles in points.
     """
     if page.widgets:
+        free = [run for run in runs if not any(box.holds(run) for box in taken)]
         return [
-            hull_of([run for row in rows for cell in row for run in cell.runs]) for rows in find_condition_tables(runs)
+            hull_of([run for row in rows for cell in row for run in cell.runs]) for rows in find_condition_tables(free)
         ]
     rows = [row for row in _find_leader_rows(leaders, runs) if not any(box.holds(row.amount) for box in taken)]
     chains: list[list[_LeaderRow]] = []

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from botocore.exceptions import NoCredentialsError
 from deltalake.exceptions import CommitFailedError
 
 from taxkg_assets.defs.home import lease
@@ -134,6 +135,31 @@ def test_one_build_at_a_time_and_a_dead_one_is_not_waited_for(
         with pytest.raises(HomeBusyError, match="nothing more was written"):
             Store(HOME).write("faces", faces("a", ["box_1"]), inputs="x")
     assert one.read(".lease") is not None  # somebody else's lease is left alone
+
+
+def test_keys_that_come_late_or_change_are_used(bucket: ObjectStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    storage = S3Storage(HOME, work=Path("work"))
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.delenv(name)
+    with pytest.raises(StorageError, match="No keys"):
+        storage.options()
+    with pytest.raises(NoCredentialsError):
+        storage.read("note")
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, KEYS[name])
+    storage.write("note", b"late")
+    assert storage.read("note") == b"late"
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "another")
+    assert storage.options()["aws_access_key_id"] == "another"
+
+
+def test_a_client_serves_until_its_settings_change(bucket: ObjectStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    storage = S3Storage(HOME, work=Path("work"))
+    first = storage._client()
+    assert storage._client() is first
+    monkeypatch.setenv("AWS_REGION", "eu-central-1")
+    assert storage._client() is not first
 
 
 def test_keys_are_nowhere_to_be_seen(bucket: ObjectStore, monkeypatch: pytest.MonkeyPatch) -> None:

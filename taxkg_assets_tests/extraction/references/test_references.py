@@ -43,6 +43,7 @@ def _targets(text: str, headings: tuple[str, ...] = ()) -> list[tuple[str, str]]
         ("Check boxes B through D.", ["box_B", "box_C", "box_D"]),
         ("Show it in boxes 1, 3 (up to the yearly base), and 5.", ["box_1", "box_3", "box_5"]),
         ("It is in box 1 or 3 days later.", ["box_1"]),
+        ("Show it in boxes A (also for guests), B, and C.", ["box_A", "box_B", "box_C"]),
     ],
 )
 def test_lists_and_ranges_give_one_target_each(text: str, targets: list[str]) -> None:
@@ -61,6 +62,8 @@ def test_lists_and_ranges_give_one_target_each(text: str, targets: list[str]) ->
             "Use line 4b (if Box D is checked), or line 6.",
             [("line", "line_4b"), ("box", "box_D"), ("line", "line_6")],
         ),
+        ("Add boxes 1a (see line 3) and 1b.", [("box", "box_1a"), ("line", "line_3"), ("box", "box_1b")]),
+        ("Complete Parts II through V.", [("section", f"Part {number}") for number in ("II", "III", "IV", "V")]),
         (
             "Fill in lines A and B, and line C if you sail.",
             [("line", "line_A"), ("line", "line_B"), ("line", "line_C")],

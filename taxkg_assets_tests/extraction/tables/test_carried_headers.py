@@ -46,6 +46,14 @@ def test_the_open_group_continues_over_the_page() -> None:
     assert [cell.row_path for cell in continued.cells] == paths
 
 
+def test_numbers_of_other_lengths_are_no_codes_of_the_open_group() -> None:
+    box, none = _BOX, ("", "")
+    first = (Cell(0, 0, "Birds > Gulls", "", "101", box), Cell(0, 1, "Birds > Gulls > 101", "", "Herring gull", box))
+    rest = (Cell(0, 0, "12", "", "12", box), Cell(0, 1, "12", "", "Common gull", box))
+    _, continued = carry_headers([_table(1, none, first), _table(2, none, rest)])
+    assert [cell.row_path for cell in continued.cells] == ["12", "12"]
+
+
 def test_a_second_column_that_ends_no_range_names_nothing() -> None:
     headers = ("Hive", "Wax", "Fee")
     rest = (Cell(1, 0, "A", "", "A", _BOX), Cell(1, 1, "A", "", "50", _BOX), Cell(1, 2, "A", "", "7.50", _BOX))

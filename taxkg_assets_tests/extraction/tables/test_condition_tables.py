@@ -34,6 +34,20 @@ def test_each_amount_is_below_its_head_without_the_dots_that_lead_to_it() -> Non
     ]
 
 
+def test_a_name_of_two_lines_has_its_amount_on_the_second() -> None:
+    wrapped = (
+        *_ROWS,
+        ((60.0, "with the crew of"),),
+        ((60.0, "another boat, Gull & Co."), (222.0, "90"), (332.0, "$ 7")),
+    )
+    (rows,) = find_condition_tables(_runs(wrapped, heads=_HEADS))
+    assert [(cell.number, cell.text) for cell in rows[-1]] == [
+        (0, "with the crew of another boat, Gull & Co."),
+        (1, "90"),
+        (2, "$ 7"),
+    ]
+
+
 @pytest.mark.parametrize(
     "heads",
     [

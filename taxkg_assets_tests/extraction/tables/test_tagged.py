@@ -148,10 +148,14 @@ def test_rows_of_blanks_head_nothing_and_blanks_at_the_end_are_rows() -> None:
         pdf.row((60, "Share of:"), (200, "Spring"), (320, "Autumn"), kind="TH", face="b")
         pdf.row((60, "Honey"), (200, "2.50"), (320, "3.50"))
         pdf.row((60, "Wax"), (200, "4.50"), (320, "5.50"))
+        pdf.row((60, "Sum of all hives"), face="b")
+        pdf.row((60, "Sum of the year"), face="b")
     cells = [cell for cells in pdf.extract().frames["tables"]["cells"].to_list() for cell in cells]
     found = {cell["text"]: (cell["row_path"], cell["col_path"]) for cell in cells}
     assert (found["3.50"], found["4.50"]) == (("Honey", "Autumn"), ("Wax", "Spring"))
     assert "Name of the hive: Number of the hive:" in found
+    assert not {"Sum of all hives", "Sum of the year"} & {path for path, _ in found.values()} - found.keys()
+    assert {"Sum of all hives", "Sum of the year"} <= found.keys()
 
 
 def test_heads_with_colons_that_name_no_blank_stay_headers() -> None:
@@ -173,6 +177,16 @@ def test_factors_of_a_formula_name_nothing() -> None:
         pdf.row((60, "$20,000"))
     cells = [cell for cells in pdf.extract().frames["tables"]["cells"].to_list() for cell in cells]
     assert all(cell["row_path"] in ("", cell["text"]) for cell in cells)
+
+
+def test_check_marks_are_no_factors() -> None:
+    pdf = TaggedPdf().put("H2", "Boats in the Harbor", face="b", size=14).put("P", *fill(3))
+    with pdf.tag("Table"):
+        pdf.row((60, "Barge"), (200, "X"), (320, "$4,000"))
+        pdf.row((60, "Yacht"), (200, "X"), (320, "$5,000"))
+        pdf.row((60, "Raft"), (320, "$6,000"))
+    cells = [cell for cells in pdf.extract().frames["tables"]["cells"].to_list() for cell in cells]
+    assert {cell["text"]: cell["row_path"] for cell in cells}["$5,000"] == "Yacht"
 
 
 def test_one_row_or_one_column_stays_text() -> None:
