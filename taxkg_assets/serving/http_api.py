@@ -85,7 +85,7 @@ class AskRequest(_Request):
     """A question to be answered from the corpus, or from a part of it."""
 
     question: Question
-    k: int = Field(default=5, ge=1, le=50, description="number of passages to hand over")
+    k: int = Field(default=5, ge=1, le=50, description="number of passages to return, besides those that are cited")
     form: Words | None = Field(default=None, max_length=100, description="only this form, e.g. 1099-DIV")
     year: int | None = Field(default=None, ge=1900, le=2200, description="only this tax year or revision year")
     document: Words | None = Field(default=None, max_length=200, description="only this document")

@@ -135,7 +135,7 @@ class Service:
 
         Args:
             question: The user's question.
-            k: Maximum number of results.
+            k: Maximum number of results, besides those that the answer cites.
             level: Size of a passage: auto, document, page, section or paragraph.
             filters: `form`, `year` and `document`, each None if it does not restrict the search.
         """

@@ -137,7 +137,7 @@ def _add_search_tools(server: MCPServer[Any], service: Service) -> None:
         Not for "what changed" (use `diff`) and not for one figure of a table (use `table`). `k` is the number of
         nearest passages that come with an abstention.
         """
-        found = service.ask(question, k=max(k, 5), form=form, year=year, document=document)
+        found = service.ask(question, k=k, form=form, year=year, document=document)
         return reply_answer(found, k=k)
 
     # arguments: each is a field of the tool that agents see, nearly all with a default

@@ -60,6 +60,16 @@ def test_the_evidence_marks_the_words_of_the_node(client: TestClient, service: S
     assert inside[2] < outside[2] - 20, "a yellow mark takes blue away"
 
 
+def test_an_answer_is_the_same_for_any_number_of_passages(client: TestClient) -> None:
+    asked = {"question": "What do boxes 2e and 2f of Form 1099-DIV show, and who reports them?"}
+    one, many = (client.post("/v1/ask", json={**asked, "k": k}).json() for k in (1, 20))
+    assert one["answer"] == many["answer"]
+    assert one["confidence"] == many["confidence"]
+    cited = [row["rank"] for row in many["results"] if row["rank"] == 1 or f"[{row['rank']}]" in many["answer"]]
+    assert [row["rank"] for row in one["results"]] == cited
+    assert len(cited) < len(many["results"])
+
+
 def test_queried_twice_is_answered_from_memory(client: TestClient, service: Service) -> None:
     first = client.post("/v1/ask", json={"question": TWO_BOXES}).json()
     hits = service.counts.hits

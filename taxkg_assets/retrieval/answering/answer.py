@@ -27,6 +27,7 @@ from taxkg_assets.retrieval.query.router import find_level, wants_summary
 from taxkg_assets.retrieval.ranking.rerank import score_overlap
 from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.retrieval.results import Flag, Ranking, Result
+from taxkg_assets.rules.models.answers import load_answers
 from taxkg_assets.rules.models.guardrail import load_guardrail
 from taxkg_assets.settings import Settings
 
@@ -80,7 +81,7 @@ def ask(
         searcher: Opened search.
         question: Words of the user.
         settings: Thresholds of the guardrail, and what a model is used for.
-        k: Largest number of results.
+        k: Largest number of results, besides those that the answer cites; the answer itself is the same for any number.
         form: Answer from documents of this form only.
         year: Answer from documents of this year only.
         document: Answer from this document only.
@@ -99,7 +100,9 @@ def ask(
     filters: dict[str, Any] = {"form": form, "year": year, "document": document}
     found = _find(searcher, question, k=k, level=level, filters=filters)
     request = _Request(question, corrections, is_worded=is_worded, is_placed=is_placed)
-    return _answer(searcher, request, found, settings=settings)
+    answer = _answer(searcher, request, found, settings=settings)
+    kept = [row for row in answer.results if row.rank <= k or _is_cited(row, answer.answer)]
+    return answer.model_copy(update={"results": kept})
 
 
 def ask_with_signals(searcher: Searcher, question: str, *, settings: Settings) -> tuple[Answer, str, dict[str, float]]:
@@ -189,14 +192,15 @@ def _find(searcher: Searcher, question: str, *, k: int, level: str, filters: Map
     box = find_named_box(searcher, question, ranking)
     if box is not None:  # its name finds its text better than a description
         ranking = searcher.rank(f"{question} {box.form} {box.name}", **filters)
-    results = searcher.assemble(ranking, k=k, level=level)
+    most = k if level == "document" else max(k, load_answers().passages)
+    results = searcher.assemble(ranking, k=most, level=level)
     graded = find_kind(searcher, question, ranking, results=results)
     changed, changes = answer_changes(searcher, question, ranking, document=document) if level == "auto" else ([], [])
     if changes:
         return _Found(ranking, changed, (guardrail.CHANGES, {}), level, changes=changes)
     wanted = find_level(ranking.route.intent) if level == "auto" else level
     if wanted != level:  # the guardrail is fitted for passages, whatever is returned
-        results = searcher.assemble(ranking, k=k, level=wanted)
+        results = searcher.assemble(ranking, k=k if wanted == "document" else most, level=wanted)
     if not results or wanted != "document":
         if wanted == "auto" and graded[0] in (guardrail.PASSAGES, guardrail.TABLE, guardrail.CELL):
             results = add_tables(searcher, question, ranking, results=results)
@@ -255,8 +259,11 @@ def find_cited_flags(text: str | None, results: Sequence[Result]) -> list[Flag]:
     Returns:
         Flags, each once.
     """
-    cited = [row for row in results if text is not None and f"[{row.rank}]" in text]
-    return list(dict.fromkeys(flag for row in cited for flag in row.quality))
+    return list(dict.fromkeys(flag for row in results if _is_cited(row, text) for flag in row.quality))
+
+
+def _is_cited(result: Result, text: str | None) -> bool:
+    return text is not None and f"[{result.rank}]" in text
 
 
 def _is_requested_document(searcher: Searcher, ranking: Ranking, result: Result) -> bool:
