@@ -61,8 +61,8 @@ def test_the_evidence_marks_the_words_of_the_node(client: TestClient, service: S
 
 
 def test_an_answer_is_the_same_for_any_number_of_passages(client: TestClient) -> None:
-    asked = {"question": "What do boxes 2e and 2f of Form 1099-DIV show, and who reports them?"}
-    one, many = (client.post("/v1/ask", json={**asked, "k": k}).json() for k in (1, 20))
+    body = {"question": "What do boxes 2e and 2f of Form 1099-DIV show, and who reports them?"}
+    one, many = (client.post("/v1/ask", json={**body, "k": k}).json() for k in (1, 20))
     assert one["answer"] == many["answer"]
     assert one["confidence"] == many["confidence"]
     cited = [row["rank"] for row in many["results"] if row["rank"] == 1 or f"[{row['rank']}]" in many["answer"]]
