@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from typing import Any
@@ -60,6 +60,16 @@ class Released:
             self._frames[name] = self.store.read(name, version=json.loads(self.row["table_versions"])[name])
         return self._frames[name]
 
+    def read_as_written(self, name: str, *, columns: Sequence[str] | None = None) -> pl.DataFrame:
+        """Return a table in the version of the release in no promised order, without its schema: the fastest way.
+
+        Args:
+            name: Name of the table, e.g. `sections`.
+            columns: Columns to read; all by default.
+        """
+        version = json.loads(self.row["table_versions"])[name]
+        return self.store.read_as_written(name, version=version, columns=columns)
+
     def holds(self, name: str) -> bool:
         """Return whether the release pins a table; those made by an older version pin fewer.
 
@@ -101,9 +111,8 @@ class Released:
     @cached_property
     def addresses(self) -> SectionAddresses:
         """Return official addresses of sections by anchor; a section without one has that of the section above it."""
-        version = json.loads(self.row["table_versions"])["anchors"]
         columns = ("anchor_id", "parent_anchor_id", "official_url")
-        return SectionAddresses(self.store.read_as_written("anchors", version=version, columns=columns))
+        return SectionAddresses(self.read_as_written("anchors", columns=columns))
 
     @cached_property
     def flags(self) -> dict[str, list[Flag]]:

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from taxkg_assets.bounding_box import BoundingBox
-from taxkg_assets.records import DocumentRecord, NodeRecord, TableRecord, iter_records
+from taxkg_assets.records import DocumentRecord, iter_records
 from taxkg_assets.retrieval.query.parsed_query import tidy_query
 from taxkg_assets.retrieval.query.router import build_catalog, find_route
 from taxkg_assets.retrieval.ranking.search import Searcher
@@ -48,7 +48,7 @@ class TableLookup:
 
     @cached_property
     def _documents(self) -> dict[str, DocumentRecord]:
-        documents = self.released.table("documents")
+        documents = self.released.read_as_written("documents").sort("document_id")
         return {row["document_id"]: row for row in iter_records(documents, DocumentRecord)}
 
     @cached_property
@@ -56,13 +56,17 @@ class TableLookup:
         return build_catalog(self._documents.values())
 
     @cached_property
-    def _tables(self) -> dict[str, TableRecord]:
-        return {row["table_id"]: row for row in iter_records(self.released.table("tables"), TableRecord)}
+    def _places(self) -> dict[str, tuple[str, int]]:
+        """Document and page of each table."""
+        tables = self.released.read_as_written("tables", columns=("table_id", "document_id", "page"))
+        return {table_id: (document_id, page) for table_id, document_id, page in tables.iter_rows()}
 
     @cached_property
-    def _nodes(self) -> dict[str, NodeRecord]:
-        nodes = self.released.table("nodes").filter(pl.col("level") == "table")
-        return {row["node_id"]: row for row in iter_records(nodes, NodeRecord)}
+    def _nodes(self) -> dict[str, tuple[str, str | None]]:
+        """Heading path and key of the node of each table."""
+        columns = ("node_id", "level", "heading_path", "anchor_key")
+        nodes = self.released.read_as_written("nodes", columns=columns).filter(pl.col("level") == "table")
+        return {node_id: (path, key) for node_id, _, path, key in nodes.iter_rows()}
 
     @cached_property
     def _catalogue(self) -> TableCatalogue:
@@ -78,28 +82,28 @@ class TableLookup:
         return TableCatalogue(tuple(e for e in self._catalogue.entries if e.row["document_id"] == document))
 
     def _row(self, match: CellMatch, *, rank: int) -> CellRow:
-        table = self._tables[match.table_id]
-        document = self._documents[table["document_id"]]
-        node = self._nodes.get(match.table_id)
+        document_id, page = self._places[match.table_id]
+        document = self._documents[document_id]
+        heading_path, anchor_key = self._nodes.get(match.table_id, (document["title"], None))
         facts = self._searcher.passages
         unit = find_unit(match, facts=facts)
-        bbox = BoundingBox.of_row(match.cell["bbox"], page=table["page"])
+        bbox = BoundingBox.of_row(match.cell["bbox"], page=page)
         return CellRow(
             rank=rank,
             score=match.score,
-            document=table["document_id"],
+            document=document_id,
             form=document["form"],
             revision=document["revision"],
             doc_type=document["doc_type"],
-            page=table["page"],
+            page=page,
             bboxes=[bbox],
-            heading_path=document["title"] if node is None else node["heading_path"],
-            anchor_key=None if node is None else node["anchor_key"],
+            heading_path=heading_path,
+            anchor_key=anchor_key,
             text=match.words,
             node_id=match.table_id,
             chunk_id="" if unit is None else str(facts.columns["chunk_id"][unit]),
             official_url=None if unit is None else self.released.addresses.get(facts.columns["anchor_id"][unit]),
-            quality=self.released.flags.get(table["document_id"], []),
+            quality=self.released.flags.get(document_id, []),
             via=CellExplanation(table=match.table_id, header_match=match.score),
             title=match.title,
             row=match.row_path,

@@ -65,8 +65,9 @@ def test_a_question_loads_no_engine(built_samples: Path, command: list[str]) -> 
     assert shown.strip()
 
 
-def test_a_question_without_filters_loads_no_schema(built_samples: Path) -> None:
-    loaded, _ = _loaded(["ask", "How are ordinary dividends reported?", "--home", str(built_samples)])
+@pytest.mark.parametrize("command", [["ask", "How are ordinary dividends reported?"], ["table", "What is the rate?"]])
+def test_a_question_without_filters_loads_no_schema(built_samples: Path, command: list[str]) -> None:
+    loaded, _ = _loaded([*command, "--home", str(built_samples)])
     assert loaded & SCHEMA_LIBRARIES == set()
 
 
