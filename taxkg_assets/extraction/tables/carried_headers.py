@@ -50,15 +50,16 @@ def _with_last_group(table: FoundTable, before: FoundTable) -> FoundTable:
         return table
     grouped = {cell.row_ix for cell in table.cells if cell.col_ix == 0 and cell.row_path not in ("", cell.text)}
     first = min(grouped, default=len(table.cells))
-    cells = tuple(
-        replace(cell, row_path=PATH_SEPARATOR.join(part for part in (group, cell.row_path) if part))
-        if cell.row_ix < first and cell.col_ix > 0
-        else replace(cell, row_path=group)
-        if cell.row_ix < first and cell.col_ix == 0
-        else cell
+    cells = [
+        cell if cell.row_ix >= first or cell.col_ix < 0 else replace(cell, row_path=_join_group(group, cell))
         for cell in table.cells
-    )
-    return replace(table, cells=cells)
+    ]
+    return replace(table, cells=tuple(cells))
+
+
+def _join_group(group: str, cell: Cell) -> str:
+    """Return the path of a row in a group; the cell that names the row has the group alone."""
+    return group if cell.col_ix == 0 or not cell.row_path else PATH_SEPARATOR.join((group, cell.row_path))
 
 
 def _repeats_headers(title: str, headers: Sequence[str]) -> bool:
