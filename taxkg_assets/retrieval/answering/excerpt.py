@@ -85,7 +85,8 @@ def excerpt_answer(searcher: Searcher, question: str, ranking: Ranking, *, resul
     first = list(dict.fromkeys(first))
     order = rank_statements(statements, worth, openings=first, wanted=ranking.query_term_idf)
     explained = {key for own in statements for key in own.opens if key.startswith("code_")}
-    drafts = choose_units(statements, worth, order=order, openings=first, codes=explained)
+    opened = find_openings(statements, ranking.route.codes or ranking.route.keys)
+    drafts = choose_units(statements, worth, order=order, openings=first, leading=opened, codes=explained)
     quoted = [(draft, results[draft.passage]) for draft in drafts]
     editions = name_editions(quoted, searcher.facts, is_compared=is_compared)
     units = [finish_unit(own, rank=row.rank, edition=name) for (own, row), name in zip(quoted, editions, strict=True)]
@@ -115,15 +116,19 @@ def choose_units(
     *,
     order: Sequence[int],
     openings: Sequence[int] = (),
+    leading: Sequence[int] = (),
     codes: Collection[str] = frozenset(),
 ) -> list[Draft]:
     """Choose the units of the best statements within the limits, passage by passage, the best passage first.
+
+    What explains the most specific key of the question leads: of "box 12, code W" the code, not the box.
 
     Args:
         statements: Statements of the passages.
         worth: Score of each likely statement by its place in the list.
         order: Places of statements, best first.
         openings: Places of statements that are included even where others repeat them.
+        leading: Places of statements that the answer opens with, if they are included.
         codes: Codes of the question that a statement explains; other codes are left out of lists. Empty for all.
 
     Returns:
@@ -139,9 +144,13 @@ def choose_units(
             continue
         drafts = merged
     best = {draft.passage: max(own.worth for own in drafts if own.passage == draft.passage) for draft in drafts}
-    return sorted(
-        drafts, key=lambda draft: (-best[draft.passage], draft.passage, min(draft.context.rows), min(draft.spots))
-    )
+    leads = [statements[place] for place in leading]
+
+    def find_place(draft: Draft) -> tuple[object, ...]:
+        is_leading = any(draft.contains(own) for own in leads)
+        return not is_leading, -best[draft.passage], draft.passage, min(draft.context.rows), min(draft.spots)
+
+    return sorted(drafts, key=find_place)
 
 
 def repeats(own: Draft, drafts: Sequence[Draft]) -> bool:

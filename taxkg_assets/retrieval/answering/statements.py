@@ -22,6 +22,7 @@ from taxkg_assets.rules.models.answers import load_answers
 
 _NO_LETTERS = re.compile(r"[\W\d_]+")
 _ENDS = (".", "?", "!", ":")
+_SCHEDULE = re.compile(r"\bSchedules? [\w, -]{1,20} \(Forms? [^()]*\)")
 _CLOSERS = ")”\"’' "
 
 
@@ -142,6 +143,8 @@ def read_row(
     facts, lines = context.facts, context.of_row[row]
     is_foreign = _is_foreign(row, facts, route=route, is_first=passage == 0 and row == hit, wanted=wanted)
     is_of_other_form = score_form(facts.forms[facts.form_number[row]], route) == OTHER_FORM
+    # Line 2b of another form is no line 2b of the form in the question, whatever else it says about that form.
+    same_keys = [key for key in route.keys if covers_key(facts.columns["anchor_key"][row], (key,))]
     is_of_other_key = _is_of_other_key(row, hit, facts, keys=route.keys)
     asks_for_code = any(key.startswith("code_") for key in route.keys)
     opened = _find_opened(row, facts, keys=route.keys)
@@ -167,7 +170,7 @@ def read_row(
             is_hit=row == hit,
             is_foreign=is_foreign
             or (asks_for_code and bool(codes) and not listed)
-            or (is_of_other_form and not names_form(text, route.forms))
+            or (is_of_other_form and not names_form(text, route.forms, keys=same_keys))
             or (is_of_other_key and not listed and not names_key(text, route.keys)),
             opens=listed or opened,
             is_pointer=load_answers().pointers.matches(text),
@@ -271,14 +274,28 @@ def _is_of_other_key(row: int, hit: int, facts: PassageFacts, *, keys: Sequence[
     return is_gathered or any(find_kind(key) == kind for key in keys)
 
 
-def names_form(text: str, forms: Sequence[str]) -> bool:
+def names_form(text: str, forms: Sequence[str], *, keys: Sequence[str] = ()) -> bool:
     """Return whether a text names a form of the question: instructions of one form say what to do with another's.
+
+    "Schedule 1 (Form 1040)" names the schedule, not the form that it is filed with.
 
     Args:
         text: Text of a statement.
         forms: Forms of the question.
+        keys: Boxes and lines, one of which must be named as one of that form; empty if the form is enough.
     """
-    return any(re.search(rf"(?<![\w-]){re.escape(form)}(?![\w-])", text) for form in forms)
+    bare = _SCHEDULE.sub(" ", text)
+    return any(_find_form(form, keys).search(text if form.startswith("Schedule") else bare) for form in forms)
+
+
+def _find_form(form: str, keys: Sequence[str]) -> re.Pattern[str]:
+    """Return the pattern of a form, with one of some keys before or after it: "line 2b of Form 1040"."""
+    name = rf"(?<![\w-]){re.escape(form)}(?![\w-])"
+    if not keys:
+        return re.compile(name)
+    places = "|".join(rf"{kind}e?s? {re.escape(value)}" for kind, _, value in (key.partition("_") for key in keys))
+    before, after = rf"(?:{places}),? (?:of|on) (?:[\w-]+ ){{0,4}}{name}", rf"{name}[^.;:]{{0,40}}?, (?:{places})"
+    return re.compile(rf"(?:{before}|{after})(?!\w)", re.IGNORECASE)
 
 
 def names_key(text: str, keys: Sequence[str]) -> bool:

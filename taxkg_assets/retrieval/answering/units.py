@@ -126,6 +126,15 @@ class Draft:
             return True
         return bool(self._lists() & other._lists())
 
+    def contains(self, statement: Statement) -> bool:
+        """Return whether a statement is part of the draft.
+
+        Args:
+            statement: The statement.
+        """
+        is_same = self.context is statement.context and self.passage == statement.passage
+        return is_same and (statement.place, statement.sentence) in self.spots
+
     def _lists(self) -> set[tuple[int, ...]]:
         lines = self.context.lines
         return {lines[place].leads for place, _ in self.spots if lines[place].leads}
