@@ -17,6 +17,7 @@ from taxkg_assets.retrieval.answering import guardrail
 from taxkg_assets.retrieval.answering.answer_generation import Citation, blend_relevance, generate_answer
 from taxkg_assets.retrieval.answering.boxes import NamedBox, find_named_box, name_box
 from taxkg_assets.retrieval.answering.changes import answer_changes
+from taxkg_assets.retrieval.answering.destinations import answer_destination, put_first
 from taxkg_assets.retrieval.answering.excerpt import excerpt_answer, list_documents, quote_summary
 from taxkg_assets.retrieval.answering.places import place_units
 from taxkg_assets.retrieval.answering.table_cells import add_tables, find_aptness, find_listed_places, quote_cell
@@ -175,6 +176,7 @@ class _Found:
         wording: Function that quotes the results.
         box: Box that the question describes.
         changes: Answer to a question about changes.
+        stated: Statements of where an amount goes or comes from; they open the answer.
     """
 
     ranking: Ranking
@@ -184,6 +186,7 @@ class _Found:
     wording: Callable[..., list[Unit]] = excerpt_answer
     box: NamedBox | None = None
     changes: list[Unit] = field(default_factory=list)
+    stated: list[Unit] = field(default_factory=list)
 
 
 def _find(searcher: Searcher, question: str, *, k: int, level: str, filters: Mapping[str, Any]) -> _Found:
@@ -202,6 +205,11 @@ def _find(searcher: Searcher, question: str, *, k: int, level: str, filters: Map
     if wanted != level:  # the guardrail is fitted for passages, whatever is returned
         results = searcher.assemble(ranking, k=k if wanted == "document" else most, level=wanted)
     if not results or wanted != "document":
+        stated: list[Unit] = []
+        if wanted == "auto" and results:
+            results, stated = answer_destination(searcher, question, ranking, results=results, document=document)
+        if stated:
+            return _Found(ranking, results, (guardrail.DESTINATION, {}), wanted, stated=stated)
         if wanted == "auto" and graded[0] in (guardrail.PASSAGES, guardrail.TABLE, guardrail.CELL):
             results = add_tables(searcher, question, ranking, results=results)
         return _Found(ranking, results, graded, wanted, box=box)
@@ -229,7 +237,11 @@ def _grade(found: _Found, question: str, *, settings: Settings, model: Proposer 
 
 def _quote(searcher: Searcher, question: str, found: _Found, *, is_placed: bool) -> list[Unit]:
     """Return the units of an answer in the documents' own words."""
-    units = found.changes or found.wording(searcher, question, found.ranking, results=found.results)
+    if found.stated and not found.ranking.route.forms:  # the rest is about other forms: the library lacks this one
+        units = found.stated
+    else:
+        units = found.changes or found.wording(searcher, question, found.ranking, results=found.results)
+        units = put_first(found.stated, units)
     if found.box is not None:
         units = name_box(units, found.box, found.results)
     if is_placed and searcher.read_sections is not None:

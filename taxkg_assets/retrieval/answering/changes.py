@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 
 import polars as pl
 
@@ -14,7 +13,7 @@ from taxkg_assets.retrieval.encoding.lexical import find_terms
 from taxkg_assets.retrieval.query.router import Route, covers_key
 from taxkg_assets.retrieval.ranking.rerank import score_overlap
 from taxkg_assets.retrieval.ranking.search import Searcher
-from taxkg_assets.retrieval.results import Candidate, Ranking, Result
+from taxkg_assets.retrieval.results import Ranking, Result
 from taxkg_assets.rules.forms import split_forms
 from taxkg_assets.rules.models.answers import load_answers
 from taxkg_assets.rules.sentences import find_sentences
@@ -57,7 +56,7 @@ def answer_changes(
     ordered = list(dict.fromkeys(found for pair in places for found in reversed(pair) if found is not None))
     if not ordered:
         return [], []
-    results = searcher.assemble(_rank_rows(ranking, ordered), k=len(ordered), level="paragraph")
+    results = searcher.show_rows(ranking, ordered)
     rank_of = {searcher.passages.row_of_chunk[result.chunk_id]: result.rank for result in results}
     units = [unit for row, pair in zip(shown, places, strict=True) for unit in _quote_change(row, pair, rank_of)]
     if units:
@@ -155,15 +154,6 @@ def _find_rows(searcher: Searcher, row: Row) -> tuple[int | None, int | None]:
     nodes = [_PLACE.sub("", side.split(";")[0].strip()) for side in sides]
     older, newer = (searcher.find_row(node) if node else None for node in (nodes[0], nodes[-1]))
     return (older, newer) if len(sides) == 2 else (None, newer)
-
-
-def _rank_rows(ranking: Ranking, rows: Sequence[int]) -> Ranking:
-    """Return a ranking of some rows in their order."""
-    candidates = tuple(
-        Candidate(row=row, score=float(len(rows) - place), lexical_rank=None, vector_rank=None, cosine=0.0)
-        for place, row in enumerate(rows)
-    )
-    return replace(ranking, candidates=candidates, cell="")
 
 
 def _quote_change(row: Row, places: tuple[int | None, int | None], rank_of: Mapping[int, int]) -> Iterator[Unit]:

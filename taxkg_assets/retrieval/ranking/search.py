@@ -47,6 +47,8 @@ class Searcher:
     reranker: Reranker | None = None
     open_changes: Callable[[], pl.DataFrame] | None = None
     """Changes between editions, where the home has them."""
+    open_flows: Callable[[], pl.DataFrame] | None = None
+    """Statements that an amount goes from one line to another, where the home has them."""
     open_boxes: Callable[[], pl.DataFrame] | None = None
     """Boxes of forms with their labels, where the home has them."""
     read_sections: Callable[[Collection[str]], pl.DataFrame] | None = None
@@ -180,6 +182,23 @@ class Searcher:
         if level in UNIT_LEVELS and (opened := self.index_context.levels[level]) is not None:
             return self._flag(assembly.assemble_units(opened, k=k))
         return self._flag(assembly.assemble_passages(k=k, level=level))
+
+    def show_rows(self, ranking: Ranking, rows: Sequence[int]) -> list[Result]:
+        """Assemble some rows to passages, whether or not the ranking contains them.
+
+        Args:
+            ranking: Ranking of the question.
+            rows: 0-based rows of the index, each once.
+
+        Returns:
+            One passage for each row, in their order.
+        """
+        candidates = tuple(
+            Candidate(row=row, score=float(len(rows) - place), lexical_rank=None, vector_rank=None, cosine=0.0)
+            for place, row in enumerate(rows)
+        )
+        shown = replace(ranking, candidates=candidates, cell="")
+        return self.assemble(shown, k=len(rows), level="paragraph")
 
     def _flag(self, results: list[Result]) -> list[Result]:
         """Add the quality flags of its document to each passage."""

@@ -92,6 +92,8 @@ class Answers(Family):
 
     passages: int
     most_changes: int
+    most_destinations: int
+    destination_words: dict[str, str]
     weighty_changes: tuple[str, ...]
     cell_share: float
     tables: Tables
@@ -135,6 +137,8 @@ class Answers(Family):
     codes_within: RuleList[Rule]
     code_questions: RuleList[Rule]
     box_questions: RuleList[Rule]
+    destination_questions: RuleList[Rule]
+    source_questions: RuleList[Rule]
     changes: RuleList[Rule]
     furniture: RuleList[Rule]
     examples: RuleList[Rule]

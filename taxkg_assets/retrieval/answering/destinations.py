@@ -1,0 +1,345 @@
+"""Where an amount goes or comes from, by `flows`: the statement of each line that a question about one is for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+import polars as pl
+
+from taxkg_assets.retrieval.answering.statements import Statement, read_row
+from taxkg_assets.retrieval.answering.units import Piece, Unit, draft_unit, finish_unit, merge_drafts
+from taxkg_assets.retrieval.index.lines import PassageContext, open_contexts
+from taxkg_assets.retrieval.query.router import Route, covers_key
+from taxkg_assets.retrieval.ranking.search import Searcher
+from taxkg_assets.retrieval.results import Ranking, Result
+from taxkg_assets.rules.forms import find_named_forms
+from taxkg_assets.rules.models.answers import load_answers
+
+_NUMBERS = re.compile(r"\w+")
+SOURCE, TARGET = "source", "target"
+
+
+@dataclass(frozen=True, slots=True)
+class Direction:
+    """The end of a flow that a question names, and the end that it is for."""
+
+    known: str
+    wanted: str
+
+
+INTO, OUT_OF = Direction(SOURCE, TARGET), Direction(TARGET, SOURCE)
+
+
+@dataclass(frozen=True, slots=True)
+class FlowEnd:
+    """One end of a flow; `document_id` is None for a form that the library lacks."""
+
+    document_id: str | None
+    form: str
+    part: str
+    key: str
+    column: str
+    code: str
+
+    def describe(self) -> str:
+        """Return its name as people say it: Form 1099-DIV, box 2a; Schedule D (Form 1040), line 13."""
+        form = self.form if self.form.startswith(("Schedule", "Pub.")) else f"Form {self.form}"
+        part = f"Part {self.part}" if self.part else ""
+        column = f"column ({self.column})" if self.column else ""
+        code = f"code {self.code}" if self.code else ""
+        return ", ".join(filter(None, (form, part, self.key.replace("_", " "), column, code)))
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """A row of `flows`, from the end that a question names."""
+
+    flow_id: str
+    known: FlowEnd
+    wanted: FlowEnd
+    relation: str
+    is_same_year: bool
+    is_resolved: bool
+    document_id: str
+    element_id: str | None
+    evidence: str
+    page: int
+
+    @property
+    def year(self) -> int:
+        """Return the year of the document that states it; 0 for none."""
+        return _find_year(self.document_id)
+
+
+def read_flows(flows: pl.DataFrame, direction: Direction, *, forms: Collection[str]) -> Iterator[Flow]:
+    """Read the flows of some forms.
+
+    Args:
+        flows: Table `flows`.
+        direction: The end that a question names.
+        forms: Forms at that end.
+
+    Yields:
+        Flows in the order of the table.
+    """
+    names = [own.name for own in fields(FlowEnd)]
+    for row in flows.filter(pl.col(f"{direction.known}_form").is_in(list(forms))).iter_rows(named=True):
+        known, wanted = (
+            FlowEnd(**{name: row[f"{end}_{name}"] for name in names}) for end in (direction.known, direction.wanted)
+        )
+        yield Flow(
+            flow_id=row["flow_id"],
+            known=known,
+            wanted=wanted,
+            relation=row["relation"],
+            is_same_year=row["is_same_year"],
+            is_resolved=not row["problem"],
+            document_id=row["document_id"],
+            element_id=row["element_id"],
+            evidence=" ".join(row["evidence"].split()),
+            page=row["page"],
+        )
+
+
+def find_direction(question: str, route: Route) -> Direction | None:
+    """Find whether a question is for the line that an amount goes to, or for those that it comes from.
+
+    Args:
+        question: Words of the user.
+        route: Its route.
+
+    Returns:
+        The direction; None where the question is for neither, or names no line or box.
+    """
+    if not route.keys:
+        return None
+    if load_answers().source_questions.matches(question):
+        return OUT_OF
+    return INTO if load_answers().destination_questions.matches(question) else None
+
+
+def find_form_groups(question: str, route: Route, flows: pl.DataFrame) -> list[frozenset[str]]:
+    """Find the forms that a question names, in the library or not, each with all names that it may have in `flows`.
+
+    "Schedule K (Form 1065)" is this schedule alone. "Schedule D" is that of the route's form, else of any form.
+
+    Args:
+        question: Words of the user.
+        route: Its route.
+        flows: Table `flows`.
+
+    Returns:
+        Names of each form.
+    """
+    names = pl.concat([flows["source_form"], flows["target_form"]]).unique().sort().to_list()
+    whole = [name for name in names if "(" in name and name.casefold() in question.casefold()]
+    rest = question
+    for name in whole:
+        rest = re.sub(re.escape(name), " ", rest, flags=re.IGNORECASE)
+    groups: dict[str, set[str]] = {name: {name} for name in whole}
+    for name in find_named_forms(filter(None, names), rest) or (() if whole else route.forms):
+        groups.setdefault(_find_schedule(name), set()).add(name)
+    for schedule, own in groups.items():
+        if chosen := own & set(route.forms):
+            groups[schedule] = {*chosen, schedule}
+    return [frozenset(own) for own in groups.values()]
+
+
+def _find_schedule(form: str) -> str:
+    """Return the name of a schedule without the form that it is filed with."""
+    return form.partition(" (")[0]
+
+
+def answer_destination(
+    searcher: Searcher, question: str, ranking: Ranking, *, results: Sequence[Result], document: str | None = None
+) -> tuple[list[Result], list[Unit]]:
+    """Quote the statements of where the line or box of a question goes to, or comes from.
+
+    Args:
+        searcher: Opened search, with the flows of the home.
+        question: Words of the user.
+        ranking: Ranking of the question.
+        results: Passages of the question, best first.
+        document: Statements of this document only.
+
+    Returns:
+        The passages with those that contain the statements before them, renumbered, and a unit for each statement;
+        the same passages and no unit where no statement is known.
+    """
+    direction = find_direction(question, ranking.route)
+    if direction is None or searcher.open_flows is None:
+        return list(results), []
+    stated = searcher.open_flows()
+    if document is not None:
+        stated = stated.filter(pl.col("document_id") == document)
+    forms = find_form_groups(question, ranking.route, stated)
+    flows = choose_flows(stated, ranking.route, forms=forms, direction=direction)
+    if not flows and len(forms) > 1:  # "which line of Schedule 9 goes to line 3 of Form 2077"
+        direction = Direction(direction.wanted, direction.known)
+        flows = choose_flows(stated, ranking.route, forms=forms, direction=direction)
+    placed = [(flow, row) for flow in flows if (row := _find_row(searcher, flow)) is not None]
+    if not placed:
+        return list(results), []
+    rows = list(dict.fromkeys(row for _, row in placed))
+    added = searcher.show_rows(ranking, rows)
+    known = {result.chunk_id for result in added}
+    merged = [*added, *(result for result in results if result.chunk_id not in known)]
+    numbered = [result.model_copy(update={"rank": rank}) for rank, result in enumerate(merged, 1)]
+    rank_of = {searcher.passages.row_of_chunk[result.chunk_id]: result.rank for result in numbered[: len(added)]}
+    return numbered, [
+        _quote(searcher, flow, row, rank=rank_of[row], direction=direction) for flow, row in placed if row in rank_of
+    ]
+
+
+def choose_flows(
+    flows: pl.DataFrame, route: Route, *, forms: Sequence[frozenset[str]], direction: Direction
+) -> list[Flow]:
+    """Choose the flows of a line, one for each line at their other end.
+
+    Where the question names two forms, the flow is between them. Those of the requested years are chosen, else those
+    of the newest revision. Statements of the last two years come first; of these those from the line's own form to
+    another one, then those within the form, then those that another form takes; then those between known lines, without
+    a condition, of one year, and stated by the document of the line.
+
+    Args:
+        flows: Table `flows`.
+        route: Route of the question.
+        forms: Forms of the question, each with its names in `flows`.
+        direction: The end that the question names.
+
+    Returns:
+        Flows, at most as many as an answer quotes.
+    """
+    group_of = {name: number for number, group in enumerate(forms) for name in group}
+    codes = {key.partition("_")[2] for key in route.codes} or {""}
+
+    def fits(flow: Flow) -> bool:
+        is_between = len(forms) == 1 or group_of.get(flow.wanted.form) not in (None, group_of[flow.known.form])
+        return is_between and flow.known.code in codes and covers_key(flow.known.key, route.keys)
+
+    found = _keep_years([flow for flow in read_flows(flows, direction, forms=group_of) if fits(flow)], route.years)
+    newest = max((flow.year for flow in found), default=0)
+
+    def find_order(flow: Flow) -> tuple[object, ...]:
+        is_within = flow.wanted.form == flow.known.form
+        is_taken = flow.relation != "flows_to" and not is_within
+        has_condition = flow.evidence.lstrip(", ")[:1].islower()  # the words before it are an if or a when
+        is_elsewhere = flow.document_id != flow.known.document_id
+        far = not flow.is_resolved, has_condition, not flow.is_same_year, is_elsewhere
+        return flow.year < newest - 1, is_taken, is_within, *far, -flow.year, flow.flow_id
+
+    kept: dict[tuple[str, str, str], Flow] = {}
+    year_of: dict[str, int] = {}
+    said: set[tuple[str, str]] = set()
+    for flow in sorted(found, key=find_order):
+        stem, statement = _find_stem(flow.wanted.form), (flow.document_id, flow.evidence)
+        place = (stem, flow.wanted.part, flow.wanted.key)
+        if place not in kept and statement not in said and year_of.setdefault(stem, flow.year) == flow.year:
+            kept[place] = flow
+            said.add(statement)
+    return list(kept.values())[: load_answers().most_destinations]
+
+
+def _find_stem(form: str) -> str:
+    """Return the number that variants of a form share: 1040 of 1040-SR; the name of a schedule."""
+    return form.partition("-")[0] if form[:1].isdigit() else form
+
+
+def _keep_years(flows: Sequence[Flow], years: Collection[int]) -> list[Flow]:
+    """Keep the flows of requested years, else those of the newest revision of each form; all where there are none."""
+    if years:
+        return [own for own in flows if _find_year(own.known.document_id or own.document_id) in years] or [*flows]
+    newest: dict[str, str] = {}
+    for own in flows:
+        if own.known.document_id:
+            newest[own.known.form] = max(own.known.document_id, newest.get(own.known.form, ""), key=_find_edition)
+    return [own for own in flows if own.known.document_id in (None, newest.get(own.known.form))]
+
+
+def _find_edition(document_id: str) -> tuple[int, str]:
+    return _find_year(document_id), document_id
+
+
+def _find_year(document_id: str) -> int:
+    match = re.search(r"--(\d{4})", document_id)
+    return int(match[1]) if match else 0
+
+
+def _find_row(searcher: Searcher, flow: Flow) -> int | None:
+    """Return the row of the index that contains the statement of a flow; a label has no element, but a page."""
+    if flow.element_id and (row := searcher.find_row(flow.element_id)) is not None:
+        return row
+    facts = searcher.passages
+    numbers = {own["document_id"]: number for number, own in enumerate(searcher.facts.documents)}
+    number = numbers.get(flow.document_id)
+    on_page = np.flatnonzero((facts.document_number == number) & (facts.pages == flow.page)).tolist()
+    facts.prefetch(on_page, ("text",))
+    return next((row for row in on_page if flow.evidence in " ".join(facts.columns["text"][row].split())), None)
+
+
+def _quote(searcher: Searcher, flow: Flow, row: int, *, rank: int, direction: Direction) -> Unit:
+    """Quote what states a flow, with what it needs to be understood, below the line that it is about."""
+    facts = searcher.passages
+    verb = load_answers().destination_words[direction.wanted]
+    label = f"{flow.known.describe()} {verb} {flow.wanted.describe()}"
+    document = next(own for own in searcher.facts.documents if own["document_id"] == flow.document_id)
+    edition = f"{document['document_form']} {document['revision']}".strip()
+    title = Piece(role="label", text=f"{label} ({edition})", chunk_id=facts.columns["chunk_id"][row])
+    number = flow.known.key.rpartition("_")[2]
+    context = open_contexts([row], facts)[row]
+    pieces = _read_statement(row, flow.evidence, context, number=number)
+    if not pieces or sum(len(piece.text.split()) for piece in pieces) > load_answers().paragraph_words:
+        pieces = [
+            _read_line(flow.evidence, context) or title.model_copy(update={"role": "sentence", "text": flow.evidence})
+        ]
+    return Unit(rank=rank, label=label, pieces=[title, *pieces])
+
+
+def _read_statement(row: int, evidence: str, context: PassageContext, *, number: str) -> list[Piece]:
+    """Return the sentences of a row that contain the words of a statement, with their lead-ins.
+
+    Where they do not print the number of the line, as in "Enter that amount on line 9", the sentence before comes too.
+    """
+    quoted: list[Statement] = []
+    before: Statement | None = None
+    for own in read_row(row, context, route=Route(), passage=0, hit=row, wanted=frozenset()):
+        text = " ".join(own.text.split())
+        if evidence in text or text.rstrip(".") in evidence:
+            is_named = bool(quoted) or number in _NUMBERS.findall(text)
+            quoted += [own] if is_named or before is None or before.place != own.place else [before, own]
+        before = own
+    drafts = merge_drafts(draft_unit(own, worth=1.0, is_whole=False) for own in quoted)
+    pieces = [piece for draft in drafts for piece in finish_unit(draft, rank=1).pieces]
+    return [piece for piece in pieces if piece.role != "label"]
+
+
+def _read_line(evidence: str, context: PassageContext) -> Piece | None:
+    """Return the printed line with the words of a statement; None where they are in no single line."""
+    for line in context.lines:
+        text = " ".join(line.text.split())
+        if evidence in text:
+            return Piece(role="sentence", text=text, chunk_id=context.chunk(line), node_id=context.node(line))
+    return None
+
+
+def put_first(stated: Sequence[Unit], units: Sequence[Unit]) -> list[Unit]:
+    """Put the statements of flows before the other units of an answer, without those that only repeat them.
+
+    Args:
+        stated: Units of `answer_destination`.
+        units: Units of the passages.
+
+    Returns:
+        All units in the order of the answer.
+    """
+    if not stated:
+        return list(units)
+    said = [piece.text for unit in stated for piece in unit.pieces if piece.role != "label"]
+
+    def adds(piece: Piece) -> bool:
+        return piece.role not in ("label", "note") and not any(text.endswith(piece.text) for text in said)
+
+    return [*stated, *(unit for unit in units if any(map(adds, unit.pieces)))]

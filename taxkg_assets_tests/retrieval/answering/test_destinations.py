@@ -1,0 +1,173 @@
+"""Where an amount goes is read from the statements of the graph, and quoted with its passage."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+import pytest
+
+from taxkg_assets.retrieval.answering.answer import ask
+from taxkg_assets.retrieval.answering.destinations import (
+    INTO,
+    OUT_OF,
+    Direction,
+    choose_flows,
+    find_direction,
+    find_form_groups,
+    put_first,
+)
+from taxkg_assets.retrieval.answering.units import Piece, Unit
+from taxkg_assets.retrieval.query.router import Route
+from taxkg_assets.retrieval.ranking.search import Searcher
+from taxkg_assets.settings import Settings
+
+ENDS = ("document_id", "form", "part", "key", "column", "code")
+
+
+def flow(number: int, source: str, target: str, **columns: Any) -> dict[str, Any]:
+    """A row of `flows`: its ends are a form and a key, "2077 line_3"."""
+    row: dict[str, Any] = {"flow_id": f"f{number}", "relation": "flows_to", "is_same_year": True, "problem": ""}
+    for end, words in (("source", source), ("target", target)):
+        form, _, key = words.rpartition(" ")
+        row |= dict.fromkeys((f"{end}_{name}" for name in ENDS), "")
+        row |= {f"{end}_form": form, f"{end}_key": key, f"{end}_document_id": f"f{form.lower()}--2031"}
+    said = {"document_id": row["source_document_id"], "element_id": None, "evidence": f"Enter {number}.", "page": 1}
+    return row | said | columns
+
+
+def choose(question: str, *rows: dict[str, Any], keys: tuple[str, ...] = ("line_3",), **route: Any) -> list[str]:
+    flows = pl.DataFrame(list(rows), infer_schema_length=None)
+    own = Route(keys=keys, **route)
+    direction = find_direction(question, own)
+    assert direction is not None
+    forms = find_form_groups(question, own, flows)
+    return [own.flow_id for own in choose_flows(flows, own, forms=forms, direction=direction)]
+
+
+@pytest.mark.parametrize(
+    ("question", "direction"),
+    [
+        ("Where do I report line 3 of Form 2077?", INTO),
+        ("On what line of the 88 do I enter line 3 of the 2077?", INTO),
+        ("Where does line 3 of Form 2077 come from?", OUT_OF),
+        ("What goes on line 3 of Form 2077?", OUT_OF),
+        ("What is line 3 of Form 2077?", None),
+        ("Who may leave line 3 of Form 2077 empty?", None),
+    ],
+)
+def test_a_question_is_for_one_direction(question: str, direction: Direction | None) -> None:
+    assert find_direction(question, Route(forms=("2077",), keys=("line_3",))) == direction
+    assert find_direction(question, Route(forms=("2077",))) is None
+
+
+def test_only_the_line_and_code_of_the_question_count() -> None:
+    rows = [
+        flow(0, "2077 line_3", "88 line_1"),
+        flow(1, "2077 line_4", "88 line_2"),
+        flow(2, "99 line_3", "88 line_3"),
+        flow(3, "2077 line_3", "88 line_4", source_code="G"),
+    ]
+    assert choose("Where does line 3 of Form 2077 go?", *rows) == ["f0"]
+    assert choose("Where does line 3 code G of Form 2077 go?", *rows, keys=("line_3", "code_G")) == ["f3"]
+
+
+def test_where_two_forms_are_named_the_amount_goes_from_one_to_the_other() -> None:
+    rows = [
+        flow(0, "2077 line_3", "88 line_1"),
+        flow(1, "2077 line_3", "99 line_1"),
+        flow(2, "2077 line_3", "2077 line_5"),
+    ]
+    assert choose("Where does line 3 of Form 2077 go on Form 99?", *rows) == ["f1"]
+    assert choose("Which line of Form 55 does line 3 of Form 2077 go on?", *rows) == ["f0", "f1", "f2"]
+
+
+def test_the_best_statements_come_first() -> None:
+    rows = [
+        flow(0, "2077 line_3", "88 line_1", relation="from_form", document_id="f88--2031"),
+        flow(1, "2077 line_3", "2077 line_5", relation="computed_from"),
+        flow(2, "2077 line_3", "99 line_9", evidence=", enter it on line 9"),
+        flow(3, "2077 line_3", "77 line_7"),
+        flow(4, "2077 line_3", "66 line_7", document_id="f66--2024"),
+    ]
+    assert choose("Where does line 3 of Form 2077 go?", *rows) == ["f3", "f2", "f1"]
+
+
+def test_a_line_is_named_once_by_its_newest_statement_and_variants_of_a_form_are_one() -> None:
+    rows = [
+        flow(0, "2077 line_3", "88 line_1", document_id="i88--2030", is_same_year=False),
+        flow(1, "2077 line_3", "88 line_1"),
+        flow(2, "2077 line_3", "88-SR line_1"),
+        flow(3, "2077 line_3", "88 line_4", document_id="i88--2030", is_same_year=False),
+    ]
+    assert choose("Where does line 3 of Form 2077 go?", *rows) == ["f1"]
+
+
+def test_flows_are_of_the_newest_revision_or_of_the_year_requested() -> None:
+    older = {"source_document_id": "f2077--2029", "document_id": "f2077--2029"}
+    rows = [flow(0, "2077 line_3", "88 line_1", **older), flow(1, "2077 line_3", "88 line_2")]
+    assert choose("Where does line 3 of Form 2077 go?", *rows) == ["f1"]
+    assert choose("Where did line 3 of Form 2077 go in 2029?", *rows, years=(2029,)) == ["f0"]
+
+
+@pytest.mark.parametrize(
+    ("question", "forms", "expected"),
+    [
+        ("line 3 of Schedule K (Form 55)", (), [{"Schedule K (Form 55)"}]),
+        ("line 3 of Schedule K", ("Schedule K (Form 66)",), [{"Schedule K (Form 66)", "Schedule K"}]),
+        ("line 3 of Schedule K", (), [{"Schedule K", "Schedule K (Form 55)", "Schedule K (Form 66)"}]),
+        ("line 3 of Schedule K (Form 55) on Form 66", (), [{"Schedule K (Form 55)"}, {"66"}]),
+        ("line 3 of the barge form", ("66",), [{"66"}]),
+    ],
+)
+def test_a_schedule_is_that_of_the_form_it_is_named_with(
+    question: str, forms: tuple[str, ...], expected: list[set[str]]
+) -> None:
+    rows = [
+        flow(0, "Schedule K (Form 55) line_3", "66 line_1"),
+        flow(1, "Schedule K line_3", "Schedule K (Form 66) line_1"),
+    ]
+    found = find_form_groups(question, Route(forms=forms, keys=("line_3",)), pl.DataFrame(rows))
+    assert [set(own) for own in found] == expected
+
+
+def test_the_statement_opens_the_answer_with_its_passage(searcher: Searcher) -> None:
+    columns = searcher.passages.columns
+    row = next(row for row in range(searcher.index.height) if columns["document_id"][row] == "i2077zed--2031")
+    sentence = columns["text"][row].split(". ")[0].split("\n")[-1]
+    stated = flow(
+        0,
+        "2077-ZED box_1a",
+        "88 line_1",
+        document_id="i2077zed--2031",
+        evidence=sentence,
+        page=int(searcher.passages.pages[row]),
+    )
+    known = replace(searcher, open_flows=lambda: pl.DataFrame([stated]))
+    question = "Where does box 1a of the 2077-ZED go?"
+    found = ask(known, question, settings=Settings())
+    assert found.outcome == "answer"
+    assert found.answer is not None
+    first = found.answer.splitlines()[0]
+    assert first.startswith("Form 2077-ZED, box 1a goes to Form 88, line 1 (2077-ZED 2031): ")
+    assert sentence.rstrip(".") in first
+    assert found.results[found.units[0].rank - 1].document == "i2077zed--2031"
+    assert [result.rank for result in found.results] == list(range(1, len(found.results) + 1))
+    without = ask(searcher, question, settings=Settings())
+    assert "goes to" not in (without.answer or "")
+
+
+def test_a_statement_without_a_passage_is_not_quoted(searcher: Searcher) -> None:
+    stated = flow(0, "2077-ZED box_1a", "88 line_1", document_id="i2077zed--2031", evidence="Words of no passage.")
+    known = replace(searcher, open_flows=lambda: pl.DataFrame([stated]))
+    question = "Where does box 1a of the 2077-ZED go?"
+    assert ask(known, question, settings=Settings()) == ask(searcher, question, settings=Settings())
+
+
+def test_what_only_repeats_a_statement_is_not_quoted_again() -> None:
+    def unit(*texts: str) -> Unit:
+        return Unit(rank=1, label="", pieces=[Piece(role="sentence", text=text) for text in texts])
+
+    stated, repeated, other = unit("Rent. Enter it there."), unit("Enter it there."), unit("Enter it there.", "Or not.")
+    assert put_first([stated], [repeated, other]) == [stated, other]
