@@ -29,6 +29,7 @@ BENCHMARKS = (
     "cold_start",
     "confidence",
     "continuations",
+    "destinations",
     "exclusions",
     "extraction",
     "forum",

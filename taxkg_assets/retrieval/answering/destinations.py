@@ -141,16 +141,16 @@ def find_form_groups(question: str, route: Route, flows: pl.DataFrame) -> list[f
         rest = re.sub(re.escape(name), " ", rest, flags=re.IGNORECASE)
     groups: dict[str, set[str]] = {name: {name} for name in whole}
     for name in find_named_forms(filter(None, names), rest) or (() if whole else route.forms):
-        groups.setdefault(_find_schedule(name), set()).add(name)
-    for schedule, own in groups.items():
+        groups.setdefault(_find_bare_name(name), set()).add(name)
+    for same, own in groups.items():
         if chosen := own & set(route.forms):
-            groups[schedule] = {*chosen, schedule}
+            groups[same] = {*chosen, *(name for name in own if "(" not in name)}
     return [frozenset(own) for own in groups.values()]
 
 
-def _find_schedule(form: str) -> str:
-    """Return the name of a schedule without the form that it is filed with."""
-    return form.partition(" (")[0]
+def _find_bare_name(form: str) -> str:
+    """Return the name of a form without hyphens, and of a schedule without the form that it is filed with."""
+    return form.partition(" (")[0].replace("-", "").casefold()
 
 
 def answer_destination(

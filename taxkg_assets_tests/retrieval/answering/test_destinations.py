@@ -119,6 +119,7 @@ def test_flows_are_of_the_newest_revision_or_of_the_year_requested() -> None:
         ("line 3 of Schedule K", (), [{"Schedule K", "Schedule K (Form 55)", "Schedule K (Form 66)"}]),
         ("line 3 of Schedule K (Form 55) on Form 66", (), [{"Schedule K (Form 55)"}, {"66"}]),
         ("line 3 of the barge form", ("66",), [{"66"}]),
+        ("line 3 of Form 77ZED", (), [{"77-ZED", "77ZED"}]),
     ],
 )
 def test_a_schedule_is_that_of_the_form_it_is_named_with(
@@ -128,6 +129,7 @@ def test_a_schedule_is_that_of_the_form_it_is_named_with(
         flow(0, "Schedule K (Form 55) line_3", "66 line_1"),
         flow(1, "Schedule K line_3", "Schedule K (Form 66) line_1"),
     ]
+    rows += [flow(2, "77-ZED line_3", "77ZED line_1")]
     found = find_form_groups(question, Route(forms=forms, keys=("line_3",)), pl.DataFrame(rows))
     assert [set(own) for own in found] == expected
 
