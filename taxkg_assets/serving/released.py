@@ -148,6 +148,7 @@ class Released:
             read_sections=self.read_sections,
             find_address=lambda anchor: self.addresses.get(anchor),
             open_boxes=cache(lambda: self.store.read_as_written("registry", version=versions["registry"])),
+            open_lines=cache(lambda: self.read_as_written("lines")) if "lines" in versions else None,
             open_flows=cache(lambda: self.read_as_written("flows")) if "flows" in versions else None,
             open_changes=(lambda: self.table("revisions")) if "revisions" in versions else None,
         )

@@ -17,9 +17,11 @@ from taxkg_assets.retrieval.answering import guardrail
 from taxkg_assets.retrieval.answering.answer_generation import Citation, blend_relevance, generate_answer
 from taxkg_assets.retrieval.answering.boxes import NamedBox, find_named_box, name_box
 from taxkg_assets.retrieval.answering.changes import answer_changes
-from taxkg_assets.retrieval.answering.destinations import answer_destination, put_first
+from taxkg_assets.retrieval.answering.destinations import answer_destination
 from taxkg_assets.retrieval.answering.excerpt import excerpt_answer, list_documents, quote_summary
 from taxkg_assets.retrieval.answering.places import place_units
+from taxkg_assets.retrieval.answering.printed_lines import quote_printed_line
+from taxkg_assets.retrieval.answering.stated import put_first
 from taxkg_assets.retrieval.answering.table_cells import add_tables, find_aptness, find_listed_places, quote_cell
 from taxkg_assets.retrieval.answering.units import Unit
 from taxkg_assets.retrieval.encoding.lexical import find_terms
@@ -176,7 +178,7 @@ class _Found:
         wording: Function that quotes the results.
         box: Box that the question describes.
         changes: Answer to a question about changes.
-        stated: Statements of where an amount goes or comes from; they open the answer.
+        stated: What the graph states of the line or box in question; it opens the answer.
     """
 
     ranking: Ranking
@@ -205,11 +207,14 @@ def _find(searcher: Searcher, question: str, *, k: int, level: str, filters: Map
     if wanted != level:  # the guardrail is fitted for passages, whatever is returned
         results = searcher.assemble(ranking, k=k if wanted == "document" else most, level=wanted)
     if not results or wanted != "document":
-        stated: list[Unit] = []
         if wanted == "auto" and results:
-            results, stated = answer_destination(searcher, question, ranking, results=results, document=document)
-        if stated:
-            return _Found(ranking, results, (guardrail.DESTINATION, {}), wanted, stated=stated)
+            shown, stated = answer_destination(searcher, question, ranking, results=results, document=document)
+            kind = guardrail.DESTINATION
+            if not stated:
+                shown, stated = quote_printed_line(searcher, question, ranking, results=results, document=document)
+                kind = guardrail.LINE
+            if stated:
+                return _Found(ranking, shown, (kind, {}), wanted, stated=stated)
         if wanted == "auto" and graded[0] in (guardrail.PASSAGES, guardrail.TABLE, guardrail.CELL):
             results = add_tables(searcher, question, ranking, results=results)
         return _Found(ranking, results, graded, wanted, box=box)
@@ -241,7 +246,7 @@ def _quote(searcher: Searcher, question: str, found: _Found, *, is_placed: bool)
         units = found.stated
     else:
         units = found.changes or found.wording(searcher, question, found.ranking, results=found.results)
-        units = put_first(found.stated, units)
+        units = put_first(found.stated, units, results=found.results)
     if found.box is not None:
         units = name_box(units, found.box, found.results)
     if is_placed and searcher.read_sections is not None:

@@ -6,9 +6,9 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, fields
 
-import numpy as np
 import polars as pl
 
+from taxkg_assets.retrieval.answering.stated import find_row_of_words, lead_with, name_edition, read_line
 from taxkg_assets.retrieval.answering.statements import Statement, read_row
 from taxkg_assets.retrieval.answering.units import Piece, Unit, draft_unit, finish_unit, merge_drafts
 from taxkg_assets.retrieval.index.lines import PassageContext, open_contexts
@@ -181,17 +181,8 @@ def answer_destination(
         direction = Direction(direction.wanted, direction.known)
         flows = choose_flows(stated, ranking.route, forms=forms, direction=direction)
     placed = [(flow, row) for flow in flows if (row := _find_row(searcher, flow)) is not None]
-    if not placed:
-        return list(results), []
-    rows = list(dict.fromkeys(row for _, row in placed))
-    added = searcher.show_rows(ranking, rows)
-    known = {result.chunk_id for result in added}
-    merged = [*added, *(result for result in results if result.chunk_id not in known)]
-    numbered = [result.model_copy(update={"rank": rank}) for rank, result in enumerate(merged, 1)]
-    rank_of = {searcher.passages.row_of_chunk[result.chunk_id]: result.rank for result in numbered[: len(added)]}
-    return numbered, [
-        _quote(searcher, flow, row, rank=rank_of[row], direction=direction) for flow, row in placed if row in rank_of
-    ]
+    merged, rank_of = lead_with(searcher, ranking, [row for _, row in placed], results=results)
+    return merged, [_quote(searcher, flow, row, rank=rank_of[row], direction=direction) for flow, row in placed]
 
 
 def choose_flows(
@@ -269,15 +260,10 @@ def _find_year(document_id: str) -> int:
 
 
 def _find_row(searcher: Searcher, flow: Flow) -> int | None:
-    """Return the row of the index that contains the statement of a flow; a label has no element, but a page."""
+    """Return the row of the index that contains the statement of a flow; that of a label has no element."""
     if flow.element_id and (row := searcher.find_row(flow.element_id)) is not None:
         return row
-    facts = searcher.passages
-    numbers = {own["document_id"]: number for number, own in enumerate(searcher.facts.documents)}
-    number = numbers.get(flow.document_id)
-    on_page = np.flatnonzero((facts.document_number == number) & (facts.pages == flow.page)).tolist()
-    facts.prefetch(on_page, ("text",))
-    return next((row for row in on_page if flow.evidence in " ".join(facts.columns["text"][row].split())), None)
+    return find_row_of_words(searcher, flow.evidence, document_id=flow.document_id, page=flow.page)
 
 
 def _quote(searcher: Searcher, flow: Flow, row: int, *, rank: int, direction: Direction) -> Unit:
@@ -285,15 +271,14 @@ def _quote(searcher: Searcher, flow: Flow, row: int, *, rank: int, direction: Di
     facts = searcher.passages
     verb = load_answers().destination_words[direction.wanted]
     label = f"{flow.known.describe()} {verb} {flow.wanted.describe()}"
-    document = next(own for own in searcher.facts.documents if own["document_id"] == flow.document_id)
-    edition = f"{document['document_form']} {document['revision']}".strip()
+    edition = name_edition(searcher, flow.document_id)
     title = Piece(role="label", text=f"{label} ({edition})", chunk_id=facts.columns["chunk_id"][row])
     number = flow.known.key.rpartition("_")[2]
     context = open_contexts([row], facts)[row]
     pieces = _read_statement(row, flow.evidence, context, number=number)
     if not pieces or sum(len(piece.text.split()) for piece in pieces) > load_answers().paragraph_words:
         pieces = [
-            _read_line(flow.evidence, context) or title.model_copy(update={"role": "sentence", "text": flow.evidence})
+            read_line(flow.evidence, context) or title.model_copy(update={"role": "sentence", "text": flow.evidence})
         ]
     return Unit(rank=rank, label=label, pieces=[title, *pieces])
 
@@ -314,32 +299,3 @@ def _read_statement(row: int, evidence: str, context: PassageContext, *, number:
     drafts = merge_drafts(draft_unit(own, worth=1.0, is_whole=False) for own in quoted)
     pieces = [piece for draft in drafts for piece in finish_unit(draft, rank=1).pieces]
     return [piece for piece in pieces if piece.role != "label"]
-
-
-def _read_line(evidence: str, context: PassageContext) -> Piece | None:
-    """Return the printed line with the words of a statement; None where they are in no single line."""
-    for line in context.lines:
-        text = " ".join(line.text.split())
-        if evidence in text:
-            return Piece(role="sentence", text=text, chunk_id=context.chunk(line), node_id=context.node(line))
-    return None
-
-
-def put_first(stated: Sequence[Unit], units: Sequence[Unit]) -> list[Unit]:
-    """Put the statements of flows before the other units of an answer, without those that only repeat them.
-
-    Args:
-        stated: Units of `answer_destination`.
-        units: Units of the passages.
-
-    Returns:
-        All units in the order of the answer.
-    """
-    if not stated:
-        return list(units)
-    said = [piece.text for unit in stated for piece in unit.pieces if piece.role != "label"]
-
-    def adds(piece: Piece) -> bool:
-        return piece.role not in ("label", "note") and not any(text.endswith(piece.text) for text in said)
-
-    return [*stated, *(unit for unit in units if any(map(adds, unit.pieces)))]

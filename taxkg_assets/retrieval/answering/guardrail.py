@@ -19,16 +19,18 @@ from taxkg_assets.rules.models.router import load_router
 ANSWER, GUIDANCE, ABSTENTION = "answer", "guidance", "abstention"
 
 PASSAGES, CELL, TABLE = "passages", "cell", "table"
-CHANGES, DOCUMENTS, SUMMARY, DESTINATION = "changes", "documents", "summary", "destination"
+CHANGES, DOCUMENTS, SUMMARY = "changes", "documents", "summary"
+DESTINATION, LINE = "destination", "line"
 """Kinds of answers: made of passages; a table cell that leads the ranking, or one of another table among the passages;
-changes; a list of documents; a document's summary; statements of where an amount goes or comes from."""
+changes; a list of documents; a document's summary; statements of where an amount goes or comes from;
+the words printed for a line."""
 
 
 def score_kind(kind: str, signals: Mapping[str, float]) -> float:
     """Grade the likelihood that an answer of some kind contains what is needed.
 
     Args:
-        kind: `PASSAGES`, `CELL`, `TABLE`, `CHANGES`, `DOCUMENTS`, `SUMMARY` or `DESTINATION`.
+        kind: `PASSAGES`, `CELL`, `TABLE`, `CHANGES`, `DOCUMENTS`, `SUMMARY`, `DESTINATION` or `LINE`.
         signals: What the fit of this kind reads: those of `find_signals`, or `coverage` or `fit` from 0 to 1.
 
     Returns:

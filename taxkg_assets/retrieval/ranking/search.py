@@ -49,6 +49,8 @@ class Searcher:
     """Changes between editions, where the home has them."""
     open_flows: Callable[[], pl.DataFrame] | None = None
     """Statements that an amount goes from one line to another, where the home has them."""
+    open_lines: Callable[[], pl.DataFrame] | None = None
+    """Lines of forms with the words printed for them, where the home has them."""
     open_boxes: Callable[[], pl.DataFrame] | None = None
     """Boxes of forms with their labels, where the home has them."""
     read_sections: Callable[[Collection[str]], pl.DataFrame] | None = None

@@ -92,6 +92,7 @@ class Answers(Family):
 
     passages: int
     most_changes: int
+    most_parts: int
     most_destinations: int
     destination_words: dict[str, str]
     weighty_changes: tuple[str, ...]
@@ -137,6 +138,7 @@ class Answers(Family):
     codes_within: RuleList[Rule]
     code_questions: RuleList[Rule]
     box_questions: RuleList[Rule]
+    line_questions: RuleList[Rule]
     destination_questions: RuleList[Rule]
     source_questions: RuleList[Rule]
     changes: RuleList[Rule]

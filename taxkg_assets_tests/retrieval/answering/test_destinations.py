@@ -16,9 +16,7 @@ from taxkg_assets.retrieval.answering.destinations import (
     choose_flows,
     find_direction,
     find_form_groups,
-    put_first,
 )
-from taxkg_assets.retrieval.answering.units import Piece, Unit
 from taxkg_assets.retrieval.query.router import Route
 from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.settings import Settings
@@ -165,11 +163,3 @@ def test_a_statement_without_a_passage_is_not_quoted(searcher: Searcher) -> None
     known = replace(searcher, open_flows=lambda: pl.DataFrame([stated]))
     question = "Where does box 1a of the 2077-ZED go?"
     assert ask(known, question, settings=Settings()) == ask(searcher, question, settings=Settings())
-
-
-def test_what_only_repeats_a_statement_is_not_quoted_again() -> None:
-    def unit(*texts: str) -> Unit:
-        return Unit(rank=1, label="", pieces=[Piece(role="sentence", text=text) for text in texts])
-
-    stated, repeated, other = unit("Rent. Enter it there."), unit("Enter it there."), unit("Enter it there.", "Or not.")
-    assert put_first([stated], [repeated, other]) == [stated, other]

@@ -1,0 +1,85 @@
+"""A question about a line is answered first by the words that its form prints for it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+import pytest
+
+from taxkg_assets.retrieval.answering.answer import ask
+from taxkg_assets.retrieval.answering.printed_lines import asks_for_line, choose_lines
+from taxkg_assets.retrieval.answering.stated import put_first
+from taxkg_assets.retrieval.answering.units import Piece, Unit
+from taxkg_assets.retrieval.query.router import Route
+from taxkg_assets.retrieval.ranking.search import Searcher
+from taxkg_assets.settings import Settings
+
+
+def line(number: int, **columns: Any) -> dict[str, Any]:
+    row = {"document_id": "f2077--2031", "part": "", "key": "line_3", "form": "2077", "revision": "2031"}
+    return row | {"line_ix": number, "label": f"Rent {number}", "page": 1} | columns
+
+
+def choose(*rows: dict[str, Any], **route: Any) -> list[str]:
+    own = Route(**{"forms": ("2077",), "keys": ("line_3",)} | route)
+    return [row["label"] for row in choose_lines(pl.DataFrame(list(rows)), own)]
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("What is line 3 of Form 2077?", True),
+        ("How do I figure line 3 of Form 2077?", True),
+        ("What was line 3 of the 2029 Form 2077?", True),
+        ("Where does line 3 of Form 2077 go?", False),
+        ("Who may leave line 3 of Form 2077 empty?", False),
+    ],
+)
+def test_who_asks_for_a_line(question: str, *, expected: bool) -> None:
+    assert asks_for_line(question, Route(forms=("2077",), keys=("line_3",))) is expected
+    assert not asks_for_line(question, Route(forms=("2077",), keys=("box_3",)))
+    assert not asks_for_line(question, Route(forms=("2077", "88"), keys=("line_3",)))
+
+
+def test_the_newest_revision_counts_unless_a_year_is_named() -> None:
+    rows = [line(0, revision="2029"), line(1), line(2, key="line_4"), line(3, form="88"), line(4, label="")]
+    assert choose(*rows) == ["Rent 1"]
+    assert choose(*rows, years=(2029,)) == ["Rent 0"]
+    assert choose(*rows, years=(2020,)) == []
+
+
+def test_each_part_with_the_line_is_named_in_the_order_of_the_form() -> None:
+    assert choose(line(7, part="II"), line(2, part="I")) == ["Rent 2", "Rent 7"]
+
+
+def test_the_printed_words_open_the_answer_with_their_passage(searcher: Searcher) -> None:
+    columns = searcher.passages.columns
+    row = next(row for row in range(searcher.index.height) if columns["document_id"][row] == "i2077zed--2031")
+    words = " ".join(columns["text"][row].splitlines()[-1].split())
+    place = {"document_id": "i2077zed--2031", "form": "2077-ZED", "page": int(searcher.passages.pages[row])}
+    known = replace(searcher, open_lines=lambda: pl.DataFrame([line(0, label=words, **place)]))
+    question = "What is line 3 of the 2077-ZED?"
+    found = ask(known, question, settings=Settings())
+    assert found.answer is not None
+    assert found.answer.splitlines()[0].startswith(f"Form 2077-ZED, line 3 (2077-ZED 2031): {words}")
+    assert found.results[0].document == "i2077zed--2031"
+    absent = replace(searcher, open_lines=lambda: pl.DataFrame([line(0, **place)]))
+    assert ask(absent, question, settings=Settings()) == ask(searcher, question, settings=Settings())
+
+
+def test_what_only_repeats_is_left_out_and_another_document_is_named(searcher: Searcher) -> None:
+    results = searcher.search("rent", k=10, level="paragraph")
+    own = results[0]
+    other = next(row for row in results if row.document != own.document)
+
+    def unit(rank: int, *texts: str) -> Unit:
+        return Unit(rank=rank, label="", pieces=[Piece(role="sentence", text=text) for text in texts])
+
+    stated, repeated = unit(own.rank, "Rent. Enter it there."), unit(own.rank, "Enter it  there")
+    more, elsewhere = unit(own.rank, "Enter it there.", "Or not."), unit(other.rank, "Never enter it.")
+    kept = put_first([stated], [repeated, more, elsewhere], results=results)
+    assert kept[:2] == [stated, more]
+    assert kept[2].text == f"{other.form} {other.revision}".strip() + ": Never enter it."
+    assert put_first([], [repeated], results=results) == [repeated]
