@@ -26,10 +26,11 @@ from taxkg_assets.retrieval.answering.table_cells import add_tables, find_aptnes
 from taxkg_assets.retrieval.answering.units import Unit
 from taxkg_assets.retrieval.encoding.lexical import find_terms
 from taxkg_assets.retrieval.query.form_match import score_form
-from taxkg_assets.retrieval.query.router import find_level, wants_summary
+from taxkg_assets.retrieval.query.router import Route, find_level, wants_summary
 from taxkg_assets.retrieval.ranking.rerank import score_overlap
 from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.retrieval.results import Flag, Ranking, Result
+from taxkg_assets.rules.forms import form_pattern
 from taxkg_assets.rules.models.answers import load_answers
 from taxkg_assets.rules.models.guardrail import load_guardrail
 from taxkg_assets.settings import Settings
@@ -263,7 +264,25 @@ def _find_notices(searcher: Searcher, request: _Request, found: _Found, *, outco
         listed = {place.replace("_", " ") for place in find_listed_places(searcher, request.question, ranking)}
         foreign = tuple(place for place in foreign if place not in listed)
     places = [notices.place.format(places=", ".join(foreign))] if foreign else []
-    return [*changed, *places, *([notices.general] if outcome == guardrail.GUIDANCE else [])]
+    absent = find_absent_forms(ranking.route, found.results)
+    forms = [notices.form.format(forms=" or ".join(f"Form {form.upper()}" for form in absent))] if absent else []
+    return [*changed, *forms, *places, *([notices.general] if outcome == guardrail.GUIDANCE else [])]
+
+
+def find_absent_forms(route: Route, results: Sequence[Result]) -> list[str]:
+    """Find the forms of a question that no document is about, and no passage mentions.
+
+    Args:
+        route: Route of the question.
+        results: Passages, best first.
+
+    Returns:
+        Names in lower case; none where a document is about another form of the question.
+    """
+    if route.forms:
+        return []
+    text = "\n".join(f"{row.heading_path} {row.text}" for row in results[: load_answers().passages])
+    return [form for form in route.unknown_forms if form_pattern(form).search(text) is None]
 
 
 def find_cited_flags(text: str | None, results: Sequence[Result]) -> list[Flag]:

@@ -28,6 +28,7 @@ class Notices(Section):
 
     general: str
     correction: str
+    form: str
     place: str
 
 

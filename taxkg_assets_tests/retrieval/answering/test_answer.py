@@ -9,13 +9,14 @@ import numpy as np
 import polars as pl
 import pytest
 
-from taxkg_assets.retrieval.answering.answer import ask
+from taxkg_assets.retrieval.answering.answer import ask, find_absent_forms
 from taxkg_assets.retrieval.answering.excerpt import excerpt_answer
 from taxkg_assets.retrieval.answering.guardrail import find_outcome
 from taxkg_assets.retrieval.answering.statements import find_statements
 from taxkg_assets.retrieval.answering.table_cells import quote_table_cells
 from taxkg_assets.retrieval.index.facts import PassageFacts
 from taxkg_assets.retrieval.index.index_context import IndexContext
+from taxkg_assets.retrieval.query.router import Route
 from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.retrieval.tables.table_boost import requests_table_cell
 from taxkg_assets.retrieval.tables.table_entry import TableCatalogue, build_table_catalogue
@@ -254,3 +255,16 @@ def test_modes_follow_the_thresholds() -> None:
     graded = [find_outcome(grade, answer_at=8, guide_at=7) for grade in (8.0, 7.9, 7.0, 6.9)]
     assert graded == ["answer", "guidance", "guidance", "abstention"]
     assert find_outcome(0.0, answer_at=8, guide_at=7, is_on=False) == "answer"
+
+
+def test_an_answer_says_that_the_library_lacks_the_form(searcher: Searcher) -> None:
+    opened = Settings(guardrail=False)
+    found = ask(searcher, "what is box 1a of Form 9099-R", settings=opened)
+    assert (found.answer or "").startswith("The library has no document about Form 9099-R;")
+    assert "The library has no" not in (ask(searcher, "box 1a of the 2077-ZED", settings=opened).answer or "")
+    results = searcher.search("box 1a", k=3)
+    route = Route(unknown_forms=("9099-r",))
+    assert find_absent_forms(route, results) == ["9099-r"]
+    named = [results[0].model_copy(update={"text": "See Form 9099-R."})]
+    assert find_absent_forms(route, named) == []
+    assert find_absent_forms(replace(route, forms=("2077-ZED",)), results) == []
