@@ -30,7 +30,7 @@ BUILT = dg.AssetSelection.all() - TRAINED
 
 
 def add_automation_conditions(assets: Iterable[Any]) -> list[dg.AssetsDefinition]:
-    """The assets with their automation conditions."""
+    """Add to each asset its automation condition."""
     return [asset.map_asset_specs(_follow) for asset in assets]
 
 
@@ -145,14 +145,14 @@ def _tell_closed(context: dg.SensorEvaluationContext, home: Home, closed: Sequen
 
 
 def _spanned(instance: dg.DagsterInstance, document_ids: set[str]) -> list[str]:
-    """The first and the last of these partitions in Dagster's own order, which is that of their arrival."""
+    """Return the first and the last of these partitions in Dagster's own order, which is that of their arrival."""
     assert DOCUMENT_PARTITIONS.name is not None
     present = [d for d in instance.get_dynamic_partitions(DOCUMENT_PARTITIONS.name) if d in document_ids]
     return [present[0], present[-1]]
 
 
 def find_changes(home: Home, files: Mapping[str, SourceFile]) -> tuple[dict[str, str], list[str], list[str]]:
-    """Digests of the readable files, the new or changed documents, and the removed ones."""
+    """Return digests of the readable files, the new or changed documents, and the removed ones."""
     admitted, refused = (known_bytes(home.store, name) for name in INTAKE)
     now = time.time()
     settled = {d: file for d, file in files.items() if not is_being_written(Path(file.path), now)}
@@ -166,7 +166,7 @@ def find_changes(home: Home, files: Mapping[str, SourceFile]) -> tuple[dict[str,
 
 
 def is_being_written(path: Path, now: float) -> bool:
-    """Whether a file is away or changed a moment ago: it may not be whole yet, and the next look will tell."""
+    """Return whether a file is absent or changed a moment ago: it may be incomplete, and the next scan takes it."""
     try:
         return 0 <= now - path.stat().st_ctime < SETTLE_SECONDS
     except FileNotFoundError:

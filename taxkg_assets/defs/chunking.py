@@ -23,7 +23,7 @@ from taxkg_assets.retrieval.encoding.encoder import SentenceEncoder
 
 
 def open_cohesion(home: Home) -> Callable[[Sequence[str]], np.ndarray]:
-    """Texts to unit vectors, each text encoded once; the encoder is loaded when the first document needs it."""
+    """Return a function from texts to unit vectors; the encoder is loaded when the first document needs it."""
     known: dict[str, np.ndarray] = {}
 
     def encode(texts: Sequence[str]) -> np.ndarray:

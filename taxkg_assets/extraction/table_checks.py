@@ -33,7 +33,7 @@ def find_foreign_rows(tables: dy.DataFrame[Tables]) -> pl.DataFrame:
 
 
 def _place_cells(tables: pl.DataFrame) -> pl.DataFrame:
-    """Give each cell of the tables with its rectangle, in points."""
+    """Return each cell of the tables with its rectangle, in points."""
     cells = tables.select("document_id", "page", "table_id", "cells").explode("cells").drop_nulls("cells")
     return cells.unnest("cells").select(*_ROW, "text", pl.col("bbox").struct.unnest())
 

@@ -133,7 +133,7 @@ def _row_of(
 def _resolve(
     operand: Operand, line: LineRecord, spans: Spans, registered: Collection[Place], *, forms: Sequence[str]
 ) -> list[Place]:
-    """Give the lines that an operand names; of equal keys in several parts, those of the part named, else its own.
+    """Return the lines that an operand names; of equal keys in several parts, those of the part named, else its own.
 
     A line that is named alone may have no field of its own: its letters have them.
     """

@@ -165,7 +165,7 @@ class MetadataProposal(Proposal):
         kept = tuple(
             entity.model_copy(update={"evidence": at})
             for entity, at in located
-            if at is not None and entity.name in at.quote and check.is_named(entity.name, kind=entity.kind)
+            if at is not None and entity.name in at.quote and check.is_valid_name(entity.name, kind=entity.kind)
         )
         tags = {tag.casefold(): tag for tag in reversed(self.tags) if check.mentions(tag)}
         title = self.title if check.mentions(self.title) else base.evidence[0].quote
@@ -287,7 +287,7 @@ class PairProposal(Proposal):
     reason: str
 
     def is_claim(self) -> bool:
-        """Return whether the passage is said to answer."""
+        """Return whether the verdict is that the passage answers the query."""
         return self.is_valid
 
 

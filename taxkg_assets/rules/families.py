@@ -41,7 +41,7 @@ _Family = TypeVar("_Family", bound=Family)
 
 
 class RuleList(Generic[_Rule]):
-    """List of rules of a family, in the order of the file; iteration gives those that are on.
+    """List of rules of a family, in the order of the file; iteration yields those that are on.
 
     A subclass declares the ids of its rules as attributes (`negative_word: Rule`, and `not_` for the id `not`, which
     Python reserves). Its list has these rules and no others. A declared rule that is off matches nothing.

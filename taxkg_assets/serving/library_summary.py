@@ -27,7 +27,7 @@ class LibrarySummary(BaseModel):
 
 
 def summarize_library(released: Released) -> LibrarySummary:
-    """Return what a release holds, in a reply whose size does not grow with the number of documents.
+    """Return what a release contains, in a reply whose size does not grow with the number of documents.
 
     Args:
         released: The release to read.

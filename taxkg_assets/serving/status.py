@@ -134,7 +134,7 @@ def find_stale(home: Home, states: dict[str, TableState | None]) -> set[str]:
 
 
 def _stored_rows(state: TableState) -> dict[str, tuple[str, str]]:
-    """The reading of each document's rows, and the model that refined them."""
+    """Return the reading of each document's rows, and the model that refined them."""
     return {d: (s["reading"], s.get("settler", "")) for d, s in state.documents.items()}
 
 

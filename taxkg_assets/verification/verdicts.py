@@ -83,7 +83,7 @@ class Finding(BaseModel):
     @computed_field  # type: ignore[prop-decorator]
     @property
     def is_fault(self) -> bool:
-        """Return whether the draft has to be changed: a fault, or a quotation that the library does not hold."""
+        """Return whether the draft has to be changed: a fault, or a quotation that the library does not contain."""
         return self.verdict in FAULTS or (self.kind == "quotation" and self.verdict is Verdict.not_found)
 
 

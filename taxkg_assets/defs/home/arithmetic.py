@@ -81,7 +81,7 @@ def wants_gpu(home: AnyHome) -> bool:
 
 
 def name_runtime(runtime: str) -> str:
-    """Return the arithmetic of a runtime that is not torch, as a hash names it.
+    """Return the name of a runtime, other than torch, in hashes of models.
 
     Args:
         runtime: The setting `model_runtime`.

@@ -85,7 +85,7 @@ class Code:
     pieces: dict[str, str] = field(default_factory=dict)
 
     def digest(self, schema: str = "") -> str:
-        """One digest of all of it, and of the schema that the rows keep.
+        """Return one digest of all code and rules, and of the schema of the rows.
 
         Args:
             schema: Name of the schema class; empty for none.
@@ -156,7 +156,7 @@ def _fingerprint(functions: tuple[Callable[..., Any], ...], schema: str) -> str:
 
 
 def read_code(*functions: Callable[..., Any]) -> Code:
-    """What the code of some functions reads; not to be changed."""
+    """Return the code that some functions use; the result is shared, so do not change it."""
     return _read_code(tuple(functions))
 
 
@@ -185,7 +185,7 @@ def family_digest(name: str) -> str:
 
 @cache
 def family_names() -> frozenset[str]:
-    """All rule families."""
+    """Return the names of all rule families."""
     return frozenset(path.stem for path in (PACKAGE / "rules").glob("*.yaml"))
 
 
@@ -204,7 +204,7 @@ def forget_rules() -> None:
 
 
 def _path_of(module: str) -> Path | None:
-    """The file of a module of this package; None for anything else."""
+    """Return the file of a module of this package; None for anything else."""
     if module != NAME and not module.startswith(f"{NAME}."):
         return None
     place = PACKAGE.joinpath(*module.split(".")[1:])
@@ -241,7 +241,7 @@ def _read_module(name: str) -> _Module:
 
 
 def _imported(node: ast.AST) -> Iterator[tuple[str, str]]:
-    """The modules of an import statement, each with the member that is taken from it; `` where it is the module."""
+    """Return the modules of an import statement, each with the imported member; `` where it is the module."""
     if isinstance(node, ast.Import):
         yield from ((alias.name, "") for alias in node.names)
     elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
@@ -251,7 +251,7 @@ def _imported(node: ast.AST) -> Iterator[tuple[str, str]]:
 
 
 def _aliases(nodes: Iterable[ast.AST]) -> dict[str, tuple[str, str]]:
-    """What each imported name of a module means: the module and its member."""
+    """Map each imported name of a module to its module and member."""
     found: dict[str, tuple[str, str]] = {}
     for node in nodes:
         if isinstance(node, ast.Import | ast.ImportFrom):
@@ -274,7 +274,7 @@ def _follow_module(name: str, found: Code) -> None:
 
 
 def _families(nodes: Iterable[ast.AST]) -> Iterator[str]:
-    """The rule families that code loads by name, as the module of each family's model does."""
+    """Return the rule families that code loads by name, as the module of each family's model does."""
     for inner in nodes:
         if isinstance(inner, ast.Call) and inner.args:
             called = inner.func.id if isinstance(inner.func, ast.Name) else getattr(inner.func, "attr", "")
@@ -323,14 +323,14 @@ def _read_function(module: str, name: str) -> _Function:
 
 
 def _is_schema(node: ast.AST, aliases: Mapping[str, tuple[str, str]]) -> TypeGuard[ast.Attribute]:
-    """Whether code names a definition of `schemas` by way of the package: `schemas.Edges`."""
+    """Return whether code names a definition of `schemas` by way of the package: `schemas.Edges`."""
     if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
         return False
     return aliases.get(node.value.id) == (SCHEMAS, "")
 
 
 def _own_names(node: ast.AST) -> set[str]:
-    """Parameters and variables of a function, which hide names of its module."""
+    """Return the parameters and variables of a function, which hide names of its module."""
     own = {inner.arg for inner in ast.walk(node) if isinstance(inner, ast.arg)}
     if isinstance(node, ast.FunctionDef):
         own |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
@@ -351,7 +351,7 @@ def _follow_name(module: str, member: str, found: Code) -> None:
 
 
 def _defined(node: ast.stmt) -> set[str]:
-    """The names that a top-level statement defines."""
+    """Return the names that a top-level statement defines."""
     if isinstance(node, ast.FunctionDef | ast.ClassDef):
         return {node.name}
     targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
@@ -363,7 +363,7 @@ def _defined(node: ast.stmt) -> set[str]:
 
 @cache
 def _schema_nodes() -> dict[str, ast.stmt]:
-    """The top-level statements of the modules of `schemas` by the names that they define.
+    """Return the top-level statements of the modules of `schemas` by the names that they define.
 
     Raises:
         ValueError: Two modules define one name.
@@ -383,7 +383,7 @@ def _is_of_schemas(module: str) -> bool:
 
 
 def _close_schemas(names: Iterable[str]) -> set[str]:
-    """Definitions of `schemas` with those that they name themselves."""
+    """Return definitions of `schemas` with those that they name themselves."""
     nodes, seen, waiting = _schema_nodes(), set[str](), list(names)
     while waiting:
         name = waiting.pop()

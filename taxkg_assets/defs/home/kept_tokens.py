@@ -33,7 +33,7 @@ class KeptTokens:
     store: Store
 
     def read(self, model_hash: str) -> TokenMemory:
-        """Tokens by text; empty without any of this encoder, or if the file is damaged: they are computed again.
+        """Return tokens by text; empty if this encoder has none or the file is damaged: they are then computed again.
 
         Args:
             model_hash: Hash of the encoder.

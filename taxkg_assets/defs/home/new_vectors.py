@@ -25,7 +25,7 @@ class NewVectors:
     store: Store
 
     def read(self) -> pl.DataFrame:
-        """Return rows of `embeddings`; none where nothing was encoded ahead, or the file cannot be read."""
+        """Return rows of `embeddings` that were encoded ahead; none where there are none or the file cannot be read."""
         try:
             return pl.read_ipc(self._path().read_bytes())
         except (OSError, pl.exceptions.PolarsError):

@@ -61,7 +61,7 @@ def _with_weight(row: RerankerRecord, scorer: PassageScorer) -> Reranker:
 
 
 def reranker_export(row: RerankerRecord) -> str:
-    """Name the export of a reranker.
+    """Return the folder name of a reranker's export.
 
     Args:
         row: Row of `reranker`.

@@ -73,7 +73,7 @@ class TableState:
 
 
 def work_folder(uri: str) -> Path:
-    """The local folder for the caches of a home in a bucket."""
+    """Return the local folder for the caches of a home in a bucket."""
     named = re.sub(r"[^A-Za-z0-9]+", "-", uri.removeprefix(REMOTE)).strip("-")
     return (Path(settings_of().work) / f"{named[-60:]}-{digest(uri.rstrip('/'))[:8]}").expanduser().resolve()
 
@@ -151,7 +151,7 @@ class Store:
                     _locked.discard(key)
 
     def record_active_run(self, run_id: str, *, work: str = BUILD) -> None:
-        """Write down which run works on the home; what is still there when the home is free died in the middle.
+        """Record which run works on the home; a record that remains when the home is free is of a run that died.
 
         Args:
             run_id: Id of the Dagster run.
@@ -160,7 +160,7 @@ class Store:
         atomic_write(self._note(work), run_id.encode())
 
     def active_run(self, *, work: str = BUILD) -> str:
-        """Return the run that works on the home, or died there; empty where the last one came to its end.
+        """Return the run that works on the home or died there; empty where the last one ended.
 
         Args:
             work: Kind of work: a build, or a training.
@@ -169,7 +169,7 @@ class Store:
         return path.read_text(encoding="utf8") if path.exists() else ""
 
     def clear_active_run(self, *, work: str = BUILD) -> None:
-        """The noted run has come to its end.
+        """Record that the active run has ended.
 
         Args:
             work: Kind of work: a build, or a training.
@@ -190,7 +190,7 @@ class Store:
         return DeltaTable.is_deltatable(self.table_uri(name), self._options())
 
     def open_table(self, name: str, *, version: int | None = None) -> DeltaTable | None:
-        """Return the table as the engine has it; None before its first commit.
+        """Return the Delta table; None before its first commit.
 
         Args:
             name: Name of the table, e.g. `sections`.
@@ -208,7 +208,7 @@ class Store:
         return self.storage.options() or None
 
     def state(self, name: str) -> TableState | None:
-        """Return what the newest commit recorded, which has no digests if it is of another program; None without one.
+        """Return the state of the newest commit, without digests if another program made it; None without a commit.
 
         Args:
             name: Name of the table, e.g. `sections`.
@@ -354,7 +354,7 @@ class Store:
             self._commit(name, empty_frame(schema_of(name)), mode="ignore")
 
     def _commit(self, name: str, frame: pl.DataFrame, *, record: Mapping[str, str] | None = None, **how: Any) -> None:
-        """One commit, with what it states about itself, unless another build may be writing by now."""
+        """Make one commit, with its metadata, unless another build may be writing by now."""
         self.storage.check_lease()
         if isinstance(self.storage, LocalStorage):
             Path(self.table_uri(name)).mkdir(parents=True, exist_ok=True)
@@ -413,14 +413,14 @@ class Store:
                     self._commit(name, frame, record={"taxkg.token": token}, mode="append")
 
     def _rename_columns(self, name: str) -> None:
-        """Give a stored table its present column names, so that rows can be appended."""
+        """Rename the columns of a stored table to their present names, so that rows can be appended."""
         table = self.open_table(name)
         stored = set() if table is None else {field.name for field in table.schema().fields}
         if stored & set(RENAMED_COLUMNS.get(name, {})):
             self._commit(name, self.read(name), mode="overwrite", schema_mode="overwrite")
 
     def _holds(self, name: str, token: str) -> bool:
-        """Whether one of the newest commits bears this token."""
+        """Return whether one of the newest commits has this token."""
         table = self.open_table(name)
         return table is not None and any(commit.get("taxkg.token") == token for commit in table.history(NEWEST))
 
@@ -462,7 +462,7 @@ class Store:
 
     @contextmanager
     def _table_lock(self, name: str) -> Iterator[None]:
-        """One writer at a time: what a commit states about all documents rests on the commit before it."""
+        """Allow one writer at a time: what a commit records of all documents is based on the commit before it."""
         with (self.folder("tables") / f".{name}.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
@@ -488,7 +488,7 @@ class Store:
         return self.home / "cache" / "extract" / digest(document_id) / reading
 
     def forget_other_readings(self, folder: Path, *, keep: str) -> None:
-        """Drop the cached readings of one document but the one that its row names.
+        """Drop the cached readings of one document except the one that its row names.
 
         Args:
             folder: Folder of the current reading, from `reading_folder`.
@@ -507,7 +507,7 @@ class Store:
 
     @contextmanager
     def lock_manifest(self) -> Iterator[None]:
-        """Hold the manifest from reading to writing, among all processes of this machine; a matter of moments.
+        """Lock the manifest against other processes of this machine, from reading to writing it; briefly.
 
         Returns:
             A context that holds the manifest.

@@ -62,7 +62,7 @@ class ScannedSources(NamedTuple):
 
 
 def has_sources(home: Home) -> bool:
-    """Whether a source was recorded, or the inbox contains a file."""
+    """Return whether a source was recorded, or the inbox contains a file."""
     inbox = inbox_of(home.settings)
     return bool(home.store.read_manifest().roots) or (inbox.is_dir() and bool(find_source_files(inbox)))
 
@@ -95,7 +95,7 @@ def scan_sources(home: Home, roots: Sequence[Path] = (), *, at_first: Sequence[P
 
 
 def _scan(roots: Iterable[Path]) -> tuple[dict[Path, dict[str, list[Path]]], list[str]]:
-    """The files of each source, and why some sources cannot be read; a source that never existed is an error."""
+    """Return the files of each source, and why some sources cannot be read; one that never existed is an error."""
     scans: dict[Path, dict[str, list[Path]]] = {}
     closed: list[SourceError] = []
     for root in roots:

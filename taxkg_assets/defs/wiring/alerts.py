@@ -42,7 +42,7 @@ class Alert:
 
 
 def find_alerts(instance: dg.DagsterInstance, store: Store, run_id: str) -> Iterator[Alert]:
-    """The alerts of a finished run; none for a run without problems."""
+    """Return the alerts of a finished run; none for a run without problems."""
     record = instance.get_run_record_by_id(run_id)
     if record is None:
         return

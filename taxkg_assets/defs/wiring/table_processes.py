@@ -55,7 +55,7 @@ def _make_and_write(home_name: str, name: str, states: Mapping[str, TableState],
 
 
 def make_in_shares(home: Home, name: str, states: Mapping[str, TableState], *, made_from: str) -> WholeTable:
-    """Make the rows of a table in several processes.
+    """Make the rows of a table, divided over several processes.
 
     Args:
         home: The home.

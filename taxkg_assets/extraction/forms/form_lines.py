@@ -122,7 +122,7 @@ def holds_form_lines(lines: Sequence[Line], *, x0: float, y0: float, x1: float, 
 
 
 def _find_rows(lines: Sequence[Line]) -> dict[int, float]:
-    """Give each piece, by its identity, the lowest base of its row: type of several sizes is on one row."""
+    """Map each piece, by its identity, to the lowest base of its row: type of several sizes is on one row."""
     rows: dict[int, float] = {}
     row = -100.0
     for line in sorted(lines, key=lambda line: line.base):
@@ -205,7 +205,7 @@ def _collect(
     labels: Sequence[MarginLabel],
     ends: Sequence[float],
 ) -> list[FormLine]:
-    """Give each number the pieces that belong to its line; `ends`: heights where a heading ends the line above."""
+    """Assign to each number the pieces of its line; `ends`: heights where a heading ends the line above."""
     separator_ys = find_separator_ys(page)
     tops = {id(start): _top(start, braces, repeats) for start in starts}
     heads = [*ends, *(piece.y0 for piece in pieces if piece.is_bold and label_key(piece.text))]

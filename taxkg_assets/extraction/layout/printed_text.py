@@ -20,7 +20,7 @@ class PrintedText:
     style: Style
 
     def find_furniture(self, page: Page) -> frozenset[int]:
-        """Find the spans of a page's running head and foot, and of icons: tags do not tell them from the text.
+        """Find the spans of a page's running head and foot, and of icons: tags do not distinguish them from the text.
 
         Args:
             page: Page with its spans.

@@ -114,7 +114,7 @@ def _pattern_of(text: str) -> str:
 
 
 def _edges_of(page: Page) -> tuple[float, float]:
-    """Tell down to where a page's head reaches and where its foot begins."""
+    """Return the bottom of a page's head and the top of its foot."""
     limit = thresholds()
     return limit.head_frac * page.height_pt, limit.foot_frac * page.height_pt
 
@@ -131,7 +131,7 @@ def is_artifact(line: Line, page: Page, style: Style) -> bool:
 
 
 def find_artifact_test(page: Page, style: Style) -> Callable[[Line], bool]:
-    """Give the test of `is_artifact` for all lines of a page.
+    """Return a function that tests lines of a page as `is_artifact` does.
 
     Args:
         page: Page with its spans, rules and fields.
@@ -343,7 +343,7 @@ def is_continued_page(text: str) -> bool:
 
 
 def is_centered(line: Line, page: Page, *, starts: Counter[int]) -> bool:
-    """Return whether a line is set in the middle of the page, and no column begins where it begins.
+    """Return whether a line is centered on the page, and no column begins where it begins.
 
     Args:
         line: Printed line.

@@ -20,7 +20,7 @@ from taxkg_assets.extraction.pdf.render_fast_path import (
     has_drawn_letters,
     has_form_xobjects,
     has_named_parts,
-    has_other_words,
+    has_replacement_text,
     is_plain,
 )
 from taxkg_assets.extraction.pdf.rendered_text import GlyphMismatch, are_printed, find_mismatches
@@ -121,7 +121,7 @@ def _read_page(
     """Read a page with text that was parsed already, or without structure tags where there is none."""
     # A page of a text file has no content stream; opening its low-level page ends the process.
     written = b"" if is_text else page.read_contents()
-    is_replaced = bool(written) and has_other_words(page)
+    is_replaced = bool(written) and has_replacement_text(page)
     with with_content_stream(page, written if is_replaced else strip_mcids(written)) as content:
         if text is None:
             text_page = page.get_textpage(clip=_AROUND, flags=_TEXT_FLAGS)
@@ -175,11 +175,11 @@ def _read_xobjects(page: Any, wordless: bytes | None) -> FormXObjects | None:
     if wordless is None:
         return None
     xobjects = FormXObjects(page, wordless, clip=_AROUND, flags=_TEXT_FLAGS)
-    return xobjects if xobjects.print_what_they_say(flags=_PRINTED_FLAGS) else None
+    return xobjects if xobjects.are_letters_visible(flags=_PRINTED_FLAGS) else None
 
 
 def _turn_of(page: Any) -> Turn:
-    """Give the function that turns a rectangle of a rotated page into the page as it is shown."""
+    """Return the function that turns a rectangle of a rotated page into the page as it is shown."""
     matrix = page.rotation_matrix
 
     def turn(box: Sequence[float]) -> Corners:
@@ -272,6 +272,6 @@ def _find_mismatches(
 
 @lru_cache(maxsize=1024)
 def _type_of(font: str, size: float, flags: int) -> tuple[str, float, bool, bool]:
-    """Tell font, size, weight and slant: a page repeats a few of them hundreds of times."""
+    """Return font, size, weight and slant; cached, as a page repeats a few of them hundreds of times."""
     is_bold = bool(flags & 16) or load_roles().bold_fonts.matches(font)
     return intern(font), round(size, 2), is_bold, bool(flags & 2)

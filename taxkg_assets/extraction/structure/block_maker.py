@@ -102,7 +102,7 @@ class BlockMaker:
         self.blocks: list[Block] = []
 
     def add(self, lines: list[Line], role: str, confidence: float, *, column_ix: int, **marks: Any) -> Block:
-        """Append one block of the given lines.
+        """Append one block with some lines.
 
         Args:
             lines: Printed lines.

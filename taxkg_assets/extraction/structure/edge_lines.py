@@ -49,7 +49,7 @@ def find_lines_into_foot(page: Page, lines: Sequence[Line], style: Style) -> set
 
 
 def find_lines_from_head(page: Page, lines: Sequence[Line], style: Style) -> set[int]:
-    """Find lines at the head that begin a paragraph: words go on next to them, and on the line right below.
+    """Find lines at the head that begin a paragraph: it continues next to them, and on the line right below.
 
     A short run-in heading at the top of a column recurs on many pages, as a running head does.
 

@@ -334,7 +334,7 @@ def _revision_words(revision: str) -> str:
 
 
 def is_law_name(text: str) -> bool:
-    """Return whether words alone are the name of a law: type says nothing in a text file.
+    """Return whether a text is the name of a law, judged by its words alone: a text file has no fonts.
 
     Args:
         text: Text to test.

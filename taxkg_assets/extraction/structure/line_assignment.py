@@ -53,7 +53,7 @@ _COLUMN_PT, _NEXT_ROW_SIZES = 1.5, 4.0
 
 @dataclass(slots=True)
 class Parts:
-    """The lines of a page, sorted; `items` are to be ordered, `inside` and `units` hold what an item is for.
+    """The lines of a page, sorted; `items` are to be ordered, `inside` and `units` contain the lines of each item.
 
     loose: the lines of text that nothing claims, as stored.
     """
@@ -219,7 +219,7 @@ def _split_by_boxes(line: Line, boxes: Sequence[FaceBox]) -> list[Line]:
 
 
 def _share_cells(parts: Parts, claims: Mapping[int, TableRegion | FaceBox]) -> None:
-    """Give each of several boxes in one cell the words that begin with its key."""
+    """Assign to each of several boxes in one cell the words that begin with its key."""
     cells: dict[Corners, dict[str, int]] = {}
     for ix, claim in claims.items():
         if isinstance(claim, FaceBox):

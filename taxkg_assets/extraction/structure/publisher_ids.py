@@ -74,7 +74,7 @@ def add_publisher_ids(
 
 
 def _find_keys(target: Target) -> list[tuple[str, str]]:
-    """Say which rows of which tables a target is."""
+    """Return which rows of which tables a target is."""
     if target.is_heading and target.anchor_id is not None:
         return [("anchors", target.anchor_id)]
     keys = [("sections", target.element_id)]

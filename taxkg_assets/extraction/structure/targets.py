@@ -266,7 +266,7 @@ class TargetFinder:
         return []
 
     def _find_at(self, place: Place) -> Sequence[Target]:
-        """Give what begins at a point, or so near above or below it that the point names it: many links lead there."""
+        """Return what begins at a point, or so near above or below it that the point means it, as many links do."""
         key = place.page, place.y
         found = self._at_point.get(key)
         if found is None:
@@ -275,11 +275,11 @@ class TargetFinder:
         return found
 
     def _find_near(self, place: Place, *, below: float) -> list[Target]:
-        """Give what begins about a point, or so far below it."""
+        """Return what begins near a point, or at most a given distance below it."""
         return [self._target(row) for row in self._find_rows(place, below=below)]
 
     def _find_rows(self, place: Place, *, below: float) -> list[_Row]:
-        """Give the rows of what begins about a point, or so far below it."""
+        """Return the rows of what begins near a point, or at most a given distance below it."""
         start, end = self._pages.get(place.page, (0, 0))
         limits = self._limits
         above = limits.above_sizes
@@ -358,7 +358,7 @@ def find_number(words: str) -> str:
 
 
 def _collect_lines(anchors: pl.DataFrame, *, sections: pl.DataFrame, elements: pl.DataFrame) -> pl.DataFrame:
-    """Give the first line of each heading and all lines of each text, by page and height."""
+    """Return the first line of each heading and all lines of each text, by page and height."""
     columns = ["page", "y0_pt", "x0_pt", "x1_pt", "anchor_id", "element_id", "table_id", "is_heading", "is_start"]
     columns += ["y1_pt", "start", "end"]
     headings = anchors.select(
@@ -406,7 +406,7 @@ def _find_chapter(found: Iterable[Target]) -> Target | None:
 
 
 def _only(found: Sequence[Target], place: Place) -> Target | None:
-    """Give the one thing that is meant; None where there are several."""
+    """Return the only element of a list; None where there are several."""
     if place.x is not None and len(found) > 1:
         x = place.x
         found = [target for target in found if target.x0 - _MARGIN_PT <= x <= target.x1] or found

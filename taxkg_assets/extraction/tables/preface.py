@@ -127,7 +127,7 @@ def _is_divided(grid: Grid, left: float, right: float, y: float) -> bool:
 
 
 def add_frame(table: FoundTable, frame: Frame) -> FoundTable:
-    """Give a table the rows around it as notes, which are cells of no column.
+    """Add to a table the rows around it as notes, which are cells of no column.
 
     Args:
         table: The table without them.

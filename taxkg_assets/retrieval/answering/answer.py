@@ -345,7 +345,7 @@ def find_kind(
 
 @lru_cache(maxsize=512)
 def _find_distinct_terms(text: str) -> frozenset[str]:
-    """The terms of a passage; systems that are compared, and users after one another, get the same ones."""
+    """Return the terms of a passage; cached, as systems that are compared read the same passages."""
     return frozenset(find_terms(text))
 
 

@@ -25,7 +25,7 @@ class NamedBox:
 
     @property
     def name(self) -> str:
-        """Return its name for readers: box 1b."""
+        """Return the name of the box for readers: box 1b."""
         return self.key.replace("_", " ")
 
 

@@ -26,7 +26,7 @@ _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 def quote_table_cells(
     searcher: Searcher, question: str, ranking: Ranking, *, results: Sequence[Result], leads: bool
 ) -> list[Unit]:
-    """Quote the cells that a question requests, as far as their headers fit, besides the one that leads the answer.
+    """Quote the requested cells whose headers fit the question, besides the one that leads the answer.
 
     Args:
         searcher: Opened search.

@@ -31,7 +31,7 @@ def find_headers(lines: Sequence[Line], row: Line) -> tuple[str, ...] | None:
         row: Line of the row.
 
     Returns:
-        One header for each cell; empty ones where their numbers differ, None for a line that is not a row.
+        One header for each cell, all empty where their numbers differ; None for a line that is not a row of values.
     """
     if CELLS not in row.text:
         return None

@@ -70,7 +70,7 @@ class Unit(BaseModel):
 
     @property
     def text(self) -> str:
-        """Return its words, without the citation: a list of more than a few items takes a line for each."""
+        """Return the text of the unit, without citation: a list of more than a few items has a line for each."""
         return "\n".join(self.lines)
 
     @property

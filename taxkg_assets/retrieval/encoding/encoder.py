@@ -382,7 +382,7 @@ class SentenceEncoder:
 
     @property
     def _batch_rows(self) -> int:
-        """Texts in a batch where the batches of this encoder run."""
+        """Return the largest number of texts in a batch on the device of this encoder."""
         return self.rows if self.gpu is None else GPU_ROWS
 
     @property

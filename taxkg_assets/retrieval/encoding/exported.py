@@ -182,7 +182,7 @@ class ExportedEncoder:
         return [own[1:-1] for own in self._token_ids(texts)]
 
     def encode_tokens(self, texts: Sequence[str]) -> list[TokenVectors]:
-        """Encode the tokens of texts, each a row by itself: a question comes alone.
+        """Encode the tokens of texts, each in a batch of one: questions come one at a time.
 
         Args:
             texts: Texts.

@@ -116,7 +116,7 @@ class Reranker:
     depth: int
 
     def score_penalties(self, question: str, passages: Sequence[str]) -> Floats:
-        """Return what each passage loses against the one with the best score, in the ranker's units.
+        """Return each passage's score minus the best one, on the scale of the ranker; at most 0.
 
         Args:
             question: Words of the question.

@@ -58,7 +58,7 @@ class Line:
 
     @property
     def is_item(self) -> bool:
-        """Return whether it is an item of a list."""
+        """Return whether the line is an item of a list."""
         return bool(self.mark)
 
     @property

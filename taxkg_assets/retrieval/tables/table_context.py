@@ -55,7 +55,7 @@ def list_catalogue(catalogue: TableCatalogue) -> pl.DataFrame:
 
 
 def read_catalogue(listed: pl.DataFrame, *, tables: pl.DataFrame) -> TableCatalogue:
-    """Open a catalog from its rows; the cells of a table are read when a question comes near it.
+    """Open a catalog from its rows; the cells of a table are read when a question first selects it.
 
     Args:
         listed: Rows of `list_catalogue`.

@@ -18,7 +18,7 @@ from taxkg_assets.rules.models.table_lookup import load_table_lookup
 def find_requested_cells(
     question: str, ranking: Ranking, *, tables: TableCatalogue, facts: PassageFacts
 ) -> list[list[CellMatch]]:
-    """Find the cells that a question requests in the first tables among the candidates, as far as their headers fit.
+    """Find the requested cells, by their headers, in the first tables among the candidates.
 
     Args:
         question: Words of the user.
