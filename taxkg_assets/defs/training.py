@@ -33,7 +33,7 @@ LEFT_OUT_REPORT = "reports/pairs.json"
 
 
 def open_written_questions(home: Home) -> list[dict[str, Any]]:
-    """Return the questions written by people, of all files; those whose passages the home lacks do not apply."""
+    """Return the questions written by people, of all files; `build_scenario_queries` picks those that apply."""
     lines = [line for path in _written_files() for line in path.read_text(encoding="utf8").splitlines()]
     return [json.loads(line) for line in lines if line.strip()]
 

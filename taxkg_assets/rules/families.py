@@ -173,7 +173,8 @@ def _name_list(name: str, group: str, rows: Sequence[Mapping[str, Any]], model: 
     rule_type = next(iter(get_args(declared)), kind.rule_type)
     if kind.declared and (other := kind.declared.keys() ^ {row["id"] for row in rows}):
         place = f"{group}.{min(other)}"
-        raise RuleFileError(f"rules/{name}.yaml: {place}: only the file or only {kind.__name__} has it. Correct one.")
+        wrong = "the rule is missing" if min(other) in kind.declared else f"{kind.__name__} declares no such rule"
+        raise RuleFileError(f"rules/{name}.yaml: {place}: {wrong}. Correct the file.")
     _check_keys(name, group, rows, rule_type)
     return kind(name, group, rule_type)
 

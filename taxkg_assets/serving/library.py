@@ -30,7 +30,7 @@ class DocumentEntry(BaseModel):
 
     document: str = Field(description="document id")
     title: str
-    form: str = Field(description="form or publication that it is about; may be empty")
+    form: str = Field(description="form or publication that the document is about; may be empty")
     doc_type: str
     revision: str = Field(description="YYYY-MM or YYYY; may be empty")
     tax_year: int | None
@@ -64,14 +64,14 @@ class IndexPlace(BaseModel):
     """One place that the printed index of a document names for a term."""
 
     label: str = Field(description="page number as printed")
-    page: int | None = Field(description="page of the PDF that it leads to; null outside the document")
+    page: int | None = Field(description="page of the PDF that the entry leads to; null outside the document")
 
 
 class IndexTerm(BaseModel):
     """One term of the index that a document prints."""
 
     term: str
-    subterm: str = Field(description="terms below it, joined with ', '; may be empty")
+    subterm: str = Field(description="subordinate terms, joined with ', '; may be empty")
     places: list[IndexPlace]
 
 

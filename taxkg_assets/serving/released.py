@@ -182,7 +182,7 @@ class Released:
 
     @cached_property
     def question_encoder(self) -> Encoder:
-        """Return the encoder of the index as it was exported; where it was not, by torch, and a line that says so.
+        """Return the exported encoder of the index; without an export, open it with torch and log a warning.
 
         Raises:
             NotReleasedError: The settings choose another encoder than the release was made with.

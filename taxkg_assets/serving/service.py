@@ -98,7 +98,11 @@ class Service:
         except Exception as error:
             problem = f"{type(error).__name__}: {error}"
             if problem != self._problem:
-                _log.warning("release %s is served on: %s", self._current.row["release_ix"], problem)
+                _log.warning(
+                    "a newer release cannot be read, so release %s is still served: %s",
+                    self._current.row["release_ix"],
+                    problem,
+                )
             self._problem = problem
         else:
             if self._problem:

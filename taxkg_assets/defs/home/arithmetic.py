@@ -60,7 +60,7 @@ def copy_to_gpu(model: Any, *, is_demanded: bool) -> GpuModel | None:
         return found
     if is_demanded:
         raise ModelError(f"TAXKG_DEVICE=cuda: the GPU cannot be used ({found}). Set it to cpu, or free the GPU.")
-    _log.warning("The GPU cannot be used (%s): the processor computes in its place, in the same precision.", found)
+    _log.warning("The GPU cannot be used (%s): the CPU is used instead, in the same precision.", found)
     return None
 
 

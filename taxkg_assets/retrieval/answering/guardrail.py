@@ -77,8 +77,8 @@ def find_signals(evidence: Mapping[str, float], *, documents: int) -> dict[str, 
         documents: Number of documents that were searched.
 
     Returns:
-        `evidence` in log odds; `gap` from 0 to 1, as far as the evidence supports an answer; and `size`, the decimal
-        logarithm of the number of documents.
+        `evidence` in log odds; `gap` from 0 to 1, reduced where the evidence for an answer is weak; and `size`, the
+        decimal logarithm of the number of documents.
     """
     total, counts = sum_evidence(evidence), load_guardrail().gap_counts
     share = (total - counts.above) / (counts.fully - counts.above)

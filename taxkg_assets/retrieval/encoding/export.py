@@ -120,17 +120,17 @@ def _find_pooling(model: Any) -> str:
     """
     names = [type(module).__name__ for module in model]
     if names not in (["Transformer", "Pooling"], ["Transformer", "Pooling", "Normalize"]):
-        raise ExportError(f"it is made of {', '.join(names)}, not of transformer, pooling and normalization")
+        raise ExportError(f"the model is made of {', '.join(names)}, not of transformer, pooling and normalization")
     mode = model[1].get_config_dict().get("pooling_mode", "")
     if mode not in POOLINGS:
-        raise ExportError(f"it pools by {mode!r}, not by {' or '.join(POOLINGS)}")
+        raise ExportError(f"the model pools by {mode!r}, not by {' or '.join(POOLINGS)}")
     return str(mode)
 
 
 def _save_tokenizer(tokenizer: Any, folder: Path) -> None:
     fast = getattr(tokenizer, "backend_tokenizer", None)
     if fast is None:
-        raise ExportError("its tokenizer cannot be written as one file")
+        raise ExportError("the tokenizer of the model cannot be written as one file")
     fast.save(str(folder / TOKENIZER))
 
 
