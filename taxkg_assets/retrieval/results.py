@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -109,6 +110,8 @@ class Ranking:
         query_vector: Vector of the question, shape (dimension,).
         cell: Table cell that leads the ranking, in words; empty for none.
         tokens: Tokens of the question with their vectors; None where they are not compared.
+        question: The question with its typing errors corrected.
+        corrections: Corrected word by misspelled word.
     """
 
     route: Route
@@ -118,3 +121,5 @@ class Ranking:
     query_vector: Vectors
     cell: str = ""
     tokens: TokenVectors | None = None
+    question: str = ""
+    corrections: Mapping[str, str] = field(default_factory=dict)
