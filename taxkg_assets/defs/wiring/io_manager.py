@@ -11,7 +11,8 @@ from weakref import WeakKeyDictionary
 import dagster as dg
 
 from taxkg_assets.defs.home.contracts import schema_of
-from taxkg_assets.defs.home.store import Store, TableState
+from taxkg_assets.defs.home.store import Store
+from taxkg_assets.defs.home.stored_tables import TableState
 from taxkg_assets.defs.wiring.column_lineage import column_lineage
 from taxkg_assets.defs.wiring.compat import add_partition_metadata, set_data_version, step_of
 from taxkg_assets.defs.wiring.document_rows import PREVIEW_ROWS, describe_documents
