@@ -11,7 +11,8 @@ from taxkg_assets.defs.home.recovery import find_broken_run, report_dead_run
 from taxkg_assets.defs.home.store import BUILD, Store, digest
 from taxkg_assets.defs.home.store import TRAINING as TRAINING_WORK
 from taxkg_assets.defs.ingest.file_status import inspect_files
-from taxkg_assets.defs.ingest.intake import find_unpublished, scan_sources
+from taxkg_assets.defs.ingest.intake import find_unpublished
+from taxkg_assets.defs.ingest.source_scan import scan_sources
 from taxkg_assets.defs.wiring.alerts import Alert, default_status, send
 from taxkg_assets.defs.wiring.registry import PIPELINE
 from taxkg_assets.defs.wiring.resources import WORK_TAG, Home

@@ -19,7 +19,7 @@ from taxkg_assets.defs.wiring.resources import Home
 from taxkg_assets.defs.wiring.table_asset import table
 from taxkg_assets.defs.wiring.verdicts import Verdict
 from taxkg_assets.digests import frame_digest
-from taxkg_assets.retrieval.encoding.encoder import SentenceEncoder
+from taxkg_assets.retrieval.encoding.sentence_encoder import SentenceEncoder
 
 
 def open_cohesion(home: Home) -> Callable[[Sequence[str]], np.ndarray]:

@@ -35,7 +35,8 @@ from taxkg_assets.defs.wiring.progress import stage_meter
 from taxkg_assets.defs.wiring.resources import Home
 from taxkg_assets.defs.wiring.table_asset import table
 from taxkg_assets.defs.wiring.verdicts import Verdict
-from taxkg_assets.retrieval.encoding.encoder import Encoder, SentenceEncoder
+from taxkg_assets.retrieval.encoding.encoder import Encoder
+from taxkg_assets.retrieval.encoding.sentence_encoder import SentenceEncoder
 from taxkg_assets.retrieval.encoding.wrapped_encoders import DeferredEncoder
 from taxkg_assets.retrieval.index.embeddings import build_embeddings, count_missing, embedded_text, stack_vectors
 from taxkg_assets.retrieval.index.index import (

@@ -36,7 +36,7 @@ from taxkg_assets.serving.agent_schemas import (
 )
 from taxkg_assets.serving.filters import FilterError
 from taxkg_assets.serving.known_names import list_names
-from taxkg_assets.serving.library import DocumentEntry, FormField
+from taxkg_assets.serving.library_replies import DocumentEntry, FormField
 from taxkg_assets.serving.replies import (
     BoxRow,
     CellRow,

@@ -19,7 +19,8 @@ from taxkg_assets.defs.home.recovery import report_dead_run
 from taxkg_assets.defs.home.store import BUILD, TRAINING, Store
 from taxkg_assets.defs.ingest.engine import open_engine
 from taxkg_assets.defs.ingest.file_status import inbox_of
-from taxkg_assets.defs.ingest.intake import clear_quarantine, find_outdated, prune_readings, scan_sources
+from taxkg_assets.defs.ingest.intake import clear_quarantine, find_outdated, prune_readings
+from taxkg_assets.defs.ingest.source_scan import scan_sources
 from taxkg_assets.defs.retrieval import prune_indexes
 from taxkg_assets.defs.wiring.alerts import alert_runs, describe_error
 from taxkg_assets.defs.wiring.compat import record_runs_at

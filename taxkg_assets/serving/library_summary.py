@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from pydantic import BaseModel, Field
 
-from taxkg_assets.serving.library import DocumentEntry, FormEntry, list_documents, list_forms
+from taxkg_assets.serving.library import list_documents, list_forms
+from taxkg_assets.serving.library_replies import DocumentEntry, FormEntry
 from taxkg_assets.serving.released import Released
 
 EXAMPLES = 5

@@ -15,7 +15,7 @@ import numpy as np
 from taxkg_assets.defs.home.fingerprint import code_fingerprint
 from taxkg_assets.defs.home.storage import atomic_write
 from taxkg_assets.defs.home.store import Store, digest
-from taxkg_assets.retrieval.encoding.encoder import SentenceEncoder
+from taxkg_assets.retrieval.encoding.sentence_encoder import SentenceEncoder
 from taxkg_assets.retrieval.index.token_match import build_token_index
 from taxkg_assets.retrieval.index.token_memory import TokenMemory, read_memory
 

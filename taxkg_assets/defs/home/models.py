@@ -25,14 +25,9 @@ from taxkg_assets.defs.home.arithmetic import (
 )
 from taxkg_assets.defs.home.tokenizers import open_tokenizer
 from taxkg_assets.records import ModelRecord, iter_records
-from taxkg_assets.retrieval.encoding.encoder import (
-    ROWS,
-    UNSCALED,
-    CosineScale,
-    SentenceEncoder,
-    narrow_products,
-)
+from taxkg_assets.retrieval.encoding.encoder import ROWS, UNSCALED, CosineScale
 from taxkg_assets.retrieval.encoding.gpu import GPU
+from taxkg_assets.retrieval.encoding.sentence_encoder import SentenceEncoder, narrow_products
 from taxkg_assets.retrieval.encoding.wrapped_encoders import DeferredEncoder
 from taxkg_assets.sources.scan import sha256_of
 from taxkg_assets.training.similarity_calibration import SCALE_FILE

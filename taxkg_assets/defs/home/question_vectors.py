@@ -18,7 +18,8 @@ import polars as pl
 from taxkg_assets.defs.home.fingerprint import code_fingerprint
 from taxkg_assets.defs.home.storage import atomic_write
 from taxkg_assets.defs.home.store import Store, digest
-from taxkg_assets.retrieval.encoding.encoder import SentenceEncoder, TokenVectors, Vectors
+from taxkg_assets.retrieval.encoding.encoder import TokenVectors, Vectors
+from taxkg_assets.retrieval.encoding.sentence_encoder import SentenceEncoder
 
 QUESTIONS = "questions"
 VECTORS, TOKENS = "", "-tokens"

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 
 from taxkg_assets.retrieval.answering.units import Draft
-from taxkg_assets.retrieval.index.facts import DocumentFacts, IndexedDocument
+from taxkg_assets.retrieval.index.document_facts import DocumentFacts, IndexedDocument
 from taxkg_assets.retrieval.query.router import Route
 from taxkg_assets.retrieval.results import Result
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 
 from taxkg_assets.retrieval.encoding.lexical import find_terms
-from taxkg_assets.retrieval.index.facts import DocumentFacts
+from taxkg_assets.retrieval.index.document_facts import DocumentFacts
 from taxkg_assets.retrieval.query.router import Catalog, Route, find_missing_keys
 from taxkg_assets.retrieval.results import Candidate, Ranking, Result
 from taxkg_assets.rules.forms import split_forms

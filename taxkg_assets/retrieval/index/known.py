@@ -14,7 +14,8 @@ from taxkg_assets.retrieval.encoding.codes import VectorCodes, build_codes
 from taxkg_assets.retrieval.encoding.encoder import Vectors
 from taxkg_assets.retrieval.encoding.lexical import Vocabulary
 from taxkg_assets.retrieval.index.bm25 import LexicalRetriever, build_lexical
-from taxkg_assets.retrieval.index.facts import RANKED, DocumentFacts, PassageFacts
+from taxkg_assets.retrieval.index.document_facts import DocumentFacts
+from taxkg_assets.retrieval.index.facts import RANKED, PassageFacts
 from taxkg_assets.retrieval.index.levels import UNIT_LEVELS, find_units
 from taxkg_assets.retrieval.index.passage_index import Known
 from taxkg_assets.retrieval.index.sections import build_means, find_mean_directions

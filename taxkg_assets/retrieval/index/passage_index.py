@@ -19,7 +19,8 @@ from taxkg_assets.retrieval.encoding.codes import VectorCodes
 from taxkg_assets.retrieval.encoding.encoder import CosineScale, Vectors
 from taxkg_assets.retrieval.encoding.parallel import run_in_parallel
 from taxkg_assets.retrieval.index.bm25 import LexicalRetriever, build_lexical
-from taxkg_assets.retrieval.index.facts import DocumentFacts, PassageFacts
+from taxkg_assets.retrieval.index.document_facts import DocumentFacts
+from taxkg_assets.retrieval.index.facts import PassageFacts
 from taxkg_assets.retrieval.index.fetched import FetchedFacts
 from taxkg_assets.retrieval.index.levels import Level, open_level
 from taxkg_assets.retrieval.index.row_store import LanceRows, MappedVectors

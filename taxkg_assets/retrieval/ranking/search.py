@@ -13,7 +13,8 @@ from taxkg_assets.prompts.contract import Proposer
 from taxkg_assets.retrieval.encoding.arrays import Floats
 from taxkg_assets.retrieval.encoding.encoder import Encoder
 from taxkg_assets.retrieval.encoding.passage_scorer import Reranker
-from taxkg_assets.retrieval.index.facts import DocumentFacts, PassageFacts
+from taxkg_assets.retrieval.index.document_facts import DocumentFacts
+from taxkg_assets.retrieval.index.facts import PassageFacts
 from taxkg_assets.retrieval.index.first_stage import FirstStage, score_first_stage
 from taxkg_assets.retrieval.index.index_context import IndexContext
 from taxkg_assets.retrieval.index.levels import UNIT_LEVELS
