@@ -35,6 +35,7 @@ from taxkg_assets.serving.agent_schemas import (
     TraceStepReply,
 )
 from taxkg_assets.serving.filters import FilterError
+from taxkg_assets.serving.formula_words import write_formula
 from taxkg_assets.serving.known_names import list_names
 from taxkg_assets.serving.library_replies import DocumentEntry, FormField
 from taxkg_assets.serving.replies import (
@@ -43,7 +44,6 @@ from taxkg_assets.serving.replies import (
     ChangeRow,
     Corners,
     FlowRow,
-    FormulaRow,
     LineExplanation,
     LineRow,
     NodeDetail,
@@ -321,32 +321,6 @@ def choose_revision(rows: Sequence[Field], revision: str) -> Field:
     raise FilterError(
         f"{rows[0].form} has no revision {revision!r} with this field. Revisions: {list_names(_revisions(rows))}."
     )
-
-
-def write_formula(formula: FormulaRow | None) -> str:
-    """Write a formula in words: "line_1 + line_2, at least zero".
-
-    Args:
-        formula: Formula of a line; None for a line without one.
-
-    Returns:
-        The formula; as stated where it could not be parsed, empty for None.
-    """
-    if formula is None:
-        return ""
-    operands = formula.operands or ["a number that the label names"]
-    written = {
-        "sum": " + ".join(operands),
-        "difference": " - ".join(operands),
-        "product": " x ".join([*operands, *([f"{formula.factor:g}"] if formula.factor is not None else [])]),
-        "smaller": f"the smaller of {' and '.join(operands)}",
-        "larger": f"the larger of {' and '.join(operands)}",
-        "copy": " ".join(operands),
-    }.get(formula.operation)
-    if written is None:
-        return f"as stated: {formula.evidence}"
-    bound = f", {formula.bound.replace('_', ' ')}" if formula.bound else ""
-    return f"{written}{bound}" + (f", if {formula.condition}" if formula.condition else "")
 
 
 def _source(row: Result, most: int) -> dict[str, Any]:

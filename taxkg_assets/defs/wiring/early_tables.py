@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import dagster as dg
 
-from taxkg_assets.defs.home.store import TableState
+from taxkg_assets.defs.home.stored_tables import TableState
 from taxkg_assets.defs.wiring.early_gates import EarlyGates, find_run
 from taxkg_assets.defs.wiring.gates import find_ungated
 from taxkg_assets.defs.wiring.output_rows import Written

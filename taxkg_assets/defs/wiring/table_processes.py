@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import polars as pl
 from threadpoolctl import threadpool_limits
 
-from taxkg_assets.defs.home.store import TableState
+from taxkg_assets.defs.home.stored_tables import TableState
 from taxkg_assets.defs.wiring.io_manager import write_whole
 from taxkg_assets.defs.wiring.output_rows import WholeTable, Written
 from taxkg_assets.defs.wiring.registry import PIPELINE

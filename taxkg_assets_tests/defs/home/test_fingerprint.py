@@ -18,7 +18,7 @@ import taxkg_assets.definitions  # noqa: F401 - registers how tables are made
 from taxkg_assets.defs.extraction import READ_TABLES
 from taxkg_assets.defs.home import fingerprint, schema_digests
 from taxkg_assets.defs.home.fingerprint import family_names, forget_rules, read_code
-from taxkg_assets.defs.home.store import TableState
+from taxkg_assets.defs.home.stored_tables import TableState
 from taxkg_assets.defs.ingest.reading import reading_version
 from taxkg_assets.defs.wiring.registry import PIPELINE
 from taxkg_assets.defs.wiring.resources import Home

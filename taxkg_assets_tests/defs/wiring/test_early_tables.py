@@ -13,7 +13,7 @@ import dagster as dg
 import pytest
 
 import taxkg_assets.definitions  # noqa: F401 - registers the tables and their gates
-from taxkg_assets.defs.home.store import TableState
+from taxkg_assets.defs.home.stored_tables import TableState
 from taxkg_assets.defs.wiring import early_tables
 from taxkg_assets.defs.wiring.early_gates import EarlyGates, early_gates, find_run, note_output
 from taxkg_assets.defs.wiring.early_tables import begin_tables, take_table, wait_until_prepared
