@@ -328,11 +328,11 @@ class _Aligner:
                 siblings[above].append(i)
             else:
                 moved.add(i)
-        for own in siblings.values():
-            own.sort()
-            order = [self.became[i] for i in own]
+        for sibling in siblings.values():
+            sibling.sort()
+            order = [self.became[i] for i in sibling]
             kept = _longest_rise(order)
-            moved |= {i for i, j in zip(own, order, strict=True) if j not in kept}
+            moved |= {i for i, j in zip(sibling, order, strict=True) if j not in kept}
         return moved
 
 

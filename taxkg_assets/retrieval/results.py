@@ -47,9 +47,11 @@ class Explanation(BaseModel):
 
     model_config = ConfigDict(frozen=True)
     lexical_rank: int | None = Field(
-        default=None, description="rank by its words, from 1; null where not found by them"
+        default=None, description="rank by BM25, from 1; null where BM25 did not find the passage"
     )
-    vector_rank: int | None = Field(default=None, description="rank by its meaning, from 1; null where not found by it")
+    vector_rank: int | None = Field(
+        default=None, description="rank by vectors, from 1; null where they did not find the passage"
+    )
     rerank_score: float = Field(description="score of the ranking")
     reranker: RerankerPenalty | None = Field(default=None, description="deduction of a reranker, if one scored it")
     cosine: float = Field(description="cosine of the question's vector and the passage's")

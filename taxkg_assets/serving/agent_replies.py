@@ -153,13 +153,13 @@ def reply_box(rows: Sequence[BoxRow], *, revision: str) -> BoxReply:
         **{name: getattr(row, name) for name in ("form", "revision", "box_key", "label", "aliases")},
         texts=[
             BoxTextReply(
-                reader=own.perspective or "",
-                document=own.document_id,
-                page=own.page,
-                text=cut(own.text, LONG),
-                node_id=own.node_id,
+                reader=passage.perspective or "",
+                document=passage.document_id,
+                page=passage.page,
+                text=cut(passage.text, LONG),
+                node_id=passage.node_id,
             )
-            for own in row.passages
+            for passage in row.passages
         ],
         revisions=_revisions(rows),
         cautions=_cautions(row.quality),
@@ -353,13 +353,13 @@ def _instructions(explanations: Iterable[LineExplanation]) -> list[BoxTextReply]
     """Return one text for each heading that explains a line."""
     return [
         BoxTextReply(
-            reader=own.perspective,
-            document=own.document_id,
-            page=own.page,
-            text=cut(" ".join([own.heading, *(passage.text for passage in own.passages)]), LONG),
-            node_id=own.node_id,
+            reader=explanation.perspective,
+            document=explanation.document_id,
+            page=explanation.page,
+            text=cut(" ".join([explanation.heading, *(passage.text for passage in explanation.passages)]), LONG),
+            node_id=explanation.node_id,
         )
-        for own in explanations
+        for explanation in explanations
     ]
 
 

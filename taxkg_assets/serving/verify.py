@@ -197,9 +197,9 @@ class Checker:
         self, claim: Claim, claimed: Computation, row: FormulaRecord
     ) -> tuple[Decision, str] | None:
         labels = [
-            own
-            for own in self._passages.shortlist_of(row["document_id"]).passages
-            if claimed.key in own.keys and row["evidence"] in own.text
+            passage
+            for passage in self._passages.shortlist_of(row["document_id"]).passages
+            if claimed.key in passage.keys and row["evidence"] in passage.text
         ]
         if not labels:
             return None
@@ -376,7 +376,7 @@ class Checker:
 def _is_claim(statement: Statement, claim: Claim, quotations: Sequence[Quotation]) -> bool:
     """Return whether a sentence states something that can be checked, beyond its quotations."""
     first, last = (bisect_left(quotations, at, key=lambda own: own.start) for at in (statement.start, statement.end))
-    quoted = sum(own.end - own.start for own in quotations[first:last])
+    quoted = sum(quotation.end - quotation.start for quotation in quotations[first:last])
     is_quotation = quoted * 2 > statement.end - statement.start
     is_question = statement.text.endswith("?")
     if statement.text.endswith(":"):  # its list says the rest

@@ -36,6 +36,6 @@ def is_bare_heading(claim: Claim, passage: Passage, wording: Wording) -> bool:
         passage: The passage.
         wording: Its words by clause.
     """
-    is_rule = any(own.force or own.is_negative for own in claim.wording.clauses)
-    is_label = passage.kind == "label" and not any(own.has_verb for own in wording.clauses)
+    is_rule = any(clause.force or clause.is_negative for clause in claim.wording.clauses)
+    is_label = passage.kind == "label" and not any(clause.has_verb for clause in wording.clauses)
     return is_rule and is_label and not claim.keys

@@ -48,7 +48,7 @@ class QuestionVectors:
         return {} if kept is None else dict(zip(kept["question"], kept["vector"].to_numpy(), strict=True))
 
     def keep(self, model_hash: str, vectors: Mapping[str, Vectors]) -> None:
-        """Keep vectors with those that are kept already; two processes may do so at a time.
+        """Add vectors of questions to the stored ones; two processes may do so at a time.
 
         Args:
             model_hash: Hash of the encoder.
@@ -68,7 +68,7 @@ class QuestionVectors:
         return {} if kept is None else {row["question"]: _read_token_row(row) for row in kept.iter_rows(named=True)}
 
     def keep_tokens(self, model_hash: str, tokens: Mapping[str, TokenVectors]) -> None:
-        """Keep tokens with those that are kept already; two processes may do so at a time.
+        """Add tokens of questions to the stored ones; two processes may do so at a time.
 
         Args:
             model_hash: Hash of the encoder.

@@ -66,7 +66,7 @@ def fetch(
         is_dry: Whether to request nothing.
 
     Yields:
-        One line per address, as soon as it is done.
+        The outcome of each address, as soon as it is known.
 
     Raises:
         FetchError: A name or an address is invalid.

@@ -74,7 +74,7 @@ def find_printed_injections(pages: Sequence[tuple[int, Sequence[Any]]]) -> list[
             continue
         blocks = [list(group) for _, group in groupby(spans, key=lambda span: span.block_ix)]
         injected: list[Sequence[Any]] = [
-            own for own in blocks if reads_as_injection(" ".join(span.text for span in own))
+            block for block in blocks if reads_as_injection(" ".join(span.text for span in block))
         ]
         # An order may run on from block to block.
         found += [_tell(own, page=page) for own in injected or [spans]]

@@ -30,7 +30,7 @@ def score_tokens(question: npt.NDArray[np.floating], passages: Iterable[npt.NDAr
     Returns:
         Scores of shape (passages,), -1 to 1.
     """
-    return np.array([float((question @ own.T).max(axis=1).mean()) for own in passages])
+    return np.array([float((question @ passage.T).max(axis=1).mean()) for passage in passages])
 
 
 class PassageScorer(Protocol):
