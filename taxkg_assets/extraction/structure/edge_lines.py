@@ -7,7 +7,8 @@ from itertools import zip_longest
 
 from taxkg_assets.extraction.layout.lines import Line
 from taxkg_assets.extraction.layout.paragraphs import thresholds
-from taxkg_assets.extraction.layout.roles import Style, is_artifact
+from taxkg_assets.extraction.layout.roles import is_artifact
+from taxkg_assets.extraction.layout.style import Style
 from taxkg_assets.extraction.pdf.model import Page
 from taxkg_assets.rules.models.roles import load_roles
 

@@ -21,13 +21,8 @@ from taxkg_assets.extraction.layout.columns import Item
 from taxkg_assets.extraction.layout.lines import Line, make_line
 from taxkg_assets.extraction.layout.paragraphs import search_for, thresholds
 from taxkg_assets.extraction.layout.regions import FaceBox, TableRegion
-from taxkg_assets.extraction.layout.roles import (
-    Style,
-    find_address_lines,
-    find_artifact_test,
-    is_face_page,
-    is_in_lone_foot,
-)
+from taxkg_assets.extraction.layout.roles import find_address_lines, find_artifact_test, is_face_page, is_in_lone_foot
+from taxkg_assets.extraction.layout.style import Style
 from taxkg_assets.extraction.layout.text_runs import is_filing_note
 from taxkg_assets.extraction.pdf.geometry import Corners
 from taxkg_assets.extraction.pdf.model import Page, Span

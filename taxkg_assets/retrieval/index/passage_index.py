@@ -377,7 +377,7 @@ def open_lance_index(
     assert facts.columns is not None  # made now: copies of the facts share what they fetch
     if store.height != len(facts.document_number):
         raise ValueError(
-            f"the index has {store.height} passages and columns of {len(facts.document_number)}: run `taxkg build`"
+            f"the index has {store.height} passages, its columns {len(facts.document_number)}: build again"
         )
     assert known.document_vectors is not None
     assert known.lexical is not None
