@@ -8,6 +8,7 @@ it is read. Here: the base classes of the models, and their loader. Not here: th
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
 from functools import cached_property
 from inspect import get_annotations
 from keyword import iskeyword
@@ -22,6 +23,7 @@ _NEVER = r"[^\s\S]"
 """Pattern of a rule that is off, for the engines of Python and of polars."""
 _NEEDED = frozenset({"id", "pattern", "examples", "source"})
 """Keys of every rule."""
+_FIELDS = tuple(each.name for each in fields(Rule))
 _Rule = TypeVar("_Rule", bound=Rule, covariant=True)
 
 
@@ -195,8 +197,7 @@ def _check_keys(name: str, group: str, rows: Sequence[Mapping[str, Any]], rule_t
 
 def _to_type(rule: Rule, rule_type: type[_Rule]) -> _Rule:
     """Return a rule as one of its list's class, with its further keys; a rule that is off matches nothing."""
-    made = object.__new__(rule_type)
-    vars(made).update(vars(rule), **rule.extra)
-    if not rule.is_enabled:
-        vars(made)["source_pattern"] = _NEVER
+    values = {name: getattr(rule, name) for name in _FIELDS}
+    made = rule_type(**(values if rule.is_enabled else {**values, "source_pattern": _NEVER}))
+    vars(made).update(rule.extra)  # a rule is frozen: the keys of its class are written once, here
     return made
