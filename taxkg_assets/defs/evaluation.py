@@ -106,10 +106,10 @@ def open_systems(searcher: Searcher, settings: Settings) -> Mapping[str, System]
     """
     assert isinstance(searcher.index, SearchIndex), "a build reads the index into memory"
     index = RememberingIndex.of(searcher.index)
-    own = replace(searcher, index=index, encoder=RememberingEncoder(searcher.encoder))
+    shared = replace(searcher, index=index, encoder=RememberingEncoder(searcher.encoder))
 
     def open_system(parts: SearchComponents, *, hyde: bool = searcher.parts.hyde) -> System:
-        at_work = own.with_parts(replace(parts, hyde=hyde))
+        at_work = shared.with_parts(replace(parts, hyde=hyde))
 
         def system(question: str) -> Ranking:
             answer = ask(at_work, question, settings=settings, k=RESULTS, is_worded=False)
@@ -123,7 +123,7 @@ def open_systems(searcher: Searcher, settings: Settings) -> Mapping[str, System]
         parted[ONCE] = open_system(ONE_LOOK)
     if searcher.parts.hyde:
         parted[NOT_IMAGINED] = open_system(ONE_LOOK, hyde=False)
-    return {**build_baselines(own), FULL: open_system(DEFAULT_COMPONENTS), **parted}
+    return {**build_baselines(shared), FULL: open_system(DEFAULT_COMPONENTS), **parted}
 
 
 def open_base_systems(

@@ -186,10 +186,10 @@ def _check_keys(name: str, group: str, rows: Sequence[Mapping[str, Any]], rule_t
     ids = [row.get("id") for row in rows]
     if twice := next((each for each in ids if ids.count(each) > 1), None):
         raise RuleFileError(f"rules/{name}.yaml: {group}.{twice}: two rules have this id. Rename one.")
-    own = {key for kind in rule_type.__mro__[: rule_type.__mro__.index(Rule)] for key in get_annotations(kind)}
-    required = {key for key in own if not hasattr(rule_type, key)} | _NEEDED
+    declared = {key for kind in rule_type.__mro__[: rule_type.__mro__.index(Rule)] for key in get_annotations(kind)}
+    required = {key for key in declared if not hasattr(rule_type, key)} | _NEEDED
     for row in rows:
-        if wrong := (row.keys() - RULE_KEYS - own) | (required - row.keys()):
+        if wrong := (row.keys() - RULE_KEYS - declared) | (required - row.keys()):
             place = f"{group}.{row.get('id', '')}.{min(wrong)}"
             message = "the key is missing" if min(wrong) in required else f"{rule_type.__name__} has no such key"
             raise RuleFileError(f"rules/{name}.yaml: {place}: {message}. Correct the file.")

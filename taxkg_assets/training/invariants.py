@@ -66,7 +66,7 @@ def find_near_negatives(
     *,
     distances: Distances,
 ) -> pl.DataFrame:
-    """Find negatives that may be positives.
+    """Find negatives that may be positive.
 
     A search result must not be within `max_steps` of the positive in the graph, nor too similar to it, nor nearly as
     similar to the query. A structural negative must have no semantic relation with the positive. No negative may be a
@@ -90,10 +90,10 @@ def find_near_negatives(
     of_passage: dict[str, _Surroundings] = {}
     faults = []
     for row in negatives.join(right, on="pair_id", how="left").iter_rows(named=True):
-        own = row["right"]
-        if own not in of_passage:
-            of_passage[own] = _Surroundings.around(nodes_of.get(own or "", []), distances)
-        fault = "its pair is not there" if own is None else _find_fault(row, of_passage[own], nodes_of, under)
+        positive = row["right"]
+        if positive not in of_passage:
+            of_passage[positive] = _Surroundings.around(nodes_of.get(positive or "", []), distances)
+        fault = "its pair is not there" if positive is None else _find_fault(row, of_passage[positive], nodes_of, under)
         if fault:
             faults.append((row["pair_id"], row["rank"], fault))
     schema = {"pair_id": pl.String, "rank": pl.Int32, "fault": pl.String}
@@ -122,7 +122,7 @@ def _find_fault(
     """Return why a negative is invalid; empty where it is valid.
 
     Args:
-        row: Negative, joined with the chunk ids of its pair's positives.
+        row: Negative, joined with the chunk ids of its pair's positive.
         around: Surroundings of the positive.
         nodes_of: Paragraphs and tables of each chunk.
         under: Anchor that owns each chunk.

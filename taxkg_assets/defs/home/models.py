@@ -82,10 +82,10 @@ def open_by_name(name: str, *, model_hash: str) -> SentenceEncoder:
             arithmetic.
     """
     arithmetic = BFLOAT16 if model_hash.endswith(f"-{BFLOAT16}") else SINGLE
-    own = _stored_hash(name, arithmetic)
-    if own != model_hash:
+    hashed = _stored_hash(name, arithmetic)
+    if hashed != model_hash:
         raise ModelError(
-            f"The encoder of this machine is {own}, that of the driver {model_hash}: vectors of both must not mix. "
+            f"The encoder of this machine is {hashed}, that of the driver {model_hash}: vectors of both must not mix. "
             "Use the same weights on all machines."
         )
     if arithmetic == BFLOAT16 and not has_bfloat16():
@@ -264,18 +264,18 @@ def _open_model(name: str, _hashed: str) -> Any:
 @cache
 def _load(name: str, arithmetic: str) -> SentenceEncoder:
     """Return the model, loaded once per process and moved to the device of the settings."""
-    own = _wrap(name, _open_model(name, _stored_hash(name, SINGLE)))
+    encoder = _wrap(name, _open_model(name, _stored_hash(name, SINGLE)))
     if arithmetic != BFLOAT16:
-        return own
+        return encoder
     hashed = _stored_hash(name, BFLOAT16)
-    return replace(own, model_hash=hashed, is_bfloat16=True, narrowed=narrow_products(own.model))
+    return replace(encoder, model_hash=hashed, is_bfloat16=True, narrowed=narrow_products(encoder.model))
 
 
 @cache
 def _load_on_gpu(name: str, _hashed: str, *, is_demanded: bool) -> SentenceEncoder:
     """Return the model in single precision, its batches on the GPU if there is one that can be used."""
-    own = _load(name, SINGLE)
-    return replace(own, gpu=copy_to_gpu(own.model, is_demanded=is_demanded))
+    encoder = _load(name, SINGLE)
+    return replace(encoder, gpu=copy_to_gpu(encoder.model, is_demanded=is_demanded))
 
 
 def _wrap(name: str, model: Any) -> SentenceEncoder:
@@ -344,22 +344,22 @@ def _defer(home: AnyHome, name: str) -> DeferredEncoder:
 @cache
 def _load_exported(name: str, folder: Path, runtime: str) -> SentenceEncoder:
     """Return the model with a session of ONNX Runtime in place of its transformer."""
-    own = _wrap(name, _read_model(name))
+    encoder = _wrap(name, _read_model(name))
     try:
         from taxkg_assets.retrieval.encoding.onnx_graph import SMALL, WHOLE, export_onnx
         from taxkg_assets.retrieval.encoding.onnx_model import OnnxModel, open_session
 
         path = folder / (SMALL if runtime == "onnx_int8" else WHOLE)
         if not path.is_file():
-            export_onnx(own.model, folder)
+            export_onnx(encoder.model, folder)
         session = open_session(str(path))
     except ImportError as missing:
         raise ModelError(
             f"TAXKG_MODEL_RUNTIME={runtime} needs ONNX Runtime ({missing}): install taxkg again, or set it to torch."
         ) from missing
     return replace(
-        own,
-        model=OnnxModel(own.model, session),
+        encoder,
+        model=OnnxModel(encoder.model, session),
         model_hash=_stored_hash(name, name_runtime(runtime)),
         rows=1 if runtime == "onnx_int8" else ROWS,
         has_own_threads=True,

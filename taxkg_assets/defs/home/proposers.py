@@ -165,10 +165,12 @@ def open_budget(store: Store, settings: Settings, *, spender: BudgetScope) -> Bu
 @cache
 def _budget(home: str, spender: BudgetScope, limits: tuple[float, int, float], prices: str) -> Budget:
     usd, tokens, seconds = limits
-    own = Prices(_own_prices(prices))
+    known_prices = Prices(_own_prices(prices))
     since = None if spender is BudgetScope.BUILD else datetime.now(UTC)
-    spending = UsageReader(Store(home), spender=spender, prices=own, since=since)
-    return Budget(usd=usd, tokens=tokens, seconds=seconds, prices=own, clock=time.monotonic, ledger=spending.read)
+    spending = UsageReader(Store(home), spender=spender, prices=known_prices, since=since)
+    return Budget(
+        usd=usd, tokens=tokens, seconds=seconds, prices=known_prices, clock=time.monotonic, ledger=spending.read
+    )
 
 
 def proposer_fingerprint(home: AnyHome) -> str:

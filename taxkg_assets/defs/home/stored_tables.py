@@ -176,8 +176,8 @@ class StoredTables:
             name: Name of the table, e.g. `sections`.
         """
         table = self.open_table(name)
-        own = self.table_uri(name)  # a copied home has the identities and versions of its original
-        key = (own, "", "") if table is None else (own, str(table.metadata().id), str(table.version()))
+        address = self.table_uri(name)  # a copied home has the identities and versions of its original
+        key = (address, "", "") if table is None else (address, str(table.metadata().id), str(table.version()))
         if table is None or key not in _counted:
             _counted[key] = int(self.scan(name).select(pl.len()).collect().item())
         return _counted[key]

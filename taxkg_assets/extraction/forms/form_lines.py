@@ -209,7 +209,7 @@ def _collect(
     separator_ys = find_separator_ys(page)
     tops = {id(start): _top(start, braces, repeats) for start in starts}
     heads = [*ends, *(piece.y0 for piece in pieces if piece.is_bold and label_key(piece.text))]
-    own = {id(start.piece) for start in starts}
+    numbers = {id(start.piece) for start in starts}
     found: list[FormLine] = []
     number = ""
     for start in starts:
@@ -231,7 +231,7 @@ def _collect(
             for piece in pieces
             if left <= piece.x0 < right
             and (top - 2 <= (piece.y0 + piece.y1) / 2 < bottom or abs(piece.base - base) < 2)
-            and id(piece) not in own
+            and id(piece) not in numbers
             and not any(abs(piece.base - other) < 2 for other in others)
         ]
         members = _until_margin(start, inside)

@@ -45,14 +45,14 @@ def with_content_stream(page: Any, content: bytes) -> Iterator[bytes]:
         return
     inside = low_level_page(page)
     described, document = inside.obj(), inside.doc()
-    own = _MUPDF.pdf_dict_gets(described, "Contents")
+    contents = _MUPDF.pdf_dict_gets(described, "Contents")
     buffer = _MUPDF.fz_new_buffer_from_copied_data(content)
     other = _MUPDF.pdf_add_stream(document, buffer, _MUPDF.PdfObj(), 0)
     _MUPDF.pdf_dict_puts(described, "Contents", other)
     try:
         yield content
     finally:
-        _MUPDF.pdf_dict_puts(described, "Contents", own)
+        _MUPDF.pdf_dict_puts(described, "Contents", contents)
         _MUPDF.pdf_delete_object(document, _MUPDF.pdf_to_num(other))
 
 

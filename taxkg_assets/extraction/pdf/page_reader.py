@@ -210,9 +210,9 @@ def _read_spans(
     for block_ix, block in enumerate(text.blocks):
         tag_ix = owners[block_ix] if owners is not None else -1
         for line_ix, line in enumerate(block["lines"]):
-            own = line["spans"]
-            raws += own
-            places += [(block_ix, line_ix, tag_ix)] * len(own)
+            spans_of_line = line["spans"]
+            raws += spans_of_line
+            places += [(block_ix, line_ix, tag_ix)] * len(spans_of_line)
     stored = [raw["bbox"] for raw in raws]
     boxes = [turn(box) for box in stored] if turn else stored
     reasons = sight.find_reasons(raws, stored, shown=boxes)

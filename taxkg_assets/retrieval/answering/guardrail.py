@@ -268,11 +268,11 @@ def _part_score(ranking: Ranking) -> dict[str, float]:
     A question that names a form, a year or a place gets passages of it, whatever else it is about; so the share of
     these features is separated from the rest.
     """
-    own = load_guardrail()
+    rules = load_guardrail()
     weights, features = load_ranking().weights, ranking.features
-    named = float(sum(weights[name] * features[name][0] for name in own.filter_features if name in features))
+    named = float(sum(weights[name] * features[name][0] for name in rules.filter_features if name in features))
     parts = {"rank_score_from_filters": named, "rank_score_residual": ranking.candidates[0].score - named}
-    return {name: min(1.0, max(0.0, value / own.full[name])) for name, value in parts.items()}
+    return {name: min(1.0, max(0.0, value / rules.full[name])) for name, value in parts.items()}
 
 
 def _is_abroad(question: str, wanted: frozenset[str], rows: Sequence[Sequence[str]]) -> bool:

@@ -219,6 +219,6 @@ def make_token_vectors(ids: Sequence[int], vectors: Vectors) -> TokenVectors:
     Returns:
         Tokens and vectors.
     """
-    own = vectors[1 : len(ids) - 1]
-    unit: Vectors = own / np.maximum(np.linalg.norm(own, axis=1, keepdims=True), 1e-12)
+    inner = vectors[1 : len(ids) - 1]
+    unit: Vectors = inner / np.maximum(np.linalg.norm(inner, axis=1, keepdims=True), 1e-12)
     return TokenVectors(np.array(ids[1:-1], dtype=np.int32), unit)

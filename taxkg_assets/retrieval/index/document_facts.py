@@ -92,10 +92,10 @@ class DocumentFacts:
             route: Route of the question.
             document_id: Document.
         """
-        own = next(
+        place_of_document = next(
             place for place, row in zip(self.places, self.documents, strict=True) if row["document_id"] == document_id
         )
-        return () if own in route.places else tuple(place.replace("_", " ") for place in route.places)
+        return () if place_of_document in route.places else tuple(place.replace("_", " ") for place in route.places)
 
     def score_documents(self, route: Route) -> dict[str, Floats]:
         """Compute the features that depend on the document alone.
