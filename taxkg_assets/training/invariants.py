@@ -66,7 +66,7 @@ def find_near_negatives(
     *,
     distances: Distances,
 ) -> pl.DataFrame:
-    """Find negatives that may be positive.
+    """Find negatives that may be positives.
 
     A search result must not be within `max_steps` of the positive in the graph, nor too similar to it, nor nearly as
     similar to the query. A structural negative must have no semantic relation with the positive. No negative may be a
@@ -122,7 +122,7 @@ def _find_fault(
     """Return why a negative is invalid; empty where it is valid.
 
     Args:
-        row: Negative, joined with the chunk ids of its pair's positive.
+        row: Negative, joined with the chunk ids of its pair's positives.
         around: Surroundings of the positive.
         nodes_of: Paragraphs and tables of each chunk.
         under: Anchor that owns each chunk.

@@ -70,7 +70,7 @@ class Unit(BaseModel):
 
     @property
     def text(self) -> str:
-        """Return the text of the unit, without citation: a list of more than a few items has a line for each."""
+        """Return its words, without the citation: a list of more than a few items takes a line for each."""
         return "\n".join(self.lines)
 
     @property
@@ -258,7 +258,7 @@ def _read_table_row(context: PassageContext, line: Line) -> str:
 def _describe_missing(context: PassageContext, line: Line, spots: Sequence[Spot]) -> str:
     """Describe how many items of a list are left out, or that a list may continue beyond the read rows."""
     shown, items = {place for place, _ in spots}, context.items_of(line)
-    missing = sum(item.place not in shown for item in items)
+    missing = sum(own.place not in shown for own in items)
     if items[-1].place == len(context.lines) - 1 and context.is_cut:
         return "(more in this list)"
     return f"({missing} more in this list)" if missing else ""
