@@ -96,7 +96,7 @@ class Formulas(dy.Schema):
         "apart by limits or conditions is left out"
     )
     problem = text_column("why it is unparsed; empty where it is parsed")
-    evidence = text_column("words that state it, a slice of the line's label")
+    evidence = text_column("words that state the formula, a slice of the line's label")
     start = dy.Int32(min=0, description="0-based offset of the evidence in the label")
     end = dy.Int32(min=1, description="exclusive end offset")
     page = page_column()
@@ -131,12 +131,12 @@ class Flows(dy.Schema):
     problem = text_column("why an end is not resolved; empty where both are")
     agreement = dy.String(
         regex=one_of(FLOW_AGREEMENTS),
-        description="whether both ends state it, one does, or the other end names another line: "
+        description="whether both ends state the flow, one does, or the other end names another line: "
         + " | ".join(FLOW_AGREEMENTS),
     )
-    document_id = text_column("document that states it")
-    element_id = text_column("passage that states it; null for a line's label", nullable=True)
-    evidence = text_column("words that state it, a slice of the passage or the label")
+    document_id = text_column("document that states the flow")
+    element_id = text_column("passage that states the flow; null for a line's label", nullable=True)
+    evidence = text_column("words that state the flow, a slice of the passage or the label")
     start = dy.Int32(min=0, description="0-based offset of the evidence in the text of its passage or label")
     end = dy.Int32(min=1, description="exclusive end offset")
     page = page_column()

@@ -15,7 +15,7 @@ class SourceReply(BaseModel):
     page: int = Field(description="page of the PDF, from 1")
     heading_path: str = Field(description="headings above the passage, joined with ' > '")
     text: str = Field(description="first words of the passage; … where cut")
-    node_id: str = Field(description="for `passage` and `evidence`")
+    node_id: str = Field(description="id for the tools `passage` and `evidence`")
 
 
 class AnswerReply(BaseModel):
@@ -51,7 +51,7 @@ class RelationReply(BaseModel):
         "node to this passage"
     )
     other: str = Field(description="node at the other end")
-    evidence: str = Field(description="words that state it; may be empty")
+    evidence: str = Field(description="words that state the relation; may be empty")
 
 
 class FullPassageReply(BaseModel):
@@ -73,7 +73,7 @@ class BoxTextReply(BaseModel):
     document: str = Field(description="document that prints the paragraph")
     page: int = Field(description="page of the PDF, from 1")
     text: str = Field(description="text; … where cut")
-    node_id: str = Field(description="for `passage` and `evidence`")
+    node_id: str = Field(description="id for the tools `passage` and `evidence`")
 
 
 class BoxReply(BaseModel):
@@ -95,8 +95,8 @@ class FlowReply(BaseModel):
 
     line: str = Field(description="line at the other end: form, part, key")
     document: str = Field(description="its document; empty if the library does not contain it")
-    evidence: str = Field(description="words that state it")
-    stated_in: str = Field(description="document and page that state it")
+    evidence: str = Field(description="words that state the flow")
+    stated_in: str = Field(description="document and page that state the flow")
 
 
 class LineReply(BaseModel):
@@ -130,8 +130,8 @@ class TraceStepReply(BaseModel):
 
     source: str = Field(description="line that the amount comes from")
     target: str = Field(description="line that it goes to")
-    evidence: str = Field(description="words that state it")
-    stated_in: str = Field(description="document and page that state it")
+    evidence: str = Field(description="words that state the flow")
+    stated_in: str = Field(description="document and page that state the flow")
 
 
 class TraceReply(BaseModel):

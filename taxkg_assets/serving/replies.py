@@ -74,7 +74,7 @@ class FormulaRow(_Row):
     factor: float | None = Field(default=None, description="rate of a product")
     bound: str = Field(default="", description="at_least_zero, at_most_zero or empty")
     condition: str = Field(default="", description="condition, as printed; may be empty")
-    evidence: str = Field(description="words that state it")
+    evidence: str = Field(description="words that state the formula")
     problem: str = Field(default="", description="why it is not parsed; empty where it is")
     also_added_in: list[str] = Field(default=[], description="other totals that add one of its lines, too")
     repeated_lines: list[str] = Field(default=[], description="lines that a total uses more than once")
@@ -98,9 +98,9 @@ class FlowRow(_Row):
     target_code: str = Field(
         default="", description="code of the entry, where the statement is about one entry of a box; may be empty"
     )
-    agreement: str = Field(description="whether both ends state it: agreed, one_side, contradicted or unresolved")
-    evidence: str = Field(description="words that state it")
-    document_id: str = Field(description="document that states it")
+    agreement: str = Field(description="whether both ends state the flow: agreed, one_side, contradicted or unresolved")
+    evidence: str = Field(description="words that state the flow")
+    document_id: str = Field(description="document that states the flow")
     page: int = Field(description="page of the PDF, from 1")
     bbox: Corners | None = Field(default=None, description="where the evidence begins")
 
@@ -181,12 +181,12 @@ class TraceStatement(_Row):
     """Where a document states that an amount goes from one line to another."""
 
     relation: str = Field(description="flows_to, from_form or computed_from")
-    evidence: str = Field(description="words that state it")
-    document_id: str = Field(description="document that states it")
+    evidence: str = Field(description="words that state the flow")
+    document_id: str = Field(description="document that states the flow")
     page: int = Field(description="page of the PDF, from 1")
     bbox: Corners | None = Field(default=None, description="where the evidence begins")
     is_same_year: bool = Field(description="both ends are of the year of the statement; else of the nearest revision")
-    agreement: str = Field(description="whether both ends state it: agreed, one_side, contradicted or unresolved")
+    agreement: str = Field(description="whether both ends state the flow: agreed, one_side, contradicted or unresolved")
     problem: str = Field(description="why an end is not resolved; empty where both are")
 
 
@@ -303,7 +303,7 @@ class NodeEdge(_Row):
     other_id: str = Field(description="node at the other end")
     polarity: str = Field(description="positive or negative")
     confidence: float = Field(description="from 0 to 1")
-    evidence: str = Field(description="words that state it; may be empty")
+    evidence: str = Field(description="words that state the relation; may be empty")
     document_id: str = Field(default="", description="document of this node")
     page: int | None = Field(default=None, description="page of the evidence")
 

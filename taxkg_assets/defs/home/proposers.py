@@ -192,7 +192,7 @@ def proposer_fingerprint(home: AnyHome) -> str:
 
 
 def models_of(settings: Settings) -> dict[str, list[str]]:
-    """Model ids in order of preference for each task that has its own, and under `` for all others."""
+    """Return model ids in order of preference for each task that has its own, and under `` for all others."""
     named = {"": settings.llm_model, **settings.llm_models}
     return {task: [part.strip() for part in ids.split(",") if part.strip()] for task, ids in named.items()}
 

@@ -30,7 +30,7 @@ class Relation:
 
     @property
     def rank(self) -> int:
-        """Return the place of the relation in the guide's order; of several for one target the first counts."""
+        """Return the rank of the relation in the guide's order: of several in a sentence the first counts."""
         order = load_relations().order
         return order.index(self.relation)
 
