@@ -15,8 +15,8 @@ _ROW = ["document_id", "page", "table_id", "row_ix"]
 def find_foreign_rows(tables: dy.DataFrame[Tables]) -> pl.DataFrame:
     """Find rows of tables that another table prints: outside of their own rectangle, or where another one has cells.
 
-    A reading that runs two tables together answers for one with the rows of the other. Each cell of it is right by
-    itself: only its place shows where it belongs.
+    Two tables that were read as one contain each other's rows. Each cell is correct by itself: only its position shows
+    to which table it belongs.
 
     Args:
         tables: Tables of one or more documents.

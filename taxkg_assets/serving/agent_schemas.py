@@ -14,7 +14,7 @@ class SourceReply(BaseModel):
     revision: str = Field(description="revision, YYYY-MM or YYYY; may be empty")
     page: int = Field(description="page of the PDF, from 1")
     heading_path: str = Field(description="headings above the passage, joined with ' > '")
-    text: str = Field(description="first words of the passage; … where cut")
+    text: str = Field(description="first words of the passage; a longer text ends with …")
     node_id: str = Field(description="id for the tools `passage` and `evidence`")
 
 
@@ -72,7 +72,7 @@ class BoxTextReply(BaseModel):
     reader: str = Field(description="filer or recipient")
     document: str = Field(description="document that prints the paragraph")
     page: int = Field(description="page of the PDF, from 1")
-    text: str = Field(description="text; … where cut")
+    text: str = Field(description="text; a long one ends with …")
     node_id: str = Field(description="id for the tools `passage` and `evidence`")
 
 
@@ -171,8 +171,8 @@ class ChangeReply(BaseModel):
     kind: str = Field(description="box added, removed, renamed or renumbered; text changed; …")
     key: str = Field(description="box, line or code that the change falls under; empty for prose")
     heading_path: str = Field(description="headings above the change, joined with ' > '")
-    before: str = Field(description="older wording, … where cut; empty if added")
-    after: str = Field(description="newer wording, … where cut; empty if removed")
+    before: str = Field(description="older wording; a long one ends with …; empty if added")
+    after: str = Field(description="newer wording; a long one ends with …; empty if removed")
     nature: str = Field(description="what the change is about")
     is_routine: bool = Field(description="no action is needed")
     page_before: int | None = Field(description="page in the older document")
