@@ -138,7 +138,7 @@ def score_agreement(one: Wording, other: Wording, *, weights: Mapping[str, float
         opposed = any(_is_turned(clause, one, other, weights=weights) for clause in one.clauses)
     if agreed or opposed:
         return 1.0 if not opposed else 0.0 if not agreed else 0.5
-    if _forbid_the_same(one, other):
+    if _forbids_too(one, other):
         return 1.0
     if any(
         _is_unanswered(clause, other, weights=weights) or _takes_contrary(clause, other, weights=weights)
@@ -153,7 +153,7 @@ def score_agreement(one: Wording, other: Wording, *, weights: Mapping[str, float
     return same / total if total else 1.0
 
 
-def _forbid_the_same(one: Wording, other: Wording) -> bool:
+def _forbids_too(one: Wording, other: Wording) -> bool:
     """Return whether each of two texts denies once, one of them by a verb such as `bars`, in mostly the same words."""
     mine, theirs = ([own for own in text.clauses if own.is_negative] for text in (one, other))
     if len(mine) != 1 or len(theirs) != 1 or (mine[0].heads and theirs[0].heads):

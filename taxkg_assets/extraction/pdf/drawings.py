@@ -69,7 +69,7 @@ def read_drawings(
 
 
 def read_painters(page: Any, content: bytes) -> frozenset[str]:
-    """Find the operators by which a page paints named parts, clips to a slit, or paints through a mask.
+    """Read by which operators a page paints something by its name, clips to a slit, or paints through a mask.
 
     Args:
         page: Open page of PyMuPDF.

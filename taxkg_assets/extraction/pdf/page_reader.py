@@ -20,7 +20,7 @@ from taxkg_assets.extraction.pdf.render_fast_path import (
     has_drawn_letters,
     has_form_xobjects,
     has_named_parts,
-    has_replacement_text,
+    has_other_words,
     is_plain,
 )
 from taxkg_assets.extraction.pdf.rendered_text import GlyphMismatch, are_printed, find_mismatches
@@ -121,7 +121,7 @@ def _read_page(
     """Read a page with text that was parsed already, or without structure tags where there is none."""
     # A page of a text file has no content stream; opening its low-level page ends the process.
     written = b"" if is_text else page.read_contents()
-    is_replaced = bool(written) and has_replacement_text(page)
+    is_replaced = bool(written) and has_other_words(page)
     with with_content_stream(page, written if is_replaced else strip_mcids(written)) as content:
         if text is None:
             text_page = page.get_textpage(clip=_AROUND, flags=_TEXT_FLAGS)

@@ -177,7 +177,7 @@ def _keys(dictionary: Any) -> set[str]:
     }
 
 
-def has_replacement_text(page: Any) -> bool:
+def has_other_words(page: Any) -> bool:
     """Return whether the structure tree contains replacement text (`ActualText`) for a part of the page.
 
     Args:

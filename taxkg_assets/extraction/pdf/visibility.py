@@ -68,7 +68,7 @@ class Background:
 
 
 class VisibilityChecker:
-    """Tests the spans of one open page for visibility; renders the page only where a span requires it."""
+    """Judges the spans of one open page; draws it only where a span gives reason to."""
 
     def __init__(self, page: Any, *, width: float, height: float, background: Background) -> None:
         self._page, self._background = page, background
@@ -82,7 +82,7 @@ class VisibilityChecker:
     def find_reasons(
         self, raws: Sequence[dict[str, Any]], stored: Sequence[Corners], *, shown: Sequence[Corners]
     ) -> list[str]:
-        """Return why each span is invisible, empty if it is not. `stored`, `shown`: rectangles before and after a turn.
+        """Why each span cannot be seen; empty if it can. `stored`, `shown`: its rectangle before and after a turn.
 
         Args:
             raws: Spans as MuPDF gives them.
@@ -110,7 +110,7 @@ class VisibilityChecker:
         return reasons
 
     def _find_overprinted(self, raws: Sequence[dict[str, Any]], boxes: Floats) -> list[int]:
-        """Return the spans on which text of another color is printed, as far as rectangles show."""
+        """Spans on which words of another color are printed, as far as rectangles tell."""
         colors = [raw["color"] for raw in raws]
         kinds = Counter(colors)
         if len(kinds) == 1:
@@ -132,7 +132,7 @@ class VisibilityChecker:
         return found
 
     def _find_doubtful(self, raws: Sequence[dict[str, Any]], boxes: Floats, *, shown: Floats) -> Sequence[int]:
-        """Return the spans that may be invisible for any reason: most pages have none."""
+        """The spans about which there is anything by which they might not be seen: most pages have none such."""
         if self._is_patterned:
             return range(len(raws))
         limits = self._limits
@@ -177,11 +177,12 @@ class VisibilityChecker:
         return bool(not flags & _FILLED_OR_STROKED or alpha < self._limits.clear_alpha)
 
     def is_scan_of(self, seen: Sequence[Any], unseen: Sequence[Any]) -> bool:
-        """Return whether invisible spans are the OCR layer of a scan: a picture fills the page, with hardly any text.
+        """Return whether unseen spans are the reading of a picture that takes up the page, with next to no text
+        painted.
 
         Args:
             seen: Visible spans.
-            unseen: Invisible spans.
+            unseen: Spans that cannot be seen.
         """
         least = self._limits.scan_share * self._width * self._height
         if not any(find_area(picture) >= least for picture in self._pictures):
@@ -223,7 +224,7 @@ class VisibilityChecker:
 
     @cached_property
     def _is_patterned(self) -> bool:
-        """Return whether something of unknown extent is painted, or a clip is as narrow as a slit."""
+        """Whether something is painted that does not tell where it ends, or a clip is as narrow as a slit."""
         named = self._background.painters
         is_shaded = NAMED_PART in named and any(kind == "fill-shade" for kind, _ in self._drawn_log)
         return is_shaded or bool(named - {NAMED_PART})
@@ -233,7 +234,7 @@ class VisibilityChecker:
         return [box for kind, box in self._drawn_log if kind == "fill-image"] if self._has_images else []
 
     def _find_under(self, boxes: Floats) -> list[int]:
-        """Return the rectangles over or under which something solid is."""
+        """The rectangles over or under which something solid is."""
         solid = [*self._pictures, *(occluder.box for occluder in self._occluders)]
         if not solid:
             return []
@@ -241,19 +242,19 @@ class VisibilityChecker:
         return found
 
     def _are_mostly_shared(self, boxes: Floats, others: Floats) -> npt.NDArray[np.bool_]:
-        """Return whether rectangles share most of their area with others, all of these together."""
+        """Whether rectangles share most of their area with others, all of these together."""
         shared = np.zeros(len(boxes))
         for some in split_rows(others, len(boxes)):
             shared += find_shared_areas(boxes, some).sum(axis=0)
         return self._is_most(shared, boxes)
 
     def _is_most(self, shared: Floats, boxes: Floats) -> npt.NDArray[np.bool_]:
-        """Return whether a shared area is most of a rectangle."""
+        """Whether a shared area is most of a rectangle."""
         mostly: npt.NDArray[np.bool_] = (shared > 0) & (shared >= self._limits.covered_share * find_areas(boxes))
         return mostly
 
     def _find_painted_over(self, boxes: Floats) -> list[bool | None]:
-        """Return whether something solid was painted over each text; None where only its ink can decide."""
+        """Whether something solid was painted over each text; None where it hides the text only if no ink shows."""
         share = self._limits.covered_share
         found: list[bool | None] = [False] * len(boxes)
         is_open = np.ones(len(boxes), dtype=bool)
@@ -278,7 +279,7 @@ class VisibilityChecker:
 
     @cached_property
     def _log(self) -> list[tuple[str, Corners]]:
-        """Return what was painted, in order."""
+        """What was painted, in order."""
         if not self._page.rotation:
             log = read_paint_log(self._drawing)
             if self._counts_covers(log):
@@ -287,7 +288,7 @@ class VisibilityChecker:
         return found
 
     def _counts_covers(self, log: Sequence[tuple[str, Corners]]) -> bool:
-        """Return whether the positions of occluders are those of a log, which may lack what has no area."""
+        """Whether occluders have the places in a log that they were counted with: it may lack what has no area."""
         is_wordless = self._background.wordless is not None
         kinds = [kind for kind, _ in log if not is_wordless or not kind.endswith("-text")]
         return all(
@@ -304,7 +305,7 @@ class VisibilityChecker:
 
     @cached_property
     def _drawn_log(self) -> list[tuple[str, Corners]]:
-        """Return what was painted besides text, in order: without text it takes a fraction of the time."""
+        """What was painted besides text, in order; where words can be left out that takes a fraction of the time."""
         if self._background.wordless is None:
             return [row for row in self._log if not row[0].endswith("-text")]
         if self._background.xobjects is not None:
@@ -322,11 +323,11 @@ class VisibilityChecker:
 
     @cached_property
     def _has_clear_images(self) -> bool:
-        """Return whether a picture of the page has a mask, so that what is under it may show."""
+        """Whether a picture of the page has a mask, so that what is under it may show."""
         return any(image[1] for image in self._page.get_images())
 
     def _draw(self, shown: Corners) -> bytes:
-        """Return the brightness of the pixels of a rectangle."""
+        """The brightness of the pixels of a rectangle."""
         x0, y0, x1, y1 = max(0.0, shown[0]), max(0.0, shown[1]), min(self._width, shown[2]), min(self._height, shown[3])
         if x1 <= x0 or y1 <= y0:
             return b""
@@ -355,18 +356,18 @@ class VisibilityChecker:
 
     @cached_property
     def _own_boxes(self) -> Floats:
-        """Return the rectangles of the page's own text, without that of its XObjects."""
+        """The rectangles of the page's own words, as far as its XObjects have words of their own."""
         others = self._background.xobjects.boxes if self._background.xobjects is not None else frozenset()
         return np.array([box for box in self._boxes if box not in others], dtype=float).reshape(-1, 4)
 
     @cached_property
     def _drawing(self) -> Any:
-        """Return the display list of the page, made once for all rectangles that are drawn of it."""
+        """The page's instructions carried out once, for all rectangles that are drawn of it."""
         return self._page.get_displaylist()
 
 
 def _gray(drawing: Any, *, zoom: float, clip: Corners | None) -> tuple[bytes, int]:
-    """Return the brightness of a page or rectangle, one byte a pixel, and the pixels of a row."""
+    """A page, or a rectangle of it, as one byte of brightness a pixel; and the pixels of a row."""
     scale = max(1, round(72 * zoom)) / 72
     drawn = drawing.get_pixmap(matrix=_MUPDF.Matrix(scale, scale), clip=clip, colorspace=_MUPDF.csGRAY, alpha=False)
     return bytes(drawn.samples), int(drawn.width)

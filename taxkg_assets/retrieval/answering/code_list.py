@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from taxkg_assets.retrieval.answering.units import Piece, Unit
 from taxkg_assets.retrieval.index.facts import PassageFacts
-from taxkg_assets.retrieval.index.line_text import find_mark
+from taxkg_assets.retrieval.index.lines import find_mark
 from taxkg_assets.retrieval.query.router import Route, covers_key, find_kind
 from taxkg_assets.retrieval.results import Result
 from taxkg_assets.rules.models.answers import load_answers

@@ -10,7 +10,7 @@ import numpy as np
 from taxkg_assets.retrieval.answering.statements import Statement
 from taxkg_assets.retrieval.encoding.arrays import Floats
 from taxkg_assets.retrieval.encoding.encoder import Encoder
-from taxkg_assets.retrieval.index.line_text import CELLS
+from taxkg_assets.retrieval.index.lines import CELLS
 from taxkg_assets.retrieval.index.token_match import TokenIndex
 from taxkg_assets.retrieval.ranking.rerank import score_overlap
 from taxkg_assets.retrieval.results import Ranking

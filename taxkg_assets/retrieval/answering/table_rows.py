@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from taxkg_assets.retrieval.index.line_text import CELLS
-from taxkg_assets.retrieval.index.lines import Line
+from taxkg_assets.retrieval.index.lines import CELLS, Line
 
 _PARTS = re.compile(r" [|>] |: ")
 """Between the parts of a cell in words."""

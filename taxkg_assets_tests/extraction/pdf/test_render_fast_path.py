@@ -7,7 +7,7 @@ from typing import Any
 import pymupdf
 import pytest
 
-from taxkg_assets.extraction.pdf.render_fast_path import has_form_xobjects, has_replacement_text, is_plain
+from taxkg_assets.extraction.pdf.render_fast_path import has_form_xobjects, has_other_words, is_plain
 from taxkg_assets_tests.extraction.pdf.test_visibility import say, write_operators
 
 WORDS = "Report the rent here."
@@ -25,7 +25,7 @@ def write_page(operators: str) -> Any:
 
 def _is_plain(page: Any) -> bool:
     blocks = page.get_text("dict")["blocks"]
-    return is_plain(page, page.read_contents(), blocks=blocks) and not has_replacement_text(page)
+    return is_plain(page, page.read_contents(), blocks=blocks) and not has_other_words(page)
 
 
 @pytest.mark.parametrize(
