@@ -175,7 +175,7 @@ def _without_check_boxes(ruling: Ruling) -> Ruling:
 
 def _find_before(lines: tuple[RuledLine, ...], at: float, along: float) -> RuledLine | None:
     """Return the last line at or before a coordinate that passes the other one."""
-    for i in range(bisect_right(lines, at, key=_AT) - 1, -1, -1):
+    for i in range(_right(lines, at) - 1, -1, -1):
         if lines[i].covers(along):
             return lines[i]
     return None
@@ -183,7 +183,15 @@ def _find_before(lines: tuple[RuledLine, ...], at: float, along: float) -> Ruled
 
 def _find_after(lines: tuple[RuledLine, ...], at: float, along: float) -> RuledLine | None:
     """Return the first line at or after a coordinate that passes the other one."""
-    for i in range(bisect_left(lines, at, key=_AT), len(lines)):
+    for i in range(_left(lines, at), len(lines)):
         if lines[i].covers(along):
             return lines[i]
     return None
+
+
+def _left(lines: tuple[RuledLine, ...], value: float) -> int:
+    return bisect_left(lines, value, key=_AT)
+
+
+def _right(lines: tuple[RuledLine, ...], value: float) -> int:
+    return bisect_right(lines, value, key=_AT)
