@@ -29,7 +29,8 @@ from taxkg_assets.evaluation.metrics import Result, score_query
 from taxkg_assets.extraction.extract import Extraction, extract
 from taxkg_assets.llm.rule_proposer import RuleProposer
 from taxkg_assets.prompts.contract import AnyItem, AnyProposal, Block, ProposalOutcome, Task
-from taxkg_assets.prompts.tasks import BOUNDARY_DETECTION, QUALITY_VALIDATION, QualityItem
+from taxkg_assets.prompts.document_tasks import QualityItem
+from taxkg_assets.prompts.tasks import BOUNDARY_DETECTION, QUALITY_VALIDATION
 from taxkg_assets.retrieval.encoding.encoder import Encoder
 from taxkg_assets.retrieval.encoding.wrapped_encoders import RememberingEncoder
 from taxkg_assets.retrieval.index.embeddings import build_embeddings, stack_vectors

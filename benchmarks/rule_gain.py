@@ -39,15 +39,9 @@ from taxkg_assets.schemas import Anchors, Documents, Elements, Faces, Fields, Re
 from taxkg_assets.serving.released import Released
 from taxkg_assets.settings import Settings
 from tools.rule_decisions import Gain, list_undecided, read_gains, sum_gains, write_gains
-from tools.rule_evidence import (
-    FRAGMENT_FAMILIES,
-    MADE_FAMILIES,
-    find_reading,
-    list_rules,
-    read_library,
-    read_reference_rules,
-)
+from tools.rule_evidence import MADE_FAMILIES, find_reading, list_rules, read_reference_rules
 from tools.rule_labels import Review, read_development, read_reviews
+from tools.rule_library import FRAGMENT_FAMILIES, read_library
 from tools.rule_switch import every_rule, without_rules
 
 MOST_PAGES = 60

@@ -27,7 +27,7 @@ reuse_engines()
 _stages = [sources, extraction, quality, graph, chunking, retrieval, evaluation, llm, training, training_models]
 
 defs = dg.Definitions(
-    assets=asset_pages.with_pages(automation.add_automation_conditions(dg.load_assets_from_modules(_stages))),
+    assets=asset_pages.add_asset_pages(automation.add_automation_conditions(dg.load_assets_from_modules(_stages))),
     asset_checks=dg.load_asset_checks_from_modules(_stages),
     sensors=[
         automation.sources_changed,

@@ -21,7 +21,7 @@ class SettingError(ValueError):
 
 
 def _read_object(value: Any) -> Any:
-    """The JSON of an environment variable; what is no text was given by a program."""
+    """Parse the JSON of an environment variable; a value that is not text was passed by a program."""
     if not isinstance(value, str):
         return value
     try:

@@ -1,4 +1,4 @@
-"""Size of an installation without extras."""
+"""Packages and size of an installation without extras."""
 
 from __future__ import annotations
 
@@ -14,17 +14,18 @@ def _normalized(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def measure_bare_install(pyproject: Path) -> tuple[int, float, list[str]]:
-    """Measure what `pip install` without extras brings, as far as this environment has it.
+def find_bare_install(pyproject: Path) -> tuple[dict[str, metadata.Distribution], list[str]]:
+    """Find what `pip install` without extras brings, as far as this environment has it.
 
     Args:
         pyproject: `pyproject.toml` whose dependencies count.
 
     Returns:
-        Number of packages, size of their files in GB, and names of packages that are not installed here.
+        Distributions by normalized name, and names of packages that are not installed here.
     """
     project = tomllib.loads(pyproject.read_text(encoding="utf8"))["project"]
-    waiting, seen, size, missing = [(text, frozenset[str]()) for text in project["dependencies"]], set[str](), 0, []
+    waiting, missing = [(text, frozenset[str]()) for text in project["dependencies"]], set[str]()
+    found: dict[str, metadata.Distribution] = {}
     taken: set[tuple[str, frozenset[str]]] = set()
     while waiting:
         requirement, _ = waiting.pop()
@@ -34,15 +35,26 @@ def measure_bare_install(pyproject: Path) -> tuple[int, float, list[str]]:
         taken.add(parsed)
         name, extras = parsed
         try:
-            distribution = metadata.distribution(name)
+            distribution = found[name] = metadata.distribution(name)
         except metadata.PackageNotFoundError:
-            missing.append(name)
+            missing.add(name)
             continue
-        if name not in seen:
-            seen.add(name)
-            size += sum(_size_of(file) for file in distribution.files or ())
         waiting += [(text, extras) for text in distribution.requires or () if _is_wanted(text, extras)]
-    return len(seen), size / 1e9, sorted(set(missing))
+    return found, sorted(missing)
+
+
+def measure_bare_install(pyproject: Path) -> tuple[int, float, list[str]]:
+    """Measure what `pip install` without extras brings, as far as this environment has it.
+
+    Args:
+        pyproject: `pyproject.toml` whose dependencies count.
+
+    Returns:
+        Number of packages, size of their files in GB, and names of packages that are not installed here.
+    """
+    found, missing = find_bare_install(pyproject)
+    size = sum(_size_of(file) for distribution in found.values() for file in distribution.files or ())
+    return len(found), size / 1e9, missing
 
 
 def _parse_requirement(text: str) -> tuple[str, frozenset[str]] | None:

@@ -12,14 +12,11 @@ from __future__ import annotations
 import argparse
 import csv
 import hashlib
-import operator
-import signal
 import sys
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
-from functools import cached_property, reduce
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -28,7 +25,6 @@ import polars as pl
 
 from taxkg_assets.rules.anchored_search import compile_search
 from taxkg_assets.rules.loader import Rule, load_family, read_rules
-from taxkg_assets.rules.sentences import find_sentences
 from taxkg_assets.rules.support import Support, load_policy
 from tools.rule_labels import (
     LabeledRows,
@@ -36,15 +32,12 @@ from tools.rule_labels import (
     read_evidence_families,
     read_labeled_rows,
     read_questions,
-    split_at,
 )
+from tools.rule_library import FRAGMENT_FAMILIES, RULE_SECONDS, Library, limit_seconds, read_library
 
 ROOT = Path(__file__).resolve().parents[1]
 EVIDENCE = ROOT / "taxkg_assets" / "rules" / "support.csv"
 FAMILIES = EVIDENCE.with_name("evidence_families.csv")
-LONG_CHARACTERS = 500
-RULE_SECONDS = 4.0
-"""Processor time for one rule; what it has found by then is counted."""
 
 # What the families read. A family that is not listed reads text of documents.
 QUESTION_FAMILIES = {"guardrail", "lay_terms", "router", "levels"}
@@ -72,20 +65,8 @@ NO_TEXT = {
     "roles.bold_fonts": "names of fonts",
     "matching": "quotes in labels",
 }
-FRAGMENT_FAMILIES = {"relations", "polarity", "predicates", "references"}
-"""Families whose patterns also read the text before, after and around a mention, which is written as `@`."""
 MADE_FAMILIES = {"relations", "references", "flows"}
 """Families whose rules are named in the stored rows that they made."""
-COLUMNS = {
-    "elements": ("text",),
-    "anchors": ("heading",),
-    "fields": ("label", "spoken", "formula"),
-    "faces": ("label",),
-    "lines": ("label",),
-    "tables": ("title",),
-    "documents": ("title", "irs_name"),
-}
-"""Texts of documents: columns by table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,87 +145,6 @@ def find_reading(family: str, group: str) -> str:
     return "questions" if family in QUESTION_FAMILIES or f"{family}.{group}" in QUESTION_GROUPS else "documents"
 
 
-@dataclass(frozen=True)
-class Text:
-    """One distinct text.
-
-    Attributes:
-        text: The text, searched by itself.
-        small: The same in lower case, which rules out most rules.
-        documents: Bit set of the documents that contain it.
-        is_fragment: Whether it is the text before, after or around a mention, which is written as `@`.
-    """
-
-    text: str
-    small: str
-    documents: int
-    is_fragment: bool = False
-
-
-@dataclass(frozen=True)
-class Library:
-    """Distinct texts of all documents, those of many documents first.
-
-    Attributes:
-        names: Documents in the order of their bits.
-        texts: The texts.
-    """
-
-    names: Sequence[str]
-    texts: Sequence[Text]
-
-    @cached_property
-    def _small(self) -> pl.Series:
-        return pl.Series([text.small for text in self.texts], dtype=pl.String)
-
-    def _find_candidates(self, rule: Rule) -> Iterable[int]:
-        """Find the texts that contain a needed word of each group; all texts where a rule needs no word for sure."""
-        if not rule.literal_groups:
-            return range(len(self.texts))
-        contained = [self._small.str.contains_any(list(words)) for words in rule.literal_groups]
-        return reduce(operator.and_, contained).arg_true().to_list()
-
-    def find_documents(self, rule: Rule, *, with_fragments: bool) -> set[str]:
-        """Find the documents in which a rule fires.
-
-        Args:
-            rule: The rule.
-            with_fragments: Whether it also reads the text around mentions.
-        """
-        search, found = compile_search(rule.pattern), 0
-        with suppress(TimeoutError), limit_seconds(RULE_SECONDS):
-            for ix in self._find_candidates(rule):
-                text = self.texts[ix]
-                # A document in which the rule has fired needs no second text.
-                is_new = text.documents & ~found and (with_fragments or not text.is_fragment)
-                if is_new and search(text.text) is not None:
-                    found |= text.documents
-        return {name for ix, name in enumerate(self.names) if found >> ix & 1}
-
-
-@contextmanager
-def limit_seconds(seconds: float) -> Iterator[None]:
-    """Interrupt what runs too long, also in the middle of a search.
-
-    Args:
-        seconds: Processor time.
-
-    Raises:
-        TimeoutError: The time is over.
-    """
-
-    def stop(number: int, frame: Any) -> None:
-        raise TimeoutError(f"{seconds} s of processor time are over")
-
-    before = signal.signal(signal.SIGVTALRM, stop)
-    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-        signal.signal(signal.SIGVTALRM, before)
-
-
 def count_matches(rule: Rule, rows: Iterable[Sequence[str]]) -> int:
     """Count the rows with a text that a rule matches.
 
@@ -257,59 +157,6 @@ def count_matches(rule: Rule, rows: Iterable[Sequence[str]]) -> int:
         for row in rows:
             found += any(rule.may_match(text.lower()) and search(text) is not None for text in row)
     return found
-
-
-def read_library(home: Path) -> Library:
-    """Read the texts of every document of a home from its stored tables.
-
-    Args:
-        home: Folder of a built home.
-
-    Returns:
-        Elements, headings, labels and spoken words of fields, titles and cells of tables, and texts around mentions.
-    """
-    bits: dict[str, int] = {}
-    texts: dict[tuple[str, bool], int] = defaultdict(int)
-
-    def add(document: str, text: str, *, is_fragment: bool = False) -> None:
-        for piece in split_long(text):
-            texts[piece, is_fragment] |= 1 << bits.setdefault(document, len(bits))
-
-    for table, names in COLUMNS.items():
-        frame = pl.read_delta(str(home / "tables" / table), columns=["document_id", *names])
-        for name in names:
-            for document, text in frame.select("document_id", name).drop_nulls().unique().rows():
-                add(document, text)
-    cells = pl.read_delta(str(home / "tables" / "tables"), columns=["document_id", "cells"]).explode("cells")
-    for document, cell in cells.drop_nulls().rows():
-        for text in {part for part in cell.values() if isinstance(part, str)}:
-            add(document, text)
-    for document, text in _read_fragments(home):
-        add(document, text, is_fragment=True)
-    found = [Text(text, text.lower(), mask, is_fragment) for (text, is_fragment), mask in texts.items() if text]
-    return Library(list(bits), sorted(found, key=lambda text: (-text.documents.bit_count(), text.text)))
-
-
-def split_long(text: str) -> list[str]:
-    """Split a long text into its sentences; patterns for headings and labels are slow on long texts.
-
-    Args:
-        text: The text.
-
-    Returns:
-        The text itself if it has at most `LONG_CHARACTERS`, else its sentences, cut to that length.
-    """
-    if len(text) <= LONG_CHARACTERS:
-        return [text]
-    return [text[start : min(end, start + LONG_CHARACTERS)] for start, end in find_sentences(text)]
-
-
-def _read_fragments(home: Path) -> Iterator[tuple[str, str]]:
-    names = ["document_id", "evidence", "start", "mention_start", "mention_end"]
-    mentions = pl.read_delta(str(home / "tables" / "references"), columns=names).unique()
-    for document, sentence, start, first, last in mentions.iter_rows():
-        for part in split_at(sentence, first - start, last - start):
-            yield document, part
 
 
 def read_reference_rules(home: Path) -> dict[str, set[str]]:

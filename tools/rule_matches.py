@@ -16,7 +16,8 @@ from pathlib import Path
 from taxkg_assets.rules.anchored_search import compile_search
 from taxkg_assets.rules.loader import Rule
 from taxkg_assets.rules.support import name_family
-from tools.rule_evidence import FRAGMENT_FAMILIES, Library, list_rules, read_library
+from tools.rule_evidence import list_rules
+from tools.rule_library import FRAGMENT_FAMILIES, Library, read_library
 
 MATCHES, OTHERS = 6, 3
 SEED = 18

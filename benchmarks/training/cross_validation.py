@@ -24,9 +24,10 @@ from benchmarks.training.near_misses import (
 )
 from taxkg_assets.evaluation.metrics import Result, find_required, score_query
 from taxkg_assets.evaluation.near_misses import NearMiss
-from taxkg_assets.retrieval.encoding.encoder import SentenceEncoder, Vectors
+from taxkg_assets.retrieval.encoding.encoder import Vectors
 from taxkg_assets.retrieval.encoding.lexical import find_terms
 from taxkg_assets.retrieval.encoding.passage_scorer import Reranker
+from taxkg_assets.retrieval.encoding.sentence_encoder import SentenceEncoder
 from taxkg_assets.retrieval.encoding.wrapped_encoders import RememberingEncoder
 from taxkg_assets.retrieval.ranking.baselines import build_baselines
 from taxkg_assets.retrieval.ranking.search import Searcher

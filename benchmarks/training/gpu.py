@@ -17,9 +17,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from taxkg_assets.retrieval.encoding import encoder as encoding
-from taxkg_assets.retrieval.encoding.encoder import SentenceEncoder, Vectors
+from taxkg_assets.retrieval.encoding import sentence_encoder as encoding
+from taxkg_assets.retrieval.encoding.encoder import Vectors
 from taxkg_assets.retrieval.encoding.gpu import GPU, GpuModel, open_on_gpu
+from taxkg_assets.retrieval.encoding.sentence_encoder import SentenceEncoder
 
 BATCHES = (64, 128, 256, 512)
 BLOCK, TOP = 1_000, 10

@@ -8,8 +8,8 @@ from typing import Any
 from benchmarks.training.corpus import Corpus
 from benchmarks.training.late_interaction import encode_tokens, score_late_interaction
 from taxkg_assets.evaluation.near_misses import NearMiss, find_near_misses, sample_near_misses
-from taxkg_assets.retrieval.encoding.encoder import SentenceEncoder
 from taxkg_assets.retrieval.encoding.lexical import find_terms
+from taxkg_assets.retrieval.encoding.sentence_encoder import SentenceEncoder
 from taxkg_assets.retrieval.ranking.search import Searcher
 
 MOST = 60

@@ -17,8 +17,8 @@ import numpy.typing as npt
 
 from benchmarks.training.corpus import Corpus, read_jsonl
 from taxkg_assets.evaluation.metrics import Result, score_query
-from taxkg_assets.retrieval.encoding.encoder import SentenceEncoder
 from taxkg_assets.retrieval.encoding.gpu import GpuModel, has_gpu, open_on_gpu
+from taxkg_assets.retrieval.encoding.sentence_encoder import SentenceEncoder
 from taxkg_assets.retrieval.ranking.baselines import build_baselines
 
 SAMPLE, ROUNDS, POOL = 256, 3, 10

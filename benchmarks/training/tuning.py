@@ -17,8 +17,9 @@ from taxkg_assets.defs.home.arithmetic import has_bfloat16
 from taxkg_assets.defs.home.models import open_folder, open_untrained
 from taxkg_assets.defs.training_models import encoder_settings
 from taxkg_assets.defs.wiring.resources import Home
-from taxkg_assets.retrieval.encoding.encoder import UNSCALED, CosineScale, SentenceEncoder
+from taxkg_assets.retrieval.encoding.encoder import UNSCALED, CosineScale
 from taxkg_assets.retrieval.encoding.passage_scorer import LateScorer, Reranker
+from taxkg_assets.retrieval.encoding.sentence_encoder import SentenceEncoder
 from taxkg_assets.training.contrast import EncoderSettings, EncoderTrainer
 from taxkg_assets.training.dense_scores import mean_of, score_dense
 from taxkg_assets.training.examples import Example

@@ -104,9 +104,9 @@ def _find_outlines(anchors: Iterable[AnchorRecord]) -> dict[str, tuple[str, ...]
     """Return the outlines of the second tier: the first top-level headings of each document."""
     most, found = load_chunking().tiers.headings, dict[str, list[str]]()
     for row in sorted(anchors, key=lambda row: row["anchor_id"]):
-        own = found.setdefault(row["document_id"], [])
-        if row["parent_anchor_id"] is None and row["heading"] not in own and len(own) < most:
-            own.append(row["heading"])
+        outline = found.setdefault(row["document_id"], [])
+        if row["parent_anchor_id"] is None and row["heading"] not in outline and len(outline) < most:
+            outline.append(row["heading"])
     return {document_id: tuple(headings) for document_id, headings in found.items()}
 
 

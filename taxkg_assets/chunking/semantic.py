@@ -17,18 +17,20 @@ import polars as pl
 from taxkg_assets import schemas
 from taxkg_assets.chunking.micro_blocks import MicroBlock
 from taxkg_assets.prompts.contract import Block, Proposer
-from taxkg_assets.prompts.tasks import (
-    BOUNDARY_DETECTION,
-    METADATA_ENRICHMENT,
-    QUALITY_VALIDATION,
-    REFINEMENT,
-    STRUCTURE_ANALYSIS,
+from taxkg_assets.prompts.document_tasks import (
     BoundaryItem,
     MetadataItem,
     QualityItem,
     QualityProposal,
     RefinementItem,
     StructureItem,
+)
+from taxkg_assets.prompts.tasks import (
+    BOUNDARY_DETECTION,
+    METADATA_ENRICHMENT,
+    QUALITY_VALIDATION,
+    REFINEMENT,
+    STRUCTURE_ANALYSIS,
 )
 from taxkg_assets.rules.models.semantic import load_semantic
 

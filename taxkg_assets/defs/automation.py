@@ -11,7 +11,8 @@ from taxkg_assets.defs.home.recovery import find_broken_run, report_dead_run
 from taxkg_assets.defs.home.store import BUILD, Store, digest
 from taxkg_assets.defs.home.store import TRAINING as TRAINING_WORK
 from taxkg_assets.defs.ingest.file_status import inspect_files
-from taxkg_assets.defs.ingest.intake import find_unpublished, scan_sources
+from taxkg_assets.defs.ingest.intake import find_unpublished
+from taxkg_assets.defs.ingest.source_scan import scan_sources
 from taxkg_assets.defs.wiring.alerts import Alert, default_status, send
 from taxkg_assets.defs.wiring.registry import PIPELINE
 from taxkg_assets.defs.wiring.resources import WORK_TAG, Home
@@ -30,7 +31,7 @@ BUILT = dg.AssetSelection.all() - TRAINED
 
 
 def add_automation_conditions(assets: Iterable[Any]) -> list[dg.AssetsDefinition]:
-    """The assets with their automation conditions."""
+    """Add to each asset its automation condition."""
     return [asset.map_asset_specs(_follow) for asset in assets]
 
 
@@ -145,14 +146,14 @@ def _tell_closed(context: dg.SensorEvaluationContext, home: Home, closed: Sequen
 
 
 def _spanned(instance: dg.DagsterInstance, document_ids: set[str]) -> list[str]:
-    """The first and the last of these partitions in Dagster's own order, which is that of their arrival."""
+    """Return the first and the last of these partitions in Dagster's own order, which is that of their arrival."""
     assert DOCUMENT_PARTITIONS.name is not None
     present = [d for d in instance.get_dynamic_partitions(DOCUMENT_PARTITIONS.name) if d in document_ids]
     return [present[0], present[-1]]
 
 
 def find_changes(home: Home, files: Mapping[str, SourceFile]) -> tuple[dict[str, str], list[str], list[str]]:
-    """Digests of the readable files, the new or changed documents, and the removed ones."""
+    """Return digests of the readable files, the new or changed documents, and the removed ones."""
     admitted, refused = (known_bytes(home.store, name) for name in INTAKE)
     now = time.time()
     settled = {d: file for d, file in files.items() if not is_being_written(Path(file.path), now)}
@@ -166,7 +167,7 @@ def find_changes(home: Home, files: Mapping[str, SourceFile]) -> tuple[dict[str,
 
 
 def is_being_written(path: Path, now: float) -> bool:
-    """Whether a file is away or changed a moment ago: it may not be whole yet, and the next look will tell."""
+    """Return whether a file is absent or changed a moment ago: it may be incomplete, and the next scan takes it."""
     try:
         return 0 <= now - path.stat().st_ctime < SETTLE_SECONDS
     except FileNotFoundError:

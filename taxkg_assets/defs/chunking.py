@@ -19,11 +19,11 @@ from taxkg_assets.defs.wiring.resources import Home
 from taxkg_assets.defs.wiring.table_asset import table
 from taxkg_assets.defs.wiring.verdicts import Verdict
 from taxkg_assets.digests import frame_digest
-from taxkg_assets.retrieval.encoding.encoder import SentenceEncoder
+from taxkg_assets.retrieval.encoding.sentence_encoder import SentenceEncoder
 
 
 def open_cohesion(home: Home) -> Callable[[Sequence[str]], np.ndarray]:
-    """Texts to unit vectors, each text encoded once; the encoder is loaded when the first document needs it."""
+    """Return a function from texts to unit vectors; the encoder is loaded when the first document needs it."""
     known: dict[str, np.ndarray] = {}
 
     def encode(texts: Sequence[str]) -> np.ndarray:

@@ -90,7 +90,7 @@ class Base:
 
 
 def open_base_of(home: Home) -> Base | None:
-    """The base for comparison; None where it is in use itself."""
+    """Return the base encoder for comparison; None where it is in use itself."""
     if not is_tuned(home):
         return None
     embeddings, summaries = (home.store.read(name) for name in ("embeddings", "summaries"))
@@ -106,10 +106,10 @@ def open_systems(searcher: Searcher, settings: Settings) -> Mapping[str, System]
     """
     assert isinstance(searcher.index, SearchIndex), "a build reads the index into memory"
     index = RememberingIndex.of(searcher.index)
-    own = replace(searcher, index=index, encoder=RememberingEncoder(searcher.encoder))
+    shared = replace(searcher, index=index, encoder=RememberingEncoder(searcher.encoder))
 
     def open_system(parts: SearchComponents, *, hyde: bool = searcher.parts.hyde) -> System:
-        at_work = own.with_parts(replace(parts, hyde=hyde))
+        at_work = shared.with_parts(replace(parts, hyde=hyde))
 
         def system(question: str) -> Ranking:
             answer = ask(at_work, question, settings=settings, k=RESULTS, is_worded=False)
@@ -123,13 +123,13 @@ def open_systems(searcher: Searcher, settings: Settings) -> Mapping[str, System]
         parted[ONCE] = open_system(ONE_LOOK)
     if searcher.parts.hyde:
         parted[NOT_IMAGINED] = open_system(ONE_LOOK, hyde=False)
-    return {**build_baselines(own), FULL: open_system(DEFAULT_COMPONENTS), **parted}
+    return {**build_baselines(shared), FULL: open_system(DEFAULT_COMPONENTS), **parted}
 
 
 def open_base_systems(
     searcher: Searcher, settings: Settings, *, base: Base, kept_tokens: KeptTokens
 ) -> Mapping[str, System]:
-    """Vectors alone and the whole pipeline without a reranker, as they were before the encoder was tuned."""
+    """Return vectors alone and the pipeline without a reranker, as they were before the encoder was tuned."""
     assert isinstance(searcher.index, SearchIndex), "a build reads the index into memory"
     vectors = align_vectors(searcher.index.rows, base.embeddings, model_hash=base.encoder.model_hash)
     rows = searcher.index.rows.with_columns(vector=pl.Series(vectors.tolist(), dtype=pl.List(pl.Float32)))
@@ -192,18 +192,18 @@ def build_runs_on_index(
 
 
 def asks_model(home: Home) -> bool:
-    """Whether a model takes part in what is found for a reader, or in whether it is shown."""
+    """Return whether a model takes part in a search for readers, or in the decision to answer."""
     settings = home.settings
     return settings.llm_provider != "rules" and (settings.llm_hyde or settings.llm_grading)
 
 
 def open_judge(home: Home) -> Proposer | None:
-    """The model as readers use it, but without a fallback if it is unavailable."""
+    """Open the model as readers use it, but without a fallback if it is unavailable."""
     return open_proposer(home) if asks_model(home) else None
 
 
 def has_question_vectors(home: Home) -> bool:
-    """Whether questions were encoded before by this encoder; else each process would load its model."""
+    """Return whether this encoder has encoded questions before; else each process would load its model."""
     kept, hashed = QuestionVectors(home.store), model_hash(home)
     return bool(kept.read(hashed)) and bool(kept.read_tokens(hashed))
 

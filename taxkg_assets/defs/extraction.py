@@ -61,7 +61,7 @@ from taxkg_assets.sources.quarantine import build_quarantine
 
 @dataclass(frozen=True, slots=True)
 class ReadTable:
-    """A table that is made while a document is read, the others of them that its builder is given, and its page."""
+    """A table that is built while a document is read, with the other such tables that it needs, and its page."""
 
     schema: type[dy.Schema]
     made_from: tuple[str, ...]
@@ -69,14 +69,14 @@ class ReadTable:
 
     @property
     def name(self) -> str:
-        """The table's name."""
+        """Return the table's name."""
         return snake(self.schema.__name__)
 
 
 def read_table(
     schema: type[dy.Schema], build: Callable[..., Any], *made_from: str, group: str = "extraction"
 ) -> ReadTable:
-    """Wire a table of the reading; `made_from` are the tables of the same reading that its builder is given."""
+    """Wire a table that is built while a document is read; `made_from`: other such tables that it needs."""
     return ReadTable(schema, made_from, asset_arguments(schema, build, group=group, reading=extract))
 
 

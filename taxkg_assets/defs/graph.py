@@ -99,7 +99,7 @@ def write_change_reports(home: Home, revisions: pl.DataFrame) -> None:
 
 
 def show_changes(store: Store) -> dict[str, dg.MetadataValue]:
-    """The changes of all pairs for the UI, and where their reports lie."""
+    """Return the changes of all pairs for the UI, and where their reports are stored."""
     reports = build_change_reports(
         schemas.Revisions.cast(store.read("revisions")), schemas.Documents.cast(store.read("documents"))
     )

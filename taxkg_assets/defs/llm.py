@@ -51,7 +51,7 @@ READER_TASKS: tuple[Task[Any, Any], ...] = (HYDE, RELEVANCE_GRADING, ANSWERS)
 
 
 def _recorded(home: Home) -> str:
-    """The calls that the table and the journal hold together; taking the journal up does not change it."""
+    """Return the calls of the table and the journal together; merging the journal does not change the result."""
     table_ids = home.store.read_or_empty("llm_calls")["call_id"].to_list()
     return digest(*sorted({*table_ids, *(call.call_id for call in Journal(home.store).read())}))
 

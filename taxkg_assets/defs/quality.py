@@ -25,7 +25,7 @@ DOUBTS = ("document_id", "law", "outcome", "message", "remedy")
 
 
 def show_quality(store: Store) -> Mapping[str, Any]:
-    """The checks with their counts as a table and a plot, and the documents that failed one."""
+    """Return the checks with their counts as a table and a plot, and the documents that failed one."""
     quality = schemas.DocumentQuality.cast(store.read("document_quality"))
     counts = count_outcomes(quality)
     picture = base64.b64encode(render_quality_plot(counts)).decode()
@@ -37,7 +37,7 @@ def show_quality(store: Store) -> Mapping[str, Any]:
 
 
 def find_doubts(quality: pl.DataFrame) -> pl.DataFrame:
-    """The checks that documents failed, with message and remedy."""
+    """Return the checks that documents failed, with message and remedy."""
     return quality.filter(pl.col("outcome") != "passed").select(DOUBTS)
 
 

@@ -36,7 +36,7 @@ class ReclaimedFiles:
 
 
 def find_kept_versions(store: Store) -> dict[str, set[int]]:
-    """The versions of each table that stay whole: the newest one, and those that kept releases read."""
+    """Return the versions of each table that are kept: the newest one, and those that kept releases read."""
     kept = {name: {store.version(name)} for name in PIPELINE if store.exists(name)}
     for row in find_kept_releases(store).iter_rows(named=True):
         for name, version in json.loads(row["table_versions"]).items():
@@ -58,7 +58,7 @@ def vacuum(store: Store, *, keep_days: float, is_dry: bool = False) -> Iterator[
             keep_versions=sorted(versions),
         )
         dead = [f"tables/{name}/{file}" for file in data] + _dead_entries(store, name, min(versions), hours=hours)
-        there = {file: seen for file in dead if (seen := store.storage.look(file)) is not None}
+        there = {file: seen for file in dead if (seen := store.storage.stat(file)) is not None}
         if not is_dry:
             for file in there:
                 store.storage.remove(file)
@@ -66,13 +66,13 @@ def vacuum(store: Store, *, keep_days: float, is_dry: bool = False) -> Iterator[
 
 
 def _dead_entries(store: Store, name: str, oldest: int, *, hours: int) -> list[str]:
-    """Entries of a table's log before the checkpoint from which the oldest kept version can be read."""
+    """Return log entries of a table before the checkpoint from which the oldest kept version can be read."""
     log = f"tables/{name}/_delta_log"
     entries = store.storage.children(log)
     numbers = [int(found[1]) for entry in entries if (found := _CHECKPOINT.match(entry))]
     start = max((number for number in numbers if number <= oldest), default=0)
     before = [f"{log}/{entry}" for entry in entries if (found := _ENTRY.match(entry)) and int(found[1]) < start]
-    return [path for path in before if (seen := store.storage.look(path)) and seen.age_s > hours * 3600]
+    return [path for path in before if (seen := store.storage.stat(path)) and seen.age_s > hours * 3600]
 
 
 def run_retention(home: Home, *, keep_days: float, is_dry: bool = False) -> list[ReclaimedFiles]:

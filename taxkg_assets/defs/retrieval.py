@@ -35,7 +35,8 @@ from taxkg_assets.defs.wiring.progress import stage_meter
 from taxkg_assets.defs.wiring.resources import Home
 from taxkg_assets.defs.wiring.table_asset import table
 from taxkg_assets.defs.wiring.verdicts import Verdict
-from taxkg_assets.retrieval.encoding.encoder import Encoder, SentenceEncoder
+from taxkg_assets.retrieval.encoding.encoder import Encoder
+from taxkg_assets.retrieval.encoding.sentence_encoder import SentenceEncoder
 from taxkg_assets.retrieval.encoding.wrapped_encoders import DeferredEncoder
 from taxkg_assets.retrieval.index.embeddings import build_embeddings, count_missing, embedded_text, stack_vectors
 from taxkg_assets.retrieval.index.index import (
@@ -107,13 +108,13 @@ def keep_tokens(home: Home) -> None:
 
 
 def read_known_vectors(home: Home) -> pl.DataFrame:
-    """The vectors that need not be computed again: those of the table, and those encoded while it waited."""
+    """Return the vectors that need not be computed again: those of the table, and those encoded ahead of it."""
     table, new = home.store.read_or_empty("embeddings"), NewVectors(home.store).read()
     return pl.concat([table, new.join(table, on=schemas.Embeddings.primary_key(), how="anti")])
 
 
 def encode_new_passages(home: Home) -> None:
-    """Encode the passages that the last build did not have, and find their tokens, ahead of the table's own step.
+    """Encode new passages and find their tokens, ahead of the table's own step.
 
     Many new passages are left to the step: then encoding takes most of the build, and memory is counted once.
     """
@@ -129,7 +130,7 @@ def encode_new_passages(home: Home) -> None:
 
 
 def defer_passage_encoder(home: Home) -> DeferredEncoder:
-    """The encoder in use; where the settings name a cluster, it encodes passages there."""
+    """Return the encoder in use; where the settings name a cluster, it encodes passages there."""
     encoder = defer_encoder(home)
     if home.settings.model_runtime != TORCH:
         return encoder
@@ -173,7 +174,7 @@ class FoundTerms:
 
 
 def find_known_terms(home: Home) -> FoundTerms:
-    """The search terms that need not be found again."""
+    """Return the search terms that need not be found again."""
     found_by = code_fingerprint(find_row_terms)
     paths = home.store.read_or_empty("index")["path"].to_list()
     return FoundTerms(read_terms(home.store, paths[0], terms_by=found_by) if paths else None, found_by)
@@ -242,7 +243,7 @@ def build_index_version(
 
 
 def _contents(*names: str) -> Callable[[Home], dict[str, str]]:
-    """Digests of what tables hold now, for the record."""
+    """Return digests of the present content of tables, for the record."""
 
     def read(home: Home) -> dict[str, str]:
         states = {name: home.store.state(name) for name in names}
@@ -252,7 +253,7 @@ def _contents(*names: str) -> Callable[[Home], dict[str, str]]:
 
 
 def _index_fingerprint(home: Home) -> str:
-    """The encoder, and what is missing of the index that the manifest names: a lost folder is built again."""
+    """Digest the encoder, and what is missing of the index in the manifest: a lost folder is built again."""
     named = home.store.read_or_empty("index")["path"].to_list()
     missing = [path for path in named if not has_index(home.store, path) or not has_catalogue(home.store, path)]
     return digest(model_hash(home), *missing)

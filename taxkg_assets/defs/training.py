@@ -33,7 +33,7 @@ LEFT_OUT_REPORT = "reports/pairs.json"
 
 
 def open_written_questions(home: Home) -> list[dict[str, Any]]:
-    """The questions written by people, of all files; the home's documents decide which of them apply."""
+    """Return the questions written by people, of all files; `build_scenario_queries` picks those that apply."""
     lines = [line for path in _written_files() for line in path.read_text(encoding="utf8").splitlines()]
     return [json.loads(line) for line in lines if line.strip()]
 
@@ -60,8 +60,8 @@ def _made_with(home: Home) -> str:
     return digest(base_hash(home), proposer_fingerprint(home), *(sha256_of(path) for path in _written_files()))
 
 
-def open_left_out(home: Home) -> Callable[[Steps], None]:
-    """Return a function that stores in the home how many pairs were made and left out, by kind and reason."""
+def open_left_out_report(home: Home) -> Callable[[Steps], None]:
+    """Return a function that records in the home how many pairs were built and left out, by kind and reason."""
     return lambda steps: home.store.storage.write(LEFT_OUT_REPORT, json.dumps(steps, indent=1).encode())
 
 
@@ -72,7 +72,7 @@ def read_left_out(store: Store) -> pl.DataFrame:
         store: Tables of the home.
 
     Returns:
-        Counts of `open_left_out`, one row per kind of pair; empty before the first pairs.
+        Counts of `open_left_out_report`, one row per kind of pair; empty before the first pairs.
     """
     steps = json.loads(store.storage.read(LEFT_OUT_REPORT) or b"{}")
     return pl.DataFrame(
@@ -94,7 +94,7 @@ pairs = table(
     schemas.Pairs,
     build_pairs,
     group="training",
-    resources={**RESOURCES, "report": open_left_out},
+    resources={**RESOURCES, "report": open_left_out_report},
     fingerprint=_made_with,
     code=(open_retrievers,),
     show=lambda store: {"made and left out": table_metadata(read_left_out(store))},

@@ -61,7 +61,7 @@ TRAINED_HERE = ("late", "cross", "none")
 
 
 def encoder_settings(home: Home) -> EncoderSettings:
-    """How this home trains its encoder."""
+    """Return how this home trains its encoder."""
     settings = home.settings
     return EncoderSettings(
         steps=StepSettings(epochs=settings.train_epochs, seed=settings.train_seed),
@@ -71,13 +71,13 @@ def encoder_settings(home: Home) -> EncoderSettings:
 
 
 def measure_interval(values: Sequence[float], clusters: Sequence[str]) -> tuple[float | None, float | None]:
-    """Ends of the interval of a mean, by form families."""
+    """Return the ends of the interval of a mean, clustered by form family."""
     found = score_interval(values, clusters, seed=0, stream=("training",))
     return found.low, found.high
 
 
 def open_encoder_context(home: Home) -> EncoderTrainingContext:
-    """What the training of the encoder needs."""
+    """Open what the training of the encoder needs."""
     return EncoderTrainingContext(
         open_base=lambda: move_to_gpu(home, open_untrained(home)),
         base_name=open_base(home).model_name,
@@ -94,7 +94,7 @@ def open_encoder_context(home: Home) -> EncoderTrainingContext:
 
 
 def read_provenance(home: Home) -> Provenance:
-    """The states of the tables that a model is made from, the documents, and what was left out of its pairs."""
+    """Return the states of the tables that a model is made from, the documents, and what its pairs leave out."""
     states = {name: home.store.state(name) for name in ("pairs", "hard_negatives", "chunks", "edges")}
     documents = home.store.read("documents")["document_id"].unique().sort().to_list()
     left_out = {row.pop("kind"): row for row in read_left_out(home.store).to_dicts()}
@@ -105,14 +105,14 @@ def read_provenance(home: Home) -> Provenance:
 
 
 def keep_model(home: Home, folder: Path, name: str) -> str:
-    """Move a finished model to where the home keeps models; gives its path there."""
+    """Move a finished model into the home, and return its path there."""
     path = f"{MODELS}/{name}"
     home.store.storage.publish_folder(folder, path)
     return path
 
 
 def open_reranker_context(home: Home) -> RerankerTrainingContext:
-    """What the evaluation of rerankers needs."""
+    """Open what the evaluation of rerankers needs."""
 
     def read_lists(dev: Sequence[Example]) -> list[RankedList]:
         return rank_questions(home, [example for example in dev if example.kind == QUESTIONS][:DEV_QUESTIONS])
@@ -235,12 +235,12 @@ reranker = table(
 
 
 def _read_indexed(home: Home) -> list[str]:
-    """The encoder that the index was made with, since a reranker is evaluated with it."""
+    """Return the encoder that the index was made with, since a reranker is evaluated with it."""
     return home.store.read_or_empty("index")["model_hash"].to_list()
 
 
 def _lost(home: Home, name: str) -> list[str]:
-    """Folders of models that a table names and that are not there: such a model is trained again."""
+    """Return the missing folders of models that a table names: such a model is trained again."""
     paths = [path for path in home.store.read_or_empty(name)["path"].to_list() if path]
     return [path for path in paths if not home.store.storage.children(path)]
 
@@ -302,7 +302,7 @@ def _judge(models: pl.DataFrame, home: Home) -> Verdict:
 
 
 def _is_whole(home: Home, path: str, hashed: str) -> bool:
-    """The weights in the folder are those that were measured; a model by name or the base has no folder of its own."""
+    """Return whether the weights in the folder are those that were measured; other models have no folder."""
     if not path:
         return True
     weights = home.store.storage.local_copy(path) / "model.safetensors"

@@ -39,9 +39,9 @@ def score_abstention(
         One row per query set and bound. Coverage is the share of questions answered; risk the share of those that are
         unanswerable or whose gold is in none of the first five passages, null where nothing is answered.
     """
-    own = EvalRuns.cast(eval_runs.filter(pl.col("system") == system))
-    grades = own.group_by("query_set", "query_id").agg(pl.col("confidence").first())
-    scores = score_runs(eval_queries, own) if scores is None else scores.filter(pl.col("system") == system)
+    runs = EvalRuns.cast(eval_runs.filter(pl.col("system") == system))
+    grades = runs.group_by("query_set", "query_id").agg(pl.col("confidence").first())
+    scores = score_runs(eval_queries, runs) if scores is None else scores.filter(pl.col("system") == system)
     found = scores.filter(pl.col("metric") == "recall@5", pl.col("value") > 0)
     questions = (
         eval_queries.filter(pl.col("is_resolved"))

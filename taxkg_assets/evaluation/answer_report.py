@@ -50,8 +50,8 @@ def score_replies(queries: Queries, replies: Mapping[str, Mapping[str, Reply]], 
     families = find_families(queries, Documents.cast(documents))
     figures = [pl.DataFrame(schema={**FIGURES, "system": pl.String, "query_set": pl.String})]
     for query_set, questions in _list_sets(queries):
-        own = families.filter(pl.col("query_set") == query_set)
-        named = {str(row["query_id"]): str(row["family"]) for row in own.iter_rows(named=True)}
+        of_set = families.filter(pl.col("query_set") == query_set)
+        named = {str(row["query_id"]): str(row["family"]) for row in of_set.iter_rows(named=True)}
         scores = score_answers(questions, replies[query_set], families=named)
         figures.append(scores.with_columns(system=pl.lit(SYSTEM), query_set=pl.lit(query_set)))
     return pl.concat(figures)

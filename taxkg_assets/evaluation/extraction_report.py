@@ -165,10 +165,10 @@ def _write_figures(figures: dy.DataFrame[FamilyFigures]) -> Iterator[Block]:
     groups = (DEVELOPMENT, LEFT_OUT)
     rows = []
     for metric, name in _FIGURES.items():
-        own = [totals.get((metric, group)) for group in groups]
-        if any(own):
-            shares = (Cell(f"{row['value']:.3f}" if row else NOTHING) for row in own)
-            rows.append((Cell(name), *shares, *(Cell(f"{row['n']:,}" if row else "0") for row in own)))
+        totals_of = [totals.get((metric, group)) for group in groups]
+        if any(totals_of):
+            shares = (Cell(f"{row['value']:.3f}" if row else NOTHING) for row in totals_of)
+            rows.append((Cell(name), *shares, *(Cell(f"{row['n']:,}" if row else "0") for row in totals_of)))
     yield Table(("Share right", "Development", "Left out", "Labels", "Labels, left out"), tuple(rows))
     yield from _plot_families(mine.filter(pl.col("metric") == "ownership_accuracy", pl.col("family") != ALL).to_dicts())
 

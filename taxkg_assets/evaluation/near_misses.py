@@ -199,7 +199,7 @@ def sample_near_misses(near_misses: Sequence[NearMiss], *, most: int, seed: int)
     groups: dict[tuple[str, str], list[int]] = defaultdict(list)
     for ix, item in enumerate(near_misses):
         groups[item.kind, item.wording].append(ix)
-    kept = [ix for own in groups.values() for ix in (draw.sample(own, most) if len(own) > most else own)]
+    kept = [ix for group in groups.values() for ix in (draw.sample(group, most) if len(group) > most else group)]
     return [near_misses[ix] for ix in sorted(kept)]
 
 

@@ -151,7 +151,7 @@ def find_boxes_without_face(
 
 
 def _face_keys(faces: pl.DataFrame) -> Iterator[tuple[str, str, str, list[str]]]:
-    """Give each face: document, form, revision and the keys it prints, without `box_`."""
+    """Return for each face its document, form, revision and the keys that it prints, without `box_`."""
     for (face_id, form, revision), group in faces.group_by("document_id", "form", "revision", maintain_order=True):
         yield str(face_id), str(form), str(revision), [key.removeprefix("box_") for key in group["box_key"]]
 
@@ -172,7 +172,7 @@ def _find_guides(documents: pl.DataFrame, *, form: str, revision: str, is_same: 
 
 
 def _is_continuous(revision: str) -> bool:
-    """Tell a revision in continuous use (year and month) from the form of one tax year."""
+    """Return whether a revision is in continuous use (year and month), not for one tax year."""
     return "-" in revision
 
 
@@ -188,7 +188,7 @@ def _parts(key: str) -> list[str]:
 
 
 def _covered(parts: Iterable[str], keys: Sequence[str]) -> set[str]:
-    """Tell which of a face's keys some parts of keys (`3`, `14-16`) name, groups and bare numbers included."""
+    """Return the keys of a face that some parts of keys (`3`, `14-16`) name, groups and bare numbers included."""
     covered: set[str] = set()
     for part in parts:
         first, _, last = part.partition("-")
@@ -207,7 +207,7 @@ def _order(key: str, *, is_last: bool = False) -> tuple[int, str]:
 
 
 def _keys_begun(elements: pl.DataFrame, document_id: str) -> dict[str, list[str]]:
-    """Give the keys of each line of a document that begins with some (`Box 3 …`, `Boxes 3–5 …`); faces left aside."""
+    """Return the keys of each line of a document that begins with some (`Box 3 …`, `Boxes 3–5 …`), except on faces."""
     prose = elements.filter((pl.col("document_id") == document_id) & ~pl.col("role").is_in(["FormField", "TableBlock"]))
     begun: dict[str, list[str]] = {}
     for rule in load_box_grammar().lines:

@@ -43,12 +43,12 @@ class DocumentCheck:
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """The tables that the check reads."""
+        """Return the tables that the check reads."""
         return self.tables or (() if self.find is None else tuple(inspect.signature(self.find).parameters))
 
     @property
     def title(self) -> str:
-        """The name in words."""
+        """Return the name in words."""
         return self.name.replace("_", " ")
 
     def find_offending(self, frames: Mapping[str, pl.DataFrame]) -> pl.DataFrame:

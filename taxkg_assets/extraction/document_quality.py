@@ -112,7 +112,7 @@ def _withheld_rows(withheld: Mapping[str, Mapping[str, Any]]) -> Iterator[dict[s
 
 
 def _by_document(check: DocumentCheck, frames: Mapping[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
-    """The offending rows of an incomplete check by document; a corrupt one ran before the rows were published."""
+    """Return the offending rows of an incomplete check by document; a corrupt one ran before they were published."""
     if check.severity == CORRUPT:
         return {}
     offending = check.find_offending(frames)

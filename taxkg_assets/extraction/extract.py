@@ -94,12 +94,12 @@ def _collector_paused() -> Iterator[None]:
 
 
 def _name_engine(name: str) -> tuple[str, ...]:
-    """A document says where its tables are not our own engine's alone."""
+    """Return a note on tables that another engine than our own read."""
     return () if name == "own" else (f"Tables read with the engine {name}.",)
 
 
 def _name_misread(table_ids: list[str]) -> tuple[str, ...]:
-    """A document says which of its tables are kept as text, as some of their cells have no header."""
+    """Return a note on tables that are kept as text because some of their cells have no header."""
     return (f"Tables kept as text, as cells have no header: {', '.join(table_ids)}.",) if table_ids else ()
 
 

@@ -37,12 +37,12 @@ class Screen:
         self._any = {rules: reduce(or_, (first for first, _ in needs), 0) for rules, needs in self._needs.items()}
 
     def _needs_of(self, rule: Rule) -> tuple[int, tuple[int, ...]]:
-        """The most telling group of words, and the others; a rule that needs none is always tried."""
+        """Return the rarest group of words, and the others; a rule that needs none is always tried."""
         first, *others = [self._number(one) for one in rule.literal_groups] or [-1]
         return first, tuple(others)
 
     def read(self, texts: Sequence[str]) -> list[int]:
-        """Read which of the words each text holds, case aside.
+        """Find which of the words each text contains, in any case.
 
         Args:
             texts: Texts.
@@ -55,7 +55,7 @@ class Screen:
         return [1 | self._number(words) for words in rule_words]
 
     def find_rules(self, rules: RuleList[_Rule], rule_words: int) -> list[_Rule]:
-        """Find the rules of a list that can match in a text that holds these words.
+        """Find the rules of a list that can match in a text that contains these words.
 
         Args:
             rules: One of the screen's lists.

@@ -15,8 +15,8 @@ _ROW = ["document_id", "page", "table_id", "row_ix"]
 def find_foreign_rows(tables: dy.DataFrame[Tables]) -> pl.DataFrame:
     """Find rows of tables that another table prints: outside of their own rectangle, or where another one has cells.
 
-    A reading that runs two tables together answers for one with the rows of the other. Each cell of it is right by
-    itself: only its place shows where it belongs.
+    Two tables that were read as one contain each other's rows. Each cell is correct by itself: only its position shows
+    to which table it belongs.
 
     Args:
         tables: Tables of one or more documents.
@@ -33,7 +33,7 @@ def find_foreign_rows(tables: dy.DataFrame[Tables]) -> pl.DataFrame:
 
 
 def _place_cells(tables: pl.DataFrame) -> pl.DataFrame:
-    """Give each cell of the tables with its rectangle, in points."""
+    """Return each cell of the tables with its rectangle, in points."""
     cells = tables.select("document_id", "page", "table_id", "cells").explode("cells").drop_nulls("cells")
     return cells.unnest("cells").select(*_ROW, "text", pl.col("bbox").struct.unnest())
 

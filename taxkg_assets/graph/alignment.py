@@ -76,8 +76,8 @@ def _same_fields(catalogue: Catalogue, resolver: Resolver, rows: list[BoxRecord]
     for row in rows:
         entry = catalogue.entries[row["document_id"]]
         face = face_node_id(row["document_id"], row["box_key"])
-        own = _box_anchors(resolver, entry.document_id, row["box_key"], form=row["form"])
-        for anchor_id, confidence in own:
+        anchors = _box_anchors(resolver, entry.document_id, row["box_key"], form=row["form"])
+        for anchor_id, confidence in anchors:
             yield Link(face, anchor_id, "same_field", confidence)
             if resolver.anchors[anchor_id]["kind"] == "box_group":
                 yield Link(face, anchor_id, "part_of_group", confidence)
@@ -92,7 +92,7 @@ def _same_fields(catalogue: Catalogue, resolver: Resolver, rows: list[BoxRecord]
                 yield Link(face, anchor_id, relation, sure)
                 if resolver.anchors[anchor_id]["kind"] == "box_group":
                     yield Link(face, anchor_id, "part_of_group", sure)
-                for own_id, own_confidence in own:
+                for own_id, own_confidence in anchors:
                     yield Link(anchor_id, own_id, relation, min(sure, own_confidence))
 
 

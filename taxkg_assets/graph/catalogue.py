@@ -119,7 +119,7 @@ class Catalogue:
         return newest
 
     def find_nearest(self, form: str, doc_type: str, *, to: Entry) -> tuple[Entry, bool] | None:
-        """Find the document that a text of another document refers to, and whether it surely applies.
+        """Find the document that a text of another document refers to, and whether it certainly applies.
 
         It surely applies if it is the same document, the same revision, or continuous-use text that nothing newer had
         replaced.
@@ -157,7 +157,7 @@ class Catalogue:
         return best, False
 
     def find_face(self, form: str, *, of: Entry) -> tuple[Entry, bool] | None:
-        """Find the face that a booklet is about: the newest one to which it surely applies, else the nearest.
+        """Find the face that a booklet is about: the newest one to which it certainly applies, else the nearest.
 
         Args:
             form: One form.

@@ -86,7 +86,7 @@ def build_edges(
     continued = find_revision_links(documents, anchors, sections=sections, lines=lines, node_ids=known, memory=memory)
     related = [*find_links(catalogue, resolver, registry=registry_rows), *explained, *continued]
     memory.keep()
-    related += [Link(own.node_id, own.target_id, "indexed_at", 1.0) for own in find_entries(links, known)]
+    related += [Link(entry.node_id, entry.target_id, "indexed_at", 1.0) for entry in find_entries(links, known)]
     found = pl.concat(
         [
             _structural(_tree_edges(nodes)),

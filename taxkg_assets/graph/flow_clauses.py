@@ -108,7 +108,7 @@ def _is_shown_elsewhere(statement: FlowStatement, found: list[FlowStatement]) ->
 
 
 def _name_parent(place: Place, schedules: dict[str, tuple[str, ...]]) -> Place:
-    """Give a schedule the form that the passage named with it before."""
+    """Add to a schedule the form that the passage named with it before."""
     for form in place.forms:
         schedule, _, parent = form.partition(" (")
         if parent:

@@ -90,7 +90,7 @@ class Lines:
         return self._named
 
     def describe(self, form: str, contents: Mapping[str, str]) -> str:
-        """Say what the library knows of a form: what was looked up of it holds as long as this is the same.
+        """Return a description of what the library contains of a form: look-ups of it hold while this stays equal.
 
         Args:
             form: Form as a text or the library names it.

@@ -224,7 +224,7 @@ def _has_ends(statement: FlowStatement, own: End | None, about: About, known: Li
 
 
 def _share_of_line(statement: FlowStatement, own: End | None) -> FlowStatement:
-    """Give a share of a partner the line with the number of its box: below `Line 4`, box 4a is for line 4a."""
+    """Add to a share of a partner the line with the number of its box: below `Line 4`, box 4a is for line 4a."""
     target = statement.target
     if own is None or statement.source is not None or target is None or target.kind != "box" or len(target.keys) != 1:
         return statement
@@ -262,7 +262,7 @@ def _list_heading_keys(key: str) -> list[str]:
 
 
 def _spread(statement: FlowStatement, keys: list[str], form: str) -> Iterator[FlowStatement]:
-    """Give each line of the heading its own place of a range as long: `boxes 1 through 3 on Form W-2`."""
+    """Assign to each line of the heading its own place of a range as long: `boxes 1 through 3 on Form W-2`."""
     ends = (statement.source, statement.target)
     if None not in ends:
         yield statement
@@ -286,7 +286,7 @@ def find_heading_form(heading: str, known: Lines) -> str:
 
 
 def place_on_form_before(statement: FlowStatement, text: str, heading_form: str) -> FlowStatement:
-    """Give a box without a form the form that the passage named last, else that of its heading."""
+    """Assign to a box without a form the form that the passage named last, else that of its heading."""
     source = statement.source
     if source is None or source.forms or source.kind != "box":
         return statement
@@ -295,7 +295,7 @@ def place_on_form_before(statement: FlowStatement, text: str, heading_form: str)
 
 
 def _place_on_form_of_lead_in(statement: FlowStatement, before: _Before) -> FlowStatement:
-    """Give a box without a form the form that the passage before the list named with it."""
+    """Assign to a box without a form the form that the passage before the list named with it."""
     source = statement.source
     if source is None or source.forms or source.kind != "box":
         return statement
@@ -303,7 +303,7 @@ def _place_on_form_of_lead_in(statement: FlowStatement, before: _Before) -> Flow
 
 
 def _place_on_form_of_filers(statement: FlowStatement, heading: str) -> FlowStatement:
-    """Give a line of a part, below a heading for the filers of some forms, those forms."""
+    """Assign to a line of a part, below a heading for the filers of some forms, those forms."""
     match = _FILERS.match(heading)
     source = statement.source
     if match is None or source is None or source.forms or not source.part:

@@ -57,23 +57,23 @@ class Clause:
 
     @property
     def is_forecast(self) -> bool:
-        """Whether it says where the amount that the text is about will, or should, appear: `will be reported on`."""
+        """Return whether the clause states where the amount will, or should, appear: `will be reported on`."""
         modals = {"will", "should", "may"} & set(self.words.lemmas[: self.words.before(self.at)])
         return self.verb in ("moved", "shown") and bool(modals)
 
     @property
     def lemma(self) -> str:
-        """Base form of the verb; that of the last word where the clause has none."""
+        """Return the base form of the verb; that of the last word where the clause has none."""
         return self.words.lemmas[self.words.before(self.at) - 1] if self.words.lemmas else ""
 
     @property
     def is_here(self) -> bool:
-        """Whether it puts its amount on the line of the heading: `Enter the total here`, `Enter it on this line`."""
+        """Return whether the clause puts its amount on the line of the heading: `Enter the total here`."""
         after = self.words.between(self.at, len(self.text))
         return "h" in after.tags or ("this", "line") in pairwise(after.lemmas)
 
     def names_here_before(self, target: int) -> bool:
-        """Decide whether it names the line of the heading right before a target.
+        """Return whether the clause names the line of the heading right before a target.
 
         Args:
             target: Where the place begins.

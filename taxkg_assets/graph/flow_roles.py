@@ -253,7 +253,7 @@ def group_places(found: list[FoundPlace], at: int) -> list[list[FoundPlace]]:
 
 
 def _share_form(before: list[FoundPlace], group: list[FoundPlace]) -> None:
-    """Give the target of an amount the form of the target before it; one without a target goes to that target, too."""
+    """Assign to a target the form of the target before it; an amount without a target goes to that one, too."""
     if all(each.role == "source" for each in group):
         group[:0] = before
         before.clear()

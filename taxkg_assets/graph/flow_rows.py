@@ -31,7 +31,7 @@ def names_other(place: Place | None, about: About, known: Lines) -> bool:
 def list_rows(
     statement: FlowStatement, own: End | None, about: About, *, known: Lines, stated: Row, text: str
 ) -> Iterator[dict[str, Any]]:
-    """Give one row for each pair of lines that a statement names.
+    """Build one row for each pair of lines that a statement names.
 
     Args:
         statement: Statement with its places.
@@ -67,7 +67,7 @@ def _find_ends(place: Place | None, own: End | None, about: About, known: Lines,
 
 
 def _share_key(ends: list[End]) -> list[End]:
-    """Give a label on several forms the key that it has on the ones that the library contains."""
+    """Assign to a label on several forms the key that it has on the ones that the library contains."""
     keys = {end.key for end in ends if end.line is not None}
     if len(keys) != 1:
         return ends

@@ -206,7 +206,7 @@ def find_filed_forms(text: str) -> tuple[tuple[str, ...], int]:
 
 
 def place_on_filed_form(target: Place, filed: tuple[tuple[str, ...], int]) -> Place:
-    """Give a target without a form the forms that the filer files; a source is on the form that the text is about.
+    """Assign to a target without a form the filed forms; a source is on the form that the text is about.
 
     Args:
         target: Where an amount goes.
@@ -224,7 +224,7 @@ def place_on_filed_form(target: Place, filed: tuple[tuple[str, ...], int]) -> Pl
 
 
 def _statements(rule: Statement, match: re.Match[str], places: list[Place], offset: int) -> Iterator[FlowStatement]:
-    """Give one statement for each pair of places that a match names."""
+    """Build one statement for each pair of places that a match names."""
     groups = match.groupdict()
     nowhere: list[Place | None] = [None]
     sources = [*list_places(groups.get("from"), places)] or nowhere

@@ -60,7 +60,7 @@ class Words:
 
 
 def read_words(clause: str) -> Words:
-    """Give each word of a clause its letter.
+    """Map each word of a clause to its letter.
 
     Args:
         clause: Clause with its places masked.

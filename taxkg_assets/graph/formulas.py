@@ -41,8 +41,8 @@ def build_formulas(
     for line in iter_records(lines.filter(pl.col("kind").is_in(("line", "step"))), LineRecord):
         statement = read_statement(line["label"])
         if statement is not None:
-            own = line["document_id"]
-            places = (spans.get(own, {}), registered[own])
+            document_id = line["document_id"]
+            places = (spans.get(document_id, {}), registered[document_id])
             rows.append(_row_of(line, statement, *places, forms=forms))
     _mark_cycles(rows)
     mark_totals(rows)
@@ -133,7 +133,7 @@ def _row_of(
 def _resolve(
     operand: Operand, line: LineRecord, spans: Spans, registered: Collection[Place], *, forms: Sequence[str]
 ) -> list[Place]:
-    """Give the lines that an operand names; of equal keys in several parts, those of the part named, else its own.
+    """Return the lines that an operand names; of equal keys in several parts, those of the part named, else its own.
 
     A line that is named alone may have no field of its own: its letters have them.
     """

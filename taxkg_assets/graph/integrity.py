@@ -243,13 +243,15 @@ def _join_pieces(nodes: pl.DataFrame, edges: pl.DataFrame) -> pl.DataFrame:
     inside = nodes.filter(~pl.col("level").is_in(PLACELESS_LEVELS)).select("node_id", "document_id", "level")
     pieces = _find_pieces(nodes, edges)
     placed = inside.join(pieces, on="node_id")
-    own = placed.filter(pl.col("level") == "document").select("document_id", own_piece="piece")
+    of_document = placed.filter(pl.col("level") == "document").select("document_id", own_piece="piece")
     wide = pl.col("document_id").n_unique() > 1
     width = nodes.select("node_id", "document_id").join(pieces, on="node_id").group_by("piece").agg(is_wide=wide)
     citing = edges.filter(~pl.col("relation").is_in(_BARE)).select(node_id="source_id").unique()
     related = citing.join(pieces, on="node_id").select("piece").unique().with_columns(is_related=True)
     joined = (
-        placed.join(own, on="document_id", how="left").join(width, on="piece").join(related, on="piece", how="left")
+        placed.join(of_document, on="document_id", how="left")
+        .join(width, on="piece")
+        .join(related, on="piece", how="left")
     )
     return joined.with_columns(pl.col("is_related").fill_null(False))
 

@@ -188,7 +188,7 @@ def _row_of(
 
 
 def _label_of(key: str, entries: Sequence[FieldRecord], *, anchor: AnchorRecord | None, face: FaceRecord | None) -> str:
-    """Give the printed label: of the face, the heading, or a field that is not named after its column."""
+    """Return the printed label: of the face, the heading, or a field that is not named after its column."""
     if face is not None:
         return face["label"]
     number = key.partition("_")[2]

@@ -27,7 +27,7 @@ class Memory(Protocol):
         """
 
     def keep(self) -> None:
-        """Keep what this run recalled or found, and forget the rest."""
+        """Write the findings that this run recalled or computed, and drop the rest."""
 
 
 class NoMemory:

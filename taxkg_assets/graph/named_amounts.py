@@ -43,7 +43,7 @@ class NamedAmounts:
                     self._shown[_fold(match["amount"])].append(place)
 
     def join(self, placed: PlacedAmount) -> Iterator[FlowStatement]:
-        """Give a statement for each box that shows an amount.
+        """Build a statement for each box that shows an amount.
 
         Args:
             placed: The amount with its line.

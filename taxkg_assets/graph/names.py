@@ -79,8 +79,8 @@ def find_usage(
         seen = {short for short in unseen if re.search(rf"\b{re.escape(short)}\b", text)}
         usage.customary |= seen
         unseen -= seen
-        own = rows[anchor_id]["form"] if anchor_id in rows else ""
-        covered = forms.intersection(split_forms(own or known[document_id]["form"]))
+        form_of_anchor = rows[anchor_id]["form"] if anchor_id in rows else ""
+        covered = forms.intersection(split_forms(form_of_anchor or known[document_id]["form"]))
         for key, name in _find_named_boxes(text) if covered else ():
             for form in covered:
                 usage.sentences[form, key][name] += 1

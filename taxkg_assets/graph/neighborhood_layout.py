@@ -53,7 +53,7 @@ def describe_neighborhood(found: Neighborhood, row: NodeRecord) -> str:
 
 
 def place_nodes(found: Neighborhood) -> dict[str, tuple[float, float]]:
-    """Give each node a column (0 citing nodes, 1 own places, 2 cited nodes) and a row in it.
+    """Assign to each node a column (0 citing nodes, 1 own places, 2 cited nodes) and a row in it.
 
     Args:
         found: Nodes and edges to draw.

@@ -27,7 +27,7 @@ def build_registry(
     documents: dy.DataFrame[schemas.Documents],
     sections: dy.DataFrame[schemas.Sections],
 ) -> dy.DataFrame[schemas.Registry]:
-    """Give every box of a form revision its identity, its other names, its group and its past.
+    """Build one row per box of a form revision, with its identity, its other names, its group and its past.
 
     Args:
         faces: One row per box of a form.

@@ -91,7 +91,7 @@ def find_scopes(anchors: pl.DataFrame) -> dict[str, str]:
 
 
 def _fill_between(anchors: pl.DataFrame, scopes: dict[str, str]) -> None:
-    """Give headings without a line, between two lines of one schedule, that schedule."""
+    """Assign to headings without a line, between two lines of one schedule, that schedule."""
     between: list[str] = []
     document = before = ""
     for row in anchors.select("anchor_id", "document_id", "key").sort("anchor_id").iter_rows(named=True):

@@ -198,7 +198,7 @@ class _Aligner:
         ]
 
     def pair_children(self) -> int:
-        """Pair the remaining sections under paired parents, most similar first; return the number of new pairs."""
+        """Pair the remaining sections under paired parents, most similar first; return how many pairs are new."""
         groups: dict[int, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
         for i, section in enumerate(self.old):
             above = self.became.get(section.parent, -2) if section.parent >= 0 else -1
@@ -246,7 +246,7 @@ class _Aligner:
         return heading + text if heading >= least or text >= self.limits["text"] else 0.0
 
     def pair_parents(self) -> int:
-        """Pair an old section with the new one that holds most of its subsections; return the number of new pairs."""
+        """Pair old sections with the new ones that contain most of their subsections; return how many are new."""
         votes: dict[int, Counter[int]] = defaultdict(Counter)
         for i, j in self.became.items():
             old_parent, new_parent = self.old[i].parent, self.new[j].parent
@@ -328,11 +328,11 @@ class _Aligner:
                 siblings[above].append(i)
             else:
                 moved.add(i)
-        for own in siblings.values():
-            own.sort()
-            order = [self.became[i] for i in own]
+        for sibling in siblings.values():
+            sibling.sort()
+            order = [self.became[i] for i in sibling]
             kept = _longest_rise(order)
-            moved |= {i for i, j in zip(own, order, strict=True) if j not in kept}
+            moved |= {i for i, j in zip(sibling, order, strict=True) if j not in kept}
         return moved
 
 

@@ -16,7 +16,7 @@ _PART_OF_WORD = re.compile(r"[^\W_]+")
 
 
 def is_telling(quote: str) -> bool:
-    """Return whether a quote has enough content words to be evidence.
+    """Return whether a quote has enough content words to count as evidence.
 
     Args:
         quote: The quote.
@@ -96,7 +96,7 @@ class BlockEvidence:
         return min(found, key=lambda pair: pair[0])[1] if found else None
 
     def locate(self, evidence: Evidence) -> Evidence | None:
-        """Return the evidence with the place of its quote; None also where the quote proves nothing.
+        """Return the evidence with the place of its quote; None where it is not verbatim or proves nothing.
 
         A letter or a few stop words occur in every text; a whole block or sentence may be short. A sentence with a
         prompt injection is never evidence.
@@ -123,8 +123,8 @@ class BlockEvidence:
             f" {wanted} " in f" {_flatten(block.text)} " for block in self._blocks
         )
 
-    def is_named(self, name: str, *, kind: str) -> bool:
-        """Return whether a name matches the pattern of its kind; without a pattern, whether it has content words.
+    def is_valid_name(self, name: str, *, kind: str) -> bool:
+        """Return whether a name fits the pattern of its kind; without a pattern, whether it is short and has content.
 
         Args:
             name: The name.

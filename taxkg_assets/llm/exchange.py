@@ -47,7 +47,7 @@ class Request:
 
     @property
     def estimated_tokens(self) -> int:
-        """Tokens of the input, estimated from its length."""
+        """Return the tokens of the input, estimated from its length."""
         return estimate_tokens(self.system + self.user)
 
 
@@ -138,7 +138,7 @@ class Provider(Protocol):
 
     @property
     def name(self) -> str:
-        """Name of the provider."""
+        """Return the name of the provider."""
 
     def complete(self, request: Request) -> Reply:
         """Send one request.

@@ -23,25 +23,27 @@ from taxkg_assets.llm.rule_text import (
     propose_structure_analysis,
 )
 from taxkg_assets.prompts.contract import Block, Item, Proposal
-from taxkg_assets.prompts.tasks import (
-    CLAIMED_GRADE,
+from taxkg_assets.prompts.document_tasks import (
     BoundaryItem,
     BoundaryProposal,
-    GradeProposal,
-    HydeItem,
-    HydeProposal,
-    NegativeItem,
-    NegativeProposal,
-    PairProposal,
     QualityItem,
     QualityProposal,
-    QuestionItem,
     ReferenceItem,
     ReferenceProposal,
     RefinementItem,
     RefinementProposal,
     StructureItem,
     StructureProposal,
+)
+from taxkg_assets.prompts.tasks import (
+    CLAIMED_GRADE,
+    GradeProposal,
+    HydeItem,
+    HydeProposal,
+    NegativeItem,
+    NegativeProposal,
+    PairProposal,
+    QuestionItem,
     SummaryItem,
     SummaryProposal,
 )

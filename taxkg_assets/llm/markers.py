@@ -18,14 +18,14 @@ _Rule = TypeVar("_Rule", bound=Rule)
 
 
 def mark_matches(text: str, rules: Iterable[_Rule]) -> tuple[str, list[tuple[int, _Rule]]]:
-    """Replace each match by a sign.
+    """Replace each match of a rule by the marker of the rule.
 
     Args:
         text: The text.
         rules: Rules in order of precedence.
 
     Returns:
-        The text with signs, and the position and rule of each sign.
+        The text with markers, and the position and rule of each marker.
     """
     ordered = tuple(rules)
     for number, rule in enumerate(ordered):

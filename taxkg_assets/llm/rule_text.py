@@ -10,7 +10,7 @@ from itertools import pairwise
 from taxkg_assets.llm.evidence import cite
 from taxkg_assets.llm.normalization import find_content, quote_opening, score_coverage
 from taxkg_assets.prompts.contract import Block, Evidence
-from taxkg_assets.prompts.tasks import (
+from taxkg_assets.prompts.document_tasks import (
     BoundaryItem,
     BoundaryProposal,
     Entity,

@@ -108,8 +108,8 @@ class EvidenceCheck(Protocol):
             words: Words to find.
         """
 
-    def is_named(self, name: str, *, kind: str) -> bool:
-        """Return whether a name is that of a box, a form, an amount and so on, as documents print them.
+    def is_valid_name(self, name: str, *, kind: str) -> bool:
+        """Return whether a name is a valid one of its kind (box, form, amount, …), as documents print them.
 
         Args:
             name: Name of an entity.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -46,9 +47,11 @@ class Explanation(BaseModel):
 
     model_config = ConfigDict(frozen=True)
     lexical_rank: int | None = Field(
-        default=None, description="rank by its words, from 1; null where not found by them"
+        default=None, description="rank by BM25, from 1; null where BM25 did not find the passage"
     )
-    vector_rank: int | None = Field(default=None, description="rank by its meaning, from 1; null where not found by it")
+    vector_rank: int | None = Field(
+        default=None, description="rank by vectors, from 1; null where they did not find the passage"
+    )
     rerank_score: float = Field(description="score of the ranking")
     reranker: RerankerPenalty | None = Field(default=None, description="deduction of a reranker, if one scored it")
     cosine: float = Field(description="cosine of the question's vector and the passage's")
@@ -109,6 +112,8 @@ class Ranking:
         query_vector: Vector of the question, shape (dimension,).
         cell: Table cell that leads the ranking, in words; empty for none.
         tokens: Tokens of the question with their vectors; None where they are not compared.
+        question: The question with its typing errors corrected.
+        corrections: Corrected word by misspelled word.
     """
 
     route: Route
@@ -118,3 +123,5 @@ class Ranking:
     query_vector: Vectors
     cell: str = ""
     tokens: TokenVectors | None = None
+    question: str = ""
+    corrections: Mapping[str, str] = field(default_factory=dict)

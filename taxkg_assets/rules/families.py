@@ -8,6 +8,7 @@ it is read. Here: the base classes of the models, and their loader. Not here: th
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
 from functools import cached_property
 from inspect import get_annotations
 from keyword import iskeyword
@@ -22,6 +23,7 @@ _NEVER = r"[^\s\S]"
 """Pattern of a rule that is off, for the engines of Python and of polars."""
 _NEEDED = frozenset({"id", "pattern", "examples", "source"})
 """Keys of every rule."""
+_FIELDS = tuple(each.name for each in fields(Rule))
 _Rule = TypeVar("_Rule", bound=Rule, covariant=True)
 
 
@@ -41,7 +43,7 @@ _Family = TypeVar("_Family", bound=Family)
 
 
 class RuleList(Generic[_Rule]):
-    """List of rules of a family, in the order of the file; iteration gives those that are on.
+    """List of rules of a family, in the order of the file; iteration yields those that are on.
 
     A subclass declares the ids of its rules as attributes (`negative_word: Rule`, and `not_` for the id `not`, which
     Python reserves). Its list has these rules and no others. A declared rule that is off matches nothing.
@@ -173,7 +175,8 @@ def _name_list(name: str, group: str, rows: Sequence[Mapping[str, Any]], model: 
     rule_type = next(iter(get_args(declared)), kind.rule_type)
     if kind.declared and (other := kind.declared.keys() ^ {row["id"] for row in rows}):
         place = f"{group}.{min(other)}"
-        raise RuleFileError(f"rules/{name}.yaml: {place}: only the file or only {kind.__name__} has it. Correct one.")
+        wrong = "the rule is missing" if min(other) in kind.declared else f"{kind.__name__} declares no such rule"
+        raise RuleFileError(f"rules/{name}.yaml: {place}: {wrong}. Correct the file.")
     _check_keys(name, group, rows, rule_type)
     return kind(name, group, rule_type)
 
@@ -183,10 +186,10 @@ def _check_keys(name: str, group: str, rows: Sequence[Mapping[str, Any]], rule_t
     ids = [row.get("id") for row in rows]
     if twice := next((each for each in ids if ids.count(each) > 1), None):
         raise RuleFileError(f"rules/{name}.yaml: {group}.{twice}: two rules have this id. Rename one.")
-    own = {key for kind in rule_type.__mro__[: rule_type.__mro__.index(Rule)] for key in get_annotations(kind)}
-    required = {key for key in own if not hasattr(rule_type, key)} | _NEEDED
+    declared = {key for kind in rule_type.__mro__[: rule_type.__mro__.index(Rule)] for key in get_annotations(kind)}
+    required = {key for key in declared if not hasattr(rule_type, key)} | _NEEDED
     for row in rows:
-        if wrong := (row.keys() - RULE_KEYS - own) | (required - row.keys()):
+        if wrong := (row.keys() - RULE_KEYS - declared) | (required - row.keys()):
             place = f"{group}.{row.get('id', '')}.{min(wrong)}"
             message = "the key is missing" if min(wrong) in required else f"{rule_type.__name__} has no such key"
             raise RuleFileError(f"rules/{name}.yaml: {place}: {message}. Correct the file.")
@@ -194,8 +197,7 @@ def _check_keys(name: str, group: str, rows: Sequence[Mapping[str, Any]], rule_t
 
 def _to_type(rule: Rule, rule_type: type[_Rule]) -> _Rule:
     """Return a rule as one of its list's class, with its further keys; a rule that is off matches nothing."""
-    made = object.__new__(rule_type)
-    vars(made).update(vars(rule), **rule.extra)
-    if not rule.is_enabled:
-        vars(made)["source_pattern"] = _NEVER
+    values = {name: getattr(rule, name) for name in _FIELDS}
+    made = rule_type(**(values if rule.is_enabled else {**values, "source_pattern": _NEVER}))
+    vars(made).update(rule.extra)  # a rule is frozen: the keys of its class are written once, here
     return made

@@ -52,7 +52,7 @@ class EvalReport(dy.Schema):
     value = dy.Float64(nullable=True, description="mean over the scored questions of the slice; null if there are none")
     low = dy.Float64(nullable=True, description="lower end of the 95 % bootstrap interval, clustered by document")
     high = dy.Float64(nullable=True, description="upper end")
-    n = dy.Int32(min=0, description="questions behind the figure")
+    n = dy.Int32(min=0, description="questions that the figure counts")
     n_dropped = dy.Int32(min=0, description="questions of the slice that could not be scored")
     p_value = dy.Float64(nullable=True, description="paired randomization test against the strongest baseline")
 
@@ -64,7 +64,7 @@ class FamilyFigures(dy.Schema):
     group = key_column("development: labels of the family support rules; left out: none do")
     family = key_column("a form with its instructions, or a publication, in all its revisions; all for the whole group")
     value = dy.Float64(nullable=True, min=0.0, max=1.0, description="the figure; null if it is undefined on these rows")
-    n = dy.Int32(min=1, description="labeled rows or questions behind the figure")
+    n = dy.Int32(min=1, description="labeled rows or questions that the figure counts")
 
 
 class Metrics(dy.Schema):
@@ -74,8 +74,8 @@ class Metrics(dy.Schema):
     slice = key_column("all, a query set, or a document that was cut by meaning")
     value = dy.Float64(nullable=True, description="the figure; null for times, which are in the last two columns")
     unit = text_column("count, tokens, share or time")
-    k = dy.Int32(nullable=True, min=1, description="number of results behind a share of retrieval")
-    n = dy.Int32(min=0, description="chunks, questions or documents behind the figure")
+    k = dy.Int32(nullable=True, min=1, description="number of results that a share of retrieval counts")
+    n = dy.Int32(min=0, description="chunks, questions or documents that the figure counts")
     note = text_column("what to know about it; may be empty")
     began_at = dy.Datetime(time_unit="us", time_zone="UTC", nullable=True, description="when the work began")
     ended_at = dy.Datetime(

@@ -145,7 +145,7 @@ class Fields(dy.Schema):
         "full name of the form field: the path of its names; the box's key where the face has no form fields"
     )
     kind = dy.String(regex=one_of(FIELD_KINDS), description=" | ".join(FIELD_KINDS))
-    copy = text_column("copy of the form that contains it: A, B, 1, …; empty where there are no copies")
+    copy = text_column("copy of the form that contains the field: A, B, 1, …; empty where there are no copies")
     part = text_column("part of the form: I, II, …; empty where the form has none")
     section = text_column("heading above its line, as printed; may be empty")
     key = text_column("box_1b, line_8b, step_4b; empty for fields without a number, such as a name")
@@ -157,21 +157,21 @@ class Fields(dy.Schema):
     spoken = text_column("the accessible description of the field, as stored; may be empty")
     formula = text_column("how the amount is figured, as stated; empty where it is not")
     source = dy.String(regex=one_of(FIELD_SOURCES), description="source of the key: " + " | ".join(FIELD_SOURCES))
-    anchor_id = text_column("anchor of its line, box or column; null where none is printed", nullable=True)
+    anchor_id = text_column("anchor of the field's line, box or column; null where none is printed", nullable=True)
     bbox = bbox_column("rectangle to be filled in, points from the top left")
 
 
 class Sections(dy.Schema):
     """One content element (paragraph, list item, callout, table caption), whole across breaks, and its owner."""
 
-    element_id = key_column("id of the element where it begins")
+    element_id = key_column("id of the first element")
     anchor_id = text_column(
-        "innermost anchor that owns it, run-ins included; null before the first heading", nullable=True
+        "innermost anchor that owns the element, run-ins included; null before the first heading", nullable=True
     )
     document_id = text_column("document")
-    page = page_column("page where it begins")
+    page = page_column("first page")
     paragraph_ix = dy.Int32(min=0, description="reading order in the document")
-    role = dy.String(regex=one_of(ROLES), description="role of the element where it begins")
+    role = dy.String(regex=one_of(ROLES), description="role of the first element")
     table_id = text_column("table that this row captions or replaces, if any", nullable=True)
     text = text_column("text with lines joined and hyphenation undone; without a run-in heading's own words")
     source = extraction_source_column()
@@ -187,19 +187,19 @@ class Links(dy.Schema):
     """One link as the publisher set it: its words, its rectangles, and what it leads to."""
 
     document_id = key_column("document")
-    page = dy.Int32(primary_key=True, min=1, description="1-based PDF page where it begins")
+    page = dy.Int32(primary_key=True, min=1, description="1-based PDF page of the first rectangle")
     link_ix = dy.Int32(primary_key=True, min=0, description="order on the page")
-    bboxes = placed_boxes_column("its rectangles: one in each line that it runs over")
-    element_id = text_column("content element, or heading, that prints it; null where none does", nullable=True)
-    start = dy.Int32(min=0, nullable=True, description="0-based offset of its words in `sections.text`")
+    bboxes = placed_boxes_column("rectangles, one in each printed line of the link")
+    element_id = text_column("content element, or heading, that prints the link; null where none does", nullable=True)
+    start = dy.Int32(min=0, nullable=True, description="0-based offset of the link's words in `sections.text`")
     end = dy.Int32(min=1, nullable=True, description="exclusive end offset")
-    text = text_column("the words that its rectangles cover")
+    text = text_column("the words that the link's rectangles cover")
     kind = dy.String(regex=one_of(LINK_KINDS), description=" | ".join(LINK_KINDS))
     term = text_column(
-        "term of the index, or entry of the contents, that it belongs to; null in running text", nullable=True
+        "term of the index, or entry of the contents, that the link belongs to; null in running text", nullable=True
     )
     subterm = text_column("terms of the index below that, joined with ', '; may be empty", nullable=True)
-    target_page = page_column("page that it leads to; null outside the document", nullable=True)
+    target_page = page_column("page of the target; null outside the document", nullable=True)
     target_y_pt = dy.Float64(nullable=True, description="height of the point there, from the top of the page")
     target_publisher_id = text_column("the publisher's own number of the target", nullable=True)
     target_anchor_id = text_column(
@@ -209,7 +209,7 @@ class Links(dy.Schema):
         "element that begins at the point, or has a line there; null if unsure", nullable=True
     )
     target_table_id = text_column("table whose caption begins at the point", nullable=True)
-    target_irs_name = text_column("the IRS's own file stem of the document that it leads to", nullable=True)
+    target_irs_name = text_column("the IRS's file stem of the target document", nullable=True)
     url = text_column("address of the web or of mail; null inside the document", nullable=True)
 
 

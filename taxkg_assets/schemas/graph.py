@@ -49,26 +49,28 @@ class Registry(dy.Schema):
 class Lines(dy.Schema):
     """One numbered field of one form revision: a box, line or column, with all its copies and entries."""
 
-    document_id = key_column("document that prints it")
+    document_id = key_column("document that prints the line")
     part = dy.String(primary_key=True, description="part of the form: I, II, …; empty where the form has none")
     key = key_column("box_1a, line_5a, column_d, step_4b, …")
     form = text_column("form, e.g. 8960 or Schedule D (Form 1040)")
     revision = text_column("revision of the form")
     line_ix = dy.Int32(min=0, description="place in the document, as the form is filled in")
     kind = dy.String(regex=one_of(LINE_KINDS), description=" | ".join(LINE_KINDS))
-    section = text_column("heading above it, as printed; may be empty")
-    label = text_column("words printed for it; empty where only the key is printed")
-    column_letters = strings_column("letters of the columns in which it is filled in, if it is a row of a table")
-    copies = strings_column("copies of the form that hold it: A, B, 1, …")
-    entries = strings_column("kinds of the fields to be filled in for it; empty for a heading of further lines")
-    field_count = dy.Int32(min=0, description="number of fields to be filled in for it, all copies together")
+    section = text_column("heading above the line, as printed; may be empty")
+    label = text_column("words printed for the line; empty where only the key is printed")
+    column_letters = strings_column("letters of the columns in which a line that is a table row is filled in")
+    copies = strings_column("copies of the form that hold the line: A, B, 1, …")
+    entries = strings_column("kinds of the fields of the line; empty for a heading of further lines")
+    field_count = dy.Int32(min=0, description="number of fields of the line, all copies together")
     canonical_id = text_column(
-        "`<form>/<words>` of its label in the oldest revision of the library; the same in every later one"
+        "`<form>/<words>` of the line's label in the oldest revision of the library; the same in every later one"
     )
-    history = strings_column("its names `<form>/<revision>/<part>/<key>` in older revisions, the next older first")
-    anchor_id = text_column("heading that prints it, if any", nullable=True)
+    history = strings_column(
+        "names `<form>/<revision>/<part>/<key>` of the line in older revisions, the next older first"
+    )
+    anchor_id = text_column("heading that prints the line, if any", nullable=True)
     page = page_column("page of the first copy")
-    bbox = bbox_column("its first field, or where it is printed if it has none")
+    bbox = bbox_column("first field of the line; without fields, where the line is printed")
 
 
 class Formulas(dy.Schema):
@@ -94,7 +96,7 @@ class Formulas(dy.Schema):
         "apart by limits or conditions is left out"
     )
     problem = text_column("why it is unparsed; empty where it is parsed")
-    evidence = text_column("words that state it, a slice of the line's label")
+    evidence = text_column("words that state the formula, a slice of the line's label")
     start = dy.Int32(min=0, description="0-based offset of the evidence in the label")
     end = dy.Int32(min=1, description="exclusive end offset")
     page = page_column()
@@ -114,28 +116,28 @@ class Flows(dy.Schema):
     source_part = text_column("its part; may be empty")
     source_key = text_column("its line, box or column; in the words of the statement where not resolved")
     source_column = text_column("letter of the column meant; may be empty")
-    source_code = text_column("code of the entry in the box that is meant; may be empty")
+    source_code = text_column("code of the entry, where the statement is about one entry of a box; may be empty")
     source_line = text_column("canonical id of the line; null where not resolved", nullable=True)
     target_document_id = text_column("document that the amount goes to; null where not resolved", nullable=True)
     target_form = text_column("its form; in the words of the statement where the library does not contain it")
     target_part = text_column("its part; may be empty")
     target_key = text_column("its line, box or column; in the words of the statement where not resolved")
     target_column = text_column("letter of the column meant; may be empty")
-    target_code = text_column("code of the entry in the box that is meant; may be empty")
+    target_code = text_column("code of the entry, where the statement is about one entry of a box; may be empty")
     target_line = text_column("canonical id of the line; null where not resolved", nullable=True)
     is_same_year = dy.Bool(
-        description="both ends were resolved in the year of the statement; else the nearest revision"
+        description="both ends are lines of the year of the statement; false where one is of the nearest revision"
     )
     problem = text_column("why an end is not resolved; empty where both are")
     agreement = dy.String(
         regex=one_of(FLOW_AGREEMENTS),
-        description="whether both ends state it, one does, or the other end names another line: "
+        description="whether both ends state the flow, one does, or the other end names another line: "
         + " | ".join(FLOW_AGREEMENTS),
     )
-    document_id = text_column("document that states it")
-    element_id = text_column("passage that states it; null for a line's label", nullable=True)
-    evidence = text_column("words that state it, a slice of the passage or the label")
-    start = dy.Int32(min=0, description="0-based offset of the evidence in its text")
+    document_id = text_column("document that states the flow")
+    element_id = text_column("passage that states the flow; null for a line's label", nullable=True)
+    evidence = text_column("words that state the flow, a slice of the passage or the label")
+    start = dy.Int32(min=0, description="0-based offset of the evidence in the text of its passage or label")
     end = dy.Int32(min=1, description="exclusive end offset")
     page = page_column()
     bbox = bbox_column("the printed line where the evidence begins, or the line's first field")
@@ -153,14 +155,14 @@ class Nodes(dy.Schema):
     document_id = text_column("document; null for concepts and external nodes", nullable=True)
     perspective = dy.String(nullable=True, regex=one_of(PERSPECTIVES), description=" | ".join(PERSPECTIVES))
     level = dy.String(regex=one_of(NODE_LEVELS), description=" | ".join(NODE_LEVELS))
-    parent_id = text_column("node above it in its document's tree", nullable=True)
+    parent_id = text_column("parent node in the tree of the document", nullable=True)
     anchor_key = text_column("key of the innermost keyed anchor, e.g. box_1a", nullable=True)
     canonical_id = text_column("registry identity where the node belongs to a box", nullable=True)
     heading_path = text_column("document title and headings down to the node, joined with ' > '")
     text = text_column("text of the node; a heading's own words for an anchor")
     concepts = strings_column("registry labels, aliases and defined terms that the text uses")
-    page = page_column("page where it begins; null for concepts and external nodes", nullable=True)
-    bboxes = placed_boxes_column("rectangles it covers; empty for concepts and external nodes")
+    page = page_column("first page; null for concepts and external nodes", nullable=True)
+    bboxes = placed_boxes_column("rectangles the node covers; empty for concepts and external nodes")
     ordinal = dy.Int32(min=0, description="reading order in the document")
 
 
@@ -171,7 +173,9 @@ class Edges(dy.Schema):
     target_id = key_column("node referred to")
     relation = dy.String(primary_key=True, regex=one_of(EDGE_RELATIONS), description=" | ".join(EDGE_RELATIONS))
     start = dy.Int32(
-        primary_key=True, min=0, description="0-based offset of the evidence in its text; 0 for structural edges"
+        primary_key=True,
+        min=0,
+        description="0-based offset of the evidence in the text of the element; 0 for structural edges",
     )
     end = dy.Int32(min=0, description="exclusive end offset; 0 for structural edges")
     element_id = text_column("content element that holds the evidence; null for structural edges", nullable=True)
@@ -201,8 +205,8 @@ class Revisions(dy.Schema):
         regex=REVISION_KIND_PATTERN,
         description="box added, removed (dropped), renamed, renumbered, split; text changed; moved; …",
     )
-    key = text_column("box, line or code that it falls under, e.g. box_1a; empty for prose")
-    previous_key = text_column("its key in the older revision where it was renumbered; else empty")
+    key = text_column("box, line or code that the change falls under, e.g. box_1a; empty for prose")
+    previous_key = text_column("key of a renumbered box or line in the older revision; else empty")
     heading_path = text_column("headings down to the place, joined with ' > '")
     perspective = dy.String(regex=one_of(PERSPECTIVES), description=" | ".join(PERSPECTIVES))
     before = text_column("older wording, verbatim; its pieces (lines, cells) one a line; empty where added")

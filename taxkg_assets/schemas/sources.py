@@ -22,7 +22,7 @@ class Documents(dy.Schema):
     tax_year = dy.Int32(nullable=True, description="tax year the document covers; null for continuous use")
     is_draft = dy.Bool(description="the pages say that this is a draft, not for filing")
     title = text_column("title as printed on the first page")
-    tier = dy.Int32(min=1, max=3, description="review priority of its chunks: 1 before 2 before 3")
+    tier = dy.Int32(min=1, max=3, description="review priority of the document's chunks: 1 before 2 before 3")
     pdf_modified_on = dy.String(
         regex=r"^(\d{4}-\d\d-\d\d)?$", description="day of the last change stated in the file, or empty"
     )
@@ -30,7 +30,7 @@ class Documents(dy.Schema):
     page_count = dy.Int32(min=1, description="pages")
     source_uri = text_column("where the bytes came from")
     source_root = text_column("folder (or file) given as a source that this document belongs to")
-    code_version = text_column("version of the extraction code and rules that read it")
+    code_version = text_column("version of the extraction code and rules that read the document")
     warnings = strings_column("repairs and oddities met while reading, e.g. a rebuilt cross-reference table")
     image_only_pages = dy.List(dy.Int32(), description="pages without any text: scanned or blank")
     hidden_texts = dy.List(

@@ -35,15 +35,15 @@ from taxkg_assets.serving.agent_schemas import (
     TraceStepReply,
 )
 from taxkg_assets.serving.filters import FilterError
+from taxkg_assets.serving.formula_words import write_formula
 from taxkg_assets.serving.known_names import list_names
-from taxkg_assets.serving.library import DocumentEntry, FormField
+from taxkg_assets.serving.library_replies import DocumentEntry, FormField
 from taxkg_assets.serving.replies import (
     BoxRow,
     CellRow,
     ChangeRow,
     Corners,
     FlowRow,
-    FormulaRow,
     LineExplanation,
     LineRow,
     NodeDetail,
@@ -153,13 +153,13 @@ def reply_box(rows: Sequence[BoxRow], *, revision: str) -> BoxReply:
         **{name: getattr(row, name) for name in ("form", "revision", "box_key", "label", "aliases")},
         texts=[
             BoxTextReply(
-                reader=own.perspective or "",
-                document=own.document_id,
-                page=own.page,
-                text=cut(own.text, LONG),
-                node_id=own.node_id,
+                reader=passage.perspective or "",
+                document=passage.document_id,
+                page=passage.page,
+                text=cut(passage.text, LONG),
+                node_id=passage.node_id,
             )
-            for own in row.passages
+            for passage in row.passages
         ],
         revisions=_revisions(rows),
         cautions=_cautions(row.quality),
@@ -323,32 +323,6 @@ def choose_revision(rows: Sequence[Field], revision: str) -> Field:
     )
 
 
-def write_formula(formula: FormulaRow | None) -> str:
-    """Write a formula in words: "line_1 + line_2, at least zero".
-
-    Args:
-        formula: Formula of a line; None for a line without one.
-
-    Returns:
-        The formula; as stated where it could not be parsed, empty for None.
-    """
-    if formula is None:
-        return ""
-    operands = formula.operands or ["a number that the label names"]
-    written = {
-        "sum": " + ".join(operands),
-        "difference": " - ".join(operands),
-        "product": " x ".join([*operands, *([f"{formula.factor:g}"] if formula.factor is not None else [])]),
-        "smaller": f"the smaller of {' and '.join(operands)}",
-        "larger": f"the larger of {' and '.join(operands)}",
-        "copy": " ".join(operands),
-    }.get(formula.operation)
-    if written is None:
-        return f"as stated: {formula.evidence}"
-    bound = f", {formula.bound.replace('_', ' ')}" if formula.bound else ""
-    return f"{written}{bound}" + (f", if {formula.condition}" if formula.condition else "")
-
-
 def _source(row: Result, most: int) -> dict[str, Any]:
     names = ("document", "form", "revision", "page", "heading_path", "node_id")
     return {"number": row.rank, "text": cut(row.text, most), **{name: getattr(row, name) for name in names}}
@@ -379,13 +353,13 @@ def _instructions(explanations: Iterable[LineExplanation]) -> list[BoxTextReply]
     """Return one text for each heading that explains a line."""
     return [
         BoxTextReply(
-            reader=own.perspective,
-            document=own.document_id,
-            page=own.page,
-            text=cut(" ".join([own.heading, *(passage.text for passage in own.passages)]), LONG),
-            node_id=own.node_id,
+            reader=explanation.perspective,
+            document=explanation.document_id,
+            page=explanation.page,
+            text=cut(" ".join([explanation.heading, *(passage.text for passage in explanation.passages)]), LONG),
+            node_id=explanation.node_id,
         )
-        for own in explanations
+        for explanation in explanations
     ]
 
 

@@ -13,9 +13,9 @@ class SourceReply(BaseModel):
     form: str = Field(description="form or publication; may be empty")
     revision: str = Field(description="revision, YYYY-MM or YYYY; may be empty")
     page: int = Field(description="page of the PDF, from 1")
-    heading_path: str = Field(description="headings above it, joined with ' > '")
-    text: str = Field(description="its first words; … where it is cut")
-    node_id: str = Field(description="for `passage` and `evidence`")
+    heading_path: str = Field(description="headings above the passage, joined with ' > '")
+    text: str = Field(description="first words of the passage; a longer text ends with …")
+    node_id: str = Field(description="id for the tools `passage` and `evidence`")
 
 
 class AnswerReply(BaseModel):
@@ -51,7 +51,7 @@ class RelationReply(BaseModel):
         "node to this passage"
     )
     other: str = Field(description="node at the other end")
-    evidence: str = Field(description="words that state it; may be empty")
+    evidence: str = Field(description="words that state the relation; may be empty")
 
 
 class FullPassageReply(BaseModel):
@@ -59,21 +59,21 @@ class FullPassageReply(BaseModel):
 
     document: str = Field(description="document id; empty for an external node")
     page: int | None = Field(description="page of the PDF, from 1")
-    heading_path: str = Field(description="headings above it, joined with ' > '")
-    perspective: str = Field(description="reader that it is written for: filer, recipient, …")
-    text: str = Field(description="all of its words")
+    heading_path: str = Field(description="headings above the passage, joined with ' > '")
+    perspective: str = Field(description="audience of the passage: filer, recipient, …")
+    text: str = Field(description="full text of the passage")
     rectangles: list[list[float]] = Field(description="[page, x0, y0, x1, y1], in points from the top left")
-    relations: list[RelationReply] = Field(description="what it includes, excludes, requires, refers to, …")
+    relations: list[RelationReply] = Field(description="what the passage includes, excludes, requires, refers to, …")
 
 
 class BoxTextReply(BaseModel):
     """A paragraph about a box."""
 
     reader: str = Field(description="filer or recipient")
-    document: str = Field(description="document that prints it")
+    document: str = Field(description="document that prints the paragraph")
     page: int = Field(description="page of the PDF, from 1")
-    text: str = Field(description="its words; … where it is cut")
-    node_id: str = Field(description="for `passage` and `evidence`")
+    text: str = Field(description="text; a long one ends with …")
+    node_id: str = Field(description="id for the tools `passage` and `evidence`")
 
 
 class BoxReply(BaseModel):
@@ -83,8 +83,8 @@ class BoxReply(BaseModel):
     form: str = Field(description="form, e.g. 1099-DIV")
     revision: str = Field(description="revision, YYYY-MM or YYYY")
     box_key: str = Field(description="box_1a, …")
-    label: str = Field(description="words printed for it")
-    aliases: list[str] = Field(description="other names that documents use for it")
+    label: str = Field(description="words printed for the box")
+    aliases: list[str] = Field(description="other names that documents use for the box")
     texts: list[BoxTextReply] = Field(description="what filers and recipients are instructed")
     revisions: list[str] = Field(description="all revisions with this box, newest first")
     cautions: list[str] = Field(description="quality flags of the documents involved")
@@ -95,8 +95,8 @@ class FlowReply(BaseModel):
 
     line: str = Field(description="line at the other end: form, part, key")
     document: str = Field(description="its document; empty if the library does not contain it")
-    evidence: str = Field(description="words that state it")
-    stated_in: str = Field(description="document and page that state it")
+    evidence: str = Field(description="words that state the flow")
+    stated_in: str = Field(description="document and page that state the flow")
 
 
 class LineReply(BaseModel):
@@ -108,15 +108,19 @@ class LineReply(BaseModel):
     part: str = Field(description="part of the form; may be empty")
     key: str = Field(description="line_5a, box_1a, …")
     kind: str = Field(description="box, line, column or step")
-    section: str = Field(description="heading above it; may be empty")
-    label: str = Field(description="words printed for it")
-    formula: str = Field(description="how it is computed, as read from its label; empty if the label does not state it")
-    used_in: list[str] = Field(description="lines of the form that are computed from it")
-    comes_from: list[FlowReply] = Field(description="where its amount comes from")
-    goes_to: list[FlowReply] = Field(description="where its amount goes")
-    texts: list[BoxTextReply] = Field(description="what the instructions say about it; for a box, see the tool `box`")
+    section: str = Field(description="heading above the line; may be empty")
+    label: str = Field(description="words printed for the line")
+    formula: str = Field(
+        description="how the line is computed, as its label states; empty if the label does not state that"
+    )
+    used_in: list[str] = Field(description="lines of the form that are computed from this one")
+    comes_from: list[FlowReply] = Field(description="where the line's amount comes from")
+    goes_to: list[FlowReply] = Field(description="where the line's amount goes")
+    texts: list[BoxTextReply] = Field(
+        description="what the instructions say about the line; for a box, see the tool `box`"
+    )
     page: int = Field(description="page of the PDF, from 1")
-    rectangle: list[float] = Field(description="x0, y0, x1, y1 of its first field, in points")
+    rectangle: list[float] = Field(description="x0, y0, x1, y1 of the first field, in points")
     revisions: list[str] = Field(description="all revisions with this line, newest first")
     cautions: list[str] = Field(description="quality flags of the document")
 
@@ -126,15 +130,15 @@ class TraceStepReply(BaseModel):
 
     source: str = Field(description="line that the amount comes from")
     target: str = Field(description="line that it goes to")
-    evidence: str = Field(description="words that state it")
-    stated_in: str = Field(description="document and page that state it")
+    evidence: str = Field(description="words that state the flow")
+    stated_in: str = Field(description="document and page that state the flow")
 
 
 class TraceReply(BaseModel):
     """The way of an amount."""
 
     line: str = Field(description="the line that was named")
-    label: str = Field(description="words printed for it")
+    label: str = Field(description="words printed for the line")
     steps: list[TraceStepReply] = Field(description="statements, the nearest first")
     is_cut: bool = Field(description="whether there are further steps: raise `depth` or `k`")
 
@@ -143,8 +147,8 @@ class CellReply(BaseModel):
     """A cell of a table."""
 
     title: str = Field(description="title of the table")
-    row: str = Field(description="headers of its row, joined with ' > '")
-    column: str = Field(description="headers of its column, joined with ' > '")
+    row: str = Field(description="headers of the cell's row, joined with ' > '")
+    column: str = Field(description="headers of the cell's column, joined with ' > '")
     value: str = Field(description="text of the cell")
     document: str = Field(description="document id")
     form: str = Field(description="form or publication; may be empty")
@@ -165,10 +169,10 @@ class ChangeReply(BaseModel):
 
     group: str = Field(description="Boxes, Lines and codes, Amounts, Dates, Instructions or Routine; in this order")
     kind: str = Field(description="box added, removed, renamed or renumbered; text changed; …")
-    key: str = Field(description="box, line or code that it falls under; empty for prose")
-    heading_path: str = Field(description="headings above it, joined with ' > '")
-    before: str = Field(description="older wording; empty if added; … where it is cut")
-    after: str = Field(description="newer wording; empty if removed; … where it is cut")
+    key: str = Field(description="box, line or code that the change falls under; empty for prose")
+    heading_path: str = Field(description="headings above the change, joined with ' > '")
+    before: str = Field(description="older wording; a long one ends with …; empty if added")
+    after: str = Field(description="newer wording; a long one ends with …; empty if removed")
     nature: str = Field(description="what the change is about")
     is_routine: bool = Field(description="no action is needed")
     page_before: int | None = Field(description="page in the older document")
@@ -189,10 +193,10 @@ class DocumentReply(BaseModel):
 
     document: str = Field(description="document id")
     title: str = Field(description="title")
-    form: str = Field(description="form or publication that it is about; may be empty")
+    form: str = Field(description="form or publication that the document is about; may be empty")
     doc_type: str = Field(description="form, filer_instructions, recipient_instructions, publication, statute, other")
     revision: str = Field(description="revision, YYYY-MM or YYYY; may be empty")
-    is_draft: bool = Field(description="whether it is a draft")
+    is_draft: bool = Field(description="whether the document is a draft")
     pages: int = Field(description="number of pages")
     pdf_url: str = Field(description="official address of the PDF; may be empty")
     flags: int = Field(description="number of document checks that the document fails")
@@ -209,14 +213,14 @@ class FieldReply(BaseModel):
     """One numbered field of a form."""
 
     key: str = Field(description="box_1b, line_8b, …")
-    label: str = Field(description="words printed for it")
+    label: str = Field(description="words printed for the field")
     part: str = Field(description="part of the form; may be empty")
-    section: str = Field(description="heading above it; may be empty")
+    section: str = Field(description="heading above the field; may be empty")
     column: str = Field(description="column of a table; may be empty")
     row: str = Field(description="row of a table; may be empty")
-    copies: list[str] = Field(description="copies of the form that print it: A, B, 1, …")
+    copies: list[str] = Field(description="copies of the form that print the field: A, B, 1, …")
     kind: str = Field(description="text, checkbox, choice or signature")
-    formula: str = Field(description="how it is computed, as stated; may be empty")
+    formula: str = Field(description="how the field is computed, as stated; may be empty")
     page: int = Field(description="page of the first copy, from 1")
     rectangle: list[float] = Field(description="x0, y0, x1, y1 there, in points from the top left")
 

@@ -32,7 +32,7 @@ class SearchFilters(TypedDict):
 
 
 def read_queries(path: Path) -> list[tuple[str, str]]:
-    """Ids and questions of a file with one `{"id", "query"}` a line; other fields do not matter."""
+    """Read ids and questions of a file with one `{"id", "query"}` per line; other fields are ignored."""
     rows: list[tuple[str, str]] = []
     try:
         lines = path.read_text(encoding="utf-8-sig").split("\n")

@@ -152,7 +152,7 @@ def _bare(form: str) -> str:
 
 
 def _passages(node_id: str, *, nodes: pl.DataFrame, edges: pl.DataFrame) -> list[BoxPassage]:
-    """Paragraphs under the headings that the graph aligns with the box, groups of boxes among them."""
+    """Return paragraphs under the headings that the graph aligns with the box, groups of boxes among them."""
     aligned = edges.filter(pl.col("source_id") == node_id, pl.col("relation").is_in(ALIGNED))
     headings = aligned.select(parent_id="target_id").unique()
     columns = ("document_id", "perspective", "page", "heading_path", "text", "node_id", "bboxes")

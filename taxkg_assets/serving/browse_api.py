@@ -7,7 +7,14 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query, Response
 
 from taxkg_assets.serving import library
-from taxkg_assets.serving.library import DocumentDetail, DocumentEntry, FormEntry, FormField, IndexTerm, PageDetail
+from taxkg_assets.serving.library_replies import (
+    DocumentDetail,
+    DocumentEntry,
+    FormEntry,
+    FormField,
+    IndexTerm,
+    PageDetail,
+)
 from taxkg_assets.serving.library_summary import LibrarySummary, summarize_library
 from taxkg_assets.serving.problems import describe_problems
 from taxkg_assets.serving.service import Service

@@ -19,7 +19,8 @@ from taxkg_assets.defs.home.recovery import report_dead_run
 from taxkg_assets.defs.home.store import BUILD, TRAINING, Store
 from taxkg_assets.defs.ingest.engine import open_engine
 from taxkg_assets.defs.ingest.file_status import inbox_of
-from taxkg_assets.defs.ingest.intake import clear_quarantine, find_outdated, prune_readings, scan_sources
+from taxkg_assets.defs.ingest.intake import clear_quarantine, find_outdated, prune_readings
+from taxkg_assets.defs.ingest.source_scan import scan_sources
 from taxkg_assets.defs.retrieval import prune_indexes
 from taxkg_assets.defs.wiring.alerts import alert_runs, describe_error
 from taxkg_assets.defs.wiring.compat import record_runs_at
@@ -158,13 +159,13 @@ def build(
 
 
 def _list_skipped(home: Home, roots: Sequence[Path], *, recorded: Sequence[str]) -> list[str]:
-    """What the scanned sources contain that is not read; the sources of the samples are no documents."""
+    """Return what the scanned sources contain that is not read; the bundled samples are left out."""
     scanned = [root.resolve() for root in roots] or existing_roots([*recorded, str(inbox_of(home.settings))])
     return [said for root in scanned if root != SAMPLES and (said := describe_skipped(root, roots=recorded))]
 
 
 def _is_up_to_date(instance: dg.DagsterInstance, *, home: Home) -> bool:
-    """Whether a run would write nothing, and every gate has passed on these very tables by today's code and labels."""
+    """Return whether a run would write nothing, and every gate has passed on these tables by this code and labels."""
     tables = PIPELINE.built()
     if find_stale(home, {name: home.store.state(name) for name in tables}):
         return False
@@ -205,7 +206,7 @@ def record_gate(evaluation: dg.AssetCheckEvaluation, result: BuildResult) -> Non
 
 
 def _phases(select: Sequence[str]) -> Iterable[dg.AssetSelection]:
-    """A selection is preceded by the gates of all its ancestors: Dagster orders only direct neighbors in one run."""
+    """Return the gates of all ancestors of a selection, then the selection: Dagster orders only direct neighbors."""
     if not select:
         return [BUILT]
     above = sorted(n for n in PIPELINE.ancestors(select) - made_with(select) if PIPELINE.gates(n))
@@ -214,7 +215,7 @@ def _phases(select: Sequence[str]) -> Iterable[dg.AssetSelection]:
 
 
 def made_with(select: Sequence[str]) -> set[str]:
-    """These tables, with all that are made in one step with one of them."""
+    """Return these tables, with all that are made in one step with one of them."""
     read = {one.name for one in READ_TABLES}
     return set(select) | (read if read & set(select) else set())
 
@@ -299,5 +300,5 @@ def _record(run: dg.ExecuteInProcessResult, result: BuildResult) -> None:
 
 
 def _figure(value: dg.MetadataValue) -> Any:
-    """A figure of a gate as plain data; rows as mappings."""
+    """Return a figure of a gate as plain data; rows as mappings."""
     return [dict(r.data) for r in value.records] if isinstance(value, dg.TableMetadataValue) else value.value

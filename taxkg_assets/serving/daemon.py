@@ -5,7 +5,7 @@ from __future__ import annotations
 from taxkg_assets.defs.automation import sync_partitions
 from taxkg_assets.defs.home.store import Store
 from taxkg_assets.defs.ingest.file_status import inbox_of
-from taxkg_assets.defs.ingest.intake import scan_sources
+from taxkg_assets.defs.ingest.source_scan import scan_sources
 from taxkg_assets.defs.wiring.resources import PROJECT, Home
 from taxkg_assets.serving.build import SAMPLES
 from taxkg_assets.serving.instance import open_instance

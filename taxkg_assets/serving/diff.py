@@ -35,7 +35,7 @@ class RevisionNotFoundError(Exception):
 
 
 class Readable(Protocol):
-    """What holds tables: the home as it is, or a release of it."""
+    """A source of tables: the current home, or a release of it."""
 
     def read(self, name: str) -> pl.DataFrame:
         """Return a whole table.
@@ -149,7 +149,7 @@ def _by_id(documents: pl.DataFrame, document_id: str) -> DocumentRecord:
 
 
 def _find_revision(documents: pl.DataFrame, wanted: str) -> DocumentRecord | None:
-    """A document by its id, else the last final build of a revision, else what its name says or begins with."""
+    """Return a document by its id, else the last final build of a revision, else one whose name fits."""
     ids = documents["document_id"].to_list()
     same = documents.filter(pl.col("revision") == wanted).sort("pdf_modified_on", "document_id")
     final = same.filter(~pl.col("is_draft"))
@@ -163,7 +163,7 @@ def _find_revision(documents: pl.DataFrame, wanted: str) -> DocumentRecord | Non
 
 
 def _find_named(documents: pl.DataFrame, wanted: str) -> DocumentRecord | None:
-    """A document by its id, or by the part of it after `--`."""
+    """Return a document by its id, or by the part of it after `--`."""
     named = [d for d in documents["document_id"] if wanted in (d, d.partition("--")[2])]
     return _by_id(documents, named[0]) if named else None
 

@@ -51,7 +51,7 @@ class WithFiles:
 def admit_files(
     tables: Readable, wanted: Sequence[str], *, product: str, settings: Settings
 ) -> tuple[Readable, list[str]]:
-    """Read the wanted revisions that are files, within the limits of a build, and give each a document id.
+    """Read the wanted revisions that are files, within the limits of a build, and assign each a document id.
 
     Args:
         tables: Tables of the home.

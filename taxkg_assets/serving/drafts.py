@@ -67,7 +67,7 @@ def find_rectangles(pieces: Any, start: int, end: int) -> list[BoundingBox]:
         start: First character.
         end: Exclusive end offset.
     """
-    return [BoundingBox.of_row(own) for own in pieces if own["start"] < end and start < own["end"]]
+    return [BoundingBox.of_row(piece) for piece in pieces if piece["start"] < end and start < piece["end"]]
 
 
 def read_file(path: Path) -> DraftFile:

@@ -26,7 +26,7 @@ class TableEstimate:
     note: str = ""
 
     def as_row(self) -> dict[str, Any]:
-        """Return it as a flat JSON object."""
+        """Return the estimate as a flat JSON object."""
         figures = {"task": ""} if self.estimate is None else asdict(self.estimate)
         return {"table": self.table, **figures, "note": self.note}
 

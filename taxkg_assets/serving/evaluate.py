@@ -76,7 +76,7 @@ def evaluate_answers(home: str) -> tuple[pl.DataFrame, str]:
 
 
 def _report_answers(released: Released, queries: dy.DataFrame[EvalQueries], *, name: str) -> tuple[pl.DataFrame, str]:
-    """The figures of the answers to resolved questions; the page is in the home's reports.
+    """Return the figures of the answers to resolved questions; the page is in the home's reports.
 
     Answers are quoted, also where a language model would word them for readers: a measurement makes no paid calls.
     """

@@ -42,7 +42,7 @@ class Explained:
     around: Neighborhood
 
     def row(self) -> dict[str, Any]:
-        """All of it as one JSON object.
+        """Return the explanation as one JSON object.
 
         Returns:
             Columns by name.

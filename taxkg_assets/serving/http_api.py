@@ -127,9 +127,9 @@ class Source(BaseModel):
     revision: str = Field(description="revision, YYYY-MM or YYYY; may be empty")
     page: int = Field(description="page of the PDF, from 1")
     paragraph: str = Field(description="the passage")
-    heading_path: str = Field(description="headings above it, joined with ' > '")
-    node_id: str = Field(description="id of its node, for `/v1/nodes` and `/v1/evidence`")
-    bboxes: list[dict[str, float]] = Field(description="its rectangles: page, and x0, y0, x1, y1 in points")
+    heading_path: str = Field(description="headings above the passage, joined with ' > '")
+    node_id: str = Field(description="id of the node, for `/v1/nodes` and `/v1/evidence`")
+    bboxes: list[dict[str, float]] = Field(description="rectangles: page, and x0, y0, x1, y1 in points")
     evidence: str = Field(description="path of the page's picture with the passage marked")
     quality: list[Flag] = Field(default=[], description="quality flags of the document")
 

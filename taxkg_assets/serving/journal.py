@@ -37,7 +37,7 @@ _BUILDERS: dict[str, Callable[[list[Any]], dy.DataFrame[Any]]] = {
 
 
 class Journal:
-    """Takes rows from many threads; a thread of its own commits them. `close` commits what is left."""
+    """Queues rows of many threads for a writer thread, which commits them. `close` commits what is left."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -142,7 +142,7 @@ class Journal:
                 self._tell("")
 
     def _tell(self, problem: str) -> None:
-        """Say once what keeps the log from being written."""
+        """Log once what keeps the query log from being written."""
         if problem and problem != self._problem:
             _log.warning("questions are kept in memory, the log cannot be written: %s", problem)
         self._problem = problem

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from pydantic import BaseModel, Field
 
-from taxkg_assets.serving.library import DocumentEntry, FormEntry, list_documents, list_forms
+from taxkg_assets.serving.library import list_documents, list_forms
+from taxkg_assets.serving.library_replies import DocumentEntry, FormEntry
 from taxkg_assets.serving.released import Released
 
 EXAMPLES = 5
@@ -27,7 +28,7 @@ class LibrarySummary(BaseModel):
 
 
 def summarize_library(released: Released) -> LibrarySummary:
-    """Return what a release holds, in a reply whose size does not grow with the number of documents.
+    """Return what a release contains, in a reply whose size does not grow with the number of documents.
 
     Args:
         released: The release to read.

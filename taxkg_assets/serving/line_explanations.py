@@ -41,8 +41,8 @@ def find_explanations(node_ids: Sequence[str], released: Released) -> dict[str, 
     for relation, source, target in pairs:
         place = anchors.get(target)
         if place is not None and place["perspective"] != "face":  # a line of an older form explains nothing
-            own = {name: place[name] for name in _HEADING}
-            found[source].append(LineExplanation(node_id=target, relation=relation, **own, passages=below[target]))
+            columns = {name: place[name] for name in _HEADING}
+            found[source].append(LineExplanation(node_id=target, relation=relation, **columns, passages=below[target]))
     return found
 
 

@@ -128,7 +128,7 @@ def list_fields(rows: Sequence[LineRow]) -> pl.DataFrame:
 
 
 def _spell_part(part: str) -> list[str]:
-    """Give the ways in which a form may count a part: 3 and III are one."""
+    """Return the ways in which a form may count a part: 3 and III are one."""
     upper = part.upper()
     if upper in _ROMAN:
         return [upper, str(_ROMAN.index(upper) + 1)]
@@ -194,7 +194,7 @@ def _find_uses(line: Place, formulas: Mapping[Place, FormulaRow]) -> list[str]:
 
 
 def _operands_of(formula: FormulaRow, part: str) -> list[tuple[str, str]]:
-    """Give part and key of each operand; without parts in a release of an older version."""
+    """Return part and key of each operand; without parts in a release of an older version."""
     parts = formula.operand_parts or [part] * len(formula.operands)
     return list(zip(parts, formula.operands, strict=True))
 

@@ -74,8 +74,8 @@ class ProgressBars:
         if stage in self.tasks:
             self.progress.advance(self.tasks[stage], count)
 
-    def measure(self, stage: str, done: int, total: int) -> None:
-        """Set a bar that did not know its total.
+    def set_progress(self, stage: str, done: int, total: int) -> None:
+        """Set total and progress of a bar that began without a total.
 
         Args:
             stage: Name of the stage.
@@ -86,7 +86,7 @@ class ProgressBars:
             self.progress.update(self.tasks[stage], completed=done, total=total)
 
     def finish(self, stage: str) -> None:
-        """Take a bar off the screen; list the stage if it took a while.
+        """Remove a bar; list the stage if it took long.
 
         Args:
             stage: Name of the stage.

@@ -79,7 +79,7 @@ class Released:
         return name in json.loads(self.row["table_versions"])
 
     def read(self, name: str) -> pl.DataFrame:
-        """As `table`: a release can be compared in like a store.
+        """Return a table as `table` does, so that releases can be compared like stores.
 
         Args:
             name: Name of the table, e.g. `sections`.
@@ -154,7 +154,7 @@ class Released:
         )
 
     def _open_index(self, home: HomeFolder) -> PassageIndex:
-        """The released index from its files; one of an older version from LanceDB, all of it."""
+        """Open the released index from its files; one of an older version from LanceDB, all of it."""
         path, hashed = self.row["index_path"], self.row["model_hash"]
         if has_index_files(self.store, path):
             most = home.settings.index_memory_rows
@@ -166,7 +166,7 @@ class Released:
         return read_index(open_index(self.store, path), model_hash=hashed)
 
     def _open_tables(self) -> TableCatalogue:
-        """All tables with what they are found by; an index of an older version does not keep it."""
+        """Open the catalog of all tables; an index of an older version has none."""
         path = self.row["index_path"]
         if has_catalogue(self.store, path):
             tables = open_tables(self.store, path)
@@ -182,7 +182,7 @@ class Released:
 
     @cached_property
     def question_encoder(self) -> Encoder:
-        """Return the encoder of the index as it was exported; where it was not, by torch, and a line that says so.
+        """Return the exported encoder of the index; without an export, open it with torch and log a warning.
 
         Raises:
             NotReleasedError: The settings choose another encoder than the release was made with.

@@ -109,7 +109,7 @@ def form(rows: Sequence[LineRow], *, out: Console) -> None:
 
 
 def check_totals(rows: Sequence[LineRow]) -> str:
-    """Say whether the totals of a form use every line once; empty for a form without totals.
+    """Return a sentence on whether the totals of a form use every line once; empty for a form without totals.
 
     Args:
         rows: Lines of one document with their formulas.
@@ -180,7 +180,7 @@ def _is_copy(step: TraceStep, other: TraceStep) -> bool:
 
 
 def _note(step: TraceStep, end: str) -> list[str]:
-    """Say what a reader should know of a step: where the trace ends, another year, what the other end says."""
+    """Return notes on a step: where the trace ends, another year, what the other end states."""
     stated = step.statement
     reasons = [part.removeprefix(f"{end}: ") for part in stated.problem.split("; ") if part.startswith(end)]
     return [

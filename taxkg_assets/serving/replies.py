@@ -32,13 +32,13 @@ class PlacedCorners(Corners):
 class BoxPassage(_Row):
     """A paragraph about a box."""
 
-    document_id: str = Field(description="document that prints it")
-    perspective: str = Field(description="reader it is written for: filer, recipient, …")
+    document_id: str = Field(description="document that prints the paragraph")
+    perspective: str = Field(description="audience of the passage: filer, recipient, …")
     page: int = Field(description="page of the PDF, from 1")
-    heading_path: str = Field(description="headings above it, joined with ' > '")
-    text: str = Field(description="its words")
-    node_id: str = Field(description="its id, for `/v1/nodes` and `/v1/evidence`")
-    bboxes: list[PlacedCorners] | None = Field(default=None, description="its rectangles, one a line")
+    heading_path: str = Field(description="headings above the paragraph, joined with ' > '")
+    text: str = Field(description="text")
+    node_id: str = Field(description="id of the paragraph, for `/v1/nodes` and `/v1/evidence`")
+    bboxes: list[PlacedCorners] | None = Field(default=None, description="rectangles, one per printed line")
 
 
 class BoxRow(_Row):
@@ -48,17 +48,21 @@ class BoxRow(_Row):
     form: str = Field(description="form, e.g. 1099-DIV")
     revision: str = Field(description="revision, YYYY-MM or YYYY")
     box_key: str = Field(description="box_1a, …")
-    label: str = Field(description="words printed for it")
+    label: str = Field(description="words printed for the box")
     canonical_id: str = Field(
         default="", description="`<form>/<revision>/<box_key>`: id of the box within one revision"
     )
-    aliases: list[str] = Field(default=[], description="other names that documents use for it")
-    history: list[str] = Field(default=[], description="its ids in older revisions, the next older first")
-    source: str = Field(default="", description="where it is printed, `<document_id>:p<page>`")
-    passages: list[BoxPassage] = Field(default=[], description="paragraphs about it; only if one box is named")
+    aliases: list[str] = Field(default=[], description="other names that documents use for the box")
+    history: list[str] = Field(default=[], description="ids of the box in older revisions, the next older first")
+    source: str = Field(default="", description="where the box is printed, `<document_id>:p<page>`")
+    passages: list[BoxPassage] = Field(default=[], description="paragraphs about the box; only if one box is named")
     quality: list[Flag] = Field(default=[], description="quality flags of the documents involved")
-    filer: str | None = Field(default=None, description="whether filer instructions explain it; only if all are listed")
-    recipient: str | None = Field(default=None, description="the same of recipient instructions")
+    filer: str | None = Field(
+        default=None, description="whether filer instructions explain the box; only if all boxes are listed"
+    )
+    recipient: str | None = Field(
+        default=None, description="whether recipient instructions explain the box; only if all boxes are listed"
+    )
 
 
 class FormulaRow(_Row):
@@ -70,7 +74,7 @@ class FormulaRow(_Row):
     factor: float | None = Field(default=None, description="rate of a product")
     bound: str = Field(default="", description="at_least_zero, at_most_zero or empty")
     condition: str = Field(default="", description="condition, as printed; may be empty")
-    evidence: str = Field(description="words that state it")
+    evidence: str = Field(description="words that state the formula")
     problem: str = Field(default="", description="why it is not parsed; empty where it is")
     also_added_in: list[str] = Field(default=[], description="other totals that add one of its lines, too")
     repeated_lines: list[str] = Field(default=[], description="lines that a total uses more than once")
@@ -84,15 +88,19 @@ class FlowRow(_Row):
     source_form: str = Field(description="its form")
     source_part: str = Field(description="its part; may be empty")
     source_key: str = Field(description="its line, box or column")
-    source_code: str = Field(default="", description="code of the entry in the box that is meant; may be empty")
+    source_code: str = Field(
+        default="", description="code of the entry, where the statement is about one entry of a box; may be empty"
+    )
     target_document_id: str | None = Field(description="document that the amount goes to; null if not resolved")
     target_form: str = Field(description="its form")
     target_part: str = Field(description="its part; may be empty")
     target_key: str = Field(description="its line, box or column")
-    target_code: str = Field(default="", description="code of the entry in the box that is meant; may be empty")
-    agreement: str = Field(description="whether both ends state it: agreed, one_side, contradicted or unresolved")
-    evidence: str = Field(description="words that state it")
-    document_id: str = Field(description="document that states it")
+    target_code: str = Field(
+        default="", description="code of the entry, where the statement is about one entry of a box; may be empty"
+    )
+    agreement: str = Field(description="whether both ends state the flow: agreed, one_side, contradicted or unresolved")
+    evidence: str = Field(description="words that state the flow")
+    document_id: str = Field(description="document that states the flow")
     page: int = Field(description="page of the PDF, from 1")
     bbox: Corners | None = Field(default=None, description="where the evidence begins")
 
@@ -103,11 +111,13 @@ class FieldRow(_Row):
     name: str = Field(description="full name of the field in the PDF; the key where the form has no fillable fields")
     key: str = Field(description="line_5a, box_1a, …; empty for a field without a number")
     part: str = Field(description="part of the form: I, II, …; may be empty")
-    column: str = Field(description="letter of its column; may be empty")
-    row: str = Field(description="row of its table where rows are counted; may be empty")
-    copy_name: str = Field(alias="copy", description="copy of the form that contains it: A, B, 1, …; may be empty")
+    column: str = Field(description="letter of the field's column; may be empty")
+    row: str = Field(description="row of the field's table where rows are counted; may be empty")
+    copy_name: str = Field(
+        alias="copy", description="copy of the form that contains the field: A, B, 1, …; may be empty"
+    )
     kind: str = Field(description="text, checkbox, choice or signature")
-    label: str = Field(description="words printed for it; may be empty")
+    label: str = Field(description="words printed for the field; may be empty")
     page: int = Field(description="page of the PDF, from 1")
     bbox: Corners = Field(description="rectangle to be filled in")
 
@@ -115,9 +125,9 @@ class FieldRow(_Row):
 class ExplainedPassage(_Row):
     """A passage below a heading that explains a line."""
 
-    element_id: str = Field(description="its id")
+    element_id: str = Field(description="id of the node")
     page: int = Field(description="page of the PDF, from 1")
-    text: str = Field(description="its words")
+    text: str = Field(description="text")
 
 
 class LineExplanation(_Row):
@@ -128,38 +138,42 @@ class LineExplanation(_Row):
     document_id: str = Field(description="document that prints the heading")
     page: int = Field(description="page of the PDF, from 1")
     heading: str = Field(description="words of the heading")
-    perspective: str = Field(description="reader it is written for: filer, recipient, …")
+    perspective: str = Field(description="audience of the passage: filer, recipient, …")
     official_url: str | None = Field(default=None, description="the section on the publisher's web page")
     bbox: Corners | None = Field(default=None, description="rectangle of the heading")
-    passages: list[ExplainedPassage] = Field(description="first passages below it, lower headings included")
+    passages: list[ExplainedPassage] = Field(description="first passages below the heading, lower headings included")
 
 
 class LineRow(_Row):
     """A line, box or column of one revision of a form."""
 
     document_id: str = Field(description="document of the form")
-    anchor_id: str | None = Field(default=None, description="heading that prints it, if any")
-    canonical_id: str = Field(default="", description="`<form>/<words>`: its id, the same in every revision")
+    anchor_id: str | None = Field(default=None, description="heading that prints the line, if any")
+    canonical_id: str = Field(default="", description="`<form>/<words>`: id of the line, the same in every revision")
     form: str = Field(description="form or schedule, e.g. 8960")
     revision: str = Field(description="revision, YYYY-MM or YYYY")
     part: str = Field(description="part of the form: I, II, …; may be empty")
     key: str = Field(description="line_5a, box_1a, column_d, …")
     kind: str = Field(description="box, line, column or step")
-    section: str = Field(description="heading above it; may be empty")
-    label: str = Field(description="words printed for it")
-    column_letters: list[str] = Field(default=[], description="columns in which it is filled in, if it is a table row")
-    field_count: int = Field(default=0, description="number of fields to be filled in for it, all copies together")
-    history: list[str] = Field(default=[], description="its names in older revisions, the next older first")
-    page: int = Field(description="page of the PDF, from 1")
-    bbox: Corners | None = Field(default=None, description="its first field, or where it is printed")
-    formula: FormulaRow | None = Field(
-        default=None, description="how it is computed; null if its label does not state it"
+    section: str = Field(description="heading above the line; may be empty")
+    label: str = Field(description="words printed for the line")
+    column_letters: list[str] = Field(
+        default=[], description="columns in which a line that is a table row is filled in"
     )
-    flows_in: list[FlowRow] = Field(default=[], description="statements of where its amount comes from")
-    flows_out: list[FlowRow] = Field(default=[], description="statements of where its amount goes")
-    used_in: list[str] = Field(default=[], description="lines of the same document that are computed from it")
-    fields: list[FieldRow] = Field(default=[], description="fields to be filled in for it")
-    explanations: list[LineExplanation] = Field(default=[], description="headings of instructions that explain it")
+    field_count: int = Field(default=0, description="number of fields of the line, all copies together")
+    history: list[str] = Field(default=[], description="names of the line in older revisions, the next older first")
+    page: int = Field(description="page of the PDF, from 1")
+    bbox: Corners | None = Field(default=None, description="first field of the line, or where the line is printed")
+    formula: FormulaRow | None = Field(
+        default=None, description="how the line is computed; null if its label does not state that"
+    )
+    flows_in: list[FlowRow] = Field(default=[], description="statements of where the line's amount comes from")
+    flows_out: list[FlowRow] = Field(default=[], description="statements of where the line's amount goes")
+    used_in: list[str] = Field(default=[], description="lines of the same document that are computed from this one")
+    fields: list[FieldRow] = Field(default=[], description="fields of the line")
+    explanations: list[LineExplanation] = Field(
+        default=[], description="headings of instructions that explain the line"
+    )
     quality: list[Flag] = Field(default=[], description="quality flags of the document")
 
 
@@ -167,28 +181,32 @@ class TraceStatement(_Row):
     """Where a document states that an amount goes from one line to another."""
 
     relation: str = Field(description="flows_to, from_form or computed_from")
-    evidence: str = Field(description="words that state it")
-    document_id: str = Field(description="document that states it")
+    evidence: str = Field(description="words that state the flow")
+    document_id: str = Field(description="document that states the flow")
     page: int = Field(description="page of the PDF, from 1")
     bbox: Corners | None = Field(default=None, description="where the evidence begins")
     is_same_year: bool = Field(description="both ends are of the year of the statement; else of the nearest revision")
-    agreement: str = Field(description="whether both ends state it: agreed, one_side, contradicted or unresolved")
+    agreement: str = Field(description="whether both ends state the flow: agreed, one_side, contradicted or unresolved")
     problem: str = Field(description="why an end is not resolved; empty where both are")
 
 
 class TraceStep(_Row):
     """A line that an amount goes to or comes from, with the statement and the further steps."""
 
-    document_id: str | None = Field(description="document of its form; null if the library does not contain it")
+    document_id: str | None = Field(description="document of the form; null if the library does not contain it")
     form: str = Field(description="form or schedule")
     revision: str = Field(description="revision; may be empty")
     part: str = Field(description="part of the form; may be empty")
     key: str = Field(description="line, box or column")
-    column: str = Field(default="", description="letter of the column that is meant; may be empty")
-    code: str = Field(default="", description="code of the entry in the box that is meant; may be empty")
-    label: str = Field(description="words printed for it; may be empty")
-    statement: TraceStatement = Field(description="where it is stated")
-    steps: list[TraceStep] = Field(description="further steps; none for a line met before")
+    column: str = Field(
+        default="", description="letter of the column, where the statement is about one column; may be empty"
+    )
+    code: str = Field(
+        default="", description="code of the entry, where the statement is about one entry of a box; may be empty"
+    )
+    label: str = Field(description="words printed for the line; may be empty")
+    statement: TraceStatement = Field(description="where the flow is stated")
+    steps: list[TraceStep] = Field(description="further steps; none for a line that occurs earlier in the trace")
 
 
 class Trace(_Row):
@@ -199,8 +217,10 @@ class Trace(_Row):
     revision: str = Field(description="revision; may be empty")
     part: str = Field(description="part of the form; may be empty")
     key: str = Field(description="line, box or column")
-    code: str = Field(default="", description="code of the entry in the box that is meant; may be empty")
-    label: str = Field(description="words printed for it; may be empty")
+    code: str = Field(
+        default="", description="code of the entry, where the statement is about one entry of a box; may be empty"
+    )
+    label: str = Field(description="words printed for the line; may be empty")
     into: list[TraceStep] = Field(description="steps to where the amount goes")
     out_of: list[TraceStep] = Field(description="steps to where the amount comes from")
 
@@ -208,7 +228,7 @@ class Trace(_Row):
 class RowValue(BaseModel):
     """One cell of a row."""
 
-    column: str = Field(description="headers of its column, joined with ' > '")
+    column: str = Field(description="headers of the cell's column, joined with ' > '")
     value: str = Field(description="text of the cell")
 
 
@@ -216,7 +236,7 @@ class CellExplanation(BaseModel):
     """How a cell was found."""
 
     table: str = Field(description="id of the table")
-    header_match: float = Field(description="how well its headers match the question")
+    header_match: float = Field(description="how well the cell's headers match the question")
 
 
 class CellRow(BaseModel):
@@ -224,7 +244,7 @@ class CellRow(BaseModel):
 
     model_config = ConfigDict(frozen=True)
     rank: int = Field(description="place among the cells found, from 1")
-    score: float = Field(description="how well its headers match the question")
+    score: float = Field(description="how well the cell's headers match the question")
     document: str = Field(description="document that prints the table")
     form: str = Field(description="form of the document, e.g. 1099-DIV")
     revision: str = Field(description="revision of the document, YYYY-MM or YYYY")
@@ -240,10 +260,10 @@ class CellRow(BaseModel):
     quality: list[Flag] = Field(description="quality flags of the document")
     via: CellExplanation
     title: str = Field(description="title of the table")
-    row: str = Field(description="headers of its row, joined with ' > '")
-    column: str = Field(description="headers of its column, joined with ' > '")
+    row: str = Field(description="headers of the cell's row, joined with ' > '")
+    column: str = Field(description="headers of the cell's column, joined with ' > '")
     value: str = Field(description="text of the cell")
-    row_values: list[RowValue] = Field(description="all cells of its row")
+    row_values: list[RowValue] = Field(description="all cells of the cell's row")
 
 
 class ChangedWords(_Row):
@@ -253,7 +273,7 @@ class ChangedWords(_Row):
     before_end: int = Field(description="exclusive end offset in `before`")
     after_start: int = Field(description="0-based offset in `after`")
     after_end: int = Field(description="exclusive end offset in `after`")
-    nature: str = Field(default="", description="what it is about: amounts, dates, wording, …")
+    nature: str = Field(default="", description="subject of the difference: amounts, dates, wording, …")
 
 
 class ChangeRow(_Row):
@@ -261,9 +281,9 @@ class ChangeRow(_Row):
 
     group: str = Field(description="Boxes, Lines and codes, Amounts, Dates, Instructions or Routine; in this order")
     kind: str = Field(description="box added, removed, renamed or renumbered; text changed; …")
-    key: str = Field(description="box, line or code that it falls under; empty for prose")
-    previous_key: str = Field(description="its key in the older revision if it was renumbered")
-    heading_path: str = Field(description="headings above it, joined with ' > '")
+    key: str = Field(description="box, line or code that the change falls under; empty for prose")
+    previous_key: str = Field(description="key of a renumbered box or line in the older revision")
+    heading_path: str = Field(description="headings above the change, joined with ' > '")
     before: str = Field(description="older wording; empty if added")
     after: str = Field(description="newer wording; empty if removed")
     words: list[ChangedWords] = Field(description="stretches of `before` and `after` that differ")
@@ -283,7 +303,7 @@ class NodeEdge(_Row):
     other_id: str = Field(description="node at the other end")
     polarity: str = Field(description="positive or negative")
     confidence: float = Field(description="from 0 to 1")
-    evidence: str = Field(description="words that state it; may be empty")
+    evidence: str = Field(description="words that state the relation; may be empty")
     document_id: str = Field(default="", description="document of this node")
     page: int | None = Field(default=None, description="page of the evidence")
 
@@ -291,15 +311,15 @@ class NodeEdge(_Row):
 class NodeDetail(_Row):
     """A node of the graph in full."""
 
-    node_id: str = Field(description="its id")
+    node_id: str = Field(description="id of the node")
     document_id: str | None = Field(description="document; null for an external node")
     level: str = Field(description="document, anchor, paragraph, sentence, table or external")
-    perspective: str | None = Field(default=None, description="reader that it is written for")
-    parent_id: str | None = Field(default=None, description="node above it")
-    heading_path: str = Field(description="headings above it, joined with ' > '")
-    text: str = Field(description="its words")
-    page: int | None = Field(description="page where it begins")
-    bboxes: list[PlacedCorners] | None = Field(default=None, description="its rectangles")
+    perspective: str | None = Field(default=None, description="audience of the node: filer, recipient, …")
+    parent_id: str | None = Field(default=None, description="parent node")
+    heading_path: str = Field(description="headings above the node, joined with ' > '")
+    text: str = Field(description="text")
+    page: int | None = Field(description="first page")
+    bboxes: list[PlacedCorners] | None = Field(default=None, description="rectangles")
     edges: list[NodeEdge] = Field(default=[], description="relations other than the hierarchy of headings")
 
 
@@ -308,7 +328,7 @@ class Served(BaseModel):
 
     status: str = Field(description="ok; stale if a newer release cannot be read")
     release: int = Field(description="number of the release")
-    released_at: str = Field(description="when it was made, ISO 8601 in UTC")
+    released_at: str = Field(description="when the release was made, ISO 8601 in UTC")
     model: str = Field(description="encoder of the index")
     documents: int = Field(description="number of documents")
     passages: int = Field(description="number of passages in the index")

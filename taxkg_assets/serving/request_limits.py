@@ -88,7 +88,7 @@ class RequestLimits:
             await self.app(scope, _replayed(body, receive), send)
 
     async def _read_body(self, receive: Receive, *, most: int) -> bytes:
-        """All of the body, whether or not it says how long it is."""
+        """Read the whole body, whether or not the request states its length."""
         body = bytearray()
         while True:
             message = await receive()
@@ -185,7 +185,7 @@ class _BodyTooLongError(Exception):
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:
-    """The body in one message, then further messages of the client."""
+    """Return a receiver that yields the body in one message, then further messages of the client."""
     is_given = False
 
     async def replay() -> Message:
@@ -203,7 +203,7 @@ def _listed(setting: str) -> list[str]:
 
 
 def _hostname(netloc: str) -> str:
-    """The name in `name:port`, brackets of an IPv6 address aside."""
+    """Return the name in `name:port`, without the brackets of an IPv6 address."""
     try:
         return urlsplit(f"//{netloc}").hostname or ""
     except ValueError:
@@ -211,7 +211,7 @@ def _hostname(netloc: str) -> str:
 
 
 def _netloc(origin: str) -> str | None:
-    """`name:port` of an origin; None if it is none."""
+    """Return `name:port` of an origin; None if it is none."""
     try:
         return urlsplit(origin).netloc
     except ValueError:
@@ -223,5 +223,5 @@ def _too_long(most: int) -> JSONResponse:
 
 
 def _refused(status: int, detail: str) -> JSONResponse:
-    """A refusal; the connection ends with it if an unread body may still arrive."""
+    """Return a refusal; it closes the connection if an unread body may still arrive."""
     return refuse(status, detail, headers={"Connection": "close"} if status in (408, 413) else None)

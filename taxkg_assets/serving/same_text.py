@@ -29,8 +29,8 @@ def note_same_text(results: Sequence[Result], released: Released) -> list[Result
         first. A passage that no other revision repeats is returned as it is.
     """
     nodes = released.table("nodes")
-    own = nodes.filter(pl.col("node_id").is_in([row.node_id for row in results]))
-    texts = own.filter(pl.col("text").str.len_chars() >= SHORTEST)["text"].unique()
+    of_results = nodes.filter(pl.col("node_id").is_in([row.node_id for row in results]))
+    texts = of_results.filter(pl.col("text").str.len_chars() >= SHORTEST)["text"].unique()
     if texts.is_empty():
         return list(results)
     documents = (
@@ -39,7 +39,7 @@ def note_same_text(results: Sequence[Result], released: Released) -> list[Result
     same = nodes.filter(pl.col("text").is_in(texts.implode()), pl.col("page").is_not_null())
     same = same.join(documents, on="document_id").unique(["document_id", "text"], keep="first", maintain_order=True)
     rows = same.select(_COLUMNS).sort("revision", "document_id", descending=True).to_dicts()
-    text_of = dict(own.select("node_id", "text").iter_rows())
+    text_of = dict(of_results.select("node_id", "text").iter_rows())
     product_of = dict(documents.select("document_id", "irs_name").iter_rows())
     return [_note(row, text_of.get(row.node_id), product_of.get(row.document), rows) for row in results]
 

@@ -81,7 +81,7 @@ class Service:
 
     @property
     def current(self) -> Released:
-        """The release that is served now; looks for a newer one from time to time."""
+        """Return the release that is served now; from time to time a newer one is looked for."""
         if time.monotonic() > self._next_check and self._opening.acquire(blocking=False):
             try:
                 self._follow()
@@ -98,7 +98,11 @@ class Service:
         except Exception as error:
             problem = f"{type(error).__name__}: {error}"
             if problem != self._problem:
-                _log.warning("release %s is served on: %s", self._current.row["release_ix"], problem)
+                _log.warning(
+                    "a newer release cannot be read, so release %s is still served: %s",
+                    self._current.row["release_ix"],
+                    problem,
+                )
             self._problem = problem
         else:
             if self._problem:
@@ -107,7 +111,7 @@ class Service:
 
     @property
     def is_stale(self) -> bool:
-        """Whether the newest release could not be read when it was last looked for."""
+        """Return whether the newest release could not be read at the last attempt."""
         return bool(self._problem)
 
     def search(self, question: str, *, k: int, level: str, **filters: Any) -> list[Result]:
@@ -167,7 +171,7 @@ class Service:
         )
 
     def _tables_of(self, released: Released) -> TableLookup:
-        """The release's tables, taken apart once."""
+        """Return the catalog of the release's tables, parsed once."""
         with self._lock:
             if self._tables is None or self._tables.released is not released:
                 self._tables = TableLookup(released)
@@ -349,7 +353,7 @@ class Service:
         *,
         is_kept: Callable[[T], bool] = lambda found: True,
     ) -> T:
-        """What was found for the same question in the same release, or else what `work` finds."""
+        """Return the cached result for the same question and release, or else what `work` finds."""
         key = json.dumps([released.row["release_ix"], kind, arguments], sort_keys=True, default=str)
         with self._lock:
             if key in self._answers:

@@ -92,7 +92,7 @@ class PageContent:
 
     @property
     def listed(self) -> list[ElementRecord]:
-        """The elements listed next to the page: page furniture is drawn only, as leaders can be hundreds of dots."""
+        """Return the elements listed next to the page; page furniture, such as dots of leaders, is only drawn."""
         return [row for row in self.elements if row["role"] != "PageArtifact"]
 
 
@@ -106,7 +106,7 @@ class Picture:
 
 
 def _undrawable() -> tuple[type[Exception], ...]:
-    """What the library raises on a page that it cannot draw."""
+    """Return the exceptions that the library raises on a page that it cannot draw."""
     return (RuntimeError, ValueError, IndexError, MUPDF.mupdf.FzErrorBase)
 
 
@@ -166,7 +166,7 @@ def draw_page(store: Store, content: PageContent, *, zoom: float = 2.0) -> Pictu
 
 
 def find_document(store: Store, document_id: str) -> DocumentRecord:
-    """The row of a document; `PageNotFoundError` names those that are like it."""
+    """Return the row of a document; `PageNotFoundError` names similar ids."""
     if not store.exists("documents"):
         raise PageNotFoundError(f"Nothing is built in {store.uri}. Run `taxkg build` first, or name another --home.")
     documents = store.read("documents")
@@ -179,7 +179,7 @@ def find_document(store: Store, document_id: str) -> DocumentRecord:
 
 
 def _owners(store: Store, document_id: str, elements: Sequence[ElementRecord]) -> dict[str, str]:
-    """The words of the heading that owns each element; an element is owned as the paragraph that it is part of."""
+    """Return the heading that owns each element; an element is owned as the paragraph that it is part of."""
     mine = pl.col("document_id") == document_id
     headings = dict(store.read("anchors").filter(mine).select("anchor_id", "heading").iter_rows())
     owned: dict[str, str] = {}
@@ -214,7 +214,7 @@ def opened_page(document: SourceColumns, page: int) -> Iterator[Any]:
 
 @contextmanager
 def _as_pdf(source: Any, page: int) -> Iterator[Any]:
-    """The page to be drawn upon, which only a PDF's can be: a text's page becomes the ground of a PDF's.
+    """Yield the page as a PDF page, which alone can be drawn on; a page of text becomes the background of one.
 
     PyMuPDF 2.0 converts no range of pages but one that begins with the first.
     """
@@ -244,7 +244,7 @@ def draw_sheet(sheet: Any, *, zoom: float) -> Any:
 
 
 def _open_source(document: SourceColumns) -> Any:
-    """The document's file, opened, if it still holds the bytes that were read; `PageNotFoundError` otherwise."""
+    """Open the document's file if its bytes are those that were read; `PageNotFoundError` otherwise."""
     path = Path(document["source_uri"])
     if not path.is_file():
         raise PageNotFoundError(f"{path} is gone. Put the file back, or build again with `taxkg build --corpus`.")
@@ -300,7 +300,7 @@ def _write_tag(canvas: Any, words: str, *, x: float, y: float, color: Color, is_
 
 
 def _draw_panel(canvas: Any, content: PageContent, *, x: float) -> None:
-    """The legend and the list of elements next to the page."""
+    """Draw the legend and the list of elements next to the page."""
     y = MARGIN_PT + LINE_PT
     canvas.insert_text((x, y), _printable(f"{content.document_id}, page {content.page}"), fontsize=8)
     for role, color in ROLE_COLORS.items():
@@ -332,7 +332,7 @@ def _fitted(line: str, width: float) -> str:
 
 
 def _printable(words: str) -> str:
-    """Words in the letters of the built-in font."""
+    """Return a text in characters of the built-in font."""
     return " ".join(words.split()).translate(_PLAIN_LETTERS).encode("latin-1", "replace").decode("latin-1")
 
 

@@ -8,7 +8,8 @@ from typing import TypedDict
 import dagster as dg
 import polars as pl
 
-from taxkg_assets.defs.home.store import Store, TableState
+from taxkg_assets.defs.home.store import Store
+from taxkg_assets.defs.home.stored_tables import TableState
 from taxkg_assets.defs.ingest.intake import PER_DOCUMENT, inspect_sources, tier_of
 from taxkg_assets.defs.ingest.llm_refinement import refinement_fingerprint
 from taxkg_assets.defs.ingest.reading import reading_version
@@ -134,7 +135,7 @@ def find_stale(home: Home, states: dict[str, TableState | None]) -> set[str]:
 
 
 def _stored_rows(state: TableState) -> dict[str, tuple[str, str]]:
-    """The reading of each document's rows, and the model that refined them."""
+    """Return the reading of each document's rows, and the model that refined them."""
     return {d: (s["reading"], s.get("settler", "")) for d, s in state.documents.items()}
 
 

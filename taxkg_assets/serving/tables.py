@@ -74,7 +74,7 @@ class TableLookup:
 
     @cached_property
     def _searcher(self) -> Searcher:
-        """The release's search without its own look-up of cells."""
+        """Return the release's search without its own look-up of cells."""
         whole = self.released.searcher
         return whole.with_parts(replace(whole.parts, cells=False))
 

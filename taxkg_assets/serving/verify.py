@@ -183,7 +183,7 @@ class Checker:
         return None
 
     def _check_computation(self, claim: Claim, found: Documents) -> tuple[Decision, str] | None:
-        """The verdict by the formulas of a form, where the statement says how a line is computed."""
+        """Return the verdict by the formulas of a form, where the statement says how a line is computed."""
         if not self.released.holds("formulas"):
             return None
         for claimed in find_computations(claim.text):
@@ -197,9 +197,9 @@ class Checker:
         self, claim: Claim, claimed: Computation, row: FormulaRecord
     ) -> tuple[Decision, str] | None:
         labels = [
-            own
-            for own in self._passages.shortlist_of(row["document_id"]).passages
-            if claimed.key in own.keys and row["evidence"] in own.text
+            passage
+            for passage in self._passages.shortlist_of(row["document_id"]).passages
+            if claimed.key in passage.keys and row["evidence"] in passage.text
         ]
         if not labels:
             return None
@@ -263,7 +263,7 @@ class Checker:
         return Verdict.other_form, f"{title} holds these words, not the form that the draft names.", best
 
     def _report_missing(self, quotation: Quotation, draft: DraftFile) -> Finding:
-        """A quotation that the library does not hold, with the most similar passage and the words that differ."""
+        """Return the finding for a quotation that no document contains, with the most similar passage."""
         near: tuple[float, list[tuple[str, str]], Passage] | None = None
         results = self.released.searcher.search(quotation.text[:1000], k=FOUND_PASSAGES)
         claim = read_claim(Statement(quotation.text, 0, 0), language=self._language)
@@ -344,7 +344,7 @@ class Checker:
         )
 
     def _rectangles(self, node_id: str, start: int, end: int) -> list[BoundingBox]:
-        """The printed lines of a range of a paragraph; none for a heading or a table."""
+        """Return the printed lines of a range of a paragraph; none for a heading or a table."""
         sections = self.released.read_sections([node_id])
         return find_rectangles(sections["pieces"][0], start, end) if sections.height else []
 
@@ -374,9 +374,9 @@ class Checker:
 
 
 def _is_claim(statement: Statement, claim: Claim, quotations: Sequence[Quotation]) -> bool:
-    """Whether a sentence states something that can be checked, beyond a quotation of its own."""
+    """Return whether a sentence states something that can be checked, beyond its quotations."""
     first, last = (bisect_left(quotations, at, key=lambda own: own.start) for at in (statement.start, statement.end))
-    quoted = sum(own.end - own.start for own in quotations[first:last])
+    quoted = sum(quotation.end - quotation.start for quotation in quotations[first:last])
     is_quotation = quoted * 2 > statement.end - statement.start
     is_question = statement.text.endswith("?")
     if statement.text.endswith(":"):  # its list says the rest

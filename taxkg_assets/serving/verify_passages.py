@@ -77,12 +77,12 @@ class PassageFinder:
 
     @cached_property
     def _searcher(self) -> Searcher:
-        """The search without the look-up of table cells, which ask for a value and do not state one."""
+        """Return the search without the look-up of table cells, which ask for a value and do not state one."""
         searcher = self._released.searcher
         return searcher.with_parts(replace(searcher.parts, cells=False))
 
     def _find_near(self, claim: Claim, document_id: str) -> list[Passage]:
-        """The passages of the paragraphs that the search ranks first: they may say so in other words."""
+        """Return the passages of the paragraphs that the search ranks first: they may say so in other words."""
         ranking = self._searcher.rank(claim.plain[:_MOST_CHARACTERS], document=document_id)
         rows = [found.row for found in ranking.candidates[:FOUND_ROWS]]
         self._searcher.passages.prefetch(rows, ("node_ids",))

@@ -66,7 +66,7 @@ def add_verify_tool(server: MCPServer[Any], service: Service) -> None:
 
 
 def _brief(finding: Finding) -> dict[str, Any]:
-    """A finding without what an agent does not need: empty fields, and the end of a long passage."""
+    """Return a finding without what an agent does not need: empty fields, and the end of a long passage."""
     row = finding.model_dump(mode="json", exclude_defaults=True)
     if finding.evidence is not None:
         row["evidence"]["text"] = finding.evidence.text[:SHOWN_CHARACTERS]

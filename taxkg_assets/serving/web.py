@@ -88,7 +88,7 @@ def _suffix(name: str) -> str:
 
 
 def _file_response(request: Request, name: str, files: dict[str, bytes]) -> Response:
-    """One file; an empty 304 where the browser holds the same bytes."""
+    """Return one file, or an empty 304 where the browser has the same bytes."""
     content = files.get(name)
     if content is None:
         raise HTTPException(404, f"No file {name!r}.")

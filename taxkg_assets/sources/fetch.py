@@ -224,7 +224,7 @@ class Fetcher:
         total = None
         if reply.status_code == 206 and (total := _rest_of(reply, partial, begun=begun)) is None:
             _forget(partial)  # a part that was not requested is not the document
-            raise _TryAgainError("the server sent another part of the document than the one that is missing")
+            raise _TryAgainError("the server sent a byte range that was not requested")
         self._receive(url, reply, partial, begun=begun, total=total)
         return self._finish(url, reply, partial, known=known)
 

@@ -141,13 +141,13 @@ class Miner:
         Returns:
             Rows of `hard_negatives`.
         """
-        own = self.place[pair["chunk_id"]]
-        near = self._find_near(self._passages[own])
+        place_of_positive = self.place[pair["chunk_id"]]
+        near = self._find_near(self._passages[place_of_positive])
         right = self._right[normalize(pair["query"])]
         chosen: dict[int, Found] = {}
         structural = [
             Found(self.place[k.chunk_id], k.source, k.reason)
-            for k in self._structural.mine(self._passages[own], pair["query"])
+            for k in self._structural.mine(self._passages[place_of_positive], pair["query"])
         ]
         structural.sort(key=lambda found: (-float(dense[found.row]), found.row))
         self._take(
@@ -159,7 +159,8 @@ class Miner:
             found = [
                 Found(row, source)
                 for row in find_top_rows(scores, self._limits.candidate_depth)
-                if self._is_far(row, near=near, right=right) and not self._is_too_close(row, own=own, dense=dense)
+                if self._is_far(row, near=near, right=right)
+                and not self._is_too_close(row, own=place_of_positive, dense=dense)
             ]
             self._take(chosen, found, self._limits.count_of(source))
         ranked = sorted(chosen.values(), key=lambda found: (-float(dense[found.row]), found.row))

@@ -90,10 +90,10 @@ def find_near_negatives(
     of_passage: dict[str, _Surroundings] = {}
     faults = []
     for row in negatives.join(right, on="pair_id", how="left").iter_rows(named=True):
-        own = row["right"]
-        if own not in of_passage:
-            of_passage[own] = _Surroundings.around(nodes_of.get(own or "", []), distances)
-        fault = "its pair is not there" if own is None else _find_fault(row, of_passage[own], nodes_of, under)
+        positive = row["right"]
+        if positive not in of_passage:
+            of_passage[positive] = _Surroundings.around(nodes_of.get(positive or "", []), distances)
+        fault = "its pair is not there" if positive is None else _find_fault(row, of_passage[positive], nodes_of, under)
         if fault:
             faults.append((row["pair_id"], row["rank"], fault))
     schema = {"pair_id": pl.String, "rank": pl.Int32, "fault": pl.String}

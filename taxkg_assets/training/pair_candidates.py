@@ -189,8 +189,8 @@ def _semantic_rows(edges: pl.DataFrame) -> pl.DataFrame:
 
 def _other_passages(corpus: Corpus, row: Row) -> tuple[str, ...]:
     """Return the target's passages without those of the source."""
-    own = set(corpus.passages_of_node(row["source_id"]))
-    return tuple(c for c in corpus.passages_of_node(row["target_id"]) if c not in own)
+    passages_of_source = set(corpus.passages_of_node(row["source_id"]))
+    return tuple(c for c in corpus.passages_of_node(row["target_id"]) if c not in passages_of_source)
 
 
 def _from_edge(kind: str, query: str, choices: Sequence[str], *, row: Row) -> PairCandidate:

@@ -234,9 +234,9 @@ def _cap_candidates(corpus: Corpus, found: Sequence[PairCandidate]) -> list[Pair
     caps = load_training().caps
     kept: list[PairCandidate] = []
     for kind in PAIR_KINDS:
-        own = sorted((d for d in found if d.kind == kind), key=_draw_order)
-        kept += share_out(
-            own, round(caps[kind] * caps["oversampling"]), of=lambda d: corpus.passages[d.chunk_ids[0]].family
+        of_kind = sorted((d for d in found if d.kind == kind), key=_draw_order)
+        kept += balance_groups(
+            of_kind, round(caps[kind] * caps["oversampling"]), of=lambda d: corpus.passages[d.chunk_ids[0]].family
         )
     return kept
 
@@ -246,15 +246,15 @@ def _cap(rows: Sequence[Row]) -> list[Row]:
     caps = load_training().caps
     kept: list[Row] = []
     for kind in PAIR_KINDS:
-        own = sorted(
+        of_kind = sorted(
             (row for row in rows if row["kind"] == kind), key=lambda row: _draw_order_of(row["source"], row["query"])
         )
-        kept += share_out(own, int(caps[kind]), of=lambda row: row["family"])
+        kept += balance_groups(of_kind, int(caps[kind]), of=lambda row: row["family"])
     return list({row["pair_id"]: row for row in kept}.values())
 
 
-def share_out(items: Sequence[Item], count: int, *, of: Callable[[Item], str]) -> list[Item]:
-    """Keep the first items of each group, so that groups contribute equally as far as they can.
+def balance_groups(items: Sequence[Item], count: int, *, of: Callable[[Item], str]) -> list[Item]:
+    """Keep the first items of each group, so that groups contribute equally where they have enough.
 
     Args:
         items: Items in order of preference.

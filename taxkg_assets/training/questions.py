@@ -79,7 +79,7 @@ def turn_to_first_person(text: str) -> str:
     return text
 
 
-def put_plainly(text: str) -> str:
+def use_everyday_words(text: str) -> str:
     """Return a text with everyday words for the documents' terms.
 
     Args:
@@ -138,7 +138,7 @@ def _ask(rule: Asking, names: Mapping[str, str], *, evidence: str, place: str) -
             continue
         draw = hashlib.sha256(f"{place}:{rule.id}:{register}:{evidence}".encode()).digest()[0]
         text = squeeze(usable[draw % len(usable)].format(**names)).replace(" ?", "?").replace(_STOP, ".")
-        text = put_plainly(text) if register == "lay" else text
+        text = use_everyday_words(text) if register == "lay" else text
         if register != "lay" and register != "terse":
             text = text[:1].upper() + text[1:]
         if load_scenarios().limits.least_words <= len(

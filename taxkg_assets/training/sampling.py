@@ -81,8 +81,8 @@ def sample_questions(pairs: pl.DataFrame, hard_negatives: pl.DataFrame, *, count
     Returns:
         Examples sorted by pair id.
     """
-    own = pairs.filter(pl.col("split") == "dev", pl.col("kind") == QUESTIONS).sort("pair_id")
-    drawn = own.sample(min(count, own.height), seed=0)
+    questions = pairs.filter(pl.col("split") == "dev", pl.col("kind") == QUESTIONS).sort("pair_id")
+    drawn = questions.sample(min(count, questions.height), seed=0)
     return [replace(e, negatives=e.negatives[:NEGATIVES]) for e in read_examples(drawn, hard_negatives)]
 
 

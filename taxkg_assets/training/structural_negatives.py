@@ -77,15 +77,15 @@ class StructuralNegativeMiner:
 
     def _siblings(self, passage: Passage) -> Iterator[StructuralNegative]:
         """Yield the boxes with the same number (2e and 2f), or with neighboring numbers."""
-        own = _KEY.match(passage.anchor_key or "")
-        if own is None:
+        match = _KEY.match(passage.anchor_key or "")
+        if match is None:
             return
         for key, chunk_ids in self.places.get((passage.document_id, passage.perspective), {}).items():
             other = _KEY.match(key)
-            if other is None or key == passage.anchor_key or other["kind"] != own["kind"]:
+            if other is None or key == passage.anchor_key or other["kind"] != match["kind"]:
                 continue
-            apart = abs(int(other["number"]) - int(own["number"]))
-            if apart == 0 or (apart == 1 and not own["letter"]):
+            apart = abs(int(other["number"]) - int(match["number"]))
+            if apart == 0 or (apart == 1 and not match["letter"]):
                 yield from (
                     StructuralNegative(c, "sibling_box", f"{passage.anchor_key} and {key}") for c in chunk_ids[:1]
                 )

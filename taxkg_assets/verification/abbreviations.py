@@ -25,7 +25,7 @@ class Abbreviations:
 
     @cached_property
     def _printed(self) -> re.Pattern[str]:
-        """An abbreviation, alone or in parentheses after its words; capitals count."""
+        """Return a pattern for an abbreviation, alone or in parentheses after its words; case counts."""
         shorts = "|".join(sorted(map(re.escape, self.names), key=len, reverse=True))
         return re.compile(rf"\s*\((?P<aside>{shorts})s?\)|(?<![\w-])(?P<short>{shorts})(?P<many>s?)(?![\w-])")
 

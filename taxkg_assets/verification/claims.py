@@ -59,7 +59,7 @@ class Claim:
 
     @property
     def is_checkable(self) -> bool:
-        """Return whether it names anything that the library could contradict."""
+        """Return whether the claim names anything that the library could contradict."""
         return bool(self.values or self.subject.forms)
 
     @property

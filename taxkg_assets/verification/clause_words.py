@@ -153,7 +153,7 @@ def _read_force(part: str) -> str:
 
 
 def split_clauses(text: str) -> list[str]:
-    """Split a text into its clauses; a condition is one of its own, what holds in it another.
+    """Split a text into its clauses; a condition and its consequence are separate clauses.
 
     Args:
         text: A text, folded.

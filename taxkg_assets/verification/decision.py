@@ -83,9 +83,9 @@ def find_contradiction(row: Comparison) -> tuple[Difference, ...]:
         is_opposite = is_opposite and not row.names_exception
         return (POLARITY,) if is_opposite else ()
     # `more than $5: section B` and `$5 or less: section A` are two halves of one rule.
-    is_other_case = len(row.differences) > 1 and any(own.kind == "bound" for own in row.differences)
+    is_other_case = len(row.differences) > 1 and any(difference.kind == "bound" for difference in row.differences)
     is_telling = row.shared_weight + _VALUE_WEIGHT * len(row.matched) >= bounds.evidence
-    if all(own.kind == "form" for own in row.differences):  # a sentence may name a form for many reasons
+    if all(difference.kind == "form" for difference in row.differences):  # a sentence may name a form for many reasons
         is_telling = is_telling and row.own_coverage >= _ALL
     return row.differences if row.agreement >= bounds.agreement and is_telling and not is_other_case else ()
 
@@ -139,7 +139,7 @@ def _choose(rows: Sequence[Comparison]) -> Comparison | None:
 def _is_mispaired(row: Comparison) -> bool:
     """Return whether a passage states a value of the claim, but with another one: `1a in box 2e, 2a in box 2f`."""
     stated = {value.text for value, _ in row.matched}
-    return any(own.stated in stated for own in row.differences)
+    return any(difference.stated in stated for difference in row.differences)
 
 
 def _outweighs(row: Comparison, found: Sequence[Difference], support: Comparison) -> bool:

@@ -61,7 +61,7 @@ def find_doubts(claim: Claim, text: str, wording: Wording, *, language: Language
 
 
 def is_swapped(claim: Claim, text: str, *, language: Language) -> bool:
-    """Return whether a claim and a passage order two things contrarily: `this before that`, `that before this`.
+    """Return whether a claim and a passage put two things in opposite orders: `this before that`, `that before this`.
 
     Args:
         claim: The claim.

@@ -154,7 +154,7 @@ def _strip_markup(text: str) -> str:
 
 def _find_quotations(text: str, blocks: list[_Block], statements: list[Statement]) -> Iterator[Quotation]:
     least = load_verification().limits.quotation_words
-    starts = [own.start for own in statements]
+    starts = [statement.start for statement in statements]
     for block in blocks:
         if block.kind == "quote":
             lines = [_QUOTE_LINE.sub("", line) for line in text[block.start : block.end].splitlines()]

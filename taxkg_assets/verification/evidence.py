@@ -63,7 +63,7 @@ class Passage:
 
     @property
     def written_out(self) -> str:
-        """Return its words with abbreviations written out."""
+        """Return the text of the passage with abbreviations written out."""
         return self.abbreviations.write_out(self.spoken)
 
     @property
@@ -78,7 +78,7 @@ class Passage:
 
     @property
     def place(self) -> str:
-        """Return what it is printed under: the nearest heading, the label, and the sentence before."""
+        """Return what the passage is printed under: the nearest heading, the label, and the sentence before."""
         return " . ".join(part for part in (*self.headings[-1:], self.label, self.before) if part)
 
     @property
@@ -113,7 +113,7 @@ def build_passages(nodes: Iterable[NodeRecord], tables: Iterable[TableRecord]) -
 
 
 def _with_lead_ins(rows: Sequence[NodeRecord]) -> Iterator[tuple[NodeRecord, str]]:
-    """Give paragraphs and labels, each list item with the sentence that opens its list."""
+    """Return paragraphs and labels, each list item with the sentence that opens its list."""
     lead_in, parent, last = "", None, ""
     for row in rows:
         if row["level"] == "anchor":

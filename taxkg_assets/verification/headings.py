@@ -10,7 +10,7 @@ from taxkg_assets.verification.values import fold
 
 
 def is_under_denial(claim: Claim, passage: Passage, wording: Wording) -> bool:
-    """Return whether a fragment under a heading that denies, as `Who can't file`, meets a claim that denies nothing.
+    """Return whether a fragment under a negative heading (`Who can't file`) is compared with a claim without negation.
 
     Args:
         claim: The claim.
@@ -27,15 +27,15 @@ def is_under_denial(claim: Claim, passage: Passage, wording: Wording) -> bool:
 
 
 def is_bare_heading(claim: Claim, passage: Passage, wording: Wording) -> bool:
-    """Return whether a heading without a verb meets a claim of what must, may or can't be.
+    """Return whether a claim of what must, may or can't be is compared with a label without a verb.
 
-    The label of a box, line or code that the claim names says what is in it.
+    A claim that names a key is no case of it: the label of that box, line or code states what is in it.
 
     Args:
         claim: The claim.
         passage: The passage.
         wording: Its words by clause.
     """
-    is_rule = any(own.force or own.is_negative for own in claim.wording.clauses)
-    is_label = passage.kind == "label" and not any(own.has_verb for own in wording.clauses)
+    is_rule = any(clause.force or clause.is_negative for clause in claim.wording.clauses)
+    is_label = passage.kind == "label" and not any(clause.has_verb for clause in wording.clauses)
     return is_rule and is_label and not claim.keys

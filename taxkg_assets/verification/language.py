@@ -17,19 +17,19 @@ class Mentioned(Protocol):
 
     @property
     def kind(self) -> str:
-        """Kind of the target: form, publication, box, line, irc_section, …"""
+        """Return the kind of the target: form, publication, box, line, irc_section, …"""
 
     @property
     def target(self) -> str:
-        """Normalized target, such as `box_1a` or `Form 1099-R`."""
+        """Return the normalized target, such as `box_1a` or `Form 1099-R`."""
 
     @property
     def start(self) -> int:
-        """0-based offset of the mention in the text."""
+        """Return the 0-based offset of the mention in the text."""
 
     @property
     def end(self) -> int:
-        """Exclusive end offset of the mention."""
+        """Return the exclusive end offset of the mention."""
 
 
 @dataclass(frozen=True, slots=True)

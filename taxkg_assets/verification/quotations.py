@@ -19,7 +19,7 @@ _WORD = re.compile(r"\S+")
 
 @dataclass(frozen=True, slots=True)
 class QuotationMatch:
-    """A place where the library holds quoted words.
+    """A place where the library contains quoted words.
 
     Attributes:
         document_id: Document.
@@ -80,7 +80,7 @@ class QuotationIndex:
         self._letters = {document: "".join(own) for document, own in parts.items()}
 
     def find(self, quotation: str) -> list[QuotationMatch]:
-        """Find the documents that hold quoted words, parts around an omission in their order.
+        """Find the documents that contain quoted words, parts around an omission in their order.
 
         Args:
             quotation: Words without their marks.

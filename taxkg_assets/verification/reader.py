@@ -43,8 +43,8 @@ class PassageReader:
         if key not in self._wordings:
             if len(self._wordings) >= _MOST_KEPT:
                 self._wordings.clear()
-            own = read_wording(passage.labeled, language=self.language)
-            self._wordings[key] = own, find_words(passage.context, language=self.language)
+            wording = read_wording(passage.labeled, language=self.language)
+            self._wordings[key] = wording, find_words(passage.context, language=self.language)
         return self._wordings[key]
 
     @property

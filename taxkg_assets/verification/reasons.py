@@ -52,19 +52,21 @@ def list_compared(decision: Decision) -> list[ComparedValue]:
 
 def _list_differences(decision: Decision) -> str:
     parts = []
-    for own in decision.differences:
-        if own.kind == "polarity":
+    for difference in decision.differences:
+        if difference.kind == "polarity":
             parts.append("one denies what the other affirms")
-        elif own.kind == "contrary":
-            parts.append(f"“{own.stated}” in the draft, “{own.found}” in the passage")
+        elif difference.kind == "contrary":
+            parts.append(f"“{difference.stated}” in the draft, “{difference.found}” in the passage")
         else:
-            parts.append(f"{own.stated} in the draft, {own.found} in the passage")
+            parts.append(f"{difference.stated} in the draft, {difference.found} in the passage")
     return "; ".join(parts)
 
 
 def _say_missing(row: Comparison) -> str:
     if row.differences:
-        return "; ".join(f"{own.stated} in the draft, {own.found} in the passage" for own in row.differences)
+        return "; ".join(
+            f"{difference.stated} in the draft, {difference.found} in the passage" for difference in row.differences
+        )
     if row.unmatched:
         return "it does not state " + ", ".join(own.text for own in row.unmatched)
     if row.missing:

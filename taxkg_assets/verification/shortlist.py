@@ -31,10 +31,10 @@ class Shortlist:
         self._by_key: dict[str, list[int]] = {}
         self._by_node: dict[str, list[Passage]] = {}
         for number, passage in enumerate(self.passages):
-            own = find_words(passage.labeled, language=language)
-            for word in own:
+            words = find_words(passage.labeled, language=language)
+            for word in words:
                 self._own.setdefault(word, []).append(number)
-            for word in find_words(passage.context, language=language) - own:
+            for word in find_words(passage.context, language=language) - words:
                 self._place.setdefault(word, []).append(number)
             for key in passage.keys:
                 self._by_key.setdefault(key, []).append(number)

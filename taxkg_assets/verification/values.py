@@ -62,7 +62,7 @@ class Value:
         return not (self.year and other.year) or self.year == other.year
 
     def competes(self, other: Value) -> bool:
-        """Return whether another value is of the same sort, so that it can be stated in its place.
+        """Return whether another value is of the same kind, so that one can replace the other in a statement.
 
         Args:
             other: Value of the other text.

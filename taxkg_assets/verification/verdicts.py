@@ -44,13 +44,13 @@ class Evidence(BaseModel):
 
     model_config = ConfigDict(frozen=True)
     text: str = Field(description="the passage, with the sentence that opens its list")
-    heading_path: str = Field(description="headings above it, joined with ' > '")
+    heading_path: str = Field(description="headings above the passage, joined with ' > '")
     document: str
     form: str
     revision: str
     page: int = Field(description="page of the PDF, from 1")
     rectangles: list[BoundingBox]
-    node_id: str = Field(description="paragraph, heading or table that prints it")
+    node_id: str = Field(description="paragraph, heading or table that prints the passage")
     official_url: str | None = Field(description="official address of the PDF, at the page")
 
 
@@ -71,9 +71,9 @@ class Finding(BaseModel):
     kind: str = Field(description="statement or quotation")
     text: str
     start: int = Field(description="first character in the draft")
-    end: int = Field(description="one past its last character")
+    end: int = Field(description="one past the last character of the finding")
     page: int | None = Field(default=None, description="page of a PDF draft")
-    rectangles: list[BoundingBox] = Field(default=[], description="its place on the page of a PDF draft")
+    rectangles: list[BoundingBox] = Field(default=[], description="place of the finding on the page of a PDF draft")
     verdict: Verdict
     reason: str = Field(description="why, in one sentence")
     score: float = Field(description="how near the passage is, 0 to 1")
@@ -83,7 +83,7 @@ class Finding(BaseModel):
     @computed_field  # type: ignore[prop-decorator]
     @property
     def is_fault(self) -> bool:
-        """Return whether the draft has to be changed: a fault, or a quotation that the library does not hold."""
+        """Return whether the draft has to be changed: a fault, or a quotation that the library does not contain."""
         return self.verdict in FAULTS or (self.kind == "quotation" and self.verdict is Verdict.not_found)
 
 
@@ -91,7 +91,7 @@ class Report(BaseModel):
     """All findings of a draft, the worst first."""
 
     name: str = Field(description="name of the draft")
-    release: int = Field(description="release that it was checked against")
+    release: int = Field(description="release that the draft was checked against")
     findings: list[Finding]
     skipped: int = Field(description="sentences that name no form, box, line, amount, date or rule: not checked")
     unchecked: int = Field(default=0, description="statements beyond the limits of a call: not checked")

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tools import code_figures as figures
+from tools import code_finders as finders
 
 TERMS: dict[str, Any] = {"dialect": {"twins?": "near-duplicate", "so many": "N"}, "spelling": {}, "kept": ["is_twin"]}
 COMPLETE = '''
@@ -88,12 +89,12 @@ def test_more_banned_words_than_recorded_are_named() -> None:
     ],
 )
 def test_a_full_docstring_names_arguments_result_and_errors(changed: str, missing: list[str]) -> None:
-    assert figures.missing_docstring_parts(parse(COMPLETE.replace(changed, ""))) == missing
+    assert finders.missing_docstring_parts(parse(COMPLETE.replace(changed, ""))) == missing
 
 
 def test_a_summary_can_state_the_result() -> None:
-    assert figures.missing_docstring_parts(parse('def one() -> int:\n    """Return 1."""\n    return 1\n')) == []
-    assert figures.missing_docstring_parts(parse('def one() -> int:\n    """The first."""\n    return 1\n')) == [
+    assert finders.missing_docstring_parts(parse('def one() -> int:\n    """Return 1."""\n    return 1\n')) == []
+    assert finders.missing_docstring_parts(parse('def one() -> int:\n    """The first."""\n    return 1\n')) == [
         "Returns"
     ]
 
@@ -104,7 +105,7 @@ def test_only_functions_that_other_modules_name_count(tmp_path: Path) -> None:
         one="def used(): ...\n\n\ndef by_module(): ...\n\n\ndef unused(): ...\n",
         two="from taxkg_assets import one\nfrom taxkg_assets.one import used\n\none.by_module()\n",
     )
-    found = figures.find_cross_module_functions(modules)
+    found = finders.find_cross_module_functions(modules)
     assert [node.name for _, node in found] == ["used", "by_module"]
 
 
@@ -115,9 +116,9 @@ def test_public_methods_of_public_classes_count(tmp_path: Path) -> None:
         "    @cached_property\n    def size(self): ...\n"
         "class _B:\n    def told(self): ...\n",
     )
-    found = figures.find_public_methods(modules)
+    found = finders.find_public_methods(modules)
     assert [(owner, node.name) for _, owner, node in found] == [("A", "told")]
-    assert figures.missing_docstring_parts(parse('def told(self, x):\n    """Tell."""\n')) == ["x"]
+    assert finders.missing_docstring_parts(parse('def told(self, x):\n    """Tell."""\n')) == ["x"]
 
 
 def test_rule_lookups_count_by_function_and_by_key(tmp_path: Path) -> None:
@@ -126,7 +127,7 @@ def test_rule_lookups_count_by_function_and_by_key(tmp_path: Path) -> None:
         one='limits = load_family("b")["x"]\nrule = find_rule("a", "b", "c")\n'
         'kind = rule.extra["kind"] or rule.extra.get("sort")\nkind = load_a().b.c.kind\n',
     )
-    assert figures.find_rule_lookups(module) == [1, 2, 3, 3]
+    assert finders.find_rule_lookups(module) == [1, 2, 3, 3]
 
 
 def test_private_names_count_as_imported_and_as_members(tmp_path: Path) -> None:
@@ -134,27 +135,27 @@ def test_private_names_count_as_imported_and_as_members(tmp_path: Path) -> None:
         tmp_path,
         one="import os\nimport re\nfrom a._b import c\nfrom d import _e\n\nre._parser\nself._own\nos._exit(1)\n",
     )
-    assert figures.find_private_imports(module) == ["a._b.c", "d._e", "re._parser"]
+    assert finders.find_private_imports(module) == ["a._b.c", "d._e", "re._parser"]
 
 
 def test_repeated_code_needs_a_run_of_equal_lines(tmp_path: Path) -> None:
-    run = "".join(f"call_{n}()\n" for n in range(figures.REPEATED_LINES))
+    run = "".join(f"call_{n}()\n" for n in range(finders.REPEATED_LINES))
     modules = read(tmp_path, one=f"first()\n{run}", two=run, three=run.replace("call_3", "other"))
-    found = figures.find_repeated_lines(modules)
+    found = finders.find_repeated_lines(modules)
     assert found == {("taxkg_assets.one", n) for n in range(2, 8)} | {("taxkg_assets.two", n) for n in range(1, 7)}
 
 
 def test_the_options_of_a_command_are_no_arguments() -> None:
     command = parse("@app.command()\ndef search(a, b, c, d, e, f, g, h): ...\n")
-    assert figures.is_command(command)
-    assert not figures.is_command(parse("def search(a): ...\n"))
-    assert figures.count_arguments(parse("def search(self, a, *, b): ...\n")) == 2
+    assert finders.is_command(command)
+    assert not finders.is_command(parse("def search(a): ...\n"))
+    assert finders.count_arguments(parse("def search(self, a, *, b): ...\n")) == 2
 
 
 def test_many_arguments_are_excused_by_a_written_reason(tmp_path: Path) -> None:
     source = "# arguments: one per table\ndef build(a, b): ...\n\n\n# Other words.\ndef other(a, b): ...\n"
     (module,) = (m for m in read(tmp_path, one=source) if m.name.endswith("one"))
-    excused = [node.name for node in module.tree.body if figures.is_excused(module, node)]  # type: ignore[arg-type]
+    excused = [node.name for node in module.tree.body if finders.is_excused(module, node)]  # type: ignore[arg-type]
     assert excused == ["build"]
 
 
@@ -178,7 +179,7 @@ def test_public_signatures_with_untyped_mappings_are_counted(tmp_path: Path) -> 
         "class Store:\n    def rows(self) -> list[dict[str, Any]]: ...\n"
         "class _Store:\n    def rows(self) -> list[dict[str, Any]]: ...\n",
     )
-    assert figures.find_untyped_signatures(module) == ["read", "list_rows", "Store.rows"]
+    assert finders.find_untyped_signatures(module) == ["read", "list_rows", "Store.rows"]
     assert figures.list_untyped([module]) == ["one.read", "one.list_rows", "one.Store.rows"]
 
 
@@ -190,17 +191,17 @@ def test_an_untyped_signature_needs_a_reason_and_a_reason_its_signature() -> Non
 
 
 def test_declared_fields_are_no_repeated_code(tmp_path: Path) -> None:
-    fields = "".join(f"    name{number}: int\n" for number in range(figures.REPEATED_LINES))
+    fields = "".join(f"    name{number}: int\n" for number in range(finders.REPEATED_LINES))
     modules = read(tmp_path, one=f"class One:\n{fields}", two=f"class Two:\n{fields}")
-    assert not figures.find_repeated_lines(modules)
+    assert not finders.find_repeated_lines(modules)
 
 
 def test_parameters_are_no_repeated_code(tmp_path: Path) -> None:
-    names = ",\n".join(f"    name{number}: int" for number in range(figures.REPEATED_LINES))
-    body = "".join(f"    name{number} += 1\n" for number in range(figures.REPEATED_LINES))
+    names = ",\n".join(f"    name{number}: int" for number in range(finders.REPEATED_LINES))
+    body = "".join(f"    name{number} += 1\n" for number in range(finders.REPEATED_LINES))
     modules = read(
         tmp_path, one=f"def one(\n{names},\n):\n    return 1\n", two=f"def two(\n{names},\n):\n    return 2\n"
     )
-    assert not figures.find_repeated_lines(modules)
+    assert not finders.find_repeated_lines(modules)
     modules = read(tmp_path, one=f"def one():\n{body}", two=f"def two():\n{body}")
-    assert len(figures.find_repeated_lines(modules)) == 2 * figures.REPEATED_LINES
+    assert len(finders.find_repeated_lines(modules)) == 2 * finders.REPEATED_LINES

@@ -11,18 +11,16 @@ from taxkg_assets.rules.loader import Rule
 from tools.rule_evidence import (
     EVIDENCE,
     Evidence,
-    Library,
-    Text,
     count_evidence,
     count_matches,
     find_reading,
     list_rules,
     pattern_digest,
     read_evidence,
-    split_long,
     write_evidence,
 )
 from tools.rule_labels import REVIEWS, LabeledRows, Review, read_labels
+from tools.rule_library import Library, Text, split_long
 
 MOST_OUTDATED = 0.1
 """Share of the rules that may be new or changed since the last count."""

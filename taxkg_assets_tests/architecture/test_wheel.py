@@ -8,7 +8,6 @@ import shutil
 import socket
 import subprocess
 import sys
-import sysconfig
 import tarfile
 import time
 import urllib.request
@@ -20,6 +19,7 @@ from pathlib import Path
 import pytest
 
 from taxkg_assets.defs.evaluation import FULL, LEFT_OUT
+from tools.bare_install import find_bare_install
 
 pytestmark = pytest.mark.slow
 
@@ -96,12 +96,18 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installation:
-    """The wheel in a fresh environment, which sees the packages of this one but not its checkout."""
+    """The wheel in a fresh environment with links to the packages that it requires, and to no others.
+
+    To download them would take minutes; a package that the wheel imports and does not require is missing all the same.
+    """
     folder, user = tmp_path_factory.mktemp("environment"), tmp_path_factory.mktemp("user")
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True, timeout=120)
     packages = next(folder.glob("lib/python*/site-packages"))
-    # A path in a .pth file adds the packages without their own .pth files, which would add an editable checkout.
-    (packages / "packages.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    required, _ = find_bare_install(ROOT / "pyproject.toml")
+    for distribution in required.values():
+        for name in {file.parts[0] for file in distribution.files or ()} - {"..", "__pycache__"}:
+            if not name.endswith(".pth") and not (packages / name).is_symlink():
+                (packages / name).symlink_to(distribution.locate_file(name))
     command = [sys.executable, "-m", "pip", "--python", str(folder), "install", "--no-deps", "--no-index", str(wheel)]
     subprocess.run(command, check=True, capture_output=True, timeout=300)
     return Installation(folder, user)

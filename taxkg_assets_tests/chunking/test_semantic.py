@@ -18,7 +18,8 @@ from taxkg_assets.chunking.semantic import (
 )
 from taxkg_assets.llm.rule_proposer import RuleProposer
 from taxkg_assets.prompts.contract import ProposalOutcome, Task
-from taxkg_assets.prompts.tasks import QUALITY_VALIDATION, QualityProposal
+from taxkg_assets.prompts.document_tasks import QualityProposal
+from taxkg_assets.prompts.tasks import QUALITY_VALIDATION
 from taxkg_assets_tests.chunking.plain import CARS, DEPOSITS, RENT, encode, section_of
 
 

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from taxkg_assets_tests.conftest import make_once
-from tools.code_figures import find_cross_module_functions, missing_docstring_parts, read_modules
+from tools.code_figures import read_modules
+from tools.code_finders import find_cross_module_functions, missing_docstring_parts
 
 pytestmark = pytest.mark.slow
 

@@ -8,7 +8,7 @@ import pytest
 
 from taxkg_assets.llm.evidence import BlockEvidence
 from taxkg_assets.prompts.contract import Block, Evidence
-from taxkg_assets.prompts.tasks import MOST_TAGS, MetadataProposal
+from taxkg_assets.prompts.document_tasks import MOST_TAGS, MetadataProposal
 
 TEXT = "Enter the rent in box 3. Do not enter deposits of $500 or more; enter them in box 4."
 CHECK = BlockEvidence(

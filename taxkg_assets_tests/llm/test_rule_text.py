@@ -6,7 +6,8 @@ import pytest
 
 from taxkg_assets.llm.rule_proposer import RuleProposer
 from taxkg_assets.prompts.contract import Block
-from taxkg_assets.prompts.tasks import QUALITY_VALIDATION, QualityItem
+from taxkg_assets.prompts.document_tasks import QualityItem
+from taxkg_assets.prompts.tasks import QUALITY_VALIDATION
 from taxkg_assets.rules.loader import load_family
 
 WHOLE = "Enter the rent that the owner was paid during the year, whether it was due then or before."

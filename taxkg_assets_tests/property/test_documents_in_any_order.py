@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from taxkg_assets.defs.home.store import Store, TableState
+from taxkg_assets.defs.home.store import Store
+from taxkg_assets.defs.home.stored_tables import TableState
 from taxkg_assets.digests import frame_digest
 from taxkg_assets.schemas import Faces
 from taxkg_assets_tests.graph.corpora import face, frame_of

@@ -95,8 +95,8 @@ def test_a_rule_that_is_off_matches_nothing(monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.parametrize(
     ("lists", "place"),
     [
-        ({"colors": COLORS[:1]}, r"colors\.not: only the file or only Colors has it"),
-        ({"colors": [*COLORS, {"id": "green", **ROW}]}, r"colors\.green: only the file or only Colors"),
+        ({"colors": COLORS[:1]}, r"colors\.not: the rule is missing"),
+        ({"colors": [*COLORS, {"id": "green", **ROW}]}, r"colors\.green: Colors declares no such rule"),
         ({"sails": [{"id": "jib", **ROW}]}, r"sails\.jib\.mast: the key is missing"),
         ({"sails": [{**SAILS[0], "masts": 2}]}, r"sails\.jib\.masts: Sail has no such key"),
         ({"sails": [SAILS[0], SAILS[0]]}, r"sails\.jib: two rules have this id"),

@@ -18,7 +18,7 @@ import pytest
 from taxkg_assets.defs.home.index_files import IndexFilesError
 from taxkg_assets.defs.home.question_models import CARD, VERIFIED, ExportDamagedError, export_name, open_export
 from taxkg_assets.defs.home.store import Store
-from taxkg_assets.retrieval.encoding.encoder import SentenceEncoder
+from taxkg_assets.retrieval.encoding.sentence_encoder import SentenceEncoder
 from taxkg_assets.retrieval.index.passage_index import LanceIndex, SearchIndex
 from taxkg_assets.serving.released import Released, open_release
 

@@ -7,7 +7,8 @@ from typing import Any, cast
 import polars as pl
 import pytest
 
-from taxkg_assets.serving.library import IndexPlace, list_index_terms
+from taxkg_assets.serving.library import list_index_terms
+from taxkg_assets.serving.library_replies import IndexPlace
 from taxkg_assets.serving.released import Released
 from taxkg_assets.serving.show import PageNotFoundError
 

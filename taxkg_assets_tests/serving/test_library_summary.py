@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from taxkg_assets.serving.library import DocumentEntry, FormEntry
+from taxkg_assets.serving.library_replies import DocumentEntry, FormEntry
 from taxkg_assets.serving.library_summary import EXAMPLES, name_of_form, suggest_questions
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from taxkg_assets.defs.ingest import intake
-from taxkg_assets.defs.ingest.intake import has_sources, scan_sources
+from taxkg_assets.defs.ingest.source_scan import has_sources, scan_sources
 from taxkg_assets.defs.wiring.resources import Home
 from taxkg_assets.serving.build import SAMPLES
 from taxkg_assets.serving.daemon import prepare_home

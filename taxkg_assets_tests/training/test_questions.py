@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from taxkg_assets.training.phrasing import CorpusVocabulary, add_article, agree, is_subject
-from taxkg_assets.training.questions import find_questions, put_plainly, turn_to_first_person
+from taxkg_assets.training.questions import find_questions, turn_to_first_person, use_everyday_words
 from taxkg_assets_tests.training import small
 from tools.rule_switch import every_rule
 
@@ -35,7 +35,7 @@ def test_what_is_said_to_you_is_queried_by_me(said: str, turned: str) -> None:
 
 
 def test_lay_questions_use_everyday_words() -> None:
-    assert put_plainly("what is withheld from distributions") == "what is taken out from payouts"
+    assert use_everyday_words("what is withheld from distributions") == "what is taken out from payouts"
 
 
 def test_a_heading_is_softened_but_for_names_and_abbreviations() -> None:

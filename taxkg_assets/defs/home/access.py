@@ -17,11 +17,11 @@ class AnyHome(Protocol):
 
     @property
     def settings(self) -> Settings:
-        """Settings of this process, with this home."""
+        """Return the settings of this process, with this home."""
 
     @property
     def store(self) -> Store:
-        """The home's tables and files."""
+        """Return the home's tables and files."""
 
 
 class NamedHome:
@@ -32,12 +32,12 @@ class NamedHome:
 
     @property
     def settings(self) -> Settings:
-        """Settings of this process, with this home."""
+        """Return the settings of this process, with this home."""
         return settings_of(self.home)
 
     @property
     def store(self) -> Store:
-        """The home's tables and files."""
+        """Return the home's tables and files."""
         return Store(self.settings.home)
 
 

@@ -60,7 +60,7 @@ def copy_to_gpu(model: Any, *, is_demanded: bool) -> GpuModel | None:
         return found
     if is_demanded:
         raise ModelError(f"TAXKG_DEVICE=cuda: the GPU cannot be used ({found}). Set it to cpu, or free the GPU.")
-    _log.warning("The GPU cannot be used (%s): the processor computes in its place, in the same precision.", found)
+    _log.warning("The GPU cannot be used (%s): the CPU is used instead, in the same precision.", found)
     return None
 
 
@@ -81,7 +81,7 @@ def wants_gpu(home: AnyHome) -> bool:
 
 
 def name_runtime(runtime: str) -> str:
-    """Return the arithmetic of a runtime that is not torch, as a hash names it.
+    """Return the name of a runtime, other than torch, in hashes of models.
 
     Args:
         runtime: The setting `model_runtime`.

@@ -20,7 +20,7 @@ from threading import Lock
 from typing import Any
 
 from taxkg_assets.defs.home.lease import Lease
-from taxkg_assets.defs.home.storage import REMOTE, Seen, StorageError, safe_name
+from taxkg_assets.defs.home.storage import REMOTE, FileStat, StorageError, safe_name
 
 DEFAULT_REGION = "us-east-1"
 ATTEMPTS = 10
@@ -98,7 +98,7 @@ class S3Storage:
             raise
         return data
 
-    def look(self, name: str) -> Seen | None:
+    def stat(self, name: str) -> FileStat | None:
         """Read the size and age of an object, by the clock of the bucket.
 
         Args:
@@ -116,7 +116,7 @@ class S3Storage:
                 return None
             raise
         now = parsedate_to_datetime(found["ResponseMetadata"]["HTTPHeaders"]["date"])
-        return Seen(found["ContentLength"], (now - found["LastModified"]).total_seconds())
+        return FileStat(found["ContentLength"], (now - found["LastModified"]).total_seconds())
 
     def write(self, name: str, data: bytes) -> None:
         """Write an object in one request; a reader sees the old bytes or the new ones.
@@ -169,7 +169,7 @@ class S3Storage:
             yield from (found["Key"].removeprefix(below) for found in page.get("Contents", ()))
 
     def publish_folder(self, folder: Path, name: str) -> None:
-        """Files are uploaded in the order of their names; no one reads them before a table names the folder.
+        """Upload a folder file by file; readers find it only when a table names it.
 
         Args:
             folder: Folder of this machine.

@@ -43,7 +43,7 @@ class Tail:
 
     @property
     def is_cut(self) -> bool:
-        """Whether the file is shorter than what was read of it."""
+        """Return whether the file is shorter than what was read of it."""
         return self._size < self._end
 
     @property
@@ -51,7 +51,7 @@ class Tail:
         return self._path.stat().st_size if self._path.exists() else 0
 
     def read(self) -> Iterator[bytes]:
-        """The whole lines that have come since the last look.
+        """Return the complete lines that were appended since the last read.
 
         Returns:
             Lines without their line feeds.
@@ -113,14 +113,14 @@ class Journal:
                 os.fsync(file.fileno())
 
     def read(self) -> list[Call]:
-        """Return the calls of the file; half a line that a killed process left is passed over."""
+        """Return the calls of the file; an incomplete line that a killed process left is skipped."""
         if not self._path.exists():
             return []
         calls = (read_call(line) for line in self._path.read_bytes().split(b"\n"))
         return [call for call in calls if call is not None]
 
     def forget(self, recorded: set[str]) -> None:
-        """Drop from the file the calls that the table holds.
+        """Drop from the file the calls that the table contains.
 
         Args:
             recorded: Ids of the calls in the table `llm_calls`.
@@ -144,7 +144,7 @@ def _last_byte(path: Path) -> bytes:
 
 
 def read_call(line: bytes) -> Call | None:
-    """The call of a line; None where it holds no whole one."""
+    """Parse a line as a recorded call; None where it is incomplete."""
     try:
         return _CALL.validate_json(line.decode("utf8", errors="replace"), strict=True)
     except ValidationError:
@@ -152,7 +152,7 @@ def read_call(line: bytes) -> Call | None:
 
 
 class UsageReader:
-    """What callers of one kind have spent in a home, by the lines of the journal that the table does not hold yet."""
+    """What callers of one kind have spent in a home, from lines of the journal that the table lacks so far."""
 
     def __init__(self, store: Store, *, spender: BudgetScope, prices: Prices, since: datetime | None = None) -> None:
         self._store, self._spender, self._prices, self._since = store, spender, prices, since

@@ -9,10 +9,8 @@ A builder that is written in `defs` is followed by the functions that it names: 
 from __future__ import annotations
 
 import ast
-import hashlib
 import inspect
 import json
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -22,14 +20,22 @@ from typing import Any, TypeGuard
 
 import yaml
 
-import taxkg_assets
 from taxkg_assets.defs.home.kept_fingerprints import keep_fingerprint, recall_fingerprint
+from taxkg_assets.defs.home.schema_digests import (
+    NAME,
+    PACKAGE,
+    SCHEMAS,
+    close_schemas,
+    digest_of,
+    drop_words,
+    find_defined,
+    is_of_schemas,
+    schema_digest,
+)
 from taxkg_assets.defs.home.store import digest
 from taxkg_assets.rules.support import find_unsupported
 
-PACKAGE = Path(taxkg_assets.__file__).parent
-NAME = PACKAGE.name
-SCHEMAS, LOADER, DEFS = f"{NAME}.schemas", f"{NAME}.rules.loader", f"{NAME}.defs"
+LOADER, DEFS = f"{NAME}.rules.loader", f"{NAME}.defs"
 # Settings are digested by their values, and the model's side of prompts by the proposer's own fingerprint.
 _LEFT_OUT = {NAME, f"{NAME}.settings", f"{NAME}.rules"}
 _PACKAGES = {
@@ -61,8 +67,10 @@ _PLUMBING = {
             "contracts",
             "fingerprint",
             "renamed_columns",
+            "schema_digests",
             "storage",
             "store",
+            "stored_tables",
             "timing",
         )
     ),
@@ -70,8 +78,6 @@ _PLUMBING = {
 """Modules of `defs` that carry rows and decide none of them."""
 _PART = "(?&"
 _LOADERS = {"load_family", "load_model"}
-_DESCRIBED = re.compile(r"\w+_column")
-"""Functions of schemas/columns.py, whose texts describe a column."""
 
 
 @dataclass(slots=True)
@@ -85,7 +91,7 @@ class Code:
     pieces: dict[str, str] = field(default_factory=dict)
 
     def digest(self, schema: str = "") -> str:
-        """One digest of all of it, and of the schema that the rows keep.
+        """Return one digest of all code and rules, and of the schema of the rows.
 
         Args:
             schema: Name of the schema class; empty for none.
@@ -93,11 +99,11 @@ class Code:
         Returns:
             Hex digest of 24 digits.
         """
-        schemas = _close_schemas({*self.schemas, schema} - {""})
+        schemas = close_schemas({*self.schemas, schema} - {""})
         return digest(
             *(f"{name}={_read_module(name).digest}" for name in sorted(self.modules)),
             *(f"{name}={family_digest(name)}" for name in sorted(self.families)),
-            *(f"{name}={_schema_digest(name)}" for name in sorted(schemas)),
+            *(f"{name}={schema_digest(name)}" for name in sorted(schemas)),
             *(f"{name}={version(_PACKAGES[name])}" for name in sorted({*self.packages, "polars"})),
             *(f"{name}={piece}" for name, piece in sorted(self.pieces.items())),
         )
@@ -156,7 +162,7 @@ def _fingerprint(functions: tuple[Callable[..., Any], ...], schema: str) -> str:
 
 
 def read_code(*functions: Callable[..., Any]) -> Code:
-    """What the code of some functions reads; not to be changed."""
+    """Return the code that some functions use; the result is shared, so do not change it."""
     return _read_code(tuple(functions))
 
 
@@ -185,7 +191,7 @@ def family_digest(name: str) -> str:
 
 @cache
 def family_names() -> frozenset[str]:
-    """All rule families."""
+    """Return the names of all rule families."""
     return frozenset(path.stem for path in (PACKAGE / "rules").glob("*.yaml"))
 
 
@@ -204,7 +210,7 @@ def forget_rules() -> None:
 
 
 def _path_of(module: str) -> Path | None:
-    """The file of a module of this package; None for anything else."""
+    """Return the file of a module of this package; None for anything else."""
     if module != NAME and not module.startswith(f"{NAME}."):
         return None
     place = PACKAGE.joinpath(*module.split(".")[1:])
@@ -217,13 +223,13 @@ def _read_module(name: str) -> _Module:
     path = _path_of(name)
     if path is None:
         raise LookupError(f"{name} is not a module of {NAME}.")
-    tree = _drop_words(ast.parse(path.read_bytes()))
+    tree = drop_words(ast.parse(path.read_bytes()))
     nodes = list(ast.walk(tree))
     aliases = _aliases(nodes)
     imports, packages = set[str](), set[str]()
     schemas = {node.attr for node in nodes if _is_schema(node, aliases)}
     for module, member in (named for node in nodes for named in _imported(node)):
-        if _is_of_schemas(module):
+        if is_of_schemas(module):
             schemas.add(member)
         elif _path_of(module) is not None:
             imports.add(module)
@@ -231,8 +237,8 @@ def _read_module(name: str) -> _Module:
             packages.add(module.split(".")[0])
     return _Module(
         aliases=aliases,
-        defined={defined: node for node in reversed(tree.body) for defined in _defined(node)},
-        digest=_digest_of(tree),
+        defined={defined: node for node in reversed(tree.body) for defined in find_defined(node)},
+        digest=digest_of(tree),
         imports=frozenset(imports),
         schemas=frozenset(schemas - {""}),
         families=frozenset() if name == LOADER else frozenset(_families(nodes)),
@@ -241,7 +247,7 @@ def _read_module(name: str) -> _Module:
 
 
 def _imported(node: ast.AST) -> Iterator[tuple[str, str]]:
-    """The modules of an import statement, each with the member that is taken from it; `` where it is the module."""
+    """Return the modules of an import statement, each with the imported member; `` where it is the module."""
     if isinstance(node, ast.Import):
         yield from ((alias.name, "") for alias in node.names)
     elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
@@ -251,7 +257,7 @@ def _imported(node: ast.AST) -> Iterator[tuple[str, str]]:
 
 
 def _aliases(nodes: Iterable[ast.AST]) -> dict[str, tuple[str, str]]:
-    """What each imported name of a module means: the module and its member."""
+    """Map each imported name of a module to its module and member."""
     found: dict[str, tuple[str, str]] = {}
     for node in nodes:
         if isinstance(node, ast.Import | ast.ImportFrom):
@@ -274,7 +280,7 @@ def _follow_module(name: str, found: Code) -> None:
 
 
 def _families(nodes: Iterable[ast.AST]) -> Iterator[str]:
-    """The rule families that code loads by name, as the module of each family's model does."""
+    """Return the rule families that code loads by name, as the module of each family's model does."""
     for inner in nodes:
         if isinstance(inner, ast.Call) and inner.args:
             called = inner.func.id if isinstance(inner.func, ast.Name) else getattr(inner.func, "attr", "")
@@ -314,7 +320,7 @@ def _read_function(module: str, name: str) -> _Function:
     imported = [read.aliases[one] for one in named if one in read.aliases]
     imported += [each for inner in nodes for each in _imported(inner)]
     return _Function(
-        digest=_digest_of(node),
+        digest=digest_of(node),
         families=frozenset(_families(nodes)),
         schemas=frozenset(inner.attr for inner in nodes if _is_schema(inner, read.aliases)),
         neighbors=[one for one in named if one in read.defined and one not in read.aliases and one not in hidden],
@@ -323,14 +329,14 @@ def _read_function(module: str, name: str) -> _Function:
 
 
 def _is_schema(node: ast.AST, aliases: Mapping[str, tuple[str, str]]) -> TypeGuard[ast.Attribute]:
-    """Whether code names a definition of `schemas` by way of the package: `schemas.Edges`."""
+    """Return whether code names a definition of `schemas` by way of the package: `schemas.Edges`."""
     if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
         return False
     return aliases.get(node.value.id) == (SCHEMAS, "")
 
 
 def _own_names(node: ast.AST) -> set[str]:
-    """Parameters and variables of a function, which hide names of its module."""
+    """Return the parameters and variables of a function, which hide names of its module."""
     own = {inner.arg for inner in ast.walk(node) if isinstance(inner, ast.arg)}
     if isinstance(node, ast.FunctionDef):
         own |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
@@ -339,7 +345,7 @@ def _own_names(node: ast.AST) -> set[str]:
 
 def _follow_name(module: str, member: str, found: Code) -> None:
     """Take up an imported name: a function of `defs` by itself, of a stage its whole module."""
-    if _is_of_schemas(module):
+    if is_of_schemas(module):
         found.schemas |= {member} - {""}
     elif module.startswith(DEFS):
         if module not in _PLUMBING and member in _read_module(module).defined:
@@ -350,70 +356,4 @@ def _follow_name(module: str, member: str, found: Code) -> None:
         _follow_module(module, found)
 
 
-def _defined(node: ast.stmt) -> set[str]:
-    """The names that a top-level statement defines."""
-    if isinstance(node, ast.FunctionDef | ast.ClassDef):
-        return {node.name}
-    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
-    return {name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name)}
-
-
 # ---------------------------------------------------------------------------------------------------- schemas
-
-
-@cache
-def _schema_nodes() -> dict[str, ast.stmt]:
-    """The top-level statements of the modules of `schemas` by the names that they define.
-
-    Raises:
-        ValueError: Two modules define one name.
-    """
-    found: dict[str, ast.stmt] = {}
-    for path in sorted((PACKAGE / "schemas").glob("*.py")):
-        for node in _drop_words(ast.parse(path.read_bytes()), is_schema=True).body:
-            for name in _defined(node) - {"__all__"}:
-                if name in found:
-                    raise ValueError(f"{name} is defined twice in {SCHEMAS}.")
-                found[name] = node
-    return found
-
-
-def _is_of_schemas(module: str) -> bool:
-    return module == SCHEMAS or module.startswith(f"{SCHEMAS}.")
-
-
-def _close_schemas(names: Iterable[str]) -> set[str]:
-    """Definitions of `schemas` with those that they name themselves."""
-    nodes, seen, waiting = _schema_nodes(), set[str](), list(names)
-    while waiting:
-        name = waiting.pop()
-        if name in nodes and name not in seen:
-            seen.add(name)
-            waiting += [node.id for node in ast.walk(nodes[name]) if isinstance(node, ast.Name)]
-    return seen
-
-
-@cache
-def _schema_digest(name: str) -> str:
-    return _digest_of(_schema_nodes()[name])
-
-
-def _drop_words(tree: ast.Module, *, is_schema: bool = False) -> ast.Module:
-    """Drop what is there for people only, in place: docstrings and, in schemas, descriptions of columns."""
-    for node in ast.walk(tree):
-        body = getattr(node, "body", None)
-        if isinstance(body, list):
-            node.body = [n for n in body if not _is_docstring(n)] or [ast.Pass()]  # type: ignore[attr-defined]
-        if isinstance(node, ast.Call):
-            node.keywords = [k for k in node.keywords if k.arg != "description"]
-            if is_schema and isinstance(node.func, ast.Name) and _DESCRIBED.fullmatch(node.func.id):
-                node.args = [a for a in node.args if not isinstance(a, ast.Constant)]
-    return tree
-
-
-def _is_docstring(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
-
-
-def _digest_of(node: ast.AST) -> str:
-    return hashlib.sha256(ast.dump(node).encode()).hexdigest()[:24]

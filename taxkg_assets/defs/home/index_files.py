@@ -260,7 +260,7 @@ def find_damaged_files(store: Store, path: str) -> list[str]:
     """
     damaged = []
     for part in (FACTS, FLAT):
-        if store.storage.look(f"{path}/{part}/{FILES}") is None:
+        if store.storage.stat(f"{path}/{part}/{FILES}") is None:
             continue
         folder = store.storage.local_copy(f"{path}/{part}")
         listed: Mapping[str, Any] = json.loads((folder / FILES).read_text(encoding="utf8"))
@@ -328,7 +328,7 @@ def _read_facts(facts: Path, card: Mapping[str, Any], *, section_means: Vectors 
 
 
 def _read_tokens(facts: Path) -> TokenIndex | None:
-    """The tokens of the passages; an index of an older version does not keep them."""
+    """Return the tokens of the passages; an index of an older version has none."""
     paths = [facts / f"token_{name}.npy" for name in TOKENS]
     return TokenIndex(*(_map_matrix(path) for path in paths)) if all(path.is_file() for path in paths) else None
 
@@ -338,7 +338,7 @@ def _read_frame(path: Path) -> pl.DataFrame:
 
 
 def _map_pages(path: Path) -> tuple[pl.DataFrame, Pages]:
-    """A frame whose pages are read from the disk when a cell of theirs is, and its pages."""
+    """Return a frame whose pages are read from the disk when one of their cells is, and its pages."""
     import pyarrow.ipc  # loaded here: LanceDB has loaded it, and who asks no LanceDB does not need it
 
     with path.open("rb") as file:
@@ -348,7 +348,7 @@ def _map_pages(path: Path) -> tuple[pl.DataFrame, Pages]:
 
 
 def _map_matrix(path: Path) -> Any:
-    """A matrix mapped from a file, as a plain array: slices of memmap objects are slow to make."""
+    """Map a matrix from a file, as a plain array: slices of memmap objects are slow to make."""
     return np.asarray(np.load(path, mmap_mode="r"))
 
 
@@ -358,7 +358,7 @@ def _save_matrices(folder: Path, **matrices: Any) -> None:
 
 
 def _open_folder(store: Store, name: str) -> Path:
-    """A folder of files, copied here once where the home is a bucket.
+    """Return a folder of files, copied here once where the home is a bucket.
 
     Raises:
         IndexFilesError: A file is missing or of another size than the one that was written.

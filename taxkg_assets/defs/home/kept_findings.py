@@ -54,7 +54,7 @@ class KeptFindings:
         self._used[key] = found
 
     def keep(self) -> None:
-        """Write what this run recalled or found in the place of what earlier ones did."""
+        """Write the findings that this run recalled or computed, in place of those of earlier runs."""
         path = self._path()
         if self._used != self._known or not path.is_file():
             written = json.dumps(self._used, separators=(",", ":")).encode()

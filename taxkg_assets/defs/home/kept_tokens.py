@@ -15,7 +15,7 @@ import numpy as np
 from taxkg_assets.defs.home.fingerprint import code_fingerprint
 from taxkg_assets.defs.home.storage import atomic_write
 from taxkg_assets.defs.home.store import Store, digest
-from taxkg_assets.retrieval.encoding.encoder import SentenceEncoder
+from taxkg_assets.retrieval.encoding.sentence_encoder import SentenceEncoder
 from taxkg_assets.retrieval.index.token_match import build_token_index
 from taxkg_assets.retrieval.index.token_memory import TokenMemory, read_memory
 
@@ -33,7 +33,7 @@ class KeptTokens:
     store: Store
 
     def read(self, model_hash: str) -> TokenMemory:
-        """Tokens by text; empty without any of this encoder, or if the file is damaged: they are computed again.
+        """Return tokens by text; empty if this encoder has none or the file is damaged: they are then computed again.
 
         Args:
             model_hash: Hash of the encoder.

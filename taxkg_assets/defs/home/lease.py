@@ -43,7 +43,7 @@ class Lease:
 
     @contextmanager
     def hold(self, *, wait_s: float) -> Iterator[None]:
-        """Take the lease, keep it alive, give it back.
+        """Take the lease, renew it, and release it at the end.
 
         Args:
             wait_s: Longest wait for another holder, in seconds.

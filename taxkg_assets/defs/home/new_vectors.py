@@ -15,7 +15,7 @@ from taxkg_assets import schemas
 from taxkg_assets.defs.home.fingerprint import code_fingerprint
 from taxkg_assets.defs.home.storage import atomic_write
 from taxkg_assets.defs.home.store import Store
-from taxkg_assets.retrieval.encoding.encoder import SentenceEncoder
+from taxkg_assets.retrieval.encoding.sentence_encoder import SentenceEncoder
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class NewVectors:
     store: Store
 
     def read(self) -> pl.DataFrame:
-        """Return rows of `embeddings`; none where nothing was encoded ahead, or the file cannot be read."""
+        """Return rows of `embeddings` that were encoded ahead; none where there are none or the file cannot be read."""
         try:
             return pl.read_ipc(self._path().read_bytes())
         except (OSError, pl.exceptions.PolarsError):

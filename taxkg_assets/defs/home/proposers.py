@@ -153,7 +153,7 @@ def _call_policy(settings: Settings, *, is_lenient: bool = False) -> CallPolicy:
 
 
 def open_budget(store: Store, settings: Settings, *, spender: BudgetScope) -> Budget:
-    """What may be spent, whichever table and whichever process asks.
+    """Open the budget of a build, of training or of readers; it covers all tables.
 
     A build that stopped resumes with the rest of its budget, which ends when `llm_calls` contains its calls. Training
     and readers count from the start of their process.
@@ -165,10 +165,12 @@ def open_budget(store: Store, settings: Settings, *, spender: BudgetScope) -> Bu
 @cache
 def _budget(home: str, spender: BudgetScope, limits: tuple[float, int, float], prices: str) -> Budget:
     usd, tokens, seconds = limits
-    own = Prices(_own_prices(prices))
+    known_prices = Prices(_own_prices(prices))
     since = None if spender is BudgetScope.BUILD else datetime.now(UTC)
-    spending = UsageReader(Store(home), spender=spender, prices=own, since=since)
-    return Budget(usd=usd, tokens=tokens, seconds=seconds, prices=own, clock=time.monotonic, ledger=spending.read)
+    spending = UsageReader(Store(home), spender=spender, prices=known_prices, since=since)
+    return Budget(
+        usd=usd, tokens=tokens, seconds=seconds, prices=known_prices, clock=time.monotonic, ledger=spending.read
+    )
 
 
 def proposer_fingerprint(home: AnyHome) -> str:
@@ -190,13 +192,13 @@ def proposer_fingerprint(home: AnyHome) -> str:
 
 
 def models_of(settings: Settings) -> dict[str, list[str]]:
-    """Model ids in order of preference for each task that has its own, and under `` for all others."""
+    """Return model ids in order of preference for each task that has its own, and under `` for all others."""
     named = {"": settings.llm_model, **settings.llm_models}
     return {task: [part.strip() for part in ids.split(",") if part.strip()] for task, ids in named.items()}
 
 
 def _checked(settings: Settings) -> Settings:
-    """The settings, if they name models and an address; an error with the remedy otherwise."""
+    """Return the settings if they name models and an address, else raise an error with the remedy."""
     if unknown := sorted(settings.llm_models.keys() - TASKS.keys()):
         raise ProposerSettingError(
             f"TAXKG_LLM_MODELS names unknown tasks: {', '.join(unknown)}. Tasks: {', '.join(TASKS)}."
@@ -212,7 +214,7 @@ def _checked(settings: Settings) -> Settings:
 
 @cache
 def _own_prices(path: str) -> dict[str, Price]:
-    """Prices of a file that maps a pattern of model ids to `input_usd` and `output_usd` for a million tokens."""
+    """Read a file that maps a pattern of model ids to `input_usd` and `output_usd` for a million tokens."""
     if not path:
         return {}
     try:
@@ -227,7 +229,7 @@ def _own_prices(path: str) -> dict[str, Price]:
 
 
 def _read_price(row: Any) -> Price:
-    """A price; less than nothing, or no number at all, would let a budget last for ever."""
+    """Return a price; reject a negative one or none, with which a budget would last for ever."""
     price = Price(float(row["input_usd"]), float(row["output_usd"]))
     if not all(0 <= usd < math.inf for usd in (price.input_usd, price.output_usd)):
         raise ValueError(f"{row} is no price")

@@ -40,7 +40,7 @@ class ExportDamagedError(Exception):
 
 
 def export_name(hashed: str) -> str:
-    """Name the folder of the export that serves an encoder: single precision, or eight bits for an index of eight bits.
+    """Return the folder name of an encoder's export: single precision, or 8 bits for an index of 8 bits.
 
     Args:
         hashed: Hash of the encoder, with the arithmetic of the index.
@@ -121,7 +121,7 @@ def open_exported_scorer(home: AnyHome, hashed: str) -> PassageScorer | None:
 
 
 def open_export(store: Store, hashed: str, *, threads: int) -> ExportedModel | None:
-    """An exported model; `threads` 0 leaves their number to the runtime."""
+    """Open an exported model; `threads` 0 leaves their number to the runtime."""
     name = export_name(hashed)
     card = _read_card(store, name)
     if card is None or "reason" in card:
@@ -136,7 +136,7 @@ def _read_card(store: Store, name: str) -> dict[str, Any] | None:
 
 @cache
 def _open(folder: Path, card: str, threads: int) -> ExportedModel:
-    """The model of a folder, opened once a process."""
+    """Open the model of a folder, once per process."""
     from tokenizers import Tokenizer  # loaded here: a build needs no tokenizer of its own
 
     own = json.loads(card)

@@ -18,7 +18,8 @@ import polars as pl
 from taxkg_assets.defs.home.fingerprint import code_fingerprint
 from taxkg_assets.defs.home.storage import atomic_write
 from taxkg_assets.defs.home.store import Store, digest
-from taxkg_assets.retrieval.encoding.encoder import SentenceEncoder, TokenVectors, Vectors
+from taxkg_assets.retrieval.encoding.encoder import TokenVectors, Vectors
+from taxkg_assets.retrieval.encoding.sentence_encoder import SentenceEncoder
 
 QUESTIONS = "questions"
 VECTORS, TOKENS = "", "-tokens"
@@ -47,7 +48,7 @@ class QuestionVectors:
         return {} if kept is None else dict(zip(kept["question"], kept["vector"].to_numpy(), strict=True))
 
     def keep(self, model_hash: str, vectors: Mapping[str, Vectors]) -> None:
-        """Keep vectors with those that are kept already; two processes may do so at a time.
+        """Add vectors of questions to the stored ones; two processes may do so at a time.
 
         Args:
             model_hash: Hash of the encoder.
@@ -67,7 +68,7 @@ class QuestionVectors:
         return {} if kept is None else {row["question"]: _read_token_row(row) for row in kept.iter_rows(named=True)}
 
     def keep_tokens(self, model_hash: str, tokens: Mapping[str, TokenVectors]) -> None:
-        """Keep tokens with those that are kept already; two processes may do so at a time.
+        """Add tokens of questions to the stored ones; two processes may do so at a time.
 
         Args:
             model_hash: Hash of the encoder.

@@ -52,7 +52,10 @@ def open_served_reranker(home: AnyHome, *, version: int, served: str) -> Reranke
     scorer = open_exported_scorer(home, reranker_export(row))
     if scorer is not None:
         return _with_weight(row, scorer)
-    _log.warning("the reranker runs on torch: %s", why_not_exported(home.store, reranker_export(row)))
+    _log.warning(
+        "The reranker runs with torch, which is slower than its export: %s",
+        why_not_exported(home.store, reranker_export(row)),
+    )
     return _with_weight(row, open_scorer(home, kind=row["kind"], path=row["path"], name=row["base"]))
 
 
@@ -61,7 +64,7 @@ def _with_weight(row: RerankerRecord, scorer: PassageScorer) -> Reranker:
 
 
 def reranker_export(row: RerankerRecord) -> str:
-    """Name the export of a reranker.
+    """Return the folder name of a reranker's export.
 
     Args:
         row: Row of `reranker`.

@@ -55,7 +55,7 @@ def newest_commit(table: Path) -> int:
     return max((int(name[:20]) for name in names if _COMMIT(name)), default=-1)
 
 
-class Seen(NamedTuple):
+class FileStat(NamedTuple):
     """Properties of a file without reading it."""
 
     bytes: int
@@ -66,7 +66,7 @@ class Storage(Protocol):
     """Names are relative, with `/` between their parts; a name that leads out of the storage is an error."""
 
     def uri_of(self, name: str) -> str:
-        """Return what engines and people call the thing of this name.
+        """Return the URI of a name, for engines and for messages.
 
         Args:
             name: Path of a file or folder, relative to the home.
@@ -76,13 +76,13 @@ class Storage(Protocol):
         """Return what an engine needs to open a `uri_of`: address, region, keys. Never to be logged or stored."""
 
     def read(self, name: str) -> bytes | None:
-        """Return the bytes of a name; None where there is nothing.
+        """Return the bytes of a name; None where it does not exist.
 
         Args:
             name: Path of a file or folder, relative to the home.
         """
 
-    def look(self, name: str) -> Seen | None:
+    def stat(self, name: str) -> FileStat | None:
         """Return the size and age of a file; None where there is none.
 
         Args:
@@ -98,7 +98,7 @@ class Storage(Protocol):
         """
 
     def remove(self, name: str) -> None:
-        """Take away a name and everything below it.
+        """Delete a name and everything below it.
 
         Args:
             name: Path of a file or folder, relative to the home.
@@ -203,7 +203,7 @@ class LocalStorage:
         path = self._path(name)
         return path.read_bytes() if path.is_file() else None
 
-    def look(self, name: str) -> Seen | None:
+    def stat(self, name: str) -> FileStat | None:
         """Read the size and age of a file, by the clock of this machine.
 
         Args:
@@ -216,7 +216,7 @@ class LocalStorage:
         if not path.is_file():
             return None
         found = path.stat()
-        return Seen(found.st_size, time.time() - found.st_mtime)
+        return FileStat(found.st_size, time.time() - found.st_mtime)
 
     def write(self, name: str, data: bytes) -> None:
         """Replace a file as a whole: a reader sees the old bytes or the new ones.
@@ -288,7 +288,7 @@ class LocalStorage:
         return nullcontext()
 
     def check_lease(self) -> None:
-        """The file lock of the store dies with its process only."""
+        """Do nothing: the file lock of the store ends only with its process."""
 
     def _path(self, name: str) -> Path:
         return self._folder / safe_name(name)

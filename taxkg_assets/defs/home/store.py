@@ -1,7 +1,8 @@
 """The home: Delta tables with their fingerprints, the manifest of sources, the cache of read documents.
 
-What belongs here: where a table is and how it is committed. What does not: what is in it. No dagster here, so that
-readers (the command line, servers) open a home without it.
+What belongs here: how a table is committed. What does not: what is in it, and reading it
+(`taxkg_assets/defs/home/stored_tables.py`). No dagster here, so that readers (the command line, servers) open a home
+without it.
 
 A home is a folder, or `s3://BUCKET/FOLDER`: tables, index, models, reports and the manifest then lie in the bucket, and
 a folder of this machine keeps the rest (Dagster's records, cached readings) and the bucket's address, so that either
@@ -20,24 +21,23 @@ import re
 import shutil
 import time
 import uuid
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import polars as pl
-from cachetools import LRUCache
-from deltalake import CommitProperties, DeltaTable, PostCommitHookProperties, write_deltalake
+from deltalake import CommitProperties, PostCommitHookProperties, write_deltalake
 from deltalake.exceptions import TableNotFoundError
 
 from taxkg_assets.defs.home.bucket import S3Storage
 from taxkg_assets.defs.home.commit_retry import COMMIT_RETRY
 from taxkg_assets.defs.home.contracts import empty_frame, enforce_contract, schema_of
 from taxkg_assets.defs.home.renamed_columns import RENAMED_COLUMNS
-from taxkg_assets.defs.home.storage import REMOTE, LocalStorage, Storage, is_remote, newest_commit
+from taxkg_assets.defs.home.storage import REMOTE, LocalStorage, is_remote
 from taxkg_assets.defs.home.storage import HomeBusyError as HomeBusyError
 from taxkg_assets.defs.home.storage import atomic_write as atomic_write
+from taxkg_assets.defs.home.stored_tables import StoredTables, TableState
 from taxkg_assets.digests import digest as digest
 from taxkg_assets.digests import frame_digest
 from taxkg_assets.settings import settings_of
@@ -54,7 +54,6 @@ NEWEST = 50
 LINK = ".remote"
 """File in a folder of this machine that names the bucket of its home."""
 
-_counted: LRUCache[tuple[str, str, str], int] = LRUCache(4096)  # by address, its identity, its version
 _locked: set[str] = set()
 """What this process holds of homes: a run inside a build needs no second lock."""
 
@@ -62,23 +61,13 @@ _locked: set[str] = set()
 _retry_on_conflict = COMMIT_RETRY.wraps
 
 
-@dataclass(frozen=True, slots=True)
-class TableState:
-    """What the newest commit of a table recorded."""
-
-    version: int
-    content: str
-    inputs: str
-    documents: Mapping[str, Mapping[str, str]]
-
-
 def work_folder(uri: str) -> Path:
-    """The local folder for the caches of a home in a bucket."""
+    """Return the local folder for the caches of a home in a bucket."""
     named = re.sub(r"[^A-Za-z0-9]+", "-", uri.removeprefix(REMOTE)).strip("-")
     return (Path(settings_of().work) / f"{named[-60:]}-{digest(uri.rstrip('/'))[:8]}").expanduser().resolve()
 
 
-class Store:
+class Store(StoredTables):
     """One home: `tables`, `index`, `models`, `reports` and the manifest `sources.json` in its storage; `home` is the
     folder of this machine, with `dagster` and `cache`, and with all the rest where no bucket is named."""
 
@@ -87,14 +76,15 @@ class Store:
         self.home = work_folder(named) if is_remote(named) else Path(home).expanduser().resolve()
         link = self.home / LINK
         if is_remote(named):
-            self.storage: Storage = S3Storage(named, work=self.home, patience_s=patience_s)
+            bucket = S3Storage(named, work=self.home, patience_s=patience_s)
             if not link.exists():
-                atomic_write(link, self.storage.uri.encode())
+                atomic_write(link, bucket.uri.encode())
+            super().__init__(bucket, uri=bucket.uri)
         elif link.exists():
-            self.storage = S3Storage(link.read_text(encoding="utf8"), work=self.home, patience_s=patience_s)
+            bucket = S3Storage(link.read_text(encoding="utf8"), work=self.home, patience_s=patience_s)
+            super().__init__(bucket, uri=bucket.uri)
         else:
-            self.storage = LocalStorage(self.home)
-        self.uri = self.storage.uri if isinstance(self.storage, S3Storage) else str(self.home)
+            super().__init__(LocalStorage(self.home), uri=str(self.home))
 
     def __repr__(self) -> str:
         return f"Store({self.uri!r})"
@@ -104,14 +94,6 @@ class Store:
         path = self.home.joinpath(*parts)
         path.mkdir(parents=True, exist_ok=True)
         return path
-
-    def table_uri(self, name: str) -> str:
-        """Return folder or address of a table.
-
-        Args:
-            name: Name of the table, e.g. `sections`.
-        """
-        return self.storage.uri_of(f"tables/{name}")
 
     @contextmanager
     def exclusive(self, *, work: str = BUILD, wait_s: float = 0.0) -> Iterator[None]:
@@ -151,7 +133,7 @@ class Store:
                     _locked.discard(key)
 
     def record_active_run(self, run_id: str, *, work: str = BUILD) -> None:
-        """Write down which run works on the home; what is still there when the home is free died in the middle.
+        """Record which run works on the home; a record that remains when the home is free is of a run that died.
 
         Args:
             run_id: Id of the Dagster run.
@@ -160,7 +142,7 @@ class Store:
         atomic_write(self._note(work), run_id.encode())
 
     def active_run(self, *, work: str = BUILD) -> str:
-        """Return the run that works on the home, or died there; empty where the last one came to its end.
+        """Return the run that works on the home or died there; empty where the last one ended.
 
         Args:
             work: Kind of work: a build, or a training.
@@ -169,7 +151,7 @@ class Store:
         return path.read_text(encoding="utf8") if path.exists() else ""
 
     def clear_active_run(self, *, work: str = BUILD) -> None:
-        """The noted run has come to its end.
+        """Record that the active run has ended.
 
         Args:
             work: Kind of work: a build, or a training.
@@ -179,173 +161,6 @@ class Store:
     def _note(self, work: str) -> Path:
         return self.home / f".{work}.run"
 
-    # ------------------------------------------------------------------------------------------------ reading
-
-    def exists(self, name: str) -> bool:
-        """Return whether the table has a first commit.
-
-        Args:
-            name: Name of the table, e.g. `sections`.
-        """
-        return DeltaTable.is_deltatable(self.table_uri(name), self._options())
-
-    def open_table(self, name: str, *, version: int | None = None) -> DeltaTable | None:
-        """Return the table as the engine has it; None before its first commit.
-
-        Args:
-            name: Name of the table, e.g. `sections`.
-            version: Version to read; the newest by default.
-        """
-        try:
-            return DeltaTable(self.table_uri(name), version=version, storage_options=self._options())
-        except TableNotFoundError:
-            return None
-
-    def _not_built(self, name: str) -> TableNotFoundError:
-        return TableNotFoundError(f"{name} has not been built in {self.uri}: run `taxkg build` first.")
-
-    def _options(self) -> dict[str, str] | None:
-        return self.storage.options() or None
-
-    def state(self, name: str) -> TableState | None:
-        """Return what the newest commit recorded, which has no digests if it is of another program; None without one.
-
-        Args:
-            name: Name of the table, e.g. `sections`.
-        """
-        table = self.open_table(name)
-        if table is None:
-            return None
-        last = table.history(1)[0]
-        return TableState(
-            version=table.version(),
-            content=last.get("taxkg.content") or f"foreign commit {table.version()}",
-            inputs=last.get("taxkg.inputs") or "",
-            documents=json.loads(last.get("taxkg.documents") or "{}"),
-        )
-
-    def read(self, name: str, *, version: int | None = None) -> pl.DataFrame:
-        """Return all rows of a table, sorted by primary key; `TableNotFoundError` before its first commit.
-
-        Args:
-            name: Name of the table, e.g. `sections`.
-            version: Version to read; the newest by default.
-
-        Raises:
-            TableNotFoundError: The table has no commit.
-        """
-        schema = schema_of(name)
-        try:
-            frame = pl.read_delta(self.table_uri(name), version=version, storage_options=self._options())
-        except TableNotFoundError as missing:
-            raise self._not_built(name) from missing
-        frame = frame.rename(RENAMED_COLUMNS.get(name, {}), strict=False)
-        return frame.select([c for c in schema.columns() if c in frame.columns]).sort(schema.primary_key())
-
-    def read_as_written(
-        self, name: str, *, version: int | None = None, columns: Sequence[str] | None = None
-    ) -> pl.DataFrame:
-        """Return all rows of a table in no promised order, without its schema: the fastest way, for questions.
-
-        Args:
-            name: Name of the table, e.g. `sections`.
-            version: Version to read; the newest by default.
-            columns: Columns to read; all by default.
-
-        Raises:
-            TableNotFoundError: The table has no commit.
-        """
-        table = self.open_table(name, version=version)
-        if table is None:
-            raise self._not_built(name)
-        if not (files := table.file_uris()):
-            rows = self.read(name, version=version)
-            return rows if columns is None else rows.select(columns)
-        found = pl.scan_parquet(files, storage_options=self._options()).rename(
-            RENAMED_COLUMNS.get(name, {}), strict=False
-        )
-        return (found if columns is None else found.select(columns)).collect()
-
-    def read_documents(self, name: str, document_ids: Collection[str], *, version: int | None = None) -> pl.DataFrame:
-        """Return the rows of some documents, sorted by primary key; the rest of the table is not read.
-
-        Args:
-            name: Name of the table, e.g. `sections`.
-            document_ids: Documents whose rows are read.
-            version: Version to read; the newest by default.
-
-        Raises:
-            TableNotFoundError: The table has no commit.
-        """
-        if not self.exists(name):
-            raise self._not_built(name)
-        rows = self.scan(name, version=version).filter(pl.col("document_id").is_in(list(document_ids)))
-        return rows.collect().sort(schema_of(name).primary_key())
-
-    def read_elements(self, name: str, element_ids: Collection[str], *, version: int | None = None) -> pl.DataFrame:
-        """Return the rows of some elements; the rest of the table is not read.
-
-        Args:
-            name: Name of the table, e.g. `sections`.
-            element_ids: Elements whose rows are read.
-            version: Version to read; the newest by default.
-        """
-        return self.scan(name, version=version).filter(pl.col("element_id").is_in(list(element_ids))).collect()
-
-    def version(self, name: str) -> int:
-        """Return the number of the newest commit; -1 before the first one.
-
-        Args:
-            name: Name of the table, e.g. `sections`.
-        """
-        if isinstance(self.storage, LocalStorage):
-            return newest_commit(Path(self.table_uri(name)))
-        table = self.open_table(name)
-        return -1 if table is None else table.version()
-
-    def count(self, name: str) -> int:
-        """Return rows of a table; a version never changes, so its rows are counted once.
-
-        Args:
-            name: Name of the table, e.g. `sections`.
-        """
-        table = self.open_table(name)
-        own = self.table_uri(name)  # a copied home has the identities and versions of its original
-        key = (own, "", "") if table is None else (own, str(table.metadata().id), str(table.version()))
-        if table is None or key not in _counted:
-            _counted[key] = int(self.scan(name).select(pl.len()).collect().item())
-        return _counted[key]
-
-    def head(self, name: str, rows: int) -> pl.DataFrame:
-        """Return a few rows of a table, in no promised order.
-
-        Args:
-            name: Name of the table, e.g. `sections`.
-            rows: Number of rows.
-        """
-        return self.scan(name).head(rows).collect()
-
-    def scan(self, name: str, *, version: int | None = None) -> pl.LazyFrame:
-        """Scan a table lazily; columns have the names of its present schema.
-
-        Args:
-            name: Name of the table, e.g. `sections`.
-            version: Version to read; the newest by default.
-
-        Returns:
-            The table as a lazy frame.
-        """
-        rows = pl.scan_delta(self.table_uri(name), version=version, storage_options=self._options())
-        return rows.rename(RENAMED_COLUMNS.get(name, {}), strict=False)
-
-    def read_or_empty(self, name: str) -> pl.DataFrame:
-        """Return all rows of a table, or none before its first commit.
-
-        Args:
-            name: Name of the table, e.g. `sections`.
-        """
-        return self.read(name) if self.exists(name) else empty_frame(schema_of(name))
-
     # ------------------------------------------------------------------------------------------------ writing
 
     def _create(self, name: str) -> None:
@@ -354,7 +169,7 @@ class Store:
             self._commit(name, empty_frame(schema_of(name)), mode="ignore")
 
     def _commit(self, name: str, frame: pl.DataFrame, *, record: Mapping[str, str] | None = None, **how: Any) -> None:
-        """One commit, with what it states about itself, unless another build may be writing by now."""
+        """Make one commit, with its metadata, unless another build may be writing by now."""
         self.storage.check_lease()
         if isinstance(self.storage, LocalStorage):
             Path(self.table_uri(name)).mkdir(parents=True, exist_ok=True)
@@ -413,14 +228,14 @@ class Store:
                     self._commit(name, frame, record={"taxkg.token": token}, mode="append")
 
     def _rename_columns(self, name: str) -> None:
-        """Give a stored table its present column names, so that rows can be appended."""
+        """Rename the columns of a stored table to their present names, so that rows can be appended."""
         table = self.open_table(name)
         stored = set() if table is None else {field.name for field in table.schema().fields}
         if stored & set(RENAMED_COLUMNS.get(name, {})):
             self._commit(name, self.read(name), mode="overwrite", schema_mode="overwrite")
 
     def _holds(self, name: str, token: str) -> bool:
-        """Whether one of the newest commits bears this token."""
+        """Return whether one of the newest commits has this token."""
         table = self.open_table(name)
         return table is not None and any(commit.get("taxkg.token") == token for commit in table.history(NEWEST))
 
@@ -462,7 +277,7 @@ class Store:
 
     @contextmanager
     def _table_lock(self, name: str) -> Iterator[None]:
-        """One writer at a time: what a commit states about all documents rests on the commit before it."""
+        """Allow one writer at a time: what a commit records of all documents is based on the commit before it."""
         with (self.folder("tables") / f".{name}.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
@@ -488,7 +303,7 @@ class Store:
         return self.home / "cache" / "extract" / digest(document_id) / reading
 
     def forget_other_readings(self, folder: Path, *, keep: str) -> None:
-        """Drop the cached readings of one document but the one that its row names.
+        """Drop the cached readings of one document except the one that its row names.
 
         Args:
             folder: Folder of the current reading, from `reading_folder`.
@@ -507,7 +322,7 @@ class Store:
 
     @contextmanager
     def lock_manifest(self) -> Iterator[None]:
-        """Hold the manifest from reading to writing, among all processes of this machine; a matter of moments.
+        """Lock the manifest against other processes of this machine, from reading to writing it; briefly.
 
         Returns:
             A context that holds the manifest.

@@ -32,10 +32,10 @@ def timed(part: str) -> Iterator[None]:
     try:
         yield
     finally:
-        note_time(part, began=began, seconds=time.monotonic() - started)
+        record_time(part, began=began, seconds=time.monotonic() - started)
 
 
-def note_time(part: str, *, began: datetime, seconds: float) -> None:
+def record_time(part: str, *, began: datetime, seconds: float) -> None:
     """Add to the time of a part."""
     with _lock:
         first, before = _spent.get(part, (began, 0.0))
@@ -78,18 +78,18 @@ def _read(store: Store) -> dict[str, dict[str, Any]]:
 class TimedProposer:
     """A proposer whose time is noted by task."""
 
-    def __init__(self, own: Proposer) -> None:
-        self._own = own
+    def __init__(self, wrapped: Proposer) -> None:
+        self._wrapped = wrapped
 
     @property
     def fingerprint(self) -> str:
-        """That of the own proposer."""
-        return self._own.fingerprint
+        """Return the fingerprint of the wrapped proposer."""
+        return self._wrapped.fingerprint
 
     def propose(
         self, task: Task[AnyItem, AnyProposal], items: Sequence[AnyItem]
     ) -> tuple[ProposalOutcome[AnyProposal], ...]:
-        """Propose as the own proposer does.
+        """Propose as the wrapped proposer does.
 
         Args:
             task: The task.
@@ -99,7 +99,7 @@ class TimedProposer:
             One outcome per item, in the order of the items.
         """
         with timed(task.name):
-            return self._own.propose(task, items)
+            return self._wrapped.propose(task, items)
 
 
 def timed_call(part: str, call: Callable[..., Any]) -> Callable[..., Any]:

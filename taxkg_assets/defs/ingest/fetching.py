@@ -66,7 +66,7 @@ def fetch(
         is_dry: Whether to request nothing.
 
     Yields:
-        One line per address, as soon as it is done.
+        The outcome of each address, as soon as it is known.
 
     Raises:
         FetchError: A name or an address is invalid.
@@ -90,7 +90,7 @@ def fetch(
 
 @contextmanager
 def _alone_in(folder: Path) -> Iterator[None]:
-    """One fetch a folder: two would write into one half-loaded file. The lock dies with its process."""
+    """Allow one fetch per folder: two would write into one half-loaded file. The lock ends with its process."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / LOCK).open("w") as lock:
         try:
@@ -101,7 +101,7 @@ def _alone_in(folder: Path) -> Iterator[None]:
 
 
 def _settle(fetched: Fetched, folder: Path, *, known: Known | None, settings: Settings) -> FetchResult:
-    """Give a new document its name, and write down what the server said."""
+    """Rename a new document to its final name, and record the headers that the server sent."""
     before = known or Known()
     now = replace(before, etag=fetched.etag, last_modified=fetched.last_modified, sha256=fetched.sha256)
     status = fetched.status
@@ -131,7 +131,7 @@ def _drop(path: Path, *, sha256: str) -> None:
 
 
 def _named(now: Known, path: Path, url_path: str, *, settings: Settings) -> Known:
-    """`<irs name>--<revision>.pdf` by what its pages say; the server's name for one that says nothing or is broken."""
+    """Return `<irs name>--<revision>.pdf` as its pages state; the server's name where they state none or are broken."""
     plain = Path(url_path).name
     with tempfile.TemporaryDirectory() as folder:
         job = Job(

@@ -92,7 +92,7 @@ def _inspect_file(file: SourceFile, *, settings: Settings, hashed: Callable[[Pat
 
 
 def _leads_out(path: Path, *, inbox: Path) -> bool:
-    """Whether a file of the inbox is a link to elsewhere; folders that somebody named may hold links."""
+    """Return whether a file of the inbox is a link to elsewhere; folders that a user named may contain links."""
     return path.parent == inbox and path.is_symlink() and not path.resolve().is_relative_to(inbox)
 
 

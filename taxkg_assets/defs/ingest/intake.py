@@ -13,7 +13,6 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple
 
 import polars as pl
 
@@ -21,7 +20,7 @@ from taxkg_assets.defs.home.contracts import schema_of
 from taxkg_assets.defs.home.store import Store, digest
 from taxkg_assets.defs.home.timing import keep_times, timed
 from taxkg_assets.defs.ingest.engine import open_engine
-from taxkg_assets.defs.ingest.file_status import FileStatus, inbox_of, inspect_files
+from taxkg_assets.defs.ingest.file_status import FileStatus, inspect_files
 from taxkg_assets.defs.ingest.llm_refinement import open_refinement, refinement_fingerprint
 from taxkg_assets.defs.ingest.reader import Limits, Outcome
 from taxkg_assets.defs.ingest.reading import reading_version
@@ -32,14 +31,9 @@ from taxkg_assets.digests import frame_digest
 from taxkg_assets.records import DocumentRecord, QuarantineRecord, iter_records
 from taxkg_assets.settings import Settings
 from taxkg_assets.sources.documents import build_documents, find_tier
-from taxkg_assets.sources.manifest import SourceFile, SourceManifest
+from taxkg_assets.sources.manifest import SourceFile
 from taxkg_assets.sources.quarantine import build_quarantine
 from taxkg_assets.sources.scan import (
-    MissingSourceError,
-    SourceError,
-    existing_roots,
-    find_source_files,
-    merge_sources,
     printable,
 )
 
@@ -47,67 +41,6 @@ PER_DOCUMENT = ("spans", "elements", "tables", "anchors", "faces", "fields", "se
 """Tables that are published document by document."""
 
 Batch = tuple[pl.DataFrame, Mapping[str, Mapping[str, str] | None]]
-
-
-class ScannedSources(NamedTuple):
-    """Sources after a scan.
-
-    Attributes:
-        manifest: Recorded sources.
-        closed: Why some folders could not be read, one sentence each. Their documents stay as they were.
-    """
-
-    manifest: SourceManifest
-    closed: list[str]
-
-
-def has_sources(home: Home) -> bool:
-    """Whether a source was recorded, or the inbox contains a file."""
-    inbox = inbox_of(home.settings)
-    return bool(home.store.read_manifest().roots) or (inbox.is_dir() and bool(find_source_files(inbox)))
-
-
-def scan_sources(home: Home, roots: Sequence[Path] = (), *, at_first: Sequence[Path] = ()) -> ScannedSources:
-    """Scan the given sources, or all recorded ones and the inbox, and record their files.
-
-    Args:
-        home: The home.
-        roots: Folders and files to scan and record.
-        at_first: Sources of a home without recorded sources and with an empty inbox.
-
-    Returns:
-        The manifest, and why some folders could not be read.
-
-    Raises:
-        SourceError: No source can be read.
-    """
-    store = home.store
-    with store.lock_manifest():
-        manifest = store.read_manifest()
-        given = roots or (() if has_sources(home) else at_first)
-        recorded = sorted({*manifest.roots, str(inbox_of(home.settings))})
-        scanned = [root.resolve() for root in given] or existing_roots(recorded)
-        scans, closed = _scan(scanned)
-        merged = merge_sources(manifest, scans)
-        if merged != manifest:
-            store.write_manifest(merged)
-    return ScannedSources(merged, closed)
-
-
-def _scan(roots: Iterable[Path]) -> tuple[dict[Path, dict[str, list[Path]]], list[str]]:
-    """The files of each source, and why some sources cannot be read; a source that never existed is an error."""
-    scans: dict[Path, dict[str, list[Path]]] = {}
-    closed: list[SourceError] = []
-    for root in roots:
-        try:
-            scans[root] = find_source_files(root)
-        except MissingSourceError:
-            raise
-        except SourceError as unreadable:
-            closed.append(unreadable)
-    if closed and not scans:
-        raise closed[0]
-    return scans, [str(unreadable) for unreadable in closed]
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,7 +91,7 @@ class _Child:
             )
 
     def read(self, job: Job) -> Reply | Lost:
-        """The worker's reply to one job, or why there is none."""
+        """Return the worker's reply to one job, or why there is none."""
         assert self.process.stdin is not None
         self.process.stdin.write(json.dumps(asdict(job)).encode() + b"\n")
         return self._wait(self.limits.seconds)

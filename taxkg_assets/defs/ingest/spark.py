@@ -171,7 +171,7 @@ def _encode_batches(batches: Iterator[pa.RecordBatch], *, name: str, model_hash:
     encoder = open_by_name(name, model_hash=model_hash)
     for batch in batches:
         vectors = encoder.encode_passages(batch.column("text").to_pylist())
-        columns = [batch.column("row"), pa.array([own.tobytes() for own in vectors], type=pa.binary())]
+        columns = [batch.column("row"), pa.array([vector.tobytes() for vector in vectors], type=pa.binary())]
         yield pa.RecordBatch.from_arrays(columns, schema=_ARROW_VECTORS)
 
 

@@ -71,7 +71,7 @@ def begin_document() -> None:
 
 
 def _read_status(name: str) -> int:
-    """One of the kernel's figures on this process, in bytes."""
+    """Return one of the kernel's figures on this process, in bytes."""
     match = re.search(rf"{name}:\s+(\d+) kB", _STATUS.read_text(encoding="ascii"))
     return int(match[1]) * 1024 if match else 0
 
@@ -142,7 +142,7 @@ def is_out_of_memory(error: BaseException | None) -> bool:
 
 
 def has_met_limit() -> bool:
-    """Whether this document has taken nearly all that was left to it: libraries fail there in words of their own."""
+    """Return whether this document has used nearly all of its memory: libraries then fail with their own messages."""
     limit, _ = resource.getrlimit(resource.RLIMIT_DATA)
     if limit == resource.RLIM_INFINITY or not _STATUS.exists():
         return False

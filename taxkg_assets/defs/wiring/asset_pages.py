@@ -43,8 +43,8 @@ DATED = frozenset({"documents", "release"})
 """Tables that say how old the library is; the age of those between them follows."""
 
 
-def with_pages(assets: Iterable[dg.AssetsDefinition]) -> list[dg.AssetsDefinition]:
-    """Complete the pages of all tables.
+def add_asset_pages(assets: Iterable[dg.AssetsDefinition]) -> list[dg.AssetsDefinition]:
+    """Add to each asset its page in the Dagster UI: what a row is, key, inputs, gates, an example.
 
     Args:
         assets: Assets of all stages, wired.

@@ -28,7 +28,7 @@ def code_references(**functions: Callable[..., Any]) -> dg.CodeReferencesMetadat
 
 
 def _find_wiring() -> tuple[str, int]:
-    """The module-level statement of `defs` that is being executed."""
+    """Return the module-level statement of `defs` that is being executed."""
     frame = inspect.currentframe()
     while frame is not None:
         if frame.f_code.co_name == "<module>" and Path(frame.f_code.co_filename).parent == PACKAGE / "defs":

@@ -31,7 +31,7 @@ class _Batch:
     found: Mapping[str, Found] | None = None
 
     def wait(self) -> Mapping[str, Found]:
-        """What they say; evaluated here if it has not started."""
+        """Return the verdicts; a gate that has not started is evaluated here."""
         if self.found is None:
             self.found = self.work() if self.begun.cancel() else self.begun.result()
         return self.found
@@ -57,7 +57,7 @@ class EarlyGates:
     preparations: dict[str, Future[None]] = field(default_factory=dict)
 
     def begin(self) -> None:
-        """Begin with the gates of all tables that were written since."""
+        """Start evaluating the gates of all tables that were written since the last call."""
         while self.written:
             table, home = self.written.popitem()
             if table in self.begun:
@@ -66,7 +66,7 @@ class EarlyGates:
                 self._begin_table(home, table)
 
     def begin_early(self, home: Home, table: str) -> None:
-        """Begin with the gates of a table that was written before its own step.
+        """Start evaluating the gates of a table that was written before its own step.
 
         Args:
             home: The home.
@@ -110,7 +110,7 @@ class EarlyGates:
         return verdict.passed and all(home.store.version(read) == version for read, version in versions.items())
 
     def evaluate_next(self, table: str, *, but: _Batch) -> None:
-        """Evaluate gates of a table that have not begun, in place of waiting for others of it.
+        """Evaluate those gates of a table that have not started, instead of waiting for the others.
 
         Args:
             table: Table whose gates are evaluated.
@@ -123,7 +123,7 @@ class EarlyGates:
                 return
 
     def take(self, table: str, name: str, *, versions: Mapping[str, int]) -> Verdict | None:
-        """Return what a gate has stated about these versions; None if it was not evaluated, or for other versions.
+        """Return the early verdict of a gate; None if it was not evaluated, or on other versions of the tables.
 
         Args:
             table: Table of the gate.
@@ -147,7 +147,7 @@ _running: list[EarlyGates] = []
 
 @contextmanager
 def early_gates(tables: Collection[str] = ()) -> Iterator[None]:
-    """Evaluate gates, and make tables, early during one run of this process.
+    """Evaluate gates and build tables in the background, before their own steps, during one run of this process.
 
     Args:
         tables: Names of the tables that the run makes.
@@ -168,7 +168,7 @@ def early_gates(tables: Collection[str] = ()) -> Iterator[None]:
             preparing.shutdown(cancel_futures=True)
 
 
-def note_output(home: Home, table: str, *, is_changed: bool) -> None:
+def record_output(home: Home, table: str, *, is_changed: bool) -> None:
     """Note that a table is final for this run; its gates begin with the next step, when all outputs are written.
 
     Args:
@@ -183,12 +183,12 @@ def note_output(home: Home, table: str, *, is_changed: bool) -> None:
 
 
 def find_run() -> EarlyGates | None:
-    """Return what is evaluated and made early in the current run; None outside of a run."""
+    """Return the background work of the current run; None outside of a run."""
     return _running[-1] if _running else None
 
 
 def begin_gates() -> None:
-    """A step begins: all tables written before it can be checked."""
+    """Begin with the gates of all tables written so far; called when a step begins."""
     if _running:
         _running[-1].begin()
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import dagster as dg
 
-from taxkg_assets.defs.home.store import TableState
+from taxkg_assets.defs.home.stored_tables import TableState
 from taxkg_assets.defs.wiring.early_gates import EarlyGates, find_run
 from taxkg_assets.defs.wiring.gates import find_ungated
 from taxkg_assets.defs.wiring.output_rows import Written
@@ -44,7 +44,7 @@ class _Making:
 
 
 def begin_tables(home: Home, instance: dg.DagsterInstance, *, current: str) -> None:
-    """Begin with the tables that can be made next to the current one.
+    """Start building the tables that can be built in parallel with the current one.
 
     Args:
         home: The home.
@@ -78,7 +78,7 @@ def _prepare(run: EarlyGates, home: Home, name: str) -> None:
 
 
 def wait_until_prepared(name: str) -> None:
-    """Wait for the preparation of a table, if one has begun; what it failed to do, the step does itself.
+    """Wait for the preparation of a table, if one was started; the step does what the preparation failed to do.
 
     Args:
         name: Name of the table.

@@ -79,7 +79,7 @@ def find_ungated(instance: dg.DagsterInstance, store: Store, names: Iterable[str
 def _evaluated(
     instance: dg.DagsterInstance, key: dg.AssetCheckKey, latest: AssetCheckExecutionRecord | None
 ) -> AssetCheckExecutionRecord | None:
-    """What the gate said last. A run that waits to evaluate it takes nothing from that; one that ended without does."""
+    """Return the last result of a gate. A run that waits to evaluate it does not replace it; one that ended does."""
     if latest is None or latest.status != AssetCheckExecutionRecordStatus.PLANNED:
         return latest
     waiting = instance.get_run_by_id(latest.run_id)
@@ -102,13 +102,13 @@ def latest_evaluations(instance: dg.DagsterInstance) -> list[dg.AssetCheckEvalua
 
 
 def _evaluated_at(record: AssetCheckExecutionRecord) -> int:
-    """The materialization that a gate checked, by its number: clocks jump, numbers only grow."""
+    """Return the storage id of the materialization that a gate checked: ids only grow, clocks jump."""
     target = record.evaluation.target_materialization_data if record.evaluation is not None else None
     return target.storage_id if target is not None else -1
 
 
 def _gated_versions(record: AssetCheckExecutionRecord) -> dict[str, int]:
-    """The versions of all tables that a gate read."""
+    """Return the versions of all tables that a gate read."""
     found = record.evaluation.metadata.get(GATED_VERSIONS) if record.evaluation is not None else None
     versions: dict[str, int] = (
         json.loads(found.value) if isinstance(found, dg.TextMetadataValue) and found.value else {}
@@ -119,7 +119,7 @@ def _gated_versions(record: AssetCheckExecutionRecord) -> dict[str, int]:
 def find_current_result(
     instance: dg.DagsterInstance, key: dg.AssetCheckKey, *, versions: Mapping[str, int], by: str
 ) -> Mapping[str, dg.MetadataValue] | None:
-    """What the UI shows of a gate that has passed on these very versions of its tables, by this code and these labels.
+    """Return what the UI shows of a gate that passed on these very versions, by this code and these labels.
 
     It would say the same again. A condition with access to the home reads more than tables and is evaluated every time.
     """
@@ -257,7 +257,7 @@ def _make_checks(
 
 
 def _is_measured(metadata: Mapping[str, Any]) -> bool:
-    """Whether a gate had something to measure; its metadata come from the condition, or from an earlier evaluation."""
+    """Return whether a gate had something to measure; its metadata may be of an earlier evaluation."""
     found = metadata.get(MEASURED, True)
     return bool(found.value if isinstance(found, dg.MetadataValue) else found)
 
@@ -268,5 +268,5 @@ def _evaluate(home_name: str, table: str, name: str) -> tuple[bool, dict[str, An
 
 
 def _summarize(verdict: Verdict, versions: Mapping[str, int]) -> tuple[bool, dict[str, Any]]:
-    """Whether a gate passes, and what the UI shows of it."""
+    """Return whether a gate passes, and what the UI shows of it."""
     return verdict.passed, verdict_metadata(verdict) | {GATED_VERSIONS: json.dumps(versions)}

@@ -11,11 +11,12 @@ from weakref import WeakKeyDictionary
 import dagster as dg
 
 from taxkg_assets.defs.home.contracts import schema_of
-from taxkg_assets.defs.home.store import Store, TableState
+from taxkg_assets.defs.home.store import Store
+from taxkg_assets.defs.home.stored_tables import TableState
 from taxkg_assets.defs.wiring.column_lineage import column_lineage
 from taxkg_assets.defs.wiring.compat import add_partition_metadata, set_data_version, step_of
 from taxkg_assets.defs.wiring.document_rows import PREVIEW_ROWS, describe_documents
-from taxkg_assets.defs.wiring.early_gates import note_output
+from taxkg_assets.defs.wiring.early_gates import record_output
 from taxkg_assets.defs.wiring.gates import UngatedInputError, find_ungated
 from taxkg_assets.defs.wiring.output_rows import DocumentBatches, Rows, WholeTable, Written
 from taxkg_assets.defs.wiring.registry import PIPELINE
@@ -56,10 +57,10 @@ class DeltaIO(dg.ConfigurableIOManager):
         # Equal rows have an equal data version: the UI then does not call what was made from them unsynced.
         set_data_version(context, written.content)
         context.add_output_metadata(dict(written.metadata))
-        note_output(self.home, name, is_changed=not written.metadata["unchanged"])
+        record_output(self.home, name, is_changed=not written.metadata["unchanged"])
 
     def load_input(self, context: dg.InputContext) -> TableState:
-        """Return the state of the table, unless a gate on it or on anything it was made from is not passed and current.
+        """Return the state of the table; refuse it unless all gates on it and on its inputs passed and are current.
 
         Args:
             context: Context of the step.
@@ -83,7 +84,7 @@ class DeltaIO(dg.ConfigurableIOManager):
         return state
 
     def _find_ungated_of_step(self, context: dg.InputContext) -> Mapping[str, str]:
-        """The gates above any input of a step that are not passed and current, looked up once when the step begins."""
+        """Return the gates above any input of a step that are not passed and current, looked up once per step."""
         step = step_of(context)
         if step not in _ungated:
             tables = {key.to_user_string() for key in step.get_output_asset_keys()} & set(PIPELINE)

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from taxkg_assets.defs.home.store import TableState, digest
+from taxkg_assets.defs.home.store import digest
+from taxkg_assets.defs.home.stored_tables import TableState
 from taxkg_assets.digests import frame_digest
 
 Part = tuple[str, ...]

@@ -8,10 +8,10 @@ from typing import Any, Protocol
 
 
 class Listener(Protocol):
-    """Somebody who shows progress."""
+    """Receiver of progress, such as a bar on the terminal."""
 
-    def measure(self, stage: str, done: int, total: int) -> None:
-        """`done` of `total` units of a running stage are done.
+    def set_progress(self, stage: str, done: int, total: int) -> None:
+        """Report that `done` of `total` units of a running stage are done.
 
         Args:
             stage: Name of the stage.
@@ -20,7 +20,7 @@ class Listener(Protocol):
         """
 
     def start(self, stage: str, total: int) -> None:
-        """A stage begins; `total` is 0 if it is unknown.
+        """Report that a stage begins; `total` is 0 if it is unknown.
 
         Args:
             stage: Name of the stage.
@@ -28,7 +28,7 @@ class Listener(Protocol):
         """
 
     def advance(self, stage: str, count: int = 1) -> None:
-        """`count` more units are done.
+        """Report that `count` more units are done.
 
         Args:
             stage: Name of the stage.
@@ -36,7 +36,7 @@ class Listener(Protocol):
         """
 
     def finish(self, stage: str) -> None:
-        """The stage is over, done or failed.
+        """Report that the stage has ended, done or failed.
 
         Args:
             stage: Name of the stage.
@@ -48,7 +48,7 @@ _listeners: list[Listener] = []
 
 @contextmanager
 def listening(listener: Listener) -> Iterator[None]:
-    """Send all progress of this process to a listener for a while.
+    """Send all progress of this process to a listener for the duration of a block.
 
     Args:
         listener: Receives the events.
@@ -94,7 +94,7 @@ def stage_meter(stage: str) -> Callable[[int, int], None]:
 
     def measure(done: int, total: int) -> None:
         for listener in _listeners:
-            listener.measure(stage, done, total)
+            listener.set_progress(stage, done, total)
 
     return measure
 
@@ -111,7 +111,7 @@ def forward_progress(event: str, *values: Any) -> None:
 
 
 class _Reporter:
-    def measure(self, stage: str, done: int, total: int) -> None:
+    def set_progress(self, stage: str, done: int, total: int) -> None:
         stage_meter(stage)(done, total)
 
     def start(self, stage: str, total: int) -> None:

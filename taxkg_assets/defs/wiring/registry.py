@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from graphlib import TopologicalSorter
 from typing import Any
 
-from taxkg_assets.defs.home.store import Store, TableState
+from taxkg_assets.defs.home.store import Store
+from taxkg_assets.defs.home.stored_tables import TableState
 from taxkg_assets.defs.wiring.resources import Home
 from taxkg_assets.defs.wiring.table_builder import TableBuilder
 from taxkg_assets.defs.wiring.table_step import TableStep
@@ -52,7 +53,7 @@ class Pipeline:
         self._records: dict[str, TableRecord] = {}
 
     def add(self, record: TableRecord) -> None:
-        """Take up a table.
+        """Register a table.
 
         Args:
             record: Table with its builder and upstream tables.
@@ -62,7 +63,7 @@ class Pipeline:
     def add_gate(
         self, table: str, name: str, runner: GateRunner, *, code: Callable[[Home], str], reads: Iterable[str] = ()
     ) -> None:
-        """Take up a blocking gate of a table that is known already.
+        """Register a blocking gate of a registered table.
 
         Args:
             table: Table that the gate blocks.
@@ -88,11 +89,11 @@ class Pipeline:
         return len(self._records)
 
     def records(self) -> Iterable[TableRecord]:
-        """Return all tables with what is known of them."""
+        """Return the records of all tables."""
         return self._records.values()
 
     def upstream(self, name: str) -> tuple[str, ...]:
-        """Return the tables that a table is made from; none for a table of elsewhere.
+        """Return the tables that a table is made from; none for one that is not registered.
 
         Args:
             name: Name of a table or, for `add_gate`, of the gate.
@@ -108,7 +109,7 @@ class Pipeline:
         return tuple(self._records[name].gates) if name in self._records else ()
 
     def ancestors(self, names: Iterable[str]) -> set[str]:
-        """Return the tables that these are made from, and so on up; with the tables themselves.
+        """Return some tables with all their direct and indirect inputs.
 
         Args:
             names: Names of tables.
@@ -123,7 +124,7 @@ class Pipeline:
         return seen
 
     def order(self) -> list[str]:
-        """Return all tables, each after those that it is made from; one order, whichever was wired first."""
+        """Return all tables in topological order, which does not depend on the order of wiring."""
         above = {name: sorted(self.upstream(name)) for name in sorted(self)}
         return list(TopologicalSorter(above).static_order())
 

@@ -11,8 +11,8 @@ from typing import Any
 import dagster as dg
 
 from taxkg_assets.defs.home.access import NamedHome
-from taxkg_assets.defs.home.fingerprint import PACKAGE as PACKAGE
 from taxkg_assets.defs.home.recovery import report_dead_run
+from taxkg_assets.defs.home.schema_digests import PACKAGE as PACKAGE
 from taxkg_assets.defs.home.store import BUILD
 
 BUNDLED = PACKAGE / "bundled"

@@ -52,13 +52,13 @@ def reads_much(home: Home, tables: Iterable[str]) -> bool:
 
 
 def prepare_processes() -> None:
-    """Start the server that children are forked from; it loads the pipeline while this process does other work."""
+    """Start the fork server of child processes; it loads the pipeline while this process does other work."""
     _FORKSERVER.set_forkserver_preload(["__main__", _PIPELINE])
     forkserver.ensure_running()
 
 
 def run_shares(title: str, function: Callable[..., T], *arguments: Any) -> list[T]:
-    """Call a function in `SHARES` processes at a time.
+    """Call a function in `SHARES` parallel processes, each with the number of its share.
 
     Args:
         title: Name of the step in error messages.
@@ -126,8 +126,8 @@ class _Sender(Listener):
     def __init__(self, sender: connection.Connection) -> None:
         self._sender = sender
 
-    def measure(self, stage: str, done: int, total: int) -> None:
-        self._sender.send(("progress", ("measure", stage, done, total)))
+    def set_progress(self, stage: str, done: int, total: int) -> None:
+        self._sender.send(("progress", ("set_progress", stage, done, total)))
 
     def start(self, stage: str, total: int) -> None:
         self._sender.send(("progress", ("start", stage, total)))

@@ -15,7 +15,8 @@ import dataframely as dy
 import polars as pl
 
 from taxkg_assets.defs.home.fingerprint import code_fingerprint
-from taxkg_assets.defs.home.store import TableState, digest
+from taxkg_assets.defs.home.store import digest
+from taxkg_assets.defs.home.stored_tables import TableState
 from taxkg_assets.defs.wiring.code_references import code_references
 from taxkg_assets.defs.wiring.early_gates import begin_gates
 from taxkg_assets.defs.wiring.early_tables import begin_tables, take_table, wait_until_prepared

@@ -21,7 +21,7 @@ class TableBuilder:
     has_settings: bool
 
     def make(self, home: Home, **instead: Any) -> pl.DataFrame:
-        """Build the table from the home's tables as they stand, with some arguments given instead of opened.
+        """Build the table from the home's current tables; some arguments can be passed instead of opened.
 
         Args:
             home: Home whose tables are read.

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import polars as pl
 from threadpoolctl import threadpool_limits
 
-from taxkg_assets.defs.home.store import TableState
+from taxkg_assets.defs.home.stored_tables import TableState
 from taxkg_assets.defs.wiring.io_manager import write_whole
 from taxkg_assets.defs.wiring.output_rows import WholeTable, Written
 from taxkg_assets.defs.wiring.registry import PIPELINE
@@ -55,7 +55,7 @@ def _make_and_write(home_name: str, name: str, states: Mapping[str, TableState],
 
 
 def make_in_shares(home: Home, name: str, states: Mapping[str, TableState], *, made_from: str) -> WholeTable:
-    """Make the rows of a table in several processes.
+    """Make the rows of a table, divided over several processes.
 
     Args:
         home: The home.

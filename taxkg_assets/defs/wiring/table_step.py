@@ -10,7 +10,7 @@ from typing import Any
 import dataframely as dy
 import polars as pl
 
-from taxkg_assets.defs.home.store import TableState
+from taxkg_assets.defs.home.stored_tables import TableState
 from taxkg_assets.defs.home.timing import keep_times, timed
 from taxkg_assets.defs.wiring.output_rows import WholeTable
 from taxkg_assets.defs.wiring.parts import (

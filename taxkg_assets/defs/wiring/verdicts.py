@@ -38,7 +38,7 @@ class Verdict:
 
     @property
     def passed(self) -> bool:
-        """A gate without a figure passes when nothing offends."""
+        """Return whether the gate passes; one without a figure passes without offending rows."""
         return self.offending.is_empty() if self.is_passed is None else self.is_passed
 
 
@@ -80,7 +80,7 @@ def _cell(value: Any) -> str | int | float | bool | None:
 
 
 def _flat(value: Any) -> str:
-    """A nested value without its field names: a rectangle is `50.4 108.2 78.9 119.5`."""
+    """Return a nested value without its field names: a rectangle is `50.4 108.2 78.9 119.5`."""
     if isinstance(value, Mapping):
         value = list(value.values())
     if isinstance(value, list):

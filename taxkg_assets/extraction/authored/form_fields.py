@@ -99,7 +99,7 @@ def _join(widget: Widget, entry: TemplateField | None, *, page: int, widget_ix: 
 
 
 def _find_fault(fields: list[FormField]) -> str:
-    """Say why a template that could be read is not believed; empty where it is."""
+    """Return why a readable template is not used; empty where it is."""
     least = load_spoken().trust
     joined = [one for one in fields if one.is_from_template]
     if len(joined) < least.joined_frac * len(fields):

@@ -90,7 +90,7 @@ def find_links(source: Source, *, places: Mapping[str, NamedPlace]) -> tuple[tup
 
 
 def _find_fault(area: LinkArea, places: Mapping[str, NamedPlace]) -> str:
-    """Say why an area is no link that can be followed; empty where it is one."""
+    """Return why an area is not a usable link; empty where it is one."""
     if area.url:
         if len(area.url) > load_navigation().limits.url_chars:
             return "Links with very long addresses were left out."

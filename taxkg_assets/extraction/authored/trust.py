@@ -93,7 +93,7 @@ def is_picture(page: Page) -> bool:
 
 
 def drop_face_tags(source: Source, *, faces: Collection[int]) -> Source:
-    """Drop the structure tags of pages that show the boxes of a form: tags do not tell boxes from paragraphs.
+    """Drop the structure tags of pages that show the boxes of a form: tags do not distinguish boxes from paragraphs.
 
     Args:
         source: Pages as read.

@@ -54,7 +54,7 @@ def _counted(items: Sequence[Item], box_keys: Mapping[int, str]) -> list[tuple[I
 
 
 def order_boxes(items: Sequence[Item], *, box_keys: Mapping[int, str]) -> list[Item]:
-    """Order the items of a column that hold boxes so that their keys count up; others keep their order.
+    """Order the items of a column that contain boxes by ascending key; other items keep their order.
 
     Args:   items: in rows, from top to bottom. box_keys: the key of each region that is a box.
     """

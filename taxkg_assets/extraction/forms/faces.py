@@ -25,7 +25,7 @@ from taxkg_assets.rules.models.tables import load_tables
 
 
 class FormIdentity(Protocol):
-    """What a document says it is, as far as faces need it."""
+    """Form, type and revision of a document, as its pages state them."""
 
     @property
     def form(self) -> str:

@@ -61,7 +61,7 @@ def build_fields(
 
 
 def _split_box_labels(rows: Sequence[dict[str, Any]], spoken: Sequence[str]) -> None:
-    """Give each field of a box with several fields the words of the box's label that the field states about itself."""
+    """Assign to each of several fields of a box the part of the box's label that the field states about itself."""
     groups: dict[tuple[Any, ...], list[int]] = defaultdict(list)
     for ix, row in enumerate(rows):
         if row["key"].startswith("box_") and not row["column"]:
@@ -132,7 +132,7 @@ class _PrintedForm:
         return min(enclosing, key=lambda box: (box.x1 - box.x0) * (box.y1 - box.y0), default=None)
 
     def headings_of(self, row: Row | None) -> Iterable[Row]:
-        """Give the headings above an anchor, the nearest first."""
+        """Return the headings above an anchor, the nearest first."""
         while row is not None and row["parent_anchor_id"] is not None:
             row = self.anchors[row["parent_anchor_id"]]
             if row["kind"] in _HEADINGS:
@@ -176,7 +176,7 @@ def _row_of(one: StatedField, print_: _PrintedForm, *, field_ix: int, is_trusted
 
 
 def _label_of(one: StatedField, anchor: Row | None, box: FaceBox | None, head: Row | None) -> str:
-    """Give the printed words of a field's line, box or column; else its caption, else what is spoken."""
+    """Return the printed label of a field's line, box or column; else its caption, else its spoken text."""
     if box is not None and box.label:
         return box.label
     for row in (anchor, head):
@@ -193,7 +193,7 @@ def _is_number(row: Row) -> bool:
 
 
 def _row_of_box(box: FaceBox, ix: int) -> dict[str, Any]:
-    """A box of a face that has no form fields is filled in by hand or by a printer."""
+    """Build the row of a box on a face without form fields, which is filled in by hand or by a printer."""
     return {
         "page": box.page,
         "field_ix": ix,

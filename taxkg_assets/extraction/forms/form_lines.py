@@ -122,7 +122,7 @@ def holds_form_lines(lines: Sequence[Line], *, x0: float, y0: float, x1: float, 
 
 
 def _find_rows(lines: Sequence[Line]) -> dict[int, float]:
-    """Give each piece, by its identity, the lowest base of its row: type of several sizes is on one row."""
+    """Map each piece, by its identity, to the lowest base of its row: type of several sizes is on one row."""
     rows: dict[int, float] = {}
     row = -100.0
     for line in sorted(lines, key=lambda line: line.base):
@@ -205,11 +205,11 @@ def _collect(
     labels: Sequence[MarginLabel],
     ends: Sequence[float],
 ) -> list[FormLine]:
-    """Give each number the pieces that belong to its line; `ends`: heights where a heading ends the line above."""
+    """Assign to each number the pieces of its line; `ends`: heights where a heading ends the line above."""
     separator_ys = find_separator_ys(page)
     tops = {id(start): _top(start, braces, repeats) for start in starts}
     heads = [*ends, *(piece.y0 for piece in pieces if piece.is_bold and label_key(piece.text))]
-    own = {id(start.piece) for start in starts}
+    numbers = {id(start.piece) for start in starts}
     found: list[FormLine] = []
     number = ""
     for start in starts:
@@ -231,7 +231,7 @@ def _collect(
             for piece in pieces
             if left <= piece.x0 < right
             and (top - 2 <= (piece.y0 + piece.y1) / 2 < bottom or abs(piece.base - base) < 2)
-            and id(piece) not in own
+            and id(piece) not in numbers
             and not any(abs(piece.base - other) < 2 for other in others)
         ]
         members = _until_margin(start, inside)

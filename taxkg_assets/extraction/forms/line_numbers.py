@@ -129,9 +129,9 @@ def find_repeats(numbered: Sequence[LineNumber], pieces: Sequence[Line] = ()) ->
 
 def _counts_on(start: LineNumber, numbered: Sequence[LineNumber], pieces: Sequence[Line]) -> bool:
     """Decide whether a number of its own, the next after one to its left, has words behind it: `4 [ ] Widow`."""
-    own = plain_number(start.number)
+    number = plain_number(start.number)
     others = {plain_number(other.number) for other in numbered if other is not start}
-    if not own.isdigit() or own in others or str(int(own) - 1) not in others:
+    if not number.isdigit() or number in others or str(int(number) - 1) not in others:
         return False
     base, right = start.piece.base, start.piece.x1
     return any(

@@ -54,7 +54,7 @@ def read_form_lines(
 
 
 def _stated_keys(stated: Sequence[StatedField]) -> set[str]:
-    """Give the keys that fields mention, and the numbers that letters and rows divide."""
+    """Return the keys that fields mention, and the numbers that letters and rows divide."""
     keys = {one.key for one in stated if one.key}
     return keys | {key.rstrip("abcdefghijklmnopqrstuvwxyz") for key in keys if key[-1].islower() and key[-2].isalnum()}
 
@@ -77,7 +77,7 @@ def _by_rows(units: Sequence[FormLine]) -> list[FormLine]:
 
 
 def _spoken_label(unit: FormLine, stated: Sequence[StatedField]) -> str:
-    """Give the fullest label that the fields of a unit are spoken with."""
+    """Return the longest label that the fields of a unit are spoken with."""
     if unit.kind == "column":
         letter = unit.key.partition("_")[2]
         return max((one.spoken.head for one in stated if one.column == letter), key=len, default="")

@@ -176,6 +176,6 @@ def _without_noise(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Give the words of a label without what a voice adds, and without the stop at its end."""
+    """Return a label without what a screen reader adds, and without its final period."""
     text = _without_noise(text)
     return text.removesuffix(".") if not text.endswith(("etc.", "no.")) else text

@@ -107,5 +107,5 @@ def _follow(so_far: _Context, one: FormField, spoken: Spoken, *, is_boxed: bool)
 
 
 def _table_of(one: FormField) -> str:
-    """The group that the rows of a field's table are in."""
+    """Return the group that the rows of a field's table are in."""
     return one.subform.rpartition(".")[0]

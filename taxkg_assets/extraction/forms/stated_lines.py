@@ -83,7 +83,7 @@ def _find_places(found: FormLines, one: StatedField) -> list[_Place]:
 
 
 def _names_of(number: str, letter: str) -> re.Pattern[str]:
-    """The ways in which a number may be printed: 35b, 35 b, b, (b)."""
+    """Return the ways in which a number may be printed: 35b, 35 b, b, (b)."""
     names = [f"{number}{letter}"] if number else []
     if letter:
         names += [rf"\({letter}\)", letter] + ([f"{number} {letter}"] if number else [])
@@ -131,7 +131,7 @@ def _take(found: FormLines, key: str, place: _Place, *, is_known: set[str]) -> N
 
 
 def _key_in(unit: FormLine, key: str) -> str:
-    """Give a letter the number of the line that it is printed in, whatever its field says."""
+    """Assign to a letter the number of the line that it is printed in, whatever its field states."""
     own, said = _LINE.match(unit.key), _LINE.match(key)
     if own is None or said is None or not own["number"] or not said["letter"]:
         return key

@@ -49,7 +49,7 @@ def search_for(rules: RuleList[Rule]) -> Search:
 
 @dataclass(slots=True)
 class Paragraph:
-    """Lines that belong together, with the column they stand in.
+    """Lines that belong together, with the column that they are in.
 
     level: what the structure tags state about it, 1 to 6 for a heading and 0 for other text; −1 where layout decides.
     path: the path of its tag. is_item: it is in a list item. is_under_title: it is between a table and its title.
@@ -147,7 +147,7 @@ def find_paragraphs(
 
 
 def first_shown(line: Line) -> Span:
-    """Give the first span of a line that shows ink.
+    """Return the first span of a line that shows ink.
 
     Args:
         line: Printed line.

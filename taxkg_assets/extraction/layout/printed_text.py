@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from taxkg_assets.extraction.layout.lines import Line, find_lines
 from taxkg_assets.extraction.layout.paragraphs import search_for
-from taxkg_assets.extraction.layout.roles import Style, find_address_lines, find_artifact_test, find_style
+from taxkg_assets.extraction.layout.roles import find_address_lines, find_artifact_test
+from taxkg_assets.extraction.layout.style import Style, find_style
 from taxkg_assets.extraction.pdf.model import Page, Source
 from taxkg_assets.rules.models.roles import load_roles
 
@@ -20,7 +21,7 @@ class PrintedText:
     style: Style
 
     def find_furniture(self, page: Page) -> frozenset[int]:
-        """Find the spans of a page's running head and foot, and of icons: tags do not tell them from the text.
+        """Find the spans of a page's running head and foot, and of icons: tags do not distinguish them from the text.
 
         Args:
             page: Page with its spans.

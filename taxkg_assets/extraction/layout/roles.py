@@ -5,118 +5,28 @@ Type size and weight, place on the page and the words of `rules/roles.yaml` deci
 
 from __future__ import annotations
 
-import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from taxkg_assets.extraction.keys import find_key
 from taxkg_assets.extraction.layout.lines import Line, is_upright
 from taxkg_assets.extraction.layout.paragraphs import (
-    LONE_MARKS,
     Paragraph,
     first_shown,
     search_for,
     thresholds,
 )
-from taxkg_assets.extraction.pdf.model import Page, Rule, Source
+from taxkg_assets.extraction.layout.style import LETTER, Style, find_edges, mask_digits
+from taxkg_assets.extraction.pdf.model import Page, Rule
 from taxkg_assets.rules.models.roles import load_roles
 from taxkg_assets.rules.models.section_grammar import load_section_grammar
 
-_DIGITS = re.compile(r"\d+|[ivxl]+$")
 # A heading in the type of the text is set in at most this number of lines.
 _HEADING_LINES = 3
-_LETTERS = re.compile(r"[^\W\d_]")
 # The foot of a first page is two lines high where it also prints a date: its page number is that much higher.
 _FIRST_FOOT_PT = 10.0
 # Lines of one address: type as large as the text's or as the next line's, the same left edge, one leading apart.
 _SAME_SIZE_PT, _SAME_EDGE_PT, _NEXT_LINE_SIZES = 0.3, 1.5, 1.4
-
-
-@dataclass(frozen=True, slots=True)
-class Style:
-    """Type of a document: the body's size, also of pages set differently, and repeated head and foot lines."""
-
-    body_size: float
-    page_sizes: dict[int, float]
-    repeated: frozenset[str]
-    later_styles: frozenset[tuple[str, float]]
-    title_size: float
-
-    def body(self, page: int) -> float:
-        """Return the size of plain text on a page.
-
-        Args:
-            page: 1-based page.
-
-        Returns:
-            Size in points; the document's own where the page has none.
-        """
-        return self.page_sizes.get(page, self.body_size)
-
-
-def find_style(source: Source, pages_lines: Sequence[Sequence[Line]]) -> Style:
-    """Measure a document's type: the most used size of plain text, per page and in all.
-
-    Args:
-        source: Pages of the document.
-        pages_lines: Lines of each page, from top to bottom.
-
-    Returns:
-        Sizes in points.
-    """
-    in_all: Counter[float] = Counter()
-    by_page: dict[int, float] = {}
-    edges: dict[str, set[int]] = defaultdict(set)
-    later: set[tuple[str, float]] = set()
-    for page, lines in zip(source.pages, pages_lines, strict=True):
-        head, foot = _edges_of(page)
-        lengths: dict[float, int] = {}
-        bold: set[tuple[str, float]] = set()
-        for line in lines:
-            if line.is_bold:
-                bold.add((line.first.font, line.size))
-            elif len(line.text) >= 25:
-                lengths[line.size] = lengths.get(line.size, 0) + len(line.text)
-            # The mark of a list at the top of a column has its words below it, and no page's head or foot is a mark.
-            if (line.y0 > foot or line.y1 < head) and line.text not in LONE_MARKS:
-                edges[_pattern_of(line.text)].add(page.page)
-        # A page has a few sizes only: they are rounded once each.
-        here: Counter[float] = Counter()
-        for size, length in lengths.items():
-            here[round(size, 1)] += length
-        if page.page > 1:
-            later.update((font, round(size, 1)) for font, size in bold)
-        if here and sum(here.values()) >= 400:
-            by_page[page.page] = _mode(here)
-        in_all.update(here)
-    body = _mode(in_all) if in_all else 10.0
-    # A page of small print among pages of text (a chart) does not turn its labels into headings.
-    kept = {page: size for page, size in by_page.items() if abs(size - body) > 0.3 and size > 0.6 * body}
-    first = [line for line in pages_lines[0] if len(_LETTERS.findall(line.text)) >= 5] if pages_lines else []
-    limit = thresholds()
-    needed = limit.repeat_pages if len(source.pages) >= limit.repeat_pages else 99
-    return Style(
-        body,
-        kept,
-        frozenset(text for text, pages in edges.items() if len(pages) >= needed),
-        frozenset(later),
-        max((line.size for line in first), default=body),
-    )
-
-
-def _mode(counter: Counter[float]) -> float:
-    return min(counter.items(), key=lambda kv: (-kv[1], kv[0]))[0]
-
-
-def _pattern_of(text: str) -> str:
-    return _DIGITS.sub("#", text.lower())
-
-
-def _edges_of(page: Page) -> tuple[float, float]:
-    """Tell down to where a page's head reaches and where its foot begins."""
-    limit = thresholds()
-    return limit.head_frac * page.height_pt, limit.foot_frac * page.height_pt
 
 
 def is_artifact(line: Line, page: Page, style: Style) -> bool:
@@ -131,7 +41,7 @@ def is_artifact(line: Line, page: Page, style: Style) -> bool:
 
 
 def find_artifact_test(page: Page, style: Style) -> Callable[[Line], bool]:
-    """Give the test of `is_artifact` for all lines of a page.
+    """Return a function that tests lines of a page as `is_artifact` does.
 
     Args:
         page: Page with its spans, rules and fields.
@@ -140,7 +50,7 @@ def find_artifact_test(page: Page, style: Style) -> Callable[[Line], bool]:
     Returns:
         Function of a line.
     """
-    head, foot = _edges_of(page)
+    head, foot = find_edges(page)
     lone_foot = thresholds().lone_foot_frac * page.height_pt
     repeated = style.repeated
     search = search_for(load_roles().artifacts)
@@ -150,10 +60,10 @@ def find_artifact_test(page: Page, style: Style) -> Callable[[Line], bool]:
             return True
         text = line.text
         if line.y0 > foot or line.y1 < head:
-            if _pattern_of(text) in repeated or search(text) is not None:
+            if mask_digits(text) in repeated or search(text) is not None:
                 return True
             return line.y0 > lone_foot
-        if line.y0 > foot - _FIRST_FOOT_PT and not text.isdigit() and _pattern_of(text) in repeated:
+        if line.y0 > foot - _FIRST_FOOT_PT and not text.isdigit() and mask_digits(text) in repeated:
             return True
         return search(text) is not None and not text.isdigit()
 
@@ -173,7 +83,7 @@ def find_address_lines(page: Page, lines: Sequence[Line], style: Style) -> froze
     Returns:
         Python ids of the lines.
     """
-    head, foot = _edges_of(page)
+    head, foot = find_edges(page)
     if page.page == 1:
         head = thresholds().masthead_frac * page.height_pt
     publisher = load_roles().artifacts.publisher
@@ -227,7 +137,7 @@ def is_title(paragraph: Paragraph, page: Page, style: Style, *, title_floor: flo
     line = paragraph.first
     if page.page != 1:
         return False
-    if not _LETTERS.search(line.text):
+    if not LETTER.search(line.text):
         is_large = line.size >= thresholds().section_size_frac * style.body_size
         return is_large and len(paragraph.lines) == 1 and load_roles().masthead_years.matches(line.text)
     key = find_key(line.text)
@@ -284,7 +194,7 @@ def is_heading(paragraph: Paragraph, page: Page, style: Style) -> bool:
     if paragraph.is_listed or not (is_bold or first.size >= limit.display_size_frac * body):
         return False
     text = " ".join(line.text for line in paragraph.lines)
-    if not 3 <= len(text) <= limit.heading_chars or not _LETTERS.search(text) or load_roles().leaders.matches(text):
+    if not 3 <= len(text) <= limit.heading_chars or not LETTER.search(text) or load_roles().leaders.matches(text):
         return False
     is_large = shown.is_bold and first.size >= limit.heading_size_frac * body
     if is_large:
@@ -343,7 +253,7 @@ def is_continued_page(text: str) -> bool:
 
 
 def is_centered(line: Line, page: Page, *, starts: Counter[int]) -> bool:
-    """Return whether a line is set in the middle of the page, and no column begins where it begins.
+    """Return whether a line is centered on the page, and no column begins where it begins.
 
     Args:
         line: Printed line.

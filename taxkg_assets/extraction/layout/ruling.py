@@ -57,11 +57,7 @@ class Ruling:
         Returns:
             The line; None where there is none.
         """
-        lines = self.horizontals
-        for i in range(_right(lines, y) - 1, -1, -1):
-            if lines[i].covers(x):
-                return lines[i]
-        return None
+        return _find_before(self.horizontals, y, x)
 
     def below(self, x: float, y: float) -> RuledLine | None:
         """Find the nearest horizontal at or under y that passes x.
@@ -73,8 +69,7 @@ class Ruling:
         Returns:
             The line; None where there is none.
         """
-        lines = self.horizontals
-        return next((lines[i] for i in range(_left(lines, y), len(lines)) if lines[i].covers(x)), None)
+        return _find_after(self.horizontals, y, x)
 
     def left(self, x: float, y: float) -> RuledLine | None:
         """Find the nearest vertical at or left of x that passes y.
@@ -86,11 +81,7 @@ class Ruling:
         Returns:
             The line; None where there is none.
         """
-        lines = self.verticals
-        for i in range(_right(lines, x) - 1, -1, -1):
-            if lines[i].covers(y):
-                return lines[i]
-        return None
+        return _find_before(self.verticals, x, y)
 
     def right(self, x: float, y: float) -> RuledLine | None:
         """Find the nearest vertical at or right of x that passes y.
@@ -102,8 +93,7 @@ class Ruling:
         Returns:
             The line; None where there is none.
         """
-        lines = self.verticals
-        return next((lines[i] for i in range(_left(lines, x), len(lines)) if lines[i].covers(y)), None)
+        return _find_after(self.verticals, x, y)
 
 
 def merge_rules(rules: Iterable[Rule]) -> Ruling:
@@ -181,6 +171,22 @@ def _without_check_boxes(ruling: Ruling) -> Ruling:
         tuple(line for line in ruling.horizontals if line not in dropped),
         tuple(line for line in ruling.verticals if line not in dropped),
     )
+
+
+def _find_before(lines: tuple[RuledLine, ...], at: float, along: float) -> RuledLine | None:
+    """Return the last line at or before a coordinate that passes the other one."""
+    for i in range(_right(lines, at) - 1, -1, -1):
+        if lines[i].covers(along):
+            return lines[i]
+    return None
+
+
+def _find_after(lines: tuple[RuledLine, ...], at: float, along: float) -> RuledLine | None:
+    """Return the first line at or after a coordinate that passes the other one."""
+    for i in range(_left(lines, at), len(lines)):
+        if lines[i].covers(along):
+            return lines[i]
+    return None
 
 
 def _left(lines: tuple[RuledLine, ...], value: float) -> int:

@@ -52,7 +52,7 @@ def split_lead(paragraph: Paragraph, *, is_continued: bool = False) -> tuple[lis
 
 
 def _with_full_stop(lead: list[Line], rest: list[Line]) -> tuple[list[Line], list[Line]]:
-    """Give a heading its full stop where that is set in plain type, with the text after it."""
+    """Add to a heading its period where that is set in plain type, with the text after it."""
     if not lead or not rest or rest[0].text[:2] != ". ":
         return lead, rest
     stop, after = cut_line(rest[0], 1)

@@ -31,7 +31,7 @@ _NUMBER_IN_STRING = re.compile(rb"\((?:[^()\\/]++|\\.|/(?!MCID))*+/MCID", re.DOT
 
 @contextmanager
 def with_content_stream(page: Any, content: bytes) -> Iterator[bytes]:
-    """Give a page other instructions for a while.
+    """Replace the content stream of a page for the duration of a block.
 
     Args:
         page: Open page of PyMuPDF.
@@ -45,19 +45,19 @@ def with_content_stream(page: Any, content: bytes) -> Iterator[bytes]:
         return
     inside = low_level_page(page)
     described, document = inside.obj(), inside.doc()
-    own = _MUPDF.pdf_dict_gets(described, "Contents")
+    contents = _MUPDF.pdf_dict_gets(described, "Contents")
     buffer = _MUPDF.fz_new_buffer_from_copied_data(content)
     other = _MUPDF.pdf_add_stream(document, buffer, _MUPDF.PdfObj(), 0)
     _MUPDF.pdf_dict_puts(described, "Contents", other)
     try:
         yield content
     finally:
-        _MUPDF.pdf_dict_puts(described, "Contents", own)
+        _MUPDF.pdf_dict_puts(described, "Contents", contents)
         _MUPDF.pdf_delete_object(document, _MUPDF.pdf_to_num(other))
 
 
 def strip_mcids(content: bytes) -> bytes:
-    """Take the numbers off the marks among a page's instructions; they stay where text may hold what looks like one.
+    """Remove the ids of marked content from a content stream, unless a text in it may contain what looks like one.
 
     Args:
         content: The page's content stream, decoded.
@@ -71,7 +71,7 @@ def strip_mcids(content: bytes) -> bytes:
 
 
 def strip_text_objects(content: bytes) -> bytes | None:
-    """Empty the text objects among a page's instructions; None where text may be left or may be none.
+    """Empty the text objects of a content stream; None where text may be left, or where none may be found.
 
     Args:
         content: The page's content stream, decoded.

@@ -136,7 +136,7 @@ def _rgb(color: tuple[float, ...] | None) -> int:
 
 
 def _corners(item: tuple[Any, ...]) -> Corners:
-    """Give left, top, right, bottom of a rectangle or quad item."""
+    """Return left, top, right and bottom of a rectangle or quad item."""
     if item[0] == "re":
         x0, y0, x1, y1 = item[1]
         return min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1)

@@ -70,7 +70,7 @@ def _read_widget(widget: Any, spoken_key: Any) -> Widget:
 
 
 def _read_spoken(entry: Any, key: Any) -> str:
-    """Give the spoken name of a field; an option of a group may leave it to the group."""
+    """Return the spoken name of a field; an option of a group may inherit that of the group."""
     own = _LIBRARY.pdf_dict_get_inheritable(entry, key)
     return _LIBRARY.pdf_to_text_string(own) or "" if own.m_internal else ""
 

@@ -38,8 +38,8 @@ class FormXObjects:
         self.log = read_paint_log(self.display_list)
         self.order = PaintOrder((), ())
 
-    def print_what_they_say(self, *, flags: int) -> bool:
-        """Return whether all of their letters can be seen.
+    def are_letters_visible(self, *, flags: int) -> bool:
+        """Return whether all letters of the form XObjects are visible.
 
         Args:
             flags: MuPDF's flags with which printed text is read.

@@ -114,5 +114,5 @@ class Source:
 
     @property
     def image_only_pages(self) -> tuple[int, ...]:
-        """Give the pages that show an image and hold no text: they need OCR."""
+        """Return the pages that show an image and contain no text: they need OCR."""
         return tuple(page.page for page in self.pages if not page.spans and page.image_count)

@@ -85,7 +85,7 @@ class NavigationReader:
                 self._areas.append(area)
 
     def finish(self) -> Navigation:
-        """Read the names and bookmarks, and give all that was found.
+        """Read the names and bookmarks, and return all that was found.
 
         Returns:
             Links, names and bookmarks of the document.
@@ -118,7 +118,7 @@ class NavigationReader:
         return self._aimed(area, item)
 
     def _aimed(self, area: LinkArea, item: dict[str, Value]) -> LinkArea | None:
-        """Say where an area leads; None where it leads out of the file by other ways than an address."""
+        """Return where an area leads; None where it leaves the file other than by an address."""
         action = self._resolve(item.get("/A"))
         target = item.get("/Dest")
         if isinstance(action, dict):

@@ -175,11 +175,11 @@ def _read_xobjects(page: Any, wordless: bytes | None) -> FormXObjects | None:
     if wordless is None:
         return None
     xobjects = FormXObjects(page, wordless, clip=_AROUND, flags=_TEXT_FLAGS)
-    return xobjects if xobjects.print_what_they_say(flags=_PRINTED_FLAGS) else None
+    return xobjects if xobjects.are_letters_visible(flags=_PRINTED_FLAGS) else None
 
 
 def _turn_of(page: Any) -> Turn:
-    """Give the function that turns a rectangle of a rotated page into the page as it is shown."""
+    """Return the function that turns a rectangle of a rotated page into the page as it is shown."""
     matrix = page.rotation_matrix
 
     def turn(box: Sequence[float]) -> Corners:
@@ -210,9 +210,9 @@ def _read_spans(
     for block_ix, block in enumerate(text.blocks):
         tag_ix = owners[block_ix] if owners is not None else -1
         for line_ix, line in enumerate(block["lines"]):
-            own = line["spans"]
-            raws += own
-            places += [(block_ix, line_ix, tag_ix)] * len(own)
+            spans_of_line = line["spans"]
+            raws += spans_of_line
+            places += [(block_ix, line_ix, tag_ix)] * len(spans_of_line)
     stored = [raw["bbox"] for raw in raws]
     boxes = [turn(box) for box in stored] if turn else stored
     reasons = sight.find_reasons(raws, stored, shown=boxes)
@@ -272,6 +272,6 @@ def _find_mismatches(
 
 @lru_cache(maxsize=1024)
 def _type_of(font: str, size: float, flags: int) -> tuple[str, float, bool, bool]:
-    """Tell font, size, weight and slant: a page repeats a few of them hundreds of times."""
+    """Return font, size, weight and slant; cached, as a page repeats a few of them hundreds of times."""
     is_bold = bool(flags & 16) or load_roles().bold_fonts.matches(font)
     return intern(font), round(size, 2), is_bold, bool(flags & 2)

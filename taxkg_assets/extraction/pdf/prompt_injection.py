@@ -74,7 +74,7 @@ def find_printed_injections(pages: Sequence[tuple[int, Sequence[Any]]]) -> list[
             continue
         blocks = [list(group) for _, group in groupby(spans, key=lambda span: span.block_ix)]
         injected: list[Sequence[Any]] = [
-            own for own in blocks if reads_as_injection(" ".join(span.text for span in own))
+            block for block in blocks if reads_as_injection(" ".join(span.text for span in block))
         ]
         # An order may run on from block to block.
         found += [_tell(own, page=page) for own in injected or [spans]]
@@ -87,19 +87,19 @@ def _tell(spans: Sequence[Any], *, page: int) -> HiddenText:
 
 
 def reads_as_injection(text: str) -> bool:
-    """Whether a text addresses a program that reads it, not a person; also where it is written to be missed."""
+    """Return whether a text addresses a program that reads it, not a person, even if it is disguised."""
     plain = _unmask(text)
     return _has_injection(plain, rules=load_hidden_text().orders.find_usable(plain), may_be_spaced=True)
 
 
 def _may_be_spaced(texts: Sequence[str]) -> list[bool]:
-    """Whether each text may hold a word written letter by letter."""
+    """Return whether each text may contain a word written letter by letter."""
     found: list[bool] = pl.Series(texts, dtype=pl.String).str.contains(_FEW_SPACED).to_list()
     return found
 
 
 def _has_injection(plain: str, *, rules: Iterable[Rule], may_be_spaced: bool) -> bool:
-    """Whether an unmasked text contains a prompt injection; `rules`: those for which it has the words."""
+    """Return whether an unmasked text contains a prompt injection; `rules`: those for which it has the words."""
     if any(rule.pattern.search(plain) for rule in rules):
         return True
     if not may_be_spaced:
@@ -112,7 +112,7 @@ def _has_injection(plain: str, *, rules: Iterable[Rule], may_be_spaced: bool) ->
 
 
 def _unmask(text: str) -> str:
-    """The letters that a text looks like: without those of no width, foreign ones as the Latin ones that they mimic."""
+    """Replace look-alike letters by the Latin ones that they imitate, and drop letters without width."""
     # Only the few different letters of a page that are not plain ones are inspected one by one.
     if text.isascii() or all(map(_is_itself, set(_STRANGE.findall(text)))):
         return text
@@ -125,7 +125,7 @@ def _unmask(text: str) -> str:
 
 @lru_cache(maxsize=1024)
 def _is_itself(letter: str) -> bool:
-    """Whether a letter is itself alone, whatever is before it: Latin letters, dashes and quotation marks are."""
+    """Return whether a letter is never part of another one: Latin letters, dashes and quotation marks."""
     kind = unicodedata.category(letter)
     if letter.isascii() or kind == "Cf":
         return letter.isascii()
@@ -140,7 +140,7 @@ def _lookalikes() -> dict[int, str]:
 
 
 def _excerpt(text: str) -> str:
-    """The words around the order, or the first ones."""
+    """Return the words around the injection, or the first ones."""
     most = load_hidden_text().most_characters
     found = (rule.pattern.search(text) for rule in load_hidden_text().orders)
     start = max(0, min((match.start() for match in found if match), default=0) - most // 6)

@@ -95,7 +95,7 @@ def read_source(
 
 
 def _hidden_warnings(rows: Sequence[HiddenText]) -> list[str]:
-    """Say where invisible text was left out, and where text instructs programs."""
+    """Return warnings that name the pages with invisible text or with text that instructs programs."""
     unseen = [row.page for row in rows if row.kind != PRINTED]
     orders = [row.page for row in rows if row.is_order]
     return [
@@ -190,12 +190,12 @@ def _open(data: bytes, *, is_text: bool) -> Any:
 
 
 def _first_line(error: Exception) -> str:
-    """The parser's words without its error number."""
+    """Return the parser's message without its error number."""
     return find_plain_text(_ERROR_CODE.sub("", (str(error).splitlines() or [type(error).__name__])[0]))
 
 
 def _repair_warnings(document: Any) -> list[str]:
-    """Tell what had to be repaired; pages that the repair could not bring back refuse the document."""
+    """Return what had to be repaired; a document with pages that the repair could not restore is refused."""
     if not document.is_pdf or not document.is_repaired:
         return []
     declared = max(_declared_page_count(document), document.page_count)

@@ -36,7 +36,7 @@ _MODE_BYTES = 8
 
 
 def is_plain(page: Any, content: bytes, *, blocks: Sequence[dict[str, Any]]) -> bool:
-    """Return whether a page surely prints the letters that it says, if the document has no other words for it.
+    """Return whether a page certainly prints the letters of its text, unless the document has replacement text for it.
 
     What its form XObjects print is another question.
 
@@ -102,7 +102,7 @@ def _has_plain_parts(page: Any) -> bool:
 
 
 def has_form_xobjects(page: Any) -> bool:
-    """Return whether a page has at hand, under a name, instructions that may print text.
+    """Return whether the resources of a page include form XObjects, which may print text.
 
     Args:
         page: Open page of PyMuPDF.
@@ -117,7 +117,7 @@ def _kinds_of_parts(resources: Any) -> set[str]:
 
 
 def has_named_parts(page: Any) -> bool:
-    """Return whether pictures or other parts are at hand for a page under a name.
+    """Return whether the resources of a page include XObjects: pictures or other parts.
 
     Args:
         page: Open page of PyMuPDF.
@@ -126,7 +126,7 @@ def has_named_parts(page: Any) -> bool:
 
 
 def has_drawn_letters(page: Any) -> bool:
-    """Return whether a font is at hand whose letters are drawings of the page's own.
+    """Return whether the resources of a page include a Type 3 font, whose letters are drawings.
 
     Args:
         page: Open page of PyMuPDF.
@@ -143,7 +143,7 @@ def has_drawn_letters(page: Any) -> bool:
 
 
 def has_soft_mask(page: Any) -> bool:
-    """Return whether a page has at hand a mask to paint through, which can make anything vanish.
+    """Return whether the resources of a page include a soft mask, which can make anything invisible.
 
     Args:
         page: Open page of PyMuPDF.
@@ -178,7 +178,7 @@ def _keys(dictionary: Any) -> set[str]:
 
 
 def has_other_words(page: Any) -> bool:
-    """Return whether the structure of the document contains a text in place of a part of the page.
+    """Return whether the structure tree contains replacement text (`ActualText`) for a part of the page.
 
     Args:
         page: Open page of PyMuPDF.

@@ -42,16 +42,16 @@ class _Letters:
         self._is_left = np.ones(len(chars), dtype=bool)
 
     def find_within(self, box: Corners) -> Any:
-        """The places, in the order of the file, of those whose middle is in a rectangle."""
+        """Return the indices, in the order of the file, of letters whose middle is in a rectangle."""
         x0, y0, x1, y1 = box
         return np.flatnonzero((x0 <= self._x) & (self._x <= x1) & (y0 <= self._y) & (self._y <= y1))
 
     def read(self, places: Any) -> str:
-        """The letters at these places."""
+        """Return the letters at these indices."""
         return "".join(self._texts[ix] for ix in places)
 
     def take(self, places: Any) -> str:
-        """The letters at these places that no other span has taken: one glyph is printed once."""
+        """Return the letters at these indices that no other span has taken: one glyph is printed once."""
         left = places[self._is_left[places]]
         self._is_left[left] = False
         return self.read(left)
@@ -133,7 +133,7 @@ def _squeeze(text: str) -> str:
 
 
 def _count(text: str) -> Counter[str]:
-    """Letters and digits of a text: ligatures are their letters, and marks and blanks count for nothing."""
+    """Count letters and digits of a text: a ligature counts as its letters, marks and blanks do not count."""
     plain = text if text.isascii() else unicodedata.normalize("NFKC", text)
     return Counter(filter(str.isalnum, plain))
 

@@ -12,7 +12,8 @@ import dataframely as dy
 import polars as pl
 
 from taxkg_assets.prompts.contract import Block, Evidence, ProposalOutcome, Proposer
-from taxkg_assets.prompts.tasks import AMBIGUOUS_REFERENCES, Candidate, ReferenceItem, ReferenceProposal
+from taxkg_assets.prompts.document_tasks import Candidate, ReferenceItem, ReferenceProposal
+from taxkg_assets.prompts.tasks import AMBIGUOUS_REFERENCES
 from taxkg_assets.rules.confidence import find_sure_threshold
 from taxkg_assets.schemas import Anchors, References, Sections
 

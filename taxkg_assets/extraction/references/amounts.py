@@ -157,7 +157,7 @@ def _is_placed_after(view: View) -> bool:
 
 
 def read_destination(view: View) -> Relation | None:
-    """Read that something is put into the target, or used on it.
+    """Read a statement that an amount goes into the target, or is used on it.
 
     Args:
         view: Clause around the mention.

@@ -25,12 +25,12 @@ class Relation:
 
     @property
     def confidence(self) -> float:
-        """Confidence of relation and polarity."""
+        """Return the confidence of relation and polarity."""
         return read_confidence("reference_cues", self.rule_id)
 
     @property
     def rank(self) -> int:
-        """The place of the relation in the guide's order; where a sentence names a target twice, the first counts."""
+        """Return the rank of the relation in the guide's order: of several in a sentence the first counts."""
         order = load_relations().order
         return order.index(self.relation)
 
@@ -81,12 +81,12 @@ class View:
 
     @property
     def near(self) -> str:
-        """The last words before the mention: patterns that end at it need no more."""
+        """Return the last words before the mention: patterns that end at it need no more."""
         return self.before[-load_relations().near_characters :]
 
     @property
     def governing(self) -> Predicate | None:
-        """The last verb before the mention that makes a statement."""
+        """Return the last verb before the mention that makes a statement."""
         return next((verb for verb in reversed(self.verbs) if verb.mood in FINITE), None)
 
 

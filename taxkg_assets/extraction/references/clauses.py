@@ -241,7 +241,7 @@ def is_negated(clause: str) -> bool:
 
 
 def read_parenthesis(text: str, *, start: int, end: int) -> tuple[int, int] | None:
-    """Find the innermost parenthesis around a mention that says something of its own.
+    """Find the innermost parenthesis around a mention that makes a statement by itself.
 
     Args:
         text: The sentence.

@@ -27,7 +27,7 @@ class Place:
 
 
 def find_places(text: str, mentions: Sequence[Mention]) -> list[Place]:
-    """Give each mention, in the text's order, the place of its cluster.
+    """Return for each mention, in the text's order, the place of its cluster.
 
     Args:
         text: Text to test.
@@ -58,7 +58,7 @@ def find_places(text: str, mentions: Sequence[Mention]) -> list[Place]:
 
 
 def _join(links: Sequence[str]) -> list[tuple[int, int]]:
-    """Give the ranges of groups that links join to one cluster."""
+    """Return the ranges of groups that links join to one cluster."""
     if not links:
         return []
     starts = [ix for ix, link in enumerate(links) if not link]

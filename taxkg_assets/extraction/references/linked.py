@@ -34,12 +34,12 @@ class LinkedWords:
 
     @property
     def is_inside(self) -> bool:
-        """Whether it leads to a place of the document."""
+        """Return whether the link leads to a place of the document."""
         return self.target["url"] is None
 
     @property
     def address(self) -> str:
-        """The page of the web that it leads to, as texts print one, without its scheme; empty for none."""
+        """Return the web address of the link as texts print one, without its scheme; empty for none."""
         scheme, _, address = (self.target["url"] or "").partition("://")
         return address.rstrip("/") if scheme in _WEB else ""
 
@@ -112,7 +112,7 @@ class LinkedTexts:
         return replace(mention, kind="section", target=mention.target.replace("IRC", "section", 1))
 
     def find_target(self, element_id: str, mention: Mention) -> dict[str, Any]:
-        """Give the columns that say where a mention leads; all of them empty where no link covers it.
+        """Return the columns that name the target of a mention; all of them empty where no link covers it.
 
         Args:
             element_id: Element of the text.

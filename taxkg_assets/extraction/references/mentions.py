@@ -114,7 +114,7 @@ def _usable_rules(rules: RuleList[_Titled], text: str, *, rule_words: int) -> It
 
 @cache
 def _rules_with_bits(rules: RuleList[_Titled]) -> tuple[_RuleWithBits[_Titled], ...]:
-    """Give each rule with its groups of words as numbers, and the shape that every match has inside it."""
+    """Return each rule with its groups of words as numbers, and the shape that every match contains."""
     return tuple((rule, *_bits_of(rule), re.compile(rule.shape) if rule.shape else None) for rule in rules)
 
 
@@ -124,14 +124,14 @@ def _bits_of(rule: Titled) -> tuple[int, tuple[int, ...]]:
 
 
 def _words_of(rule: Titled) -> tuple[tuple[str, ...], ...]:
-    """Give the groups of words that a rule needs, its own first."""
+    """Return the groups of words that a rule needs, its own first."""
     least = load_references().telling_letters
     return (tuple(rule.words), *(words for words in rule.literal_groups if min(map(len, words)) >= least))
 
 
 @cache
 def _word_bits() -> dict[str, int]:
-    """Give each word of the rules its bit."""
+    """Map each word of the rules to its bit."""
     rules = (*load_references().mentions, *load_references().named_sections)
     needed = (words for rule in rules for words in _words_of(rule))
     return {word: 1 << ix for ix, word in enumerate(sorted(_cue_words().union(*needed)))}
@@ -144,7 +144,7 @@ def _number(words: Iterable[str]) -> int:
 
 @cache
 def _cue_words() -> frozenset[str]:
-    """Give the words without which a text points at none of the document's headings."""
+    """Return the words without which a text refers to none of the document's headings."""
     words = [rule.required_literals for rule in load_references().section_cues]
     assert all(words), "a cue for headings matches without any word of its own"
     return frozenset(chain.from_iterable(words))
@@ -291,7 +291,7 @@ def _read_titles(text: str, rule: Rule, *, taken: list[tuple[int, int]]) -> Iter
 
 
 def _attach_forms(text: str, mentions: list[Mention]) -> list[Mention]:
-    """Say which form a box or line is on, which form a schedule belongs to, where a part or heading is."""
+    """Add to boxes and lines their form, to schedules their parent form, to parts and headings their place."""
     after = load_references().context.form_after.pattern
     named = [
         _attach_schedule(text, mention, mentions) if mention.rule_id == "schedule" else mention for mention in mentions

@@ -73,7 +73,7 @@ def read_predicates(text: str) -> tuple[Predicate, ...]:
 
 @cache
 def _verb_forms() -> dict[str, tuple[str, str]]:
-    """Give the sense and form of every word that may be one of the verbs."""
+    """Map every word that may be one of the verbs to its sense and form."""
     family = load_predicates()
     irregular: dict[str, tuple[str, ...]] = family.irregular
     forms: dict[str, tuple[str, str]] = {}
@@ -88,7 +88,7 @@ def _verb_forms() -> dict[str, tuple[str, str]]:
 
 
 def _inflect(verb: str) -> tuple[str, str, str]:
-    """Give third person, past and gerund of a regular verb."""
+    """Return third person, past and gerund of a regular verb."""
     if verb.endswith("e"):
         return verb + "s", verb + "d", verb[:-1] + "ing"
     if verb.endswith("y") and verb[-2] not in "aeiou":

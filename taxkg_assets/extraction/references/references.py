@@ -346,7 +346,7 @@ def _separators_of(number: str) -> list[str]:
 
 
 def _inherit_forms(mentions: list[Mention]) -> list[Mention]:
-    """Give a box or line without a form the form named last before it: a publication has no form of its own."""
+    """Assign to a box or line without a form the form named last before it: a publication has no form of its own."""
     last = ""
     out: list[Mention] = []
     for mention in mentions:

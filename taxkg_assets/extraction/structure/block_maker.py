@@ -5,9 +5,7 @@ In which order they come, and what is furniture, is decided before; what carries
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
 
@@ -21,10 +19,10 @@ from taxkg_assets.extraction.layout.paragraphs import (
     thresholds,
 )
 from taxkg_assets.extraction.layout.regions import TableRegion
-from taxkg_assets.extraction.layout.roles import Style, is_below_rule, is_centered, is_heading, is_title
+from taxkg_assets.extraction.layout.roles import is_below_rule, is_centered, is_heading, is_title
 from taxkg_assets.extraction.layout.run_in_headings import split_lead
-from taxkg_assets.extraction.layout.words import Words
 from taxkg_assets.extraction.pdf.model import Page
+from taxkg_assets.extraction.structure.block_state import DocumentState, PageMarks
 from taxkg_assets.extraction.structure.blocks import Block
 from taxkg_assets.rules.models.roles import load_roles
 
@@ -35,47 +33,6 @@ _NEXT_LINE_SIZES = 1.6
 # Baselines of the pieces of one printed line: the figures of a fraction are raised and lowered.
 _PIECE_SIZES = 0.5
 _IS_BOLD, _IS_ITALIC = attrgetter("is_bold"), attrgetter("is_italic")
-
-
-@dataclass(slots=True)
-class DocumentState:
-    """What carries over from page to page: the words seen, the leading, and whether a table of contents is open."""
-
-    document_id: str
-    style: Style
-    leading: dict[int, float]
-    words: Words
-    is_form: bool = False
-    product_name: str = ""
-    in_contents: str = ""
-    contents_size: float = 0.0
-    open_lead: Block | None = None
-    ruled_list: tuple[int, int] | None = None
-    open_path: tuple[int, ...] = ()
-    # Whether the text of the open path ends a sentence, and a table has parted it from what follows.
-    is_whole: bool = False
-    is_parted: bool = False
-    # Some makers tag paragraphs and tables, and no heading in a whole document.
-    has_heading_tags: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class PageMarks:
-    """What is known of a page before its lines are read.
-
-    Attributes:
-        left_edge_counts: Lines of the page by their left edge, rounded to points.
-        title_floor: Bottom of the title, in points; 0 where no rule ends it.
-        callout_icons: Lines that are icons.
-        separator_ys: Heights of the rules across a form's face, in points.
-        masthead_floor: Bottom of a form's masthead, in points; 0 where no rule ends it.
-    """
-
-    left_edge_counts: Counter[int]
-    title_floor: float
-    callout_icons: Sequence[Line]
-    separator_ys: Sequence[float] = ()
-    masthead_floor: float = 0.0
 
 
 def _ends_caption(paragraphs: Sequence[Paragraph]) -> bool:
@@ -102,7 +59,7 @@ class BlockMaker:
         self.blocks: list[Block] = []
 
     def add(self, lines: list[Line], role: str, confidence: float, *, column_ix: int, **marks: Any) -> Block:
-        """Append one block of the given lines.
+        """Append one block with some lines.
 
         Args:
             lines: Printed lines.

@@ -7,7 +7,8 @@ from itertools import zip_longest
 
 from taxkg_assets.extraction.layout.lines import Line
 from taxkg_assets.extraction.layout.paragraphs import thresholds
-from taxkg_assets.extraction.layout.roles import Style, is_artifact
+from taxkg_assets.extraction.layout.roles import is_artifact
+from taxkg_assets.extraction.layout.style import Style
 from taxkg_assets.extraction.pdf.model import Page
 from taxkg_assets.rules.models.roles import load_roles
 
@@ -49,7 +50,7 @@ def find_lines_into_foot(page: Page, lines: Sequence[Line], style: Style) -> set
 
 
 def find_lines_from_head(page: Page, lines: Sequence[Line], style: Style) -> set[int]:
-    """Find lines at the head that begin a paragraph: words go on next to them, and on the line right below.
+    """Find lines at the head that begin a paragraph: it continues next to them, and on the line right below.
 
     A short run-in heading at the top of a column recurs on many pages, as a running head does.
 

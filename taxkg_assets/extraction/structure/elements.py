@@ -31,7 +31,8 @@ from taxkg_assets.extraction.layout.roles import (
 )
 from taxkg_assets.extraction.layout.words import Words
 from taxkg_assets.extraction.pdf.model import Page, Source
-from taxkg_assets.extraction.structure.block_maker import SURE, BlockMaker, DocumentState, PageMarks
+from taxkg_assets.extraction.structure.block_maker import SURE, BlockMaker
+from taxkg_assets.extraction.structure.block_state import DocumentState, PageMarks
 from taxkg_assets.extraction.structure.blocks import Block, build_boxes
 from taxkg_assets.extraction.structure.face_block_maker import FaceBlockMaker, letters_of
 from taxkg_assets.extraction.structure.identity import Identity

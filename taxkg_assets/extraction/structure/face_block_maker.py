@@ -12,7 +12,8 @@ from taxkg_assets.extraction.layout.paragraphs import Paragraph, first_shown, th
 from taxkg_assets.extraction.layout.roles import is_centered, is_heading, is_prose
 from taxkg_assets.extraction.layout.run_in_headings import split_lead
 from taxkg_assets.extraction.pdf.model import Page
-from taxkg_assets.extraction.structure.block_maker import LIKELY, REST, BlockMaker, DocumentState, PageMarks
+from taxkg_assets.extraction.structure.block_maker import LIKELY, REST, BlockMaker
+from taxkg_assets.extraction.structure.block_state import DocumentState, PageMarks
 from taxkg_assets.extraction.structure.line_assignment import BLANK_LOSS
 from taxkg_assets.rules.models.roles import load_roles
 from taxkg_assets.rules.models.section_grammar import load_section_grammar

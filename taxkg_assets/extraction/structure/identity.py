@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
-from operator import attrgetter
 from statistics import median
 
 from taxkg_assets.extraction.pdf.model import Page, Source, Span
+from taxkg_assets.extraction.structure.head_lines import HeadLine, find_head_lines, find_size_runs, squeeze
 from taxkg_assets.rules.models.identity import Limits, load_identity
 from taxkg_assets.rules.months import MONTHS
 
-_PLACE = attrgetter("y1", "x0")
 _TYPE_LETTERS = {"form": "f", "filer_instructions": "i", "recipient_instructions": "i", "publication": "p"}
 _FORM_CODE = re.compile(r"[A-Z]{1,2}-\d+[A-Za-z]{0,3}|\d{3,4}[A-Z]?(?:-[A-Z]{1,5})?")
 _NAMED_BEFORE = re.compile(r"(?:Forms?|Schedule|Publication|Pub\.) (?P<name>[\w-]+) ?$")
@@ -38,17 +36,6 @@ class Identity:
     is_draft: bool
     title: str
     pdf_modified_on: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Line:
-    """One printed line: spans on one baseline, left to right; `runs` are its stretches of one type size."""
-
-    page: int
-    text: str
-    size_pt: float
-    y_frac: float
-    runs: tuple[_Line, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +62,8 @@ def read_identity(source: Source) -> Identity:
     """
     limits = load_identity().limits
     pages = source.pages[: limits.footer_pages]
-    lines = [line for page in pages for line in _find_lines(page, is_whole=_is_head(page, source, limits=limits))]
-    stored = [_squeeze(" ".join(span.text for span in page.spans)) for page in pages[: limits.head_pages]]
+    lines = [line for page in pages for line in find_head_lines(page, is_whole=_is_head(page, source, limits=limits))]
+    stored = [squeeze(" ".join(span.text for span in page.spans)) for page in pages[: limits.head_pages]]
     heads = [text[: limits.head_chars] for text in stored]
     named = _find_designation(heads, lines, source=source, limits=limits)
     is_statute = named is None and _is_statute(source, limits=limits)
@@ -106,10 +93,6 @@ def _find_day(source: Source) -> str:
     return "-".join(match.groups()) if match else ""
 
 
-def _squeeze(text: str) -> str:
-    return " ".join(text.replace("\u00a0", " ").split())
-
-
 def _letters(text: str) -> str:
     return re.sub(r"[^a-z0-9]", "", text.casefold())
 
@@ -119,54 +102,9 @@ def _is_head(page: Page, source: Source, *, limits: Limits) -> bool:
     return source.is_text_file or page.page <= limits.head_pages
 
 
-def _find_lines(page: Page, *, is_whole: bool) -> list[_Line]:
-    """Join the spans of each printed baseline, left to right, a wide gap starting a new line.
-
-    `is_whole`: all lines are wanted, and not only those in the page's edges and those that may name a form.
-    """
-    spans = sorted((span for span in page.spans if span.text.strip()), key=_PLACE)
-    rows: list[list[Span]] = []
-    for span in spans:
-        if rows and abs(span.y1 - rows[-1][0].y1) <= 0.35 * max(span.size_pt, rows[-1][0].size_pt):
-            rows[-1].append(span)
-        else:
-            rows.append([span])
-    if not is_whole:
-        edge = load_identity().limits.edge_frac * page.height_pt + 1.0
-        low = page.height_pt - edge
-        rows = [
-            row for row in rows if any(not edge < span.y0 < low or span.text.lstrip().startswith("F") for span in row)
-        ]
-    return [line for row in rows for line in _split_at_gaps(page, sorted(row, key=lambda span: span.x0))]
-
-
-def _split_at_gaps(page: Page, row: list[Span]) -> Iterator[_Line]:
-    part = row[:1]
-    for span in row[1:]:
-        if span.x0 - part[-1].x1 > 3.0 * span.size_pt:
-            yield _as_line(page, part)
-            part = []
-        part.append(span)
-    yield _as_line(page, part)
-
-
-def _as_line(page: Page, spans: list[Span]) -> _Line:
-    sizes = {round(span.size_pt) for span in spans}
-    runs = [list(run) for _, run in groupby(spans, key=lambda span: round(span.size_pt))] if len(sizes) > 1 else []
-    return _Line(
-        page=page.page,
-        text=_squeeze(" ".join(span.text for span in spans)),
-        size_pt=max(span.size_pt for span in spans),
-        y_frac=spans[0].y0 / page.height_pt if page.height_pt else 0.0,
-        runs=tuple(_as_line(page, run) for run in runs),
-    )
-
-
-def _find_runs(lines: list[_Line]) -> list[_Line]:
-    return [run for line in lines for run in (line.runs or (line,))]
-
-
-def _find_designation(heads: list[str], lines: list[_Line], *, source: Source, limits: Limits) -> _Designation | None:
+def _find_designation(
+    heads: list[str], lines: list[HeadLine], *, source: Source, limits: Limits
+) -> _Designation | None:
     """Let mastheads, large type and running headers and footers vote, and so does the metadata's title."""
     votes: Counter[tuple[str, str]] = Counter()
     printed: dict[tuple[str, str], str] = {}
@@ -177,7 +115,7 @@ def _find_designation(heads: list[str], lines: list[_Line], *, source: Source, l
         if not edge < line.y_frac < 1 - edge or (line.page <= limits.head_pages and line.size_pt >= limits.large_pt)
     ]
     title = re.sub(r"^\s*(?:19|20)\d\d\s", "", source.metadata.get("title", ""))
-    places.append((_squeeze(title), limits.title_share))
+    places.append((squeeze(title), limits.title_share))
     first_pages = " ".join(heads)
     for text, share in places:
         found = _read_designation(text, heads=first_pages)
@@ -207,16 +145,16 @@ def _read_designation(text: str, *, heads: str = "") -> _Designation | None:
         elif groups.get("schedule"):
             form = f"Schedule {groups['schedule']} (Form {groups['of']})"
         elif re.match(r"(?i)schedule", groups["forms"]):
-            form = re.sub(r"(?i)^schedule", "Schedule", _squeeze(groups["forms"])).replace("( ", "(")
+            form = re.sub(r"(?i)^schedule", "Schedule", squeeze(groups["forms"])).replace("( ", "(")
         else:
             form = " and ".join(_FORM_CODE.findall(groups["forms"])) if rule.id != "publication" else groups["forms"]
-        printed = rule.named.format(form) if rule.named else _squeeze(match.group(0))
+        printed = rule.named.format(form) if rule.named else squeeze(match.group(0))
         return _Designation(rule.doc_type, form, printed, rule.weight)
     return None
 
 
 def _find_revision(
-    heads: list[str], lines: list[_Line], *, named: _Designation | None, source: Source, limits: Limits
+    heads: list[str], lines: list[HeadLine], *, named: _Designation | None, source: Source, limits: Limits
 ) -> tuple[str, int | None]:
     """Read the revision: a month of continuous use first, then the tax year, then metadata and file name."""
     rules = load_identity().revisions
@@ -247,7 +185,7 @@ def _names_other_product(revision: re.Match[str], *, named: _Designation | None)
     return is_other or _CLAUSE_AFTER.match(text, revision.end()) is not None
 
 
-def _find_year(own: list[str], lines: list[_Line], *, limits: Limits) -> int | None:
+def _find_year(own: list[str], lines: list[HeadLine], *, limits: Limits) -> int | None:
     years = load_identity().years
     by_designation, by_masthead = (years.designation_year, years.title_year), years.masthead_year
     votes: Counter[int] = Counter()
@@ -255,7 +193,7 @@ def _find_year(own: list[str], lines: list[_Line], *, limits: Limits) -> int | N
         match = next(filter(None, (rule.pattern.search(text) for rule in by_designation)), None)
         if match:
             votes[int(match[match.lastgroup or 0])] += 1
-    for line in _find_runs(lines):
+    for line in find_size_runs(lines):
         match = by_masthead.pattern.search(line.text) if line.page <= 3 and line.size_pt >= limits.year_pt else None
         if match:
             votes[int(match["a"].replace(" ", ""))] += 2
@@ -279,7 +217,7 @@ def _stored_lines(page: Page) -> list[list[Span]]:
     return [list(spans) for _, spans in groupby(page.spans, key=lambda span: (span.block_ix, span.line_ix))]
 
 
-def _addresses_recipient(lines: list[_Line]) -> bool:
+def _addresses_recipient(lines: list[HeadLine]) -> bool:
     rule = load_identity().recipients.instructions_for_recipient
     return any(rule.pattern.search(line.text) is not None for line in lines if line.page == 1 and line.y_frac < 0.2)
 
@@ -304,7 +242,7 @@ def _build_irs_name(document_id: str, *, doc_type: str, form: str) -> str:
     return letter + "".join(names)
 
 
-def _build_title(source: Source, lines: list[_Line], *, named: _Designation | None, revision: str) -> str:
+def _build_title(source: Source, lines: list[HeadLine], *, named: _Designation | None, revision: str) -> str:
     """Compose `<designation> (<revision>) — <name>` from what is printed."""
     name = _cut_name(_find_name(source, lines, named=named))
     if named is None:
@@ -334,7 +272,7 @@ def _revision_words(revision: str) -> str:
 
 
 def is_law_name(text: str) -> bool:
-    """Return whether words alone are the name of a law: type says nothing in a text file.
+    """Return whether a text is the name of a law, judged by its words alone: a text file has no fonts.
 
     Args:
         text: Text to test.
@@ -342,11 +280,11 @@ def is_law_name(text: str) -> bool:
     return load_identity().law_names.matches(text)
 
 
-def _find_name(source: Source, lines: list[_Line], *, named: _Designation | None) -> str:
+def _find_name(source: Source, lines: list[HeadLine], *, named: _Designation | None) -> str:
     """Take the metadata's subject where the pages print it, else the largest type that is not furniture."""
     page_letters = _letters(" ".join(span.text for page in source.pages[:3] for span in page.spans))
     for field in ("subject", "title"):
-        text = _squeeze(source.metadata.get(field, ""))
+        text = squeeze(source.metadata.get(field, ""))
         if named is not None:
             text = re.sub(rf"^.*?{re.escape(named.printed)}[\s,:—–-]*", "", text)
             for rule in load_identity().name_heads:
@@ -360,23 +298,23 @@ def _find_name(source: Source, lines: list[_Line], *, named: _Designation | None
     if source.is_text_file:
         return _find_code_title(lines)
     page = next((line.page for line in lines if named and named.printed in line.text and line.page <= 3), 1)
-    return _find_large_type(_find_runs([line for line in lines if line.page == page]), named=named)
+    return _find_large_type(find_size_runs([line for line in lines if line.page == page]), named=named)
 
 
-def _find_code_title(lines: list[_Line]) -> str:
+def _find_code_title(lines: list[HeadLine]) -> str:
     """Read the title of a code in plain text: it is above the first section."""
     title = load_identity().code_titles.numbered_title
     if lines and is_law_name(lines[0].text):
-        return _squeeze(lines[0].text)
+        return squeeze(lines[0].text)
     for line in lines:
         if load_identity().statutes.matches(line.text):
             break
         if title.pattern.search(line.text):
-            return _squeeze(line.text)
+            return squeeze(line.text)
     return ""
 
 
-def _find_large_type(lines: list[_Line], *, named: _Designation | None) -> str:
+def _find_large_type(lines: list[HeadLine], *, named: _Designation | None) -> str:
     """Read the largest type at the head of a page, furniture and designation apart."""
     limits = load_identity().limits
     body = median(line.size_pt for line in lines) if lines else 0.0
@@ -389,7 +327,7 @@ def _find_large_type(lines: list[_Line], *, named: _Designation | None) -> str:
         and not _is_furniture(line.text, named=named)
     ]
     size = max((line.size_pt for line in found), default=0.0)
-    return _squeeze(" ".join([line.text for line in found if line.size_pt >= size - 0.2][:4]))
+    return squeeze(" ".join([line.text for line in found if line.size_pt >= size - 0.2][:4]))
 
 
 def _is_furniture(text: str, *, named: _Designation | None) -> bool:

@@ -21,13 +21,8 @@ from taxkg_assets.extraction.layout.columns import Item
 from taxkg_assets.extraction.layout.lines import Line, make_line
 from taxkg_assets.extraction.layout.paragraphs import search_for, thresholds
 from taxkg_assets.extraction.layout.regions import FaceBox, TableRegion
-from taxkg_assets.extraction.layout.roles import (
-    Style,
-    find_address_lines,
-    find_artifact_test,
-    is_face_page,
-    is_in_lone_foot,
-)
+from taxkg_assets.extraction.layout.roles import find_address_lines, find_artifact_test, is_face_page, is_in_lone_foot
+from taxkg_assets.extraction.layout.style import Style
 from taxkg_assets.extraction.layout.text_runs import is_filing_note
 from taxkg_assets.extraction.pdf.geometry import Corners
 from taxkg_assets.extraction.pdf.model import Page, Span
@@ -53,7 +48,7 @@ _COLUMN_PT, _NEXT_ROW_SIZES = 1.5, 4.0
 
 @dataclass(slots=True)
 class Parts:
-    """The lines of a page, sorted; `items` are to be ordered, `inside` and `units` hold what an item is for.
+    """The lines of a page, sorted; `items` are to be ordered, `inside` and `units` contain the lines of each item.
 
     loose: the lines of text that nothing claims, as stored.
     """
@@ -219,7 +214,7 @@ def _split_by_boxes(line: Line, boxes: Sequence[FaceBox]) -> list[Line]:
 
 
 def _share_cells(parts: Parts, claims: Mapping[int, TableRegion | FaceBox]) -> None:
-    """Give each of several boxes in one cell the words that begin with its key."""
+    """Assign to each of several boxes in one cell the words that begin with its key."""
     cells: dict[Corners, dict[str, int]] = {}
     for ix, claim in claims.items():
         if isinstance(claim, FaceBox):

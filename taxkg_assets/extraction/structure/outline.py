@@ -53,7 +53,7 @@ class Heading:
 
 
 def find_continued(text: str) -> str:
-    """Read the title that a heading with "continued" carries on.
+    """Return the title that a heading with "continued" continues.
 
     Args:
         text: The heading.
@@ -69,7 +69,7 @@ def find_continued(text: str) -> str:
 
 
 def find_outline(blocks: Sequence[Block], *, identity: Identity) -> list[Heading]:
-    """Find the headings among blocks and give each its parent, kind and key.
+    """Find the headings among blocks, each with its parent, kind and key.
 
     Args:
         blocks: Blocks in reading order.
@@ -243,7 +243,7 @@ def _find_key(text: str, doc_type: str) -> Key | None:
 
 
 def _place(block: Block, *, doc_type: str) -> tuple[str, str | None, Rank]:
-    """Tell a heading's kind, key and rank."""
+    """Return a heading's kind, key and rank."""
     if block.named is not None:
         if block.named.kind == "subsection":
             return block.named.kind, block.named.key, _INNER_RANK

@@ -42,8 +42,8 @@ def add_publisher_ids(
         sections: Content elements of the document.
         tables: Tables of the document.
         places: The document's named places.
-        finder: What its points name.
-        page_url: Its official web page.
+        finder: Finds the element at a point.
+        page_url: Official web page of the document.
 
     Returns:
         The same rows; where several numbers name one element, the one whose title it has, else the nearest.
@@ -74,7 +74,7 @@ def add_publisher_ids(
 
 
 def _find_keys(target: Target) -> list[tuple[str, str]]:
-    """Say which rows of which tables a target is."""
+    """Return which rows of which tables a target is."""
     if target.is_heading and target.anchor_id is not None:
         return [("anchors", target.anchor_id)]
     keys = [("sections", target.element_id)]

@@ -199,13 +199,13 @@ def _ends_clause(text: str) -> bool:
 
 
 def _first_word_pt(line: Line) -> float:
-    """Tell how wide the first word of a line and the blank before it are, about."""
+    """Estimate the width of the first word of a line and the space before it, in points."""
     share = (len(line.text.split(maxsplit=1)[0]) + 1) / max(1, len(line.text))
     return share * (line.x1 - line.x0)
 
 
 def are_marks_flush(placed: Sequence[PlacedLine]) -> bool:
-    """Return whether this code sets its list marks at the margin: most of them stand there.
+    """Return whether this code prints most of its list marks at the margin.
 
     Args:
         placed: Lines of the page with their places.

@@ -113,7 +113,7 @@ class _Reader:
         self._on_page: dict[int, int] = {}
 
     def read(self, at: int) -> int:
-        """Read the block that begins at a line; gives the index of the line after it."""
+        """Read the block that begins at a line, and return the index of the line after it."""
         placed, line = self.placed, self.placed[at].line
         if placed[at].opens_section:
             stop, role = _section_end(placed, at), "SectionHeader"

@@ -48,7 +48,7 @@ class TagUnit:
 
 
 def find_units(page: Page, lines: Sequence[Line], *, regions: Sequence[TableRegion]) -> list[TagUnit]:
-    """Group lines by the tags that hold them.
+    """Group lines by the tags that contain them.
 
     Args:
         page: Page with its spans, rules and fields.
@@ -137,7 +137,7 @@ class Columns:
                 self._edges.append([x0, x1])
 
     def locate(self, lines: Sequence[Line]) -> tuple[int, float, float]:
-        """Find the number of the column that lines stand in (−1 over several), and its edges.
+        """Find the number of the column that lines are in (−1 over several), and its edges.
 
         Args:
             lines: Printed lines.
@@ -273,7 +273,7 @@ def _is_large(unit: TagUnit, *, body: float) -> bool:
 
 
 def _share_lines(unit: TagUnit, regions: Sequence[TableRegion]) -> dict[int, list[Line]]:
-    """Give the lines of a tagged table to its regions: the layout may read several tables of one tag."""
+    """Assign the lines of a tagged table to its regions: the layout may read several tables of one tag."""
     own = [ix for ix, region in enumerate(regions) if region.tag_ix == unit.table_ix]
     shared: dict[int, list[Line]] = {}
     for line in unit.lines:

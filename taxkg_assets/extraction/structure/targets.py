@@ -16,6 +16,7 @@ from typing import NamedTuple
 import polars as pl
 
 from taxkg_assets.extraction.pdf.navigation import Place
+from taxkg_assets.extraction.structure.target_lines import TargetLine, collect_lines
 from taxkg_assets.rules.models.navigation import load_navigation
 
 _NO_LETTER = re.compile(r"[\W_]+")
@@ -24,24 +25,6 @@ _LARGEST_PT = 40.0
 _COMPARED_CHARS = 200
 _MARGIN_PT = 12.0
 _PAD_PT = 2.0
-
-
-class _Row(NamedTuple):
-    """A printed line of a heading or text, as `_collect_lines` lists it; sizes and positions in points."""
-
-    page: int
-    y0: float
-    x0: float
-    x1: float
-    size: float
-    anchor_id: str
-    element_id: str
-    table_id: str | None
-    is_heading: bool
-    is_start: bool
-    y1: float
-    start: int
-    end: int
 
 
 # Not frozen: a booklet's points meet thousands of them.
@@ -108,9 +91,9 @@ class TargetFinder:
         return dict(first.select("anchor_id", "text").iter_rows())
 
     @cached_property
-    def _rows(self) -> list[_Row]:
-        lines = _collect_lines(self._anchors, sections=self._sections, elements=self._elements)
-        return list(map(_Row._make, lines.iter_rows()))
+    def _rows(self) -> list[TargetLine]:
+        lines = collect_lines(self._anchors, sections=self._sections, elements=self._elements)
+        return list(map(TargetLine._make, lines.iter_rows()))
 
     @cached_property
     def _heights(self) -> list[float]:
@@ -266,7 +249,7 @@ class TargetFinder:
         return []
 
     def _find_at(self, place: Place) -> Sequence[Target]:
-        """Give what begins at a point, or so near above or below it that the point names it: many links lead there."""
+        """Return what begins at a point, or so near above or below it that the point means it, as many links do."""
         key = place.page, place.y
         found = self._at_point.get(key)
         if found is None:
@@ -275,11 +258,11 @@ class TargetFinder:
         return found
 
     def _find_near(self, place: Place, *, below: float) -> list[Target]:
-        """Give what begins about a point, or so far below it."""
+        """Return what begins near a point, or at most a given distance below it."""
         return [self._target(row) for row in self._find_rows(place, below=below)]
 
-    def _find_rows(self, place: Place, *, below: float) -> list[_Row]:
-        """Give the rows of what begins about a point, or so far below it."""
+    def _find_rows(self, place: Place, *, below: float) -> list[TargetLine]:
+        """Return the rows of what begins near a point, or at most a given distance below it."""
         start, end = self._pages.get(place.page, (0, 0))
         limits = self._limits
         above = limits.above_sizes
@@ -287,7 +270,7 @@ class TargetFinder:
         high = bisect_left(self._heights, place.y + below, start, end)
         return [row for row in self._rows[low:high] if row.y0 - place.y >= -above * row.size]
 
-    def _target(self, row: _Row) -> Target:
+    def _target(self, row: TargetLine) -> Target:
         words = self.headings[row.anchor_id] if row.is_heading else self.texts[row.element_id]
         return Target(
             row.anchor_id,
@@ -302,7 +285,7 @@ class TargetFinder:
             row.size,
         )
 
-    def _is_at(self, row: _Row, y: float) -> bool:
+    def _is_at(self, row: TargetLine, y: float) -> bool:
         gap = (row.y0 - y) / (row.size or 1.0)
         if row.is_heading:
             return bool(gap <= self._limits.below_sizes)
@@ -357,34 +340,6 @@ def find_number(words: str) -> str:
     return ""
 
 
-def _collect_lines(anchors: pl.DataFrame, *, sections: pl.DataFrame, elements: pl.DataFrame) -> pl.DataFrame:
-    """Give the first line of each heading and all lines of each text, by page and height."""
-    columns = ["page", "y0_pt", "x0_pt", "x1_pt", "anchor_id", "element_id", "table_id", "is_heading", "is_start"]
-    columns += ["y1_pt", "start", "end"]
-    headings = anchors.select(
-        "page",
-        "anchor_id",
-        "element_id",
-        pl.col("bbox").struct.unnest(),
-        table_id=pl.lit(None, pl.String),
-        is_heading=pl.lit(True),
-        is_start=pl.lit(True),
-        start=pl.lit(-1, pl.Int32),
-        end=pl.lit(-1, pl.Int32),
-    ).select(columns)
-    texts = (
-        sections.select("element_id", "anchor_id", "table_id", "pieces")
-        .explode("pieces")
-        .unnest("pieces")
-        .with_columns(is_heading=pl.lit(False), is_start=pl.col("start") == 0)
-        .select(columns)
-    )
-    sizes = elements.select("element_id", "size_pt")
-    lines = pl.concat([headings, texts]).join(sizes, on="element_id", how="left")
-    order = ["page", "y0_pt", "x0_pt", "element_id", "is_heading"]
-    return lines.sort(order).select(*columns[:4], "size_pt", *columns[4:])
-
-
 def _is_titled(target: Target, names: Iterable[str]) -> bool:
     words = fold_words(target.words[:_COMPARED_CHARS])
     if not target.is_heading:
@@ -406,7 +361,7 @@ def _find_chapter(found: Iterable[Target]) -> Target | None:
 
 
 def _only(found: Sequence[Target], place: Place) -> Target | None:
-    """Give the one thing that is meant; None where there are several."""
+    """Return the one target at a place; None where several remain."""
     if place.x is not None and len(found) > 1:
         x = place.x
         found = [target for target in found if target.x0 - _MARGIN_PT <= x <= target.x1] or found

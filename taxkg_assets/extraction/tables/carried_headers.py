@@ -10,7 +10,7 @@ from taxkg_assets.rules.models.tables import load_tables
 
 
 def carry_headers(tables: Iterable[FoundTable]) -> list[FoundTable]:
-    """Give a table that continues on the next page the headers of its beginning.
+    """Copy to a table that continues on the next page the headers of its beginning.
 
     Args:
         tables: Tables of a document, in order.
@@ -77,7 +77,7 @@ def _without_headers(table: FoundTable, headers: Sequence[str]) -> list[Cell]:
 
 
 def _with_header(cell: Cell, headers: Sequence[str]) -> Cell:
-    """A cell that had no header, under the header of its column; one that led to itself no longer has to."""
+    """Return a cell without a header under the header of its column; it need not be its own path then."""
     if cell.col_ix == NOTE_COLUMN or not headers[cell.col_ix]:
         return cell
     header = headers[cell.col_ix]

@@ -179,14 +179,14 @@ def _join_headers(paths: Sequence[str]) -> str:
 
 
 def _nearest_header(paths: Sequence[str], column: int, part: Part) -> str:
-    """Give a value without row name and header of its own the nearest header to its left in its part."""
+    """Assign to a value without row name and header of its own the nearest header to its left in its part."""
     if column < part.first + part.stub_count:
         return ""
     return next((paths[i] for i in range(column, part.first - 1, -1) if paths[i]), "")
 
 
 def _stub_texts(grid: Grid, header_count: int, parts: Sequence[Part]) -> dict[tuple[int, int], str]:
-    """Give the naming text of each row; a cell that is drawn over several rows names them all."""
+    """Return the naming text of each row; a cell that is drawn over several rows names them all."""
     texts: dict[tuple[int, int], str] = {}
     body = range(header_count, len(grid.rows))
     for part in parts:

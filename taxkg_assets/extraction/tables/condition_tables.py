@@ -78,7 +78,7 @@ def _find_rows(heads: Sequence[Run], lines: Sequence[Sequence[Run]]) -> list[lis
 
 
 def _read_row(heads: Sequence[Run], row: Sequence[Run]) -> CellRow:
-    """Give each run of a row to the head that it is below, without the dots of a leader."""
+    """Assign each run of a row to the head above it, without the dots of a leader."""
     cells: dict[int, RowCell] = {}
     for run in row:
         text = _LEADERS.sub("", run.text).strip()

@@ -40,7 +40,7 @@ class TableReadings:
 
 @dataclass(frozen=True, slots=True)
 class GridCell:
-    """One cell as an engine gives it: where it is, how far it reaches, and what it is."""
+    """One cell as an engine returns it: its position, the rows and columns that it spans, and its text and kind."""
 
     row_ix: int
     col_ix: int
@@ -186,7 +186,7 @@ ENGINES: Mapping[str, TableEngine] = {engine.name: engine for engine in (OwnEngi
 
 
 def build_found_table(page: Page, box: Rectangle, cells: Sequence[GridCell]) -> FoundTable | None:
-    """Give an engine's cells their paths: column headers stacked over them, row names before them, sections above."""
+    """Add paths to an engine's cells: column headers stacked over them, row names before them, sections above."""
     width = max((cell.col_ix + cell.col_span for cell in cells), default=0)
     body = [cell for cell in cells if not cell.is_column_header and not cell.is_row_section and cell.text]
     if width < 2 or not body:
@@ -245,14 +245,14 @@ def read_docling_tables(tables: Sequence[Any], pages: Sequence[Page]) -> dict[in
 
 
 def _docling_box(bbox: Any, page: Page) -> Rectangle:
-    """docling counts from the bottom of the page or from its top, and says which."""
+    """Convert a rectangle of docling, which counts from the bottom or the top of the page."""
     origin = str(getattr(bbox.coord_origin, "value", bbox.coord_origin))
     tops = (page.height_pt - bbox.t, page.height_pt - bbox.b) if origin == "BOTTOMLEFT" else (bbox.t, bbox.b)
     return Rectangle(bbox.l, min(tops), bbox.r, max(tops))
 
 
 def read_pymupdf_tables(drawn: Any, page: Page, box: Rectangle) -> list[FoundTable]:
-    """What PyMuPDF's finder makes of one region."""
+    """Convert the tables that PyMuPDF's finder reads in one region."""
     found = []
     limits = load_tables().regions
     _, runs = find_drawings(page, is_face=False)
@@ -268,7 +268,7 @@ def read_pymupdf_tables(drawn: Any, page: Page, box: Rectangle) -> list[FoundTab
 
 
 def _pymupdf_cells(table: Any, runs: Sequence[Run]) -> list[GridCell]:
-    """The cells of PyMuPDF's table, with our own reading of their text, which keeps its blanks.
+    """Return the cells of PyMuPDF's table, with our own reading of their text, which keeps its blanks.
 
     A place without rectangle belongs to the cell to its left. The first row is the header unless it holds amounts:
     PyMuPDF takes a caption above the frame for one.
@@ -297,7 +297,7 @@ def _header_path(cells: Sequence[GridCell], column: int) -> str:
 
 
 def _merged(first: Sequence[FoundTable], others: Sequence[FoundTable]) -> list[FoundTable]:
-    """Tables of one engine, and those of another that overlap none of them, from top to bottom."""
+    """Return the tables of one engine, and those of another that overlap none of them, from top to bottom."""
     kept = [table for table in others if not any(_overlaps(table.region, own.region) for own in first)]
     return sorted([*first, *kept], key=lambda table: (table.region.y0, table.region.x0))
 

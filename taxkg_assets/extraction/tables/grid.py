@@ -14,7 +14,7 @@ from taxkg_assets.rules.models.tables import load_tables
 
 @dataclass(frozen=True, slots=True)
 class Rectangle:
-    """A rectangle of the page at hand, in points: `Corners` with names, for the regions and cells of tables."""
+    """A rectangle on a page, in points: `Corners` with names, for the regions and cells of tables."""
 
     x0: float
     y0: float

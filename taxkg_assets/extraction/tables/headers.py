@@ -246,7 +246,7 @@ def group_columns(grid: Grid, row: Row) -> list[tuple[str, int, int]]:
 
 
 def _slab_span(grid: Grid, run: Run) -> tuple[int, int] | None:
-    """Give the columns of the slab that a run is centered in, if it is alone over several columns."""
+    """Return the columns of the slab that a run is centered in, if it is alone over several columns."""
     for a, b in grid.slabs:
         if a <= run.center <= b and abs(run.center - (a + b) / 2) <= max(
             6.0, load_tables().header.centered_frac * (b - a)

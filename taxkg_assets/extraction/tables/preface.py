@@ -127,7 +127,7 @@ def _is_divided(grid: Grid, left: float, right: float, y: float) -> bool:
 
 
 def add_frame(table: FoundTable, frame: Frame) -> FoundTable:
-    """Give a table the rows around it as notes, which are cells of no column.
+    """Add to a table the rows around it as notes, which are cells of no column.
 
     Args:
         table: The table without them.
@@ -162,8 +162,8 @@ def _find_verticals(grid: Grid) -> list[tuple[float, float]]:
         return []
     spans = [sorted(_join_strokes(near), key=_length) for near in lines]
     # Long strokes apart from each other are those of several tables.
-    is_several = any(len(own) > 1 and _length(own[-2]) > _BOX_FRAC * _length(own[-1]) for own in spans)
-    return [] if is_several else [own[-1] for own in spans]
+    is_several = any(len(span) > 1 and _length(span[-2]) > _BOX_FRAC * _length(span[-1]) for span in spans)
+    return [] if is_several else [span[-1] for span in spans]
 
 
 def _length(span: tuple[float, float]) -> float:

@@ -87,7 +87,7 @@ def _repeats(text: str, number: str) -> bool:
 
 
 def _number_of(run: Run) -> str:
-    """Give the number that a run begins with or is; "" where it has none: "a" by itself is a word."""
+    """Return the number that a run begins with or is; "" where it has none: "a" by itself is a word."""
     word = run.text.split(None, 1)[0]
     is_number = is_line_number(word) and not (word.isalpha() and word != run.text)
     return word if is_number else ""

@@ -12,7 +12,7 @@ from taxkg_assets.extraction.tables.grid import Rectangle
 
 @dataclass(slots=True)
 class RowCell:
-    """One cell of a row with its runs; `number`: its place among the cells of its row. `spans`: where tags tell it."""
+    """One cell of a row with its runs; `number`: its place in the row; `spans`: its spans, where tags state them."""
 
     number: int
     is_header: bool
@@ -31,7 +31,7 @@ class RowCell:
 
     @property
     def is_numbered(self) -> bool:
-        """Whether the cell holds the number of a worksheet line and nothing else."""
+        """Return whether the cell contains the number of a worksheet line and nothing else."""
         return len(self.runs) <= 2 and is_line_number(self.text)
 
 

@@ -33,7 +33,7 @@ from taxkg_assets.rules.models.tables import load_tables
 
 
 def build_tables(source: Source, *, found: Sequence[FoundTable] | None = None) -> dy.DataFrame[schemas.Tables]:
-    """Give each table of a document its cells, paths and Markdown.
+    """Build one row per table of a document, with its cells, paths and Markdown.
 
     Args:
         source: The document's pages.
@@ -61,7 +61,7 @@ def find_table_regions(page: Page) -> list[TableRegion]:
 
 
 def find_tables(page: Page, *, is_face: bool | None = None) -> list[FoundTable]:
-    """Read the tables of one page; prose in columns, callouts and form fields give none.
+    """Read the tables of one page; prose in columns, callouts and form fields are no tables.
 
     Args:
         page: The page.

@@ -259,7 +259,7 @@ def _count_header_rows(rows: Sequence[CellRow]) -> int:
 def _complete(
     table: FoundTable, lead: Sequence[CellRow], *, caption: str, box: Rectangle, tag_ix: int, path: tuple[int, ...]
 ) -> FoundTable:
-    """Give a table its title, and its leading notes as cells of no column."""
+    """Add to a table its title, and its leading notes as cells of no column."""
     titles: list[RowCell] = []
     notes: list[RowCell] = []
     limits = load_tables().tagged

@@ -94,7 +94,7 @@ def _is_next_row(last: Sequence[Run], row: Sequence[Run]) -> bool:
 
 
 def _with_headers(chain: Sequence[Sequence[Run]], runs: Sequence[Run]) -> Rectangle:
-    """Give the rectangle of rows of amounts with the short lines above that head them."""
+    """Return the rectangle of rows of amounts with the short lines above that head them."""
     limits = load_tables().regions
     rows = _hull([Rectangle(run.x0, run.y0, run.x1, run.y1) for row in chain for run in row])
     x0, y0, x1 = rows.x0 - 2, rows.y0, rows.x1 + 14
@@ -187,7 +187,7 @@ def _is_table(chain: Sequence[_LeaderRow]) -> bool:
 
 
 def _box_of(chain: Sequence[_LeaderRow], runs: Sequence[Run]) -> Rectangle:
-    """Give the rectangle of a chain: wrapped labels and the header line above included."""
+    """Return the rectangle of a chain: wrapped labels and the header line above included."""
     x0 = min(row.label.x0 for row in chain)
     x1 = max(row.amount.x1 for row in chain)
     y0, y1 = min(row.label.y0 for row in chain), max(row.amount.y1 for row in chain)

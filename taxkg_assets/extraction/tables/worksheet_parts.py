@@ -124,7 +124,7 @@ def is_group(rows: Sequence[CellRow], row_ix: int, *, begins: Callable[[CellRow]
 
 
 def split_answers(rows: Sequence[CellRow]) -> list[CellRow]:
-    """Give each answer that shares a cell with its question a row, and the word of an answer a cell.
+    """Move each answer that shares a cell with its question to a row, and the word of an answer to a cell.
 
     Args:
         rows: Rows of the worksheet.

@@ -55,7 +55,9 @@ class OpenAIProvider:
         try:
             self._client = httpx.Client(headers=headers if self._key else {}, timeout=seconds, transport=transport)
         except (httpx.InvalidURL, ValueError) as wrong:
-            raise AccessError(f"A proxy of the environment cannot be used: {put_on_one_line(wrong)}") from wrong
+            raise AccessError(
+                f"The proxy in HTTP_PROXY, HTTPS_PROXY or ALL_PROXY is invalid: {put_on_one_line(wrong)} Correct it."
+            ) from wrong
         self._seconds = seconds
         self._lessons: dict[str, tuple[str, ...]] = {}
         self._lock = threading.Lock()

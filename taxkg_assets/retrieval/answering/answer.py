@@ -100,10 +100,10 @@ def ask(
     Raises:
         ProposerError: The model cannot be called.
     """
-    question, corrections = searcher.correct(question)
     filters: dict[str, Any] = {"form": form, "year": year, "document": document}
-    found = _find(searcher, question, k=k, level=level, filters=filters)
-    request = _Request(question, corrections, is_worded=is_worded, is_placed=is_placed)
+    ranking = searcher.rank(question, **filters)
+    found = _find(searcher, ranking, k=k, level=level, filters=filters)
+    request = _Request(ranking.question, ranking.corrections, is_worded=is_worded, is_placed=is_placed)
     answer = _answer(searcher, request, found, settings=settings)
     kept = [row for row in answer.results if row.rank <= k or _is_cited(row, answer.answer)]
     return answer.model_copy(update={"results": kept})
@@ -123,10 +123,10 @@ def ask_with_signals(searcher: Searcher, question: str, *, settings: Settings) -
     Raises:
         ProposerError: The model cannot be called.
     """
-    question, corrections = searcher.correct(question)
     filters: dict[str, Any] = {"form": None, "year": None, "document": None}
-    found = _find(searcher, question, k=10, level="auto", filters=filters)
-    answer = _answer(searcher, _Request(question, corrections), found, settings=settings)
+    ranking = searcher.rank(question, **filters)
+    found = _find(searcher, ranking, k=10, level="auto", filters=filters)
+    answer = _answer(searcher, _Request(ranking.question, ranking.corrections), found, settings=settings)
     return answer, found.graded[0], dict(found.graded[1])
 
 
@@ -135,7 +135,7 @@ class _Request:
     """A corrected question, and what is wanted besides its passages: words, and their places."""
 
     question: str
-    corrections: dict[str, str]
+    corrections: Mapping[str, str]
     is_worded: bool = True
     is_placed: bool = False
 
@@ -163,7 +163,7 @@ def _answer(searcher: Searcher, request: _Request, found: _Found, *, settings: S
         citations=list(worded.citations) if worded else [],
         units=units,
         quality=find_cited_flags(text, results),
-        corrections=request.corrections,
+        corrections=dict(request.corrections),
     )
 
 
@@ -192,9 +192,9 @@ class _Found:
     stated: list[Unit] = field(default_factory=list)
 
 
-def _find(searcher: Searcher, question: str, *, k: int, level: str, filters: Mapping[str, Any]) -> _Found:
-    document = filters["document"]
-    ranking = searcher.rank(question, **filters)
+def _find(searcher: Searcher, ranking: Ranking, *, k: int, level: str, filters: Mapping[str, Any]) -> _Found:
+    """Assemble the passages of a ranked question, and find the kind of answer that they lead to."""
+    document, question = filters["document"], ranking.question
     box = find_named_box(searcher, question, ranking)
     if box is not None:  # its name finds its text better than a description
         ranking = searcher.rank(f"{question} {box.form} {box.name}", **filters)
@@ -364,7 +364,7 @@ def find_kind(
 
 @lru_cache(maxsize=512)
 def _find_distinct_terms(text: str) -> frozenset[str]:
-    """The terms of a passage; systems that are compared, and users after one another, get the same ones."""
+    """Return the terms of a passage; cached, as systems that are compared read the same passages."""
     return frozenset(find_terms(text))
 
 

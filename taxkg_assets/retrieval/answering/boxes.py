@@ -25,7 +25,7 @@ class NamedBox:
 
     @property
     def name(self) -> str:
-        """Return its name for readers: box 1b."""
+        """Return the name of the box for readers: box 1b."""
         return self.key.replace("_", " ")
 
 
@@ -73,8 +73,8 @@ def name_box(units: Sequence[Unit], box: NamedBox, results: Sequence[Result]) ->
     for number, unit in enumerate(units):
         if covers_key(results[unit.rank - 1].anchor_key, (box.key,)):
             label = f"Form {box.form}, {box.name}, “{box.label}”"
-            own = [piece for piece in unit.pieces if piece.role != "label"]
-            pieces = [Piece(role="label", text=label), *own]
+            unlabeled = [piece for piece in unit.pieces if piece.role != "label"]
+            pieces = [Piece(role="label", text=label), *unlabeled]
             named[number] = unit.model_copy(update={"pieces": pieces})
             return [named.pop(number), *named]
     return named
@@ -99,5 +99,5 @@ def _frame_words(question: str, forms: tuple[str, ...]) -> frozenset[str]:
 
 def _score_label(wanted: frozenset[str], label: str) -> float:
     """Score the similarity of a label and a question: words that only one of them has count against it."""
-    own = frozenset(find_terms(label))
-    return len(own & wanted) / max(1, len(own | wanted))
+    terms = frozenset(find_terms(label))
+    return len(terms & wanted) / max(1, len(terms | wanted))

@@ -220,7 +220,7 @@ def fill_list(context: PassageContext, spot: Spot) -> set[Spot]:
         return set()
     is_lead = spot[1] == len(line.sentences) - 1
     items = context.hanging_on(line.place) if is_lead else []
-    if sum(own.text.strip(" $").isdigit() for own in items) * 2 > len(items):
+    if sum(item.text.strip(" $").isdigit() for item in items) * 2 > len(items):
         items = []  # columns of a table, printed one under the other
     siblings = context.items_of(line) if line.is_item and line.leads else []
     limits, found = load_answers().lists, set[Spot]()

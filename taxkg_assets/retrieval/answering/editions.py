@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 
 from taxkg_assets.retrieval.answering.units import Draft
-from taxkg_assets.retrieval.index.facts import DocumentFacts, IndexedDocument
+from taxkg_assets.retrieval.index.document_facts import DocumentFacts, IndexedDocument
 from taxkg_assets.retrieval.query.router import Route
 from taxkg_assets.retrieval.results import Result
 
@@ -75,7 +75,7 @@ def name_editions(quoted: Sequence[tuple[Draft, Result]], documents: DocumentFac
     newest = max((years[result.document] for _, result in quoted), default=0)
 
     def is_dated(draft: Draft, result: Result) -> bool:
-        """Return whether it prints an amount that a newer document may have changed, and no year."""
+        """Return whether the draft prints an amount that a newer document may have changed, and no year."""
         text = " ".join(draft.context.lines[place].read(sentence) for place, sentence in draft.spots)
         is_old = result.document in stale or 0 < years[result.document] < newest
         return is_old and "$" in text and _YEAR.search(text) is None

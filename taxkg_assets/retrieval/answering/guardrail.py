@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 
 from taxkg_assets.retrieval.encoding.lexical import find_terms
-from taxkg_assets.retrieval.index.facts import DocumentFacts
+from taxkg_assets.retrieval.index.document_facts import DocumentFacts
 from taxkg_assets.retrieval.query.router import Catalog, Route, find_missing_keys
 from taxkg_assets.retrieval.results import Candidate, Ranking, Result
 from taxkg_assets.rules.forms import split_forms
@@ -77,8 +77,8 @@ def find_signals(evidence: Mapping[str, float], *, documents: int) -> dict[str, 
         documents: Number of documents that were searched.
 
     Returns:
-        `evidence` in log odds; `gap` from 0 to 1, as far as the evidence supports an answer; and `size`, the decimal
-        logarithm of the number of documents.
+        `evidence` in log odds; `gap` from 0 to 1, reduced where the evidence for an answer is weak; and `size`, the
+        decimal logarithm of the number of documents.
     """
     total, counts = sum_evidence(evidence), load_guardrail().gap_counts
     share = (total - counts.above) / (counts.fully - counts.above)
@@ -268,11 +268,11 @@ def _part_score(ranking: Ranking) -> dict[str, float]:
     A question that names a form, a year or a place gets passages of it, whatever else it is about; so the share of
     these features is separated from the rest.
     """
-    own = load_guardrail()
+    rules = load_guardrail()
     weights, features = load_ranking().weights, ranking.features
-    named = float(sum(weights[name] * features[name][0] for name in own.filter_features if name in features))
+    named = float(sum(weights[name] * features[name][0] for name in rules.filter_features if name in features))
     parts = {"rank_score_from_filters": named, "rank_score_residual": ranking.candidates[0].score - named}
-    return {name: min(1.0, max(0.0, value / own.full[name])) for name, value in parts.items()}
+    return {name: min(1.0, max(0.0, value / rules.full[name])) for name, value in parts.items()}
 
 
 def _is_abroad(question: str, wanted: frozenset[str], rows: Sequence[Sequence[str]]) -> bool:

@@ -37,7 +37,7 @@ def _place(piece: Piece, rows: Mapping[str, Mapping[str, Any]]) -> Piece:
         return piece
     start, end = find_range(piece.text, row["text"])
     lines = [own for own in row["pieces"] if own["start"] < end and own["end"] > start]
-    boxes = [BoundingBox.of_row(own) for own in lines]
+    boxes = [BoundingBox.of_row(line) for line in lines]
     return piece.model_copy(update={"bboxes": boxes})
 
 

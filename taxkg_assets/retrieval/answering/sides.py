@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from taxkg_assets.retrieval.answering.statements import Statement
-from taxkg_assets.retrieval.index.facts import DocumentFacts, PassageFacts
+from taxkg_assets.retrieval.index.document_facts import DocumentFacts
+from taxkg_assets.retrieval.index.facts import PassageFacts
 from taxkg_assets.retrieval.query.router import Route
 from taxkg_assets.retrieval.results import Result
 from taxkg_assets.rules.forms import split_forms

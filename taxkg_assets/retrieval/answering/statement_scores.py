@@ -38,7 +38,7 @@ def score_statements(
     flags["tokens"] = np.zeros(len(statements))
     if tokens is not None and ranking.tokens is not None:
         flags["tokens"] = tokens.score_texts(
-            ranking.tokens, encoder.find_tokens([_shorten(own.text) for own in statements])
+            ranking.tokens, encoder.find_tokens([_shorten(statement.text) for statement in statements])
         )
     order = choose_candidates(flags)
     vectors = encoder.encode_sentences([_shorten(statements[place].text) for place in order])
@@ -83,7 +83,7 @@ def find_signals(statements: Sequence[Statement], *, ranking: Ranking) -> dict[s
     top, reach = max(scores.values(), default=0.0), limits.liked_reach
 
     def each(read: Callable[[Statement], float]) -> Floats:
-        return np.array([float(read(own)) for own in statements])
+        return np.array([float(read(statement)) for statement in statements])
 
     return {
         "terms": each(lambda own: score_overlap(wanted, own.terms | own.around)),

@@ -210,7 +210,7 @@ def _list_statements(lines: Sequence[Line]) -> Iterator[tuple[Line, int]]:
 
 
 def _is_readable(line: Line, sentence: int) -> bool:
-    """Return whether it is neither the rest of a sentence, nor a label, nor the line of an index, nor too long."""
+    """Return whether the line can stand alone: no rest of a sentence, no label, no index line, and not too long."""
     limits = load_answers()
     text = line.read(sentence)
     if text[:1].islower() and not (line.mark or line.is_table):

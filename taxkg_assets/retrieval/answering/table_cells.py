@@ -26,7 +26,7 @@ _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 def quote_table_cells(
     searcher: Searcher, question: str, ranking: Ranking, *, results: Sequence[Result], leads: bool
 ) -> list[Unit]:
-    """Quote the cells that a question requests, as far as their headers fit, besides the one that leads the answer.
+    """Quote the requested cells whose headers fit the question, besides the one that leads the answer.
 
     Args:
         searcher: Opened search.
@@ -40,7 +40,7 @@ def quote_table_cells(
     """
     limits, units = load_answers().tables, list[Unit]()
     leading = ranking.cell if quote_cell(ranking, results[0]) else ""
-    for matches in (own for own in _find_cells(searcher, question, ranking) if own[0].leads is leads):
+    for matches in (group for group in _find_cells(searcher, question, ranking) if group[0].leads is leads):
         shown = [(own, _find_result(own, results, searcher.passages)) for own in matches]
         most = len(shown) if matches[0].assumes_status else limits.cells
         printed = [(own, result) for own, result in shown if result is not None][:most]
@@ -70,15 +70,17 @@ def add_tables(searcher: Searcher, question: str, ranking: Ranking, *, results: 
         As many passages; the first ones, which an answer quotes, stay.
     """
     facts, found = searcher.passages, list(results)
-    matches = [own[0] for own in _find_cells(searcher, question, ranking)]
+    matches = [group[0] for group in _find_cells(searcher, question, ranking)]
     missing = [own for own in matches if _find_result(own, results, facts) is None]
     free = range(load_answers().passages, len(found))
     for place, match in zip(reversed(free), reversed(missing), strict=False):
         row = find_unit(match, facts=facts)
         if row is None:
             continue
-        near = next((own for own in ranking.candidates if own.row == row), None)
-        near = near or next(own for own in ranking.candidates if facts.tables.get(own.row) == match.table_id)
+        near = next((candidate for candidate in ranking.candidates if candidate.row == row), None)
+        near = near or next(
+            candidate for candidate in ranking.candidates if facts.tables.get(candidate.row) == match.table_id
+        )
         shown = searcher.assemble(replace(ranking, candidates=(replace(near, row=row),)), k=1)
         found[place] = shown[0].model_copy(update={"rank": place + 1})
     return found
@@ -183,13 +185,13 @@ def quote_alike(searcher: Searcher, question: str, ranking: Ranking, *, result: 
         return []
     found = find_table_cells(question, searcher.tables, tables=[table], forms=ranking.route.forms)
     matches = found[0][: load_answers().tables.cells] if found else []
-    if ranking.cell not in (own.words for own in matches):
+    if ranking.cell not in (match.words for match in matches):
         return []
     label = result.heading_path.rpartition(" > ")[2]
     pieces = (
-        Piece(role="cell", text=own.words, chunk_id=result.chunk_id, node_id=result.node_id)
-        for own in matches
-        if own.words != ranking.cell
+        Piece(role="cell", text=match.words, chunk_id=result.chunk_id, node_id=result.node_id)
+        for match in matches
+        if match.words != ranking.cell
     )
     return [Unit(rank=1, label=label, pieces=[piece]) for piece in pieces]
 

@@ -31,7 +31,7 @@ def find_headers(lines: Sequence[Line], row: Line) -> tuple[str, ...] | None:
         row: Line of the row.
 
     Returns:
-        One header for each cell; empty ones where their numbers differ, None for a line that is not a row.
+        One header for each cell, all empty where their numbers differ; None for a line that is not a row of values.
     """
     if CELLS not in row.text:
         return None
@@ -91,7 +91,7 @@ def find_row(lines: Sequence[Line], cell: str) -> Line | None:
     path = frozenset(part.strip() for part in _PARTS.split(cell.rpartition(" | ")[0].rpartition(" | ")[2]))
     rows = [line for line in lines if CELLS in line.text and find_headers(lines, line) is not None]
     texts = [split_cells(line.text) for line in rows]
-    shared = [len(named.intersection(own)) + len(path.intersection(own)) for own in texts]
+    shared = [len(named.intersection(text)) + len(path.intersection(text)) for text in texts]
     best = max(shared, default=0)
     if not best or shared.count(best) != 1:
         return None

@@ -62,12 +62,12 @@ class VectorCodes:
         unit = query_vector / max(
             float(np.linalg.norm(query_vector)), 1e-9
         )  # a mixture of vectors is shorter than they are
-        own = _pack(unit[None] - self.center)[:, 0]
+        query_bits = _pack(unit[None] - self.center)[:, 0]
         differing, counted = np.empty(_SIGNS_AT_ONCE, dtype=np.uint64), np.empty(_SIGNS_AT_ONCE, dtype=np.uint8)
         for first in range(0, self.height, _SIGNS_AT_ONCE):
             part = found[first : first + _SIGNS_AT_ONCE]
             bits, count = differing[: len(part)], counted[: len(part)]
-            for word, mine in zip(self.signs[:, first : first + len(part)], own, strict=True):
+            for word, mine in zip(self.signs[:, first : first + len(part)], query_bits, strict=True):
                 np.bitwise_xor(word, mine, out=bits)
                 part += np.bitwise_count(bits, out=count)
         return found

@@ -30,7 +30,7 @@ from taxkg_assets.retrieval.encoding.onnx_graph import (
     quantize_graph,
     trace_graph,
 )
-from taxkg_assets.retrieval.encoding.onnx_model import WEIGHTS, ExportError, open_session
+from taxkg_assets.retrieval.encoding.onnx_model import WEIGHTS, ExportError, OnnxModel, open_session
 
 TOKENIZER = "tokenizer.json"
 MOST_APART = 1e-4
@@ -53,17 +53,19 @@ def export_encoder(model: Any, folder: Path, *, base: ExportCard, is_small: bool
     Raises:
         ExportError: The model has parts that the reader of the export does not support, or vectors differ.
     """
-    own = getattr(model, "own", model)  # a model that runs on ONNX already is a session around its own
-    pooling = _find_pooling(own)
-    limit = min(base.max_tokens, own.max_seq_length or base.max_tokens)
-    pad = own.tokenizer.pad_token_id or 0
-    card = replace(base, pooling=pooling, prompts=dict(own.prompts or {}), max_tokens=limit, pad_id=pad)
-    card = replace(card, dimension=int(own.get_embedding_dimension()))
+    original = model.model if isinstance(model, OnnxModel) else model
+    pooling = _find_pooling(original)
+    limit = min(base.max_tokens, original.max_seq_length or base.max_tokens)
+    pad = original.tokenizer.pad_token_id or 0
+    card = replace(base, pooling=pooling, prompts=dict(original.prompts or {}), max_tokens=limit, pad_id=pad)
+    card = replace(card, dimension=int(original.get_embedding_dimension()))
     path = folder / WHOLE
-    trace_graph(PlainTransformer(copy_plain(own[0].auto_model)), own.tokenizer, path, output="token_embeddings")
-    _save_tokenizer(own.tokenizer, folder)
+    trace_graph(
+        PlainTransformer(copy_plain(original[0].auto_model)), original.tokenizer, path, output="token_embeddings"
+    )
+    _save_tokenizer(original.tokenizer, folder)
     encoder = ExportedEncoder(_reopen(folder, card), model_hash=card.weights)
-    vectors = own.encode(list(PROBES), normalize_embeddings=True)
+    vectors = original.encode(list(PROBES), normalize_embeddings=True)
     if (apart := float((1 - (vectors * encoder.encode_sentences(PROBES)).sum(axis=1)).max())) > MOST_APART:
         raise ExportError(
             f"the export of {card.model_name} gives vectors that differ from the original by {apart:.1e} in cosine"
@@ -93,9 +95,9 @@ def export_cross(model: Any, folder: Path, *, base: ExportCard) -> ExportCard:
     trace_graph(PlainClassifier(copy_plain(model.model)), model.tokenizer, folder / WHOLE, output="logits", pairs=True)
     _save_tokenizer(model.tokenizer, folder)
     pairs = [(PROBES[0], probe) for probe in PROBES]
-    own = np.asarray(model.predict(pairs, activation_fn=torch.nn.Identity(), show_progress_bar=False)).reshape(-1)
+    original = np.asarray(model.predict(pairs, activation_fn=torch.nn.Identity(), show_progress_bar=False)).reshape(-1)
     found = ExportedCrossScorer(_reopen(folder, card)).score(PROBES[0], PROBES)
-    if (apart := float(np.abs(own - found).max())) > MOST_APART * max(1.0, float(np.abs(own).max())):
+    if (apart := float(np.abs(original - found).max())) > MOST_APART * max(1.0, float(np.abs(original).max())):
         raise ExportError(f"the export of {card.model_name} gives scores that differ from the original by {apart:.1e}")
     return _finish(folder, card)
 
@@ -120,17 +122,17 @@ def _find_pooling(model: Any) -> str:
     """
     names = [type(module).__name__ for module in model]
     if names not in (["Transformer", "Pooling"], ["Transformer", "Pooling", "Normalize"]):
-        raise ExportError(f"it is made of {', '.join(names)}, not of transformer, pooling and normalization")
+        raise ExportError(f"the model is made of {', '.join(names)}, not of transformer, pooling and normalization")
     mode = model[1].get_config_dict().get("pooling_mode", "")
     if mode not in POOLINGS:
-        raise ExportError(f"it pools by {mode!r}, not by {' or '.join(POOLINGS)}")
+        raise ExportError(f"the model pools by {mode!r}, not by {' or '.join(POOLINGS)}")
     return str(mode)
 
 
 def _save_tokenizer(tokenizer: Any, folder: Path) -> None:
     fast = getattr(tokenizer, "backend_tokenizer", None)
     if fast is None:
-        raise ExportError("its tokenizer cannot be written as one file")
+        raise ExportError("the tokenizer of the model cannot be written as one file")
     fast.save(str(folder / TOKENIZER))
 
 

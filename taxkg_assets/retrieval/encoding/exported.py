@@ -25,7 +25,7 @@ from taxkg_assets.retrieval.encoding.encoder import (
     encode_by_length,
     make_token_vectors,
 )
-from taxkg_assets.retrieval.encoding.passage_scorer import GROUP, LATE_TOKENS
+from taxkg_assets.retrieval.encoding.passage_scorer import GROUP, LATE_TOKENS, score_tokens
 
 MEAN, FIRST = "mean", "cls"
 POOLINGS = (MEAN, FIRST)
@@ -182,7 +182,7 @@ class ExportedEncoder:
         return [own[1:-1] for own in self._token_ids(texts)]
 
     def encode_tokens(self, texts: Sequence[str]) -> list[TokenVectors]:
-        """Encode the tokens of texts, each a row by itself: a question comes alone.
+        """Encode the tokens of texts, each in a batch of one: questions come one at a time.
 
         Args:
             texts: Texts.
@@ -255,7 +255,7 @@ class ExportedLateScorer:
             Scores of shape (passages,), -1 to 1.
         """
         (question_tokens,) = self._vectors([question])
-        return np.array([float((question_tokens @ own.T).max(axis=1).mean()) for own in self._vectors(passages)])
+        return score_tokens(question_tokens, self._vectors(passages))
 
     def _vectors(self, texts: Sequence[str]) -> list[Vectors]:
         """Return unit vectors of each text's tokens, without the special tokens at both ends."""

@@ -63,13 +63,13 @@ class GpuModel:
 
     Attributes:
         model: The copy; None once the GPU's memory has run out.
-        own: The model on the processor.
+        fallback: The model on the CPU, used once the memory of the GPU is full.
         device: Where the copy is.
         rows: Texts in a batch of the processor.
     """
 
     model: Any
-    own: Any
+    fallback: Any
     device: str
     rows: int
 
@@ -99,7 +99,7 @@ class GpuModel:
                 )
         parts = zip(*(tensor.split(self.rows) for tensor in features.values()), strict=True)
         with torch.inference_mode():
-            return torch.cat([self.own(dict(zip(features, part, strict=True)))[output].float() for part in parts])
+            return torch.cat([self.fallback(dict(zip(features, part, strict=True)))[output].float() for part in parts])
 
 
 def open_on_gpu(model: Any, *, rows: int, device: str = GPU) -> GpuModel | str:

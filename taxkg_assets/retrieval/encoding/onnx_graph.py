@@ -90,7 +90,7 @@ def trace_graph(module: torch.nn.Module, tokenizer: Any, path: Path, *, output: 
                 dynamo=False,
             )
     except (RuntimeError, TypeError, ValueError, torch.onnx.errors.OnnxExporterError) as failed:
-        raise ExportError(f"it cannot be written as ONNX ({str(failed).splitlines()[0]})") from failed
+        raise ExportError(f"PyTorch cannot write the model as ONNX ({str(failed).splitlines()[0]})") from failed
 
 
 def quantize_graph(whole: Path, small: Path) -> None:

@@ -16,33 +16,33 @@ class ExportError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class OnnxModel:
-    """A session instead of the first module of a loaded model; tokenizer, prompts and pooling are the model's own."""
+    """A loaded model whose first module, the transformer, is replaced by a session of ONNX Runtime."""
 
-    own: Any
+    model: Any
     session: Any
 
     @property
     def tokenizer(self) -> Any:
         """Return the tokenizer of the model."""
-        return self.own.tokenizer
+        return self.model.tokenizer
 
     @property
     def prompts(self) -> Any:
         """Return the prompts of the model."""
-        return self.own.prompts
+        return self.model.prompts
 
     @property
     def max_seq_length(self) -> int | None:
         """Return the largest number of tokens of a text; None where it is unlimited."""
-        found: int | None = self.own.max_seq_length
+        found: int | None = self.model.max_seq_length
         return found
 
     def __getitem__(self, place: int) -> Any:
-        return self.own[place]
+        return self.model[place]
 
     def get_embedding_dimension(self) -> int:
         """Return the length of a vector."""
-        return int(self.own.get_embedding_dimension())
+        return int(self.model.get_embedding_dimension())
 
     def __call__(self, features: dict[str, Any]) -> dict[str, Any]:
         """Return token and sentence vectors of padded rows."""
@@ -50,7 +50,7 @@ class OnnxModel:
 
         fed = {one.name: features[one.name].numpy() for one in self.session.get_inputs()}
         found = {**features, "token_embeddings": torch.from_numpy(self.session.run(None, fed)[0])}
-        for module in list(self.own)[1:]:
+        for module in list(self.model)[1:]:
             found = module(found)
         return found
 

@@ -5,11 +5,12 @@ Here: the interface of a reranker, and its two implementations. Not here: findin
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from taxkg_assets.retrieval.encoding.arrays import Floats
 
@@ -17,6 +18,19 @@ GROUP = 8
 """Passages of similar length that run through the model together."""
 LATE_TOKENS = 144
 """Tokens of a text that late interaction reads."""
+
+
+def score_tokens(question: npt.NDArray[np.floating], passages: Iterable[npt.NDArray[np.floating]]) -> Floats:
+    """Return the mean over the question's tokens of the cosine to the nearest token of each passage.
+
+    Args:
+        question: Unit vectors of the question's tokens, shape (tokens, dimension).
+        passages: Unit vectors of the tokens of each passage.
+
+    Returns:
+        Scores of shape (passages,), -1 to 1.
+    """
+    return np.array([float((question @ passage.T).max(axis=1).mean()) for passage in passages])
 
 
 class PassageScorer(Protocol):
@@ -54,7 +68,7 @@ class LateScorer:
             Scores of shape (passages,), -1 to 1.
         """
         (question_tokens,) = self._vectors([question])
-        return np.array([float((question_tokens @ own.T).max(axis=1).mean()) for own in self._vectors(passages)])
+        return score_tokens(question_tokens, self._vectors(passages))
 
     def _vectors(self, texts: Sequence[str]) -> list[Floats]:
         """Return unit vectors of each text's tokens, without the special tokens at both ends."""
@@ -116,7 +130,7 @@ class Reranker:
     depth: int
 
     def score_penalties(self, question: str, passages: Sequence[str]) -> Floats:
-        """Return what each passage loses against the one with the best score, in the ranker's units.
+        """Return each passage's score minus the best one, on the scale of the ranker; at most 0.
 
         Args:
             question: Words of the question.

@@ -28,7 +28,7 @@ class DeferredEncoder:
         return self.load().dimension
 
     def encode_passages(self, texts: Sequence[str], *, progress: Progress | None = None) -> Vectors:
-        """Encode as the encoder itself does.
+        """Encode as the wrapped encoder does.
 
         Args:
             texts: Texts.
@@ -53,7 +53,7 @@ class DeferredEncoder:
         return self.load().encode_query(text)
 
     def encode_sentences(self, texts: Sequence[str]) -> Vectors:
-        """Encode as the encoder itself does.
+        """Encode as the wrapped encoder does.
 
         Args:
             texts: Texts.
@@ -83,7 +83,7 @@ class DeferredEncoder:
         return self.load().encode_tokens(texts)
 
     def encode_lone_tokens(self, tokens: Sequence[int]) -> Vectors:
-        """Encode as the encoder itself does.
+        """Encode as the wrapped encoder does.
 
         Args:
             tokens: Token ids.
@@ -98,32 +98,32 @@ class DeferredEncoder:
 class RememberingEncoder:
     """An encoder that encodes each question once, for comparisons that repeat the same questions."""
 
-    own: Encoder
+    wrapped: Encoder
     questions: dict[str, Vectors] = field(default_factory=dict)
     question_tokens: dict[str, TokenVectors] = field(default_factory=dict)
 
     @property
     def model_name(self) -> str:
         """Return the name or path of the model."""
-        return self.own.model_name
+        return self.wrapped.model_name
 
     @property
     def model_hash(self) -> str:
         """Return the digest of its weights."""
-        return self.own.model_hash
+        return self.wrapped.model_hash
 
     @property
     def dimension(self) -> int:
         """Return the length of a vector."""
-        return self.own.dimension
+        return self.wrapped.dimension
 
     @property
     def scale(self) -> CosineScale:
         """Return the map from its cosines to those of its base."""
-        return self.own.scale
+        return self.wrapped.scale
 
     def encode_passages(self, texts: Sequence[str], *, progress: Progress | None = None) -> Vectors:
-        """Encode as the own encoder does.
+        """Encode as the wrapped encoder does.
 
         Args:
             texts: Texts.
@@ -132,7 +132,7 @@ class RememberingEncoder:
         Returns:
             Unit vectors, shape (texts, dimension).
         """
-        return self.own.encode_passages(texts, progress=progress)
+        return self.wrapped.encode_passages(texts, progress=progress)
 
     def encode_query(self, text: str) -> Vectors:
         """Encode a question, or return its remembered vector.
@@ -144,11 +144,11 @@ class RememberingEncoder:
             Unit vector, shape (1, dimension).
         """
         if text not in self.questions:
-            self.questions[text] = self.own.encode_query(text)
+            self.questions[text] = self.wrapped.encode_query(text)
         return self.questions[text]
 
     def encode_sentences(self, texts: Sequence[str]) -> Vectors:
-        """Encode as the own encoder does.
+        """Encode as the wrapped encoder does.
 
         Args:
             texts: Texts.
@@ -156,15 +156,15 @@ class RememberingEncoder:
         Returns:
             Unit vectors, shape (texts, dimension).
         """
-        return self.own.encode_sentences(texts)
+        return self.wrapped.encode_sentences(texts)
 
     def find_tokens(self, texts: Sequence[str]) -> list[list[int]]:
-        """Return tokens as the own encoder does.
+        """Return tokens as the wrapped encoder does.
 
         Args:
             texts: Texts.
         """
-        return self.own.find_tokens(texts)
+        return self.wrapped.find_tokens(texts)
 
     def encode_tokens(self, texts: Sequence[str]) -> list[TokenVectors]:
         """Encode the tokens of questions, or return the remembered ones.
@@ -176,11 +176,11 @@ class RememberingEncoder:
             Tokens of each text with their unit vectors.
         """
         new = [text for text in texts if text not in self.question_tokens]
-        self.question_tokens.update(zip(new, self.own.encode_tokens(new), strict=True) if new else ())
+        self.question_tokens.update(zip(new, self.wrapped.encode_tokens(new), strict=True) if new else ())
         return [self.question_tokens[text] for text in texts]
 
     def encode_lone_tokens(self, tokens: Sequence[int]) -> Vectors:
-        """Encode as the own encoder does.
+        """Encode as the wrapped encoder does.
 
         Args:
             tokens: Token ids.
@@ -188,4 +188,4 @@ class RememberingEncoder:
         Returns:
             Unit vectors, shape (tokens, dimension).
         """
-        return self.own.encode_lone_tokens(tokens)
+        return self.wrapped.encode_lone_tokens(tokens)

@@ -52,8 +52,8 @@ class LexicalRetriever:
     def _score(self, terms: Sequence[str]) -> Scores:
         scores: Scores = np.zeros(self.row_count, dtype=np.float32)
         for term in dict.fromkeys(terms):
-            own = self._postings(term)
-            scores[self.rows[own]] += self.scores[own]
+            postings = self._postings(term)
+            scores[self.rows[postings]] += self.scores[postings]
         return scores
 
     def hold_terms(self, terms: Sequence[str], rows: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:

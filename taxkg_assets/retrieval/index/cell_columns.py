@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
 
 import polars as pl
 
@@ -12,6 +12,9 @@ _LIST_AFTER_SHARE = 20
 about 20 times one from the list."""
 _SEARCHES = 60
 """Values that are searched for one by one, which takes as long as to make a dict of 50,000."""
+
+
+Key = TypeVar("Key", bound=Hashable)
 
 
 class CellColumn(Sequence[Any]):
@@ -95,3 +98,15 @@ class CellColumns(dict[str, Sequence[Any]]):
         if not isinstance(found, list):
             found = self[name] = self._rows[name].to_list()
         return found
+
+
+def group_rows(pairs: Iterable[tuple[int, Key]]) -> Mapping[Key, list[int]]:
+    """Return the rows of each value, in their order.
+
+    Args:
+        pairs: Row and value.
+    """
+    found: dict[Key, list[int]] = {}
+    for number, key in pairs:
+        found.setdefault(key, []).append(number)
+    return found

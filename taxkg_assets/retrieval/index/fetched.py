@@ -32,7 +32,7 @@ class FetchedColumn(Sequence[Any]):
 
     def __getitem__(self, row: int | slice) -> Any:
         if isinstance(row, slice):
-            raise TypeError("a column that is fetched has no slices")
+            raise TypeError("columns that are fetched cell by cell cannot be sliced")
         found = self._cells.get(row, self)
         return self._store.read([row], [self.name])[self.name][0] if found is self else found
 

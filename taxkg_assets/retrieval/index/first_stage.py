@@ -130,9 +130,9 @@ def _score_titles(terms: Sequence[str], titled: Mapping[str, Ints], *, count: in
 
 def _rescale(scores: npt.NDArray[np.float32], *, floor: float) -> Floats:
     """Return scores as 0..1 between a floor and the best of them."""
-    own = scores.astype(np.float64)
-    top = float(own.max(initial=floor))
+    values = scores.astype(np.float64)
+    top = float(values.max(initial=floor))
     if top <= floor:
-        return np.zeros(len(own))
-    stretched: Floats = np.clip((own - floor) / (top - floor), 0.0, 1.0)
+        return np.zeros(len(values))
+    stretched: Floats = np.clip((values - floor) / (top - floor), 0.0, 1.0)
     return stretched

@@ -11,7 +11,8 @@ import numpy as np
 
 from taxkg_assets.retrieval.encoding.arrays import Ints
 from taxkg_assets.retrieval.encoding.encoder import Vectors
-from taxkg_assets.retrieval.index.facts import DocumentFacts, PassageFacts
+from taxkg_assets.retrieval.index.document_facts import DocumentFacts
+from taxkg_assets.retrieval.index.facts import PassageFacts
 from taxkg_assets.retrieval.index.levels import Level
 from taxkg_assets.retrieval.index.passage_index import PassageIndex
 from taxkg_assets.retrieval.query.router import Catalog, NamedDocument, build_catalog

@@ -14,7 +14,8 @@ from taxkg_assets.retrieval.encoding.codes import VectorCodes, build_codes
 from taxkg_assets.retrieval.encoding.encoder import Vectors
 from taxkg_assets.retrieval.encoding.lexical import Vocabulary
 from taxkg_assets.retrieval.index.bm25 import LexicalRetriever, build_lexical
-from taxkg_assets.retrieval.index.facts import RANKED, DocumentFacts, PassageFacts
+from taxkg_assets.retrieval.index.document_facts import DocumentFacts
+from taxkg_assets.retrieval.index.facts import RANKED, PassageFacts
 from taxkg_assets.retrieval.index.levels import UNIT_LEVELS, find_units
 from taxkg_assets.retrieval.index.passage_index import Known
 from taxkg_assets.retrieval.index.sections import build_means, find_mean_directions
@@ -105,8 +106,8 @@ def build_known(
     columns |= {name: np.asarray(getattr(facts, name)) > 0 for name in _FLAGS}
     columns["side_number"] = facts.side_number
     for level in UNIT_LEVELS:
-        own = units.filter(pl.col("level") == level)
-        columns[f"unit_{level}"] = find_units(own, chunk_ids=rows["chunk_id"]).astype(np.int32)
+        of_level = units.filter(pl.col("level") == level)
+        columns[f"unit_{level}"] = find_units(of_level, chunk_ids=rows["chunk_id"]).astype(np.int32)
     lexical = build_lexical(terms.split(" ") for terms in rows["terms"])
     documents = [{**row, "years": sorted(row["years"])} for row in about.documents]
     return KnownTables(
@@ -169,9 +170,9 @@ def read_known(
     passages["labeled"], passages["tables"] = labeled, dict(tables.iter_rows())
     passages["forms"] = tuple(forms["form"])
     passages["form_keys"] = {form: frozenset(keys) for form, keys in forms.iter_rows() if keys}
-    own = [{**row, "years": set(row["years"])} for row in documents.drop("place").iter_rows(named=True)]
+    rows_of_documents = [{**row, "years": set(row["years"])} for row in documents.drop("place").iter_rows(named=True)]
     about: Mapping[str, Any] = {
-        "documents": own,
+        "documents": rows_of_documents,
         "places": documents["place"].to_list(),
         "number_of": passages["document_number"],
     }

@@ -170,8 +170,10 @@ def open_level(
         The level.
     """
     keep = (units["level"] == level).to_numpy()
-    own = units.filter(pl.Series(keep))
-    return Level(own, vectors[keep], find_units(own, chunk_ids=rows["chunk_id"]) if unit_index is None else unit_index)
+    of_level = units.filter(pl.Series(keep))
+    return Level(
+        of_level, vectors[keep], find_units(of_level, chunk_ids=rows["chunk_id"]) if unit_index is None else unit_index
+    )
 
 
 def find_units(units: pl.DataFrame, *, chunk_ids: pl.Series) -> Ints:

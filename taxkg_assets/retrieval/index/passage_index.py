@@ -19,7 +19,8 @@ from taxkg_assets.retrieval.encoding.codes import VectorCodes
 from taxkg_assets.retrieval.encoding.encoder import CosineScale, Vectors
 from taxkg_assets.retrieval.encoding.parallel import run_in_parallel
 from taxkg_assets.retrieval.index.bm25 import LexicalRetriever, build_lexical
-from taxkg_assets.retrieval.index.facts import DocumentFacts, PassageFacts
+from taxkg_assets.retrieval.index.document_facts import DocumentFacts
+from taxkg_assets.retrieval.index.facts import PassageFacts
 from taxkg_assets.retrieval.index.fetched import FetchedFacts
 from taxkg_assets.retrieval.index.levels import Level, open_level
 from taxkg_assets.retrieval.index.row_store import LanceRows, MappedVectors
@@ -375,7 +376,7 @@ def open_lance_index(
     facts = _with_known(FetchedFacts(pl.DataFrame(), store), known.passages)
     assert facts.columns is not None  # made now: copies of the facts share what they fetch
     if store.height != len(facts.document_number):
-        raise ValueError(f"the index has {store.height} rows and facts of {len(facts.document_number)}: build it again")
+        raise ValueError(f"the index has {store.height} passages, its columns {len(facts.document_number)}: build it")
     assert known.document_vectors is not None
     assert known.lexical is not None
     return LanceIndex(

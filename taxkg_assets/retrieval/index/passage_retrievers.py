@@ -12,8 +12,9 @@ import dataframely as dy
 import numpy as np
 import polars as pl
 
-from taxkg_assets.retrieval.encoding.encoder import Progress, SentenceEncoder, Vectors
+from taxkg_assets.retrieval.encoding.encoder import Progress, Vectors
 from taxkg_assets.retrieval.encoding.lexical import Scores, find_terms
+from taxkg_assets.retrieval.encoding.sentence_encoder import SentenceEncoder
 from taxkg_assets.retrieval.index.bm25 import LexicalRetriever, build_lexical
 from taxkg_assets.retrieval.index.embeddings import align_vectors, build_embeddings, embedded_text
 from taxkg_assets.schemas import Chunks, Embeddings

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from taxkg_assets.retrieval.index.facts import DocumentFacts, PassageFacts
+from taxkg_assets.retrieval.index.document_facts import DocumentFacts
+from taxkg_assets.retrieval.index.facts import PassageFacts
 
 Mask = npt.NDArray[np.bool_]
 

@@ -180,7 +180,7 @@ def draw_sample(texts: Sequence[str]) -> list[str]:
 
 
 def remember_tokens(texts: Sequence[str], *, encoder: Encoder, memory: TokenMemory) -> tuple[list[bytes], list[bytes]]:
-    """Compute what an index needs of the tokens of its passages, as far as the memory lacks it.
+    """Find and encode those tokens of an index that the memory lacks, and drop what it needs no more.
 
     Args:
         texts: Passages as they are encoded.

@@ -33,8 +33,8 @@ def find_top(
         is_above = scores > floor
         rows = np.flatnonzero(is_above if among is None else is_above & among)
     if count < len(rows):
-        own = scores[rows]
-        rows = rows[own >= np.partition(own, len(own) - count)[len(own) - count]] if count else rows[:0]
+        chosen = scores[rows]
+        rows = rows[chosen >= np.partition(chosen, len(chosen) - count)[len(chosen) - count]] if count else rows[:0]
     order = np.lexsort((rows, -scores[rows]))
     top: npt.NDArray[np.int64] = rows[order][:count]
     return top

@@ -16,17 +16,19 @@ class RouteExplanation(BaseModel):
     """Interpretation of a question."""
 
     model_config = ConfigDict(frozen=True)
-    forms: Found[list[str]] = Field(default=[], description="forms that it names or implies, e.g. 1099-DIV")
+    forms: Found[list[str]] = Field(default=[], description="forms that the question names or implies, e.g. 1099-DIV")
     years: Found[list[int]] = Field(default=[], description="tax years, or years of revisions")
     revisions: Found[list[str]] = Field(default=[], description="revisions as named")
     keys: Found[list[str]] = Field(default=[], description="keys of boxes, lines and columns, e.g. box_1a")
     perspective: Found[str] = Field(default="", description="audience of the wanted instructions: filer or recipient")
     certainty: Found[float] = Field(default=0.0, description="certainty of the perspective, from 0 to 1")
-    wants_draft: Found[bool] = Field(default=False, description="whether it asks for a draft")
-    places: Found[list[str]] = Field(default=[], description="states and cities that it names")
+    wants_draft: Found[bool] = Field(default=False, description="whether the question asks for a draft")
+    places: Found[list[str]] = Field(default=[], description="states and cities that the question names")
     unknown_forms: Found[list[str]] = Field(default=[], description="forms that the library does not have")
-    mentioned_forms: Found[list[str]] = Field(default=[], description="other forms that it mentions in passing")
-    wants_amount: Found[bool] = Field(default=False, description="whether it asks for an amount")
-    wants_city: Found[bool] = Field(default=False, description="whether it asks for a city's own law")
+    mentioned_forms: Found[list[str]] = Field(
+        default=[], description="other forms that the question mentions in passing"
+    )
+    wants_amount: Found[bool] = Field(default=False, description="whether the question asks for an amount")
+    wants_city: Found[bool] = Field(default=False, description="whether the question asks for a city's own law")
     intent: Found[str] = Field(default="", description="kind of question, unless passages answer it")
     corrections: Found[list[str]] = Field(default=[], description="corrected typing errors, each as `word: other`")

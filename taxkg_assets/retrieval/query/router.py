@@ -206,11 +206,11 @@ def find_missing_keys(route: Route, catalog: Catalog) -> tuple[str, ...]:
     Returns:
         Missing keys.
     """
-    own = frozenset().union(*(catalog.keys.get(form, frozenset()) for form in route.forms))
-    kinds = {key.split("_")[0].removesuffix("es") for key in own}
+    printed = frozenset().union(*(catalog.keys.get(form, frozenset()) for form in route.forms))
+    kinds = {key.split("_")[0].removesuffix("es") for key in printed}
     wanted = [key for key in route.keys if key.split("_")[0] in kinds & {"box", "code"}]
-    missing = [key for key in wanted if not _is_key_of(key, own)]
-    numbers = [int(found) for key in own if key.startswith("line") for found in re.findall(r"\d+", key)]
+    missing = [key for key in wanted if not _is_key_of(key, printed)]
+    numbers = [int(found) for key in printed if key.startswith("line") for found in re.findall(r"\d+", key)]
     lines = [(key, re.search(r"\d+", key)) for key in route.keys if key.startswith("line_")]
     beyond = [key for key, number in lines if numbers and number and int(number[0]) > max(numbers)]
     return tuple(missing + beyond)

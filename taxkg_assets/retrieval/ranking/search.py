@@ -13,7 +13,8 @@ from taxkg_assets.prompts.contract import Proposer
 from taxkg_assets.retrieval.encoding.arrays import Floats
 from taxkg_assets.retrieval.encoding.encoder import Encoder
 from taxkg_assets.retrieval.encoding.passage_scorer import Reranker
-from taxkg_assets.retrieval.index.facts import DocumentFacts, PassageFacts
+from taxkg_assets.retrieval.index.document_facts import DocumentFacts
+from taxkg_assets.retrieval.index.facts import PassageFacts
 from taxkg_assets.retrieval.index.first_stage import FirstStage, score_first_stage
 from taxkg_assets.retrieval.index.index_context import IndexContext
 from taxkg_assets.retrieval.index.levels import UNIT_LEVELS
@@ -110,7 +111,7 @@ class Searcher:
         Returns:
             Candidates, best first, with their features.
         """
-        query, corrections = self.correct(query)
+        query, corrections = self._correct(query)
         context, parts = self.index_context, self.parts
         parsed = parse_query(
             query,
@@ -139,7 +140,8 @@ class Searcher:
         signals = None
         if first_stage.fused:
             signals = gather_signals(parsed, encoded, first_stage, index_context=context, scale=scale)
-        ranking = self._apply_reranker(parsed.text, self._rank_by_features(parsed, encoded, first_stage, signals))
+        ranking = self._rank_by_features(parsed, encoded, first_stage, signals)
+        ranking = self._apply_reranker(parsed.text, replace(ranking, question=query, corrections=corrections))
         if (
             self.parts.cells
             and requests_table_cell(parsed.text, ranking, index_context=context)
@@ -148,15 +150,8 @@ class Searcher:
             return promote_table_cell(parsed.text, ranking, tables=self.tables, index_context=context)
         return ranking
 
-    def correct(self, query: str) -> tuple[str, dict[str, str]]:
-        """Clean a question, and correct its typing errors.
-
-        Args:
-            query: Words of the user.
-
-        Returns:
-            The question, and the corrections by misspelled word.
-        """
+    def _correct(self, query: str) -> tuple[str, dict[str, str]]:
+        """Clean a question, and correct its typing errors; the corrections are by misspelled word."""
         query = tidy_query(query)
         if not self.parts.typos:
             return query, {}

@@ -85,7 +85,7 @@ def take_newest(matches: Sequence[CellMatch], *, tables: TableCatalogue, shares:
         shares: Score of each table among the candidates.
     """
     first = matches[0]
-    alike = [own for own in matches if (own.row_path, own.col_path) == (first.row_path, first.col_path)]
+    alike = [match for match in matches if (match.row_path, match.col_path) == (first.row_path, first.col_path)]
     found = [own for own in alike if own.table_id in shares] or [first]
     return max(found, key=lambda own: max(tables.by_id[own.table_id].context.years, default=0))
 

@@ -55,7 +55,7 @@ def list_catalogue(catalogue: TableCatalogue) -> pl.DataFrame:
 
 
 def read_catalogue(listed: pl.DataFrame, *, tables: pl.DataFrame) -> TableCatalogue:
-    """Open a catalog from its rows; the cells of a table are read when a question comes near it.
+    """Open a catalog from its rows; the cells of a table are read when a question first selects it.
 
     Args:
         listed: Rows of `list_catalogue`.
@@ -67,10 +67,10 @@ def read_catalogue(listed: pl.DataFrame, *, tables: pl.DataFrame) -> TableCatalo
     Raises:
         ValueError: The rows are of other tables.
     """
-    own = tables.sort("table_id")
-    if not own["table_id"].equals(listed["table_id"]):
+    sorted_tables = tables.sort("table_id")
+    if not sorted_tables["table_id"].equals(listed["table_id"]):
         raise ValueError("the index lists other tables than the release has; run `taxkg build`")
-    columns = CellColumns(own)
+    columns = CellColumns(sorted_tables)
     return TableCatalogue(
         tuple(
             TableEntry(

@@ -190,7 +190,7 @@ class TableEntry:
     @cached_property
     def bounds(self) -> tuple[tuple[Range, frozenset[str]], ...]:
         """Return the ranges with one end in column headers: "50 or older"."""
-        return tuple(pair for own in self.headers.values() for pair in own.ranges if pair[0].is_open)
+        return tuple(pair for header in self.headers.values() for pair in header.ranges if pair[0].is_open)
 
     def row_header(self, cell: CellRecord) -> Header:
         """Return the parsed header of the row of a cell.

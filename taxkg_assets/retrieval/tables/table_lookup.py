@@ -110,7 +110,7 @@ def find_table_cells(
     entries = (catalogue.by_id[table_id] for table_id in tables if table_id in catalogue.by_id)
     found = [_match_table(entry, _score_cells(parsed, entry, catalogue), prior=None) for entry in entries]
     within = load_table_lookup().weights.alike_within
-    return [[own for own in matches if own.score >= matches[0].score - within] for matches in found if matches]
+    return [[match for match in matches if match.score >= matches[0].score - within] for matches in found if matches]
 
 
 def read_table_question(question: str, catalogue: TableCatalogue) -> Question:
@@ -125,8 +125,8 @@ def read_table_question(question: str, catalogue: TableCatalogue) -> Question:
     """
     parsed = _with_sections(read_question(question), catalogue.rarity)
     numbers = (
-        replace(own, may_name=not (own.is_money or own.is_percent) and own.value in catalogue.form_numbers)
-        for own in parsed.numbers
+        replace(number, may_name=not (number.is_money or number.is_percent) and number.value in catalogue.form_numbers)
+        for number in parsed.numbers
     )
     return replace(parsed, numbers=tuple(numbers))
 

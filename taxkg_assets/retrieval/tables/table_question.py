@@ -32,7 +32,7 @@ _WORD = re.compile(r"[A-Za-z%]+(?:'[a-z]+)?")
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A parsed question: what it gives to choose a table, a row and a column."""
+    """A parsed question: what selects a table, a row and a column."""
 
     words: frozenset[str]
     lay_words: frozenset[str]
@@ -47,7 +47,7 @@ class Question:
 
     @property
     def key(self) -> tuple[Hashable, ...]:
-        """Return all its parts as a key of a cache."""
+        """Return all parts of the question as a key of a cache."""
         facets = frozenset(self.facets.items())
         scope = (self.forms, self.names_place, self.wants_share, self.states, self.denied)
         return self.words, self.lay_words, self.numbers, facets, self.years, scope

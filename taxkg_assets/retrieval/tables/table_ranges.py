@@ -27,7 +27,7 @@ class Range:
 
     @property
     def is_single(self) -> bool:
-        """Return whether it is a single number."""
+        """Return whether the range is a single number."""
         return self.low == self.high
 
     @property
@@ -76,7 +76,7 @@ class Number:
 
     @property
     def is_count(self) -> bool:
-        """Return whether it counts something: years, persons, miles."""
+        """Return whether the number counts something: years, persons, miles."""
         return not (self.is_percent or self.is_money or self.value % 1) and self.value <= MOST_COUNTED
 
 

@@ -18,7 +18,7 @@ from taxkg_assets.rules.models.table_lookup import load_table_lookup
 def find_requested_cells(
     question: str, ranking: Ranking, *, tables: TableCatalogue, facts: PassageFacts
 ) -> list[list[CellMatch]]:
-    """Find the cells that a question requests in the first tables among the candidates, as far as their headers fit.
+    """Find the requested cells, by their headers, in the first tables among the candidates.
 
     Args:
         question: Words of the user.
@@ -32,7 +32,7 @@ def find_requested_cells(
     if ranking.route.keys and not ranking.route.wants_amount:
         return []
     return tables.remember(
-        (question, ranking.route.forms, tuple(own.row for own in ranking.candidates)),
+        (question, ranking.route.forms, tuple(candidate.row for candidate in ranking.candidates)),
         lambda: _choose_cells(question, ranking, tables=tables, facts=facts),
     )
 
@@ -54,7 +54,7 @@ def _choose_cells(
         found = [matches for matches in found if not load_answers().values.matches(matches[0].value)]
     shares = score_shares(ranking, facts=facts)
     rated = [
-        [rate_match(own, question, tables=tables, share=shares.get(own.table_id, 0.0)) for own in matches]
+        [rate_match(match, question, tables=tables, share=shares.get(match.table_id, 0.0)) for match in matches]
         for matches in found
     ]
     least = load_table_lookup().aptness.least

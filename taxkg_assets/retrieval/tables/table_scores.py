@@ -204,7 +204,7 @@ def _is_outside_columns(number: Number, entry: TableEntry, cell: CellRecord) -> 
     """Return whether other columns are for counts of the same thing that exclude the number: it is for the rest."""
     if not number.is_count or not entry.bounds or entry.headers[cell["col_path"]].ranges:
         return False
-    if any(found.holds(number) for own in entry.headers.values() for found, _ in own.ranges):
+    if any(found.holds(number) for header in entry.headers.values() for found, _ in header.ranges):
         return False
     return any(_counts_other(number, found, nouns) for found, nouns in entry.bounds)
 

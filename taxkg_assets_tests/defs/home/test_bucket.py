@@ -57,10 +57,10 @@ def test_a_bucket_holds_what_a_folder_holds(bucket: ObjectStore, tmp_path: Path)
         assert list(storage.walk("index")) == ["c.txt", "old/a.txt", "old/deep/b.txt"]
         assert storage.children("index") == ["c.txt", "old"]
         assert storage.read("index/c.txt") == b"two"
-        seen = storage.look("index/c.txt")
+        seen = storage.stat("index/c.txt")
         assert seen is not None
         assert (seen.bytes, seen.age_s < 60) == (3, True)
-        assert storage.look("index/d.txt") is None
+        assert storage.stat("index/d.txt") is None
         assert (storage.local_copy("index/old") / "deep" / "b.txt").read_bytes() == b"b"
         storage.remove("index/old")
         storage.remove("index/c.txt")

@@ -16,9 +16,9 @@ import pytest
 
 import taxkg_assets.definitions  # noqa: F401 - registers how tables are made
 from taxkg_assets.defs.extraction import READ_TABLES
-from taxkg_assets.defs.home import fingerprint
+from taxkg_assets.defs.home import fingerprint, schema_digests
 from taxkg_assets.defs.home.fingerprint import family_names, forget_rules, read_code
-from taxkg_assets.defs.home.store import TableState
+from taxkg_assets.defs.home.stored_tables import TableState
 from taxkg_assets.defs.ingest.reading import reading_version
 from taxkg_assets.defs.wiring.registry import PIPELINE
 from taxkg_assets.defs.wiring.resources import Home
@@ -111,7 +111,7 @@ def test_docstrings_comments_and_descriptions_make_nothing_stale() -> None:
         '    c = dy.Int32(min=0, description="n")\n'
     )
     wider = other.replace("min=0", "min=1")
-    dumps = [ast.dump(fingerprint._drop_words(ast.parse(source), is_schema=True)) for source in (plain, other, wider)]
+    dumps = [ast.dump(schema_digests.drop_words(ast.parse(source), is_schema=True)) for source in (plain, other, wider)]
     assert dumps[0] == dumps[1]
     assert dumps[1] != dumps[2]
 

@@ -9,7 +9,8 @@ import pytest
 from taxkg_assets.defs import automation
 from taxkg_assets.defs.automation import find_changes
 from taxkg_assets.defs.ingest.file_status import MIB, FileStatus, inbox_of, inspect_files
-from taxkg_assets.defs.ingest.intake import admit_documents, scan_sources
+from taxkg_assets.defs.ingest.intake import admit_documents
+from taxkg_assets.defs.ingest.source_scan import scan_sources
 from taxkg_assets.defs.wiring.resources import Home
 from taxkg_assets.sources.manifest import SourceFile
 

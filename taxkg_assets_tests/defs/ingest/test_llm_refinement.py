@@ -14,7 +14,8 @@ import taxkg_assets.definitions  # noqa: F401 - registers how tables are made
 from taxkg_assets.defs.home.call_journal import Journal
 from taxkg_assets.defs.home.proposers import open_estimator
 from taxkg_assets.defs.home.store import Store
-from taxkg_assets.defs.ingest.intake import admit_documents, publish, scan_sources
+from taxkg_assets.defs.ingest.intake import admit_documents, publish
+from taxkg_assets.defs.ingest.source_scan import scan_sources
 from taxkg_assets.defs.wiring.registry import PIPELINE
 from taxkg_assets.defs.wiring.resources import Home
 from taxkg_assets.serving.build import SAMPLES

@@ -13,9 +13,9 @@ import dagster as dg
 import pytest
 
 import taxkg_assets.definitions  # noqa: F401 - registers the tables and their gates
-from taxkg_assets.defs.home.store import TableState
+from taxkg_assets.defs.home.stored_tables import TableState
 from taxkg_assets.defs.wiring import early_tables
-from taxkg_assets.defs.wiring.early_gates import EarlyGates, early_gates, find_run, note_output
+from taxkg_assets.defs.wiring.early_gates import EarlyGates, early_gates, find_run, record_output
 from taxkg_assets.defs.wiring.early_tables import begin_tables, take_table, wait_until_prepared
 from taxkg_assets.defs.wiring.output_rows import Written
 from taxkg_assets.defs.wiring.registry import PIPELINE
@@ -44,7 +44,7 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     )
     with early_gates({"nodes", "edges"}):
         for name in PIPELINE.upstream("nodes"):
-            note_output(Home(), name, is_changed=False)
+            record_output(Home(), name, is_changed=False)
         yield made
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from taxkg_assets.defs.home.store import TableState
+from taxkg_assets.defs.home.stored_tables import TableState
 from taxkg_assets.defs.wiring.output_rows import WholeTable
 from taxkg_assets.defs.wiring.parts import BY_DOCUMENT, digest_parts, find_kept, record_parts, select_parts
 from taxkg_assets.defs.wiring.registry import PIPELINE

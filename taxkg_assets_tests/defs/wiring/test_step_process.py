@@ -25,8 +25,8 @@ class Heard:
     def __init__(self) -> None:
         self.events: list[tuple[object, ...]] = []
 
-    def measure(self, stage: str, done: int, total: int) -> None:
-        self.events.append(("measure", stage, done, total))
+    def set_progress(self, stage: str, done: int, total: int) -> None:
+        self.events.append(("set_progress", stage, done, total))
 
     def start(self, stage: str, total: int) -> None:
         self.events.append(("start", stage, total))
@@ -40,7 +40,7 @@ class Heard:
 
 def work(texts: list[str]) -> tuple[int, str, int]:
     with stage_progress("embeddings", len(texts)) as progress:
-        progress.measure("embeddings", 1, len(texts))
+        progress.set_progress("embeddings", 1, len(texts))
         progress.advance("embeddings")
     return os.getpid(), os.environ["TAXKG_TEST_MARK"], len(texts)
 
@@ -73,7 +73,7 @@ def test_a_step_runs_elsewhere_and_is_heard_here(monkeypatch: pytest.MonkeyPatch
     assert (mark, count) == ("of today", 2)
     assert heard.events == [
         ("start", "embeddings", 2),
-        ("measure", "embeddings", 1, 2),
+        ("set_progress", "embeddings", 1, 2),
         ("advance", "embeddings", 1),
         ("finish", "embeddings"),
     ]

@@ -11,7 +11,7 @@ import pytest
 from taxkg_assets.extraction.references.ambiguous import apply_reference_proposals, find_unsure_references
 from taxkg_assets.extraction.references.linked import LED_COLUMNS
 from taxkg_assets.prompts.contract import Evidence, ProposalOutcome
-from taxkg_assets.prompts.tasks import ReferenceProposal
+from taxkg_assets.prompts.document_tasks import ReferenceProposal
 from taxkg_assets.schemas import Anchors, References, Sections
 
 _TEXT = "It is shown. Copy it from box 3 to the sum."

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from taxkg_assets.retrieval.encoding.encoder import SentenceEncoder, narrow_products
+from taxkg_assets.retrieval.encoding.sentence_encoder import SentenceEncoder, narrow_products
 
 pytestmark = pytest.mark.slow
 

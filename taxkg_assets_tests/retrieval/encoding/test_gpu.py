@@ -13,8 +13,8 @@ import pytest
 import torch
 
 from taxkg_assets.retrieval.encoding import gpu
-from taxkg_assets.retrieval.encoding.encoder import SentenceEncoder
 from taxkg_assets.retrieval.encoding.gpu import GpuModel, has_gpu, is_built_for_gpu, open_on_gpu
+from taxkg_assets.retrieval.encoding.sentence_encoder import SentenceEncoder
 from taxkg_assets_tests.training.tiny import open_tiny_model, save_tiny_model
 
 pytestmark = pytest.mark.slow

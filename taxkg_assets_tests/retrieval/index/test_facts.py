@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from taxkg_assets.retrieval.index.facts import DocumentFacts
+from taxkg_assets.retrieval.index.document_facts import DocumentFacts
 from taxkg_assets.retrieval.query.router import Route
 from taxkg_assets.rules.models.ranking import load_ranking
 

@@ -1,0 +1,115 @@
+"""Digests of the definitions of `schemas` that code names, and of code without the words that change no row."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import re
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+import taxkg_assets
+
+PACKAGE = Path(taxkg_assets.__file__).parent
+NAME = PACKAGE.name
+SCHEMAS = f"{NAME}.schemas"
+_DESCRIBED = re.compile(r"\w+_column")
+"""Functions of schemas/columns.py, whose texts describe a column."""
+
+
+def find_defined(node: ast.stmt) -> set[str]:
+    """Return the names that a top-level statement defines.
+
+    Args:
+        node: The statement.
+    """
+    if isinstance(node, ast.FunctionDef | ast.ClassDef):
+        return {node.name}
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+    return {name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name)}
+
+
+@cache
+def _schema_nodes() -> dict[str, ast.stmt]:
+    """Return the top-level statements of the modules of `schemas` by the names that they define.
+
+    Raises:
+        ValueError: Two modules define one name.
+    """
+    found: dict[str, ast.stmt] = {}
+    for path in sorted((PACKAGE / "schemas").glob("*.py")):
+        for node in drop_words(ast.parse(path.read_bytes()), is_schema=True).body:
+            for name in find_defined(node) - {"__all__"}:
+                if name in found:
+                    raise ValueError(f"{name} is defined twice in {SCHEMAS}.")
+                found[name] = node
+    return found
+
+
+def is_of_schemas(module: str) -> bool:
+    """Return whether a module is `schemas` or part of it.
+
+    Args:
+        module: Full name of the module.
+    """
+    return module == SCHEMAS or module.startswith(f"{SCHEMAS}.")
+
+
+def close_schemas(names: Iterable[str]) -> set[str]:
+    """Return definitions of `schemas` with those that they name themselves.
+
+    Args:
+        names: Names of the definitions.
+    """
+    nodes, seen, waiting = _schema_nodes(), set[str](), list(names)
+    while waiting:
+        name = waiting.pop()
+        if name in nodes and name not in seen:
+            seen.add(name)
+            waiting += [node.id for node in ast.walk(nodes[name]) if isinstance(node, ast.Name)]
+    return seen
+
+
+@cache
+def schema_digest(name: str) -> str:
+    """Return the digest of a definition of `schemas`, computed once per process.
+
+    Args:
+        name: Name of the definition.
+    """
+    return digest_of(_schema_nodes()[name])
+
+
+def drop_words(tree: ast.Module, *, is_schema: bool = False) -> ast.Module:
+    """Drop what is there for people only, in place: docstrings and, in schemas, descriptions of columns.
+
+    Args:
+        tree: Parsed module; it is changed.
+        is_schema: Whether it is a module of `schemas`.
+
+    Returns:
+        The same tree.
+    """
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        if isinstance(body, list):
+            node.body = [n for n in body if not _is_docstring(n)] or [ast.Pass()]  # type: ignore[attr-defined]
+        if isinstance(node, ast.Call):
+            node.keywords = [k for k in node.keywords if k.arg != "description"]
+            if is_schema and isinstance(node.func, ast.Name) and _DESCRIBED.fullmatch(node.func.id):
+                node.args = [a for a in node.args if not isinstance(a, ast.Constant)]
+    return tree
+
+
+def _is_docstring(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+
+
+def digest_of(node: ast.AST) -> str:
+    """Return the digest of parsed code, 24 hexadecimal digits.
+
+    Args:
+        node: The code.
+    """
+    return hashlib.sha256(ast.dump(node).encode()).hexdigest()[:24]

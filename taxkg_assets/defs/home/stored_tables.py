@@ -1,0 +1,213 @@
+"""Reading the Delta tables of a home: their rows, their versions, and what their newest commits recorded.
+
+Not here: writing tables, and the locks and other files of a home (`taxkg_assets/defs/home/store.py`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+from cachetools import LRUCache
+from deltalake import DeltaTable
+from deltalake.exceptions import TableNotFoundError
+
+from taxkg_assets.defs.home.contracts import empty_frame, schema_of
+from taxkg_assets.defs.home.renamed_columns import RENAMED_COLUMNS
+from taxkg_assets.defs.home.storage import LocalStorage, Storage, newest_commit
+
+_counted: LRUCache[tuple[str, str, str], int] = LRUCache(4096)  # by address, its identity, its version
+
+
+@dataclass(frozen=True, slots=True)
+class TableState:
+    """What the newest commit of a table recorded."""
+
+    version: int
+    content: str
+    inputs: str
+    documents: Mapping[str, Mapping[str, str]]
+
+
+class StoredTables:
+    """The tables of one home, for reading; `uri` names the home in messages."""
+
+    def __init__(self, storage: Storage, *, uri: str) -> None:
+        self.storage = storage
+        self.uri = uri
+
+    def table_uri(self, name: str) -> str:
+        """Return folder or address of a table.
+
+        Args:
+            name: Name of the table, e.g. `sections`.
+        """
+        return self.storage.uri_of(f"tables/{name}")
+
+    def exists(self, name: str) -> bool:
+        """Return whether the table has a first commit.
+
+        Args:
+            name: Name of the table, e.g. `sections`.
+        """
+        return DeltaTable.is_deltatable(self.table_uri(name), self._options())
+
+    def open_table(self, name: str, *, version: int | None = None) -> DeltaTable | None:
+        """Return the Delta table; None before its first commit.
+
+        Args:
+            name: Name of the table, e.g. `sections`.
+            version: Version to read; the newest by default.
+        """
+        try:
+            return DeltaTable(self.table_uri(name), version=version, storage_options=self._options())
+        except TableNotFoundError:
+            return None
+
+    def _not_built(self, name: str) -> TableNotFoundError:
+        return TableNotFoundError(f"{name} has not been built in {self.uri}: run `taxkg build` first.")
+
+    def _options(self) -> dict[str, str] | None:
+        return self.storage.options() or None
+
+    def state(self, name: str) -> TableState | None:
+        """Return the state of the newest commit, without digests if another program made it; None without a commit.
+
+        Args:
+            name: Name of the table, e.g. `sections`.
+        """
+        table = self.open_table(name)
+        if table is None:
+            return None
+        last = table.history(1)[0]
+        return TableState(
+            version=table.version(),
+            content=last.get("taxkg.content") or f"foreign commit {table.version()}",
+            inputs=last.get("taxkg.inputs") or "",
+            documents=json.loads(last.get("taxkg.documents") or "{}"),
+        )
+
+    def read(self, name: str, *, version: int | None = None) -> pl.DataFrame:
+        """Return all rows of a table, sorted by primary key; `TableNotFoundError` before its first commit.
+
+        Args:
+            name: Name of the table, e.g. `sections`.
+            version: Version to read; the newest by default.
+
+        Raises:
+            TableNotFoundError: The table has no commit.
+        """
+        schema = schema_of(name)
+        try:
+            frame = pl.read_delta(self.table_uri(name), version=version, storage_options=self._options())
+        except TableNotFoundError as missing:
+            raise self._not_built(name) from missing
+        frame = frame.rename(RENAMED_COLUMNS.get(name, {}), strict=False)
+        return frame.select([c for c in schema.columns() if c in frame.columns]).sort(schema.primary_key())
+
+    def read_as_written(
+        self, name: str, *, version: int | None = None, columns: Sequence[str] | None = None
+    ) -> pl.DataFrame:
+        """Return all rows of a table in no promised order, without its schema: the fastest way, for questions.
+
+        Args:
+            name: Name of the table, e.g. `sections`.
+            version: Version to read; the newest by default.
+            columns: Columns to read; all by default.
+
+        Raises:
+            TableNotFoundError: The table has no commit.
+        """
+        table = self.open_table(name, version=version)
+        if table is None:
+            raise self._not_built(name)
+        if not (files := table.file_uris()):
+            rows = self.read(name, version=version)
+            return rows if columns is None else rows.select(columns)
+        found = pl.scan_parquet(files, storage_options=self._options()).rename(
+            RENAMED_COLUMNS.get(name, {}), strict=False
+        )
+        return (found if columns is None else found.select(columns)).collect()
+
+    def read_documents(self, name: str, document_ids: Collection[str], *, version: int | None = None) -> pl.DataFrame:
+        """Return the rows of some documents, sorted by primary key; the rest of the table is not read.
+
+        Args:
+            name: Name of the table, e.g. `sections`.
+            document_ids: Documents whose rows are read.
+            version: Version to read; the newest by default.
+
+        Raises:
+            TableNotFoundError: The table has no commit.
+        """
+        if not self.exists(name):
+            raise self._not_built(name)
+        rows = self.scan(name, version=version).filter(pl.col("document_id").is_in(list(document_ids)))
+        return rows.collect().sort(schema_of(name).primary_key())
+
+    def read_elements(self, name: str, element_ids: Collection[str], *, version: int | None = None) -> pl.DataFrame:
+        """Return the rows of some elements; the rest of the table is not read.
+
+        Args:
+            name: Name of the table, e.g. `sections`.
+            element_ids: Elements whose rows are read.
+            version: Version to read; the newest by default.
+        """
+        return self.scan(name, version=version).filter(pl.col("element_id").is_in(list(element_ids))).collect()
+
+    def version(self, name: str) -> int:
+        """Return the number of the newest commit; -1 before the first one.
+
+        Args:
+            name: Name of the table, e.g. `sections`.
+        """
+        if isinstance(self.storage, LocalStorage):
+            return newest_commit(Path(self.table_uri(name)))
+        table = self.open_table(name)
+        return -1 if table is None else table.version()
+
+    def count(self, name: str) -> int:
+        """Return rows of a table; a version never changes, so its rows are counted once.
+
+        Args:
+            name: Name of the table, e.g. `sections`.
+        """
+        table = self.open_table(name)
+        address = self.table_uri(name)  # a copied home has the identities and versions of its original
+        key = (address, "", "") if table is None else (address, str(table.metadata().id), str(table.version()))
+        if table is None or key not in _counted:
+            _counted[key] = int(self.scan(name).select(pl.len()).collect().item())
+        return _counted[key]
+
+    def head(self, name: str, rows: int) -> pl.DataFrame:
+        """Return a few rows of a table, in no promised order.
+
+        Args:
+            name: Name of the table, e.g. `sections`.
+            rows: Number of rows.
+        """
+        return self.scan(name).head(rows).collect()
+
+    def scan(self, name: str, *, version: int | None = None) -> pl.LazyFrame:
+        """Scan a table lazily; columns have the names of its present schema.
+
+        Args:
+            name: Name of the table, e.g. `sections`.
+            version: Version to read; the newest by default.
+
+        Returns:
+            The table as a lazy frame.
+        """
+        rows = pl.scan_delta(self.table_uri(name), version=version, storage_options=self._options())
+        return rows.rename(RENAMED_COLUMNS.get(name, {}), strict=False)
+
+    def read_or_empty(self, name: str) -> pl.DataFrame:
+        """Return all rows of a table, or none before its first commit.
+
+        Args:
+            name: Name of the table, e.g. `sections`.
+        """
+        return self.read(name) if self.exists(name) else empty_frame(schema_of(name))

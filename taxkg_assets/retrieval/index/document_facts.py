@@ -1,0 +1,184 @@
+"""Columns of the documents of an index, and the features of a question that depend on the document alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypedDict, cast
+
+import numpy as np
+import polars as pl
+
+from taxkg_assets.retrieval.encoding.arrays import Floats, Ints
+from taxkg_assets.retrieval.index.cell_columns import group_rows
+from taxkg_assets.retrieval.query.router import Route
+from taxkg_assets.rules.models.ranking import load_ranking
+from taxkg_assets.rules.models.router import load_router
+
+
+class IndexedDocument(TypedDict):
+    """A document of an index: columns of its passages, and what follows from those of all documents."""
+
+    document_id: str
+    irs_name: str
+    document_form: str
+    doc_type: str
+    revision: str
+    tax_year: int | None
+    is_draft: bool
+    title: str
+    family: str
+    """Its IRS name, the same over its revisions; its own id where it has none."""
+    is_stale: bool
+    """Whether the family has a newer final revision."""
+    years: set[int]
+    """Its tax year and the years of its revision."""
+
+
+@dataclass(frozen=True)
+class DocumentFacts:
+    """Columns of each document of an index for the ranker; documents are numbered in order of their ids."""
+
+    rows: pl.DataFrame
+
+    @cached_property
+    def documents(self) -> list[IndexedDocument]:
+        """Return the documents of the index in order of their ids."""
+        columns = ["document_id", "irs_name", "document_form", "doc_type", "revision", "tax_year", "is_draft", "title"]
+        found = self.rows.select(columns).unique("document_id").sort("document_id").rows(named=True)
+        newest: dict[str, str] = {}
+        for row in found:
+            row["family"] = row["irs_name"] or row["document_id"]
+            if not row["is_draft"]:
+                newest[row["family"]] = max(newest.get(row["family"], ""), row["revision"])
+        for row in found:
+            row["is_stale"] = row["revision"] < newest.get(row["family"], "")
+            row["years"] = {int(year) for year in re.findall(r"(?:19|20)\d\d", row["revision"])} | (
+                {row["tax_year"]} if row["tax_year"] else set()
+            )
+        return cast(list[IndexedDocument], found)
+
+    @cached_property
+    def number_of(self) -> Ints:
+        """Return the document number of each row."""
+        numbers = {row["document_id"]: number for number, row in enumerate(self.documents)}
+        return np.array([numbers[document_id] for document_id in self.rows["document_id"]], dtype=np.int64)
+
+    @cached_property
+    def places(self) -> list[str]:
+        """Return the place whose tax law a document states, which most of its passages name; empty for federal ones."""
+        least = load_ranking().place_frac
+        best = [("", 0.0)] * len(self.documents)
+        is_other = np.array([not row["irs_name"] for row in self.documents], dtype=bool)
+        # Federal documents state the law of no place, and are nearly all of a library: their text is not searched.
+        rows, owners = self.rows.filter(pl.Series(is_other[self.number_of])), self.number_of[is_other[self.number_of]]
+        counts = np.maximum(np.bincount(owners, minlength=len(best)), 1)
+        for rule in load_router().places if rows.height else ():
+            named = rows["text"].str.contains(rule.source_pattern) | rows["heading_path"].str.contains(
+                rule.source_pattern
+            )
+            shares = np.bincount(owners, weights=named.to_numpy(), minlength=len(best)) / counts
+            for number in np.flatnonzero(is_other).tolist():
+                if shares[number] >= max(least, best[number][1]):
+                    best[number] = (rule.id, float(shares[number]))
+        return [place for place, _ in best]
+
+    def find_foreign_places(self, route: Route, document_id: str) -> tuple[str, ...]:
+        """Return the places that a question names, where a document states the law of none of them.
+
+        Args:
+            route: Route of the question.
+            document_id: Document.
+        """
+        place_of_document = next(
+            place for place, row in zip(self.places, self.documents, strict=True) if row["document_id"] == document_id
+        )
+        return () if place_of_document in route.places else tuple(place.replace("_", " ") for place in route.places)
+
+    def score_documents(self, route: Route) -> dict[str, Floats]:
+        """Compute the features that depend on the document alone.
+
+        Args:
+            route: Route of the question.
+
+        Returns:
+            `year` (-1 to 1), `stale`, `draft` and `instructions` (0 or 1), and `place` (-0.5 to 1), each of shape
+            (documents,).
+        """
+        is_stale, is_draft = self._flags
+        names, numbers = self._place_numbers
+        return {
+            "year": self._score_years(route),
+            "stale": is_stale * float(not route.years),
+            "draft": is_draft * float(not route.wants_draft),
+            "instructions": self._is_instructions,
+            "place": np.array([_score_place(place, route) for place in names])[numbers],
+        }
+
+    def _score_years(self, route: Route) -> Floats:
+        """Return 1 for a requested year, -1 for another year of its family, -0.5 for a stale document, else 0."""
+        scores = np.zeros(len(self.documents))
+        if not route.years:
+            return scores
+        by_edition: Mapping[Any, list[int]] = self._revisions if route.revisions else self._years
+        found = [number for one in route.revisions or route.years for number in by_edition.get(one, ())]
+        numbers = np.array(found, dtype=np.int64)
+        scores[self._flags[0] > 0] = -0.5
+        scores[np.isin(self._families, self._families[numbers])] = -1.0
+        scores[numbers] = 1.0
+        return scores
+
+    @cached_property
+    def _families(self) -> Ints:
+        """Return the number of the family of each document."""
+        return pl.Series([row["family"] for row in self.documents]).rank("dense").to_numpy().astype(np.int64)
+
+    @cached_property
+    def _years(self) -> Mapping[int, list[int]]:
+        """Return the documents of each year."""
+        return group_rows((number, year) for number, row in enumerate(self.documents) for year in row["years"])
+
+    @cached_property
+    def _revisions(self) -> Mapping[str, list[int]]:
+        """Return the documents of each revision."""
+        return group_rows((number, row["revision"]) for number, row in enumerate(self.documents))
+
+    @cached_property
+    def _flags(self) -> tuple[Floats, Floats]:
+        """Return which documents have a newer revision, and which are drafts."""
+        draft = [float(row["is_draft"]) for row in self.documents]
+        return np.array([float(row["is_stale"] or self.is_dated(row)) for row in self.documents]), np.array(draft)
+
+    @cached_property
+    def _is_instructions(self) -> Floats:
+        """Return which documents are instructions for filers."""
+        return np.array([float(row["doc_type"] == "filer_instructions") for row in self.documents])
+
+    def is_dated(self, row: IndexedDocument) -> bool:
+        """Return whether a yearly product is of a year long past: its lines and amounts are those of that year.
+
+        Args:
+            row: One of `documents`.
+        """
+        after: int = load_ranking().dated_years
+        return row["tax_year"] is not None and self._newest_year - row["tax_year"] >= after
+
+    @cached_property
+    def _newest_year(self) -> int:
+        return max((row["tax_year"] for row in self.documents if row["tax_year"] is not None), default=0)
+
+    @cached_property
+    def _place_numbers(self) -> tuple[list[str], Ints]:
+        """Return the places whose law documents state, and the number of each document's."""
+        names = sorted(set(self.places))
+        return names, np.array([names.index(place) for place in self.places], dtype=np.int64)
+
+
+def _score_place(place: str, route: Route) -> float:
+    if place and route.wants_city and not route.places:
+        return 1.0
+    if route.places:
+        return 1.0 if place in route.places else -0.5
+    return -0.3 if place else 0.0
