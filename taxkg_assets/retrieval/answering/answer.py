@@ -150,7 +150,8 @@ def _answer(searcher: Searcher, request: _Request, found: _Found, *, settings: S
             worded = generate_answer(question, results, proposer=model)
         units = [] if worded else _quote(searcher, question, found, is_placed=request.is_placed)
         text = worded.text if worded else "\n".join(unit.quote() for unit in units)
-        text = "\n".join([*_find_notices(searcher, request, found, outcome=outcome), text])
+        cited = [row for row in results if _is_cited(row, text)]
+        text = "\n".join([*_find_notices(searcher, request, found, outcome=outcome, cited=cited), text])
     return Answer(
         answer=text,
         confidence=round(guardrail.read_confidence(relevance), 4),
@@ -255,7 +256,9 @@ def _quote(searcher: Searcher, question: str, found: _Found, *, is_placed: bool)
     return units
 
 
-def _find_notices(searcher: Searcher, request: _Request, found: _Found, *, outcome: str) -> list[str]:
+def _find_notices(
+    searcher: Searcher, request: _Request, found: _Found, *, outcome: str, cited: Sequence[Result]
+) -> list[str]:
     """Return the notices that precede the answer."""
     notices, ranking = load_guardrail().notices, found.ranking
     changed = [notices.correction.format(word=word, other=other) for word, other in request.corrections.items()]
@@ -264,24 +267,24 @@ def _find_notices(searcher: Searcher, request: _Request, found: _Found, *, outco
         listed = {place.replace("_", " ") for place in find_listed_places(searcher, request.question, ranking)}
         foreign = tuple(place for place in foreign if place not in listed)
     places = [notices.place.format(places=", ".join(foreign))] if foreign else []
-    absent = find_absent_forms(ranking.route, found.results)
+    absent = find_absent_forms(ranking.route, cited)
     forms = [notices.form.format(forms=" or ".join(f"Form {form.upper()}" for form in absent))] if absent else []
     return [*changed, *forms, *places, *([notices.general] if outcome == guardrail.GUIDANCE else [])]
 
 
 def find_absent_forms(route: Route, results: Sequence[Result]) -> list[str]:
-    """Find the forms of a question that no document is about, and no passage mentions.
+    """Find the forms of a question that no document is about, and no quoted passage mentions.
 
     Args:
         route: Route of the question.
-        results: Passages, best first.
+        results: Passages that the answer quotes.
 
     Returns:
         Names in lower case; none where a document is about another form of the question.
     """
     if route.forms:
         return []
-    text = "\n".join(f"{row.heading_path} {row.text}" for row in results[: load_answers().passages])
+    text = "\n".join(f"{row.heading_path} {row.text}" for row in results)
     return [form for form in route.unknown_forms if form_pattern(form).search(text) is None]
 
 

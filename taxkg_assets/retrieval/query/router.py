@@ -162,8 +162,11 @@ def find_route(question: str, *, catalog: Catalog) -> Route:
         rule.weight for rule in load_router().perspectives.find_usable(question) if rule.pattern.search(question)
     )
     keys = tuple(dict.fromkeys(_find_keys(question)))
+    absent = tuple(form for form in unknown if not named[form])
+    if not (forms := forms or _find_nicknames(question, catalog)) and not absent:
+        forms = _find_forms_of_keys(keys, catalog)
     return Route(
-        forms=forms or _find_nicknames(question, catalog) or _find_forms_of_keys(keys, catalog),
+        forms=forms,
         years=years,
         revisions=revisions,
         keys=keys,
@@ -171,7 +174,7 @@ def find_route(question: str, *, catalog: Catalog) -> Route:
         certainty=min(1.0, abs(balance)) if abs(balance) > 0.3 else 0.0,
         wants_draft=any(rule.pattern.search(question) for rule in load_router().drafts.find_usable(question)),
         places=tuple(rule.id for rule in load_router().places.find_usable(question) if rule.pattern.search(question)),
-        unknown_forms=tuple(form for form in unknown if not named[form]),
+        unknown_forms=absent,
         mentioned_forms=tuple(form for form in unknown if named[form]),
         wants_amount=any(rule.pattern.search(question) for rule in load_router().amounts.find_usable(question)),
         intent=next(
