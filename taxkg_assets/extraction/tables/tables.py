@@ -15,7 +15,7 @@ from taxkg_assets.extraction.layout.regions import TableRegion
 from taxkg_assets.extraction.layout.text_runs import Run, find_lines, is_caption, is_filing_note
 from taxkg_assets.extraction.pdf.model import Page, Source
 from taxkg_assets.extraction.tables.carried_headers import carry_headers
-from taxkg_assets.extraction.tables.cells import NOTE_COLUMN, PATH_SEPARATOR, Cell, FoundTable, find_cells
+from taxkg_assets.extraction.tables.cells import NOTE_COLUMN, PATH_SEPARATOR, Cell, FoundTable, find_cells, is_text_box
 from taxkg_assets.extraction.tables.condition_tables import find_condition_tables
 from taxkg_assets.extraction.tables.grid import Drawing, Grid, Rectangle, find_grid
 from taxkg_assets.extraction.tables.header_blocks import find_header_blocks
@@ -86,17 +86,6 @@ def find_tables(page: Page, *, is_face: bool | None = None) -> list[FoundTable]:
         above = (drawing.box, caption)
         tables.append(replace(table, title=", ".join(part for part in (caption, table.title) if part)))
     return tables
-
-
-def is_text_box(table: FoundTable) -> bool:
-    """Return whether a table is a frame around text: one row without headers, with more words than any cell has.
-
-    Args:
-        table: The table.
-    """
-    cells = [cell for cell in table.cells if cell.col_ix != NOTE_COLUMN]
-    is_row = not any(table.headers) and len({cell.row_ix for cell in cells}) == 1
-    return is_row and max(len(cell.text.split()) for cell in cells) > load_tables().regions.max_cell_words
 
 
 def find_unread_boxes(page: Page, *, is_face: bool) -> list[Rectangle]:

@@ -1,0 +1,51 @@
+"""Schedules and the forms in parentheses behind them, which say whose schedules they are."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from taxkg_assets.rules.models.references import load_references
+
+if TYPE_CHECKING:
+    from taxkg_assets.extraction.references.mentions import Mention
+
+FORMS_IN_PARENTHESES = re.compile(r"^\s*\(Forms?\s+[\w-]+(?:(?:,|\s+or|\s+and)+\s+(?:Form\s+)?[\w-]+)*\)")
+"""Forms behind a schedule, `(Form 1040)` or `(Form 1065 or 1120-S)`."""
+_IN_FORMS = re.compile(r"\s*\(")
+_OF_FORM = re.compile(r"\s*(?:\(|of\s+)")
+
+
+def name_schedules(text: str, mentions: list[Mention]) -> list[Mention]:
+    """Say which form a schedule belongs to; a schedule of several forms is one mention for each of them.
+
+    Args:
+        text: The text.
+        mentions: Mentions, in the order of the text.
+
+    Returns:
+        Mentions, without the forms that are only part of a schedule's name.
+    """
+    named: list[Mention] = []
+    parts: set[int] = set()
+    for mention in mentions:
+        forms = _find_forms(text, mention, mentions) if mention.rule_id == "schedule" else []
+        named += [replace(mention, target=f"{mention.target} ({form.target})") for form in forms] or [mention]
+        parts.update(id(form) for form in forms if _IN_FORMS.fullmatch(text[mention.group[1] : form.group[0]]))
+    return [mention for mention in named if id(mention) not in parts]
+
+
+def _find_forms(text: str, schedule: Mention, mentions: list[Mention]) -> list[Mention]:
+    """Find the forms of a schedule: those in parentheses behind it, the one that it is of, or the one before it."""
+    end = schedule.group[1]
+    for other in mentions:
+        if other.rule_id != "form":
+            continue
+        if other.start >= end and _OF_FORM.fullmatch(text[end : other.start]):
+            is_closed = text[other.group[1] :].lstrip().startswith(")")
+            return [form for form in mentions if form.group == other.group] if is_closed else [other]
+        leads = load_references().context.form_before_schedule.pattern
+        if other.group[1] <= schedule.start and leads.match(text[other.group[1] : schedule.start]):
+            return [other]
+    return []
