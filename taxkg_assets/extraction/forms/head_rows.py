@@ -1,4 +1,4 @@
-"""Heads of the columns of a form's grid: each is centered in its cell, and all are one row, with what is over several."""
+"""Heads of the columns of a form: each is centered in its cell, and all are one row, with what is over several."""
 
 from __future__ import annotations
 

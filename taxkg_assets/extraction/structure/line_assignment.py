@@ -14,8 +14,8 @@ from types import MappingProxyType
 from taxkg_assets.extraction.authored.structure_tree import find_places
 from taxkg_assets.extraction.forms.face_cells import assign_to_cells
 from taxkg_assets.extraction.forms.form_lines import FormLine, cut_leader, split_brace
-from taxkg_assets.extraction.forms.margin_labels import MarginLabel, limits
 from taxkg_assets.extraction.forms.head_rows import find_tops
+from taxkg_assets.extraction.forms.margin_labels import MarginLabel, limits
 from taxkg_assets.extraction.forms.numbered_lines import read_form_lines
 from taxkg_assets.extraction.forms.stated_fields import StatedField
 from taxkg_assets.extraction.layout.columns import Item
