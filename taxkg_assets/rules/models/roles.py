@@ -103,7 +103,6 @@ class Artifacts(RuleList[Rule]):
     address_of_form: Rule
     cut_line: Rule
     keep_for_records: Rule
-    continued_note: Rule
     cover_note: Rule
     attachment_number: Rule
     continues: Rule
@@ -116,6 +115,7 @@ class Roles(Family):
     thresholds: Thresholds
     artifacts: Artifacts
     masthead_words: RuleList[Rule]
+    foot_notes: RuleList[Rule]
     copy_legends: RuleList[Rule]
     copy_readers: RuleList[Rule]
     remarks: RuleList[Rule]
