@@ -68,10 +68,12 @@ def _draw_alone(page: Page, table: FoundTable, drawn: Sequence[FoundTable]) -> S
     if len(kept) == len(page.spans):
         return drawn
     alone = [other for other in find_tables(replace(page, spans=kept), is_face=False) if any(other.headers)]
+    if not alone or score_headers(alone) < score_headers(others):
+        return drawn
     # What heads several columns of it is no title.
     headers = " ".join(header for other in alone for header in other.headers)
     titles = [next((title for title in (other.title, table.title) if title not in headers), "") for other in alone]
-    return [replace(other, title=title) for other, title in zip(alone, titles, strict=True)] or drawn
+    return [replace(other, title=title) for other, title in zip(alone, titles, strict=True)]
 
 
 def _choose(table: FoundTable, drawn: Sequence[FoundTable]) -> list[FoundTable]:
