@@ -28,8 +28,8 @@ def are_heads_of_one_grid(row: Sequence[Unit], unit: Unit) -> bool:
     """
     if not row or not _is_head(unit) or not all(map(_is_head, row)):
         return False
-    is_beside = any(_bottom(head) > _top(unit) for head in row)
-    return is_beside and _key_of(unit) not in map(_key_of, row)
+    is_next_to = any(_bottom(head) > _top(unit) for head in row)
+    return is_next_to and _key_of(unit) not in map(_key_of, row)
 
 
 def find_tops(units: Sequence[Unit], loose: Sequence[Line]) -> list[float]:

@@ -28,7 +28,7 @@ _DIGITS = re.compile(r"\d+|[ivxl]+$")
 _HEADING_LINES = 3
 _LETTERS = re.compile(r"[^\W\d_]")
 # The foot of a first page is two lines high where it also prints a date: its page number is that much higher.
-# Below this share of the page, a note says that it goes on; elsewhere the same words end a title.
+# Below this share of the page, a note says that it continues; elsewhere the same words end a title.
 _NOTE_FRAC = 0.75
 _FIRST_FOOT_PT = 10.0
 # Lines of one address: type as large as the text's or as the next line's, the same left edge, one leading apart.

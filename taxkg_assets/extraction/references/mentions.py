@@ -294,7 +294,10 @@ def _read_titles(text: str, rule: Rule, *, taken: list[tuple[int, int]]) -> Iter
 def _attach_forms(text: str, mentions: list[Mention]) -> list[Mention]:
     """Say which form a box or line is on, which form a schedule belongs to, where a part or heading is."""
     after = load_references().context.form_after.pattern
-    named = name_schedules(text, mentions)
+    named = [
+        mentions[ix] if mentions[ix].target == target else replace(mentions[ix], target=target)
+        for ix, target in name_schedules(text, mentions)
+    ]
     return [
         _attach_form(text, mention, named, after=after) if mention.kind in ("box", "line", "section") else mention
         for mention in named

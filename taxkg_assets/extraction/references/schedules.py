@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import Protocol
 
 from taxkg_assets.rules.models.references import load_references
-
-if TYPE_CHECKING:
-    from taxkg_assets.extraction.references.mentions import Mention
 
 FORMS_IN_PARENTHESES = re.compile(r"^\s*\(Forms?\s+[\w-]+(?:(?:,|\s+or|\s+and)+\s+(?:Form\s+)?[\w-]+)*\)")
 """Forms behind a schedule, `(Form 1040)` or `(Form 1065 or 1120-S)`."""
@@ -17,26 +14,35 @@ _IN_FORMS = re.compile(r"\s*\(")
 _OF_FORM = re.compile(r"\s*(?:\(|of\s+)")
 
 
-def name_schedules(text: str, mentions: list[Mention]) -> list[Mention]:
-    """Say which form a schedule belongs to; a schedule of several forms is one mention for each of them.
+class Named(Protocol):
+    """A mention, as far as the name of a schedule needs it."""
+
+    target: str
+    start: int
+    group: tuple[int, int]
+    rule_id: str
+
+
+def name_schedules(text: str, mentions: Sequence[Named]) -> list[tuple[int, str]]:
+    """Say which form a schedule belongs to; a schedule of several forms is named once for each of them.
 
     Args:
         text: The text.
         mentions: Mentions, in the order of the text.
 
     Returns:
-        Mentions, without the forms that are only part of a schedule's name.
+        Number of each mention with its target, without the forms that are only part of a schedule's name.
     """
-    named: list[Mention] = []
+    named: list[tuple[int, str]] = []
     parts: set[int] = set()
-    for mention in mentions:
+    for ix, mention in enumerate(mentions):
         forms = _find_forms(text, mention, mentions) if mention.rule_id == "schedule" else []
-        named += [replace(mention, target=f"{mention.target} ({form.target})") for form in forms] or [mention]
+        named += [(ix, f"{mention.target} ({form.target})") for form in forms] or [(ix, mention.target)]
         parts.update(id(form) for form in forms if _IN_FORMS.fullmatch(text[mention.group[1] : form.group[0]]))
-    return [mention for mention in named if id(mention) not in parts]
+    return [(ix, target) for ix, target in named if id(mentions[ix]) not in parts]
 
 
-def _find_forms(text: str, schedule: Mention, mentions: list[Mention]) -> list[Mention]:
+def _find_forms(text: str, schedule: Named, mentions: Sequence[Named]) -> list[Named]:
     """Find the forms of a schedule: those in parentheses behind it, the one that it is of, or the one before it."""
     end = schedule.group[1]
     for other in mentions:
