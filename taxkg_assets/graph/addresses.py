@@ -14,6 +14,6 @@ def find_named_target(reference: ReferenceRecord) -> str:
     Returns:
         The target; of a page of the web its address without scheme, where the words or the link state one.
     """
-    target, address = reference["target"], (reference["target_url"] or "").partition("://")[2]
+    target, address = reference["target"], (reference.get("target_url") or "").partition("://")[2]
     is_address = "." in target and " " not in target
     return target if reference["kind"] != "url" or is_address or not address else address.rstrip("/")
