@@ -377,7 +377,7 @@ def _external_rows(references: dy.DataFrame[References], *, resolver: Resolver) 
     elsewhere = references.filter(pl.col("target_element_id").is_null())
     for row in iter_records(elsewhere, ReferenceRecord):
         named = (row["document_id"], row["anchor_id"], row["kind"], row["target"], row["target_form"])
-        key = (*named, find_printed_year(row))
+        key = (*named, row.get("target_url"), find_printed_year(row))
         if key in seen:
             continue
         seen.add(key)

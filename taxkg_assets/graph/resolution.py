@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from taxkg_assets.graph.addresses import find_named_target
 from taxkg_assets.graph.catalogue import Catalogue, Entry
 from taxkg_assets.graph.laws import Laws
 from taxkg_assets.records import AnchorRecord, BoxRecord, ReferenceRecord
@@ -211,7 +212,7 @@ class Resolver:
             The node, external where the corpus lacks it; None where the reference refers to this document but nothing
             fits.
         """
-        kind, target = reference["kind"], reference["target"]
+        kind, target = reference["kind"], find_named_target(reference)
         linked = self._resolve_link(reference)
         if linked is not None:
             return linked

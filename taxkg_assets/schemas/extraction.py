@@ -227,7 +227,9 @@ class References(dy.Schema):
     )
     mention_end = dy.Int32(min=1, description="exclusive end offset of the mention")
     kind = dy.String(primary_key=True, regex=one_of(REFERENCE_KINDS), description=" | ".join(REFERENCE_KINDS))
-    target = key_column("normalized target: box_1b, Pub. 550, Form 1099-R, IRC 1202, a heading as printed, …")
+    target = key_column(
+        "normalized target: box_1b, Pub. 550, Form 1099-R, IRC 1202, a heading or address as printed, …"
+    )
     target_form = text_column("form that the target box or line is on; empty for the own form", nullable=True)
     evidence = text_column("sentence or clause that points, a verbatim slice of `sections.text`")
     is_self = dy.Bool(description="a mention of the own box or form")

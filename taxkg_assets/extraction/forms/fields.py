@@ -52,6 +52,7 @@ def build_fields(
         rows.append(_row_of(one, print_, field_ix=counts[page], is_trusted=is_trusted))
         counts[page] += 1
     _split_box_labels(rows, [one.spoken.label for one in stated])
+    _complete_columns(rows)
     if not stated:
         rows = [_row_of_box(box, ix) for boxes in faces.values() for ix, box in enumerate(boxes)]
     for row in rows:
@@ -71,6 +72,25 @@ def _split_box_labels(rows: Sequence[dict[str, Any]], spoken: Sequence[str]) -> 
         if all(parts) and len(set(parts)) == len(indices) > 1:
             for ix, part in zip(indices, parts, strict=True):
                 rows[ix]["label"] = part
+
+
+def _complete_columns(rows: Sequence[dict[str, Any]]) -> None:
+    """Give the fields of a line, some of which name their columns, the columns of the fields above or below them."""
+    letters: dict[tuple[int, int, int], set[str]] = defaultdict(set)
+    named: dict[tuple[int, str], set[str]] = defaultdict(set)
+    for row in rows:
+        if row["column"]:
+            letters[_span_of(row)].add(row["column"])
+            named[row["page"], row["key"]].add(row["column"])
+    for row in rows:
+        of_span, of_line = letters[_span_of(row)], named[row["page"], row["key"]]
+        if row["key"] and not row["column"] and of_line and len(of_span) == 1 and not of_span & of_line:
+            (row["column"],) = of_span
+            of_line.add(row["column"])
+
+
+def _span_of(row: Mapping[str, Any]) -> tuple[int, int, int]:
+    return row["page"], round(row["bbox"]["x0_pt"]), round(row["bbox"]["x1_pt"])
 
 
 def _find_words(label: str, spoken: str) -> str:

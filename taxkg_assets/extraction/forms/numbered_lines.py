@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from taxkg_assets.extraction.forms.form_lines import FormLine, FormLines, find_form_lines
+from taxkg_assets.extraction.forms.head_rows import are_heads_of_one_grid
 from taxkg_assets.extraction.forms.line_labels import find_label
 from taxkg_assets.extraction.forms.margin_labels import limits
 from taxkg_assets.extraction.forms.stated_columns import find_column_heads
@@ -66,10 +67,12 @@ def _is_mere_number(unit: FormLine, stated: Sequence[StatedField]) -> bool:
 
 
 def _by_rows(units: Sequence[FormLine]) -> list[FormLine]:
-    """Order units from top to bottom, those that begin on one row from left to right."""
+    """Order units from top to bottom, those that begin on one row from left to right, as do the heads of a grid."""
     rows: list[list[FormLine]] = []
     for unit in sorted(units, key=lambda unit: unit.lines[0].base):
-        if rows and unit.lines[0].base - rows[-1][0].lines[0].base < limits().row_pt:
+        if rows and (
+            unit.lines[0].base - rows[-1][0].lines[0].base < limits().row_pt or are_heads_of_one_grid(rows[-1], unit)
+        ):
             rows[-1].append(unit)
         else:
             rows.append([unit])

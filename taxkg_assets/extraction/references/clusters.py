@@ -37,6 +37,29 @@ def find_places(text: str, mentions: Sequence[Mention]) -> list[Place]:
         One place a mention. `kind` is the mention's own, or that of the target which it holds (`box 4 of Form F`: the
         form means a box); such a mention `is_container`.
     """
+    inner = _find_inner(mentions)
+    if not any(inner):
+        return _find_places(text, mentions)
+    # What parentheses name between the items of a list does not part them.
+    outer, within = (
+        iter(_find_places(text, [mention for mention, at in zip(mentions, inner, strict=True) if at is side]))
+        for side in (False, True)
+    )
+    return [next(within if is_inner else outer) for is_inner in inner]
+
+
+def _find_inner(mentions: Sequence[Mention]) -> list[bool]:
+    """Decide of each mention whether it is named between the items of another list."""
+    inner: list[bool] = []
+    outer: tuple[int, int] = (0, 0)
+    for mention in mentions:
+        is_inner = mention.group != outer and mention.group[1] <= outer[1]
+        inner.append(is_inner)
+        outer = outer if is_inner else mention.group
+    return inner
+
+
+def _find_places(text: str, mentions: Sequence[Mention]) -> list[Place]:
     groups: list[list[Mention]] = []
     links: list[str] = []
     for mention in mentions:

@@ -72,6 +72,8 @@ class LinkedTexts:
     def add_mentions(self, element_id: str, mentions: list[Mention], *, text: str) -> list[Mention]:
         """Add a mention for the words of each link that no rule names: of a place of the document, or of the web.
 
+        Its target is named as printed, like every other: `target_url` has the address.
+
         Args:
             element_id: Element of the text.
             mentions: Mentions that rules found.
@@ -83,10 +85,10 @@ class LinkedTexts:
         addresses = {_fold_address(mention.target) for mention in mentions if mention.kind == "url"}
         added: list[Mention] = []
         for words in self.by_element.get(element_id, ()):
-            kind, target = ("section", words.text.strip(" .,;:")) if words.is_inside else ("url", words.address)
+            kind, target = "section" if words.is_inside else "url", words.text.strip(" .,;:")
             # Words of a web link may say less than what they are part of, such as a ruling with its place of print.
             is_named = _is_named(words, mentions) if words.is_inside else _is_touched(words, mentions)
-            is_known = is_named or (kind == "url" and _fold_address(target) in {"", *addresses})
+            is_known = is_named or (kind == "url" and _fold_address(words.address) in {"", *addresses})
             if not is_known and _says_something(text[words.start : words.end]):
                 place = (words.start, words.end)
                 added.append(Mention(kind, target, words.start, words.end, place, RULE_ID))

@@ -17,12 +17,13 @@ from typing import Any, TypeVar
 import polars as pl
 
 from taxkg_assets.extraction.references.number_lists import complete_item, expand_range, read_number
+from taxkg_assets.extraction.references.schedules import FORMS_IN_PARENTHESES, name_schedules
 from taxkg_assets.rules.confidence import read_confidence
 from taxkg_assets.rules.families import RuleList
 from taxkg_assets.rules.loader import Rule
 from taxkg_assets.rules.models.references import Named, Titled, load_references
 
-_TITLED = ("lettered_part", "roman_part", "numbered_chapter", "see_title_in_publication")
+_TITLED = ("lettered_part", "roman_part", "lettered_section", "numbered_chapter", "see_title_in_publication")
 _FIRST_WORD = re.compile(r"(?<=\w)\W")
 _WORD_CONTINUES = re.compile(r"[\w-]")
 # The first letter is tested before what is before it: the engine then skips to capitals and digits.
@@ -294,32 +295,13 @@ def _attach_forms(text: str, mentions: list[Mention]) -> list[Mention]:
     """Add to boxes and lines their form, to schedules their parent form, to parts and headings their place."""
     after = load_references().context.form_after.pattern
     named = [
-        _attach_schedule(text, mention, mentions) if mention.rule_id == "schedule" else mention for mention in mentions
+        mentions[ix] if mentions[ix].target == target else replace(mentions[ix], target=target)
+        for ix, target in name_schedules(text, mentions)
     ]
-    out = [
+    return [
         _attach_form(text, mention, named, after=after) if mention.kind in ("box", "line", "section") else mention
         for mention in named
     ]
-    inside = {m.group for m in out if m.rule_id == "schedule" and "(Form" in m.target}
-    return [m for m in out if not _is_schedule_suffix(text, m, inside)]
-
-
-def _is_schedule_suffix(text: str, mention: Mention, schedules: set[tuple[int, int]]) -> bool:
-    """Decide whether a form is only in the parentheses after a schedule: `Schedule B (Form 1040)`."""
-    return mention.rule_id == "form" and any(
-        end <= mention.start and text[end : mention.start].strip() == "(" for _, end in schedules
-    )
-
-
-def _attach_schedule(text: str, mention: Mention, mentions: list[Mention]) -> Mention:
-    end = mention.group[1]
-    for other in mentions:
-        gap = text[end : other.start]
-        leads = load_references().context.form_before_schedule.pattern.match(text[other.group[1] : mention.start])
-        follows = other.start >= end and re.fullmatch(r"\s*(?:\(|of\s+)", gap)
-        if other.rule_id == "form" and (follows or (other.group[1] <= mention.start and leads)):
-            return replace(mention, target=f"{mention.target} ({other.target})")
-    return mention
 
 
 def _attach_form(text: str, mention: Mention, mentions: list[Mention], *, after: re.Pattern[str]) -> Mention:
@@ -397,5 +379,5 @@ def leads_to(gap: str) -> bool:
     Returns:
         True if it does, as in `Form 9999, Part II, line 3`.
     """
-    gap = re.sub(r"^\s*\(Form\s+[\w-]+\)", "", gap)
+    gap = FORMS_IN_PARENTHESES.sub("", gap)
     return "," in gap and load_references().context.form_before.pattern.match(gap) is not None

@@ -16,7 +16,7 @@ from taxkg_assets.rules.models.roles import load_roles
 _ROW_PT, _NEXT_WORDS_SIZES, _NEXT_LINE_SIZES = 1.0, 2.0, 1.4
 # A full stop touches the word before it; the dots of a leader are this near to each other.
 _TOUCHING_SIZES, _LEADER_SIZES = 0.1, 3.0
-_CLOSING = ")”’\"'"
+_CLOSING = ")]’”\"'"
 
 
 def find_lines_into_foot(page: Page, lines: Sequence[Line], style: Style) -> set[int]:

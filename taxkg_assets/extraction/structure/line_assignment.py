@@ -14,6 +14,7 @@ from types import MappingProxyType
 from taxkg_assets.extraction.authored.structure_tree import find_places
 from taxkg_assets.extraction.forms.face_cells import assign_to_cells
 from taxkg_assets.extraction.forms.form_lines import FormLine, cut_leader, split_brace
+from taxkg_assets.extraction.forms.head_rows import find_tops
 from taxkg_assets.extraction.forms.margin_labels import MarginLabel, limits
 from taxkg_assets.extraction.forms.numbered_lines import read_form_lines
 from taxkg_assets.extraction.forms.stated_fields import StatedField
@@ -41,7 +42,6 @@ _FIRST_UNIT = -1000
 # Words of a box stand this close below its upper edge.
 _CELL_HEAD_PT = 8.0
 # Numbered fields of one row begin on heights this near to each other.
-_ROW_PT = 1.0
 # Numbers of lines stand in one column, at most a few lines apart.
 _COLUMN_PT, _NEXT_ROW_SIZES = 1.5, 4.0
 
@@ -275,14 +275,10 @@ def claim_form_lines(page: Page, parts: Parts, *, is_face: bool, stated: Sequenc
     parts.furniture += found.repeats
     parts.leaders += leaders
     parts.items = [item for item in parts.items if item.line is None]
-    parts.items += [Item(line.x0, line.y0, line.x1, line.y1, line) for line in found.rest]
     units: list[FormLine | MarginLabel] = [*found.lines, *found.labels]
-    row = 0.0
-    for ix, unit in enumerate(units):
+    parts.items += [Item(line.x0, line.y0, line.x1, line.y1, line) for line in found.rest]
+    for ix, (unit, top) in enumerate(zip(units, find_tops(units, found.rest), strict=True)):
         lines = unit.lines
-        top = min(line.y0 for line in lines)
-        # Fields of one row are read from left to right, though some may be set a hair higher.
-        top = row = row if abs(top - row) < _ROW_PT else top
         if isinstance(unit, MarginLabel):
             # It is read before the lines next to it, though it may be set a little lower.
             top -= limits().side_lift_sizes * lines[0].size

@@ -198,7 +198,15 @@ class _Outline:
             self._stack.pop()
         if self._stack and not block.is_run_in and self._is_other_half(block, self.headings[self._stack[-1]]):
             self._stack.pop()
+        if not block.is_run_in and load_section_grammar().appendices.matches(block.text):
+            self._close_chapter()
         return self._stack[-1] if self._stack else -1
+
+    def _close_chapter(self) -> None:
+        """Close the chapter that is open, by the number above its title: an appendix is no part of the last one."""
+        firsts = [self.headings[ix].block.lines[0].text for ix in self._stack]
+        chapter = next((ix for ix, text in enumerate(firsts) if load_roles().ordinals.matches(text)), len(firsts))
+        del self._stack[chapter:]
 
     @staticmethod
     def _is_other_half(block: Block, above: Heading) -> bool:

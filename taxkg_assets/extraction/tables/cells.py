@@ -11,9 +11,12 @@ from taxkg_assets.extraction.layout.text_runs import Run, is_amount, is_filing_n
 from taxkg_assets.extraction.tables.grid import Grid, Rectangle, Row
 from taxkg_assets.extraction.tables.headers import find_banner, find_banners, group_columns, is_group_row
 from taxkg_assets.extraction.tables.parts import Part
+from taxkg_assets.rules.models.tables import load_tables
 
 PATH_SEPARATOR = " > "
 NOTE_COLUMN = -1
+# A frame around text has at most this many rows.
+_TEXT_ROWS = 2
 """Column of a note that is inside a table and belongs to none of its columns."""
 
 
@@ -243,3 +246,21 @@ def _cell_box(runs: Sequence[Run]) -> Rectangle:
         max(run.x1 for run in runs),
         max(run.y1 for run in runs),
     )
+
+
+def is_text_box(table: FoundTable) -> bool:
+    """Return whether a table is a frame around text: one row without headers, with more words than any cell has.
+
+    So are two rows of which at least half are passages, such as a title and the directions for the table below.
+
+    Args:
+        table: The table.
+    """
+    cells = [cell for cell in table.cells if cell.col_ix != NOTE_COLUMN]
+    rows = len({cell.row_ix for cell in cells})
+    if any(table.headers) or rows > _TEXT_ROWS:
+        return False
+    words = [len(cell.text.split()) for cell in cells]
+    limits = load_tables().regions
+    is_passages = 2 * sum(count > limits.passage_words for count in words) >= len(words)
+    return is_passages or (rows == 1 and max(words) > limits.max_cell_words)

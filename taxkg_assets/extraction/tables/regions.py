@@ -99,7 +99,7 @@ def _connect(ruling: Ruling, fills: Sequence[Fill]) -> list[Rectangle]:
     for box, is_grid in sorted(found, key=lambda pair: -pair[0].width * pair[0].height):
         if is_grid or not any(_contains(other, box) for other in boxes):
             boxes.append(box)
-    return sorted(boxes, key=lambda box: (box.y0, box.x0))
+    return sorted(boxes, key=lambda box: (round(box.y0), box.x0))
 
 
 def _touching_groups(shapes: Sequence[Rectangle]) -> list[list[Rectangle]]:
@@ -195,7 +195,7 @@ def _split_at_captions(boxes: Sequence[Rectangle], runs: Sequence[Run], ruling: 
             mine = sorted((run for run in captions if x0 <= run.center <= x1), key=lambda run: run.y0)
             ends = [*(run.y0 - 1 for run in mine[1:]), box.y1]
             split += [Rectangle(x0, run.y1, x1, end) for run, end in zip(mine, ends, strict=True)]
-    return sorted(split, key=lambda box: (box.y0, box.x0))
+    return sorted(split, key=lambda box: (round(box.y0), box.x0))
 
 
 def _is_tabular(strip: Rectangle, runs: Sequence[Run]) -> bool:

@@ -12,10 +12,10 @@ import polars as pl
 from taxkg_assets import schemas
 from taxkg_assets.extraction.forms.faces import find_face_boxes
 from taxkg_assets.extraction.layout.regions import TableRegion
-from taxkg_assets.extraction.layout.text_runs import Run, find_lines, is_caption, is_filing_note
+from taxkg_assets.extraction.layout.text_runs import Run, find_lines, is_amount, is_caption, is_filing_note
 from taxkg_assets.extraction.pdf.model import Page, Source
 from taxkg_assets.extraction.tables.carried_headers import carry_headers
-from taxkg_assets.extraction.tables.cells import NOTE_COLUMN, PATH_SEPARATOR, Cell, FoundTable, find_cells
+from taxkg_assets.extraction.tables.cells import NOTE_COLUMN, PATH_SEPARATOR, Cell, FoundTable, find_cells, is_text_box
 from taxkg_assets.extraction.tables.condition_tables import find_condition_tables
 from taxkg_assets.extraction.tables.grid import Drawing, Grid, Rectangle, find_grid
 from taxkg_assets.extraction.tables.header_blocks import find_header_blocks
@@ -86,17 +86,6 @@ def find_tables(page: Page, *, is_face: bool | None = None) -> list[FoundTable]:
         above = (drawing.box, caption)
         tables.append(replace(table, title=", ".join(part for part in (caption, table.title) if part)))
     return tables
-
-
-def is_text_box(table: FoundTable) -> bool:
-    """Return whether a table is a frame around text: one row without headers, with more words than any cell has.
-
-    Args:
-        table: The table.
-    """
-    cells = [cell for cell in table.cells if cell.col_ix != NOTE_COLUMN]
-    is_row = not any(table.headers) and len({cell.row_ix for cell in cells}) == 1
-    return is_row and max(len(cell.text.split()) for cell in cells) > load_tables().regions.max_cell_words
 
 
 def find_unread_boxes(page: Page, *, is_face: bool) -> list[Rectangle]:
@@ -251,6 +240,11 @@ def _is_plausible(grid: Grid) -> bool:
     return bool(filled >= limits.min_fill_frac and (not is_prose or len(grid.slabs) > 1 or is_worksheet(grid)))
 
 
+def _is_row_of_amounts(line: Sequence[Run]) -> bool:
+    words = [word for run in line for word in run.text.split()]
+    return len(words) > 1 and all(map(is_amount, words))
+
+
 def _find_caption(runs: Sequence[Run], box: Rectangle, drawings: Sequence[Drawing]) -> str:
     """Read the bold lines or the numbered caption right above a table."""
     limits = load_tables().regions
@@ -272,9 +266,8 @@ def _find_caption(runs: Sequence[Run], box: Rectangle, drawings: Sequence[Drawin
     edge, has_head, titled = box.y0, False, 0
     for line in reversed(find_lines(above)):
         gap = edge - max(run.y1 for run in line)
-        if gap > (limits.caption_gap_pt if not picked else line[0].size_pt) or load_roles().answers.matches(
-            line[0].text
-        ):
+        is_far = gap > (limits.caption_gap_pt if not picked else line[0].size_pt)
+        if is_far or load_roles().answers.matches(line[0].text) or _is_row_of_amounts(line):
             break
         picked.append(line)
         edge = min(run.y0 for run in line)

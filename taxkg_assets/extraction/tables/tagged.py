@@ -17,10 +17,10 @@ from taxkg_assets.extraction.layout.regions import TableRegion
 from taxkg_assets.extraction.layout.ruling import Ruling, merge_rules
 from taxkg_assets.extraction.layout.text_runs import find_runs, is_amount, split_leaders
 from taxkg_assets.extraction.pdf.model import Page, Span
-from taxkg_assets.extraction.tables.cells import NOTE_COLUMN, PATH_SEPARATOR, Cell, FoundTable
+from taxkg_assets.extraction.tables.cells import NOTE_COLUMN, PATH_SEPARATOR, Cell, FoundTable, is_text_box
 from taxkg_assets.extraction.tables.grid import Rectangle
 from taxkg_assets.extraction.tables.row_cells import CellRow, RowCell, hull_of
-from taxkg_assets.extraction.tables.tables import find_caption, find_tables, is_text_box, read_grid
+from taxkg_assets.extraction.tables.tables import find_caption, find_tables, read_grid
 from taxkg_assets.extraction.tables.tag_grid import build_grid
 from taxkg_assets.extraction.tables.worksheet_parts import find_inner_tables, is_amount_row
 from taxkg_assets.extraction.tables.worksheets import are_worksheet_rows, read_worksheet
@@ -28,6 +28,8 @@ from taxkg_assets.rules.models.roles import load_roles
 from taxkg_assets.rules.models.tables import load_tables
 
 _NO_RULING = Ruling((), ())
+# A drawing that begins this far above the tagged cells has words of others.
+_REACH_PT = 24.0
 _NO_HEADERS: Mapping[tuple[int, ...], tuple[str, ...]] = MappingProxyType({})
 
 
@@ -50,7 +52,28 @@ def read_tagged_page(
     tagged = find_tagged_tables(page, furniture=furniture, headed=headed)
     # Worksheets and what is in them are read by their tags alone: a page with no other table needs no second reading.
     drawn = find_tables(page, is_face=False) if any(table.region.kind == "ruled" for table in tagged) else []
-    return [table for found in tagged for table in _choose(found, drawn)]
+    return [table for found in tagged for table in _choose(found, _draw_alone(page, found, drawn))]
+
+
+def _draw_alone(page: Page, table: FoundTable, drawn: Sequence[FoundTable]) -> Sequence[FoundTable]:
+    """Read the drawing of a tagged table without the words of the table above it, where one frame is around both."""
+    others = [other for other in drawn if _overlaps(table.region, other.region)]
+    top = min((other.region.y0 for other in others), default=table.region.y0)
+    if table.region.kind != "ruled" or top >= table.region.y0 - _REACH_PT:
+        return drawn
+    places = find_places(page.tags)
+    path = page.tags[table.region.tag_ix].path
+    is_own = [place.table_ix < 0 or page.tags[place.table_ix].path[: len(path)] == path for place in places]
+    kept = tuple(span for span in page.spans if span.tag_ix < 0 or is_own[span.tag_ix])
+    if len(kept) == len(page.spans):
+        return drawn
+    alone = [other for other in find_tables(replace(page, spans=kept), is_face=False) if any(other.headers)]
+    if not alone or score_headers(alone) < score_headers(others):
+        return drawn
+    # What heads several columns of it is no title.
+    headers = " ".join(header for other in alone for header in other.headers)
+    titles = [next((title for title in (other.title, table.title) if title not in headers), "") for other in alone]
+    return [replace(other, title=title) for other, title in zip(alone, titles, strict=True)]
 
 
 def _choose(table: FoundTable, drawn: Sequence[FoundTable]) -> list[FoundTable]:
@@ -78,7 +101,18 @@ def _choose(table: FoundTable, drawn: Sequence[FoundTable]) -> list[FoundTable]:
         # The drawing tears headers whose words are in several types, and divides the same cells no better.
         return [table]
     path = table.path if len(others) == 1 else ()
-    return [replace(other, region=replace(other.region, tag_ix=table.region.tag_ix), path=path) for other in others]
+    return [
+        replace(
+            other, region=replace(other.region, tag_ix=table.region.tag_ix), path=path, title=_title_of(table, other)
+        )
+        for other in others
+    ]
+
+
+def _title_of(table: FoundTable, part: FoundTable) -> str:
+    """Title a part of a tagged table: a number over a column of it is no title by itself."""
+    is_number = is_amount(part.title)
+    return ", ".join(filter(None, (table.title, part.title))) if is_number else part.title
 
 
 def _names_all(table: FoundTable, others: Sequence[FoundTable]) -> bool:

@@ -115,6 +115,7 @@ class Roles(Family):
     thresholds: Thresholds
     artifacts: Artifacts
     masthead_words: RuleList[Rule]
+    foot_notes: RuleList[Rule]
     copy_legends: RuleList[Rule]
     copy_readers: RuleList[Rule]
     remarks: RuleList[Rule]

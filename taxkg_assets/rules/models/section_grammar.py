@@ -41,6 +41,7 @@ class SectionGrammar(Family):
     standing: RuleList[Rule]
     first_halves: RuleList[Rule]
     second_halves: RuleList[Rule]
+    appendices: RuleList[Rule]
     closing: RuleList[Rule]
     named_forms: RuleList[Rule]
     recipient_pages: RuleList[Rule]

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 from taxkg_assets.extraction.invariants import find_false_evidence
+from taxkg_assets.extraction.references.clusters import find_places
 from taxkg_assets.extraction.references.mentions import Headings, find_mentions
 from taxkg_assets.extraction.references.printed_ranges import keep_printed_lines
 from taxkg_assets.extraction.references.references import build_references
@@ -43,6 +44,7 @@ def _targets(text: str, headings: tuple[str, ...] = ()) -> list[tuple[str, str]]
         ("Check boxes B through D.", ["box_B", "box_C", "box_D"]),
         ("Show it in boxes 1, 3 (up to the yearly base), and 5.", ["box_1", "box_3", "box_5"]),
         ("It is in box 1 or 3 days later.", ["box_1"]),
+        ("Before you check Box D, E, or F below, read this.", ["box_D", "box_E", "box_F"]),
         ("Show it in boxes A (also for guests), B, and C.", ["box_A", "box_B", "box_C"]),
     ],
 )
@@ -57,6 +59,15 @@ def test_lists_and_ranges_give_one_target_each(text: str, targets: list[str]) ->
         ("Use Form 99 to tell us.", [("form", "Form 99")]),
         ("Print Form 12 copies.", []),
         ("Check box K at the top.", [("box", "box_K")]),
+        ("Complete Section A or B.", [("section", "Section A"), ("section", "Section B")]),
+        (
+            "Sign Section B of Form 9999.",
+            [("section", "Section B (Form 9999)"), ("form", "Form 9999")],
+        ),
+        (
+            "It is on Schedule Z-1 (Form 9991 or 9992-S).",
+            [("form", "Schedule Z-1 (Form 9991)"), ("form", "Schedule Z-1 (Form 9992-S)")],
+        ),
         ("With box A checked, or box C if you must.", [("box", "box_A"), ("box", "box_C")]),
         (
             "Use line 4b (if Box D is checked), or line 6.",
@@ -132,8 +143,19 @@ def test_a_box_knows_the_form_it_is_on() -> None:
         + find_mentions("Enter it on Schedule Z (Form 9999), line 4.", headings=known)[-1:]
     )
     assert line.target_form == "Schedule Z (Form 9999)"
+    line = find_mentions("Add Schedule Z (Form 9999 or 9999-SR), line 4.", headings=known)[-1]
+    assert line.target_form == "Schedule Z (Form 9999)"
     line = find_mentions("See the Instructions for Forms 9999 and 9999-SR, line 4.", headings=known)[-1]
     assert line.target_form == "9999"
+
+
+def test_conditions_in_parentheses_do_not_part_the_items_of_a_list() -> None:
+    text = "Put the total on Form 9999, line 4 (if box A above is checked), line 5 (if box B is), or line 6."
+    mentions = find_mentions(text, headings=Headings({}))
+    places = {mention.target: place for mention, place in zip(mentions, find_places(text, mentions), strict=True)}
+    assert len({places[f"line_{number}"].start for number in (4, 5, 6)} | {places["Form 9999"].start}) == 1
+    assert places["box_A"].start > places["line_4"].start
+    assert places["Form 9999"].kind == "line"
 
 
 def test_an_amount_from_one_line_goes_to_a_form_that_names_its_own_line() -> None:

@@ -18,6 +18,7 @@ from taxkg_assets_tests.extraction.navigation_pdfs import (
     link_object,
     make_booklet,
     make_linked_booklet,
+    open_address,
     write_links,
     write_names,
 )
@@ -127,6 +128,15 @@ def test_linked_words_that_no_rule_names_become_a_reference() -> None:
     text = frames["sections"].filter(element_id=row["element_id"])["text"].item()
     assert text[row["start"] : row["end"]] == row["evidence"]
     assert text[row["mention_start"] : row["mention_end"]] == "yield of each hive"
+
+
+def test_a_link_to_the_web_is_named_by_its_words_and_leads_to_its_address() -> None:
+    booklet = make_booklet()
+    document = booklet.document
+    address = "https://www.example.gov/hives?visit=7"
+    write_links(document, 0, [link_object(find_box(document, 0, "yield of each hive"), open_address(address))])
+    (row,) = _frames(booklet)["references"].filter(pl.col("resolved_by") == "link").to_dicts()
+    assert (row["kind"], row["target"], row["target_url"]) == ("url", "yield of each hive", address)
 
 
 def test_a_section_under_a_link_of_the_document_is_no_section_of_law() -> None:

@@ -211,6 +211,15 @@ def test_paragraphs_that_are_tagged_as_rows_next_to_an_icon_stay_text() -> None:
     assert "Honey that was given away does not count." in sections["text"].to_list()
 
 
+def test_a_title_and_directions_that_are_tagged_as_a_table_stay_text() -> None:
+    words = " ".join(f"Read down to line {number} of the column." for number in range(5))
+    pdf = TaggedPdf().put("H1", "Honey", face="b", size=14).put("P", *fill(4))
+    with pdf.tag("Table"):
+        pdf.row((60, "2031 Honey Table"), face="b")
+        pdf.row((60, words), (200, words))
+    assert find_tagged_tables(pdf.pages()[0]) == []
+
+
 def test_a_page_without_tagged_tables_has_none() -> None:
     assert find_tagged_tables(TaggedPdf().put("P", *fill(4)).pages()[0]) == []
 

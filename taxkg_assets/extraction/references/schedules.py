@@ -1,0 +1,57 @@
+"""Schedules and the forms in parentheses behind them, which say whose schedules they are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Protocol
+
+from taxkg_assets.rules.models.references import load_references
+
+FORMS_IN_PARENTHESES = re.compile(r"^\s*\(Forms?\s+[\w-]+(?:(?:,|\s+or|\s+and)+\s+(?:Form\s+)?[\w-]+)*\)")
+"""Forms behind a schedule, `(Form 1040)` or `(Form 1065 or 1120-S)`."""
+_IN_FORMS = re.compile(r"\s*\(")
+_OF_FORM = re.compile(r"\s*(?:\(|of\s+)")
+
+
+class Named(Protocol):
+    """A mention, as far as the name of a schedule needs it."""
+
+    target: str
+    start: int
+    group: tuple[int, int]
+    rule_id: str
+
+
+def name_schedules(text: str, mentions: Sequence[Named]) -> list[tuple[int, str]]:
+    """Say which form a schedule belongs to; a schedule of several forms is named once for each of them.
+
+    Args:
+        text: The text.
+        mentions: Mentions, in the order of the text.
+
+    Returns:
+        Number of each mention with its target, without the forms that are only part of a schedule's name.
+    """
+    named: list[tuple[int, str]] = []
+    parts: set[int] = set()
+    for ix, mention in enumerate(mentions):
+        forms = _find_forms(text, mention, mentions) if mention.rule_id == "schedule" else []
+        named += [(ix, f"{mention.target} ({form.target})") for form in forms] or [(ix, mention.target)]
+        parts.update(id(form) for form in forms if _IN_FORMS.fullmatch(text[mention.group[1] : form.group[0]]))
+    return [(ix, target) for ix, target in named if id(mentions[ix]) not in parts]
+
+
+def _find_forms(text: str, schedule: Named, mentions: Sequence[Named]) -> list[Named]:
+    """Find the forms of a schedule: those in parentheses behind it, the one that it is of, or the one before it."""
+    end = schedule.group[1]
+    for other in mentions:
+        if other.rule_id != "form":
+            continue
+        if other.start >= end and _OF_FORM.fullmatch(text[end : other.start]):
+            is_closed = text[other.group[1] :].lstrip().startswith(")")
+            return [form for form in mentions if form.group == other.group] if is_closed else [other]
+        leads = load_references().context.form_before_schedule.pattern
+        if other.group[1] <= schedule.start and leads.match(text[other.group[1] : schedule.start]):
+            return [other]
+    return []
