@@ -105,6 +105,16 @@ class Ruling:
         lines = self.verticals
         return next((lines[i] for i in range(_left(lines, x), len(lines)) if lines[i].covers(y)), None)
 
+    def between(self, top: float, bottom: float) -> tuple[RuledLine, ...]:
+        """Find the horizontals from one height to another, both included.
+
+        Args:
+            top: Least vertical place in points.
+            bottom: Largest vertical place in points.
+        """
+        lines = self.horizontals
+        return lines[_left(lines, top) : _right(lines, bottom)]
+
 
 def merge_rules(rules: Iterable[Rule]) -> Ruling:
     """Join strokes that continue each other into whole lines and drop the frames of check boxes.
