@@ -22,8 +22,8 @@ _WHOLE = rb"(?:<<[^<>()%]*>>|\[[\d.\s-]*\])"
 _DRAWN = rb"[^()<>\[\]{}%'\"TqQ]*"
 _GROUP = re.compile(rb"q(?<!\Sq)\s" + _DRAWN + rb"(?:" + _WHOLE + _DRAWN + rb")*Q(?<=\sQ)(?!\S)")
 _MOST_NESTED = 8
-# A glyph may be drawn next to its place, but hardly by more than its size.
-_EDGE_PT = 12.0
+# A glyph may be drawn next to its place, but hardly by more than the size of usual type.
+_EDGE_PT = 9.0
 _END = rb"(?![^\s()<>\[\]{}/%])"
 _CLIP = re.compile(rb"W\*?" + _END)
 # A comment could hold what seems to be the begin of a group; a picture within the text could hold anything.
