@@ -150,7 +150,8 @@ def _read_drawn(page: Any, content: bytes, *, blocks: Sequence[dict[str, Any]], 
     instructions = content if wordless is None else wordless
     is_sure = not is_replaced and is_plain(page, instructions, blocks=blocks)
     xobjects = None
-    if is_sure and has_form_xobjects(page):
+    may_clip = not is_sure or has_form_xobjects(page)
+    if is_sure and may_clip:
         xobjects = _read_xobjects(page, wordless)
         is_sure = xobjects is not None
     if not is_sure or has_drawn_letters(page):
@@ -163,7 +164,7 @@ def _read_drawn(page: Any, content: bytes, *, blocks: Sequence[dict[str, Any]], 
             rules, fills, counted = read_drawings(page)
         occluders = counted
     image_count = len(page.get_images()) if has_named_parts(page) else 0
-    painters = read_painters(page, instructions)
+    painters = read_painters(page, instructions, may_clip=may_clip)
     background = Background(
         fills, occluders, has_pictures=image_count > 0, painters=painters, wordless=wordless, xobjects=xobjects
     )

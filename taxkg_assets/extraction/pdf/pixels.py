@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from taxkg_assets.extraction.pdf.geometry import Corners
 from taxkg_assets.extraction.pdf.library import pymupdf
@@ -31,15 +33,22 @@ def draw_gray(drawing: Any, *, zoom: float, clip: Corners | None) -> tuple[bytes
 
 
 def count_like(pixels: bytes, light: float, *, most: float) -> int:
-    """Count the pixels that are about as bright as a value: each of the 256 levels is compared once.
+    """Count the pixels that are about as bright as a value.
 
     Args:
         pixels: One byte of brightness a pixel.
         light: Brightness, 0 to 255.
         most: Largest difference of brightness.
     """
-    counts = np.bincount(np.frombuffer(pixels, dtype=np.uint8), minlength=len(_LEVELS))
-    return int(counts[np.abs(_LEVELS - light) <= most].sum())
+    return int(np.count_nonzero(_find_like(light, most)[np.frombuffer(pixels, dtype=np.uint8)]))
+
+
+# Words of one page have a few colors.
+@lru_cache(maxsize=64)
+def _find_like(light: float, most: float) -> npt.NDArray[np.bool_]:
+    """Which of the 256 levels are about as bright as a value."""
+    is_like: npt.NDArray[np.bool_] = np.abs(_LEVELS - light) <= most
+    return is_like
 
 
 def find_brightness(color: int) -> float:

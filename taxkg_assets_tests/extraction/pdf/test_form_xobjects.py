@@ -113,6 +113,23 @@ def test_the_page_is_not_drawn_for_words_of_an_xobject(monkeypatch: pytest.Monke
     assert not drawn
 
 
+def test_the_page_is_not_drawn_for_words_of_an_xobject_that_the_next_line_touches(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    drawn: list[object] = []
+    monkeypatch.setattr(visibility.VisibilityChecker, "_drawing", property(drawn.append))
+
+    def draw(page: Any) -> None:
+        page.draw_rect((60, 280, 560, 304), color=None, fill=DARK)
+        page.insert_text((72, 300), WORDS, color=(1, 1, 1))
+
+    touching = "Line below that touches."
+    source = _read(_compose(draw, after=f"BT /helv 11 Tf 72 479 Td ({touching}) Tj ET"))
+    assert WORDS in _seen(source)
+    assert touching in _seen(source)
+    assert not drawn
+
+
 def test_covers_are_counted_next_to_the_words_of_xobjects() -> None:
     document = _compose(_draw_nothing, after=SHADED)
     page = document[0]
