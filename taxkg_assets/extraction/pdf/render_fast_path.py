@@ -85,9 +85,11 @@ def _clips_text(content: bytes) -> bool:
         return True
     for _ in range(_MOST_NESTED):
         content, count = _GROUP.subn(b" ", content)
+        if _CLIP.search(content) is None:
+            return False
         if not count:
             break
-    return _CLIP.search(content) is not None
+    return True
 
 
 def _has_plain_parts(page: Any) -> bool:
