@@ -83,13 +83,30 @@ def _clips_text(content: bytes) -> bool:
         return False
     if (b"%" in content and _COMMENTED.search(content)) or PICTURE.search(content):
         return True
+    return _CLIP.search(_without_groups(content)) is not None
+
+
+def without_clipped_drawings(content: bytes) -> bytes:
+    """Put aside what is drawn within clips of its own, but not what is painted by its name.
+
+    Args:
+        content: Instructions of a page that is plain.
+
+    Returns:
+        The instructions in whose clips a form XObject may be painted.
+    """
+    return _without_groups(content, but=b"Do")
+
+
+def _without_groups(content: bytes, *, but: bytes = b"") -> bytes:
+    """Put aside drawings that begin and end as a whole, until no clip is left; `but`: what these do not contain."""
+    with_blank = (lambda group: group[0] if but in group[0] else b" ") if but else b" "
     for _ in range(_MOST_NESTED):
-        content, count = _GROUP.subn(b" ", content)
-        if _CLIP.search(content) is None:
-            return False
-        if not count:
+        length = len(content)
+        content = _GROUP.sub(with_blank, content)
+        if len(content) == length or _CLIP.search(content) is None:
             break
-    return True
+    return content
 
 
 def _has_plain_parts(page: Any) -> bool:

@@ -45,8 +45,11 @@ def _draw_nothing(page: Any) -> None:
     page.insert_text((72, 300), "Note")
 
 
-def _compose(draw: Draw, *, after: str = "", box: tuple[float, ...] = (0, 0, 612, 792)) -> Any:
-    """A page with words of its own and an XObject; after: what paints over it; box: what the XObject shows of it."""
+def _compose(draw: Draw, *, before: str = "", after: str = "", box: tuple[float, ...] = (0, 0, 612, 792)) -> Any:
+    """A page with words of its own and an XObject.
+
+    before: what is written in front of it; after: what paints over it; box: what the XObject shows of it.
+    """
     inner: Any = pymupdf.open()
     draw(inner.new_page(width=612, height=792))
     document: Any = pymupdf.open()
@@ -54,7 +57,7 @@ def _compose(draw: Draw, *, after: str = "", box: tuple[float, ...] = (0, 0, 612
     page.insert_font(fontname="helv")
     page.show_pdf_page(pymupdf.Rect(*box), inner, 0, clip=pymupdf.Rect(*box))
     (content,) = page.get_contents()
-    written = f"BT /helv 11 Tf 72 692 Td ({OWN}) Tj ET q /fzFrm0 Do Q {after}"
+    written = f"BT /helv 11 Tf 72 692 Td ({OWN}) Tj ET q {before} /fzFrm0 Do Q {after}"
     document.update_stream(content, written.encode("latin1"))
     return pymupdf.open(stream=document.tobytes())
 
@@ -83,6 +86,12 @@ def test_words_that_no_one_can_see_are_left_out(draw: Draw, kind: str) -> None:
     source = _read(_compose(draw))
     assert _seen(source) == OWN
     assert [(row.kind, row.text) for row in source.hidden_texts] == [(kind, WORDS)]
+
+
+def test_words_behind_a_slit_are_left_out() -> None:
+    source = _read(_compose(_draw_icon, before="60 490 500 1 re W n"))
+    assert _seen(source) == OWN
+    assert [row.text for row in source.hidden_texts] == [WORDS]
 
 
 def test_words_behind_the_edge_of_the_xobject_are_left_out() -> None:
