@@ -111,6 +111,9 @@ class Ruling:
         Args:
             top: Least vertical place in points.
             bottom: Largest vertical place in points.
+
+        Returns:
+            The lines, from top to bottom.
         """
         lines = self.horizontals
         return lines[_left(lines, top) : _right(lines, bottom)]

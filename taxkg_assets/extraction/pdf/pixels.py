@@ -39,6 +39,9 @@ def count_like(pixels: bytes, light: float, *, most: float) -> int:
         pixels: One byte of brightness a pixel.
         light: Brightness, 0 to 255.
         most: Largest difference of brightness.
+
+    Returns:
+        Number of pixels.
     """
     return int(np.count_nonzero(_find_like(light, most)[np.frombuffer(pixels, dtype=np.uint8)]))
 
