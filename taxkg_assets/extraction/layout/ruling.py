@@ -95,6 +95,19 @@ class Ruling:
         """
         return _find_after(self.verticals, x, y)
 
+    def between(self, top: float, bottom: float) -> tuple[RuledLine, ...]:
+        """Find the horizontals from one height to another, both included.
+
+        Args:
+            top: Least vertical place in points.
+            bottom: Largest vertical place in points.
+
+        Returns:
+            The lines, from top to bottom.
+        """
+        lines = self.horizontals
+        return lines[_left(lines, top) : _right(lines, bottom)]
+
 
 def merge_rules(rules: Iterable[Rule]) -> Ruling:
     """Join strokes that continue each other into whole lines and drop the frames of check boxes.

@@ -68,12 +68,13 @@ def read_drawings(
     return tuple(rules), tuple(fills), tuple(occluders)
 
 
-def read_painters(page: Any, content: bytes) -> frozenset[str]:
+def read_painters(page: Any, content: bytes, *, clipped: bytes) -> frozenset[str]:
     """Read by which operators a page paints something by its name, clips to a slit, or paints through a mask.
 
     Args:
         page: Open page of PyMuPDF.
         content: The page's instructions.
+        clipped: Those of them in whose clips text may be written.
 
     Returns:
         Operators, `SLIT` and `MASK`.
@@ -82,8 +83,8 @@ def read_painters(page: Any, content: bytes) -> frozenset[str]:
     if NAMED_PART in found and not _may_shade_parts(page):
         found.remove(NAMED_PART)
     least_pt = load_hidden_text().limits.slit_pt
-    for clip in _CLIPS.finditer(content):
-        sides = _NUMBERS.findall(content[max(0, clip.start() - 40) : clip.start()])[-2:]
+    for clip in _CLIPS.finditer(clipped):
+        sides = _NUMBERS.findall(clipped[max(0, clip.start() - 40) : clip.start()])[-2:]
         if min((abs(float(side)) for side in sides), default=least_pt) < least_pt:
             found.add(SLIT)
             break

@@ -109,10 +109,27 @@ def find_shared_areas(boxes: Floats, others: Floats) -> Floats:
     """
     x0, y0, x1, y1 = boxes.T
     left, top, right, bottom = others.T[:, :, None]
-    width = np.maximum(0.0, np.minimum(x1, right) - np.maximum(x0, left))
-    height = np.maximum(0.0, np.minimum(y1, bottom) - np.maximum(y0, top))
-    areas: Floats = width * height
+    areas = find_overlaps(x0, x1, left, right)
+    areas *= find_overlaps(y0, y1, top, bottom)
     return areas
+
+
+def find_overlaps(start: Floats, end: Floats, other_start: Floats | float, other_end: Floats | float) -> Floats:
+    """Length that ranges share with others; 0 for none.
+
+    Args:
+        start: Where the ranges start, in points.
+        end: Where they end.
+        other_start: Where the others start, of a shape that numpy pairs with that of the ranges.
+        other_end: Where they end.
+
+    Returns:
+        Points, of the shape of all pairs.
+    """
+    # In place: of a page with many rectangles the pairs are many.
+    lengths: Floats = np.minimum(end, other_end)
+    lengths -= np.maximum(start, other_start)
+    return np.maximum(lengths, 0.0, out=lengths)
 
 
 def holds(outer: Sequence[float], inner: Sequence[float]) -> bool:

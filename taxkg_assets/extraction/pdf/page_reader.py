@@ -22,6 +22,7 @@ from taxkg_assets.extraction.pdf.render_fast_path import (
     has_named_parts,
     has_other_words,
     is_plain,
+    without_clipped_drawings,
 )
 from taxkg_assets.extraction.pdf.rendered_text import GlyphMismatch, are_printed, find_mismatches
 from taxkg_assets.extraction.pdf.sanitize import find_plain_text
@@ -150,7 +151,8 @@ def _read_drawn(page: Any, content: bytes, *, blocks: Sequence[dict[str, Any]], 
     instructions = content if wordless is None else wordless
     is_sure = not is_replaced and is_plain(page, instructions, blocks=blocks)
     xobjects = None
-    if is_sure and has_form_xobjects(page):
+    has_parts = is_sure and has_form_xobjects(page)
+    if has_parts:
         xobjects = _read_xobjects(page, wordless)
         is_sure = xobjects is not None
     if not is_sure or has_drawn_letters(page):
@@ -163,7 +165,9 @@ def _read_drawn(page: Any, content: bytes, *, blocks: Sequence[dict[str, Any]], 
             rules, fills, counted = read_drawings(page)
         occluders = counted
     image_count = len(page.get_images()) if has_named_parts(page) else 0
-    painters = read_painters(page, instructions)
+    # Of a plain page no text is written while a clip holds, but a form XObject may be.
+    plain = without_clipped_drawings(instructions) if has_parts else b""
+    painters = read_painters(page, instructions, clipped=plain if is_sure else instructions)
     background = Background(
         fills, occluders, has_pictures=image_count > 0, painters=painters, wordless=wordless, xobjects=xobjects
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +14,7 @@ from taxkg_assets.extraction.pdf.geometry import CELLS, Corners, Floats, find_ar
 _LEAST_AREA = 1e-6
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PaintOrder:
     """The texts of a page, and what may lie over them: place in the order of painting, rectangle, is it a picture."""
 
@@ -53,8 +54,8 @@ class PaintOrder:
         return np.concatenate(parts, axis=1)
 
     def _compare(self, boxes: Floats, *, share: float) -> npt.NDArray[np.bool_]:
-        texts, over = (np.array([row[1] for row in rows]) for rows in (self.written, self.painted))
-        written, painted = (np.array([row[0] for row in rows])[:, None] for rows in (self.written, self.painted))
+        written, texts = self._texts
+        painted, over, is_image = self._covers
         x0, y0, x1, y1 = boxes.T
         x, y = (x0 + x1) / 2, (y0 + y1) / 2
         left, top, right, bottom = texts.T[:, :, None]
@@ -62,5 +63,15 @@ class PaintOrder:
         shared = find_shared_areas(boxes, over) * (painted > last)
         least = share * find_areas(boxes)
         is_over = (last >= 0) & (shared.sum(axis=0) >= np.maximum(least, _LEAST_AREA))
-        is_image = np.array([row[2] for row in self.painted])
         return np.stack([last >= 0, is_over, shared[is_image].sum(axis=0) >= least])
+
+    @cached_property
+    def _texts(self) -> tuple[npt.NDArray[np.int64], Floats]:
+        """Places of the texts in the order of painting, n × 1, and their rectangles, n × 4."""
+        return np.array([[order] for order, _ in self.written]), np.array([box for _, box in self.written])
+
+    @cached_property
+    def _covers(self) -> tuple[npt.NDArray[np.int64], Floats, npt.NDArray[np.bool_]]:
+        """Places of what may cover them, n × 1, its rectangles, n × 4, and whether it is a picture."""
+        places, boxes, are_images = zip(*self.painted, strict=True)
+        return np.array(places)[:, None], np.array(boxes), np.array(are_images)

@@ -22,8 +22,8 @@ _WHOLE = rb"(?:<<[^<>()%]*>>|\[[\d.\s-]*\])"
 _DRAWN = rb"[^()<>\[\]{}%'\"TqQ]*"
 _GROUP = re.compile(rb"q(?<!\Sq)\s" + _DRAWN + rb"(?:" + _WHOLE + _DRAWN + rb")*Q(?<=\sQ)(?!\S)")
 _MOST_NESTED = 8
-# A glyph may be drawn next to its place, but hardly by more than its size.
-_EDGE_PT = 12.0
+# A glyph may be drawn next to its place, but hardly by more than the size of usual type.
+_EDGE_PT = 9.0
 _END = rb"(?![^\s()<>\[\]{}/%])"
 _CLIP = re.compile(rb"W\*?" + _END)
 # A comment could hold what seems to be the begin of a group; a picture within the text could hold anything.
@@ -83,11 +83,30 @@ def _clips_text(content: bytes) -> bool:
         return False
     if (b"%" in content and _COMMENTED.search(content)) or PICTURE.search(content):
         return True
+    return _CLIP.search(_without_groups(content)) is not None
+
+
+def without_clipped_drawings(content: bytes) -> bytes:
+    """Put aside what is drawn within clips of its own, but not what is painted by its name.
+
+    Args:
+        content: Instructions of a page that is plain.
+
+    Returns:
+        The instructions in whose clips a form XObject may be painted.
+    """
+    return _without_groups(content, but=b"Do")
+
+
+def _without_groups(content: bytes, *, but: bytes = b"") -> bytes:
+    """Put aside drawings that begin and end as a whole, until no clip is left; `but`: what these do not contain."""
+    with_blank = (lambda group: group[0] if but in group[0] else b" ") if but else b" "
     for _ in range(_MOST_NESTED):
-        content, count = _GROUP.subn(b" ", content)
-        if not count:
+        length = len(content)
+        content = _GROUP.sub(with_blank, content)
+        if len(content) == length or _CLIP.search(content) is None:
             break
-    return _CLIP.search(content) is not None
+    return content
 
 
 def _has_plain_parts(page: Any) -> bool:

@@ -27,24 +27,24 @@ from taxkg_assets.extraction.pdf.geometry import (
     find_area,
     find_areas,
     find_intersections,
+    find_overlaps,
     find_shared_areas,
     holds,
     split_rows,
 )
 from taxkg_assets.extraction.pdf.hidden_text import COVERED, GROUND, OFF_PAGE, TINY, UNPAINTED
-from taxkg_assets.extraction.pdf.library import pymupdf
 from taxkg_assets.extraction.pdf.occluders import NAMED_PART, Occluder
 from taxkg_assets.extraction.pdf.paint_log import read_paint_log, read_printed_text
 from taxkg_assets.extraction.pdf.paint_order import PaintOrder
+from taxkg_assets.extraction.pdf.pixels import count_like, draw_gray, find_brightness
 from taxkg_assets.rules.models.hidden_text import load_hidden_text
 
-_MUPDF: Any = pymupdf
 FAR_PT = 20_000.0
 """How far outside a page text is looked for: farther than a page can be wide."""
 
 _FILLED_OR_STROKED = 16 | 32
-# Brightness of a pixel.
-_LEVELS = np.arange(256)
+# Pixels a point.
+_MOST_ZOOM = 2.0
 # Size, color and manner of painting: a page has a few of each.
 _MANNER = itemgetter("size", "color", "char_flags", "alpha")
 _EVERYWHERE = (-math.inf, -math.inf, math.inf, math.inf)
@@ -198,7 +198,7 @@ class VisibilityChecker:
     def _backgrounds_of(self, color: int) -> list[Corners]:
         backgrounds = self._backgrounds.get(color)
         if backgrounds is None:
-            backgrounds = self._backgrounds[color] = self._find_backgrounds(_brightness(color))
+            backgrounds = self._backgrounds[color] = self._find_backgrounds(find_brightness(color))
         return backgrounds
 
     def _find_backgrounds(self, light: float) -> list[Corners]:
@@ -206,20 +206,30 @@ class VisibilityChecker:
         if light >= self._limits.light:
             return [_EVERYWHERE]
         near = self._limits.like_ground
-        fills = [fill for fill in self._fills if abs(_brightness(fill.color) - light) < near]
-        occluders = [occluder.box for occluder in self._occluders if abs(_brightness(occluder.color) - light) < near]
+        fills = [fill for fill in self._fills if abs(find_brightness(fill.color) - light) < near]
+        occluders = [
+            occluder.box for occluder in self._occluders if abs(find_brightness(occluder.color) - light) < near
+        ]
         return [*((fill.x0, fill.y0, fill.x1, fill.y1) for fill in fills), *occluders]
 
     def _is_distinct(self, raw: dict[str, Any], shown: Corners) -> bool:
-        own, least = _brightness(raw["color"]), self._limits.contrast
-        pixels = self._draw(shown)
-        differing = len(pixels) - _count_like(pixels, own, most=least)
+        light, xobjects = find_brightness(raw["color"]), self._find_xobjects(shown)
+        if xobjects is not None:
+            # Words of the page that touch a word of an XObject can change no other pixels of it.
+            pixels = self._draw_part(xobjects.display_list, shown)
+            if self._differs_enough(pixels, light, changed=self._count_touched(shown)):
+                return True
+        return self._differs_enough(self._draw(shown), light)
+
+    def _differs_enough(self, pixels: bytes, light: float, *, changed: int = 0) -> bool:
+        """Whether pixels show a color apart from their ground, however some of them may be changed."""
+        differing = len(pixels) - changed - count_like(pixels, light, most=self._limits.contrast)
         return bool(pixels) and differing >= float(self._limits.ground_share) * len(pixels)
 
     def _shows_own_color(self, raw: dict[str, Any], shown: Corners) -> bool:
-        own, most = _brightness(raw["color"]), self._limits.contrast
+        own, most = find_brightness(raw["color"]), self._limits.contrast
         pixels = self._draw(shown)
-        same = _count_like(pixels, own, most=most)
+        same = count_like(pixels, own, most=most)
         return bool(same >= self._limits.own_share * len(pixels))
 
     @cached_property
@@ -274,7 +284,7 @@ class VisibilityChecker:
         if not pixels:
             return False
         background, least = Counter(pixels).most_common(1)[0][0], self._limits.contrast
-        differing = len(pixels) - _count_like(pixels, background, most=least)
+        differing = len(pixels) - count_like(pixels, background, most=least)
         return bool(differing >= self._limits.ink_share * len(pixels))
 
     @cached_property
@@ -328,31 +338,51 @@ class VisibilityChecker:
 
     def _draw(self, shown: Corners) -> bytes:
         """The brightness of the pixels of a rectangle."""
-        x0, y0, x1, y1 = max(0.0, shown[0]), max(0.0, shown[1]), min(self._width, shown[2]), min(self._height, shown[3])
-        if x1 <= x0 or y1 <= y0:
-            return b""
+        xobjects = self._find_xobjects(shown)
+        if xobjects is not None and not self._count_touched(shown):
+            return self._draw_part(xobjects.display_list, shown)
         self._drawn += 1
         if self._drawn <= self._limits.drawn_alone:
-            zoom = min(2.0, (self._limits.most_pixels / max(1.0, (x1 - x0) * (y1 - y0))) ** 0.5)
-            return _gray(self._find_drawing(shown), zoom=zoom, clip=(x0, y0, x1, y1))[0]
+            return self._draw_part(self._drawing, shown)
+        x0, y0, x1, y1 = self._crop(shown)
+        if x1 <= x0 or y1 <= y0:
+            return b""
         samples, width, zoom = self._whole
         left, right = int(x0 * zoom), max(int(x0 * zoom) + 1, int(x1 * zoom))
         rows = range(int(y0 * zoom), max(int(y0 * zoom) + 1, int(y1 * zoom)))
         return b"".join(samples[row * width + left : row * width + min(right, width)] for row in rows)
 
+    def _draw_part(self, drawing: Any, shown: Corners) -> bytes:
+        x0, y0, x1, y1 = clip = self._crop(shown)
+        if x1 <= x0 or y1 <= y0:
+            return b""
+        return draw_gray(drawing, zoom=self._find_zoom((x1 - x0) * (y1 - y0)), clip=clip)[0]
+
+    def _crop(self, shown: Corners) -> Corners:
+        """The part of a rectangle that is on the page."""
+        return max(0.0, shown[0]), max(0.0, shown[1]), min(self._width, shown[2]), min(self._height, shown[3])
+
+    def _find_zoom(self, area: float) -> float:
+        return float(min(_MOST_ZOOM, (self._limits.most_pixels / max(1.0, area)) ** 0.5))
+
     @cached_property
     def _whole(self) -> tuple[bytes, int, float]:
-        zoom = min(2.0, (self._limits.most_pixels / max(1.0, self._width * self._height)) ** 0.5)
-        samples, width = _gray(self._drawing, zoom=zoom, clip=None)
+        zoom = self._find_zoom(self._width * self._height)
+        samples, width = draw_gray(self._drawing, zoom=zoom, clip=None)
         return samples, width, width / self._width
 
-    def _find_drawing(self, shown: Corners) -> Any:
-        """Find what has to be drawn to see a rectangle: for a word of an XObject the page without its own words."""
+    def _find_xobjects(self, shown: Corners) -> FormXObjects | None:
+        """The page's form XObjects, without its own words, if one of them alone prints the word of a rectangle."""
         xobjects = self._background.xobjects
-        if xobjects is None or shown not in xobjects.boxes or self._boxes.count(shown) > 1:
-            return self._drawing
-        has_others = find_shared_areas(self._own_boxes, np.array([shown])).any()
-        return self._drawing if has_others else xobjects.display_list
+        return xobjects if xobjects and shown in xobjects.boxes and self._boxes.count(shown) == 1 else None
+
+    def _count_touched(self, shown: Corners) -> int:
+        """The most pixels of a rectangle that the page's own words can change."""
+        x0, y0, x1, y1 = self._own_boxes.T
+        width, height = find_overlaps(x0, x1, shown[0], shown[2]), find_overlaps(y0, y1, shown[1], shown[3])
+        # Both ends of what they share may lie within a pixel.
+        pixels = (_MOST_ZOOM * width + 2) * (_MOST_ZOOM * height + 2)
+        return int(pixels[(width > 0) & (height > 0)].sum())
 
     @cached_property
     def _own_boxes(self) -> Floats:
@@ -364,20 +394,3 @@ class VisibilityChecker:
     def _drawing(self) -> Any:
         """The page's instructions carried out once, for all rectangles that are drawn of it."""
         return self._page.get_displaylist()
-
-
-def _gray(drawing: Any, *, zoom: float, clip: Corners | None) -> tuple[bytes, int]:
-    """A page, or a rectangle of it, as one byte of brightness a pixel; and the pixels of a row."""
-    scale = max(1, round(72 * zoom)) / 72
-    drawn = drawing.get_pixmap(matrix=_MUPDF.Matrix(scale, scale), clip=clip, colorspace=_MUPDF.csGRAY, alpha=False)
-    return bytes(drawn.samples), int(drawn.width)
-
-
-def _count_like(pixels: bytes, light: float, *, most: float) -> int:
-    """Count the pixels about as bright as a value: each of the 256 levels is compared once."""
-    counts = np.bincount(np.frombuffer(pixels, dtype=np.uint8), minlength=len(_LEVELS))
-    return int(counts[np.abs(_LEVELS - light) <= most].sum())
-
-
-def _brightness(color: int) -> float:
-    return (299 * (color >> 16) + 587 * (color >> 8 & 255) + 114 * (color & 255)) / 1000

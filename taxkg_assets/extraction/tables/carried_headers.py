@@ -73,7 +73,9 @@ def _without_headers(table: FoundTable, headers: Sequence[str]) -> list[Cell]:
     is_repeated = len(first) > 1 and all(
         _repeats_headers(cell.text, headers[cell.col_ix : cell.col_ix + 1]) for cell in first
     )
-    return [cell for cell in table.cells if not (is_repeated and cell in first)]
+    if not is_repeated:
+        return list(table.cells)
+    return [cell for cell in table.cells if cell.row_ix != 0 or cell.col_ix == NOTE_COLUMN]
 
 
 def _with_header(cell: Cell, headers: Sequence[str]) -> Cell:

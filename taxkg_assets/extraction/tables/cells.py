@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from taxkg_assets.extraction.layout.regions import TableRegion
-from taxkg_assets.extraction.layout.text_runs import Run, is_amount, is_filing_note, is_note, is_numbered, join_text
+from taxkg_assets.extraction.layout.ruling import Ruling
+from taxkg_assets.extraction.layout.text_runs import is_amount, is_filing_note, is_note, is_numbered, join_text
 from taxkg_assets.extraction.tables.grid import Grid, Rectangle, Row
 from taxkg_assets.extraction.tables.headers import find_banner, find_banners, group_columns, is_group_row
 from taxkg_assets.extraction.tables.parts import Part
+from taxkg_assets.extraction.tables.row_cells import hull_of
 from taxkg_assets.rules.models.tables import load_tables
 
 PATH_SEPARATOR = " > "
@@ -113,6 +115,7 @@ def find_cells(grid: Grid, header_count: int, parts: Sequence[Part], headers: di
     paths = headers[header_count]
     cells: list[Cell] = []
     banners, banner = find_banners(grid), dict[int, str]()
+    ruled = _find_ruled(grid)
     for row_ix in range(header_count, len(grid.rows)):
         row = grid.rows[row_ix]
         if row_ix in headers and row_ix > header_count:
@@ -125,7 +128,7 @@ def find_cells(grid: Grid, header_count: int, parts: Sequence[Part], headers: di
         if row_ix in banners or is_filing_note(join_text(row.runs)):
             continue
         if len(row.cells) == 1 and is_note(text := join_text(row.runs)):
-            cells.append(Cell(row_ix - header_count, NOTE_COLUMN, text, "", text, _cell_box(row.runs)))
+            cells.append(Cell(row_ix - header_count, NOTE_COLUMN, text, "", text, hull_of(row.runs)))
             continue
         if groups.take(grid, row_ix):
             continue
@@ -138,7 +141,7 @@ def find_cells(grid: Grid, header_count: int, parts: Sequence[Part], headers: di
                 before = named[: column - part.first] if column - part.first < part.stub_count else named
                 names = [name for name in before if len(name) > 1 or name.isalnum()]
                 path = PATH_SEPARATOR.join(piece for piece in (groups.texts[column], *names) if piece)
-                last = _find_reach(grid, row, column)
+                last = _find_reach(grid.drawing.ruling, row, column, ruled)
                 header = _join_headers(paths[column : last + 1])
                 header = header or ("" if path else _nearest_header(paths, column, part))
                 if column >= part.first + part.stub_count:
@@ -148,21 +151,28 @@ def find_cells(grid: Grid, header_count: int, parts: Sequence[Part], headers: di
                     header = header if is_repeated else PATH_SEPARATOR.join(filter(None, (header, over)))
                 if not path and not header:
                     path = text
-                box = _cell_box(row.cells[column])
+                box = hull_of(row.cells[column])
                 cells.append(Cell(row_ix - header_count, column, path, header, text, box, last - column + 1))
     return cells
 
 
-def _find_reach(grid: Grid, row: Row, column: int) -> int:
-    """Find the last column that a cell reaches over: no line is drawn at its edge there, as other rows have one."""
-    runs, last = row.cells[column], column
-    wall = grid.drawing.ruling.right(runs[0].center, runs[0].middle) if len(grid.slabs) > 1 else None
-    if wall is None:
-        return column
+def _find_ruled(grid: Grid) -> list[tuple[float, bool]]:
+    """Find the middle of each column, and whether rows have a drawn line between it and the column before."""
     edges = [edge for edge, _ in grid.slabs[1:]]
     centers = [(left + right) / 2 for left, right in grid.columns]
-    for before, center in pairwise(centers[column:]):
-        is_ruled = any(before < edge < center for edge in edges)
+    ruled = (any(before < edge < center for edge in edges) for before, center in pairwise(centers))
+    return list(zip(centers, [False, *ruled], strict=False))
+
+
+def _find_reach(ruling: Ruling, row: Row, column: int, ruled: Sequence[tuple[float, bool]]) -> int:
+    """Find the last column that a cell reaches over: no line is drawn at its edge there, as other rows have one."""
+    if column + 1 >= len(ruled) or column + 1 in row.cells or not ruled[column + 1][1]:
+        return column
+    run, last = row.cells[column][0], column
+    wall = ruling.right(run.center, run.middle)
+    if wall is None:
+        return column
+    for center, is_ruled in ruled[column + 1 :]:
         if not is_ruled or last + 1 in row.cells or center > wall.at:
             break
         last += 1
@@ -218,9 +228,10 @@ def _merged_rows(grid: Grid, body: range, x: float, *, stubs: range) -> list[lis
 def _is_parted(grid: Grid, row_ix: int, x: float, *, stubs: range) -> bool:
     above, row = grid.rows[row_ix - 1], grid.rows[row_ix]
     low, high = min(above.y1, row.y0) - 2.5, row.y0 + 2.5
-    drawn = [line for line in grid.drawing.ruling.horizontals if low <= line.at <= high]
-    filled = any(low <= edge <= high for fill in grid.drawing.fills for edge in (fill.y0, fill.y1))
-    if filled or any(line.covers(x) for line in drawn):
+    drawn = grid.drawing.ruling.between(low, high)
+    if any(line.covers(x) for line in drawn) or any(
+        low <= fill.y0 <= high or low <= fill.y1 <= high for fill in grid.drawing.fills
+    ):
         return True
     # A line under an amount alone begins a total; one under all values leaves the name to both rows.
     values = [sum(edges) / 2 for edges in grid.columns[stubs.stop :]]
@@ -237,15 +248,6 @@ def _continues_name(grid: Grid, row_ix: int, *, stubs: range) -> bool:
     texts = [join_text(cell) for cell in row.cells.values()]
     is_unnamed = bool(row.groups) and not any(column in row.cells for column in stubs)
     return is_unnamed and not all(map(is_amount, texts)) and not is_group_row(grid, grid.rows[row_ix - 1])
-
-
-def _cell_box(runs: Sequence[Run]) -> Rectangle:
-    return Rectangle(
-        min(run.x0 for run in runs),
-        min(run.y0 for run in runs),
-        max(run.x1 for run in runs),
-        max(run.y1 for run in runs),
-    )
 
 
 def is_text_box(table: FoundTable) -> bool:

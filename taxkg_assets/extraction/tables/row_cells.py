@@ -47,9 +47,11 @@ def hull_of(runs: Sequence[Run]) -> Rectangle:
     Returns:
         Rectangle in points.
     """
+    if len(runs) == 1:
+        return Rectangle(runs[0].x0, runs[0].y0, runs[0].x1, runs[0].y1)
     return Rectangle(
-        min(run.x0 for run in runs),
-        min(run.y0 for run in runs),
-        max(run.x1 for run in runs),
-        max(run.y1 for run in runs),
+        min([run.x0 for run in runs]),
+        min([run.y0 for run in runs]),
+        max([run.x1 for run in runs]),
+        max([run.y1 for run in runs]),
     )

@@ -180,14 +180,17 @@ def read_grid(page: Page, grid: Grid, least_headers: int, *, carried: Sequence[s
     if table is None:
         return None
     # A header that is tagged once more for each row of headers that it reaches over counts once.
-    cells = tuple(replace(cell, col_path=_without_repeats(cell.col_path)) for cell in table.cells)
+    cells = tuple(
+        cell if (path := _without_repeats(cell.col_path)) == cell.col_path else replace(cell, col_path=path)
+        for cell in table.cells
+    )
     headers = tuple(map(_without_repeats, table.headers))
     table = replace(table, headers=headers, cells=cells, has_header_tags=least_headers > 0)
     return add_frame(table, frame)
 
 
 def _without_repeats(path: str) -> str:
-    return PATH_SEPARATOR.join(dict.fromkeys(path.split(PATH_SEPARATOR)))
+    return path if PATH_SEPARATOR not in path else PATH_SEPARATOR.join(dict.fromkeys(path.split(PATH_SEPARATOR)))
 
 
 def find_caption(runs: Sequence[Run], box: Rectangle) -> str:

@@ -45,8 +45,11 @@ def _draw_nothing(page: Any) -> None:
     page.insert_text((72, 300), "Note")
 
 
-def _compose(draw: Draw, *, after: str = "", box: tuple[float, ...] = (0, 0, 612, 792)) -> Any:
-    """A page with words of its own and an XObject; after: what paints over it; box: what the XObject shows of it."""
+def _compose(draw: Draw, *, before: str = "", after: str = "", box: tuple[float, ...] = (0, 0, 612, 792)) -> Any:
+    """A page with words of its own and an XObject.
+
+    before: what is written in front of it; after: what paints over it; box: what the XObject shows of it.
+    """
     inner: Any = pymupdf.open()
     draw(inner.new_page(width=612, height=792))
     document: Any = pymupdf.open()
@@ -54,7 +57,7 @@ def _compose(draw: Draw, *, after: str = "", box: tuple[float, ...] = (0, 0, 612
     page.insert_font(fontname="helv")
     page.show_pdf_page(pymupdf.Rect(*box), inner, 0, clip=pymupdf.Rect(*box))
     (content,) = page.get_contents()
-    written = f"BT /helv 11 Tf 72 692 Td ({OWN}) Tj ET q /fzFrm0 Do Q {after}"
+    written = f"BT /helv 11 Tf 72 692 Td ({OWN}) Tj ET q {before} /fzFrm0 Do Q {after}"
     document.update_stream(content, written.encode("latin1"))
     return pymupdf.open(stream=document.tobytes())
 
@@ -85,6 +88,12 @@ def test_words_that_no_one_can_see_are_left_out(draw: Draw, kind: str) -> None:
     assert [(row.kind, row.text) for row in source.hidden_texts] == [(kind, WORDS)]
 
 
+def test_words_behind_a_slit_are_left_out() -> None:
+    source = _read(_compose(_draw_icon, before="60 490 500 1 re W n"))
+    assert _seen(source) == OWN
+    assert [row.text for row in source.hidden_texts] == [WORDS]
+
+
 def test_words_behind_the_edge_of_the_xobject_are_left_out() -> None:
     source = _read(_compose(_draw_covered, box=(0, 0, 612, 200)))
     assert WORDS not in _seen(source)
@@ -110,6 +119,23 @@ def test_the_page_is_not_drawn_for_words_of_an_xobject(monkeypatch: pytest.Monke
     drawn: list[object] = []
     monkeypatch.setattr(visibility, "read_paint_log", drawn.append)
     assert WORDS in _seen(_read(_compose(_draw_icon)))
+    assert not drawn
+
+
+def test_the_page_is_not_drawn_for_words_of_an_xobject_that_the_next_line_touches(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    drawn: list[object] = []
+    monkeypatch.setattr(visibility.VisibilityChecker, "_drawing", property(drawn.append))
+
+    def draw(page: Any) -> None:
+        page.draw_rect((60, 280, 560, 304), color=None, fill=DARK)
+        page.insert_text((72, 300), WORDS, color=(1, 1, 1))
+
+    touching = "Line below that touches."
+    source = _read(_compose(draw, after=f"BT /helv 11 Tf 72 479 Td ({touching}) Tj ET"))
+    assert WORDS in _seen(source)
+    assert touching in _seen(source)
     assert not drawn
 
 

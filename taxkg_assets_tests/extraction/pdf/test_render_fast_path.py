@@ -7,7 +7,12 @@ from typing import Any
 import pymupdf
 import pytest
 
-from taxkg_assets.extraction.pdf.render_fast_path import has_form_xobjects, has_other_words, is_plain
+from taxkg_assets.extraction.pdf.render_fast_path import (
+    has_form_xobjects,
+    has_other_words,
+    is_plain,
+    without_clipped_drawings,
+)
 from taxkg_assets_tests.extraction.pdf.test_visibility import say, write_operators
 
 WORDS = "Report the rent here."
@@ -100,6 +105,12 @@ def test_a_form_xobject_of_the_page_may_print_text() -> None:
     )
     assert has_form_xobjects(document[0])
     assert not has_form_xobjects(write_page(say(WORDS)))
+
+
+def test_clips_stay_where_something_is_painted_by_its_name() -> None:
+    icon = b"q 9 9 9 9 re W n q 0 0 1 1 re f Q /Icon Do Q"
+    assert b"W n" not in without_clipped_drawings(f"{LINE} BT ET q {LINE} Q".encode())
+    assert b"W n" in without_clipped_drawings(LINE.encode() + b" " + icon)
 
 
 @pytest.mark.parametrize(("corner", "plain"), [((72, 100), True), ((585, 100), False), ((700, 400), True)])

@@ -259,6 +259,15 @@ def test_what_can_be_seen_stays(show: Hide) -> None:
     assert source.hidden_texts == ()
 
 
+def test_a_dash_on_a_page_with_clipped_lines_stays() -> None:
+    def rule(page: Any, text: str) -> None:
+        page.insert_text((72, 400), "    -    ")
+        page.insert_text(HERE, text)
+        write_operators(page, "q 60 20 500 1 re W n [3 1] 0 d 60 20 m 560 20 l S Q")
+
+    assert "-" in _seen(_read(rule, PLAIN)).split()
+
+
 def test_the_unseen_reading_of_a_scan_is_its_text() -> None:
     def scan(page: Any, text: str) -> None:
         _picture(page, (0, 0, 612, 792))
