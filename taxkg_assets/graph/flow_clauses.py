@@ -16,7 +16,7 @@ from taxkg_assets.graph.flow_roles import FoundPlace, find_roles, group_places, 
 from taxkg_assets.graph.flow_statements import FlowStatement, find_filed_forms, place_on_filed_form
 from taxkg_assets.graph.flow_topics import list_topic, moves_topic, names_topic
 from taxkg_assets.graph.flow_words import read_words
-from taxkg_assets.graph.places import Place, find_places, mask, shift
+from taxkg_assets.graph.places import Place, find_places, mask, name_forms, shift
 from taxkg_assets.rules.models.flows import load_flows
 from taxkg_assets.rules.sentences import find_sentences
 
@@ -37,10 +37,13 @@ _ALTERNATIVE = re.compile(r"(?i)\b(?:otherwise|instead|if not),? $")
 """Before a clause on where the same amount goes in another case."""
 _PARTIAL = re.compile(r"^\W*(?:Some|Certain|Part|A part|A portion)\b")
 """Subject that is not the whole amount of a heading."""
+_FORMS_ALONE = re.compile(r"\W*(?:\(?[a-z\d]{1,2}[.)] )?Forms? [\dA-Z][\w-]*(?:(?:, | or |, or | and |, and )[\dA-Z][\w-]*)*[.:] ?")
+"""Sentence that names the forms whose lines the rest of a passage names."""
 _THIS_LINE = re.compile(r"\bthis (?:line|item)\b")
 _FIRST = re.compile(r"^(?:Lines?|Box(?:es)?)(?= \d)")
 _DESCRIBED = re.compile(r"⟩, which (?:is|are|was|were) [^⟨⟩]*$")
 """Words on the amount of a place that do not restrict it."""
+_ASIDE = re.compile(r" \((?:[^()]|\([^()]*\))*\)")
 _FIGURED = re.compile(r"^Use (?:Form|Schedule) .{1,40} to figure\b")
 _SHARED = ("target", "amount")
 """Roles of a total and its shares; before an unknown verb, an amount is there: `it reports this income on`."""
@@ -51,7 +54,9 @@ WITHIN = "clause_within"
 Pair = tuple[Place | None, Place | None]
 
 
-def read_clauses(text: str, *, under: str, said: Said | None = None, topic: str = "") -> list[FlowStatement]:
+def read_clauses(
+    text: str, *, under: str, said: Said | None = None, topic: str = "", is_label: bool = False
+) -> list[FlowStatement]:
     """Return the statements of the clauses of a passage that go from one form to another.
 
     Args:
@@ -60,13 +65,15 @@ def read_clauses(text: str, *, under: str, said: Said | None = None, topic: str 
             fills in for somebody else), `lines` (that the reader fills in), or empty.
         said: What the passages before it named; changed to what this one names.
         topic: Heading and label of the line of the heading: what they name is its amount.
+        is_label: Whether the text is the label of a line.
 
     Returns:
         Statements; None as an end means the line or box of the heading.
     """
     found: list[FlowStatement] = []
-    before = Before(named=said.named if said else [], topic=list_topic(topic))
+    before = Before(named=said.named if said else [], topic=list_topic(topic), is_label=is_label)
     schedules: dict[str, tuple[str, ...]] = {}
+    alone: tuple[str, ...] = ()
     for start, end in find_sentences(text):
         sentence = _FIRST.sub(lambda match: match[0].lower(), text[start:end])
         places = find_places(sentence, before=text[:start], columns=under == "lines")
@@ -76,6 +83,8 @@ def read_clauses(text: str, *, under: str, said: Said | None = None, topic: str 
             before.is_first = False
         else:
             before = before.begin(is_first=not start)
+        if not places and _FORMS_ALONE.fullmatch(sentence):
+            alone = name_forms(sentence)
         before.was_denied = before.was_denied or is_denied
         before.is_denied = not places and load_flows().denials.matches(sentence)
         before.is_figured = before.is_figured or (under == "boxes" and _FIGURED.search(sentence) is not None)
@@ -85,7 +94,8 @@ def read_clauses(text: str, *, under: str, said: Said | None = None, topic: str 
             masked = mask(sentence, places)
             places = [shift(_name_parent(each, schedules), start) for each in places]
             filed, end = find_filed_forms(sentence)
-            found += _read_sentence(masked, places, before, under, offset=start, filed=(filed, start + end))
+            filed, end = (filed, start + end) if filed else (alone, start)
+            found += _read_sentence(masked, places, before, under, offset=start, filed=(filed, end))
             before.last = places[-1]
     found = [each for each in found if not _is_shown_elsewhere(each, found)]
     if said is not None:
@@ -235,7 +245,7 @@ def _is_sum(clause: str, found: list[FoundPlace]) -> bool:
 
 def _is_elsewhere(clause: str) -> bool:
     """Decide whether a clause keeps its sources from the line of the heading; `, which is ...` only describes one."""
-    return load_flows().clause_elsewhere.matches(_DESCRIBED.sub("⟩", clause))
+    return load_flows().clause_elsewhere.matches(_DESCRIBED.sub("⟩", _ASIDE.sub("", clause)))
 
 
 def _is_on_received_form(found: list[FoundPlace], read: Clause) -> bool:
@@ -272,7 +282,7 @@ def _pair(read: Clause, group: list[FoundPlace], before: Before, under: str, *, 
     clause, verb, at = read.text, read.verb, read.at
     sources: list[Place | None] = [each.place for each in group if each.role == "source"]
     targets = [each for each in group if each.role == "target"]
-    if (before.is_computed and not group) or _PART_AFTER.search(read.words.tags):
+    if (before.is_computed and not before.is_label and not group) or _PART_AFTER.search(read.words.tags):
         return []
     if not targets and under == "lines" and load_flows().clause_here.matches(clause[at:]):
         return [(source, None) for source in sources or before.sources or before.named if source and source.forms]

@@ -28,6 +28,8 @@ _SHOWING = re.compile(r"\bshowing\b[^.;]*\b(?:in|on) (?:the )?$")
 """Before a box of a form that somebody sends: `a form showing your dues in` box 5."""
 _APART = re.compile(r"\bto the\b|\btotals?\b")
 """Between two places that are not on the same form: `Add Form 2040, line 8, to the total of lines 1 and 2`."""
+_REDUCED = re.compile(r"^ \((?:reduced|not including|excluding|less|minus|other than|except)\b")
+"""After a place of which only a part is meant."""
 _NEXT = re.compile(
     r",? (?:forward |over )?(?:on|to|in|into) (?:(?:the|your) )?(?:(?:total|amount)s? (?:[a-z]+ )?(?:on|of|for|in) )?"
 )
@@ -43,7 +45,7 @@ _NEAR = 5
 _PARTNER = ("Schedule K-1",)
 # What governs a place, as letters of the words before it (`flow_words`); D, T and # stand before nouns.
 _NOT_THERE = re.compile(r"e[^,;PVC]{0,8}[tof][DT#]*$|x[^,;PVC]{0,2}[WM][^,;PVC]{0,5}[to][DT#]*$|[xe][^,;PVCM]{0,3}$")
-_PART = re.compile(r"V[^,;P]*i[^,;PWM]*W?[^,;PWM]*$|p[^,;PVM]{0,12}$|O[^,;P]*$|[iC][^,;PVMW]*$")
+_PART = re.compile(r"VA*D?pu[^;PVM]*$|V[^,;P]*i[^,;PWM]*W?[^,;PWM]*$|p[^,;PVM]{0,12}$|O[^,;P]*$|[iC][^,;PVMW]*$")
 _ADDED = re.compile(r"V[A]*DNuDNo[DT#]*$")
 """`Enter the total of the amounts on` a place: it shows them."""
 _TOTAL_THERE = re.compile(r"[to]D*#*N(?:y?W)?[uo][DT#]*$")
@@ -85,6 +87,8 @@ def find_roles(clause: str, places: list[Place], words: Words | None = None) -> 
         previous = found[-1] if found else None
         is_joined = previous is not None and load_flows().clause_joins.matches(left)
         role = _find_role(left, clause[match.end() :], previous, is_joined=is_joined, tags=tags)
+        if previous is not None and not previous.role and 0 <= _find_open(clause[: match.start()]) < previous.start:
+            role = ""
         if role == "aside" and previous is not None and previous.role == "target":
             role = ""
         place = places[int(match[1])]
@@ -100,6 +104,16 @@ def find_roles(clause: str, places: list[Place], words: Words | None = None) -> 
     return found
 
 
+def _find_open(text: str) -> int:
+    """Return where the parenthesis that is open at the end of a text begins; -1 for none."""
+    depth = 0
+    for at in range(len(text) - 1, -1, -1):
+        depth += {")": 1, "(": -1}.get(text[at], 0)
+        if depth < 0:
+            return at
+    return -1
+
+
 def _find_role(left: str, right: str, previous: FoundPlace | None, *, is_joined: bool, tags: str) -> str:
     """Return the role of a place between two texts; it may continue the previous place."""
     if _EXAMPLE.search(left) and previous is not None:
@@ -109,6 +123,8 @@ def _find_role(left: str, right: str, previous: FoundPlace | None, *, is_joined:
             return "source"
         is_aside = _INSIDE.search(left) and right.startswith((")", ", code", " (", ", column", " with code"))
         return "aside" if is_aside and (previous is None or left.strip() != "(") else ""
+    if _REDUCED.match(right):
+        return ""
     if _SHOWS.match(right):
         return "source"
     if _SUPPOSED.search(left):

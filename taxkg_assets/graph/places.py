@@ -59,7 +59,7 @@ def _document(prefix: str) -> str:
 def _keys(prefix: str) -> str:
     ends = r"(?![\w%])(?! (?:through|to) \d)"
     column = (
-        rf"(?:,? (?:(?({prefix}box)(?!)|in ))?column (?:\((?P<{prefix}column>[a-z])\)|(?P<{prefix}capital>[A-Z])\b))?"
+        rf"(?:,? (?:(?({prefix}box)(?!)|in ))?column (?:\((?P<{prefix}column>[a-z]|\d{{1,2}})\)|(?P<{prefix}capital>[A-Z])\b))?"
     )
     part = rf"(?:,? (?:of|in) Part (?P<{prefix}inner>[IVX]+))?"
     several = rf"codes {_CODES},?"
@@ -86,7 +86,7 @@ _OTHER = (
     r"(?:(?:lines?|box(?:es)?) (?!\d{1,2}[a-z]{0,2} (?:of|on) (?:Form|Schedule))\d|columns? \())"
 )
 _BEFORE = (
-    rf"{_part('b_')}{_keys('b_')},?(?: on page \d| (?:of|from|in) Part (?P<b_within>[IVX]+|\d))? (?:of|on|from|in) "
+    rf"{_part('b_')}{_keys('b_')},?(?: \([A-Z][a-z][^()]{{2,60}}\))?(?: on page \d| (?:of|from|in) Part (?P<b_within>[IVX]+|\d))? (?:of|on|from|in) "
     rf"(?>{_document('b_')}(?:, Part (?P<b_after>[IVX]+|\d)\b)?|(?P<b_that>that (?:form|schedule))\b){_OTHER}"
 )
 _FACE = (

@@ -14,6 +14,7 @@ from taxkg_assets.rules.models.flows import load_flows
 
 _LINE_AND_COLUMN = re.compile(r"Line (\d{1,2}[a-z]{0,2}),? [Cc]olumns? \([a-z]\)")
 _CODE_AND_LINE = re.compile(r"Codes? [A-Z]{1,2}\.? Line (\d{1,2}[a-z]{0,2})\b")
+_LINE_WORKSHEET = re.compile(r"Lines? \d{1,2}[a-z]{0,2}(?: (?:and|through) \d{1,2}[a-z]{0,2})? Worksheet\b")
 _WITH_PARENT = re.compile(r"\b(Schedule (?:[A-Z\d]{1,2}|[A-Z]{3})(?:-[A-Z\d]{1,2})?) \(Form ([A-Z\d][\w-]*)\)")
 _FIRST_LINE = re.compile(r"lines?_(\d{1,2})")
 _NEAR = 3
@@ -178,6 +179,8 @@ def _read_key(heading: str) -> str:
 
 def _read_scope(row: Mapping[str, Any]) -> str:
     """Return the schedule or worksheet that a heading opens; empty where it opens none."""
+    if row["kind"] == "line" and _LINE_WORKSHEET.match(row["heading"]):
+        return WORKSHEET
     if row["kind"] not in ("section", "subsection"):
         return ""
     if load_flows().worksheets.matches(row["heading"]):
