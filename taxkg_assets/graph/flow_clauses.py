@@ -37,13 +37,15 @@ _ALTERNATIVE = re.compile(r"(?i)\b(?:otherwise|instead|if not),? $")
 """Before a clause on where the same amount goes in another case."""
 _PARTIAL = re.compile(r"^\W*(?:Some|Certain|Part|A part|A portion)\b")
 """Subject that is not the whole amount of a heading."""
-_FORMS_ALONE = re.compile(r"\W*(?:\(?[a-z\d]{1,2}[.)] )?Forms? [\dA-Z][\w-]*(?:(?:, | or |, or | and |, and )[\dA-Z][\w-]*)*[.:] ?")
+_FORMS_ALONE = re.compile(
+    r"\W*(?:\(?[a-z\d]{1,2}[.)] )?Forms? [\dA-Z][\w-]*(?:(?:, | or |, or | and |, and )[\dA-Z][\w-]*)*[.:] ?"
+)
 """Sentence that names the forms whose lines the rest of a passage names."""
 _THIS_LINE = re.compile(r"\bthis (?:line|item)\b")
 _FIRST = re.compile(r"^(?:Lines?|Box(?:es)?)(?= \d)")
 _DESCRIBED = re.compile(r"⟩, which (?:is|are|was|were) [^⟨⟩]*$")
 """Words on the amount of a place that do not restrict it."""
-_ASIDE = re.compile(r" \((?:[^()]|\([^()]*\))*\)")
+_ASIDE = re.compile(r" \((?:reduced|not including|excluding|other than|except)\b(?:[^()]|\([^()]*\))*\)")
 _FIGURED = re.compile(r"^Use (?:Form|Schedule) .{1,40} to figure\b")
 _SHARED = ("target", "amount")
 """Roles of a total and its shares; before an unknown verb, an amount is there: `it reports this income on`."""
@@ -300,7 +302,7 @@ def _pair(read: Clause, group: list[FoundPlace], before: Before, under: str, *, 
         means = find_object(read, targets[0].start)
         if means == "elided":
             is_followed = _NEXT_OBJECT.match(clause[clause.index("⟩", targets[-1].start) + 1 :])
-            moved: list[Place | None] = [*before.sources] or ([None] if under == "boxes" else [])
+            moved: list[Place | None] = [*before.sources] or ([None] if under == "boxes" or before.is_label else [])
             return [] if is_followed else [(source, each.place) for source in moved for each in targets]
         is_one = not before.is_conditional and any(len(each.place.keys) < 2 for each in targets)
         if means == "these":

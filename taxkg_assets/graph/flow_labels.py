@@ -5,8 +5,8 @@ from __future__ import annotations
 from taxkg_assets.graph.flow_clauses import read_clauses
 from taxkg_assets.graph.flow_statements import FlowStatement, list_ends, names_whole, read_label
 
-_MOVES = ("clause", "clause_moved")
-"""Rules of clauses that move an amount; arithmetic of a label is a formula."""
+_MOVES = ("clause", "clause_moved", "clause_shown")
+"""Rules of clauses that move the amount, or say where it is shown; arithmetic of a label is a formula."""
 
 
 def read_label_statements(label: str) -> list[FlowStatement]:

@@ -211,6 +211,10 @@ def _has_ends(statement: FlowStatement, own: End | None, about: About, known: Li
     source, target = statement.source, statement.target
     if statement.rule_id == WITHIN:
         return own is not None and bool(own.form)
+    if any(
+        each is not None and each.kind == "box" and _has_lines_only(each, known, about) for each in (source, target)
+    ):
+        return False
     if source is None or target is None:
         is_other = target is None or statement.rule_id != "clause" or names_other(target, about, known)
         return bool(own and own.form) and is_other
@@ -222,6 +226,13 @@ def _has_ends(statement: FlowStatement, own: End | None, about: About, known: Li
     has_boxes = under == "boxes" or not known.has_only_lines(about.form)
     is_lost = any(each.kind == "box" and not each.forms for each in (source, target))
     return bool(about.form or (source.forms and target.forms)) and not (is_lost and not has_boxes)
+
+
+def _has_lines_only(place: Place, known: Lines, about: About) -> bool:
+    """Decide whether a form of a place numbers lines only: `the amount in box 4 on your Form 2040` is in another box."""
+    forms = [known.name_form(each, about) for each in place.forms]
+    is_schedule = any(each.startswith("Schedule") and not each.startswith("Schedule K-") for each in forms)
+    return is_schedule or any(known.has_only_lines(each) for each in forms)
 
 
 def _share_of_line(statement: FlowStatement, own: End | None) -> FlowStatement:

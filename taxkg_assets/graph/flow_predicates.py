@@ -158,7 +158,7 @@ def _find_verb(words: Words, end: int) -> tuple[str, int]:
             return "move", words.ends[elided.start()]
         if showing := re.search(r"FG(?=[^,;]*o[DT]*P)", tags):
             return "named", words.ends[showing.end() - 1]
-        be = re.match(r"^(?:[A,]*(?:T[nN]?|I|TNoTn))[mA]*b[DA]*", tags)
+        be = re.match(r"^(?:[of][DTnNA]{1,4},)?(?:[A,]*(?:T[nN]?|I|TNoTn))[mA]*b[DA]*", tags)
         if be:
             return "equal", words.ends[be.end() - 1]
         if "same" in lemmas and re.match(r"^DN(?:oTn)?m?b", tags):

@@ -28,8 +28,12 @@ _SHOWING = re.compile(r"\bshowing\b[^.;]*\b(?:in|on) (?:the )?$")
 """Before a box of a form that somebody sends: `a form showing your dues in` box 5."""
 _APART = re.compile(r"\bto the\b|\btotals?\b")
 """Between two places that are not on the same form: `Add Form 2040, line 8, to the total of lines 1 and 2`."""
-_REDUCED = re.compile(r"^ \((?:reduced|not including|excluding|less|minus|other than|except)\b")
-"""After a place of which only a part is meant."""
+_CODE_IN = re.compile(
+    r"\bcodes? [“\"]?[A-Z\d]{1,2}[”\"]?(?:(?:,| or| and|, or|, and) [“\"]?[A-Z\d]{1,2}[”\"]?)* (?:is |entered |shown )?in (?:the )?$"
+)
+"""Before a box that shows a code and no amount: `using code 2 or 7 in box 7`."""
+_ON_RETURN = re.compile(r"\bon (?:your |the )?(?:[a-z]+ ){0,3}returns? \($")
+"""Before the line of a return in parentheses: `Include it as tax on your return (Form 2040, line 6)`."""
 _NEXT = re.compile(
     r",? (?:forward |over )?(?:on|to|in|into) (?:(?:the|your) )?(?:(?:total|amount)s? (?:[a-z]+ )?(?:on|of|for|in) )?"
 )
@@ -123,7 +127,7 @@ def _find_role(left: str, right: str, previous: FoundPlace | None, *, is_joined:
             return "source"
         is_aside = _INSIDE.search(left) and right.startswith((")", ", code", " (", ", column", " with code"))
         return "aside" if is_aside and (previous is None or left.strip() != "(") else ""
-    if _REDUCED.match(right):
+    if _CODE_IN.search(left):
         return ""
     if _SHOWS.match(right):
         return "source"
@@ -233,7 +237,8 @@ def settle_asides(found: list[FoundPlace], *, under: str, verb: str) -> None:
     if under != "lines" or verb != "move" or any(each.role not in ("", "aside") for each in found):
         return
     for each in found:
-        each.role = "source" if each.role == "aside" or each.left.endswith(" (") else each.role
+        is_source = each.role == "aside" or each.left.endswith(" (")
+        each.role = "source" if is_source and not _ON_RETURN.search(each.left) else each.role
 
 
 def group_places(found: list[FoundPlace], at: int) -> list[list[FoundPlace]]:

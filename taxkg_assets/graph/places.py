@@ -58,9 +58,7 @@ def _document(prefix: str) -> str:
 
 def _keys(prefix: str) -> str:
     ends = r"(?![\w%])(?! (?:through|to) \d)"
-    column = (
-        rf"(?:,? (?:(?({prefix}box)(?!)|in ))?column (?:\((?P<{prefix}column>[a-z]|\d{{1,2}})\)|(?P<{prefix}capital>[A-Z])\b))?"
-    )
+    column = rf"(?:,? (?:(?({prefix}box)(?!)|in ))?column (?:\((?P<{prefix}column>[a-z]|\d{{1,2}})\)|(?P<{prefix}capital>[A-Z])\b))?"
     part = rf"(?:,? (?:of|in) Part (?P<{prefix}inner>[IVX]+))?"
     several = rf"codes {_CODES},?"
     code = rf"(?:,? (?:with |using )?\(?(?:code (?P<{prefix}code>[A-Z]{{1,2}})\b|{several})\)?)?"
@@ -86,7 +84,7 @@ _OTHER = (
     r"(?:(?:lines?|box(?:es)?) (?!\d{1,2}[a-z]{0,2} (?:of|on) (?:Form|Schedule))\d|columns? \())"
 )
 _BEFORE = (
-    rf"{_part('b_')}{_keys('b_')},?(?: \([A-Z][a-z][^()]{{2,60}}\))?(?: on page \d| (?:of|from|in) Part (?P<b_within>[IVX]+|\d))? (?:of|on|from|in) "
+    rf"{_part('b_')}{_keys('b_')},?(?: \([A-Z][a-z][^()]{{2,60}}\))?(?: on page \d| (?:of|from|in) Part (?P<b_within>[IVX]+|\d))?(?: (?:of|on|from|in) |(?<=,) (?=Forms? \w))"
     rf"(?>{_document('b_')}(?:, Part (?P<b_after>[IVX]+|\d)\b)?|(?P<b_that>that (?:form|schedule))\b){_OTHER}"
 )
 _FACE = (
@@ -107,7 +105,7 @@ _NEXT_LABEL = re.compile(r" or [“\"](?P<label>[^“”\"]{3,60})[”\"](?! lin
 """Further label after one in quotation marks."""
 _LATER = (
     r"(?:the|your) total|the (?:lines? (?:for|labeled|called)|(?:[a-z]+,? ){1,5}line (?:of|on)) "
-    r"|(?:lines?|box(?:es)?) \d|Form|Schedule|this line|the case of|the following|the [“\"]"
+    r"|(?:lines?|box(?:es)?) \d|(?:(?:the|your) )?(?:(?:19|20)\d\d )?(?:Form|Schedule)(?! [\w ]{1,12}Worksheet)|this line|the case of|the following|the [“\"]"
     r"|columns? \("
 )
 _OWN = rf"{_part('o_')}{_keys('o_')}(?! (?:of|on|in|from) (?!{_LATER}))(?! worksheet)"

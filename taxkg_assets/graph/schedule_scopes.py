@@ -14,7 +14,11 @@ from taxkg_assets.rules.models.flows import load_flows
 
 _LINE_AND_COLUMN = re.compile(r"Line (\d{1,2}[a-z]{0,2}),? [Cc]olumns? \([a-z]\)")
 _CODE_AND_LINE = re.compile(r"Codes? [A-Z]{1,2}\.? Line (\d{1,2}[a-z]{0,2})\b")
-_LINE_WORKSHEET = re.compile(r"Lines? \d{1,2}[a-z]{0,2}(?: (?:and|through) \d{1,2}[a-z]{0,2})? Worksheet\b")
+_LINE_WORKSHEET = re.compile(
+    r"Lines? \d{1,2}[a-z]{0,2}(?: (?:and|through) \d{1,2}[a-z]{0,2})?"
+    r"(?: Worksheet\b|(?:[—.-]| ?[—–-] )(?:[A-Z\d][\w’'-]* (?:(?:and|of|or|for|the|in) )*){1,8}Worksheet(?:\.?$| \(|—))"
+)
+"""Heading of a line that has a worksheet of its own: `Line 9 Worksheet`, `Line 8—Dues Limit Worksheet`."""
 _WITH_PARENT = re.compile(r"\b(Schedule (?:[A-Z\d]{1,2}|[A-Z]{3})(?:-[A-Z\d]{1,2})?) \(Form ([A-Z\d][\w-]*)\)")
 _FIRST_LINE = re.compile(r"lines?_(\d{1,2})")
 _NEAR = 3
