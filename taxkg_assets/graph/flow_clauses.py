@@ -46,6 +46,8 @@ _FIRST = re.compile(r"^(?:Lines?|Box(?:es)?)(?= \d)")
 _DESCRIBED = re.compile(r"⟩, which (?:is|are|was|were) [^⟨⟩]*$")
 """Words on the amount of a place that do not restrict it."""
 _ASIDE = re.compile(r" \((?:reduced|not including|excluding|other than|except)\b(?:[^()]|\([^()]*\))*\)")
+_COMPARED = re.compile(r"\b(?:smaller|lesser|larger|greater|less|difference)\b")
+_WHICHEVER = re.compile(r"\bwhichever\b|, if (?:it is )?(?:smaller|lesser|less|larger|greater)\b")
 _FIGURED = re.compile(r"^Use (?:Form|Schedule) .{1,40} to figure\b")
 _SHARED = ("target", "amount")
 """Roles of a total and its shares; before an unknown verb, an amount is there: `it reports this income on`."""
@@ -245,8 +247,17 @@ def _is_sum(clause: str, found: list[FoundPlace]) -> bool:
     return is_bare and "this line" not in clause and not _is_elsewhere(clause)
 
 
-def _is_elsewhere(clause: str) -> bool:
-    """Decide whether a clause keeps its sources from the line of the heading; `, which is ...` only describes one."""
+def _is_elsewhere(clause: str, at: int = 0) -> bool:
+    """Decide whether a clause keeps its sources from the line of the heading; `, which is ...` only describes one.
+
+    Args:
+        clause: The clause, its places masked.
+        at: Where the source begins that is asked for; what is compared after it is another amount, as in `Enter the
+            amount from line 9, but not less than zero`.
+    """
+    after = clause[at:]
+    if at and not _WHICHEVER.search(after):
+        clause = clause[:at] + _COMPARED.sub("", after)
     return load_flows().clause_elsewhere.matches(_DESCRIBED.sub("⟩", _ASIDE.sub("", clause)))
 
 
@@ -293,8 +304,9 @@ def _pair(read: Clause, group: list[FoundPlace], before: Before, under: str, *, 
     if under == "given" and targets:
         return [*((source, None) for source in sources), *((None, target.place) for target in targets)]
     if sources and not targets:
-        is_own = under in ("lines", "given") and verb == "move" and not _is_elsewhere(clause)
-        return [(source, None) for source in sources] if is_own else []
+        is_own = under in ("lines", "given") and verb == "move"
+        whole = [each.place for each in group if each.role == "source" and not _is_elsewhere(clause, each.start)]
+        return [(source, None) for source in whole] if is_own else []
     if targets and not sources:
         if is_share:
             is_kept = (before.is_denied or before.was_denied) and not before.targets
