@@ -16,7 +16,7 @@ from taxkg_assets.graph.flow_roles import FoundPlace, find_roles, group_places, 
 from taxkg_assets.graph.flow_statements import FlowStatement, find_filed_forms, place_on_filed_form
 from taxkg_assets.graph.flow_topics import list_topic, moves_topic, names_topic
 from taxkg_assets.graph.flow_words import read_words
-from taxkg_assets.graph.places import Place, find_places, mask, name_forms, shift
+from taxkg_assets.graph.places import RETURN, Place, find_places, mask, name_forms, shift
 from taxkg_assets.rules.models.flows import load_flows
 from taxkg_assets.rules.sentences import find_sentences
 
@@ -48,6 +48,8 @@ _DESCRIBED = re.compile(r"⟩, which (?:is|are|was|were) [^⟨⟩]*$")
 _ASIDE = re.compile(r" \((?:reduced|not including|excluding|other than|except)\b(?:[^()]|\([^()]*\))*\)")
 _COMPARED = re.compile(r"\b(?:smaller|lesser|larger|greater|less|difference)\b")
 _WHICHEVER = re.compile(r"\bwhichever\b|, if (?:it is )?(?:smaller|lesser|less|larger|greater)\b")
+_OTHER_FILERS = re.compile(r"(?i)\b(?:estates|trusts|corporations|partnerships|cooperatives)\b[^⟨⟩.;]*$")
+"""Subject whose tax return is not that of an individual."""
 _FIGURED = re.compile(r"^Use (?:Form|Schedule) .{1,40} to figure\b")
 _SHARED = ("target", "amount")
 """Roles of a total and its shares; before an unknown verb, an amount is there: `it reports this income on`."""
@@ -149,6 +151,8 @@ def _read_sentence(
             if is_within and not _moves_within(clause.text, source, target, under, verb=clause.verb):
                 continue
             if any(each is not None and load_flows().unnamed.matches(each.label) for each in (source, target)):
+                continue
+            if target is not None and RETURN in target.forms and _OTHER_FILERS.search(masked[: start + clause.at]):
                 continue
             relation = "from_form" if target is None else "flows_to"
             rule_id = WITHIN if is_within else "clause" if clause.verb == "move" else f"clause_{clause.verb or 'named'}"

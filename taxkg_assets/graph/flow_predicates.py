@@ -18,7 +18,7 @@ _MAIN = re.compile(r",(?=A*(?:TN?|I|D[nN]{1,3}(?:[uo]D*P)?)[mA]*[bM])")
 _TRAILING = re.compile(r"(?:(?<=[\w~)#])|(?<=[\w~)#],))s(?=[^,;()]*[VCOMZb])(?![^(]*\))(?![^,;P]*,[to]?D*P)")
 _ASIDE_CONDITION = re.compile(r",cs[^,;P]*,(?=[to]?D*P)")
 """`, or if you moored it, Form 2889, line 4`: the place continues the one before the condition."""
-_ORDER_ASIDE = re.compile(r"\(A*O[^()VCMZ]*\)")
+_ORDER_ASIDE = re.compile(r"\([^()VCMZ]*O[^()VCMZ]*\)")
 """`line 16 (check box 2), or line 4`: the order in parentheses moves nothing."""
 _PLACE_SUBJECT = re.compile(r"(?:^|[,;:.()csA])(?P<place>P)mA*$")
 """`Box 4 will also show your dues`: the place is the subject of the verb."""

@@ -32,6 +32,8 @@ _CODE_IN = re.compile(
     r"\bcodes? [“\"]?[A-Z\d]{1,2}[”\"]?(?:(?:,| or| and|, or|, and) [“\"]?[A-Z\d]{1,2}[”\"]?)* (?:is |entered |shown )?in (?:the )?$"
 )
 """Before a box that shows a code and no amount: `using code 2 or 7 in box 7`."""
+_ADDED_PART = re.compile(r"\bplus any (?:[\w-]+ ){1,5}(?:included|reported|shown) (?:on|in) $")
+"""Before a place that contains a part: `line 1a, plus any dues included on line 1e`."""
 _ON_RETURN = re.compile(r"\bon (?:your |the )?(?:[a-z]+ ){0,3}returns? \($")
 """Before the line of a return in parentheses: `Include it as tax on your return (Form 2040, line 6)`."""
 _NEXT = re.compile(
@@ -91,8 +93,11 @@ def find_roles(clause: str, places: list[Place], words: Words | None = None) -> 
         previous = found[-1] if found else None
         is_joined = previous is not None and load_flows().clause_joins.matches(left)
         role = _find_role(left, clause[match.end() :], previous, is_joined=is_joined, tags=tags)
-        if previous is not None and not previous.role and 0 <= _find_open(clause[: match.start()]) < previous.start:
-            role = ""
+        if previous is not None and not previous.role:
+            if 0 <= _find_open(clause[: match.start()]) < previous.start:
+                role = ""
+            elif ")" in left and 0 <= _find_open(clause[: previous.start]) < previous.start:
+                role = _govern(tags.rpartition(")")[2])
         if role == "aside" and previous is not None and previous.role == "target":
             role = ""
         place = places[int(match[1])]
@@ -127,7 +132,7 @@ def _find_role(left: str, right: str, previous: FoundPlace | None, *, is_joined:
             return "source"
         is_aside = _INSIDE.search(left) and right.startswith((")", ", code", " (", ", column", " with code"))
         return "aside" if is_aside and (previous is None or left.strip() != "(") else ""
-    if _CODE_IN.search(left):
+    if _CODE_IN.search(left) or _ADDED_PART.search(left):
         return ""
     if _SHOWS.match(right):
         return "source"
