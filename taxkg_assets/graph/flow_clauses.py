@@ -16,7 +16,7 @@ from taxkg_assets.graph.flow_roles import FoundPlace, find_roles, group_places, 
 from taxkg_assets.graph.flow_statements import FlowStatement, find_filed_forms, place_on_filed_form
 from taxkg_assets.graph.flow_topics import list_topic, moves_topic, names_topic
 from taxkg_assets.graph.flow_words import read_words
-from taxkg_assets.graph.places import RETURN, Place, find_places, mask, name_forms, shift
+from taxkg_assets.graph.places import RETURN, Place, find_last_document, find_places, mask, name_forms, shift
 from taxkg_assets.rules.models.flows import load_flows
 from taxkg_assets.rules.sentences import find_sentences
 
@@ -45,11 +45,15 @@ _THIS_LINE = re.compile(r"\bthis (?:line|item)\b")
 _FIRST = re.compile(r"^(?:Lines?|Box(?:es)?)(?= \d)")
 _DESCRIBED = re.compile(r"⟩, which (?:is|are|was|were) [^⟨⟩]*$")
 """Words on the amount of a place that do not restrict it."""
-_ASIDE = re.compile(r" \((?:reduced|not including|excluding|other than|except)\b(?:[^()]|\([^()]*\))*\)")
-_COMPARED = re.compile(r"\b(?:smaller|lesser|larger|greater|less|difference)\b")
+_ASIDE = re.compile(r" \((?:reduced|relating to|not including|excluding|other than|except)\b(?:[^()]|\([^()]*\))*\)")
+_COMPARED = re.compile(r"\b(?:relating|smaller|lesser|larger|greater|less|difference)\b")
 _WHICHEVER = re.compile(r"\bwhichever\b|, if (?:it is )?(?:smaller|lesser|less|larger|greater)\b")
 _OTHER_FILERS = re.compile(r"(?i)\b(?:estates|trusts|corporations|partnerships|cooperatives)\b[^⟨⟩.;]*$")
 """Subject whose tax return is not that of an individual."""
+_RECEIVED = re.compile(
+    r"^\W*If you (?:received|did not receive|earned|paid)\b(?! (?:this|these|that|those|it|them|the amounts?|more|less)\b)"
+)
+"""Condition that names another amount, which `these amounts` of its main clause means."""
 _FIGURED = re.compile(r"^Use (?:Form|Schedule) .{1,40} to figure\b")
 _SHARED = ("target", "amount")
 """Roles of a total and its shares; before an unknown verb, an amount is there: `it reports this income on`."""
@@ -84,6 +88,8 @@ def read_clauses(
         sentence = _FIRST.sub(lambda match: match[0].lower(), text[start:end])
         places = find_places(sentence, before=text[:start], columns=under == "lines")
         places = [each for each in places if each.kind != "column" or each.forms]
+        if under == "lines":
+            places = [_name_received(each, text[:start]) for each in places]
         is_denied = sentence.startswith(("Instead", "Also")) and (before.is_denied or before.was_denied)
         if sentence.startswith("Instead"):
             before.is_first = False
@@ -123,6 +129,14 @@ def _is_shown_elsewhere(statement: FlowStatement, found: list[FlowStatement]) ->
     )
 
 
+def _name_received(place: Place, before: str) -> Place:
+    """Put a box that names no form, below the heading of a line, on the form that the passage named last."""
+    if place.kind != "box" or place.forms:
+        return place
+    document = find_last_document(before)
+    return replace(place, forms=name_forms(document)) if document.startswith("Form") else place
+
+
 def _name_parent(place: Place, schedules: dict[str, tuple[str, ...]]) -> Place:
     """Add to a schedule the form that the passage named with it before."""
     for form in place.forms:
@@ -143,6 +157,7 @@ def _read_sentence(
     if any(clause.verb == "shown" for _, _, clause in clauses[1:]) and clauses[0][2].is_forecast:
         clauses[0][2].verb = "shown"
     before.is_conditional = any(clause.verb == "condition" for _, _, clause in clauses)
+    before.is_received = any(clause.verb == "condition" and _RECEIVED.match(clause.text) for _, _, clause in clauses)
     for start, end, clause in clauses:
         before.targets = [] if _ALTERNATIVE.search(masked[:start]) else before.targets
         for source, target in _read_clause(clause, places, before, under):
@@ -190,7 +205,7 @@ def _read_clause(read: Clause, places: list[Place], before: Before, under: str) 
     elif verb == "equal" and under != "lines":
         before.shown = [*before.shown, *(each for each in sources if each.forms)]
     elif (verb == "equal" or (under == "lines" and names_topic(read, sources, before.topic))) and not _is_elsewhere(
-        clause
+        clause, min((each.start for each in found if each.role in ("source", "aside")), default=0)
     ):
         pairs = [(source, None) for source in sources]
     pairs += [pair for pair in shares if pair not in pairs]
@@ -278,7 +293,7 @@ def _is_on_received_form(found: list[FoundPlace], read: Clause) -> bool:
 
 def _is_forecast_of_boxes(read: Clause, sources: list[Place]) -> bool:
     """Decide whether a clause says in which boxes the amount of the heading should appear."""
-    modals = {"will", "should"} & set(read.words.lemmas[: read.words.before(read.at)])
+    modals = {"will", "should", "may"} & set(read.words.lemmas[: read.words.before(read.at)])
     is_named = bool(modals) and all(each.kind == "box" and each.forms for each in sources)
     return is_named and not read.words.tags.startswith(("s", "c")) and not _is_elsewhere(read.text)
 
@@ -316,6 +331,8 @@ def _pair(read: Clause, group: list[FoundPlace], before: Before, under: str, *, 
             is_kept = (before.is_denied or before.was_denied) and not before.targets
             return [] if is_kept else [(find_whole(before), each.place) for each in targets]
         means = find_object(read, targets[0].start)
+        if before.is_received and under == "lines" and means in ("own", "amount") and not before.sources:
+            return []
         if means == "elided":
             is_followed = _NEXT_OBJECT.match(clause[clause.index("⟩", targets[-1].start) + 1 :])
             moved: list[Place | None] = [*before.sources] or ([None] if under == "boxes" or before.is_label else [])

@@ -31,6 +31,7 @@ class Before:
         was_denied: Whether the sentence before it does: what goes elsewhere then is not the amount of the heading.
         topic: Content words of the heading and of its line's label; None where they have none.
         is_conditional: Whether it is about a case only: `If ..., include`.
+        is_received: Whether its condition names an amount of its own: `If you received dues, report these amounts`.
         is_figured: Whether the passage names the form that figures an amount other than that of its box.
         is_here: Whether it put an amount on the line of the heading: `Enter the amount from line 9 here.`
         is_label: Whether the text is the label of a line: what it computes is the amount of that line.
@@ -51,6 +52,7 @@ class Before:
     was_denied: bool = False
     topic: frozenset[str] | None = frozenset()
     is_conditional: bool = False
+    is_received: bool = False
     is_figured: bool = False
     is_here: bool = False
     is_label: bool = False

@@ -27,6 +27,8 @@ _SUM = re.compile(r"V|Z|bDN")
 """Letters of `flow_words`: a verb that moves or includes amounts, or `is the total of`."""
 _INCLUDE_FOLLOWING = re.compile(r"^Examples of (?:[a-z]+ ){1,5}include the following\b")
 """Sentence whose subject has no letter of its own: `Examples of other dues include the following.`"""
+_NAMED_LIST = re.compile(r"^[A-Z][a-z]+(?: [a-z]+){0,6} of the following [a-z ]{1,40}[.:]$")
+"""Lead without a verb: `Repayment of the following dues.`"""
 _MARKER = 4
 """Most characters of the marker of an item, which may look like a sentence of its own: `12.`"""
 
@@ -65,7 +67,8 @@ def _announces_list(sentence: str) -> bool:
     words = read_words(mask(sentence, find_places(sentence)))
     is_passive = any(tag == "M" and lemma in _included() for tag, lemma in zip(words.tags, words.lemmas, strict=True))
     is_sum = _SUM.search(words.tags) is not None or _INCLUDE_FOLLOWING.search(sentence) is not None
-    return (is_passive or is_sum) and "x" not in words.tags
+    is_named = _NAMED_LIST.match(sentence) is not None and not set(words.tags) & set("VCOMZxb")
+    return is_named or ((is_passive or is_sum) and "x" not in words.tags)
 
 
 @cache

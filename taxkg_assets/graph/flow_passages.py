@@ -12,7 +12,7 @@ import polars as pl
 
 from taxkg_assets.graph.flow_clauses import WITHIN, read_clauses
 from taxkg_assets.graph.flow_context import Said
-from taxkg_assets.graph.flow_ends import About, End, Lines, year_of
+from taxkg_assets.graph.flow_ends import NO_LINE, About, End, Lines, year_of
 from taxkg_assets.graph.flow_lists import (
     find_listed_form,
     introduces_list,
@@ -215,6 +215,8 @@ def _has_ends(statement: FlowStatement, own: End | None, about: About, known: Li
         each is not None and each.kind == "box" and _has_lines_only(each, known, about) for each in (source, target)
     ):
         return False
+    if any(each is not None and _is_no_line(each, known, about) for each in (source, target)):
+        return False
     if source is None or target is None:
         is_other = target is None or statement.rule_id != "clause" or names_other(target, about, known)
         return bool(own and own.form) and is_other
@@ -233,6 +235,13 @@ def _has_lines_only(place: Place, known: Lines, about: About) -> bool:
     forms = [known.name_form(each, about) for each in place.forms]
     is_schedule = any(each.startswith("Schedule") and not each.startswith("Schedule K-") for each in forms)
     return is_schedule or any(known.has_only_lines(each) for each in forms)
+
+
+def _is_no_line(place: Place, known: Lines, about: About) -> bool:
+    """Decide whether a line that names no form is none of the form that the text is about."""
+    if place.forms or not place.keys or place.kind != "line":
+        return False
+    return known.find(place, about, key=place.keys[0], form="").problem == NO_LINE
 
 
 def _share_of_line(statement: FlowStatement, own: End | None) -> FlowStatement:

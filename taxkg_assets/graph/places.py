@@ -49,7 +49,7 @@ _CODES = r"[A-Z]{1,2}\b(?:(?: and |, and |, or |, | or | through |[–-])[A-Z]{1
 
 
 def _document(prefix: str) -> str:
-    names = rf"(?:{_FORMS}{_TITLE}, )?{_SCHEDULE}(?: of {_FORMS})?|{_FORMS}"
+    names = rf"(?:{_FORMS}{_TITLE}, )?{_SCHEDULE}(?: of {_FORMS})?|{_FORMS}|(?<=; or ){_ID}(?=, lines? )"
     year = rf"(?:(?P<{prefix}year>(?:19|20)\d\d) |{_YEAR_LIST} )?"
     article = r"(?:(?:the|your|an?|any|its|their|his or her|this|that) )?"
     owner = rf"(?:(?:all |each )?(?:of )?{article}{year}{_YEARS}?{_OWNER}?{_VERSION}?)"
@@ -76,7 +76,7 @@ def _part(prefix: str) -> str:
 
 _AFTER = (
     rf"(?:column \((?P<a_first>[a-z\d])\) of )?{_document('a_')}{_TITLE}(?:,? page \d)?"
-    rf"(?:,? ?Section [A-Z\d])?(?:,? ?Part (?P<a_part>[IVX]+|\d),?)?(?:,? Section [A-Z\d],?)?"
+    rf"(?:,? ?Section [A-Z\d])?(?:,? ?Part (?P<a_part>[IVX]+|\d),?)?(?:,? Section [A-Z\d],?)?(?:,? columns? \([a-z]\)(?: on)?)?"
     rf"(?<! and)(?<! or),? (?:in (?=box))?{_keys('a_')}"
 )
 _OTHER = (
@@ -84,7 +84,7 @@ _OTHER = (
     r"(?:(?:lines?|box(?:es)?) (?!\d{1,2}[a-z]{0,2} (?:of|on) (?:Form|Schedule))\d|columns? \())"
 )
 _BEFORE = (
-    rf"{_part('b_')}{_keys('b_')},?(?: \([A-Z][a-z][^()]{{2,60}}\))?(?: on page \d| (?:of|from|in) Part (?P<b_within>[IVX]+|\d))?(?: (?:of|on|from|in) |(?<=,) (?=Forms? \w))"
+    rf"(?:(?P<b_order>(?<=nter on )|(?<=nclude on )|(?<=eport on ))|(?<!nter on )(?<!nclude on )(?<!eport on )){_part('b_')}{_keys('b_')},?(?: \([A-Z][a-z][^()]{{2,60}}\))?(?: on page \d| (?:of|from|in) Part (?P<b_within>[IVX]+|\d))?(?: (?(b_order)(?:of|on|in)|(?:of|on|from|in)) |(?<=,) (?=Forms? \w))"
     rf"(?>{_document('b_')}(?:, Part (?P<b_after>[IVX]+|\d)\b)?|(?P<b_that>(?:that|each) (?:form|schedule))\b){_OTHER}"
 )
 _FACE = (
@@ -133,6 +133,11 @@ _RECEIVED = re.compile(
     rf"(?P<form>{_SCHEDULE}|{_FORMS})[^.;⟨⟩]{{0,80}}$"
 )
 """Form that a later box of the sentence is on: `If you received a Form 2099, enter the amount from box 4`."""
+_TAKEN_FROM = re.compile(
+    rf"\b(?i:enter|include|report) on line \d{{1,2}}[a-z]{{0,2}} from (?:all )?(?:your|the|each) (?P<form>{_FORMS})"
+    r" (?:the|any)\b[^.;⟨⟩]{0,80}$"
+)
+"""Form of a later line of the sentence: `Enter on line 8 from your Forms 2099 the sum of the amounts on Part II, line 5`."""
 _NAMING = ("line", "box", ", Line", ", Box")
 """Words, one of which each place contains."""
 _LABELS = ("quoted", "words", "for", "label_after", "label_first")
@@ -217,6 +222,8 @@ def _read_places(text: str, pattern: re.Pattern[str], before: str) -> Iterator[P
                 continue
         elif prefix == "o_" and text.endswith("its ", 0, match.start()):
             document = find_last_document(text[: match.start()]) or document
+        elif taken := _TAKEN_FROM.search(text, 0, match.start()):
+            document = _name_taken(document or "", taken["form"])
         elif prefix == "o_" and groups["o_kind"].lower().startswith("box"):
             shown = _SHOWN_ON.search(text, 0, match.start()) or _RECEIVED.search(text, 0, match.start())
             document = shown["form"] if shown else document
@@ -234,6 +241,11 @@ def _read_places(text: str, pattern: re.Pattern[str], before: str) -> Iterator[P
         yield Place(forms, keys, kind, part, column, label.strip(), *match.span(), code, int(year) if year else None)
         if label and (following := _NEXT_LABEL.match(text, match.end())):
             yield Place(forms, (), "line", "", "", following["label"].strip(), match.end() + 4, following.end())
+
+
+def _name_taken(document: str, form: str) -> str:
+    """Name the form that a line is on after the form that all amounts of the sentence are taken from."""
+    return f"{document} of {form.replace('Forms', 'Form')}" if document.startswith("Schedule") else document or form
 
 
 def find_last_document(text: str) -> str:
