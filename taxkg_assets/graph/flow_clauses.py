@@ -54,6 +54,7 @@ _RECEIVED = re.compile(
     r"^\W*If you (?:received|did not receive|earned|paid)\b(?! (?:this|these|that|those|it|them|the amounts?|more|less)\b)"
 )
 """Condition that names another amount, which `these amounts` of its main clause means."""
+_IN_COLUMN = re.compile(r"⟩[^⟨⟩]{0,40} in column \(")
 _FIGURED = re.compile(r"^Use (?:Form|Schedule) .{1,40} to figure\b")
 _SHARED = ("target", "amount")
 """Roles of a total and its shares; before an unknown verb, an amount is there: `it reports this income on`."""
@@ -325,7 +326,7 @@ def _pair(read: Clause, group: list[FoundPlace], before: Before, under: str, *, 
     if sources and not targets:
         is_own = under in ("lines", "given") and verb == "move"
         whole = [each.place for each in group if each.role == "source" and not _is_elsewhere(clause, each.start)]
-        return [(source, None) for source in whole] if is_own else []
+        return [(source, None) for source in whole] if is_own and not _IN_COLUMN.search(clause) else []
     if targets and not sources:
         if is_share:
             is_kept = (before.is_denied or before.was_denied) and not before.targets
@@ -343,7 +344,7 @@ def _pair(read: Clause, group: list[FoundPlace], before: Before, under: str, *, 
         if not means and under == "lines" and is_one and moves_topic(read, targets[0].start, before.topic):
             means = "first" if before.is_denied or before.was_denied else "here"
         sources = find_origins(means, before, under) if targets[0] is group[0] else []
-        copies = _pair_copies(targets) if means else []
+        copies = _pair_copies(targets) if means and (under or not targets[0].place.forms) else []
         if copies and all(each is not None and each.forms[:1] in ((), targets[0].place.forms[:1]) for each in sources):
             return [*((source, targets[0].place) for source in sources), *copies]
     pairs: list[Pair] = [(source, target.place) for source in sources for target in targets]

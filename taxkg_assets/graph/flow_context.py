@@ -124,7 +124,8 @@ def find_origins(means: str, before: Before, under: str) -> list[Place | None]:
     if means == "this":
         here = here or [*before.named]
         is_own = is_own or (under == "lines" and not before.was_denied)
-    return here or ([None] if is_own else [*before.named])
+    is_denied = before.is_denied or before.was_denied
+    return here or ([None] if is_own else [] if is_denied else [*before.named])
 
 
 def find_whole(before: Before) -> Place | None:
