@@ -41,6 +41,8 @@ _FORMS_ALONE = re.compile(
     r"\W*(?:\(?[a-z\d]{1,2}[.)] )?Forms? [\dA-Z][\w-]*(?:(?:, | or |, or | and |, and )[\dA-Z][\w-]*)*[.:] ?"
 )
 """Sentence that names the forms whose lines the rest of a passage names."""
+_WHEN_FILING = re.compile(r"^When filing (?P<forms>Forms? [\dA-Z][\w-]*(?: or [\dA-Z][\w-]*)?), ")
+"""Beginning of a passage on the lines of a form that the reader files."""
 _THIS_LINE = re.compile(r"\bthis (?:line|item)\b")
 _FIRST = re.compile(r"^(?:Lines?|Box(?:es)?)(?= \d)")
 _DESCRIBED = re.compile(r"⟩, which (?:is|are|was|were) [^⟨⟩]*$")
@@ -98,6 +100,10 @@ def read_clauses(
             before = before.begin(is_first=not start)
         if not places and _FORMS_ALONE.fullmatch(sentence):
             alone = name_forms(sentence)
+        if filing := _WHEN_FILING.match(sentence):
+            alone = name_forms(filing["forms"])
+        if start and said is not None:
+            before.named = [each for each in before.named if each not in said.named]
         before.was_denied = before.was_denied or is_denied
         before.is_denied = not places and load_flows().denials.matches(sentence)
         before.is_figured = before.is_figured or (under == "boxes" and _FIGURED.search(sentence) is not None)

@@ -160,7 +160,7 @@ def select_passages(sections: pl.DataFrame) -> pl.DataFrame:
     names = text.str.contains(r"(?i)\b(?:lines?|box(?:es)?|columns?)\b")
     verbs = text.str.contains(r"(?i)enter|include|report|carry|transfer|show|\bstate\b")
     leads = text.str.contains(
-        r"(?i)\b(?:enter|include|report|add)\b.*\b(?:follows|following|from|of|on)\b[^.:]{0,80}[.:]$|^[A-Z][a-z ]{3,60} of the following [a-z ]{1,40}[.:]$"
+        r"(?i)\b(?:enter|include|report|add)\b.*\b(?:follows|following|from|of|on)\b[^.:]{0,80}[.:]$|^[A-Z][a-z ]{3,60} of the following [a-z ]{1,40}[.:]$|follow[.:]$|are (?:as follows|listed next)[.:]$"
     )
     return sections.filter(
         (names & (verbs | text.str.contains(_LISTED.pattern)))

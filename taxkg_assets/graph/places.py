@@ -71,11 +71,11 @@ def _keys(prefix: str) -> str:
 
 
 def _part(prefix: str) -> str:
-    return rf"(?:Part (?P<{prefix}part>[IVX]+|\d),? (?:Section [A-Z\d],? )?)?"
+    return rf"(?:Part (?P<{prefix}part>[IVX]+|\d),? )?(?:Section [A-Z\d],? )?"
 
 
 _AFTER = (
-    rf"(?:column \((?P<a_first>[a-z\d])\) of )?{_document('a_')}{_TITLE}(?:,? page \d)?"
+    rf"(?:column \((?P<a_first>[a-z\d])\) of )?(?:page \d, )?{_document('a_')}{_TITLE}(?:,? page \d)?"
     rf"(?:,? ?Section [A-Z\d])?(?:,? ?Part (?P<a_part>[IVX]+|\d),?)?(?:,? Section [A-Z\d],?)?(?:,? columns? \([a-z]\)(?: on)?)?"
     rf"(?<! and)(?<! or),? (?:in (?=box))?{_keys('a_')}"
 )
@@ -85,7 +85,7 @@ _OTHER = (
 )
 _BEFORE = (
     rf"(?:(?P<b_order>(?<=nter on )|(?<=nclude on )|(?<=eport on ))|(?<!nter on )(?<!nclude on )(?<!eport on )){_part('b_')}{_keys('b_')},?(?: \([A-Z][a-z][^()]{{2,60}}\))?(?: on page \d| (?:of|from|in) Part (?P<b_within>[IVX]+|\d))?(?: (?(b_order)(?:of|on|in)|(?:of|on|from|in)) |(?<=,) (?=Forms? \w))"
-    rf"(?>{_document('b_')}(?:, Part (?P<b_after>[IVX]+|\d)\b)?|(?P<b_that>(?:that|each) (?:form|schedule))\b){_OTHER}"
+    rf"(?>{_document('b_')}(?:, Part (?P<b_after>[IVX]+|\d)\b)?(?: on page \d(?: of (?:the|this|your) form)?)?|(?P<b_that>(?:that|each) (?:form|schedule))\b){_OTHER}"
 )
 _FACE = (
     rf"page 1, {_keys('f_')}(?! of)|{_keys('h_')} (?:on|of) page 1\b|{_part('g_')}{_keys('g_')},? (?:of|on|from|in) "
