@@ -104,7 +104,7 @@ _LABEL_AFTER = (
 _NEXT_LABEL = re.compile(r" or [“\"](?P<label>[^“”\"]{3,60})[”\"](?! line)")
 """Further label after one in quotation marks."""
 _LATER = (
-    r"(?:the|your) total|the (?:lines? (?:for|labeled|called)|(?:[a-z]+,? ){1,5}line (?:of|on)) "
+    r"(?:the|your) (?:total|amount)|the (?:lines? (?:for|labeled|called)|(?:[a-z]+,? ){1,5}line (?:of|on)) "
     r"|(?:lines?|box(?:es)?) \d|(?:(?:the|your) )?(?:(?:19|20)\d\d )?(?:Form|Schedule)(?! [\w ]{1,12}Worksheet)|this line|the case of|the following|the [“\"]"
     r"|columns? \("
 )
