@@ -49,11 +49,13 @@ _DESCRIBED = re.compile(r"⟩, which (?:is|are|was|were) [^⟨⟩]*$")
 """Words on the amount of a place that do not restrict it."""
 _ASIDE = re.compile(r" \((?:reduced|relating to|not including|excluding|other than|except)\b(?:[^()]|\([^()]*\))*\)")
 _COMPARED = re.compile(r"\b(?:relating|smaller|lesser|larger|greater|less|difference)\b")
+"""Words behind a source that bar another amount: `Enter the amount from line 9, less any dues on line 10`."""
 _WHICHEVER = re.compile(r"\bwhichever\b|, if (?:it is )?(?:smaller|lesser|less|larger|greater)\b")
 _OTHER_FILERS = re.compile(r"(?i)\b(?:estates|trusts|corporations|partnerships|cooperatives)\b[^⟨⟩.;]*$")
 """Subject whose tax return is not that of an individual."""
 _RECEIVED = re.compile(
-    r"^\W*If you (?:received|did not receive|earned|paid)\b(?! (?:this|these|that|those|it|them|the amounts?|more|less)\b)"
+    r"^\W*If you (?:received|did not receive|earned|paid)\b"
+    r"(?! (?:this|these|that|those|it|them|the amounts?|more|less)\b)"
 )
 """Condition that names another amount, which `these amounts` of its main clause means."""
 _IN_COLUMN = re.compile(r"⟩[^⟨⟩]{0,40} in column \(")

@@ -160,7 +160,8 @@ def select_passages(sections: pl.DataFrame) -> pl.DataFrame:
     names = text.str.contains(r"(?i)\b(?:lines?|box(?:es)?|columns?)\b")
     verbs = text.str.contains(r"(?i)enter|include|report|carry|transfer|show|\bstate\b")
     leads = text.str.contains(
-        r"(?i)\b(?:enter|include|report|add)\b.*\b(?:follows|following|from|of|on)\b[^.:]{0,80}[.:]$|^[A-Z][a-z ]{3,60} of the following [a-z ]{1,40}[.:]$|follow[.:]$|are (?:as follows|listed next)[.:]$"
+        r"(?i)\b(?:enter|include|report|add)\b.*\b(?:follows|following|from|of|on)\b[^.:]{0,80}[.:]$"
+        r"|^[A-Z][a-z ]{3,60} of the following [a-z ]{1,40}[.:]$|follow[.:]$|are (?:as follows|listed next)[.:]$"
     )
     return sections.filter(
         (names & (verbs | text.str.contains(_LISTED.pattern)))
@@ -231,7 +232,7 @@ def _has_ends(statement: FlowStatement, own: End | None, about: About, known: Li
 
 
 def _has_lines_only(place: Place, known: Lines, about: About) -> bool:
-    """Decide whether a form of a place numbers lines only: `the amount in box 4 on your Form 2040` is in another box."""
+    """Decide whether a form of a place numbers lines only: `box 4 on your Form 2040` is in another box."""
     forms = [known.name_form(each, about) for each in place.forms]
     is_schedule = any(each.startswith("Schedule") and not each.startswith("Schedule K-") for each in forms)
     return is_schedule or any(known.has_only_lines(each) for each in forms)

@@ -29,7 +29,8 @@ _SHOWING = re.compile(r"\bshowing\b[^.;]*\b(?:in|on) (?:the )?$")
 _APART = re.compile(r"\bto the\b|\btotals?\b")
 """Between two places that are not on the same form: `Add Form 2040, line 8, to the total of lines 1 and 2`."""
 _CODE_IN = re.compile(
-    r"(?<!under )(?<!with )\bcodes? [“\"]?[A-Z\d]{1,2}[”\"]?(?:(?:,| or| and|, or|, and) [“\"]?[A-Z\d]{1,2}[”\"]?)* (?:is |entered |shown )?in (?:the )?$"
+    r"(?<!under )(?<!with )\bcodes? [“\"]?[A-Z\d]{1,2}[”\"]?"
+    r"(?:(?:,| or| and|, or|, and) [“\"]?[A-Z\d]{1,2}[”\"]?)* (?:is |entered |shown )?in (?:the )?$"
 )
 """Before a box that shows a code and no amount: `using code 2 or 7 in box 7`."""
 _ADDED_PART = re.compile(r"\bplus any (?:[\w-]+ ){1,5}(?:included|reported|shown) (?:on|in) $")

@@ -58,7 +58,8 @@ def _document(prefix: str) -> str:
 
 def _keys(prefix: str) -> str:
     ends = r"(?![\w%])(?! (?:through|to) \d)"
-    column = rf"(?:,? (?:(?({prefix}box)(?!)|in ))?column (?:\((?P<{prefix}column>[a-z]|\d{{1,2}})\)|(?P<{prefix}capital>[A-Z])\b))?"
+    letter = rf"\((?P<{prefix}column>[a-z]|\d{{1,2}})\)|(?P<{prefix}capital>[A-Z])\b"
+    column = rf"(?:,? (?:(?({prefix}box)(?!)|in ))?column (?:{letter}))?"
     part = rf"(?:,? (?:of|in) Part (?P<{prefix}inner>[IVX]+))?"
     several = rf"codes {_CODES},?"
     code = rf"(?:,? (?:with |using )?\(?(?:code (?P<{prefix}code>[A-Z]{{1,2}})\b|{several})\)?)?"
@@ -76,16 +77,23 @@ def _part(prefix: str) -> str:
 
 _AFTER = (
     rf"(?:column \((?P<a_first>[a-z\d])\) of )?(?:page \d, )?{_document('a_')}{_TITLE}(?:,? page \d)?"
-    rf"(?:,? ?Section [A-Z\d])?(?:,? ?Part (?P<a_part>[IVX]+|\d),?)?(?:,? Section [A-Z\d],?)?(?:,? columns? \([a-z]\)(?: on)?)?"
-    rf"(?<! and)(?<! or),? (?:in (?=box))?{_keys('a_')}"
+    rf"(?:,? ?Section [A-Z\d])?(?:,? ?Part (?P<a_part>[IVX]+|\d),?)?(?:,? Section [A-Z\d],?)?"
+    rf"(?:,? columns? \([a-z]\)(?: on)?)?(?<! and)(?<! or),? (?:in (?=box))?{_keys('a_')}"
 )
 _OTHER = (
     r"(?!,? (?:Part [IVX]+,? )?"
     r"(?:(?:lines?|box(?:es)?) (?!\d{1,2}[a-z]{0,2} (?:of|on) (?:Form|Schedule))\d|columns? \())"
 )
+_ORDER = ("nter on ", "nclude on ", "eport on ")
+"""Before the line that an amount is entered on: `from` names the form of the amount then."""
+_ORDERED = "|".join(f"(?<={words})" for words in _ORDER)
+_NOT_ORDERED = "".join(f"(?<!{words})" for words in _ORDER)
 _BEFORE = (
-    rf"(?:(?P<b_order>(?<=nter on )|(?<=nclude on )|(?<=eport on ))|(?<!nter on )(?<!nclude on )(?<!eport on )){_part('b_')}{_keys('b_')},?(?: \([A-Z][a-z][^()]{{2,60}}\))?(?: on page \d| (?:of|from|in) Part (?P<b_within>[IVX]+|\d))?(?: (?(b_order)(?:of|on|in)|(?:of|on|from|in)) |(?<=,) (?=Forms? \w))"
-    rf"(?>{_document('b_')}(?:, Part (?P<b_after>[IVX]+|\d)\b)?(?: on page \d(?: of (?:the|this|your) form)?)?|(?P<b_that>(?:that|each) (?:form|schedule))\b){_OTHER}"
+    rf"(?:(?P<b_order>{_ORDERED})|{_NOT_ORDERED}){_part('b_')}{_keys('b_')},?(?: \([A-Z][a-z][^()]{{2,60}}\))?"
+    r"(?: on page \d| (?:of|from|in) Part (?P<b_within>[IVX]+|\d))?"
+    r"(?: (?(b_order)(?:of|on|in)|(?:of|on|from|in)) |(?<=,) (?=Forms? \w))"
+    rf"(?>{_document('b_')}(?:, Part (?P<b_after>[IVX]+|\d)\b)?(?: on page \d(?: of (?:the|this|your) form)?)?"
+    rf"|(?P<b_that>(?:that|each) (?:form|schedule))\b){_OTHER}"
 )
 _FACE = (
     rf"page 1, {_keys('f_')}(?! of)|{_keys('h_')} (?:on|of) page 1\b|{_part('g_')}{_keys('g_')},? (?:of|on|from|in) "
@@ -105,7 +113,8 @@ _NEXT_LABEL = re.compile(r" or [“\"](?P<label>[^“”\"]{3,60})[”\"](?! lin
 """Further label after one in quotation marks."""
 _LATER = (
     r"(?:the|your) (?:total|amount)|the (?:lines? (?:for|labeled|called)|(?:[a-z]+,? ){1,5}line (?:of|on)) "
-    r"|(?:lines?|box(?:es)?) \d|(?:(?:the|your) )?(?:(?:19|20)\d\d )?(?:Form|Schedule)(?! [\w ]{1,12}Worksheet)|this line|the case of|the following|the [“\"]"
+    r"|(?:lines?|box(?:es)?) \d|(?:(?:the|your) )?(?:(?:19|20)\d\d )?(?:Form|Schedule)(?! [\w ]{1,12}Worksheet)"
+    r"|this line|the case of|the following|the [“\"]"
     r"|columns? \("
 )
 _OWN = rf"{_part('o_')}{_keys('o_')}(?! (?:of|on|in|from) (?!{_LATER}))(?! worksheet)"
@@ -137,7 +146,7 @@ _TAKEN_FROM = re.compile(
     rf"\b(?i:enter|include|report) on line \d{{1,2}}[a-z]{{0,2}} from (?:all )?(?:your|the|each) (?P<form>{_FORMS})"
     r" (?:the|any)\b[^.;⟨⟩]{0,80}$"
 )
-"""Form of a later line of the sentence: `Enter on line 8 from your Forms 2099 the sum of the amounts on Part II, line 5`."""
+"""Form of a later line: `Enter on line 8 from your Forms 2099 the sum of the amounts on Part II, line 5`."""
 _NAMING = ("line", "box", ", Line", ", Box")
 """Words, one of which each place contains."""
 _LABELS = ("quoted", "words", "for", "label_after", "label_first")
