@@ -18,7 +18,7 @@ def read_label_statements(label: str) -> list[FlowStatement]:
     Returns:
         Statements; None as an end is the line of the label. Lines of the same form are operands of its formula.
     """
-    found = read_label(label)
+    found = [each for each in read_label(label) if each.relation != "from_form" or (each.source and each.source.forms)]
     known = {list_ends(each) for each in found}
     for each in read_clauses(label, under="lines", is_label=True):
         source, target = each.source, each.target

@@ -142,8 +142,6 @@ def _read_labels(lines: pl.DataFrame, papers: Mapping[str, Row], known: Lines) -
         own = End(line["form"], line["key"], line["part"], "", line)
         stated = {**{name: line[name] for name in ("document_id", "page", "bbox")}, "element_id": None}
         for statement in read_label_statements(line["label"]):
-            if statement.relation == "from_form" and not (statement.source and statement.source.forms):
-                continue
             yield from list_rows(statement, own, about, known=known, stated=stated, text=line["label"])
 
 
