@@ -280,7 +280,7 @@ def _is_elsewhere(clause: str, at: int = 0) -> bool:
 
     Args:
         clause: The clause, its places masked.
-        at: Where the source begins that is asked for; what is compared after it is another amount, as in `Enter the
+        at: Where the source begins; what is compared after it is another amount, as in `Enter the
             amount from line 9, but not less than zero`.
     """
     after = clause[at:]

@@ -84,7 +84,7 @@ _OTHER = (
     r"(?!,? (?:Part [IVX]+,? )?"
     r"(?:(?:lines?|box(?:es)?) (?!\d{1,2}[a-z]{0,2} (?:of|on) (?:Form|Schedule))\d|columns? \())"
 )
-_ORDER = ("nter on ", "nclude on ", "eport on ")
+_ORDER = ("Enter on ", "enter on ", "Include on ", "include on ", "Report on ", "report on ")
 """Before the line that an amount is entered on: `from` names the form of the amount then."""
 _ORDERED = "|".join(f"(?<={words})" for words in _ORDER)
 _NOT_ORDERED = "".join(f"(?<!{words})" for words in _ORDER)
