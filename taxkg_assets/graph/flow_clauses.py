@@ -16,7 +16,7 @@ from taxkg_assets.graph.flow_roles import FoundPlace, find_roles, group_places, 
 from taxkg_assets.graph.flow_statements import FlowStatement, find_filed_forms, place_on_filed_form
 from taxkg_assets.graph.flow_topics import list_topic, moves_topic, names_topic
 from taxkg_assets.graph.flow_words import read_words
-from taxkg_assets.graph.places import Place, find_places, mask, shift
+from taxkg_assets.graph.places import RETURN, Place, find_last_document, find_places, mask, name_forms, shift
 from taxkg_assets.rules.models.flows import load_flows
 from taxkg_assets.rules.sentences import find_sentences
 
@@ -37,10 +37,28 @@ _ALTERNATIVE = re.compile(r"(?i)\b(?:otherwise|instead|if not),? $")
 """Before a clause on where the same amount goes in another case."""
 _PARTIAL = re.compile(r"^\W*(?:Some|Certain|Part|A part|A portion)\b")
 """Subject that is not the whole amount of a heading."""
+_FORMS_ALONE = re.compile(
+    r"\W*(?:\(?[a-z\d]{1,2}[.)] )?Forms? [\dA-Z][\w-]*(?:(?:, | or |, or | and |, and )[\dA-Z][\w-]*)*[.:] ?"
+)
+"""Sentence that names the forms whose lines the rest of a passage names."""
+_WHEN_FILING = re.compile(r"^When filing (?P<forms>Forms? [\dA-Z][\w-]*(?: or [\dA-Z][\w-]*)?), ")
+"""Beginning of a passage on the lines of a form that the reader files."""
 _THIS_LINE = re.compile(r"\bthis (?:line|item)\b")
 _FIRST = re.compile(r"^(?:Lines?|Box(?:es)?)(?= \d)")
 _DESCRIBED = re.compile(r"⟩, which (?:is|are|was|were) [^⟨⟩]*$")
 """Words on the amount of a place that do not restrict it."""
+_ASIDE = re.compile(r" \((?:reduced|relating to|not including|excluding|other than|except)\b(?:[^()]|\([^()]*\))*\)")
+_COMPARED = re.compile(r"\b(?:relating|smaller|lesser|larger|greater|less|difference)\b")
+"""Words behind a source that bar another amount: `Enter the amount from line 9, less any dues on line 10`."""
+_WHICHEVER = re.compile(r"\bwhichever\b|, if (?:it is )?(?:smaller|lesser|less|larger|greater)\b")
+_OTHER_FILERS = re.compile(r"(?i)\b(?:estates|trusts|corporations|partnerships|cooperatives)\b[^⟨⟩.;]*$")
+"""Subject whose tax return is not that of an individual."""
+_RECEIVED = re.compile(
+    r"^\W*If you (?:received|did not receive|earned|paid)\b"
+    r"(?! (?:this|these|that|those|it|them|the amounts?|more|less)\b)"
+)
+"""Condition that names another amount, which `these amounts` of its main clause means."""
+_IN_COLUMN = re.compile(r"⟩[^⟨⟩]{0,40} in column \(")
 _FIGURED = re.compile(r"^Use (?:Form|Schedule) .{1,40} to figure\b")
 _SHARED = ("target", "amount")
 """Roles of a total and its shares; before an unknown verb, an amount is there: `it reports this income on`."""
@@ -51,7 +69,9 @@ WITHIN = "clause_within"
 Pair = tuple[Place | None, Place | None]
 
 
-def read_clauses(text: str, *, under: str, said: Said | None = None, topic: str = "") -> list[FlowStatement]:
+def read_clauses(
+    text: str, *, under: str, said: Said | None = None, topic: str = "", is_label: bool = False
+) -> list[FlowStatement]:
     """Return the statements of the clauses of a passage that go from one form to another.
 
     Args:
@@ -60,22 +80,32 @@ def read_clauses(text: str, *, under: str, said: Said | None = None, topic: str 
             fills in for somebody else), `lines` (that the reader fills in), or empty.
         said: What the passages before it named; changed to what this one names.
         topic: Heading and label of the line of the heading: what they name is its amount.
+        is_label: Whether the text is the label of a line.
 
     Returns:
         Statements; None as an end means the line or box of the heading.
     """
     found: list[FlowStatement] = []
-    before = Before(named=said.named if said else [], topic=list_topic(topic))
+    before = Before(named=said.named if said else [], topic=list_topic(topic), is_label=is_label)
     schedules: dict[str, tuple[str, ...]] = {}
+    alone: tuple[str, ...] = ()
     for start, end in find_sentences(text):
         sentence = _FIRST.sub(lambda match: match[0].lower(), text[start:end])
         places = find_places(sentence, before=text[:start], columns=under == "lines")
         places = [each for each in places if each.kind != "column" or each.forms]
+        if under == "lines":
+            places = [_name_received(each, text[:start]) for each in places]
         is_denied = sentence.startswith(("Instead", "Also")) and (before.is_denied or before.was_denied)
         if sentence.startswith("Instead"):
             before.is_first = False
         else:
             before = before.begin(is_first=not start)
+        if not places and _FORMS_ALONE.fullmatch(sentence):
+            alone = name_forms(sentence)
+        if filing := _WHEN_FILING.match(sentence):
+            alone = name_forms(filing["forms"])
+        if start and said is not None:
+            before.named = [each for each in before.named if each not in said.named]
         before.was_denied = before.was_denied or is_denied
         before.is_denied = not places and load_flows().denials.matches(sentence)
         before.is_figured = before.is_figured or (under == "boxes" and _FIGURED.search(sentence) is not None)
@@ -85,7 +115,8 @@ def read_clauses(text: str, *, under: str, said: Said | None = None, topic: str 
             masked = mask(sentence, places)
             places = [shift(_name_parent(each, schedules), start) for each in places]
             filed, end = find_filed_forms(sentence)
-            found += _read_sentence(masked, places, before, under, offset=start, filed=(filed, start + end))
+            filed, end = (filed, start + end) if filed else (alone, start)
+            found += _read_sentence(masked, places, before, under, offset=start, filed=(filed, end))
             before.last = places[-1]
     found = [each for each in found if not _is_shown_elsewhere(each, found)]
     if said is not None:
@@ -105,6 +136,14 @@ def _is_shown_elsewhere(statement: FlowStatement, found: list[FlowStatement]) ->
         and (each.source.forms, each.source.keys) == (source.forms, source.keys)
         for each in found
     )
+
+
+def _name_received(place: Place, before: str) -> Place:
+    """Put a box that names no form, below the heading of a line, on the form that the passage named last."""
+    if place.kind != "box" or place.forms:
+        return place
+    document = find_last_document(before)
+    return replace(place, forms=name_forms(document)) if document.startswith("Form") else place
 
 
 def _name_parent(place: Place, schedules: dict[str, tuple[str, ...]]) -> Place:
@@ -127,6 +166,7 @@ def _read_sentence(
     if any(clause.verb == "shown" for _, _, clause in clauses[1:]) and clauses[0][2].is_forecast:
         clauses[0][2].verb = "shown"
     before.is_conditional = any(clause.verb == "condition" for _, _, clause in clauses)
+    before.is_received = any(clause.verb == "condition" and _RECEIVED.match(clause.text) for _, _, clause in clauses)
     for start, end, clause in clauses:
         before.targets = [] if _ALTERNATIVE.search(masked[:start]) else before.targets
         for source, target in _read_clause(clause, places, before, under):
@@ -135,6 +175,8 @@ def _read_sentence(
             if is_within and not _moves_within(clause.text, source, target, under, verb=clause.verb):
                 continue
             if any(each is not None and load_flows().unnamed.matches(each.label) for each in (source, target)):
+                continue
+            if target is not None and RETURN in target.forms and _OTHER_FILERS.search(masked[: start + clause.at]):
                 continue
             relation = "from_form" if target is None else "flows_to"
             rule_id = WITHIN if is_within else "clause" if clause.verb == "move" else f"clause_{clause.verb or 'named'}"
@@ -172,7 +214,7 @@ def _read_clause(read: Clause, places: list[Place], before: Before, under: str) 
     elif verb == "equal" and under != "lines":
         before.shown = [*before.shown, *(each for each in sources if each.forms)]
     elif (verb == "equal" or (under == "lines" and names_topic(read, sources, before.topic))) and not _is_elsewhere(
-        clause
+        clause, min((each.start for each in found if each.role in ("source", "aside")), default=0)
     ):
         pairs = [(source, None) for source in sources]
     pairs += [pair for pair in shares if pair not in pairs]
@@ -233,9 +275,18 @@ def _is_sum(clause: str, found: list[FoundPlace]) -> bool:
     return is_bare and "this line" not in clause and not _is_elsewhere(clause)
 
 
-def _is_elsewhere(clause: str) -> bool:
-    """Decide whether a clause keeps its sources from the line of the heading; `, which is ...` only describes one."""
-    return load_flows().clause_elsewhere.matches(_DESCRIBED.sub("⟩", clause))
+def _is_elsewhere(clause: str, at: int = 0) -> bool:
+    """Decide whether a clause keeps its sources from the line of the heading; `, which is ...` only describes one.
+
+    Args:
+        clause: The clause, its places masked.
+        at: Where the source begins; what is compared after it is another amount, as in `Enter the
+            amount from line 9, but not less than zero`.
+    """
+    after = clause[at:]
+    if at and not _WHICHEVER.search(after):
+        clause = clause[:at] + _COMPARED.sub("", after)
+    return load_flows().clause_elsewhere.matches(_DESCRIBED.sub("⟩", _ASIDE.sub("", clause)))
 
 
 def _is_on_received_form(found: list[FoundPlace], read: Clause) -> bool:
@@ -251,7 +302,7 @@ def _is_on_received_form(found: list[FoundPlace], read: Clause) -> bool:
 
 def _is_forecast_of_boxes(read: Clause, sources: list[Place]) -> bool:
     """Decide whether a clause says in which boxes the amount of the heading should appear."""
-    modals = {"will", "should"} & set(read.words.lemmas[: read.words.before(read.at)])
+    modals = {"will", "should", "may"} & set(read.words.lemmas[: read.words.before(read.at)])
     is_named = bool(modals) and all(each.kind == "box" and each.forms for each in sources)
     return is_named and not read.words.tags.startswith(("s", "c")) and not _is_elsewhere(read.text)
 
@@ -272,7 +323,7 @@ def _pair(read: Clause, group: list[FoundPlace], before: Before, under: str, *, 
     clause, verb, at = read.text, read.verb, read.at
     sources: list[Place | None] = [each.place for each in group if each.role == "source"]
     targets = [each for each in group if each.role == "target"]
-    if (before.is_computed and not group) or _PART_AFTER.search(read.words.tags):
+    if (before.is_computed and not before.is_label and not group) or _PART_AFTER.search(read.words.tags):
         return []
     if not targets and under == "lines" and load_flows().clause_here.matches(clause[at:]):
         return [(source, None) for source in sources or before.sources or before.named if source and source.forms]
@@ -281,16 +332,19 @@ def _pair(read: Clause, group: list[FoundPlace], before: Before, under: str, *, 
     if under == "given" and targets:
         return [*((source, None) for source in sources), *((None, target.place) for target in targets)]
     if sources and not targets:
-        is_own = under in ("lines", "given") and verb == "move" and not _is_elsewhere(clause)
-        return [(source, None) for source in sources] if is_own else []
+        is_own = under in ("lines", "given") and verb == "move"
+        whole = [each.place for each in group if each.role == "source" and not _is_elsewhere(clause, each.start)]
+        return [(source, None) for source in whole] if is_own and not _IN_COLUMN.search(clause) else []
     if targets and not sources:
         if is_share:
             is_kept = (before.is_denied or before.was_denied) and not before.targets
             return [] if is_kept else [(find_whole(before), each.place) for each in targets]
         means = find_object(read, targets[0].start)
+        if before.is_received and under == "lines" and means in ("own", "amount") and not before.sources:
+            return []
         if means == "elided":
             is_followed = _NEXT_OBJECT.match(clause[clause.index("⟩", targets[-1].start) + 1 :])
-            moved: list[Place | None] = [*before.sources] or ([None] if under == "boxes" else [])
+            moved: list[Place | None] = [*before.sources] or ([None] if under == "boxes" or before.is_label else [])
             return [] if is_followed else [(source, each.place) for source in moved for each in targets]
         is_one = not before.is_conditional and any(len(each.place.keys) < 2 for each in targets)
         if means == "these":
@@ -298,7 +352,7 @@ def _pair(read: Clause, group: list[FoundPlace], before: Before, under: str, *, 
         if not means and under == "lines" and is_one and moves_topic(read, targets[0].start, before.topic):
             means = "first" if before.is_denied or before.was_denied else "here"
         sources = find_origins(means, before, under) if targets[0] is group[0] else []
-        copies = _pair_copies(targets) if means else []
+        copies = _pair_copies(targets) if means and (under or not targets[0].place.forms) else []
         if copies and all(each is not None and each.forms[:1] in ((), targets[0].place.forms[:1]) for each in sources):
             return [*((source, targets[0].place) for source in sources), *copies]
     pairs: list[Pair] = [(source, target.place) for source in sources for target in targets]

@@ -31,8 +31,10 @@ class Before:
         was_denied: Whether the sentence before it does: what goes elsewhere then is not the amount of the heading.
         topic: Content words of the heading and of its line's label; None where they have none.
         is_conditional: Whether it is about a case only: `If ..., include`.
+        is_received: Whether its condition names an amount of its own: `If you received dues, report these amounts`.
         is_figured: Whether the passage names the form that figures an amount other than that of its box.
         is_here: Whether it put an amount on the line of the heading: `Enter the amount from line 9 here.`
+        is_label: Whether the text is the label of a line: what it computes is the amount of that line.
     """
 
     sources: list[Place] = field(default_factory=list)
@@ -50,8 +52,10 @@ class Before:
     was_denied: bool = False
     topic: frozenset[str] | None = frozenset()
     is_conditional: bool = False
+    is_received: bool = False
     is_figured: bool = False
     is_here: bool = False
+    is_label: bool = False
 
     def begin(self, *, is_first: bool) -> Before:
         """Find what the next sentence knows.
@@ -77,6 +81,7 @@ class Before:
             is_figured=self.is_figured,
             was_denied=self.is_denied,
             topic=self.topic,
+            is_label=self.is_label,
         )
 
 
@@ -98,7 +103,7 @@ def find_origins(means: str, before: Before, under: str) -> list[Place | None]:
     Returns:
         Its places; None is the line or box of the heading.
     """
-    if means == "here":
+    if means == "here" or (means and before.is_label):
         return [None] if under == "lines" else []
     if under == "lines" and means and (before.is_here or (before.is_topic and not before.sources)):
         return [None]
@@ -119,7 +124,8 @@ def find_origins(means: str, before: Before, under: str) -> list[Place | None]:
     if means == "this":
         here = here or [*before.named]
         is_own = is_own or (under == "lines" and not before.was_denied)
-    return here or ([None] if is_own else [*before.named])
+    is_denied = before.is_denied or before.was_denied
+    return here or ([None] if is_own else [] if is_denied else [*before.named])
 
 
 def find_whole(before: Before) -> Place | None:

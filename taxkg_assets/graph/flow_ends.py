@@ -18,6 +18,8 @@ SEVERAL = "several lines of the form match"
 """Problem of an end that names more than one line."""
 NO_FORM = "the library does not contain the form"
 """Problem of an end on a form without a document."""
+NO_LINE = "the form has no such line"
+"""Problem of an end whose key no line of its form has."""
 NO_LABEL = "no line of the form has the label"
 """Problem of an end that words name which no line prints."""
 _PARENT = re.compile(r" \(Form (.+)\)$")
@@ -136,7 +138,7 @@ class Lines:
         if not key:
             rows, problem = self._by_label(document, place.label, other_form)
         else:
-            rows, problem = self._by_key(document, place, key, part), "the form has no such line"
+            rows, problem = self._by_key(document, place, key, part), NO_LINE
         if len(rows) != 1:
             return _fail(end, SEVERAL if rows else problem)
         row = rows[0]

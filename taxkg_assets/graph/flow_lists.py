@@ -27,6 +27,14 @@ _SUM = re.compile(r"V|Z|bDN")
 """Letters of `flow_words`: a verb that moves or includes amounts, or `is the total of`."""
 _INCLUDE_FOLLOWING = re.compile(r"^Examples of (?:[a-z]+ ){1,5}include the following\b")
 """Sentence whose subject has no letter of its own: `Examples of other dues include the following.`"""
+_NAMED_LIST = re.compile(r"^[A-Z][a-z]+(?: [a-z]+){0,6} of the following [a-z ]{1,40}[.:]$")
+"""Lead without a verb: `Repayment of the following dues.`"""
+_EXAMPLES = re.compile(
+    r"^Examples of [a-z ]{3,60} to (?:include|enter|report) on (?:this line|line \d{1,2}[a-z]?) follow[.:]$"
+)
+_THESE = re.compile(r"^These [a-z ]{3,40} are (?:as follows|listed next)[.:]$")
+_ON_THIS_LINE = re.compile(r"\b(?:deducted|included|entered|reported) on this line\b")
+"""Leads of lists whose items belong on the line: `Examples of dues to include on line 9 follow.`"""
 _MARKER = 4
 """Most characters of the marker of an item, which may look like a sentence of its own: `12.`"""
 
@@ -42,7 +50,8 @@ def introduces_list(text: str) -> bool:
     """
     sentences = find_sentences(text)
     last = text[sentences[-1][0] :] if sentences else ""
-    return last.endswith(":") or _FOLLOWING.search(last) is not None or _announces_list(last)
+    is_end = last.endswith(":") or _FOLLOWING.search(last) is not None or _EXAMPLES.match(last) is not None
+    return is_end or _announces_list(last)
 
 
 def introduces_sources(text: str) -> bool:
@@ -55,6 +64,8 @@ def introduces_sources(text: str) -> bool:
         False for lists that leave something out, or take a part of it.
     """
     last = text[find_sentences(text)[-1][0] :]
+    if _EXAMPLES.match(last) or (_THESE.match(last) and _ON_THIS_LINE.search(text)):
+        return True
     return _announces_list(last) and not load_flows().source_bars.matches(last)
 
 
@@ -65,7 +76,8 @@ def _announces_list(sentence: str) -> bool:
     words = read_words(mask(sentence, find_places(sentence)))
     is_passive = any(tag == "M" and lemma in _included() for tag, lemma in zip(words.tags, words.lemmas, strict=True))
     is_sum = _SUM.search(words.tags) is not None or _INCLUDE_FOLLOWING.search(sentence) is not None
-    return (is_passive or is_sum) and "x" not in words.tags
+    is_named = _NAMED_LIST.match(sentence) is not None and not set(words.tags) & set("VCOMZxb")
+    return is_named or ((is_passive or is_sum) and "x" not in words.tags)
 
 
 @cache

@@ -12,7 +12,7 @@ import polars as pl
 
 from taxkg_assets.graph.flow_clauses import WITHIN, read_clauses
 from taxkg_assets.graph.flow_context import Said
-from taxkg_assets.graph.flow_ends import About, End, Lines, year_of
+from taxkg_assets.graph.flow_ends import NO_LINE, About, End, Lines, year_of
 from taxkg_assets.graph.flow_lists import (
     find_listed_form,
     introduces_list,
@@ -23,6 +23,7 @@ from taxkg_assets.graph.flow_lists import (
 from taxkg_assets.graph.flow_rows import list_rows, names_other
 from taxkg_assets.graph.flow_statements import (
     FlowStatement,
+    list_ends,
     names_whole,
     pair_in_turn,
     read_code,
@@ -160,6 +161,7 @@ def select_passages(sections: pl.DataFrame) -> pl.DataFrame:
     verbs = text.str.contains(r"(?i)enter|include|report|carry|transfer|show|\bstate\b")
     leads = text.str.contains(
         r"(?i)\b(?:enter|include|report|add)\b.*\b(?:follows|following|from|of|on)\b[^.:]{0,80}[.:]$"
+        r"|^[A-Z][a-z ]{3,60} of the following [a-z ]{1,40}[.:]$|follow[.:]$|are (?:as follows|listed next)[.:]$"
     )
     return sections.filter(
         (names & (verbs | text.str.contains(_LISTED.pattern)))
@@ -171,24 +173,24 @@ def select_passages(sections: pl.DataFrame) -> pl.DataFrame:
 def _read_passage(row: Row, before: _Before, *, under: str, topic: str) -> list[FlowStatement]:
     """Read a passage, with what the passages before it under the same heading introduce."""
     statements = read_passage(row["text"], under="" if under == "given" else under)
-    known = {_ends_in(row["text"], each) for each in statements}
+    known = {list_ends(each) for each in statements}
     is_same = before.anchor_id == row["anchor_id"]
     is_listed = _LISTED.match(row["text"]) is not None
     if is_listed or not is_same:
         before.said = Said()
     clauses = read_clauses(row["text"], under=under, said=before.said, topic=topic)
-    statements += [each for each in clauses if _ends_in(row["text"], each) not in known]
+    statements += [each for each in clauses if list_ends(each) not in known]
     if not is_listed and (not is_same or introduces_list(row["text"])):
         before.has_sources = under == "lines" and introduces_sources(row["text"])
         before.listed_form = find_listed_form(row["text"]) if before.has_sources else ()
     elif is_same and before.has_sources and under == "lines":
         items = read_source_item(row["text"], forms=before.listed_form)
-        statements += [each for each in items if _ends_in(row["text"], each) not in known]
+        statements += [each for each in items if list_ends(each) not in known]
     if not is_listed:
         before.has_targets, before.lead_in = read_lead_in(row["text"], under=under)
     elif is_same and before.has_targets:
         items = read_item(row["text"], source=before.lead_in)
-        statements += [each for each in items if _ends_in(row["text"], each) not in known]
+        statements += [each for each in items if list_ends(each) not in known]
     if not is_same:
         before.anchor_id, before.column_forms, before.boxes = row["anchor_id"], (), {}
     if "box" in row["text"]:
@@ -210,6 +212,12 @@ def _has_ends(statement: FlowStatement, own: End | None, about: About, known: Li
     source, target = statement.source, statement.target
     if statement.rule_id == WITHIN:
         return own is not None and bool(own.form)
+    if any(
+        each is not None and each.kind == "box" and _has_lines_only(each, known, about) for each in (source, target)
+    ):
+        return False
+    if any(each is not None and _is_no_line(each, known, about) for each in (source, target)):
+        return False
     if source is None or target is None:
         is_other = target is None or statement.rule_id != "clause" or names_other(target, about, known)
         return bool(own and own.form) and is_other
@@ -223,6 +231,20 @@ def _has_ends(statement: FlowStatement, own: End | None, about: About, known: Li
     return bool(about.form or (source.forms and target.forms)) and not (is_lost and not has_boxes)
 
 
+def _has_lines_only(place: Place, known: Lines, about: About) -> bool:
+    """Decide whether a form of a place numbers lines only: `box 4 on your Form 2040` is in another box."""
+    forms = [known.name_form(each, about) for each in place.forms]
+    is_schedule = any(each.startswith("Schedule") and not each.startswith("Schedule K-") for each in forms)
+    return is_schedule or any(known.has_only_lines(each) for each in forms)
+
+
+def _is_no_line(place: Place, known: Lines, about: About) -> bool:
+    """Decide whether a line that names no form is none of the form that the text is about."""
+    if place.forms or not place.keys or place.kind != "line":
+        return False
+    return known.find(place, about, key=place.keys[0], form="").problem == NO_LINE
+
+
 def _share_of_line(statement: FlowStatement, own: End | None) -> FlowStatement:
     """Add to a share of a partner the line with the number of its box: below `Line 4`, box 4a is for line 4a."""
     target = statement.target
@@ -233,15 +255,6 @@ def _share_of_line(statement: FlowStatement, own: End | None) -> FlowStatement:
         return statement
     place = Place((), target.keys, "line", "", "", "", target.start, target.end)
     return replace(statement, source=place)
-
-
-def _ends_in(text: str, statement: FlowStatement) -> tuple[Any, ...]:
-    """Return the places of a statement as named; two statements of a passage with the same ones are one."""
-    ends = [
-        (each.keys, each.kind, each.label, each.start) if each else None
-        for each in (statement.source, statement.target)
-    ]
-    return tuple(ends)
 
 
 def _place_of(row: Row, statement: FlowStatement) -> dict[str, Any]:
@@ -331,7 +344,8 @@ def _find_subject(
         named = _BOOK_FORM.search(heading)
     form = named[1] if named else "" if is_book else row["form"] or paper["form"]
     about = About(form, year_of(paper), schedules=schedules)
-    if scope and not named and not is_book and paper["doc_type"] != "form":
+    is_printed = paper["doc_type"] == "form" and (scope != WORKSHEET or row["perspective"] == "face")
+    if scope and not named and not is_book and not is_printed:
         about = replace(about, form="" if scope == WORKSHEET else known.name_schedule(scope, about))
     kind, _, number = (row["key"] or "").partition("_")
     if kind in ("lines", "boxes") and about.form and not is_book and _list_heading_keys(row["key"]):

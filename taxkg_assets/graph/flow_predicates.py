@@ -18,6 +18,8 @@ _MAIN = re.compile(r",(?=A*(?:TN?|I|D[nN]{1,3}(?:[uo]D*P)?)[mA]*[bM])")
 _TRAILING = re.compile(r"(?:(?<=[\w~)#])|(?<=[\w~)#],))s(?=[^,;()]*[VCOMZb])(?![^(]*\))(?![^,;P]*,[to]?D*P)")
 _ASIDE_CONDITION = re.compile(r",cs[^,;P]*,(?=[to]?D*P)")
 """`, or if you moored it, Form 2889, line 4`: the place continues the one before the condition."""
+_ORDER_ASIDE = re.compile(r"\([^()VCMZ]*O[^()VCMZ]*\)")
+"""`line 16 (check box 2), or line 4`: the order in parentheses moves nothing."""
 _PLACE_SUBJECT = re.compile(r"(?:^|[,;:.()csA])(?P<place>P)mA*$")
 """`Box 4 will also show your dues`: the place is the subject of the verb."""
 _SENT = re.compile(r"O[yIDA]*FG.*o[DT]*P")
@@ -101,6 +103,7 @@ def split_clauses(text: str, words: Words) -> list[tuple[int, int]]:
     breaks = {0}
     last = -1
     asides = [each.span() for each in _ASIDE_CONDITION.finditer(words.tags)]
+    asides += [each.span() for each in _ORDER_ASIDE.finditer(words.tags)]
     for match in _PREDICATE.finditer(words.tags):
         at = match.start()
         if any(low <= at < high for low, high in asides):
@@ -155,7 +158,7 @@ def _find_verb(words: Words, end: int) -> tuple[str, int]:
             return "move", words.ends[elided.start()]
         if showing := re.search(r"FG(?=[^,;]*o[DT]*P)", tags):
             return "named", words.ends[showing.end() - 1]
-        be = re.match(r"^(?:[A,]*(?:T[nN]?|I|TNoTn))[mA]*b[DA]*", tags)
+        be = re.match(r"^(?:[of][DTnNA]{1,4},)?(?:[A,]*(?:T[nN]?|I|TNoTn))[mA]*b[DA]*", tags)
         if be:
             return "equal", words.ends[be.end() - 1]
         if "same" in lemmas and re.match(r"^DN(?:oTn)?m?b", tags):

@@ -28,6 +28,15 @@ _SHOWING = re.compile(r"\bshowing\b[^.;]*\b(?:in|on) (?:the )?$")
 """Before a box of a form that somebody sends: `a form showing your dues in` box 5."""
 _APART = re.compile(r"\bto the\b|\btotals?\b")
 """Between two places that are not on the same form: `Add Form 2040, line 8, to the total of lines 1 and 2`."""
+_CODE_IN = re.compile(
+    r"(?<!under )(?<!with )\bcodes? [“\"]?[A-Z\d]{1,2}[”\"]?"
+    r"(?:(?:,| or| and|, or|, and) [“\"]?[A-Z\d]{1,2}[”\"]?)* (?:is |entered |shown )?in (?:the )?$"
+)
+"""Before a box that shows a code and no amount: `using code 2 or 7 in box 7`."""
+_ADDED_PART = re.compile(r"\bplus any (?:[\w-]+ ){1,5}(?:included|reported|shown) (?:on|in) $")
+"""Before a place that contains a part: `line 1a, plus any dues included on line 1e`."""
+_ON_RETURN = re.compile(r"\bon (?:your |the )?(?:[a-z]+ ){0,3}returns? \($")
+"""Before the line of a return in parentheses: `Include it as tax on your return (Form 2040, line 6)`."""
 _NEXT = re.compile(
     r",? (?:forward |over )?(?:on|to|in|into) (?:(?:the|your) )?(?:(?:total|amount)s? (?:[a-z]+ )?(?:on|of|for|in) )?"
 )
@@ -43,7 +52,7 @@ _NEAR = 5
 _PARTNER = ("Schedule K-1",)
 # What governs a place, as letters of the words before it (`flow_words`); D, T and # stand before nouns.
 _NOT_THERE = re.compile(r"e[^,;PVC]{0,8}[tof][DT#]*$|x[^,;PVC]{0,2}[WM][^,;PVC]{0,5}[to][DT#]*$|[xe][^,;PVCM]{0,3}$")
-_PART = re.compile(r"V[^,;P]*i[^,;PWM]*W?[^,;PWM]*$|p[^,;PVM]{0,12}$|O[^,;P]*$|[iC][^,;PVMW]*$")
+_PART = re.compile(r"VA*D?pu[^;PVM]*$|V[^,;P]*i[^,;PWM]*W?[^,;PWM]*$|p[^,;PVM]{0,12}$|O[^,;P]*$|[iC][^,;PVMW]*$")
 _ADDED = re.compile(r"V[A]*DNuDNo[DT#]*$")
 """`Enter the total of the amounts on` a place: it shows them."""
 _TOTAL_THERE = re.compile(r"[to]D*#*N(?:y?W)?[uo][DT#]*$")
@@ -85,6 +94,11 @@ def find_roles(clause: str, places: list[Place], words: Words | None = None) -> 
         previous = found[-1] if found else None
         is_joined = previous is not None and load_flows().clause_joins.matches(left)
         role = _find_role(left, clause[match.end() :], previous, is_joined=is_joined, tags=tags)
+        if previous is not None and not previous.role:
+            if 0 <= _find_open(clause[: match.start()]) < previous.start:
+                role = ""
+            elif ")" in left and 0 <= _find_open(clause[: previous.start]) < previous.start:
+                role = _govern(tags.rpartition(")")[2])
         if role == "aside" and previous is not None and previous.role == "target":
             role = ""
         place = places[int(match[1])]
@@ -100,6 +114,16 @@ def find_roles(clause: str, places: list[Place], words: Words | None = None) -> 
     return found
 
 
+def _find_open(text: str) -> int:
+    """Return where the parenthesis that is open at the end of a text begins; -1 for none."""
+    depth = 0
+    for at in range(len(text) - 1, -1, -1):
+        depth += {")": 1, "(": -1}.get(text[at], 0)
+        if depth < 0:
+            return at
+    return -1
+
+
 def _find_role(left: str, right: str, previous: FoundPlace | None, *, is_joined: bool, tags: str) -> str:
     """Return the role of a place between two texts; it may continue the previous place."""
     if _EXAMPLE.search(left) and previous is not None:
@@ -109,6 +133,8 @@ def _find_role(left: str, right: str, previous: FoundPlace | None, *, is_joined:
             return "source"
         is_aside = _INSIDE.search(left) and right.startswith((")", ", code", " (", ", column", " with code"))
         return "aside" if is_aside and (previous is None or left.strip() != "(") else ""
+    if _CODE_IN.search(left) or _ADDED_PART.search(left):
+        return ""
     if _SHOWS.match(right):
         return "source"
     if _SUPPOSED.search(left):
@@ -217,7 +243,8 @@ def settle_asides(found: list[FoundPlace], *, under: str, verb: str) -> None:
     if under != "lines" or verb != "move" or any(each.role not in ("", "aside") for each in found):
         return
     for each in found:
-        each.role = "source" if each.role == "aside" or each.left.endswith(" (") else each.role
+        is_source = each.role == "aside" or each.left.endswith(" (")
+        each.role = "source" if is_source and not _ON_RETURN.search(each.left) else each.role
 
 
 def group_places(found: list[FoundPlace], at: int) -> list[list[FoundPlace]]:

@@ -137,6 +137,16 @@ def read_item(text: str, *, source: Place | None) -> list[FlowStatement]:
     return [replace(each, source=source) for each in found.values()]
 
 
+def list_ends(statement: FlowStatement) -> tuple[object, ...]:
+    """Return the places of a statement as named; two statements of a text with the same ones are one.
+
+    Args:
+        statement: A statement.
+    """
+    ends = (statement.source, statement.target)
+    return tuple((each.keys, each.kind, each.label, each.start) if each else None for each in ends)
+
+
 def _read_operands(label: str) -> Iterator[FlowStatement]:
     """Read the lines of other forms that a label adds or subtracts."""
     for start, end in find_sentences(label):

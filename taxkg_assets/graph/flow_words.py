@@ -129,7 +129,7 @@ def _settle(tags: list[str], lemmas: list[str]) -> None:
 
 def _settle_verb(tags: list[str], lemmas: list[str], at: int) -> str:
     """Return the letter of a verb in its base form: its own as a predicate, `W` in a clause about a noun."""
-    before = _find_before(tags, at, "A")
+    before = _find_before(tags, at, "Ax")
     if before > 0 and tags[before] == "y" and tags[before - 1] in "nNPr":
         return "W"
     if _is_predicate(tags, lemmas, at):

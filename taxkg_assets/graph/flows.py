@@ -12,9 +12,9 @@ import polars as pl
 from taxkg_assets import schemas
 from taxkg_assets.digests import digest, frame_digest
 from taxkg_assets.graph.flow_ends import NO_LABEL, About, End, Lines, year_of
+from taxkg_assets.graph.flow_labels import read_label_statements
 from taxkg_assets.graph.flow_passages import read_headings, read_passages, select_passages
 from taxkg_assets.graph.flow_rows import list_rows, make_row
-from taxkg_assets.graph.flow_statements import read_label
 from taxkg_assets.graph.memory import Memory, NoMemory, split_by_document
 from taxkg_assets.graph.places import Place
 
@@ -141,9 +141,7 @@ def _read_labels(lines: pl.DataFrame, papers: Mapping[str, Row], known: Lines) -
         about = About(line["form"], year_of(papers[line["document_id"]]), line["document_id"], line["part"])
         own = End(line["form"], line["key"], line["part"], "", line)
         stated = {**{name: line[name] for name in ("document_id", "page", "bbox")}, "element_id": None}
-        for statement in read_label(line["label"]):
-            if statement.relation == "from_form" and not (statement.source and statement.source.forms):
-                continue
+        for statement in read_label_statements(line["label"]):
             yield from list_rows(statement, own, about, known=known, stated=stated, text=line["label"])
 
 

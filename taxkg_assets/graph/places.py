@@ -49,7 +49,7 @@ _CODES = r"[A-Z]{1,2}\b(?:(?: and |, and |, or |, | or | through |[–-])[A-Z]{1
 
 
 def _document(prefix: str) -> str:
-    names = rf"(?:{_FORMS}{_TITLE}, )?{_SCHEDULE}(?: of {_FORMS})?|{_FORMS}"
+    names = rf"(?:{_FORMS}{_TITLE}, )?{_SCHEDULE}(?: of {_FORMS})?|{_FORMS}|(?<=; or ){_ID}(?=, lines? )"
     year = rf"(?:(?P<{prefix}year>(?:19|20)\d\d) |{_YEAR_LIST} )?"
     article = r"(?:(?:the|your|an?|any|its|their|his or her|this|that) )?"
     owner = rf"(?:(?:all |each )?(?:of )?{article}{year}{_YEARS}?{_OWNER}?{_VERSION}?)"
@@ -58,9 +58,8 @@ def _document(prefix: str) -> str:
 
 def _keys(prefix: str) -> str:
     ends = r"(?![\w%])(?! (?:through|to) \d)"
-    column = (
-        rf"(?:,? (?:(?({prefix}box)(?!)|in ))?column (?:\((?P<{prefix}column>[a-z])\)|(?P<{prefix}capital>[A-Z])\b))?"
-    )
+    letter = rf"\((?P<{prefix}column>[a-z]|\d{{1,2}})\)|(?P<{prefix}capital>[A-Z])\b"
+    column = rf"(?:,? (?:(?({prefix}box)(?!)|in ))?column (?:{letter}))?"
     part = rf"(?:,? (?:of|in) Part (?P<{prefix}inner>[IVX]+))?"
     several = rf"codes {_CODES},?"
     code = rf"(?:,? (?:with |using )?\(?(?:code (?P<{prefix}code>[A-Z]{{1,2}})\b|{several})\)?)?"
@@ -73,21 +72,28 @@ def _keys(prefix: str) -> str:
 
 
 def _part(prefix: str) -> str:
-    return rf"(?:Part (?P<{prefix}part>[IVX]+|\d),? (?:Section [A-Z\d],? )?)?"
+    return rf"(?:Part (?P<{prefix}part>[IVX]+|\d),? )?(?:Section [A-Z\d],? )?"
 
 
 _AFTER = (
-    rf"(?:column \((?P<a_first>[a-z\d])\) of )?{_document('a_')}{_TITLE}(?:,? page \d)?"
+    rf"(?:column \((?P<a_first>[a-z\d])\) of )?(?:page \d, )?{_document('a_')}{_TITLE}(?:,? page \d)?"
     rf"(?:,? ?Section [A-Z\d])?(?:,? ?Part (?P<a_part>[IVX]+|\d),?)?(?:,? Section [A-Z\d],?)?"
-    rf"(?<! and)(?<! or),? (?:in (?=box))?{_keys('a_')}"
+    rf"(?:,? columns? \([a-z]\)(?: on)?)?(?<! and)(?<! or),? (?:in (?=box))?{_keys('a_')}"
 )
 _OTHER = (
     r"(?!,? (?:Part [IVX]+,? )?"
     r"(?:(?:lines?|box(?:es)?) (?!\d{1,2}[a-z]{0,2} (?:of|on) (?:Form|Schedule))\d|columns? \())"
 )
+_ORDER = ("Enter on ", "enter on ", "Include on ", "include on ", "Report on ", "report on ")
+"""Before the line that an amount is entered on: `from` names the form of the amount then."""
+_ORDERED = "|".join(f"(?<={words})" for words in _ORDER)
+_NOT_ORDERED = "".join(f"(?<!{words})" for words in _ORDER)
 _BEFORE = (
-    rf"{_part('b_')}{_keys('b_')},?(?: on page \d| (?:of|from|in) Part (?P<b_within>[IVX]+|\d))? (?:of|on|from|in) "
-    rf"(?>{_document('b_')}(?:, Part (?P<b_after>[IVX]+|\d)\b)?|(?P<b_that>that (?:form|schedule))\b){_OTHER}"
+    rf"(?:(?P<b_order>{_ORDERED})|{_NOT_ORDERED}){_part('b_')}{_keys('b_')},?(?: \([A-Z][a-z][^()]{{2,60}}\))?"
+    r"(?: on page \d| (?:of|from|in) Part (?P<b_within>[IVX]+|\d))?"
+    r"(?: (?(b_order)(?:of|on|in)|(?:of|on|from|in)) |(?<=,) (?=Forms? \w))"
+    rf"(?>{_document('b_')}(?:, Part (?P<b_after>[IVX]+|\d)\b)?(?: on page \d(?: of (?:the|this|your) form)?)?"
+    rf"|(?P<b_that>(?:that|each) (?:form|schedule))\b){_OTHER}"
 )
 _FACE = (
     rf"page 1, {_keys('f_')}(?! of)|{_keys('h_')} (?:on|of) page 1\b|{_part('g_')}{_keys('g_')},? (?:of|on|from|in) "
@@ -106,8 +112,9 @@ _LABEL_AFTER = (
 _NEXT_LABEL = re.compile(r" or [“\"](?P<label>[^“”\"]{3,60})[”\"](?! line)")
 """Further label after one in quotation marks."""
 _LATER = (
-    r"(?:the|your) total|the (?:lines? (?:for|labeled|called)|(?:[a-z]+,? ){1,5}line (?:of|on)) "
-    r"|(?:lines?|box(?:es)?) \d|Form|Schedule|this line|the case of|the following|the [“\"]"
+    r"(?:the|your) (?:total|amount)|the (?:lines? (?:for|labeled|called)|(?:[a-z]+,? ){1,5}line (?:of|on)) "
+    r"|(?:lines?|box(?:es)?) \d|(?:(?:the|your) )?(?:(?:19|20)\d\d )?(?:Form|Schedule)(?! [\w ]{1,12}Worksheet)"
+    r"|this line|the case of|the following|the [“\"]"
     r"|columns? \("
 )
 _OWN = rf"{_part('o_')}{_keys('o_')}(?! (?:of|on|in|from) (?!{_LATER}))(?! worksheet)"
@@ -135,6 +142,11 @@ _RECEIVED = re.compile(
     rf"(?P<form>{_SCHEDULE}|{_FORMS})[^.;⟨⟩]{{0,80}}$"
 )
 """Form that a later box of the sentence is on: `If you received a Form 2099, enter the amount from box 4`."""
+_TAKEN_FROM = re.compile(
+    rf"\b(?i:enter|include|report) on line \d{{1,2}}[a-z]{{0,2}} from (?:all )?(?:your|the|each) (?P<form>{_FORMS})"
+    r" (?:the|any)\b[^.;⟨⟩]{0,80}$"
+)
+"""Form of a later line: `Enter on line 8 from your Forms 2099 the sum of the amounts on Part II, line 5`."""
 _NAMING = ("line", "box", ", Line", ", Box")
 """Words, one of which each place contains."""
 _LABELS = ("quoted", "words", "for", "label_after", "label_first")
@@ -219,6 +231,8 @@ def _read_places(text: str, pattern: re.Pattern[str], before: str) -> Iterator[P
                 continue
         elif prefix == "o_" and text.endswith("its ", 0, match.start()):
             document = find_last_document(text[: match.start()]) or document
+        elif taken := _TAKEN_FROM.search(text, 0, match.start()):
+            document = _name_taken(document or "", taken["form"])
         elif prefix == "o_" and groups["o_kind"].lower().startswith("box"):
             shown = _SHOWN_ON.search(text, 0, match.start()) or _RECEIVED.search(text, 0, match.start())
             document = shown["form"] if shown else document
@@ -236,6 +250,11 @@ def _read_places(text: str, pattern: re.Pattern[str], before: str) -> Iterator[P
         yield Place(forms, keys, kind, part, column, label.strip(), *match.span(), code, int(year) if year else None)
         if label and (following := _NEXT_LABEL.match(text, match.end())):
             yield Place(forms, (), "line", "", "", following["label"].strip(), match.end() + 4, following.end())
+
+
+def _name_taken(document: str, form: str) -> str:
+    """Name the form that a line is on after the form that all amounts of the sentence are taken from."""
+    return f"{document} of {form.replace('Forms', 'Form')}" if document.startswith("Schedule") else document or form
 
 
 def find_last_document(text: str) -> str:

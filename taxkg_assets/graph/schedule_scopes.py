@@ -14,6 +14,14 @@ from taxkg_assets.rules.models.flows import load_flows
 
 _LINE_AND_COLUMN = re.compile(r"Line (\d{1,2}[a-z]{0,2}),? [Cc]olumns? \([a-z]\)")
 _CODE_AND_LINE = re.compile(r"Codes? [A-Z]{1,2}\.? Line (\d{1,2}[a-z]{0,2})\b")
+_LINE_WORKSHEET = re.compile(
+    r"Lines? \d{1,2}[a-z]{0,2}(?: (?:and|through) \d{1,2}[a-z]{0,2})?"
+    r"(?: Worksheet\b|(?:[—.-]| ?[—–-] )(?:[A-Z\d][\w’'-]* (?:(?:and|of|or|for|the|in) )*){1,8}Worksheet(?:\.?$| \(|—))"
+)
+"""Heading of a line that has a worksheet of its own: `Line 9 Worksheet`, `Line 8—Dues Limit Worksheet`."""
+_WORKSHEET_LINE = re.compile(r"\bWorksheet\b.*\bLines? (\d{1,2})")
+"""Heading of a worksheet that figures one line: `Dues Worksheet—Line 40`."""
+_TITLED_LINE = re.compile(r"Lines? \d{1,2}[a-z]{0,2}[—–]\w")
 _WITH_PARENT = re.compile(r"\b(Schedule (?:[A-Z\d]{1,2}|[A-Z]{3})(?:-[A-Z\d]{1,2})?) \(Form ([A-Z\d][\w-]*)\)")
 _FIRST_LINE = re.compile(r"lines?_(\d{1,2})")
 _NEAR = 3
@@ -71,6 +79,7 @@ def find_scopes(anchors: pl.DataFrame) -> dict[str, str]:
     last = _LastLine()
     chapters: dict[str, str] = {}
     inherited: set[str] = set()
+    headings = dict(anchors.select("anchor_id", "heading").iter_rows())
     columns = ("anchor_id", "document_id", "kind", "key", "heading", "parent_anchor_id")
     for row in anchors.select(columns).sort("anchor_id").iter_rows(named=True):
         scope = _read_scope(row)
@@ -78,6 +87,8 @@ def find_scopes(anchors: pl.DataFrame) -> dict[str, str]:
         if scope and is_first and load_flows().chapters.matches(row["heading"]):
             chapters[row["document_id"]] = scope
         outer = chapters.get(row["document_id"], "") if is_first else scopes.get(row["parent_anchor_id"], "")
+        if outer == WORKSHEET and _is_past_worksheet(row, headings.get(row["parent_anchor_id"], "")):
+            outer = ""
         continued = "" if scope or outer else last.find_scope(row)
         found = scope or outer or continued
         if found:
@@ -88,6 +99,13 @@ def find_scopes(anchors: pl.DataFrame) -> dict[str, str]:
         last.add(row, found, is_continued=is_continued)
     _fill_between(anchors, scopes)
     return scopes
+
+
+def _is_past_worksheet(row: Mapping[str, Any], parent: str) -> bool:
+    """Decide whether a heading is on a line of the form after the one that a worksheet above it figures."""
+    of_line = _WORKSHEET_LINE.search(parent)
+    is_titled = _TITLED_LINE.match(row["heading"]) is not None
+    return of_line is not None and is_titled and _read_number(row) > int(of_line[1])
 
 
 def _fill_between(anchors: pl.DataFrame, scopes: dict[str, str]) -> None:
@@ -178,6 +196,8 @@ def _read_key(heading: str) -> str:
 
 def _read_scope(row: Mapping[str, Any]) -> str:
     """Return the schedule or worksheet that a heading opens; empty where it opens none."""
+    if row["kind"] == "line" and _LINE_WORKSHEET.match(row["heading"]):
+        return WORKSHEET
     if row["kind"] not in ("section", "subsection"):
         return ""
     if load_flows().worksheets.matches(row["heading"]):

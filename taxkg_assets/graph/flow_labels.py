@@ -1,0 +1,29 @@
+"""Statements of labels on where the amount of their line goes, and on lines of other forms that it comes from."""
+
+from __future__ import annotations
+
+from taxkg_assets.graph.flow_clauses import read_clauses
+from taxkg_assets.graph.flow_statements import FlowStatement, list_ends, names_whole, read_label
+
+_MOVES = ("clause", "clause_moved", "clause_shown")
+"""Rules of clauses that move the amount, or say where it is shown; arithmetic of a label is a formula."""
+
+
+def read_label_statements(label: str) -> list[FlowStatement]:
+    """Return what a label states, by rules and by the grammar of clauses.
+
+    Args:
+        label: Words printed for a line; what they compute is its amount: `Add lines 3 and 4. Include the total on`.
+
+    Returns:
+        Statements; None as an end is the line of the label. Lines of the same form are operands of its formula.
+    """
+    found = [each for each in read_label(label) if each.relation != "from_form" or (each.source and each.source.forms)]
+    known = {list_ends(each) for each in found}
+    for each in read_clauses(label, under="lines", is_label=True):
+        source, target = each.source, each.target
+        is_going = target is not None and bool(target.forms) and not (source and source.forms)
+        is_coming = target is None and source is not None and bool(source.forms)
+        if each.rule_id in _MOVES and (is_going or is_coming) and names_whole(each, label):
+            found += [each] if list_ends(each) not in known else []
+    return found
