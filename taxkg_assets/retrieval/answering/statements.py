@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from taxkg_assets.retrieval.answering.table_rows import find_captions, find_headers, states_something
-from taxkg_assets.retrieval.encoding.lexical import find_terms
+from taxkg_assets.retrieval.encoding.lexical import find_distinct_terms
 from taxkg_assets.retrieval.index.facts import PassageFacts
 from taxkg_assets.retrieval.index.lines import CELLS, Line, PassageContext, open_contexts
 from taxkg_assets.retrieval.query.form_match import OTHER_FORM, score_form
@@ -165,7 +165,7 @@ def read_row(
             text=text,
             row=row,
             passage=passage,
-            terms=frozenset(find_terms(text)),
+            terms=find_distinct_terms(text),
             around=_find_around(line, context),
             is_hit=row == hit,
             is_foreign=is_foreign
@@ -199,7 +199,7 @@ def _find_around(line: Line, context: PassageContext) -> frozenset[str]:
     if line.is_table:
         lines = context.of_row[line.row]
         texts += [*find_captions(lines), *(find_headers(lines, line) or ())]
-    return frozenset(find_terms(" ".join(texts)))
+    return find_distinct_terms(" ".join(texts))
 
 
 def _list_statements(lines: Sequence[Line]) -> Iterator[tuple[Line, int]]:
@@ -237,8 +237,8 @@ def _is_unasked(path: str, wanted: frozenset[str]) -> bool:
     for rule in load_answers().unasked:
         for number, heading in enumerate(headings):
             if rule.pattern.search(heading) and not (rule.is_bare and headings[number + 1 :]):
-                named = frozenset(find_terms(heading))
-                below = frozenset(find_terms(" ".join(headings[number + 1 :])))
+                named = find_distinct_terms(heading)
+                below = find_distinct_terms(" ".join(headings[number + 1 :]))
                 least = load_answers().unasked_share
                 return len(named & wanted) < least * len(named) and not len(below & wanted) >= least * len(below) > 0
     return False

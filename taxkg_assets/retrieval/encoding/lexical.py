@@ -111,6 +111,19 @@ def find_terms(text: str) -> list[str]:
     return terms
 
 
+@lru_cache(maxsize=10_000)
+def find_distinct_terms(text: str) -> frozenset[str]:
+    """Find the distinct search terms of a short text; those of the last texts are remembered.
+
+    Args:
+        text: Sentence or heading: questions on one subject read the same ones.
+
+    Returns:
+        Terms, each once.
+    """
+    return frozenset(find_terms(text))
+
+
 def _take_prefixed(text: str, terms: list[str]) -> str:
     """Add the terms of numbers that a word or a letter makes keys, and return the text without those of forms."""
     found = _patterns()

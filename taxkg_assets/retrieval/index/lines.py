@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from taxkg_assets.retrieval.index.facts import PassageFacts
 from taxkg_assets.rules.models.answers import load_answers
@@ -35,7 +35,8 @@ class Line:
         leads: Places of the lines that it depends on, outermost first.
         is_heading: Whether it is the heading of its passage.
         is_table: Whether it is a line of a table.
-        sentences: Ranges of its text.
+        heading: Heading of its passage.
+        is_whole: Whether it is read as one sentence.
     """
 
     place: int
@@ -45,7 +46,13 @@ class Line:
     leads: tuple[int, ...] = ()
     is_heading: bool = False
     is_table: bool = False
-    sentences: tuple[tuple[int, int], ...] = ()
+    heading: str = ""
+    is_whole: bool = False
+
+    @property
+    def sentences(self) -> tuple[tuple[int, int], ...]:
+        """Return the ranges of its sentences; most lines around a passage are never split."""
+        return ((0, len(self.text)),) if self.is_whole else _split_once(self.text, self.heading)
 
     def read(self, sentence: int) -> str:
         """Return one sentence of it.
@@ -80,6 +87,7 @@ class PassageContext:
     facts: PassageFacts
     _open: list[tuple[str, int]] = field(default_factory=list, init=False)
     _left: list[tuple[str, int]] = field(default_factory=list, init=False)
+    _headings: dict[int, str] = field(default_factory=dict, init=False)
 
     @cached_property
     def lines(self) -> list[Line]:
@@ -111,8 +119,11 @@ class PassageContext:
         Args:
             row: Row number in the context.
         """
-        path: str = self.facts.columns["heading_path"][row]
-        return path.rpartition(" > ")[2]
+        found = self._headings.get(row)
+        if found is None:
+            path: str = self.facts.columns["heading_path"][row]
+            found = self._headings[row] = path.rpartition(" > ")[2]
+        return found
 
     def denial(self, row: int) -> str:
         """Return the nearest heading above that of a row that excludes: what is under it is an exclusion too.
@@ -199,17 +210,14 @@ class PassageContext:
             leads=tuple(place for _, place in self._open if place >= 0),
             is_heading=is_heading,
             is_table=is_table,
-            sentences=self._find_sentences(text, row, is_whole=is_table or (bool(mark) and is_short_item(text))),
+            heading=self.heading(row),
+            is_whole=is_table or (bool(mark) and is_short_item(text)),
         )
 
     def _place_rest(self, text: str, row: int, *, before: Sequence[Line]) -> Line:
         """Return the rest of an item that the row before begins: it depends on the same lines."""
         last = before[-1]
-        sentences = self._find_sentences(text, row, is_whole=False)
-        return Line(len(before), row, text, mark=last.mark, leads=last.leads, sentences=sentences)
-
-    def _find_sentences(self, text: str, row: int, *, is_whole: bool) -> tuple[tuple[int, int], ...]:
-        return ((0, len(text)),) if is_whole else tuple(split_line(text, heading=self.heading(row)))
+        return Line(len(before), row, text, mark=last.mark, leads=last.leads, heading=self.heading(row))
 
     def _hang_item(self, text: str, mark: str, row: int, *, before: Sequence[Line]) -> None:
         """Update the open lists at an item: it continues one of them or begins a new one."""
@@ -364,6 +372,7 @@ def _add_leads(rows: Sequence[int], torn: Sequence[int], facts: PassageFacts) ->
     return sorted({*rows, *(context.lines[place].row for context, line in lines for place in line.leads)})
 
 
+@lru_cache(maxsize=10_000)
 def find_mark(text: str) -> str:
     """Return the kind of list mark at the beginning of a line; empty for none.
 
@@ -409,6 +418,11 @@ def starts_with_heading(text: str, heading: str) -> bool:
         heading: The heading; may be empty.
     """
     return bool(heading) and text.startswith(heading)
+
+
+@lru_cache(maxsize=10_000)
+def _split_once(text: str, heading: str) -> tuple[tuple[int, int], ...]:
+    return tuple(split_line(text, heading=heading))
 
 
 def split_line(text: str, *, heading: str) -> Iterator[tuple[int, int]]:
