@@ -30,6 +30,10 @@ from taxkg_assets.retrieval.encoding.passage_scorer import GROUP, LATE_TOKENS, s
 MEAN, FIRST = "mean", "cls"
 POOLINGS = (MEAN, FIRST)
 _EPSILON = 1e-12
+_TOGETHER = 4
+"""Sentences that are encoded together: less padding than in larger batches."""
+_KNOWN_SENTENCES = 10_000
+"""Sentences whose vectors are remembered: questions on one subject compare the same ones."""
 _REMEMBERED = 8
 """Texts whose token vectors are remembered."""
 
@@ -84,6 +88,8 @@ class ExportedModel:
             Tokens of each text.
         """
         self.tokenizer.enable_truncation(min(limit, self.card.max_tokens))
+        if len(texts) == 1:  # a batch of one starts threads
+            return [self.tokenizer.encode(texts[0]).ids]
         parts = (texts[first : first + TOKENIZED_AT_ONCE] for first in range(0, len(texts), TOKENIZED_AT_ONCE))
         return [found.ids for part in parts for found in self.tokenizer.encode_batch(list(part))]
 
@@ -113,6 +119,8 @@ class ExportedEncoder:
     model_hash: str
     recent: dict[tuple[int, ...], Vectors] = field(default_factory=dict, compare=False, repr=False)
     """Token vectors of the last questions: one is encoded as a whole and by its tokens."""
+    sentences: dict[str, Vectors] = field(default_factory=dict, compare=False, repr=False)
+    """Vectors of the last sentences."""
 
     @property
     def model_name(self) -> str:
@@ -165,13 +173,17 @@ class ExportedEncoder:
         Returns:
             Unit vectors, shape (texts, dimension).
         """
-        ids = self._token_ids(texts)
-        vectors: Vectors = np.zeros((len(ids), self.dimension), dtype=np.float32)
+        new = [text for text in dict.fromkeys(texts) if text not in self.sentences]
+        if len(self.sentences) + len(new) > _KNOWN_SENTENCES:
+            self.sentences.clear()
+            new = list(dict.fromkeys(texts))
+        ids = self._token_ids(new) if new else []
         order = sorted(range(len(ids)), key=lambda place: len(ids[place]))
-        for first in range(0, len(order), GROUP):
-            group = order[first : first + GROUP]
-            vectors[group] = self._forward([ids[place] for place in group], len(ids[group[-1]]))
-        return vectors
+        for first in range(0, len(order), _TOGETHER):
+            group = order[first : first + _TOGETHER]
+            vectors = self._forward([ids[place] for place in group], len(ids[group[-1]]))
+            self.sentences.update((new[place], own.copy()) for place, own in zip(group, vectors, strict=True))
+        return np.array([self.sentences[text] for text in texts], dtype=np.float32).reshape(-1, self.dimension)
 
     def find_tokens(self, texts: Sequence[str]) -> list[list[int]]:
         """Return the tokens of each text without the special ones.
