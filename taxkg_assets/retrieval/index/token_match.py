@@ -58,11 +58,11 @@ class TokenIndex:
         """
         if not len(question.tokens) or not len(rows) or not len(self.tokens):
             return np.zeros(len(rows))
-        near = self.compare(question)
         lengths = self.starts[rows + 1] - self.starts[rows]
         begins = np.cumsum(lengths) - lengths
         entries = np.arange(int(lengths.sum())) + np.repeat(self.starts[rows] - begins, lengths)
-        best = np.maximum.reduceat(near[self.places[entries]], begins, axis=0)
+        near, numbers = self.compare(question, self.places[entries])
+        best = np.maximum.reduceat(near[numbers], begins, axis=0)
         weights = self._read_rarity(question.tokens)
         scores: Floats = (best.astype(np.float64) @ weights) / weights.sum()
         return scores
@@ -90,17 +90,20 @@ class TokenIndex:
         scores: Floats = (best.astype(np.float64) @ weights) / weights.sum()
         return scores
 
-    def compare(self, question: TokenVectors) -> Vectors:
-        """Return the cosine similarity of every token of the index with every token of a question.
+    def compare(self, question: TokenVectors, places: npt.NDArray[np.int32]) -> tuple[Vectors, Ints]:
+        """Compute the cosine similarity of some tokens of the index with every token of a question.
 
         Args:
             question: Vectors of the question's tokens.
+            places: Places in `tokens`, with repeats.
 
         Returns:
-            Similarities of shape (tokens of the index, tokens of the question).
+            Similarities of shape (distinct tokens, tokens of the question), and the row of each place in them.
         """
-        near: Vectors = self.vectors @ question.vectors.T
-        return near
+        is_printed = np.zeros(len(self.tokens), dtype=np.bool_)
+        is_printed[places] = True
+        near: Vectors = self.vectors[is_printed] @ question.vectors.T
+        return near, (np.cumsum(is_printed) - 1)[places]
 
     def _read_rarity(self, tokens: npt.NDArray[np.int32]) -> Floats:
         """Return the rarity of some tokens; an unknown one is as rare as one of a single passage."""
@@ -124,18 +127,22 @@ class RememberingTokens(TokenIndex):
         """
         return cls(**{one.name: getattr(tokens, one.name) for one in fields(TokenIndex)})
 
-    def compare(self, question: TokenVectors) -> Vectors:
-        """Return the cosines of all tokens to those of a question, computed once for each question.
+    def compare(self, question: TokenVectors, places: npt.NDArray[np.int32]) -> tuple[Vectors, Ints]:
+        """Compute the cosines of all tokens to those of a question once for each question.
 
         Args:
             question: Tokens of the question with their unit vectors.
+            places: Places in `tokens`, with repeats.
+
+        Returns:
+            Similarities of shape (tokens, tokens of the question), and the row of each place in them.
         """
         key = question.tokens.tobytes() + question.vectors.tobytes()
         if key not in self.known:
             if len(self.known) >= _REMEMBERED:
                 self.known.clear()
-            self.known[key] = TokenIndex.compare(self, question)
-        return self.known[key]
+            self.known[key] = self.vectors @ question.vectors.T
+        return self.known[key], places.astype(np.int64)
 
 
 def build_token_index(texts: Sequence[str], *, encoder: Encoder, memory: TokenMemory | None = None) -> TokenIndex:

@@ -44,4 +44,6 @@ def score_forms(forms: Sequence[str], route: Route) -> Floats:
     Returns:
         Scores of `score_form`, shape (forms,).
     """
+    if not route.forms:
+        return np.zeros(len(forms))
     return np.array([score_form(form, route) for form in forms], dtype=np.float64)

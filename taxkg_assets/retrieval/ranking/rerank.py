@@ -165,5 +165,6 @@ def score_overlap(wanted: Mapping[str, float], terms: frozenset[str]) -> float:
     Returns:
         Share from 0 to 1; 0 where no term is known.
     """
-    total = sum(wanted.values())
-    return sum(weight for term, weight in wanted.items() if term in terms) / total if total else 0.0
+    if terms.isdisjoint(wanted) or not (total := sum(wanted.values())):
+        return 0.0
+    return sum(weight for term, weight in wanted.items() if term in terms) / total
