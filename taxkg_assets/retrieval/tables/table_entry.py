@@ -149,21 +149,23 @@ class TableEntry:
         """Return the column paths that continue the rule of the column before."""
         return frozenset(path for path in self.headers if continues_rule(leaf_of(path)))
 
-    def nearby_words(self, cell: CellRecord) -> frozenset[str]:
-        """Return the words of the other cells of a cell's row.
+    def is_nearby(self, word: str, cell: CellRecord) -> bool:
+        """Return whether another cell of a cell's row prints a word.
 
         Args:
+            word: Word of a question.
             cell: Cell of the table.
         """
-        key = (cell["row_ix"], cell["col_ix"])
-        if key not in self._nearby_words:
-            others = (find_words(other["text"]) for other in self.by_row[cell["row_ix"]] if other is not cell)
-            self._nearby_words[key] = frozenset().union(*others)
-        return self._nearby_words[key]
+        printing = self._row_words[cell["row_ix"]].get(word, 0)
+        return printing > 1 or (printing == 1 and word not in find_words(cell["text"]))
 
     @cached_property
-    def _nearby_words(self) -> dict[tuple[int, int], frozenset[str]]:
-        return {}
+    def _row_words(self) -> dict[int, Counter[str]]:
+        """Return the number of cells of each row that print a word."""
+        return {
+            row_ix: Counter(word for cell in cells for word in find_words(cell["text"]))
+            for row_ix, cells in self.by_row.items()
+        }
 
     @cached_property
     def singles(self) -> dict[int, tuple[Range, ...]]:

@@ -152,7 +152,7 @@ def _find_word(word: str, entry: TableEntry, cell: CellRecord, *, row: Header, c
         return float(weights.heading)
     if word in entry.mention_words:
         return float(weights.mention)
-    return float(weights.same_row) if word in entry.nearby_words(cell) else 0.0
+    return float(weights.same_row) if entry.is_nearby(word, cell) else 0.0
 
 
 def _number_shares(
