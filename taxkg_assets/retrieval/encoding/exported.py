@@ -173,17 +173,18 @@ class ExportedEncoder:
         Returns:
             Unit vectors, shape (texts, dimension).
         """
-        new = [text for text in dict.fromkeys(texts) if text not in self.sentences]
-        if len(self.sentences) + len(new) > _KNOWN_SENTENCES:
-            self.sentences.clear()
-            new = list(dict.fromkeys(texts))
+        found = {text: own for text in texts if (own := self.sentences.get(text)) is not None}
+        new = [text for text in dict.fromkeys(texts) if text not in found]
         ids = self._token_ids(new) if new else []
         order = sorted(range(len(ids)), key=lambda place: len(ids[place]))
         for first in range(0, len(order), _TOGETHER):
             group = order[first : first + _TOGETHER]
             vectors = self._forward([ids[place] for place in group], len(ids[group[-1]]))
-            self.sentences.update((new[place], own.copy()) for place, own in zip(group, vectors, strict=True))
-        return np.array([self.sentences[text] for text in texts], dtype=np.float32).reshape(-1, self.dimension)
+            found.update((new[place], own.copy()) for place, own in zip(group, vectors, strict=True))
+        if len(self.sentences) + len(new) > _KNOWN_SENTENCES:
+            self.sentences.clear()
+        self.sentences.update((text, found[text]) for text in new)
+        return np.array([found[text] for text in texts], dtype=np.float32).reshape(-1, self.dimension)
 
     def find_tokens(self, texts: Sequence[str]) -> list[list[int]]:
         """Return the tokens of each text without the special ones.

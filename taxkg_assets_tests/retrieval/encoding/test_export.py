@@ -103,6 +103,11 @@ def test_a_tuned_encoder_is_exported_with_its_scale(
     assert exported.scale == tuned.scale == CosineScale(slope=0.5, offset=0.25)
     for text in TEXTS:
         assert exported.encode_query(text) @ tuned.encode_query(text) > 0.99
+    together = exported.encode_sentences([*TEXTS, *TEXTS])
+    for text, vector in zip(TEXTS, together, strict=False):
+        assert exported.encode_sentences([text])[0].tolist() == vector.tolist(), "remembered, in any company"
+    assert together[len(TEXTS) :].tolist() == together[: len(TEXTS)].tolist()
+    assert exported.encode_sentences([]).shape == (0, exported.dimension)
     apart = [abs(exported.encode_query(text) @ base.encode_query(text) - 1) for text in TEXTS]
     assert max(apart) > 0.02, "the tuned weights are exported, not those of the base"
     assert open_question_encoder(home, base_hash(home)) is None

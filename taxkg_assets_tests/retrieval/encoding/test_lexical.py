@@ -6,7 +6,7 @@ import bm25s
 import numpy as np
 import pytest
 
-from taxkg_assets.retrieval.encoding.lexical import find_terms, stem
+from taxkg_assets.retrieval.encoding.lexical import find_distinct_terms, find_terms, stem
 from taxkg_assets.retrieval.index.bm25 import build_lexical
 from taxkg_assets.rules.loader import load_family
 
@@ -79,3 +79,8 @@ def test_scores_are_those_of_an_index_made_elsewhere(seed: int) -> None:
     assert own.starts.tolist() == other.scores["indptr"].tolist()[: len(order) + 1]
     assert own.rows.tolist() == other.scores["indices"].tolist()
     assert own.scores.tobytes() == other.scores["data"].astype(np.float32).tobytes()
+
+
+def test_distinct_terms_are_those_of_the_text() -> None:
+    text = "Berth duty is due; berth rent, box 2e, is not."
+    assert find_distinct_terms(text) == find_distinct_terms(text) == frozenset(find_terms(text))

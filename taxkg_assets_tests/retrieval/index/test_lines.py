@@ -129,3 +129,11 @@ def test_a_letter_after_small_numerals_continues_with_the_outer_list() -> None:
     lines = ["(a) None of these:", "(i) piers,", "(ii) barns.", "(b) All berths."]
     context = open_contexts([0], make_facts(("Duty", lines)))[0]
     assert [line.leads for line in context.lines] == [(), (0,), (0,), ()]
+
+
+def test_a_short_item_and_a_table_row_are_one_sentence_and_prose_is_split() -> None:
+    lines = read_lines(("Box 1", ["A barn is exempt here. A stall is not exempt here.", "• A boat. A raft."]))
+    assert [[line.read(number) for number in range(len(line.sentences))] for line in lines] == [
+        ["A barn is exempt here.", "A stall is not exempt here."],
+        ["• A boat. A raft."],
+    ]

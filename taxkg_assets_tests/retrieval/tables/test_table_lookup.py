@@ -208,6 +208,21 @@ def test_nothing_is_answered_where_no_headers_fit(question: str) -> None:
     assert _ask(question) == []
 
 
+def test_a_word_is_nearby_where_another_cell_of_the_row_prints_it() -> None:
+    table = _table(
+        "dues:1",
+        "Dues",
+        ["Who", "Due", "Note"],
+        [["Owner", "at the quay", "barns at the quay"], ["Guest", "on the roof", ""]],
+    )
+    entry = build_table_catalogue([table]).entries[0]
+    owner, due, note = entry.by_row[0]
+    assert entry.is_nearby("barn", due)
+    assert not entry.is_nearby("barn", note), "only its own cell prints it"
+    assert entry.is_nearby("quay", note)
+    assert not entry.is_nearby("roof", owner)
+
+
 def test_a_bracket_takes_its_lower_end_and_leaves_its_upper_one() -> None:
     assert _ask("weekly crew wage of exactly 500, married filing jointly, amount to hold back")[0].row_path.endswith(
         "$500"
