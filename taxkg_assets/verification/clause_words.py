@@ -33,6 +33,7 @@ class Clause:
         has_verb: Whether it says something of its own.
         is_condition: Whether it only says in which case.
         is_exception: Whether it names what the rest does not hold for.
+        is_concession: Whether it says what changes nothing, as in `even if it is small`.
     """
 
     words: Words
@@ -44,6 +45,12 @@ class Clause:
     has_verb: bool = False
     is_condition: bool = False
     is_exception: bool = False
+    is_concession: bool = False
+
+    @property
+    def is_aside(self) -> bool:
+        """Return whether it is a condition, an exception or a concession, not what the text asserts."""
+        return self.is_condition or self.is_exception or self.is_concession
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +91,7 @@ def read_wording(text: str, *, language: Language) -> Wording:
         denials = sum(len(rule.pattern.findall(part)) for rule in rules.denials)
         is_condition = rules.conditions.case.pattern.match(part) is not None
         is_exception = rules.conditions.exception.pattern.match(part) is not None
+        is_concession = rules.conditions.concession.pattern.match(part) is not None
         heads, reach = _find_denied(part, language=language)
         part = rules.denials.negative_word.pattern.sub(" ", part)
         words = find_words(part, language=language)
@@ -99,6 +107,7 @@ def read_wording(text: str, *, language: Language) -> Wording:
                     has_verb,
                     is_condition,
                     is_exception,
+                    is_concession,
                 )
             )
     every = frozenset().union(*(clause.words for clause in clauses)) if clauses else frozenset()

@@ -15,7 +15,7 @@ from taxkg_assets.verification.evidence import Passage
 from taxkg_assets.verification.exclusives import leaves_out, names_some_alone
 from taxkg_assets.verification.headings import is_bare_heading, is_under_denial
 from taxkg_assets.verification.passage_parts import split_passage
-from taxkg_assets.verification.pointers import is_pointer
+from taxkg_assets.verification.pointers import is_pointer, refers
 from taxkg_assets.verification.polarity import (
     demands_more,
     find_contrary,
@@ -231,7 +231,7 @@ def compare(claim: Claim, passage: Passage, *, reader: PassageReader) -> Compari
         names_exception=names_exception(claim.wording, wording, weights=claim.weights),
         is_under_denial=is_under_denial(claim, passage, wording),
         is_of_others=names_some_alone(claim, text) or leaves_out(claim, text, language=reader.language),
-        is_pointer=is_pointer(passage.text),
+        is_pointer=is_pointer(passage.text) and not refers(claim.text),
         is_heading=is_bare_heading(claim, passage, wording),
         shared_weight=sum(weight for word, weight in claim.weights.items() if match_word(word, wording.words)),
         doubts=_find_doubts(claim, text, wording, coverage=coverage, reader=reader),
@@ -375,7 +375,7 @@ def add_similarity(claim: Claim, found: Sequence[Comparison], *, reader: Passage
 def _count_denials(text: str, reader: PassageReader) -> tuple[int, int]:
     """Count the clauses of a text that deny: all, and those that are no condition or exception."""
     denying = [clause for clause in reader.wording_of(text).clauses if clause.is_negative]
-    return len(denying), sum(not (clause.is_condition or clause.is_exception) for clause in denying)
+    return len(denying), sum(not clause.is_aside for clause in denying)
 
 
 def _is_turned(one: tuple[int, int], other: tuple[int, int]) -> bool:

@@ -19,6 +19,7 @@ _SWAPPED = 1.5  # words on the other side of an ordering word, on each side
 _OF_OTHER_CASE = 1.5  # words of the claim that only belong to another value
 _LACKING = 4  # words after `without` that are read
 _TELLING = 2.0  # weight of a word that the passage lacks
+_STATED = 0.6  # share of the words of a condition that a claim has
 _ABOUT = 0.2  # weighted share of the claim's words in a clause that denies
 _OF_CASES = frozenset({"amount", "number", "percent", "measure", "count", "age", "fraction"})
 
@@ -153,9 +154,13 @@ def _join(parts: Iterable[Words]) -> Words:
 
 
 def _holds_in_one_case(one: Wording, text: str, other: Wording) -> bool:
-    """Return whether a passage turns to a case, as in `However, … if …`, and the claim states no condition."""
-    is_case = is_contrast(text) and any(own.is_condition for own in other.clauses)
-    return is_case and not any(own.is_condition for own in one.clauses)
+    """Return whether a passage turns to a case, as in `However, … if …`, and the claim states none.
+
+    A claim may name the case without a condition: `an owner with a permit is exempt`.
+    """
+    cases = [own for own in other.clauses if own.is_condition and not own.is_concession]
+    stated = [own for own in cases if sum(match_word(word, one.words) for word in own.words) >= _STATED * len(own.words)]
+    return is_contrast(text) and len(stated) < len(cases) and not any(own.is_condition for own in one.clauses)
 
 
 def _lacks_sequence(claim: str, text: str) -> bool:

@@ -258,6 +258,7 @@ class Conditions(RuleList[Rule]):
     """Rules of `conditions`."""
 
     case: Rule
+    concession: Rule
     exception: Rule
 
 
@@ -272,6 +273,7 @@ class Pointers(RuleList[Rule]):
     """Rules of `pointers`."""
 
     read_on: Rule
+    refers: Rule
     aside: Rule
     index: Rule
     contrast: Rule
