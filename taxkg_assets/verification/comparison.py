@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from taxkg_assets.rules.models.verification import load_verification
-from taxkg_assets.verification.alignment import score_softly, score_unsaid
+from taxkg_assets.verification.alignment import score_softly, score_strange, score_unsaid
 from taxkg_assets.verification.claims import Claim
 from taxkg_assets.verification.clause_words import Wording, Words, match_word
 from taxkg_assets.verification.doubts import find_doubts
@@ -79,6 +79,8 @@ class Comparison:
         doubts: Why the passage may say something else although it has the claim's words.
         is_heading: Whether the passage is a heading that says nothing of its own, and the claim states a rule.
         unsaid: Weight of the rarest word of the claim that the passage and its headings say in no words; 0 for none.
+        strange: Weight of the rarest thing of the claim that the passage and its headings do not name; 0 for none.
+        other_value: How many more of the claim's words the nearest passage has that states another value, -0.5 to 0.5.
     """
 
     passage: Passage
@@ -117,6 +119,8 @@ class Comparison:
     doubts: frozenset[str] = frozenset()
     is_heading: bool = False
     unsaid: float = 0.0
+    strange: float = 0.0
+    other_value: float = -0.5
 
     @property
     def score(self) -> float:
@@ -338,6 +342,7 @@ def _align(claim: Claim, row: Comparison, *, reader: PassageReader) -> Compariso
         nearness=aligned.nearness,
         soft_coverage=score_softly(claim, row.absent, aligned.nearness, place=place),
         unsaid=score_unsaid(claim, frozenset(row.missing), aligned.nearness),
+        strange=score_strange(claim, row.absent, aligned.nearness, place=place),
         literal=row,
     )
 

@@ -162,7 +162,7 @@ def default_schedule_status() -> dg.DefaultScheduleStatus:
 @dg.run_status_sensor(
     run_status=dg.DagsterRunStatus.FAILURE,
     name="alert_failed_runs",
-    description="Tell of failed runs and gates, and of documents that they put in quarantine.",
+    description="Sends an alert for each failed run: its failed gates, and the documents in quarantine.",
     minimum_interval_seconds=10,
     default_status=default_status(),
 )
@@ -174,7 +174,7 @@ def alert_failed_runs(context: dg.RunStatusSensorContext) -> None:
 @dg.run_status_sensor(
     run_status=dg.DagsterRunStatus.SUCCESS,
     name="alert_quarantine",
-    description="Tell of documents that a run has put in quarantine while everything else was built.",
+    description="Sends an alert for each successful run that put documents in quarantine.",
     minimum_interval_seconds=10,
     default_status=default_status(),
 )

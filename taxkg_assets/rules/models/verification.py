@@ -52,6 +52,8 @@ class Thresholds(Section):
         alike: Cosine, 0 to 1, from which two words, each in its sentence, say the same, however common.
         rarer: What is taken off `alike` for each unit of a word's rarity (inverse document frequency).
         unlike: Cosine up to which two words say different things, however rare.
+        synonym: Cosine from which a synonym of general English says the same.
+        verb_weight: Most weight of a word that names no thing (inverse document frequency).
         aligned_passages: Passages, best first, in whose words a statement is read.
         shortlist: Passages of a document that are compared word by word.
     """
@@ -76,6 +78,8 @@ class Thresholds(Section):
     alike: float
     rarer: float
     unlike: float
+    synonym: float
+    verb_weight: float
     aligned_passages: int
     shortlist: int
 
