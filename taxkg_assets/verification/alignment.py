@@ -20,6 +20,7 @@ from taxkg_assets.verification.claims import Claim
 from taxkg_assets.verification.clause_words import Wording, Words, find_rivals, find_words, match_word, read_weights
 from taxkg_assets.verification.evidence import Passage
 from taxkg_assets.verification.language import Language, Vectors, WordVectors
+from taxkg_assets.verification.substitution import score_replaced
 from taxkg_assets.verification.values import fold
 
 _MOST_KEPT = 20_000
@@ -34,11 +35,13 @@ class Alignment:
         claim: The claim in the words of the passage, as far as these say the same.
         nearness: Cosine of each stem that the passage lacks to its nearest word, over what the stem needs.
         answered: Weighted share of the words of the passage's nearest part that the claim has or is near to, 0 to 1.
+        replaced: How far a thing of the claim is from the one that the passage names in its place, 0 for none to 1.
     """
 
     claim: Claim
     nearness: Mapping[str, float]
     answered: float = 1.0
+    replaced: float = 0.0
 
 
 class Aligner:
@@ -76,7 +79,22 @@ class Aligner:
         there = {stem: word for stem, (word, cosine) in nearest.items() if cosine >= needed[stem]}
         said = {stem: find_words(word, language=self._language) - place for stem, word in there.items()}
         nearness = {stem: cosine / needed[stem] for stem, (_, cosine) in nearest.items()}
-        return Alignment(_rewrite(claim, said), nearness, answered)
+        replaced = self._score_replaced(claim, f"{passage.label}. {passage.written_out}")
+        return Alignment(_rewrite(claim, said), nearness, answered, replaced)
+
+    def _score_replaced(self, claim: Claim, text: str) -> float:
+        mine, there = self._read(claim.plain), self._read(text)
+        if not mine.words or not there.words:
+            return 0.0
+        cosines = mine.vectors @ there.vectors.T
+        needed = [min(self._find_needed(self._stems_of(word)).values(), default=1.0) for word in mine.words]
+
+        def near(one: int, other: int) -> float:
+            if not self._synonyms_of(mine.words[one]).isdisjoint(self._stems_of(there.words[other])):
+                return 1.0
+            return float(cosines[one, other]) / needed[one]
+
+        return score_replaced(mine.words, there.words, stems_of=self._stems_of, near=near)
 
     def _score_answered(self, claim: Claim, part: str) -> float:
         """Return the weighted share of a part's words that a claim has, or is near to; 1 for a part without words."""

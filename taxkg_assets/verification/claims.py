@@ -72,7 +72,7 @@ class Claim:
         return tuple(value for value in self.values if value.kind in KEY_KINDS)
 
 
-KEY_KINDS = frozenset({"box", "line", "code", "column", "part", "step"})
+KEY_KINDS = frozenset({"box", "line", "code", "column", "part", "step", "worksheet", "table"})
 _LISTED = re.compile(r"(?P<through>through|to|-)?\s*(?P<number>\d{1,2})(?:\((?P<letter>[a-z])\))?")
 
 

@@ -13,6 +13,9 @@ from taxkg_assets.verification.values import fold
 
 _SHORTEST_STEM = 5
 _REACH_WORDS = 3
+_LONGEST_PHRASE = 4
+_BLANKED = "   "
+_NO = "no"
 _WORD = re.compile(r"[a-z]+(?:-[a-z]+)*")
 _COMMA = re.compile(r",\s+(?:then )?")
 _LISTED = re.compile(r"(?i)(?:and|or)\b")
@@ -149,11 +152,22 @@ def _find_denied(part: str, *, language: Language) -> tuple[Words, Words]:
     """Find the first content word after each denial, and the next one."""
     heads: set[str] = set()
     reach: set[str] = set()
+    verb = load_verification().predicates.verb.pattern
     for match in load_verification().word_denials.not_.pattern.finditer(part):
-        after = list(_list_words(part[match.end() :], language=language))[:_REACH_WORDS]
+        rest = part[match.end() :]
+        if rest.startswith(_BLANKED):  # a form or a key is denied: `files no Form 9999`
+            continue
+        after = list(_list_words(rest, language=language))[:_REACH_WORDS]
+        if match[0].casefold() == _NO and (said := verb.search(rest)):
+            after = _turn_to_noun(list(_list_words(rest[: said.start()], language=language))) or after
         heads |= set(after[:1])
         reach |= set(after[1:])
     return frozenset(heads), frozenset(reach)
+
+
+def _turn_to_noun(phrase: Sequence[str]) -> list[str]:
+    """Return the words of `no small boat fee` with the last one first: it names what there is none of."""
+    return [phrase[-1], *phrase[:-1]] if 1 < len(phrase) <= _LONGEST_PHRASE else list(phrase)
 
 
 def _read_force(part: str) -> str:

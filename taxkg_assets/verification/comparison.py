@@ -80,6 +80,7 @@ class Comparison:
         is_heading: Whether the passage is a heading that says nothing of its own, and the claim states a rule.
         unsaid: Weight of the rarest word of the claim that the passage and its headings say in no words; 0 for none.
         strange: Weight of the rarest thing of the claim that the passage and its headings do not name; 0 for none.
+        replaced: How far a thing of the claim is from the one that the passage names in its place, 0 for none to 1.
         other_value: How many more of the claim's words the nearest passage has that states another value, -0.5 to 0.5.
     """
 
@@ -121,6 +122,7 @@ class Comparison:
     unsaid: float = 0.0
     strange: float = 0.0
     other_value: float = -0.5
+    replaced: float = 0.0
 
     @property
     def score(self) -> float:
@@ -342,6 +344,7 @@ def _align(claim: Claim, row: Comparison, *, reader: PassageReader) -> Compariso
         nearness=aligned.nearness,
         soft_coverage=score_softly(claim, row.absent, aligned.nearness, place=place),
         unsaid=score_unsaid(claim, frozenset(row.missing), aligned.nearness),
+        replaced=aligned.replaced,
         strange=score_strange(claim, row.absent, aligned.nearness, place=place),
         literal=row,
     )

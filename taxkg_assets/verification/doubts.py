@@ -159,7 +159,9 @@ def _holds_in_one_case(one: Wording, text: str, other: Wording) -> bool:
     A claim may name the case without a condition: `an owner with a permit is exempt`.
     """
     cases = [own for own in other.clauses if own.is_condition and not own.is_concession]
-    stated = [own for own in cases if sum(match_word(word, one.words) for word in own.words) >= _STATED * len(own.words)]
+    stated = [
+        own for own in cases if sum(match_word(word, one.words) for word in own.words) >= _STATED * len(own.words)
+    ]
     return is_contrast(text) and len(stated) < len(cases) and not any(own.is_condition for own in one.clauses)
 
 
@@ -223,7 +225,17 @@ def _lacks_otherwise(claim: Claim, text: str, wording: Wording, *, language: Lan
     """Return whether one text says that a thing is absent, which the other has: `without a permit`, `with a permit`."""
     own, there = _find_lacking(claim.text, language=language), _find_lacking(text, language=language)
     pairs = ((own, there, wording), (there, own, claim.wording))
+    if _includes_the_excepted(claim, wording, language=language):
+        return True
     return any(_is_answered_by_none(lacking, other | _find_denied(said), said.words) for lacking, other, said in pairs)
+
+
+def _includes_the_excepted(claim: Claim, wording: Wording, *, language: Language) -> bool:
+    """Return whether a claim includes what a passage excepts, as in `including extensions`."""
+    included = _list_after(load_verification().lacks.including.pattern, claim.text, language=language)
+    excepted = _join(own.words for own in wording.clauses if own.is_exception)
+    is_excepted = any(match_word(word, excepted) for word in included)
+    return is_excepted and not any(own.is_exception for own in claim.wording.clauses)
 
 
 def _is_answered_by_none(lacking: Words, denied: Words, words: Words) -> bool:
@@ -232,8 +244,12 @@ def _is_answered_by_none(lacking: Words, denied: Words, words: Words) -> bool:
 
 def _find_lacking(text: str, *, language: Language) -> Words:
     """Find the content words after `without` and its like, as far as the next comma."""
+    return _list_after(load_verification().lacks.without.pattern, text, language=language)
+
+
+def _list_after(pattern: re.Pattern[str], text: str, *, language: Language) -> Words:
     found: set[str] = set()
-    for match in load_verification().lacks.without.pattern.finditer(fold(text)):
+    for match in pattern.finditer(fold(text)):
         found |= find_words(" ".join(_next_words(text, match.end())), language=language)
     return frozenset(found)
 

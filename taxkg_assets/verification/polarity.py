@@ -57,6 +57,9 @@ def lacks_sense(one: Wording, words: Words, other: Wording, *, language: Languag
     for word in telling:
         contraries = find_words(" ".join(find_opposites()[word]), language=language)
         stems = find_words(word, language=language) & one.words
+        same = frozenset[str]().union(*(find_opposites()[other] for other in find_opposites()[word])) - {word}
+        if any(match_word(stem, words) for stem in find_words(" ".join(same), language=language)):
+            continue  # `tax-free` is said by `nontaxable`
         if not contraries & denied and any(not match_word(stem, words) for stem in stems):
             return True
     return False

@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from taxkg_assets.rules.models.claims import Comparator, load_claims
 from taxkg_assets.rules.models.verification import load_verification
 
-_FOLDS = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "–": "-", "‐": "-", "‑": "-", "−": "-", "\u00a0": " ", "\n": " "})
+_FOLDS = str.maketrans(
+    {"’": "'", "‘": "'", "“": '"', "”": '"', "–": "-", "‐": "-", "‑": "-", "−": "-", "\u00a0": " ", "\n": " "}
+)
 _SCALES = {"thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
 _MONEY = frozenset({"amount", "number"})
 _YEARS_OF_AGE = frozenset({"age", "count"})

@@ -221,6 +221,7 @@ class Lacks(RuleList[Rule]):
     """Rules of `lacks`."""
 
     without: Rule
+    including: Rule
 
 
 class Orders(RuleList[Rule]):
