@@ -1,4 +1,4 @@
-"""Part of speech and synonyms of common English words, from WordNet: `python -m tools.general_words FOLDER` writes them.
+"""Class and synonyms of common English words, from WordNet: `python -m tools.general_words FOLDER` writes them.
 
 FOLDER holds WordNet's database files (`index.sense`, `data.verb`, …). Here: what is taken from it. Not here: how the
 draft checker uses it (`taxkg_assets/rules/general_words.py`).

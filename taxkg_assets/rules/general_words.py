@@ -1,7 +1,7 @@
 """Part of speech and synonyms of common English words, from WordNet 3.0.
 
 Here: looking them up. Not here: how they are taken from WordNet (`tools/general_words.py`), and words of tax forms that
-say the same (`verification.yaml`, `alike`). License of the data: rules/general_words_license.csv.
+say the same (`verification.yaml`, `alike`). License of the data: general_words_license.txt.
 """
 
 from __future__ import annotations
