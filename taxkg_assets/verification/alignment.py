@@ -74,7 +74,7 @@ class Aligner:
         answered = self._score_answered(claim, part)
         if not lacking:
             return Alignment(claim, {}, answered)
-        needed = self._find_needed(lacking)
+        needed = self._find_needed(lacking, things=claim.nouns)
         nearest = self._find_nearest(claim, f"{passage.label}. {passage.written_out}", lacking)
         there = {stem: word for stem, (word, cosine) in nearest.items() if cosine >= needed[stem]}
         said = {stem: find_words(word, language=self._language) - place for stem, word in there.items()}
@@ -87,7 +87,8 @@ class Aligner:
         if not mine.words or not there.words:
             return 0.0
         cosines = mine.vectors @ there.vectors.T
-        needed = [min(self._find_needed(self._stems_of(word)).values(), default=1.0) for word in mine.words]
+        stems = [self._stems_of(word) for word in mine.words]
+        needed = [min(self._find_needed(own, things=claim.nouns).values(), default=1.0) for own in stems]
 
         def near(one: int, other: int) -> float:
             if not self._synonyms_of(mine.words[one]).isdisjoint(self._stems_of(there.words[other])):
@@ -116,12 +117,21 @@ class Aligner:
         total = sum(weights.values())
         return sum(weights[stem] * share for stem, share in shares.items()) / total if total else 1.0
 
-    def _find_needed(self, stems: Words) -> dict[str, float]:
-        """Return the cosine from which a stem is said by another word: the less, the rarer it is in the library."""
+    def _find_needed(self, stems: Words, *, things: Words = frozenset()) -> dict[str, float]:
+        """Return the cosine from which a stem is said by another word: the less, the rarer it is in the library.
+
+        A word for a thing needs more than one for what is done.
+        """
         bounds = load_verification().thresholds
         rarity = read_weights(stems, language=self._language)
         return {
-            stem: float(np.clip(bounds.alike - bounds.rarer * weight, bounds.unlike, bounds.alike))
+            stem: float(
+                np.clip(
+                    bounds.alike - bounds.rarer * weight,
+                    bounds.thing if stem in things else bounds.unlike,
+                    bounds.alike,
+                )
+            )
             for stem, weight in rarity.items()
         }
 

@@ -81,7 +81,6 @@ class Comparison:
         unsaid: Weight of the rarest word of the claim that the passage and its headings say in no words; 0 for none.
         strange: Weight of the rarest thing of the claim that the passage and its headings do not name; 0 for none.
         replaced: How far a thing of the claim is from the one that the passage names in its place, 0 for none to 1.
-        other_value: How many more of the claim's words the nearest passage has that states another value, -0.5 to 0.5.
     """
 
     passage: Passage
@@ -121,7 +120,6 @@ class Comparison:
     is_heading: bool = False
     unsaid: float = 0.0
     strange: float = 0.0
-    other_value: float = -0.5
     replaced: float = 0.0
 
     @property

@@ -34,13 +34,14 @@ def find_doubts(claim: Claim, text: str, wording: Wording, *, language: Language
         language: Functions that read words.
 
     Returns:
-        Names of the reasons: `order`, `sequence`, `universal`, `contrast`, `lack`, `case`, `failure`, `only`, `prefix`,
+        Names of the reasons: `order`, `sequence`, `direction`, `universal`, `contrast`, `lack`, `case`, `failure`, `only`, `prefix`,
         `taxed`, `time`, `past`, `one`, `both`, `keys`, `condition`, `scattered`, `denied`.
     """
     text = fold(text)
     found = {
         "order": is_swapped(claim, text, language=language),
         "sequence": _lacks_sequence(claim.text, text),
+        "direction": _moves_otherwise(claim.text, text),
         "universal": _lacks_universal(claim.text, text),
         "contrast": _is_contrasted(claim.wording, wording) or _is_contrasted(wording, claim.wording),
         "lack": _lacks_otherwise(claim, text, wording, language=language),
@@ -170,6 +171,13 @@ def _lacks_sequence(claim: str, text: str) -> bool:
     rules = load_verification()
     pairs = ((rules.orders.before, rules.sequences.before), (rules.orders.after, rules.sequences.after))
     return any(order.pattern.search(claim) and not sequence.pattern.search(text) for order, sequence in pairs)
+
+
+def _moves_otherwise(claim: str, text: str) -> bool:
+    """Return whether one text only raises an amount, and the other one only lowers one."""
+    rules = load_verification().directions
+    up, down = ([rule.pattern.search(own) is not None for own in (claim, text)] for rule in (rules.up, rules.down))
+    return (up, down) in (([True, False], [False, True]), ([False, True], [True, False]))
 
 
 def _lacks_universal(claim: str, text: str) -> bool:

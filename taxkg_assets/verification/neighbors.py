@@ -35,7 +35,6 @@ def relate(claim: Claim, rows: Sequence[Comparison]) -> list[Comparison]:
             found_elsewhere=_score_elsewhere(claim, row, rows),
             rivalry=_score_rivalry(row, rows),
             behind=best - row.similarity,
-            other_value=_score_other_value(row, rows),
         )
         for row in rows
     ]
@@ -53,12 +52,6 @@ def _score_rivalry(row: Comparison, rows: Sequence[Comparison]) -> float:
     """Return how much nearer to the claim the nearest passage is that says otherwise, -0.5 to 0.5."""
     rivals = [_nearness(own) for own in rows if _is_contrary(own) and not _is_same_place(own, row)]
     return min(max(max(rivals, default=-_REACH) - _nearness(row), -_REACH), _REACH) if rivals else -_REACH
-
-
-def _score_other_value(row: Comparison, rows: Sequence[Comparison]) -> float:
-    """Return how many more of a claim's words the nearest passage has that states another value, -0.5 to 0.5."""
-    shares = [own.soft_coverage - row.soft_coverage for own in rows if own.differences and not _is_same_place(own, row)]
-    return min(max(max(shares, default=-_REACH), -_REACH), _REACH)
 
 
 def _nearness(row: Comparison) -> float:

@@ -53,6 +53,7 @@ class Thresholds(Section):
         rarer: What is taken off `alike` for each unit of a word's rarity (inverse document frequency).
         unlike: Cosine up to which two words say different things, however rare.
         synonym: Cosine from which a synonym of general English says the same.
+        thing: Least cosine from which another word names the same thing.
         verb_weight: Most weight of a word that names no thing (inverse document frequency).
         aligned_passages: Passages, best first, in whose words a statement is read.
         shortlist: Passages of a document that are compared word by word.
@@ -79,6 +80,7 @@ class Thresholds(Section):
     rarer: float
     unlike: float
     synonym: float
+    thing: float
     verb_weight: float
     aligned_passages: int
     shortlist: int
@@ -232,6 +234,13 @@ class Orders(RuleList[Rule]):
     than: Rule
 
 
+class Directions(RuleList[Rule]):
+    """Rules of `directions`."""
+
+    up: Rule
+    down: Rule
+
+
 class Sequences(RuleList[Rule]):
     """Rules of `sequences`."""
 
@@ -320,6 +329,7 @@ class Verification(Family):
     taxing: Taxing
     lacks: Lacks
     orders: Orders
+    directions: Directions
     sequences: Sequences
     universals: Universals
     relatives: Relatives
