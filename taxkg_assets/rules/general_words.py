@@ -20,7 +20,7 @@ _MOST_KEPT = 20_000
 @cache
 def _load() -> Mapping[str, tuple[str, str]]:
     """Return class and synonyms of each word, read once per process."""
-    with files("taxkg_assets.rules").joinpath("general_words.csv").open(encoding="utf8", newline="") as opened:
+    with files("taxkg_assets.rules").joinpath("general_words.csv").open(encoding="utf8") as opened:
         return {row["word"]: (row["class"], row["synonyms"]) for row in csv.DictReader(opened)}
 
 

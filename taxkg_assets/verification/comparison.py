@@ -34,6 +34,7 @@ _LEAST_CLAUSE = 1.5
 _ALWAYS, _MOST = 3, 16  # passages that are compared at least, and at most
 _BY_MEANING, _PAIRED = 8, 2  # sentences nearest in meaning, and those of them whose pairs are compared, too
 _POINTER_LOSS = 0.3
+_RAREST = 8.0  # weight of a word (inverse document frequency) from which it counts no more
 _MANY = 3  # values that a passage states, from which more count no more
 
 
@@ -141,6 +142,8 @@ class Comparison:
             + weights.found_elsewhere * self.found_elsewhere
             + weights.rivalry * self.rivalry
             + weights.behind * self.behind
+            + weights.strange * min(self.strange, _RAREST) / _RAREST
+            + weights.replaced * self.replaced
         )
         return 1.0 / (1.0 + math.exp(-total))
 

@@ -34,8 +34,8 @@ def find_doubts(claim: Claim, text: str, wording: Wording, *, language: Language
         language: Functions that read words.
 
     Returns:
-        Names of the reasons: `order`, `sequence`, `direction`, `universal`, `contrast`, `lack`, `case`, `failure`, `only`, `prefix`,
-        `taxed`, `time`, `past`, `one`, `both`, `keys`, `condition`, `scattered`, `denied`.
+        Names of the reasons: `order`, `sequence`, `direction`, `universal`, `contrast`, `lack`, `case`, `failure`,
+        `only`, `prefix`, `taxed`, `time`, `past`, `one`, `both`, `keys`, `condition`, `scattered`, `denied`.
     """
     text = fold(text)
     found = {

@@ -98,6 +98,8 @@ class Support(Section):
         found_elsewhere: Of the share of the statement's words that only another passage has, 0 to 1.
         rivalry: Of how much nearer a passage is that says otherwise, -0.5 to 0.5.
         behind: Of how much more similar the most similar passage is, 0 to 1.
+        strange: Of the weight of a thing that the statement names and the passage does not, 0 to 1.
+        replaced: Of how far a thing is from the one that the passage names in its place, 0 to 1.
     """
 
     intercept: float
@@ -108,6 +110,8 @@ class Support(Section):
     found_elsewhere: float
     rivalry: float
     behind: float
+    strange: float
+    replaced: float
 
 
 class ValueRule(Rule):
