@@ -38,6 +38,8 @@ SPLITS = (
     "sixth_held_out",
     "seventh_development",
     "seventh_held_out",
+    "eighth_development",
+    "eighth_held_out",
 )
 SAMPLES = "samples"
 PASSED = frozenset({Verdict.supported, Verdict.verbatim})

@@ -36,6 +36,7 @@ defs = dg.Definitions(
             target=dg.AssetSelection.all(),
             minimum_interval_seconds=automation.SENSOR_SECONDS,
             default_status=dg.DefaultSensorStatus.STOPPED,
+            description="Rebuilds what depends on a table that was materialized by hand, once its gates have passed.",
         ),
         alerts.alert_failed_runs,
         alerts.alert_quarantine,

@@ -84,14 +84,14 @@ training = dg.define_asset_job(
     "train",
     selection=TRAINED,
     tags={WORK_TAG: TRAINING_WORK},
-    description="Pairs, negatives and models from the current graph; new documents do not wait for it.",
+    description="Makes pairs, negatives and models from the current graph. New documents do not wait for it.",
 )
 
 weekly_training = dg.ScheduleDefinition(
     name="weekly_training",
     job=training,
     cron_schedule="30 1 * * 6",
-    description="Every Saturday night: train on the current graph. It uses both cores for 15 minutes or more.",
+    description="Trains on the current graph every Saturday night. It keeps all cores busy for 15 minutes or more.",
     default_status=dg.DefaultScheduleStatus.STOPPED,
 )
 

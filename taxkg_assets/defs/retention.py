@@ -112,6 +112,6 @@ nightly_housekeeping = dg.ScheduleDefinition(
     name="nightly_housekeeping",
     job=housekeeping,
     cron_schedule="40 3 * * *",
-    description="Every night: delete versions older than TAXKG_KEEP_DAYS that no kept release reads.",
+    description="Deletes versions older than TAXKG_KEEP_DAYS that no kept release reads, every night.",
     default_status=default_schedule_status(),
 )

@@ -23,7 +23,9 @@ h1 { font-size: 1.7rem; line-height: 1.2; margin: 0 0 .5rem; }
 h2 { font-size: 1.2rem; margin: 2.6rem 0 .4rem; padding-top: 1rem; border-top: 1px solid var(--line); }
 h3 { font-size: 1rem; margin: 1.6rem 0 .3rem; }
 p { margin: .3rem 0 .8rem; color: var(--soft); max-width: 78ch; }
-.scroll { overflow-x: auto; margin: .6rem 0 1.2rem; }
+.scroll { overflow-x: auto; margin: .6rem 0 1.2rem; background:
+  linear-gradient(to left, var(--back) 40%, transparent) right / 3rem 100% no-repeat local,
+  linear-gradient(to left, color-mix(in srgb, var(--ink) 25%, transparent), transparent) right / 1rem 100% no-repeat; }
 table { border-collapse: separate; border-spacing: 0; width: 100%; font-variant-numeric: tabular-nums; }
 th, td { padding: .4rem .7rem; text-align: right; white-space: nowrap; border-bottom: 1px solid var(--line); }
 th { font-size: .78rem; font-weight: 600; color: var(--soft); background: var(--card); }

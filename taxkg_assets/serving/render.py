@@ -64,10 +64,16 @@ def build_result(result: BuildResult, *, out: Console, is_whole: bool = False) -
 
 def _built_tables(result: BuildResult, *, out: Console, is_whole: bool) -> None:
     shown = [name for name in result.rows if is_whole or name in result.built]
-    tables = Table("table", "rows", "seconds", "", title="Tables", title_justify="left")
+    title = "Tables" if is_whole else "Tables built"
+    tables = Table("table", title=title, title_justify="left")
+    for heading in ("rows", "seconds"):
+        tables.add_column(heading, justify="right")
+    if is_whole:
+        tables.add_column("state")
     for name in shown:
         seconds = result.step_seconds.get(name, result.step_seconds.get("extraction", 0.0))
-        tables.add_row(name, str(result.rows[name]), f"{seconds:.1f}", "built" if name in result.built else "unchanged")
+        state = ["built" if name in result.built else "unchanged"] if is_whole else []
+        tables.add_row(name, f"{result.rows[name]:,}", f"{seconds:.1f}", *state)
     if shown:
         out.print(tables)
     if len(shown) < len(result.rows):

@@ -8,16 +8,19 @@ uses both `buyer` and `seller` means two things. Figures, keys and denials are n
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 
+from taxkg_assets.rules.general_words import find_synonyms, is_noun
 from taxkg_assets.rules.models.verification import load_verification
 from taxkg_assets.verification.claims import Claim
 from taxkg_assets.verification.clause_words import Wording, Words, find_rivals, find_words, match_word, read_weights
 from taxkg_assets.verification.evidence import Passage
-from taxkg_assets.verification.language import Language, WordVectors
+from taxkg_assets.verification.language import Language, Vectors, WordVectors
+from taxkg_assets.verification.substitution import score_replaced
 from taxkg_assets.verification.values import fold
 
 _MOST_KEPT = 20_000
@@ -32,11 +35,13 @@ class Alignment:
         claim: The claim in the words of the passage, as far as these say the same.
         nearness: Cosine of each stem that the passage lacks to its nearest word, over what the stem needs.
         answered: Weighted share of the words of the passage's nearest part that the claim has or is near to, 0 to 1.
+        replaced: How far a thing of the claim is from the one that the passage names in its place, 0 for none to 1.
     """
 
     claim: Claim
     nearness: Mapping[str, float]
     answered: float = 1.0
+    replaced: float = 0.0
 
 
 class Aligner:
@@ -50,6 +55,8 @@ class Aligner:
         """
         self._language = language
         self._kept: dict[str, WordVectors] = {}
+        self._stems_of = lru_cache(maxsize=_MOST_KEPT)(self._read_stems)
+        self._synonyms_of = lru_cache(maxsize=_MOST_KEPT)(self._read_synonyms)
 
     def align(self, claim: Claim, passage: Passage, *, own: Words, place: Words, part: str = "") -> Alignment:
         """Return a claim in the words of a passage.
@@ -67,12 +74,28 @@ class Aligner:
         answered = self._score_answered(claim, part)
         if not lacking:
             return Alignment(claim, {}, answered)
-        needed = self._find_needed(lacking)
+        needed = self._find_needed(lacking, things=claim.nouns)
         nearest = self._find_nearest(claim, f"{passage.label}. {passage.written_out}", lacking)
         there = {stem: word for stem, (word, cosine) in nearest.items() if cosine >= needed[stem]}
         said = {stem: find_words(word, language=self._language) - place for stem, word in there.items()}
         nearness = {stem: cosine / needed[stem] for stem, (_, cosine) in nearest.items()}
-        return Alignment(_rewrite(claim, said), nearness, answered)
+        replaced = self._score_replaced(claim, f"{passage.label}. {passage.written_out}")
+        return Alignment(_rewrite(claim, said), nearness, answered, replaced)
+
+    def _score_replaced(self, claim: Claim, text: str) -> float:
+        mine, there = self._read(claim.plain), self._read(text)
+        if not mine.words or not there.words:
+            return 0.0
+        cosines = mine.vectors @ there.vectors.T
+        stems = [self._stems_of(word) for word in mine.words]
+        needed = [min(self._find_needed(own, things=claim.nouns).values(), default=1.0) for own in stems]
+
+        def near(one: int, other: int) -> float:
+            if not self._synonyms_of(mine.words[one]).isdisjoint(self._stems_of(there.words[other])):
+                return 1.0
+            return float(cosines[one, other]) / needed[one]
+
+        return score_replaced(mine.words, there.words, stems_of=self._stems_of, near=near)
 
     def _score_answered(self, claim: Claim, part: str) -> float:
         """Return the weighted share of a part's words that a claim has, or is near to; 1 for a part without words."""
@@ -94,12 +117,21 @@ class Aligner:
         total = sum(weights.values())
         return sum(weights[stem] * share for stem, share in shares.items()) / total if total else 1.0
 
-    def _find_needed(self, stems: Words) -> dict[str, float]:
-        """Return the cosine from which a stem is said by another word: the less, the rarer it is in the library."""
+    def _find_needed(self, stems: Words, *, things: Words = frozenset()) -> dict[str, float]:
+        """Return the cosine from which a stem is said by another word: the less, the rarer it is in the library.
+
+        A word for a thing needs more than one for what is done.
+        """
         bounds = load_verification().thresholds
         rarity = read_weights(stems, language=self._language)
         return {
-            stem: float(np.clip(bounds.alike - bounds.rarer * weight, bounds.unlike, bounds.alike))
+            stem: float(
+                np.clip(
+                    bounds.alike - bounds.rarer * weight,
+                    bounds.thing if stem in things else bounds.unlike,
+                    bounds.alike,
+                )
+            )
             for stem, weight in rarity.items()
         }
 
@@ -109,15 +141,39 @@ class Aligner:
         if not mine.words or not there.words:
             return {}
         found: dict[str, tuple[str, float]] = {}
+        taken = [self._is_said(other, claim.wording.words) for other in there.words]
         for word, row in zip(mine.words, mine.vectors @ there.vectors.T, strict=True):
-            own = find_words(word, language=self._language) & stems
+            own = self._stems_of(word) & stems
             if not own:
                 continue
-            nearest = int(row.argmax())
+            cosines = self._score_words(word, row, there.words)
+            if is_noun(word):  # what another word of the claim names is not named twice
+                cosines = np.where(taken, 0.0, cosines)
+            nearest = int(cosines.argmax())
             for stem in own:
-                if _may_say(there.words[nearest], word) and row[nearest] > found.get(stem, ("", 0.0))[1]:
-                    found[stem] = there.words[nearest], float(row[nearest])
+                if _may_say(there.words[nearest], word) and cosines[nearest] > found.get(stem, ("", 0.0))[1]:
+                    found[stem] = there.words[nearest], float(cosines[nearest])
         return found
+
+    def _score_words(self, word: str, cosines: Vectors, others: Sequence[str]) -> Vectors:
+        """Return the cosines of a word with others; a synonym that is not far in its sentence says the same."""
+        synonyms = self._synonyms_of(word)
+        least = load_verification().thresholds.synonym
+        is_same = [
+            cosine >= least and bool(synonyms) and not synonyms.isdisjoint(self._stems_of(other))
+            for other, cosine in zip(others, cosines, strict=True)
+        ]
+        return np.where(is_same, 1.0, cosines)
+
+    def _is_said(self, word: str, stems: Words) -> bool:
+        return any(match_word(stem, stems) for stem in self._stems_of(word))
+
+    def _read_stems(self, word: str) -> Words:
+        return find_words(word, language=self._language)
+
+    def _read_synonyms(self, word: str) -> Words:
+        own = [other for other in find_synonyms(word) if _may_say(other, word)]
+        return find_words(" ".join(own), language=self._language)
 
     def _read(self, text: str) -> WordVectors:
         """Return the words of a text with their vectors, without figures and marks."""
@@ -132,9 +188,15 @@ class Aligner:
 
 
 def _may_say(other: str, word: str) -> bool:
-    """Return whether a word can stand for another one: no rival of it, and both or none say how many."""
+    """Return whether a word can stand for another one: no rival of it, and both or none say how many, or deny."""
     counting = load_verification().quantifiers
-    return other not in find_rivals().get(word, ()) and (other in counting) == (word in counting)
+    is_alike = (other in counting) == (word in counting) and _denies(other) == _denies(word)
+    return is_alike and other not in find_rivals().get(word, ())
+
+
+@lru_cache(maxsize=_MOST_KEPT)
+def _denies(word: str) -> bool:
+    return any(rule.pattern.search(word) for rule in load_verification().denials)
 
 
 def _rewrite(claim: Claim, said: Mapping[str, Words]) -> Claim:
@@ -172,6 +234,21 @@ def score_softly(claim: Claim, absent: Words, nearness: Mapping[str, float], *, 
         share = 1.0 if word not in absent else max(near, context) if match_word(word, place) else near
         total, found = total + weight, found + weight * share
     return found / total if total else 0.0
+
+
+def score_strange(claim: Claim, absent: Words, nearness: Mapping[str, float], *, place: Words) -> float:
+    """Return the weight of the thing that a claim names and a passage does not, less its nearness; 0 for none.
+
+    What is done has many words; what it is done to is rarely renamed.
+
+    Args:
+        claim: The claim.
+        absent: Words of the claim that the passage itself lacks.
+        nearness: Nearness of each of them to a word of the passage, over what it needs.
+        place: Words of the headings and of the sentence before.
+    """
+    strange = (word for word in absent & claim.nouns if not match_word(word, place))
+    return max((claim.weights[word] * (1.0 - min(nearness.get(word, 0.0), 1.0) ** 2) for word in strange), default=0.0)
 
 
 def score_unsaid(claim: Claim, missing: Words, nearness: Mapping[str, float]) -> float:

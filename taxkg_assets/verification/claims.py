@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from taxkg_assets.rules.forms import split_forms
+from taxkg_assets.rules.general_words import is_noun
 from taxkg_assets.rules.models.verification import load_verification
 from taxkg_assets.rules.months import MONTHS
 from taxkg_assets.verification.clause_words import Wording, Words, find_words, read_weights, read_wording
@@ -15,6 +16,7 @@ from taxkg_assets.verification.language import Language, Mentioned
 from taxkg_assets.verification.values import Value, find_values, fold
 
 _TITLE = re.compile(r"^(?:General )?Instructions for |^Forms? |\s*\([^()]*\)$")
+_WORD = re.compile(r"[a-z]+")
 _PUBLISHED = "publication"
 _STEP = "step"
 _KEYED = frozenset({"box", "line"})
@@ -48,6 +50,7 @@ class Claim:
         values: Values that it states, keys of boxes and lines and forms included.
         wording: Its words by clause, without the words of an attribution.
         weights: Weight of each word.
+        nouns: Words of it that mostly name things.
     """
 
     text: str
@@ -56,6 +59,7 @@ class Claim:
     values: tuple[Value, ...]
     wording: Wording
     weights: Mapping[str, float]
+    nouns: Words = frozenset()
 
     @property
     def is_checkable(self) -> bool:
@@ -68,7 +72,7 @@ class Claim:
         return tuple(value for value in self.values if value.kind in KEY_KINDS)
 
 
-KEY_KINDS = frozenset({"box", "line", "code", "column", "part", "step"})
+KEY_KINDS = frozenset({"box", "line", "code", "column", "part", "step", "worksheet", "table"})
 _LISTED = re.compile(r"(?P<through>through|to|-)?\s*(?P<number>\d{1,2})(?:\((?P<letter>[a-z])\))?")
 
 
@@ -107,9 +111,21 @@ def read_claim(statement: Statement, *, language: Language) -> Claim:
     weights = read_weights(wording.words, language=language)
     light = _expand(load_verification().light_words, language) | _expand(load_verification().addressees, language)
     factor: float = load_verification().light_weight
-    weights = {word: weight * (factor if word in light else 1.0) for word, weight in weights.items()}
+    nouns = _find_nouns(plain, language)
+    most = load_verification().thresholds.verb_weight
+    weights = {
+        word: (weight if word in nouns else min(weight, most)) * (factor if word in light else 1.0)
+        for word, weight in weights.items()
+    }
     every = tuple(dict.fromkeys((*values, *keys, *named)))
-    return Claim(text, " ".join(plain.split()), subject, every, wording, weights)
+    return Claim(text, " ".join(plain.split()), subject, every, wording, weights, nouns)
+
+
+def _find_nouns(text: str, language: Language) -> Words:
+    """Find the stems of the words that mostly name things."""
+    return frozenset(
+        stem for word in _WORD.findall(text.casefold()) if is_noun(word) for stem in find_words(word, language=language)
+    )
 
 
 def _is_source(form: Value, text: str, subject: Subject) -> bool:

@@ -13,6 +13,9 @@ from taxkg_assets.verification.values import fold
 
 _SHORTEST_STEM = 5
 _REACH_WORDS = 3
+_LONGEST_PHRASE = 4
+_BLANKED = "   "
+_NO = "no"
 _WORD = re.compile(r"[a-z]+(?:-[a-z]+)*")
 _COMMA = re.compile(r",\s+(?:then )?")
 _LISTED = re.compile(r"(?i)(?:and|or)\b")
@@ -33,6 +36,7 @@ class Clause:
         has_verb: Whether it says something of its own.
         is_condition: Whether it only says in which case.
         is_exception: Whether it names what the rest does not hold for.
+        is_concession: Whether it says what changes nothing, as in `even if it is small`.
     """
 
     words: Words
@@ -44,6 +48,12 @@ class Clause:
     has_verb: bool = False
     is_condition: bool = False
     is_exception: bool = False
+    is_concession: bool = False
+
+    @property
+    def is_aside(self) -> bool:
+        """Return whether it is a condition, an exception or a concession, not what the text asserts."""
+        return self.is_condition or self.is_exception or self.is_concession
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +94,7 @@ def read_wording(text: str, *, language: Language) -> Wording:
         denials = sum(len(rule.pattern.findall(part)) for rule in rules.denials)
         is_condition = rules.conditions.case.pattern.match(part) is not None
         is_exception = rules.conditions.exception.pattern.match(part) is not None
+        is_concession = rules.conditions.concession.pattern.match(part) is not None
         heads, reach = _find_denied(part, language=language)
         part = rules.denials.negative_word.pattern.sub(" ", part)
         words = find_words(part, language=language)
@@ -99,6 +110,7 @@ def read_wording(text: str, *, language: Language) -> Wording:
                     has_verb,
                     is_condition,
                     is_exception,
+                    is_concession,
                 )
             )
     every = frozenset().union(*(clause.words for clause in clauses)) if clauses else frozenset()
@@ -140,11 +152,22 @@ def _find_denied(part: str, *, language: Language) -> tuple[Words, Words]:
     """Find the first content word after each denial, and the next one."""
     heads: set[str] = set()
     reach: set[str] = set()
+    verb = load_verification().predicates.verb.pattern
     for match in load_verification().word_denials.not_.pattern.finditer(part):
-        after = list(_list_words(part[match.end() :], language=language))[:_REACH_WORDS]
+        rest = part[match.end() :]
+        if rest.startswith(_BLANKED):  # a form or a key is denied: `files no Form 9999`
+            continue
+        after = list(_list_words(rest, language=language))[:_REACH_WORDS]
+        if match[0].casefold() == _NO and (said := verb.search(rest)):
+            after = _turn_to_noun(list(_list_words(rest[: said.start()], language=language))) or after
         heads |= set(after[:1])
         reach |= set(after[1:])
     return frozenset(heads), frozenset(reach)
+
+
+def _turn_to_noun(phrase: Sequence[str]) -> list[str]:
+    """Return the words of `no small boat fee` with the last one first: it names what there is none of."""
+    return [phrase[-1], *phrase[:-1]] if 1 < len(phrase) <= _LONGEST_PHRASE else list(phrase)
 
 
 def _read_force(part: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from taxkg_assets.rules.models.verification import load_verification
-from taxkg_assets.verification.alignment import score_softly, score_unsaid
+from taxkg_assets.verification.alignment import score_softly, score_strange, score_unsaid
 from taxkg_assets.verification.claims import Claim
 from taxkg_assets.verification.clause_words import Wording, Words, match_word
 from taxkg_assets.verification.doubts import find_doubts
@@ -15,7 +15,7 @@ from taxkg_assets.verification.evidence import Passage
 from taxkg_assets.verification.exclusives import leaves_out, names_some_alone
 from taxkg_assets.verification.headings import is_bare_heading, is_under_denial
 from taxkg_assets.verification.passage_parts import split_passage
-from taxkg_assets.verification.pointers import is_pointer
+from taxkg_assets.verification.pointers import is_pointer, refers
 from taxkg_assets.verification.polarity import (
     demands_more,
     find_contrary,
@@ -34,6 +34,7 @@ _LEAST_CLAUSE = 1.5
 _ALWAYS, _MOST = 3, 16  # passages that are compared at least, and at most
 _BY_MEANING, _PAIRED = 8, 2  # sentences nearest in meaning, and those of them whose pairs are compared, too
 _POINTER_LOSS = 0.3
+_RAREST = 8.0  # weight of a word (inverse document frequency) from which it counts no more
 _MANY = 3  # values that a passage states, from which more count no more
 
 
@@ -79,6 +80,8 @@ class Comparison:
         doubts: Why the passage may say something else although it has the claim's words.
         is_heading: Whether the passage is a heading that says nothing of its own, and the claim states a rule.
         unsaid: Weight of the rarest word of the claim that the passage and its headings say in no words; 0 for none.
+        strange: Weight of the rarest thing of the claim that the passage and its headings do not name; 0 for none.
+        replaced: How far a thing of the claim is from the one that the passage names in its place, 0 for none to 1.
     """
 
     passage: Passage
@@ -117,6 +120,8 @@ class Comparison:
     doubts: frozenset[str] = frozenset()
     is_heading: bool = False
     unsaid: float = 0.0
+    strange: float = 0.0
+    replaced: float = 0.0
 
     @property
     def score(self) -> float:
@@ -137,6 +142,8 @@ class Comparison:
             + weights.found_elsewhere * self.found_elsewhere
             + weights.rivalry * self.rivalry
             + weights.behind * self.behind
+            + weights.strange * min(self.strange, _RAREST) / _RAREST
+            + weights.replaced * self.replaced
         )
         return 1.0 / (1.0 + math.exp(-total))
 
@@ -231,7 +238,7 @@ def compare(claim: Claim, passage: Passage, *, reader: PassageReader) -> Compari
         names_exception=names_exception(claim.wording, wording, weights=claim.weights),
         is_under_denial=is_under_denial(claim, passage, wording),
         is_of_others=names_some_alone(claim, text) or leaves_out(claim, text, language=reader.language),
-        is_pointer=is_pointer(passage.text),
+        is_pointer=is_pointer(passage.text) and not refers(claim.text),
         is_heading=is_bare_heading(claim, passage, wording),
         shared_weight=sum(weight for word, weight in claim.weights.items() if match_word(word, wording.words)),
         doubts=_find_doubts(claim, text, wording, coverage=coverage, reader=reader),
@@ -338,6 +345,8 @@ def _align(claim: Claim, row: Comparison, *, reader: PassageReader) -> Compariso
         nearness=aligned.nearness,
         soft_coverage=score_softly(claim, row.absent, aligned.nearness, place=place),
         unsaid=score_unsaid(claim, frozenset(row.missing), aligned.nearness),
+        replaced=aligned.replaced,
+        strange=score_strange(claim, row.absent, aligned.nearness, place=place),
         literal=row,
     )
 
@@ -375,7 +384,7 @@ def add_similarity(claim: Claim, found: Sequence[Comparison], *, reader: Passage
 def _count_denials(text: str, reader: PassageReader) -> tuple[int, int]:
     """Count the clauses of a text that deny: all, and those that are no condition or exception."""
     denying = [clause for clause in reader.wording_of(text).clauses if clause.is_negative]
-    return len(denying), sum(not (clause.is_condition or clause.is_exception) for clause in denying)
+    return len(denying), sum(not clause.is_aside for clause in denying)
 
 
 def _is_turned(one: tuple[int, int], other: tuple[int, int]) -> bool:

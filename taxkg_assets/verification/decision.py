@@ -19,6 +19,7 @@ _BEHIND = 0.08  # of a denial of what a supporting passage lacks
 _ALIKE = 0.1  # how much less alike than a supporting passage one may be that speaks against it, by the cosine
 _MIXED = 0.5  # agreement of a passage that both affirms and denies
 _DENIED = "denied"  # a doubt about a verb that other words for it would hide
+_NAMED_OFTEN = frozenset({"form", "table", "worksheet"})
 POLARITY = Difference("", "", "polarity")
 
 
@@ -85,7 +86,8 @@ def find_contradiction(row: Comparison) -> tuple[Difference, ...]:
     # `more than $5: section B` and `$5 or less: section A` are two halves of one rule.
     is_other_case = len(row.differences) > 1 and any(difference.kind == "bound" for difference in row.differences)
     is_telling = row.shared_weight + _VALUE_WEIGHT * len(row.matched) >= bounds.evidence
-    if all(difference.kind == "form" for difference in row.differences):  # a sentence may name a form for many reasons
+    # A sentence may name a form, a table or a worksheet for many reasons.
+    if all(difference.kind in _NAMED_OFTEN for difference in row.differences):
         is_telling = is_telling and row.own_coverage >= _ALL
     return row.differences if row.agreement >= bounds.agreement and is_telling and not is_other_case else ()
 

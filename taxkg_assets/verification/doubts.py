@@ -19,6 +19,7 @@ _SWAPPED = 1.5  # words on the other side of an ordering word, on each side
 _OF_OTHER_CASE = 1.5  # words of the claim that only belong to another value
 _LACKING = 4  # words after `without` that are read
 _TELLING = 2.0  # weight of a word that the passage lacks
+_STATED = 0.6  # share of the words of a condition that a claim has
 _ABOUT = 0.2  # weighted share of the claim's words in a clause that denies
 _OF_CASES = frozenset({"amount", "number", "percent", "measure", "count", "age", "fraction"})
 
@@ -33,13 +34,14 @@ def find_doubts(claim: Claim, text: str, wording: Wording, *, language: Language
         language: Functions that read words.
 
     Returns:
-        Names of the reasons: `order`, `sequence`, `universal`, `contrast`, `lack`, `case`, `failure`, `only`, `prefix`,
-        `taxed`, `time`, `past`, `one`, `both`, `keys`, `condition`, `scattered`, `denied`.
+        Names of the reasons: `order`, `sequence`, `direction`, `universal`, `contrast`, `lack`, `case`, `failure`,
+        `only`, `prefix`, `taxed`, `time`, `past`, `one`, `both`, `keys`, `condition`, `scattered`, `denied`.
     """
     text = fold(text)
     found = {
         "order": is_swapped(claim, text, language=language),
         "sequence": _lacks_sequence(claim.text, text),
+        "direction": _moves_otherwise(claim.text, text),
         "universal": _lacks_universal(claim.text, text),
         "contrast": _is_contrasted(claim.wording, wording) or _is_contrasted(wording, claim.wording),
         "lack": _lacks_otherwise(claim, text, wording, language=language),
@@ -153,9 +155,15 @@ def _join(parts: Iterable[Words]) -> Words:
 
 
 def _holds_in_one_case(one: Wording, text: str, other: Wording) -> bool:
-    """Return whether a passage turns to a case, as in `However, … if …`, and the claim states no condition."""
-    is_case = is_contrast(text) and any(own.is_condition for own in other.clauses)
-    return is_case and not any(own.is_condition for own in one.clauses)
+    """Return whether a passage turns to a case, as in `However, … if …`, and the claim states none.
+
+    A claim may name the case without a condition: `an owner with a permit is exempt`.
+    """
+    cases = [own for own in other.clauses if own.is_condition and not own.is_concession]
+    stated = [
+        own for own in cases if sum(match_word(word, one.words) for word in own.words) >= _STATED * len(own.words)
+    ]
+    return is_contrast(text) and len(stated) < len(cases) and not any(own.is_condition for own in one.clauses)
 
 
 def _lacks_sequence(claim: str, text: str) -> bool:
@@ -163,6 +171,13 @@ def _lacks_sequence(claim: str, text: str) -> bool:
     rules = load_verification()
     pairs = ((rules.orders.before, rules.sequences.before), (rules.orders.after, rules.sequences.after))
     return any(order.pattern.search(claim) and not sequence.pattern.search(text) for order, sequence in pairs)
+
+
+def _moves_otherwise(claim: str, text: str) -> bool:
+    """Return whether one text only raises an amount, and the other one only lowers one."""
+    rules = load_verification().directions
+    up, down = ([rule.pattern.search(own) is not None for own in (claim, text)] for rule in (rules.up, rules.down))
+    return (up, down) in (([True, False], [False, True]), ([False, True], [True, False]))
 
 
 def _lacks_universal(claim: str, text: str) -> bool:
@@ -218,7 +233,17 @@ def _lacks_otherwise(claim: Claim, text: str, wording: Wording, *, language: Lan
     """Return whether one text says that a thing is absent, which the other has: `without a permit`, `with a permit`."""
     own, there = _find_lacking(claim.text, language=language), _find_lacking(text, language=language)
     pairs = ((own, there, wording), (there, own, claim.wording))
+    if _includes_the_excepted(claim, wording, language=language):
+        return True
     return any(_is_answered_by_none(lacking, other | _find_denied(said), said.words) for lacking, other, said in pairs)
+
+
+def _includes_the_excepted(claim: Claim, wording: Wording, *, language: Language) -> bool:
+    """Return whether a claim includes what a passage excepts, as in `including extensions`."""
+    included = _list_after(load_verification().lacks.including.pattern, claim.text, language=language)
+    excepted = _join(own.words for own in wording.clauses if own.is_exception)
+    is_excepted = any(match_word(word, excepted) for word in included)
+    return is_excepted and not any(own.is_exception for own in claim.wording.clauses)
 
 
 def _is_answered_by_none(lacking: Words, denied: Words, words: Words) -> bool:
@@ -227,8 +252,12 @@ def _is_answered_by_none(lacking: Words, denied: Words, words: Words) -> bool:
 
 def _find_lacking(text: str, *, language: Language) -> Words:
     """Find the content words after `without` and its like, as far as the next comma."""
+    return _list_after(load_verification().lacks.without.pattern, text, language=language)
+
+
+def _list_after(pattern: re.Pattern[str], text: str, *, language: Language) -> Words:
     found: set[str] = set()
-    for match in load_verification().lacks.without.pattern.finditer(fold(text)):
+    for match in pattern.finditer(fold(text)):
         found |= find_words(" ".join(_next_words(text, match.end())), language=language)
     return frozenset(found)
 

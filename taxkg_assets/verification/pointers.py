@@ -23,6 +23,18 @@ def is_pointer(text: str) -> bool:
     return len(text.split()) <= _LONGEST_POINTER and pattern.search(fold(text)) is not None
 
 
+def refers(text: str) -> bool:
+    """Return whether a statement itself says where to read on, so that such a sentence may support it.
+
+    Args:
+        text: The statement.
+
+    Source:
+        rules/verification.yaml, `pointers`.
+    """
+    return load_verification().pointers.refers.pattern.search(fold(text)) is not None
+
+
 def is_contrast(text: str) -> bool:
     """Return whether a sentence turns to the contrary of the one before it.
 

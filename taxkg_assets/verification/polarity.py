@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from taxkg_assets.rules.models.verification import load_verification
 from taxkg_assets.verification.clause_words import Clause, Wording, Words, find_opposites, find_words, match_word
@@ -56,6 +57,9 @@ def lacks_sense(one: Wording, words: Words, other: Wording, *, language: Languag
     for word in telling:
         contraries = find_words(" ".join(find_opposites()[word]), language=language)
         stems = find_words(word, language=language) & one.words
+        same = frozenset[str]().union(*(find_opposites()[other] for other in find_opposites()[word])) - {word}
+        if any(match_word(stem, words) for stem in find_words(" ".join(same), language=language)):
+            continue  # `tax-free` is said by `nontaxable`
         if not contraries & denied and any(not match_word(stem, words) for stem in stems):
             return True
     return False
@@ -133,6 +137,7 @@ def score_agreement(one: Wording, other: Wording, *, weights: Mapping[str, float
         other: The passage.
         weights: Weight of each word of the statement.
     """
+    one, other = _without_concessions(one), _without_concessions(other)
     agreed, opposed = _compare_heads(one, other, weights=weights)
     if agreed and not opposed:
         opposed = any(_is_turned(clause, one, other, weights=weights) for clause in one.clauses)
@@ -151,6 +156,12 @@ def score_agreement(one: Wording, other: Wording, *, weights: Mapping[str, float
         total += share
         same += share * (clause.is_negative in {there.is_negative for there in nearest})
     return same / total if total else 1.0
+
+
+def _without_concessions(text: Wording) -> Wording:
+    """Return a text without its concessions: `even if it is small` changes nothing in what the rest says."""
+    rest = tuple(own for own in text.clauses if not own.is_concession)
+    return replace(text, clauses=rest) if rest else text
 
 
 def _forbids_too(one: Wording, other: Wording) -> bool:

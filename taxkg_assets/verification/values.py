@@ -9,13 +9,16 @@ from dataclasses import dataclass
 from taxkg_assets.rules.models.claims import Comparator, load_claims
 from taxkg_assets.rules.models.verification import load_verification
 
-_FOLDS = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "–": "-", "‑": "-", "\u00a0": " ", "\n": " "})
+_FOLDS = str.maketrans(
+    {"’": "'", "‘": "'", "“": '"', "”": '"', "–": "-", "‐": "-", "‑": "-", "−": "-", "\u00a0": " ", "\n": " "}
+)
 _SCALES = {"thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
 _MONEY = frozenset({"amount", "number"})
 _YEARS_OF_AGE = frozenset({"age", "count"})
 _SIZES = {"more": "up", "at_least": "up", "less": "down", "at_most": "down"}
 _REACH = 16
 _WITH_UNIT = frozenset({"measure", "ordinal"})
+_FRACTION, _PERCENT, _HALVES = "fraction", "percent", frozenset({"half", "one-half"})
 _ORDINALS = ("second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 _ORDINAL = re.compile(r"(\d{1,2})(?:nd|rd|th)")
 
@@ -119,6 +122,8 @@ def _read_value(match: re.Match[str], *, kind: str, bounds: Sequence[tuple[int, 
     named = match.groupdict()
     figure = _read_figure(named.get("figure") or named.get("older") or "", named.get("scale") or "")
     start, end = match.span()
+    if kind == _FRACTION and figure in _HALVES:  # `half of it` is 50 percent of it
+        kind, figure = _PERCENT, "50"
     return Value(
         kind=kind,
         figure=figure,

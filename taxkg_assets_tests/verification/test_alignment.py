@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from taxkg_assets.verification.alignment import Aligner
+from taxkg_assets.verification.alignment import Aligner, score_strange
+from taxkg_assets.verification.clause_words import match_word
 from taxkg_assets.verification.language import WordVectors
 from taxkg_assets.verification.reader import PassageReader
 from taxkg_assets_tests.verification.words import LANGUAGE, claim_of, passage_of
@@ -46,6 +47,39 @@ def test_words_are_read_as_those_that_say_the_same_but_not_as_their_rivals(
     words = _align(claim, passage)
     assert any(word.startswith(there[:5]) for word in words)
     assert not any(word.startswith(gone[:5]) for word in words)
+
+
+def _strange(claim: str, passage: str, nearness: dict[str, float]) -> float:
+    row = passage_of(passage)
+    own, place = PassageReader(LANGUAGE, {}).words_of(row)
+    stated = claim_of(claim)
+    absent = frozenset(word for word in stated.weights if not match_word(word, own.words))
+    return score_strange(stated, absent, nearness, place=place)
+
+
+def test_a_thing_that_the_passage_does_not_name_is_strange_but_a_verb_is_not() -> None:
+    passage = "The harbor fee is due on arrival."
+    [thing] = claim_of("Form 9999: the newspaper.").nouns
+    assert _strange("Form 9999: the newspaper is due on arrival.", passage, {}) > 0.0
+    assert _strange("Form 9999: the newspaper is due on arrival.", passage, {thing: 1.0}) == 0.0
+    assert _strange("Form 9999: the fee is collected on arrival.", passage, {}) == 0.0
+
+
+def test_a_synonym_says_the_same_where_it_is_not_far_in_its_sentence() -> None:
+    language = replace(LANGUAGE, read_vectors=lambda text: _mix(_read(text)))
+    words = {}
+    for verb in ("answer", "sell"):
+        claim, row = claim_of(f"Skippers {verb} a notice of $5."), passage_of("Skippers respond to a notice of $5.")
+        own, place = PassageReader(language, {}).words_of(row)
+        words[verb] = Aligner(language).align(claim, row, own=own.words, place=place).claim.wording.words
+    assert any(word.startswith("respon") for word in words["answer"])
+    assert not any(word.startswith("respon") for word in words["sell"])
+
+
+def _mix(read: WordVectors) -> WordVectors:
+    """Move all words of a sentence a little closer to each other."""
+    vectors = read.vectors + 0.8 * np.eye(1, read.vectors.shape[1], dtype=np.float32)
+    return WordVectors(read.words, vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
 
 
 def test_a_word_that_a_word_without_content_says_is_left_out() -> None:

@@ -161,6 +161,35 @@ def test_quoted_words_are_printed_by_the_passage(text: str, passage: Passage, ve
     assert _verdict(text, passage) is verdict
 
 
+def test_a_statement_about_where_to_read_rests_on_a_sentence_that_says_so() -> None:
+    passage = passage_of("For more information on the mooring credit, see Pub. 9998.")
+    assert (
+        _verdict("Form 9999 refers to Publication 9998 for more on the mooring credit.", passage) is Verdict.supported
+    )
+    assert _verdict("Form 9999 grants the mooring credit of Publication 9998.", passage) is not Verdict.supported
+
+
+@pytest.mark.parametrize(
+    ("text", "passage", "verdict"),
+    [
+        (
+            "On Form 9999, half of the barge toll is due by winter.",
+            "50% of the barge toll is due by winter.",
+            Verdict.supported,
+        ),
+        (
+            "On Form 9999, half of the barge toll is due by winter.",
+            "15% of the barge toll is due by winter.",
+            Verdict.contradicted,
+        ),
+        ("On Form 9999, code Z is entered first.", 'Enter code "Z" first.', Verdict.supported),
+        ("On Form 9999, Form 1095-A is attached.", "Attach Form 1095\u2010A to Form 9999.", Verdict.supported),
+    ],
+)
+def test_values_are_read_however_they_are_printed(text: str, passage: str, verdict: Verdict) -> None:
+    assert _verdict(text, passage_of(passage)) is verdict
+
+
 def test_a_rare_word_that_is_said_in_no_words_leaves_a_statement_unsupported() -> None:
     claim, reader = claim_of("On Form 9999, the harbor fee is due."), PassageReader(LANGUAGE, FORMS)
     row = compare(claim, passage_of("The harbor fee is due."), reader=reader)

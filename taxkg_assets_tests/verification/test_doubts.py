@@ -237,6 +237,18 @@ def test_what_is_denied_in_other_words_is_seen(true: str, wrong: str, passage: s
         ),
         ("On Form 9999, multiply the toll by 5%.", "Multiply the toll by 5% (instead of the number used for barges)."),
         (
+            "On Form 9999, the barge credit is due even if the voyage does not span the full harbor year.",
+            "The barge credit is due even though the voyage covers less than 12 months.",
+        ),
+        (
+            "On Form 9999, no fee but the mooring toll is reported.",
+            "You are not required to report any fee other than the mooring toll.",
+        ),
+        (
+            "Form 9999 says not to lower the toll by the mooring refund.",
+            "Don't lower the toll by the mooring refund.",
+        ),
+        (
             "Form 9999 has to say when a toll that is no longer outstanding was paid.",
             "Say when you paid the toll if the toll is no longer outstanding.",
         ),

@@ -184,6 +184,6 @@ daily_releases = dg.ScheduleDefinition(
     name="daily_releases",
     job=watch_releases,
     cron_schedule="15 6 * * *",
-    description="Every morning: fetch the names of TAXKG_WATCH into the inbox.",
+    description="Fetches the names of TAXKG_WATCH into the inbox every morning.",
     default_status=default_schedule_status(),
 )

@@ -52,6 +52,9 @@ class Thresholds(Section):
         alike: Cosine, 0 to 1, from which two words, each in its sentence, say the same, however common.
         rarer: What is taken off `alike` for each unit of a word's rarity (inverse document frequency).
         unlike: Cosine up to which two words say different things, however rare.
+        synonym: Cosine from which a synonym of general English says the same.
+        thing: Least cosine from which another word names the same thing.
+        verb_weight: Most weight of a word that names no thing (inverse document frequency).
         aligned_passages: Passages, best first, in whose words a statement is read.
         shortlist: Passages of a document that are compared word by word.
     """
@@ -76,6 +79,9 @@ class Thresholds(Section):
     alike: float
     rarer: float
     unlike: float
+    synonym: float
+    thing: float
+    verb_weight: float
     aligned_passages: int
     shortlist: int
 
@@ -92,6 +98,8 @@ class Support(Section):
         found_elsewhere: Of the share of the statement's words that only another passage has, 0 to 1.
         rivalry: Of how much nearer a passage is that says otherwise, -0.5 to 0.5.
         behind: Of how much more similar the most similar passage is, 0 to 1.
+        strange: Of the weight of a thing that the statement names and the passage does not, 0 to 1.
+        replaced: Of how far a thing is from the one that the passage names in its place, 0 to 1.
     """
 
     intercept: float
@@ -102,6 +110,8 @@ class Support(Section):
     found_elsewhere: float
     rivalry: float
     behind: float
+    strange: float
+    replaced: float
 
 
 class ValueRule(Rule):
@@ -217,6 +227,7 @@ class Lacks(RuleList[Rule]):
     """Rules of `lacks`."""
 
     without: Rule
+    including: Rule
 
 
 class Orders(RuleList[Rule]):
@@ -225,6 +236,13 @@ class Orders(RuleList[Rule]):
     before: Rule
     after: Rule
     than: Rule
+
+
+class Directions(RuleList[Rule]):
+    """Rules of `directions`."""
+
+    up: Rule
+    down: Rule
 
 
 class Sequences(RuleList[Rule]):
@@ -258,6 +276,7 @@ class Conditions(RuleList[Rule]):
     """Rules of `conditions`."""
 
     case: Rule
+    concession: Rule
     exception: Rule
 
 
@@ -272,6 +291,7 @@ class Pointers(RuleList[Rule]):
     """Rules of `pointers`."""
 
     read_on: Rule
+    refers: Rule
     aside: Rule
     index: Rule
     contrast: Rule
@@ -313,6 +333,7 @@ class Verification(Family):
     taxing: Taxing
     lacks: Lacks
     orders: Orders
+    directions: Directions
     sequences: Sequences
     universals: Universals
     relatives: Relatives

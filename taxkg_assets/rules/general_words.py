@@ -1,0 +1,60 @@
+"""Part of speech and synonyms of common English words, from WordNet 3.0.
+
+Here: looking them up. Not here: how they are taken from WordNet (`tools/general_words.py`), and words of tax forms that
+say the same (`verification.yaml`, `alike`). License of the data: general_words_license.txt.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Mapping
+from functools import cache, lru_cache
+from importlib.resources import files
+
+_NOUN = "n"
+_ENDINGS = (("ies", "y"), ("ied", "y"), ("es", ""), ("s", ""), ("ed", "e"), ("ed", ""), ("ing", "e"), ("ing", ""))
+_SHORTEST = 2
+_MOST_KEPT = 20_000
+
+
+@cache
+def _load() -> Mapping[str, tuple[str, str]]:
+    """Return class and synonyms of each word, read once per process."""
+    with files("taxkg_assets.rules").joinpath("general_words.csv").open(encoding="utf8") as opened:
+        return {row["word"]: (row["class"], row["synonyms"]) for row in csv.DictReader(opened)}
+
+
+@lru_cache(maxsize=_MOST_KEPT)
+def find_synonyms(word: str) -> frozenset[str]:
+    """Return the words that may say what a word says, in the senses that are frequent in English.
+
+    Args:
+        word: Word as written, in lower case.
+    """
+    known = _load()
+    return frozenset(own for base in _list_bases(word) for own in known[base][1].split())
+
+
+@lru_cache(maxsize=_MOST_KEPT)
+def is_noun(word: str) -> bool:
+    """Return whether a word mostly names a thing; one that is not known does.
+
+    Args:
+        word: Word as written, in lower case.
+    """
+    kinds = [_load()[base][0] for base in _list_bases(word)]
+    return not kinds or kinds[0] == _NOUN
+
+
+def _list_bases(word: str) -> Iterator[str]:
+    """Find the known words that a word may be a form of: `tied` is one of `tie`."""
+    known = _load()
+    if word in known:
+        yield word
+    for ending, base in _ENDINGS:
+        stem = word.removesuffix(ending)
+        if stem != word and len(stem) >= _SHORTEST:
+            if f"{stem}{base}" in known:
+                yield f"{stem}{base}"
+            if not base and stem[-1:] == stem[-2:-1] and stem[:-1] in known:
+                yield stem[:-1]
