@@ -5,6 +5,7 @@ Sentences are quoted from the passages, or worded by a model where there is one 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -95,7 +96,8 @@ def ask(
 
     Returns:
         The answer with its results. `confidence` is the fitted probability that the answer contains what is needed;
-        table cells, changes, lists of documents and summaries have fits of their own.
+        table cells, changes, lists of documents and summaries have fits of their own, and statements of the graph the
+        share of such statements that is right.
 
     Raises:
         ProposerError: The model cannot be called.
@@ -146,7 +148,7 @@ def _answer(searcher: Searcher, request: _Request, found: _Found, *, settings: S
     relevance, outcome = _grade(found, question, settings=settings, model=model)
     text, worded, units = None, None, list[Unit]()
     if request.is_worded and results and outcome != guardrail.ABSTENTION:
-        if model is not None and settings.llm_answers and not found.changes:
+        if model is not None and settings.llm_answers and not (found.changes or found.stated):
             worded = generate_answer(question, results, proposer=model)
         units = [] if worded else _quote(searcher, question, found, is_placed=request.is_placed)
         text = worded.text if worded else "\n".join(unit.quote() for unit in units)
@@ -210,13 +212,19 @@ def _find(searcher: Searcher, ranking: Ranking, *, k: int, level: str, filters: 
         results = searcher.assemble(ranking, k=k if wanted == "document" else most, level=wanted)
     if not results or wanted != "document":
         if wanted == "auto" and results:
-            shown, stated = answer_destination(searcher, question, ranking, results=results, document=document)
-            kind = guardrail.DESTINATION
-            if not stated:
-                shown, stated = quote_printed_line(searcher, question, ranking, results=results, document=document)
-                kind = guardrail.LINE
-            if stated:
-                return _Found(ranking, shown, (kind, {}), wanted, stated=stated)
+            allowed = find_allowed(searcher, **filters)
+            kind, own = (
+                guardrail.DESTINATION,
+                answer_destination(searcher, question, ranking, results=results, allowed=allowed),
+            )
+            if not own.units:
+                kind, own = (
+                    guardrail.LINE,
+                    quote_printed_line(searcher, question, ranking, results=results, allowed=allowed),
+                )
+            if own.units:
+                signals = (kind, dict[str, float]()) if own.is_whole else graded
+                return _Found(ranking, own.results, signals, wanted, stated=own.units)
         if wanted == "auto" and graded[0] in (guardrail.PASSAGES, guardrail.TABLE, guardrail.CELL):
             results = add_tables(searcher, question, ranking, results=results)
         return _Found(ranking, results, graded, wanted, box=box)
@@ -225,6 +233,28 @@ def _find(searcher: Searcher, ranking: Ranking, *, k: int, level: str, filters: 
     if document is not None or _is_requested_document(searcher, ranking, results[0]):
         return _Found(ranking, results, (guardrail.SUMMARY, {}), wanted, wording=quote_summary)
     return _Found(ranking, results, graded, wanted)
+
+
+def find_allowed(searcher: Searcher, *, form: str | None, year: int | None, document: str | None) -> frozenset[str]:
+    """Find the documents that filters let through.
+
+    Args:
+        searcher: Opened search.
+        form: Documents of this form only.
+        year: Documents of this year only.
+        document: This document only.
+
+    Returns:
+        Ids of documents.
+    """
+    pattern = form_pattern(form) if form else None
+    return frozenset(
+        own["document_id"]
+        for own in searcher.facts.documents
+        if document in (None, own["document_id"])
+        and (year is None or year in own["years"])
+        and (pattern is None or pattern.search(own["document_form"]))
+    )
 
 
 def _grade(found: _Found, question: str, *, settings: Settings, model: Proposer | None) -> tuple[float, str]:
@@ -268,7 +298,8 @@ def _find_notices(
         foreign = tuple(place for place in foreign if place not in listed)
     places = [notices.place.format(places=", ".join(foreign))] if foreign else []
     absent = find_absent_forms(ranking.route, cited)
-    forms = [notices.form.format(forms=" or ".join(f"Form {form.upper()}" for form in absent))] if absent else []
+    names = " or ".join(_name_absent(form, request.question) for form in absent)
+    forms = [notices.form.format(forms=names)] if absent else []
     return [*changed, *forms, *places, *([notices.general] if outcome == guardrail.GUIDANCE else [])]
 
 
@@ -286,6 +317,13 @@ def find_absent_forms(route: Route, results: Sequence[Result]) -> list[str]:
         return []
     text = "\n".join(f"{row.heading_path} {row.text}" for row in results)
     return [form for form in route.unknown_forms if form_pattern(form).search(text) is None]
+
+
+def _name_absent(form: str, question: str) -> str:
+    """Return the name of a form or publication that the library lacks."""
+    named = re.search(rf"(?i)\b(pub|schedule)\w*\.?\s*{re.escape(form)}(?!\w)", question)
+    kind = {"pub": "Publication", "schedule": "Schedule"}[named[1].lower()] if named else "Form"
+    return f"{kind} {form.upper()}"
 
 
 def find_cited_flags(text: str | None, results: Sequence[Result]) -> list[Flag]:

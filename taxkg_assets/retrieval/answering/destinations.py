@@ -5,10 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, fields
+from itertools import zip_longest
 
 import polars as pl
 
-from taxkg_assets.retrieval.answering.stated import find_row_of_words, lead_with, name_edition, read_line
+from taxkg_assets.retrieval.answering.stated import (
+    Stated,
+    find_newest,
+    find_row_of_words,
+    judge,
+    lead_with,
+    name_edition,
+    read_line,
+)
 from taxkg_assets.retrieval.answering.statements import Statement, read_row
 from taxkg_assets.retrieval.answering.units import Piece, Unit, draft_unit, finish_unit, merge_drafts
 from taxkg_assets.retrieval.index.lines import PassageContext, open_contexts
@@ -19,6 +28,8 @@ from taxkg_assets.rules.forms import find_named_forms
 from taxkg_assets.rules.models.answers import load_answers
 
 _NUMBERS = re.compile(r"\w+")
+_OLDEST = 1
+"""Years by which a statement may be older than the newest one of the same lines."""
 SOURCE, TARGET = "source", "target"
 
 
@@ -154,55 +165,63 @@ def _find_bare_name(form: str) -> str:
 
 
 def answer_destination(
-    searcher: Searcher, question: str, ranking: Ranking, *, results: Sequence[Result], document: str | None = None
-) -> tuple[list[Result], list[Unit]]:
-    """Quote the statements of where the line or box of a question goes to, or comes from.
+    searcher: Searcher, question: str, ranking: Ranking, *, results: Sequence[Result], allowed: Collection[str]
+) -> Stated:
+    """Quote the statements of where the lines or boxes of a question go to, or come from.
 
     Args:
         searcher: Opened search, with the flows of the home.
         question: Words of the user.
         ranking: Ranking of the question.
         results: Passages of the question, best first.
-        document: Statements of this document only.
+        allowed: Documents that may be quoted.
 
     Returns:
         The passages with those that contain the statements before them, renumbered, and a unit for each statement;
-        the same passages and no unit where no statement is known.
+        no unit where no statement is known, or where the question is about something else, too.
     """
-    direction = find_direction(question, ranking.route)
+    route, direction = ranking.route, find_direction(question, ranking.route)
     if direction is None or searcher.open_flows is None:
-        return list(results), []
-    stated = searcher.open_flows()
-    if document is not None:
-        stated = stated.filter(pl.col("document_id") == document)
-    forms = find_form_groups(question, ranking.route, stated)
-    flows = choose_flows(stated, ranking.route, forms=forms, direction=direction)
+        return Stated(list(results))
+    stated = searcher.open_flows().filter(pl.col("document_id").is_in(list(allowed)))
+    forms = find_form_groups(question, route, stated)
+    newest = find_newest(searcher, frozenset[str]().union(*forms))
+    flows = choose_flows(stated, route, forms=forms, direction=direction, newest=newest)
     if not flows and len(forms) > 1:  # "which line of Schedule 9 goes to line 3 of Form 2077"
         direction = Direction(direction.wanted, direction.known)
-        flows = choose_flows(stated, ranking.route, forms=forms, direction=direction)
+        flows = choose_flows(stated, route, forms=forms, direction=direction, newest=newest)
     placed = [(flow, row) for flow in flows if (row := _find_row(searcher, flow)) is not None]
     merged, rank_of = lead_with(searcher, ranking, [row for _, row in placed], results=results)
-    return merged, [_quote(searcher, flow, row, rank=rank_of[row], direction=direction) for flow, row in placed]
+    units = [_quote(searcher, flow, row, rank=rank_of[row], direction=direction) for flow, row in placed]
+    wanted = [key for key in route.keys if key not in route.codes]
+    is_whole = all(any(covers_key(flow.known.key, (key,)) for flow, _ in placed) for key in wanted)
+    return judge(question, route, results, merged, units, is_whole=is_whole)
 
 
 def choose_flows(
-    flows: pl.DataFrame, route: Route, *, forms: Sequence[frozenset[str]], direction: Direction
+    flows: pl.DataFrame,
+    route: Route,
+    *,
+    forms: Sequence[frozenset[str]],
+    direction: Direction,
+    newest: Collection[str],
 ) -> list[Flow]:
-    """Choose the flows of a line, one for each line at their other end.
+    """Choose the flows of each line in a question, one for each line at their other end.
 
-    Where the question names two forms, the flow is between them. Those of the requested years are chosen, else those
-    of the newest revision. Statements of the last two years come first; of these those from the line's own form to
-    another one, then those within the form, then those that another form takes; then those between known lines, without
-    a condition, of one year, and stated by the document of the line.
+    Where the question names two forms, the flow is between them. Lines are those of the years in the question, else of
+    the newest revision of their form; statements that are two years older than others are left out. Those from the
+    line's own form to another one come first, then those within the form, then those that another form takes; then
+    those between known lines, without a condition, of one year, and stated by the document of the line.
 
     Args:
         flows: Table `flows`.
         route: Route of the question.
         forms: Forms of the question, each with its names in `flows`.
         direction: The end that the question names.
+        newest: Documents of the newest revisions of these forms.
 
     Returns:
-        Flows, at most as many as an answer quotes.
+        Flows, each line in turn, at most as many as an answer quotes.
     """
     group_of = {name: number for number, group in enumerate(forms) for name in group}
     codes = {key.partition("_")[2] for key in route.codes} or {""}
@@ -211,47 +230,50 @@ def choose_flows(
         is_between = len(forms) == 1 or group_of.get(flow.wanted.form) not in (None, group_of[flow.known.form])
         return is_between and flow.known.code in codes and covers_key(flow.known.key, route.keys)
 
-    found = _keep_years([flow for flow in read_flows(flows, direction, forms=group_of) if fits(flow)], route.years)
-    newest = max((flow.year for flow in found), default=0)
+    found = [flow for flow in read_flows(flows, direction, forms=group_of) if fits(flow)]
+    if route.years:
+        found = [flow for flow in found if _find_year(flow.known.document_id or flow.document_id) in route.years]
+    else:
+        found = [flow for flow in found if flow.known.document_id is None or flow.known.document_id in newest]
+        recent = max((flow.year for flow in found), default=0) - _OLDEST
+        found = [flow for flow in found if flow.year >= recent]
 
-    def find_order(flow: Flow) -> tuple[object, ...]:
-        is_within = flow.wanted.form == flow.known.form
-        is_taken = flow.relation != "flows_to" and not is_within
-        has_condition = flow.evidence.lstrip(", ")[:1].islower()  # the words before it are an if or a when
-        is_elsewhere = flow.document_id != flow.known.document_id
-        far = not flow.is_resolved, has_condition, not flow.is_same_year, is_elsewhere
-        return flow.year < newest - 1, is_taken, is_within, *far, -flow.year, flow.flow_id
+    ordered = sorted(found, key=_find_order)
+    by_line: dict[tuple[str, int], list[Flow]] = {}
+    for flow in ordered:
+        by_line.setdefault((flow.known.key, flow.year if len(route.years) > 1 else 0), []).append(flow)
+    turns = zip_longest(*(_list_once(own) for own in by_line.values()))
+    chosen = [flow for turn in turns for flow in turn if flow is not None]
+    return chosen[: max(load_answers().most_destinations, len(by_line))]
 
+
+def _find_order(flow: Flow) -> tuple[object, ...]:
+    """Return what flows of a line are sorted by, the best first."""
+    is_within = flow.wanted.form == flow.known.form
+    is_taken = flow.relation != "flows_to" and not is_within
+    has_condition = flow.evidence.lstrip(", ")[:1].islower()  # the words before it are an if or a when
+    is_elsewhere = flow.document_id != flow.known.document_id
+    far = not flow.is_resolved, has_condition, not flow.is_same_year, is_elsewhere
+    return is_taken, is_within, *far, -flow.year, flow.flow_id
+
+
+def _list_once(flows: Sequence[Flow]) -> list[Flow]:
+    """Keep a flow for each line at the other end and each statement, of each form those of the first one's year."""
     kept: dict[tuple[str, str, str], Flow] = {}
     year_of: dict[str, int] = {}
     said: set[tuple[str, str]] = set()
-    for flow in sorted(found, key=find_order):
+    for flow in flows:
         stem, statement = _find_stem(flow.wanted.form), (flow.document_id, flow.evidence)
-        place = (stem, flow.wanted.part, flow.wanted.key)
+        place = stem, flow.wanted.part, flow.wanted.key
         if place not in kept and statement not in said and year_of.setdefault(stem, flow.year) == flow.year:
             kept[place] = flow
             said.add(statement)
-    return list(kept.values())[: load_answers().most_destinations]
+    return list(kept.values())
 
 
 def _find_stem(form: str) -> str:
     """Return the number that variants of a form share: 1040 of 1040-SR; the name of a schedule."""
     return form.partition("-")[0] if form[:1].isdigit() else form
-
-
-def _keep_years(flows: Sequence[Flow], years: Collection[int]) -> list[Flow]:
-    """Keep the flows of requested years, else those of the newest revision of each form; all where there are none."""
-    if years:
-        return [own for own in flows if _find_year(own.known.document_id or own.document_id) in years] or [*flows]
-    newest: dict[str, str] = {}
-    for own in flows:
-        if own.known.document_id:
-            newest[own.known.form] = max(own.known.document_id, newest.get(own.known.form, ""), key=_find_edition)
-    return [own for own in flows if own.known.document_id in (None, newest.get(own.known.form))]
-
-
-def _find_edition(document_id: str) -> tuple[int, str]:
-    return _find_year(document_id), document_id
 
 
 def _find_year(document_id: str) -> int:

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import polars as pl
 
 from taxkg_assets.records import LineRecord, iter_records
-from taxkg_assets.retrieval.answering.stated import find_row_of_words, lead_with, name_edition, read_line
+from taxkg_assets.retrieval.answering.stated import (
+    Stated,
+    find_newest,
+    find_row_of_words,
+    judge,
+    lead_with,
+    name_edition,
+    read_line,
+)
 from taxkg_assets.retrieval.answering.units import Piece, Unit
 from taxkg_assets.retrieval.index.lines import open_contexts
 from taxkg_assets.retrieval.query.router import Route, covers_key, find_kind
@@ -34,8 +41,8 @@ def asks_for_line(question: str, route: Route) -> bool:
 
 
 def quote_printed_line(
-    searcher: Searcher, question: str, ranking: Ranking, *, results: Sequence[Result], document: str | None = None
-) -> tuple[list[Result], list[Unit]]:
+    searcher: Searcher, question: str, ranking: Ranking, *, results: Sequence[Result], allowed: Collection[str]
+) -> Stated:
     """Quote the words printed for the line of a question.
 
     Args:
@@ -43,47 +50,49 @@ def quote_printed_line(
         question: Words of the user.
         ranking: Ranking of the question.
         results: Passages of the question, best first.
-        document: Lines of this document only.
+        allowed: Documents that may be quoted.
 
     Returns:
         The passages with that of the form before them, renumbered, and a unit for the line in each part that has it;
-        the same passages and no unit where the home does not know the line.
+        no unit where the form lacks the line, or where the question is about something else, too.
     """
-    if searcher.open_lines is None or not asks_for_line(question, ranking.route):
-        return list(results), []
-    lines = choose_lines(searcher.open_lines(), ranking.route, document=document)
-    found = [
-        (line, find_row_of_words(searcher, line["label"], document_id=line["document_id"], page=line["page"]))
-        for line in lines
+    route = ranking.route
+    if searcher.open_lines is None or not asks_for_line(question, route):
+        return Stated(list(results))
+    known = searcher.open_lines().filter(pl.col("document_id").is_in(list(allowed)))
+    lines = choose_lines(known, route, newest=find_newest(searcher, route.forms))
+    rows = [
+        find_row_of_words(searcher, own["label"], document_id=own["document_id"], page=own["page"]) for own in lines
     ]
-    placed = [(line, row) for line, row in found if row is not None]
+    placed = [(line, row) for line, row in zip(lines, rows, strict=True) if row is not None]
     merged, rank_of = lead_with(searcher, ranking, [row for _, row in placed], results=results)
-    return merged, [_quote(searcher, line, row, rank=rank_of[row]) for line, row in placed]
+    units = [_quote(searcher, line, row, rank=rank_of[row]) for line, row in placed]
+    return judge(question, route, results, merged, units, is_whole=True)
 
 
-def choose_lines(lines: pl.DataFrame, route: Route, *, document: str | None = None) -> list[LineRecord]:
+def choose_lines(lines: pl.DataFrame, route: Route, *, newest: Collection[str]) -> list[LineRecord]:
     """Choose the line of a question in the newest revision of its form, or in that of a requested year.
 
     Args:
         lines: Table `lines`.
         route: Route of the question.
-        document: Lines of this document only.
+        newest: Documents of the newest revision of the form.
 
     Returns:
-        Rows of `lines`: one, or one for each part that has a line of this number.
+        Rows of `lines`: one, or one for each part that has a line of this number; none where the revision lacks it.
     """
     forms = [form for form in lines["form"].unique() if set(split_forms(form)) & set(route.forms)]
     rows = lines.filter(pl.col("form").is_in(forms) & (pl.col("label") != ""))
-    if document is not None:
-        rows = rows.filter(pl.col("document_id") == document)
-    found = [row for row in iter_records(rows, LineRecord) if covers_key(row["key"], route.keys)]
     if route.years:
-        found = [
-            row for row in found if set(map(int, re.findall(r"(?:19|20)\d\d", row["revision"]))) & set(route.years)
-        ]
-    newest = max((row["revision"] for row in found), default="")
-    kept = [row for row in found if row["revision"] == newest]
-    return sorted(kept, key=lambda row: row["line_ix"])[: load_answers().most_parts]
+        years = "|".join(map(str, route.years))
+        rows = rows.filter(pl.col("revision").str.contains(years))
+    else:
+        rows = rows.filter(pl.col("document_id").is_in(list(newest)))
+    found = [row for row in iter_records(rows, LineRecord) if covers_key(row["key"], route.keys)]
+    kept: dict[tuple[str, str], LineRecord] = {}
+    for row in sorted(found, key=lambda own: (own["line_ix"], own["document_id"])):
+        kept.setdefault((row["part"], row["label"]), row)
+    return list(kept.values())[: load_answers().most_parts]
 
 
 def _quote(searcher: Searcher, line: LineRecord, row: int, *, rank: int) -> Unit:

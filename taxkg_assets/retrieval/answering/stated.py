@@ -2,14 +2,91 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from taxkg_assets.retrieval.answering.units import Piece, Unit
+from taxkg_assets.retrieval.encoding.lexical import find_terms
 from taxkg_assets.retrieval.index.lines import PassageContext
+from taxkg_assets.retrieval.query.router import Route
 from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.retrieval.results import Ranking, Result
+from taxkg_assets.rules.forms import split_forms
+from taxkg_assets.rules.models.answers import load_answers
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """What the graph states of the lines or boxes in a question.
+
+    Attributes:
+        results: Passages of the question, with those of the statements first.
+        units: Statements; empty for none.
+        is_whole: Whether they say all that the question is for.
+    """
+
+    results: list[Result]
+    units: list[Unit] = field(default_factory=list)
+    is_whole: bool = False
+
+
+# arguments: the question, its passages before and after, and what was found
+def judge(
+    question: str,
+    route: Route,
+    before: Sequence[Result],
+    after: list[Result],
+    units: list[Unit],
+    *,
+    is_whole: bool,
+) -> Stated:
+    """Judge whether a question is for its lines alone: what it says besides must be in the statements.
+
+    A question with several other words is about something else: "where do I mail my return if line 3 has an amount".
+
+    Args:
+        question: Words of the user.
+        route: Its route.
+        before: Passages of the question.
+        after: The same with those of the statements.
+        units: Statements.
+        is_whole: Whether there is one for each line of the question.
+
+    Returns:
+        The passages with the statements; without them if the question is about something else.
+    """
+    limits = load_answers()
+    forms = " ".join([*route.forms, *route.unknown_forms, *(key.replace("_", " ") for key in route.keys)])
+    years = " ".join(map(str, route.years))
+    said = frozenset(find_terms(" ".join([forms, years, limits.line_frame, *(unit.text for unit in units)])))
+    others = {term for term in find_terms(question) if term not in said and not any(map(str.isdigit, term))}
+    if not units or len(others) > limits.most_other_words:
+        return Stated(list(before))
+    return Stated(after, units, is_whole and not others)
+
+
+def find_newest(searcher: Searcher, forms: Collection[str]) -> frozenset[str]:
+    """Find the documents of the newest final revision of some forms.
+
+    Args:
+        searcher: Opened search.
+        forms: Names of forms.
+
+    Returns:
+        Ids of documents that are forms, drafts excluded.
+    """
+    newest: dict[str, str] = {}
+    faces = [own for own in searcher.facts.documents if own["doc_type"] == "form" and not own["is_draft"]]
+    for own in faces:
+        for form in set(split_forms(own["document_form"])) & set(forms):
+            newest[form] = max(newest.get(form, ""), own["revision"])
+    return frozenset(
+        own["document_id"]
+        for own in faces
+        if any(newest.get(form) == own["revision"] for form in split_forms(own["document_form"]))
+    )
 
 
 def find_row_of_words(searcher: Searcher, words: str, *, document_id: str, page: int) -> int | None:
@@ -105,7 +182,7 @@ def put_first(stated: Sequence[Unit], units: Sequence[Unit], *, results: Sequenc
     documents = {results[unit.rank - 1].document for unit in stated}
 
     def adds(piece: Piece) -> bool:
-        return piece.role not in ("label", "note") and not any(text.endswith(_tidy(piece.text)) for text in said)
+        return piece.role not in ("label", "note") and not any(_tidy(piece.text) in text for text in said)
 
     def name(unit: Unit) -> Unit:
         result = results[unit.rank - 1]

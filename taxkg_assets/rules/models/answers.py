@@ -93,6 +93,8 @@ class Answers(Family):
     passages: int
     most_changes: int
     most_parts: int
+    most_other_words: int
+    line_frame: str
     most_destinations: int
     destination_words: dict[str, str]
     weighty_changes: tuple[str, ...]

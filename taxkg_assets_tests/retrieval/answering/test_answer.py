@@ -262,6 +262,8 @@ def test_an_answer_says_that_the_library_lacks_the_form(searcher: Searcher) -> N
     found = ask(searcher, "what is box 1a of Form 9099-R", settings=opened)
     assert (found.answer or "").startswith("The library has no document about Form 9099-R;")
     assert "The library has no" not in (ask(searcher, "box 1a of the 2077-ZED", settings=opened).answer or "")
+    other = ask(searcher, "what does Publication 9099 say about box 1a", settings=opened)
+    assert (other.answer or "").startswith("The library has no document about Publication 9099;")
     results = searcher.search("box 1a", k=3)
     route = Route(unknown_forms=("9099-r",))
     assert find_absent_forms(route, results) == ["9099-r"]

@@ -21,6 +21,7 @@ from taxkg_assets.retrieval.query.router import Route
 from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.settings import Settings
 
+NEWEST = ("f2077--2031", "f99--2031")
 ENDS = ("document_id", "form", "part", "key", "column", "code")
 
 
@@ -41,7 +42,8 @@ def choose(question: str, *rows: dict[str, Any], keys: tuple[str, ...] = ("line_
     direction = find_direction(question, own)
     assert direction is not None
     forms = find_form_groups(question, own, flows)
-    return [own.flow_id for own in choose_flows(flows, own, forms=forms, direction=direction)]
+    found = choose_flows(flows, own, forms=forms, direction=direction, newest=NEWEST)
+    return [chosen.flow_id for chosen in found]
 
 
 @pytest.mark.parametrize(
@@ -51,6 +53,10 @@ def choose(question: str, *rows: dict[str, Any], keys: tuple[str, ...] = ("line_
         ("On what line of the 88 do I enter line 3 of the 2077?", INTO),
         ("Where does line 3 of Form 2077 come from?", OUT_OF),
         ("What goes on line 3 of Form 2077?", OUT_OF),
+        ("Where do I find the amount to enter on line 3 of Form 2077?", OUT_OF),
+        ("Which lines of Form 2077 add up to line 3?", OUT_OF),
+        ("Which boxes of Form 88 go to line 3 of Form 2077?", OUT_OF),
+        ("Which line does line 3 of Form 2077 go to?", INTO),
         ("What is line 3 of Form 2077?", None),
         ("Who may leave line 3 of Form 2077 empty?", None),
     ],
@@ -107,6 +113,26 @@ def test_flows_are_of_the_newest_revision_or_of_the_year_requested() -> None:
     rows = [flow(0, "2077 line_3", "88 line_1", **older), flow(1, "2077 line_3", "88 line_2")]
     assert choose("Where does line 3 of Form 2077 go?", *rows) == ["f1"]
     assert choose("Where did line 3 of Form 2077 go in 2029?", *rows, years=(2029,)) == ["f0"]
+    assert choose("Where did line 3 of Form 2077 go in 1999?", *rows, years=(1999,)) == []
+    both = choose("Where did line 3 of Form 2077 go in 2029 and 2031?", *rows, years=(2029, 2031))
+    assert sorted(both) == ["f0", "f1"]
+
+
+def test_a_line_that_the_newest_revision_lacks_goes_nowhere() -> None:
+    older = {"source_document_id": "f2077--2029", "document_id": "f2077--2029"}
+    rows = [flow(0, "2077 line_3", "88 line_1", **older), flow(1, "2077 line_4", "88 line_2")]
+    assert choose("Where does line 3 of Form 2077 go?", *rows) == []
+
+
+def test_each_line_of_the_question_has_its_turn() -> None:
+    rows = [flow(number, "2077 line_3", f"9{number}0 line_1") for number in range(5)]
+    rows += [
+        flow(5, "2077 line_4", "88 line_2"),
+        flow(6, "2077 line_5", "88 line_3"),
+        flow(7, "2077 line_6", "88 line_4"),
+    ]
+    keys = ("line_3", "line_4", "line_5", "line_6")
+    assert choose("Where do lines 3 through 6 of Form 2077 go?", *rows, keys=keys) == ["f0", "f5", "f6", "f7"]
 
 
 @pytest.mark.parametrize(
@@ -140,6 +166,7 @@ def test_the_statement_opens_the_answer_with_its_passage(searcher: Searcher) -> 
         0,
         "2077-ZED box_1a",
         "88 line_1",
+        source_document_id=None,
         document_id="i2077zed--2031",
         evidence=sentence,
         page=int(searcher.passages.pages[row]),
@@ -148,6 +175,7 @@ def test_the_statement_opens_the_answer_with_its_passage(searcher: Searcher) -> 
     question = "Where does box 1a of the 2077-ZED go?"
     found = ask(known, question, settings=Settings())
     assert found.outcome == "answer"
+    assert found.confidence > ask(searcher, question, settings=Settings()).confidence
     assert found.answer is not None
     first = found.answer.splitlines()[0]
     assert first.startswith("Form 2077-ZED, box 1a goes to Form 88, line 1 (2077-ZED 2031): ")
@@ -156,6 +184,24 @@ def test_the_statement_opens_the_answer_with_its_passage(searcher: Searcher) -> 
     assert [result.rank for result in found.results] == list(range(1, len(found.results) + 1))
     without = ask(searcher, question, settings=Settings())
     assert "goes to" not in (without.answer or "")
+
+    elsewhere = ask(known, question, settings=Settings(), form="2078")
+    assert "goes to" not in (elsewhere.answer or "")
+
+
+def test_a_question_about_something_else_is_not_answered_by_the_line(searcher: Searcher) -> None:
+    columns = searcher.passages.columns
+    row = next(row for row in range(searcher.index.height) if columns["document_id"][row] == "i2077zed--2031")
+    place = {"document_id": "i2077zed--2031", "page": int(searcher.passages.pages[row])}
+    sentence = columns["text"][row].split(". ")[0].split("\n")[-1]
+    stated = flow(0, "2077-ZED box_1a", "88 line_1", source_document_id=None, evidence=sentence, **place)
+    known = replace(searcher, open_flows=lambda: pl.DataFrame([stated]))
+    question = "Where do I report a lazy captain if box 1a of the 2077-ZED is wrong?"
+    assert ask(known, question, settings=Settings()) == ask(searcher, question, settings=Settings())
+    doubtful = "Where does box 1a of the 2077-ZED go in Atlantis?"
+    assert (
+        ask(known, doubtful, settings=Settings()).confidence == ask(searcher, doubtful, settings=Settings()).confidence
+    )
 
 
 def test_a_statement_without_a_passage_is_not_quoted(searcher: Searcher) -> None:

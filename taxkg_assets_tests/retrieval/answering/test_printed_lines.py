@@ -24,7 +24,8 @@ def line(number: int, **columns: Any) -> dict[str, Any]:
 
 def choose(*rows: dict[str, Any], **route: Any) -> list[str]:
     own = Route(**{"forms": ("2077",), "keys": ("line_3",)} | route)
-    return [row["label"] for row in choose_lines(pl.DataFrame(list(rows)), own)]
+    found = choose_lines(pl.DataFrame(list(rows)), own, newest=("f2077--2031", "f2077--2031__copy"))
+    return [row["label"] for row in found]
 
 
 @pytest.mark.parametrize(
@@ -44,10 +45,16 @@ def test_who_asks_for_a_line(question: str, *, expected: bool) -> None:
 
 
 def test_the_newest_revision_counts_unless_a_year_is_named() -> None:
-    rows = [line(0, revision="2029"), line(1), line(2, key="line_4"), line(3, form="88"), line(4, label="")]
+    older = {"revision": "2029", "document_id": "f2077--2029"}
+    rows = [line(0, **older), line(1), line(2, key="line_4"), line(3, form="88"), line(4, label="")]
     assert choose(*rows) == ["Rent 1"]
     assert choose(*rows, years=(2029,)) == ["Rent 0"]
     assert choose(*rows, years=(2020,)) == []
+    assert choose(line(0, **older), line(2, key="line_4")) == []
+
+
+def test_two_files_of_one_revision_print_one_line() -> None:
+    assert choose(line(1), line(1, document_id="f2077--2031__copy")) == ["Rent 1"]
 
 
 def test_each_part_with_the_line_is_named_in_the_order_of_the_form() -> None:
@@ -60,7 +67,7 @@ def test_the_printed_words_open_the_answer_with_their_passage(searcher: Searcher
     words = " ".join(columns["text"][row].splitlines()[-1].split())
     place = {"document_id": "i2077zed--2031", "form": "2077-ZED", "page": int(searcher.passages.pages[row])}
     known = replace(searcher, open_lines=lambda: pl.DataFrame([line(0, label=words, **place)]))
-    question = "What is line 3 of the 2077-ZED?"
+    question = "What was line 3 of the 2031 Form 2077-ZED?"
     found = ask(known, question, settings=Settings())
     assert found.answer is not None
     assert found.answer.splitlines()[0].startswith(f"Form 2077-ZED, line 3 (2077-ZED 2031): {words}")
@@ -77,7 +84,7 @@ def test_what_only_repeats_is_left_out_and_another_document_is_named(searcher: S
     def unit(rank: int, *texts: str) -> Unit:
         return Unit(rank=rank, label="", pieces=[Piece(role="sentence", text=text) for text in texts])
 
-    stated, repeated = unit(own.rank, "Rent. Enter it there."), unit(own.rank, "Enter it  there")
+    stated, repeated = unit(own.rank, "Rent. Enter it there. Not here."), unit(own.rank, "Enter it  there")
     more, elsewhere = unit(own.rank, "Enter it there.", "Or not."), unit(other.rank, "Never enter it.")
     kept = put_first([stated], [repeated, more, elsewhere], results=results)
     assert kept[:2] == [stated, more]
