@@ -211,7 +211,7 @@ def _find(searcher: Searcher, ranking: Ranking, *, k: int, level: str, filters: 
     if wanted != level:  # the guardrail is fitted for passages, whatever is returned
         results = searcher.assemble(ranking, k=k if wanted == "document" else most, level=wanted)
     if not results or wanted != "document":
-        if wanted == "auto" and results:
+        if wanted == "auto" and results and box is None:
             allowed = find_allowed(searcher, **filters)
             kind, own = (
                 guardrail.DESTINATION,

@@ -1,7 +1,8 @@
-"""The line of a form that a question is about, in the words printed for it on the form itself."""
+"""The line that a question is about or for, in the words that its form prints for it."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 
 import polars as pl
@@ -17,6 +18,7 @@ from taxkg_assets.retrieval.answering.stated import (
     read_line,
 )
 from taxkg_assets.retrieval.answering.units import Piece, Unit
+from taxkg_assets.retrieval.encoding.lexical import find_terms
 from taxkg_assets.retrieval.index.lines import open_contexts
 from taxkg_assets.retrieval.query.router import Route, covers_key, find_kind
 from taxkg_assets.retrieval.ranking.search import Searcher
@@ -25,6 +27,7 @@ from taxkg_assets.rules.forms import split_forms
 from taxkg_assets.rules.models.answers import load_answers
 
 _LINE = "line"
+_END_OF_NAME = re.compile(r"[.:(](?:\s|\w)")
 
 
 def asks_for_line(question: str, route: Route) -> bool:
@@ -38,6 +41,16 @@ def asks_for_line(question: str, route: Route) -> bool:
     """
     is_line = len(route.forms) == 1 and len(route.keys) == 1 and find_kind(route.keys[0]) == _LINE
     return is_line and load_answers().line_questions.matches(question)
+
+
+def asks_where(question: str, route: Route) -> bool:
+    """Return whether a question is for the line to report something on, without naming a line.
+
+    Args:
+        question: Words of the user.
+        route: Its route.
+    """
+    return not route.keys and load_answers().destination_questions.matches(question)
 
 
 def quote_printed_line(
@@ -57,10 +70,12 @@ def quote_printed_line(
         no unit where the form lacks the line, or where the question is about something else, too.
     """
     route = ranking.route
-    if searcher.open_lines is None or not asks_for_line(question, route):
+    is_named = asks_for_line(question, route)
+    if searcher.open_lines is None or not (is_named or asks_where(question, route)):
         return Stated(list(results))
     known = searcher.open_lines().filter(pl.col("document_id").is_in(list(allowed)))
-    lines = choose_lines(known, route, newest=find_newest(searcher, route.forms))
+    own = select_lines(known, route, newest=find_newest(searcher, route.forms or known["form"].unique().to_list()))
+    lines = choose_lines(own, route) if is_named else match_lines(own, question, route)
     rows = [
         find_row_of_words(searcher, own["label"], document_id=own["document_id"], page=own["page"]) for own in lines
     ]
@@ -70,29 +85,73 @@ def quote_printed_line(
     return judge(question, route, results, merged, units, is_whole=True)
 
 
-def choose_lines(lines: pl.DataFrame, route: Route, *, newest: Collection[str]) -> list[LineRecord]:
-    """Choose the line of a question in the newest revision of its form, or in that of a requested year.
+def select_lines(lines: pl.DataFrame, route: Route, *, newest: Collection[str]) -> list[LineRecord]:
+    """Select the lines of the forms in a question, in their newest revisions or in those of a requested year.
 
     Args:
         lines: Table `lines`.
-        route: Route of the question.
-        newest: Documents of the newest revision of the form.
+        route: Route of the question; without a form, lines of all forms are selected.
+        newest: Documents of the newest revisions of these forms.
 
     Returns:
-        Rows of `lines`: one, or one for each part that has a line of this number; none where the revision lacks it.
+        Rows of `lines` with a label, in the order of their forms; a line that two files print counts once.
     """
-    forms = [form for form in lines["form"].unique() if set(split_forms(form)) & set(route.forms)]
-    rows = lines.filter(pl.col("form").is_in(forms) & (pl.col("label") != ""))
+    rows = lines.filter(pl.col("label") != "")
+    if route.forms:
+        forms = [form for form in lines["form"].unique() if set(split_forms(form)) & set(route.forms)]
+        rows = rows.filter(pl.col("form").is_in(forms))
     if route.years:
-        years = "|".join(map(str, route.years))
-        rows = rows.filter(pl.col("revision").str.contains(years))
+        rows = rows.filter(pl.col("revision").str.contains("|".join(map(str, route.years))))
     else:
         rows = rows.filter(pl.col("document_id").is_in(list(newest)))
-    found = [row for row in iter_records(rows, LineRecord) if covers_key(row["key"], route.keys)]
-    kept: dict[tuple[str, str], LineRecord] = {}
-    for row in sorted(found, key=lambda own: (own["line_ix"], own["document_id"])):
-        kept.setdefault((row["part"], row["label"]), row)
-    return list(kept.values())[: load_answers().most_parts]
+    kept: dict[tuple[str, ...], LineRecord] = {}
+    for row in iter_records(rows.sort("form", "line_ix", "document_id"), LineRecord):
+        kept.setdefault((row["form"], row["part"], row["key"], row["label"]), row)
+    return list(kept.values())
+
+
+def choose_lines(lines: Sequence[LineRecord], route: Route) -> list[LineRecord]:
+    """Choose the line that a question names.
+
+    Args:
+        lines: Lines of `select_lines`.
+        route: Route of the question.
+
+    Returns:
+        The line, or one for each part that has a line of this number; none where the revision lacks it.
+    """
+    return [row for row in lines if covers_key(row["key"], route.keys)][: load_answers().most_parts]
+
+
+def match_lines(lines: Sequence[LineRecord], question: str, route: Route) -> list[LineRecord]:
+    """Find the line whose name a question says: "where do I report alimony received".
+
+    The name of a line is its label up to the first full stop; of "IRA deduction. If you are married …" the first two
+    words.
+
+    Args:
+        lines: Lines of `select_lines`.
+        question: Words of the user.
+        route: Its route.
+
+    Returns:
+        The line with the most similar name; none where the names are less similar than `label_share`, or where more
+        lines than an answer quotes have it.
+    """
+    frame = frozenset(find_terms(" ".join([load_answers().line_frame, *route.forms, *map(str, route.years)])))
+    wanted = _find_words(question) - frame
+    scored: list[tuple[float, LineRecord]] = []
+    for row in (row for row in lines if row["kind"] == _LINE):  # a box reports to its reader, who asks where it goes
+        name = _find_words(_END_OF_NAME.split(row["label"])[0]) - frame
+        scored.append((len(name & wanted) / max(1, len(name | wanted)), row))
+    best = max((score for score, _ in scored), default=0.0)
+    found = [row for score, row in scored if score == best]
+    limits = load_answers()
+    return found if best >= limits.label_share and len(found) <= limits.most_parts else []
+
+
+def _find_words(text: str) -> frozenset[str]:
+    return frozenset(term for term in find_terms(text) if not any(map(str.isdigit, term)))
 
 
 def _quote(searcher: Searcher, line: LineRecord, row: int, *, rank: int) -> Unit:

@@ -8,8 +8,15 @@ from typing import Any
 import polars as pl
 import pytest
 
+from taxkg_assets.records import LineRecord
 from taxkg_assets.retrieval.answering.answer import ask
-from taxkg_assets.retrieval.answering.printed_lines import asks_for_line, choose_lines
+from taxkg_assets.retrieval.answering.printed_lines import (
+    asks_for_line,
+    asks_where,
+    choose_lines,
+    match_lines,
+    select_lines,
+)
 from taxkg_assets.retrieval.answering.stated import put_first
 from taxkg_assets.retrieval.answering.units import Piece, Unit
 from taxkg_assets.retrieval.query.router import Route
@@ -19,13 +26,17 @@ from taxkg_assets.settings import Settings
 
 def line(number: int, **columns: Any) -> dict[str, Any]:
     row = {"document_id": "f2077--2031", "part": "", "key": "line_3", "form": "2077", "revision": "2031"}
-    return row | {"line_ix": number, "label": f"Rent {number}", "page": 1} | columns
+    return row | {"kind": "line", "line_ix": number, "label": f"Rent {number}", "page": 1} | columns
 
 
 def choose(*rows: dict[str, Any], **route: Any) -> list[str]:
     own = Route(**{"forms": ("2077",), "keys": ("line_3",)} | route)
-    found = choose_lines(pl.DataFrame(list(rows)), own, newest=("f2077--2031", "f2077--2031__copy"))
-    return [row["label"] for row in found]
+    return [row["label"] for row in choose_lines(select(*rows, route=own), own)]
+
+
+def select(*rows: dict[str, Any], route: Route) -> list[LineRecord]:
+    newest = ("f2077--2031", "f2077--2031__copy", "f88--2031")
+    return select_lines(pl.DataFrame(list(rows)), route, newest=newest)
 
 
 @pytest.mark.parametrize(
@@ -59,6 +70,31 @@ def test_two_files_of_one_revision_print_one_line() -> None:
 
 def test_each_part_with_the_line_is_named_in_the_order_of_the_form() -> None:
     assert choose(line(7, part="II"), line(2, part="I")) == ["Rent 2", "Rent 7"]
+
+
+@pytest.mark.parametrize(
+    ("question", "forms", "expected"),
+    [
+        ("Where do I report berth dues on Form 2077?", ("2077",), ["Berth dues"]),
+        ("On which line do I enter the rent of barges?", (), ["Rent of barges. If a barge sank, check here"]),
+        ("Where do I report the sale of a boat?", (), []),
+        ("Where do I report gifts?", (), []),
+        ("Where do I report the rent of a house for gulls and barges?", (), []),
+    ],
+)
+def test_a_line_is_found_by_its_name(question: str, forms: tuple[str, ...], expected: list[str]) -> None:
+    rows = [
+        line(0, label="Berth dues"),
+        line(1, key="line_4", label="Rent of barges. If a barge sank, check here"),
+        *(line(2 + number, key=f"line_{5 + number}", label="Gifts") for number in range(3)),
+        line(0, form="88", document_id="f88--2031", label="Other dues"),
+        line(1, form="88", document_id="f88--2031", label="Berth dues", kind="box"),
+    ]
+    route = Route(forms=forms)
+    assert asks_where(question, route)
+    assert not asks_where(question, Route(keys=("line_3",)))
+    found = match_lines(select(*rows, route=route), question, route)
+    assert [row["label"] for row in found] == expected
 
 
 def test_the_printed_words_open_the_answer_with_their_passage(searcher: Searcher) -> None:
