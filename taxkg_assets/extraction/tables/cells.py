@@ -17,9 +17,9 @@ from taxkg_assets.rules.models.tables import load_tables
 
 PATH_SEPARATOR = " > "
 NOTE_COLUMN = -1
+"""Column of a note that is inside a table and belongs to none of its columns."""
 # A frame around text has at most this many rows.
 _TEXT_ROWS = 2
-"""Column of a note that is inside a table and belongs to none of its columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,16 +253,22 @@ def _continues_name(grid: Grid, row_ix: int, *, stubs: range) -> bool:
 def is_text_box(table: FoundTable) -> bool:
     """Return whether a table is a frame around text: one row without headers, with more words than any cell has.
 
-    So are two rows of which at least half are passages, such as a title and the directions for the table below.
+    So are two rows of passages, or of a title and the directions for the table below. Short names next to long texts
+    are a table: the last page of a long one may have no more rows than these.
 
     Args:
         table: The table.
     """
-    cells = [cell for cell in table.cells if cell.col_ix != NOTE_COLUMN]
-    rows = len({cell.row_ix for cell in cells})
-    if any(table.headers) or rows > _TEXT_ROWS:
+    rows: dict[int, list[int]] = {}
+    for cell in table.cells:
+        if cell.col_ix != NOTE_COLUMN:
+            rows.setdefault(cell.row_ix, []).append(len(cell.text.split()))
+    if not rows or any(table.headers) or len(rows) > _TEXT_ROWS:
         return False
-    words = [len(cell.text.split()) for cell in cells]
     limits = load_tables().regions
-    is_passages = 2 * sum(count > limits.passage_words for count in words) >= len(words)
-    return is_passages or (rows == 1 and max(words) > limits.max_cell_words)
+    if len(rows) == 1:
+        return max(max(counts) for counts in rows.values()) > limits.max_cell_words
+    words = [count for counts in rows.values() for count in counts]
+    passages = sum(count > limits.passage_words for count in words)
+    is_text = all(len(counts) == 1 or min(counts) > limits.passage_words for counts in rows.values())
+    return is_text and 2 * passages >= len(words)
