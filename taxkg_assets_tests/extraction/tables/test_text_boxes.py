@@ -16,7 +16,9 @@ _PASSAGE = " ".join(["Keepers clean the hive before the first frost."] * 4)
 
 
 def _table(*rows: tuple[str, ...], column: int = 0) -> FoundTable:
-    cells = [Cell(i, column + j, "", "", text, _BOX) for i, row in enumerate(rows) for j, text in enumerate(row)]
+    cells = [
+        Cell(i, column + j, "", "", text, _BOX) for i, row in enumerate(rows) for j, text in enumerate(row) if text
+    ]
     region = TableRegion(1, 40.0, 60.0, 400.0, 300.0, "ruled")
     return FoundTable(region, "", ("", ""), (Part(0, 1, 1),), tuple(cells))
 
@@ -26,7 +28,11 @@ def _table(*rows: tuple[str, ...], column: int = 0) -> FoundTable:
     [
         ((("Straw hive", _PASSAGE), ("Wooden hive", _PASSAGE)), False),
         ((("Straw hive", _PASSAGE),), False),
+        ((("Straw hive", _PASSAGE, _PASSAGE), ("Wooden hive", _PASSAGE, _PASSAGE)), False),
+        ((("", _PASSAGE), ("Wooden hive", _PASSAGE)), False),
         ((("2031 Honey Table",), (_PASSAGE, _PASSAGE)), True),
+        ((("2031 Honey Table", _PASSAGE), (_PASSAGE, _PASSAGE)), True),
+        ((("2031 Honey Table", _PASSAGE), ("", _PASSAGE)), True),
         (((_PASSAGE, _PASSAGE), (_PASSAGE, _PASSAGE)), True),
         ((("Straw hive", "$4"), ("Wooden hive", "$7")), False),
         ((("Straw hive", " ".join([_PASSAGE] * 6)),), True),
