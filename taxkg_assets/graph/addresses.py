@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 from taxkg_assets.records import ReferenceRecord
+
+_ADDRESS = re.compile(r"(?i)(?:https?://)?(?:[a-z\d-]+\.)+(?:gov|com|org|net|edu|mil|us)(?:/\S*)?")
 
 
 def find_named_target(reference: ReferenceRecord) -> str:
@@ -15,5 +19,5 @@ def find_named_target(reference: ReferenceRecord) -> str:
         The target; of a page of the web its address without scheme, where the words or the link state one.
     """
     target, address = reference["target"], (reference.get("target_url") or "").partition("://")[2]
-    is_address = "." in target and " " not in target
-    return target if reference["kind"] != "url" or is_address or not address else address.rstrip("/")
+    is_other = reference["kind"] == "url" and bool(address) and not _ADDRESS.fullmatch(target)
+    return address.rstrip("/") if is_other else target

@@ -15,6 +15,12 @@ from taxkg_assets.graph.addresses import find_named_target
         ("url", "example.gov/hives", "https://www.example.gov/late", "example.gov/hives"),
         ("url", "Rights of Keepers", "https://www.example.gov/rights/", "www.example.gov/rights"),
         ("url", "Rights of Keepers", None, "Rights of Keepers"),
+        ("url", "https://Example.gov", "https://www.example.gov/late", "https://Example.gov"),
+        ("url", "U.S", "https://www.example.gov/late", "www.example.gov/late"),
+        ("url", "2.1", "https://www.example.gov/late", "www.example.gov/late"),
+        ("url", "1.5%", "https://www.example.gov/late", "www.example.gov/late"),
+        ("url", "St.Hive", "https://www.example.gov/late", "www.example.gov/late"),
+        ("url", "Form9999.pdf", "https://www.example.gov/late", "www.example.gov/late"),
         ("section", "Late Harvest", "https://www.example.gov/late", "Late Harvest"),
     ],
 )

@@ -22,6 +22,8 @@ from taxkg_assets.extraction.layout.regions import FaceBox
 Row = Mapping[str, Any]
 _HEADINGS = ("part", "section", "subsection")
 _NUMBERED = ("line", "box", "column")
+# Fields of one column have the same edges up to this, and are at most this number of their heights apart.
+_SAME_EDGE_PT, _COLUMN_HEIGHTS = 1.0, 3.0
 
 
 def build_fields(
@@ -76,21 +78,37 @@ def _split_box_labels(rows: Sequence[dict[str, Any]], spoken: Sequence[str]) -> 
 
 def _complete_columns(rows: Sequence[dict[str, Any]]) -> None:
     """Give the fields of a line, some of which name their columns, the columns of the fields above or below them."""
-    letters: dict[tuple[int, int, int], set[str]] = defaultdict(set)
+    lettered: dict[int, list[dict[str, Any]]] = defaultdict(list)
     named: dict[tuple[int, str], set[str]] = defaultdict(set)
     for row in rows:
         if row["column"]:
-            letters[_span_of(row)].add(row["column"])
+            lettered[row["page"]].append(row)
             named[row["page"], row["key"]].add(row["column"])
     for row in rows:
-        of_span, of_line = letters[_span_of(row)], named[row["page"], row["key"]]
-        if row["key"] and not row["column"] and of_line and len(of_span) == 1 and not of_span & of_line:
-            (row["column"],) = of_span
+        of_line = named[row["page"], row["key"]]
+        if not row["key"] or row["column"] or not of_line:
+            continue
+        letters = _find_near_letters(row["bbox"], lettered[row["page"]])
+        if len(letters) == 1 and not letters & of_line:
+            (row["column"],) = letters
             of_line.add(row["column"])
+            lettered[row["page"]].append(row)
 
 
-def _span_of(row: Mapping[str, Any]) -> tuple[int, int, int]:
-    return row["page"], round(row["bbox"]["x0_pt"]), round(row["bbox"]["x1_pt"])
+def _find_near_letters(place: Row, lettered: Sequence[Row]) -> set[str]:
+    """Find the columns of the nearest fields right above and right below a place that have its edges."""
+    reach = _COLUMN_HEIGHTS * (place["y1_pt"] - place["y0_pt"])
+    above: list[tuple[float, str]] = []
+    below: list[tuple[float, str]] = []
+    for row in lettered:
+        other = row["bbox"]
+        if max(abs(other[edge] - place[edge]) for edge in ("x0_pt", "x1_pt")) >= _SAME_EDGE_PT:
+            continue
+        is_above = other["y0_pt"] < place["y0_pt"]
+        gap = place["y0_pt"] - other["y1_pt"] if is_above else other["y0_pt"] - place["y1_pt"]
+        if gap <= reach:
+            (above if is_above else below).append((gap, row["column"]))
+    return {min(side)[1] for side in (above, below) if side}
 
 
 def _find_words(label: str, spoken: str) -> str:

@@ -23,9 +23,9 @@ from taxkg_assets.rules.models.section_grammar import load_section_grammar
 
 # A heading in the type of the text is set in at most this number of lines.
 _HEADING_LINES = 3
-# The foot of a first page is two lines high where it also prints a date: its page number is that much higher.
 # Below this share of the page, a note says that it continues; elsewhere the same words end a title.
 _NOTE_FRAC = 0.75
+# The foot of a first page is two lines high where it also prints a date: its page number is that much higher.
 _FIRST_FOOT_PT = 10.0
 # Lines of one address: type as large as the text's or as the next line's, the same left edge, one leading apart.
 _SAME_SIZE_PT, _SAME_EDGE_PT, _NEXT_LINE_SIZES = 0.3, 1.5, 1.4

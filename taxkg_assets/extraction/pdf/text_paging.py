@@ -47,7 +47,7 @@ def open_text_parts(data: bytes, *, open_text: Callable[[bytes], Any]) -> Iterat
 
 
 def _lines(data: bytes) -> list[bytes]:
-    """Yield the lines of a text in UTF-8; other text stays in one piece, as its encoding is detected as a whole."""
+    """Split a text in UTF-8 into lines; other text stays in one piece, as its encoding is detected as a whole."""
     try:
         data.decode("utf-8")
     except UnicodeDecodeError:

@@ -8,7 +8,9 @@ from typing import Protocol
 
 from taxkg_assets.rules.models.references import load_references
 
-FORMS_IN_PARENTHESES = re.compile(r"^\s*\(Forms?\s+[\w-]+(?:(?:,|\s+or|\s+and)+\s+(?:Form\s+)?[\w-]+)*\)")
+FORMS_IN_PARENTHESES = re.compile(
+    r"^\s*\(Forms?\s+[\w-]+(?:(?:,(?:\s+(?:or|and))?|\s+(?:or|and))\s+(?:Form\s+)?(?!(?:or|and)\b)[\w-]+)*\)"
+)
 """Forms behind a schedule, `(Form 1040)` or `(Form 1065 or 1120-S)`."""
 _IN_FORMS = re.compile(r"\s*\(")
 _OF_FORM = re.compile(r"\s*(?:\(|of\s+)")

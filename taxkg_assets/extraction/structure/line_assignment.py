@@ -41,7 +41,6 @@ _CHART_ANSWERS, _ANSWER_CHARS = 6, 8
 _FIRST_UNIT = -1000
 # Words of a box stand this close below its upper edge.
 _CELL_HEAD_PT = 8.0
-# Numbered fields of one row begin on heights this near to each other.
 # Numbers of lines stand in one column, at most a few lines apart.
 _COLUMN_PT, _NEXT_ROW_SIZES = 1.5, 4.0
 

@@ -17,9 +17,9 @@ from taxkg_assets.rules.models.tables import load_tables
 
 PATH_SEPARATOR = " > "
 NOTE_COLUMN = -1
+"""Column of a note that is inside a table and belongs to none of its columns."""
 # A frame around text has at most this many rows.
 _TEXT_ROWS = 2
-"""Column of a note that is inside a table and belongs to none of its columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,16 +253,34 @@ def _continues_name(grid: Grid, row_ix: int, *, stubs: range) -> bool:
 def is_text_box(table: FoundTable) -> bool:
     """Return whether a table is a frame around text: one row without headers, with more words than any cell has.
 
-    So are two rows of which at least half are passages, such as a title and the directions for the table below.
+    So are two rows of which at least half are passages, such as a title and the directions for the table below. Short
+    names next to passages are a table: the last page of a long one may have no more rows than these.
 
     Args:
         table: The table.
     """
-    cells = [cell for cell in table.cells if cell.col_ix != NOTE_COLUMN]
-    rows = len({cell.row_ix for cell in cells})
-    if any(table.headers) or rows > _TEXT_ROWS:
+    rows: dict[int, list[tuple[int, int]]] = {}
+    for cell in table.cells:
+        if cell.col_ix != NOTE_COLUMN:
+            rows.setdefault(cell.row_ix, []).append((cell.col_ix, len(cell.text.split())))
+    if not rows or any(table.headers) or len(rows) > _TEXT_ROWS:
         return False
-    words = [len(cell.text.split()) for cell in cells]
+    words = [count for row in rows.values() for _, count in row]
     limits = load_tables().regions
-    is_passages = 2 * sum(count > limits.passage_words for count in words) >= len(words)
-    return is_passages or (rows == 1 and max(words) > limits.max_cell_words)
+    if len(rows) == 1:
+        return max(words) > limits.max_cell_words
+    passages = sum(count > limits.passage_words for count in words)
+    return 2 * passages >= len(words) and not _are_named([rows[ix] for ix in sorted(rows)], limits.passage_words)
+
+
+def _are_named(rows: Sequence[Sequence[tuple[int, int]]], most_words: int) -> bool:
+    """Decide whether each row begins with a short name; the first may continue the text of a row of the page before.
+
+    Args:
+        rows: Column and number of words of each cell, row by row.
+        most_words: Most words of a name.
+    """
+    first = min(column for row in rows for column, _ in row)
+    is_continued = len(rows[0]) == 1 and rows[0][0][0] > first
+    named = rows[1:] if is_continued else rows
+    return all(len(row) > 1 and min(row)[0] == first and min(row)[1] <= most_words for row in named)

@@ -66,7 +66,7 @@ class Regions(Section):
         wide_pt: Narrower horizontals may underline the columns of amounts only.
         min_fill_frac: Share of cells that hold text.
         max_cell_words: Longer "cells" are prose between separator lines.
-        passage_words: Of one or two rows without headers, at least half are longer in a frame around text.
+        passage_words: Longer cells are passages, at least half of the cells in a frame around text of two rows.
         max_header_words: A longer "header" is text in a box.
         chart_answers_frac: Share of cells that are answers alone from which boxes of questions are a decision chart.
         caption_lines: Lines searched upwards for a numbered caption.

@@ -142,3 +142,23 @@ def test_a_label_that_ends_at_a_box_to_check_continues_in_the_next_row() -> None
     form.add((500, 331, 570, 343), "5. Boats that you sold.")
     words = "Boats that you sold. If you sold one late, check here and enter the day of its sale:"
     assert _headings(_frames(form))["line_5"] == words
+
+
+def _totals(y: float, *, dx: float = 0.0) -> dict[str, str]:
+    """Read the columns of a line of totals on a height, whose second amount does not name its column."""
+    form = _schedule()
+    form.put(50, y, "6", "b")
+    form.put(75, y, "Sums:")
+    form.add((100, y - 10, 250, y + 4), "6. Sums. Column: (a) Name of the boat.")
+    form.add((260 + dx, y - 10, 410 + dx, y + 4), "6. Sums.")
+    fields = _frames(form)["fields"].filter(pl.col("key") == "line_6")
+    return dict(fields.select("spoken", "column").iter_rows())
+
+
+def test_a_total_is_in_the_column_of_the_field_right_above_it() -> None:
+    assert _totals(250)["6. Sums."] == "b"
+    assert _totals(250, dx=0.6)["6. Sums."] == "b"
+
+
+def test_a_total_far_below_is_in_no_column_that_it_does_not_name() -> None:
+    assert not _totals(600)["6. Sums."]
