@@ -13,7 +13,7 @@ from itertools import pairwise
 from taxkg_assets.graph.flow_context import WHOLE, Before, Said, find_origins, find_whole
 from taxkg_assets.graph.flow_predicates import Clause, find_object, split_clauses
 from taxkg_assets.graph.flow_roles import FoundPlace, find_roles, group_places, settle, settle_asides
-from taxkg_assets.graph.flow_statements import FlowStatement, find_filed_forms, place_on_filed_form
+from taxkg_assets.graph.flow_statements import FlowStatement, find_filed_forms, find_forms_alone, place_on_filed_form
 from taxkg_assets.graph.flow_topics import list_topic, moves_topic, names_topic
 from taxkg_assets.graph.flow_words import read_words
 from taxkg_assets.graph.places import RETURN, Place, find_last_document, find_places, mask, name_forms, shift
@@ -37,12 +37,6 @@ _ALTERNATIVE = re.compile(r"(?i)\b(?:otherwise|instead|if not),? $")
 """Before a clause on where the same amount goes in another case."""
 _PARTIAL = re.compile(r"^\W*(?:Some|Certain|Part|A part|A portion)\b")
 """Subject that is not the whole amount of a heading."""
-_FORMS_ALONE = re.compile(
-    r"\W*(?:\(?[a-z\d]{1,2}[.)] )?Forms? [\dA-Z][\w-]*(?:(?:, | or |, or | and |, and )[\dA-Z][\w-]*)*[.:] ?"
-)
-"""Sentence that names the forms whose lines the rest of a passage names."""
-_WHEN_FILING = re.compile(r"^When filing (?P<forms>Forms? [\dA-Z][\w-]*(?: or [\dA-Z][\w-]*)?), ")
-"""Beginning of a passage on the lines of a form that the reader files."""
 _THIS_LINE = re.compile(r"\bthis (?:line|item)\b")
 _FIRST = re.compile(r"^(?:Lines?|Box(?:es)?)(?= \d)")
 _DESCRIBED = re.compile(r"⟩, which (?:is|are|was|were) [^⟨⟩]*$")
@@ -50,8 +44,11 @@ _DESCRIBED = re.compile(r"⟩, which (?:is|are|was|were) [^⟨⟩]*$")
 _ASIDE = re.compile(r" \((?:reduced|relating to|not including|excluding|other than|except)\b(?:[^()]|\([^()]*\))*\)")
 _COMPARED = re.compile(r"\b(?:relating|smaller|lesser|larger|greater|less|difference)\b")
 """Words behind a source that bar another amount: `Enter the amount from line 9, less any dues on line 10`."""
-_WHICHEVER = re.compile(r"\bwhichever\b|, if (?:it is )?(?:smaller|lesser|less|larger|greater)\b")
-_OTHER_FILERS = re.compile(r"(?i)\b(?:estates|trusts|corporations|partnerships|cooperatives)\b[^⟨⟩.;]*$")
+_WHICHEVER = re.compile(
+    r"\bwhichever\b|, if (?:it is )?(?:smaller|lesser|less|larger|greater)\b"
+    r"|\bthe (?:smaller|lesser|larger|greater)\b|\bbut only\b"
+)
+_OTHER_FILERS = re.compile(r"(?i)\b(?:estates|trusts|corporations|partnerships|cooperatives)\b[^⟨⟩.;]{0,200}$")
 """Subject whose tax return is not that of an individual."""
 _RECEIVED = re.compile(
     r"^\W*If you (?:received|did not receive|earned|paid)\b"
@@ -100,10 +97,7 @@ def read_clauses(
             before.is_first = False
         else:
             before = before.begin(is_first=not start)
-        if not places and _FORMS_ALONE.fullmatch(sentence):
-            alone = name_forms(sentence)
-        if filing := _WHEN_FILING.match(sentence):
-            alone = name_forms(filing["forms"])
+        alone = find_forms_alone(sentence, places, alone)
         if start and said is not None:
             before.named = [each for each in before.named if each not in said.named]
         before.was_denied = before.was_denied or is_denied

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import re
+
 from taxkg_assets.graph.flow_clauses import read_clauses
 from taxkg_assets.graph.flow_statements import FlowStatement, list_ends, names_whole, read_label
 
 _MOVES = ("clause", "clause_moved", "clause_shown")
 """Rules of clauses that move the amount, or say where it is shown; arithmetic of a label is a formula."""
+_OTHER_AMOUNT = re.compile(
+    r"\b(?:the|any|your) (?:[\w-]+ ){1,3}(?:on|for|of) (?:this|that) (?:amount|total|result|sum)\b"
+)
+"""Object that is figured from the amount of the line: `Enter the tax on this amount on Form 2040, line 8`."""
+_PAST = re.compile(r"\b(?:was|were)\b")
 
 
 def read_label_statements(label: str) -> list[FlowStatement]:
@@ -24,6 +31,8 @@ def read_label_statements(label: str) -> list[FlowStatement]:
         source, target = each.source, each.target
         is_going = target is not None and bool(target.forms) and not (source and source.forms)
         is_coming = target is None and source is not None and bool(source.forms)
+        if _OTHER_AMOUNT.search(label, each.start, each.end) or _PAST.search(label, each.start, each.end):
+            continue
         if each.rule_id in _MOVES and (is_going or is_coming) and names_whole(each, label):
             found += [each] if list_ends(each) not in known else []
     return found

@@ -27,14 +27,20 @@ _SUM = re.compile(r"V|Z|bDN")
 """Letters of `flow_words`: a verb that moves or includes amounts, or `is the total of`."""
 _INCLUDE_FOLLOWING = re.compile(r"^Examples of (?:[a-z]+ ){1,5}include the following\b")
 """Sentence whose subject has no letter of its own: `Examples of other dues include the following.`"""
-_NAMED_LIST = re.compile(r"^[A-Z][a-z]+(?: [a-z]+){0,6} of the following [a-z ]{1,40}[.:]$")
+_NAMED_LIST = re.compile(
+    r"^(?:(?:Re|Pre|Over)?[Pp]ayments?|Recaptures?|Refunds?|Reimbursements?|Recover(?:y|ies)|Totals?|Sums?|Amounts?"
+    r"|Distributions?|Contributions?|Sales?|Credits?|Deductions?|Gains?|Losses|Income|Tax(?:es)?|Interest|Dues|Fees"
+    r"|Costs?|Expenses?|Shares?)(?: [a-z]+){0,6} of the following [a-z ]{1,40}[.:]$"
+)
 """Lead without a verb: `Repayment of the following dues.`"""
 _EXAMPLES = re.compile(
-    r"^Examples of [a-z ]{3,60} to (?:include|enter|report) on (?:this line|line \d{1,2}[a-z]?) follow[.:]$"
+    r"^Examples of [a-z ]{3,60} to (?:include|enter|report) on (?:this line|line (?P<key>\d{1,2}[a-z]?)) follow[.:]$"
 )
 _THESE = re.compile(r"^These [a-z ]{3,40} are (?:as follows|listed next)[.:]$")
 _ON_THIS_LINE = re.compile(r"\b(?:deducted|included|entered|reported) on this line\b")
 """Leads of lists whose items belong on the line: `Examples of dues to include on line 9 follow.`"""
+_NEGATED = re.compile(r"(?i)\b(?:not|cannot|never|none|neither|no)\b|n['’]t\b")
+"""Words of a passage on what does not belong on the line."""
 _MARKER = 4
 """Most characters of the marker of an item, which may look like a sentence of its own: `12.`"""
 
@@ -54,19 +60,23 @@ def introduces_list(text: str) -> bool:
     return is_end or _announces_list(last)
 
 
-def introduces_sources(text: str) -> bool:
+def introduces_sources(text: str, *, key: str = "") -> bool:
     """Decide whether a passage introduces a list of places whose amounts go to the line of its heading.
 
     Args:
         text: The passage.
+        key: Key of its heading: `line_9`.
 
     Returns:
-        False for lists that leave something out, or take a part of it.
+        False for lists that leave something out, take a part of it, or belong to another line.
     """
     last = text[find_sentences(text)[-1][0] :]
-    if _EXAMPLES.match(last) or (_THESE.match(last) and _ON_THIS_LINE.search(text)):
-        return True
-    return _announces_list(last) and not load_flows().source_bars.matches(last)
+    if load_flows().source_bars.matches(last) or _NEGATED.search(last):
+        return False
+    if examples := _EXAMPLES.match(last):
+        return not examples["key"] or not key or key == f"line_{examples['key']}"
+    is_these = _THESE.match(last) and _ON_THIS_LINE.search(text)
+    return not _NEGATED.search(text) if is_these else _announces_list(last)
 
 
 def _announces_list(sentence: str) -> bool:

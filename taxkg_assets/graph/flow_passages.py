@@ -181,7 +181,7 @@ def _read_passage(row: Row, before: _Before, *, under: str, topic: str) -> list[
     clauses = read_clauses(row["text"], under=under, said=before.said, topic=topic)
     statements += [each for each in clauses if list_ends(each) not in known]
     if not is_listed and (not is_same or introduces_list(row["text"])):
-        before.has_sources = under == "lines" and introduces_sources(row["text"])
+        before.has_sources = under == "lines" and introduces_sources(row["text"], key=row["key"] or "")
         before.listed_form = find_listed_form(row["text"]) if before.has_sources else ()
     elif is_same and before.has_sources and under == "lines":
         items = read_source_item(row["text"], forms=before.listed_form)

@@ -28,11 +28,14 @@ _SHOWING = re.compile(r"\bshowing\b[^.;]*\b(?:in|on) (?:the )?$")
 """Before a box of a form that somebody sends: `a form showing your dues in` box 5."""
 _APART = re.compile(r"\bto the\b|\btotals?\b")
 """Between two places that are not on the same form: `Add Form 2040, line 8, to the total of lines 1 and 2`."""
+_CODE = r"codes? [“\"]?[A-Z\d]{1,2}[”\"]?(?:(?:,| or| and|, or|, and) [“\"]?[A-Z\d]{1,2}[”\"]?)*"
 _CODE_IN = re.compile(
-    r"(?<!under )(?<!with )\bcodes? [“\"]?[A-Z\d]{1,2}[”\"]?"
-    r"(?:(?:,| or| and|, or|, and) [“\"]?[A-Z\d]{1,2}[”\"]?)* (?:is |entered |shown )?in (?:the )?$"
+    rf"\b(?:us(?:e|ed|ing)|ha(?:ve|s|d|ving)|enter(?:ed|ing)?|show(?:s|n|ing)?) {_CODE} in (?:the )?$"
+    rf"|(?<!under )(?<!with )\b{_CODE} (?:is|entered|shown) in (?:the )?$"
 )
 """Before a box that shows a code and no amount: `using code 2 or 7 in box 7`."""
+_CODE_OF = re.compile(rf"(?:,| of| for) {_CODE} in (?:the )?$")
+"""Before a box whose amount a code names: `the dues, code D in box 12`."""
 _ADDED_PART = re.compile(r"\bplus any (?:[\w-]+ ){1,5}(?:included|reported|shown) (?:on|in) $")
 """Before a place that contains a part: `line 1a, plus any dues included on line 1e`."""
 _ON_RETURN = re.compile(r"\bon (?:your |the )?(?:[a-z]+ ){0,3}returns? \($")
@@ -135,6 +138,8 @@ def _find_role(left: str, right: str, previous: FoundPlace | None, *, is_joined:
         return "aside" if is_aside and (previous is None or left.strip() != "(") else ""
     if _CODE_IN.search(left) or _ADDED_PART.search(left):
         return ""
+    if _CODE_OF.search(left) and previous is None:
+        return "amount"
     if _SHOWS.match(right):
         return "source"
     if _SUPPOSED.search(left):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from taxkg_assets.graph.places import Place, find_places, mask, name_forms, shift
+from taxkg_assets.graph.places import Place, find_last_document, find_places, mask, name_forms, shift
 from taxkg_assets.rules.families import RuleList
 from taxkg_assets.rules.loader import Rule
 from taxkg_assets.rules.models.flows import Statement, load_flows
@@ -20,6 +20,17 @@ _OWN_LINE = re.compile(r",? (?:and|or) line ")
 """Before a further line of a sum, which is on the form that the label is printed on."""
 _IN_TURN = re.compile(r"[^.;]{0,40}\brespectively\b")
 _ITEM = re.compile(r"^(\W*)(Lines?|Box(?:es)?)(?= \d)")
+_FORMS_ALONE = re.compile(
+    r"\W*(?:\(?[a-z\d]{1,2}[.)] )?Forms? [\dA-Z][\w-]*(?:(?:, | or |, or | and |, and )[\dA-Z][\w-]*)*[.:] ?"
+)
+"""Sentence that names the forms whose lines the rest of a passage names."""
+_WHEN_FILING = re.compile(r"^When filing (?P<forms>Forms? [\dA-Z][\w-]*(?: or [\dA-Z][\w-]*)?), ")
+"""Beginning of a passage on the lines of a form that the reader files."""
+_OTHER_CASE = re.compile(
+    r"(?i)\b(?:otherwise|instead|(?:all|any|every(?:one|body)) (?:other|else)s?|others"
+    r"|(?:not|n['’]t|never|without) (?:\w+ )?(?:file|filed|filing|required|use|using))\b"
+)
+"""Words on readers that do not file the form of a passage: `If you do not file it, enter this on line 7`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +213,25 @@ def _read(text: str, offset: int, rules: RuleList[Statement]) -> Iterator[FlowSt
             source, target = statement.source, statement.target
             target = target and place_on_filed_form(target, filed)
             yield replace(statement, source=source and shift(source, offset), target=target and shift(target, offset))
+
+
+def find_forms_alone(sentence: str, places: list[Place], alone: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the forms that the lines of a sentence are on: those it names alone, or those named alone before.
+
+    Args:
+        sentence: The sentence.
+        places: Its places.
+        alone: Forms that a sentence before it named alone.
+
+    Returns:
+        Empty from a sentence on another case, or on another form.
+    """
+    if not places and _FORMS_ALONE.fullmatch(sentence):
+        return name_forms(sentence)
+    if filing := _WHEN_FILING.match(sentence):
+        return name_forms(filing["forms"])
+    others = set(name_forms(find_last_document(mask(sentence, places)))) - set(alone)
+    return () if others or _OTHER_CASE.search(sentence) else alone
 
 
 def find_filed_forms(text: str) -> tuple[tuple[str, ...], int]:

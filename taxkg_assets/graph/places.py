@@ -88,10 +88,15 @@ _ORDER = ("Enter on ", "enter on ", "Include on ", "include on ", "Report on ", 
 """Before the line that an amount is entered on: `from` names the form of the amount then."""
 _ORDERED = "|".join(f"(?<={words})" for words in _ORDER)
 _NOT_ORDERED = "".join(f"(?<!{words})" for words in _ORDER)
+_CLOSING = (
+    rf"Forms? {_ID}(?: or (?:Form )?{_ID})*{_TITLE}(?:, Part (?:[IVX]+|\d)\b)?"
+    r"(?: on page \d)?(?=[.;)]|$| \(|,? (?:and|or) (?:on )?lines? )"
+)
+"""Form behind a line and a comma, where no other words follow: `the dues from line 9, Form 2040.`"""
 _BEFORE = (
     rf"(?:(?P<b_order>{_ORDERED})|{_NOT_ORDERED}){_part('b_')}{_keys('b_')},?(?: \([A-Z][a-z][^()]{{2,60}}\))?"
     r"(?: on page \d| (?:of|from|in) Part (?P<b_within>[IVX]+|\d))?"
-    r"(?: (?(b_order)(?:of|on|in)|(?:of|on|from|in)) |(?<=,) (?=Forms? \w))"
+    rf"(?: (?(b_order)(?:of|on|in)|(?:of|on|from|in)) |(?<=,) (?={_CLOSING}))"
     rf"(?>{_document('b_')}(?:, Part (?P<b_after>[IVX]+|\d)\b)?(?: on page \d(?: of (?:the|this|your) form)?)?"
     rf"|(?P<b_that>(?:that|each) (?:form|schedule))\b){_OTHER}"
 )
@@ -142,11 +147,17 @@ _RECEIVED = re.compile(
     rf"(?P<form>{_SCHEDULE}|{_FORMS})[^.;⟨⟩]{{0,80}}$"
 )
 """Form that a later box of the sentence is on: `If you received a Form 2099, enter the amount from box 4`."""
+_NEXT_CLAUSE = (
+    r", (?:and|then) (?!lines? )\w"
+    r"|\band (?:then )?(?:enter|include|add|report|compare|combine|subtract|carry|transfer)\b"
+)
 _TAKEN_FROM = re.compile(
     rf"\b(?i:enter|include|report) on line \d{{1,2}}[a-z]{{0,2}} from (?:all )?(?:your|the|each) (?P<form>{_FORMS})"
-    r" (?:the|any)\b[^.;⟨⟩]{0,80}$"
+    rf" (?:the|any)\b(?:(?!{_NEXT_CLAUSE})[^.;⟨⟩]){{0,80}}$"
 )
 """Form of a later line: `Enter on line 8 from your Forms 2099 the sum of the amounts on Part II, line 5`."""
+_NEAR = 300
+"""Most letters between the beginning of such words and the place."""
 _NAMING = ("line", "box", ", Line", ", Box")
 """Words, one of which each place contains."""
 _LABELS = ("quoted", "words", "for", "label_after", "label_first")
@@ -231,10 +242,11 @@ def _read_places(text: str, pattern: re.Pattern[str], before: str) -> Iterator[P
                 continue
         elif prefix == "o_" and text.endswith("its ", 0, match.start()):
             document = find_last_document(text[: match.start()]) or document
-        elif taken := _TAKEN_FROM.search(text, 0, match.start()):
+        elif taken := _TAKEN_FROM.search(text, max(0, match.start() - _NEAR), match.start()):
             document = _name_taken(document or "", taken["form"])
         elif prefix == "o_" and groups["o_kind"].lower().startswith("box"):
-            shown = _SHOWN_ON.search(text, 0, match.start()) or _RECEIVED.search(text, 0, match.start())
+            near = max(0, match.start() - _NEAR)
+            shown = _SHOWN_ON.search(text, near, match.start()) or _RECEIVED.search(text, near, match.start())
             document = shown["form"] if shown else document
         if groups["return"] or prefix in ("f_", "g_", "h_"):
             forms = (RETURN if groups["return"] else FACE,)
