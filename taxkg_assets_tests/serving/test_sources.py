@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from taxkg_assets.defs.ingest import intake
+from taxkg_assets.defs.ingest import source_scan
 from taxkg_assets.defs.ingest.source_scan import has_sources, scan_sources
 from taxkg_assets.defs.wiring.resources import Home
 from taxkg_assets.serving.build import SAMPLES
@@ -87,7 +87,7 @@ def test_an_inspection_of_the_sources_does_not_undo_what_another_records_meanwhi
             recording.join(0.2)
         return find_source_files(root)
 
-    monkeypatch.setattr(intake, "find_source_files", find_slowly)
+    monkeypatch.setattr(source_scan, "find_source_files", find_slowly)
     (tmp_path / "one" / "one.txt").unlink()
     scan_sources(home)
     recording.join()
