@@ -18,11 +18,11 @@ from taxkg_assets.retrieval.answering import guardrail
 from taxkg_assets.retrieval.answering.answer_generation import Citation, blend_relevance, generate_answer
 from taxkg_assets.retrieval.answering.boxes import NamedBox, find_named_box, name_box
 from taxkg_assets.retrieval.answering.changes import answer_changes
-from taxkg_assets.retrieval.answering.destinations import answer_destination
+from taxkg_assets.retrieval.answering.destinations import find_destinations
 from taxkg_assets.retrieval.answering.excerpt import excerpt_answer, list_documents, quote_summary
 from taxkg_assets.retrieval.answering.places import place_units
-from taxkg_assets.retrieval.answering.printed_lines import quote_printed_line
-from taxkg_assets.retrieval.answering.stated import put_first
+from taxkg_assets.retrieval.answering.printed_lines import find_printed_lines
+from taxkg_assets.retrieval.answering.stated import Opening, open_answer, put_first
 from taxkg_assets.retrieval.answering.table_cells import add_tables, find_aptness, find_listed_places, quote_cell
 from taxkg_assets.retrieval.answering.units import Unit
 from taxkg_assets.retrieval.encoding.lexical import find_terms
@@ -212,19 +212,11 @@ def _find(searcher: Searcher, ranking: Ranking, *, k: int, level: str, filters: 
         results = searcher.assemble(ranking, k=k if wanted == "document" else most, level=wanted)
     if not results or wanted != "document":
         if wanted == "auto" and results and box is None:
-            allowed = find_allowed(searcher, **filters)
-            kind, own = (
-                guardrail.DESTINATION,
-                answer_destination(searcher, question, ranking, results=results, allowed=allowed),
-            )
-            if not own.units:
-                kind, own = (
-                    guardrail.LINE,
-                    quote_printed_line(searcher, question, ranking, results=results, allowed=allowed),
-                )
-            if own.units:
-                signals = (kind, dict[str, float]()) if own.is_whole else graded
-                return _Found(ranking, own.results, signals, wanted, stated=own.units)
+            opening = _open_by_graph(searcher, question, ranking, results=results, filters=filters)
+            if opening is not None:
+                kind, stated = opening
+                graded = (kind, {}) if stated.is_whole else graded
+                return _Found(ranking, stated.results, graded, wanted, stated=stated.units)
         if wanted == "auto" and graded[0] in (guardrail.PASSAGES, guardrail.TABLE, guardrail.CELL):
             results = add_tables(searcher, question, ranking, results=results)
         return _Found(ranking, results, graded, wanted, box=box)
@@ -233,6 +225,18 @@ def _find(searcher: Searcher, ranking: Ranking, *, k: int, level: str, filters: 
     if document is not None or _is_requested_document(searcher, ranking, results[0]):
         return _Found(ranking, results, (guardrail.SUMMARY, {}), wanted, wording=quote_summary)
     return _Found(ranking, results, graded, wanted)
+
+
+def _open_by_graph(
+    searcher: Searcher, question: str, ranking: Ranking, *, results: Sequence[Result], filters: Mapping[str, Any]
+) -> tuple[str, Opening] | None:
+    """Return what the graph states of the lines in a question, and the kind of answer that it makes."""
+    allowed = find_allowed(searcher, **filters)
+    for kind, find in ((guardrail.DESTINATION, find_destinations), (guardrail.LINE, find_printed_lines)):
+        findings = find(searcher, question, ranking.route, allowed=allowed)
+        if opening := open_answer(searcher, question, ranking, findings, results=results):
+            return kind, opening
+    return None
 
 
 def find_allowed(searcher: Searcher, *, form: str | None, year: int | None, document: str | None) -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""Where an amount goes or comes from, by `flows`: the statement of each line that a question about one is for."""
+"""Where the amount on a line or in a box goes, or comes from, in the words of the documents, from `flows`."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from itertools import zip_longest
 import polars as pl
 
 from taxkg_assets.retrieval.answering.stated import (
-    Stated,
+    UNRANKED,
+    Findings,
     find_newest,
     find_row_of_words,
-    judge,
-    lead_with,
     name_edition,
+    name_line,
     read_line,
 )
 from taxkg_assets.retrieval.answering.statements import Statement, read_row
@@ -23,13 +23,12 @@ from taxkg_assets.retrieval.answering.units import Piece, Unit, draft_unit, fini
 from taxkg_assets.retrieval.index.lines import PassageContext, open_contexts
 from taxkg_assets.retrieval.query.router import Route, covers_key
 from taxkg_assets.retrieval.ranking.search import Searcher
-from taxkg_assets.retrieval.results import Ranking, Result
 from taxkg_assets.rules.forms import find_named_forms
 from taxkg_assets.rules.models.answers import load_answers
 
 _NUMBERS = re.compile(r"\w+")
-_OLDEST = 1
-"""Years by which a statement may be older than the newest one of the same lines."""
+_MOST_YEARS_OLDER = 1
+"""How much older than the newest statement about the same lines another one may be."""
 SOURCE, TARGET = "source", "target"
 
 
@@ -56,12 +55,8 @@ class FlowEnd:
     code: str
 
     def describe(self) -> str:
-        """Return its name as people say it: Form 1099-DIV, box 2a; Schedule D (Form 1040), line 13."""
-        form = self.form if self.form.startswith(("Schedule", "Pub.")) else f"Form {self.form}"
-        part = f"Part {self.part}" if self.part else ""
-        column = f"column ({self.column})" if self.column else ""
-        code = f"code {self.code}" if self.code else ""
-        return ", ".join(filter(None, (form, part, self.key.replace("_", " "), column, code)))
+        """Return its name as people say it."""
+        return name_line(self.form, part=self.part, key=self.key, column=self.column, code=self.code)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,25 +159,21 @@ def _find_bare_name(form: str) -> str:
     return form.partition(" (")[0].replace("-", "").casefold()
 
 
-def answer_destination(
-    searcher: Searcher, question: str, ranking: Ranking, *, results: Sequence[Result], allowed: Collection[str]
-) -> Stated:
-    """Quote the statements of where the lines or boxes of a question go to, or come from.
+def find_destinations(searcher: Searcher, question: str, route: Route, *, allowed: Collection[str]) -> Findings:
+    """Find the statements of where the lines or boxes of a question go, or come from.
 
     Args:
         searcher: Opened search, with the flows of the home.
         question: Words of the user.
-        ranking: Ranking of the question.
-        results: Passages of the question, best first.
+        route: Its route.
         allowed: Documents that may be quoted.
 
     Returns:
-        The passages with those that contain the statements before them, renumbered, and a unit for each statement;
-        no unit where no statement is known, or where the question is about something else, too.
+        Statements; none where the question is for neither, or where none is known.
     """
-    route, direction = ranking.route, find_direction(question, ranking.route)
+    direction = find_direction(question, route)
     if direction is None or searcher.open_flows is None:
-        return Stated(list(results))
+        return Findings()
     stated = searcher.open_flows().filter(pl.col("document_id").is_in(list(allowed)))
     forms = find_form_groups(question, route, stated)
     newest = find_newest(searcher, frozenset[str]().union(*forms))
@@ -191,11 +182,9 @@ def answer_destination(
         direction = Direction(direction.wanted, direction.known)
         flows = choose_flows(stated, route, forms=forms, direction=direction, newest=newest)
     placed = [(flow, row) for flow in flows if (row := _find_row(searcher, flow)) is not None]
-    merged, rank_of = lead_with(searcher, ranking, [row for _, row in placed], results=results)
-    units = [_quote(searcher, flow, row, rank=rank_of[row], direction=direction) for flow, row in placed]
     wanted = [key for key in route.keys if key not in route.codes]
     is_whole = all(any(covers_key(flow.known.key, (key,)) for flow, _ in placed) for key in wanted)
-    return judge(question, route, results, merged, units, is_whole=is_whole)
+    return Findings([(row, _quote(searcher, flow, row, direction)) for flow, row in placed], is_whole)
 
 
 def choose_flows(
@@ -235,12 +224,11 @@ def choose_flows(
         found = [flow for flow in found if _find_year(flow.known.document_id or flow.document_id) in route.years]
     else:
         found = [flow for flow in found if flow.known.document_id is None or flow.known.document_id in newest]
-        recent = max((flow.year for flow in found), default=0) - _OLDEST
+        recent = max((flow.year for flow in found), default=0) - _MOST_YEARS_OLDER
         found = [flow for flow in found if flow.year >= recent]
 
-    ordered = sorted(found, key=_find_order)
     by_line: dict[tuple[str, int], list[Flow]] = {}
-    for flow in ordered:
+    for flow in sorted(found, key=_find_order):
         by_line.setdefault((flow.known.key, flow.year if len(route.years) > 1 else 0), []).append(flow)
     turns = zip_longest(*(_list_once(own) for own in by_line.values()))
     chosen = [flow for turn in turns for flow in turn if flow is not None]
@@ -288,7 +276,7 @@ def _find_row(searcher: Searcher, flow: Flow) -> int | None:
     return find_row_of_words(searcher, flow.evidence, document_id=flow.document_id, page=flow.page)
 
 
-def _quote(searcher: Searcher, flow: Flow, row: int, *, rank: int, direction: Direction) -> Unit:
+def _quote(searcher: Searcher, flow: Flow, row: int, direction: Direction) -> Unit:
     """Quote what states a flow, with what it needs to be understood, below the line that it is about."""
     facts = searcher.passages
     verb = load_answers().destination_words[direction.wanted]
@@ -302,7 +290,7 @@ def _quote(searcher: Searcher, flow: Flow, row: int, *, rank: int, direction: Di
         pieces = [
             read_line(flow.evidence, context) or title.model_copy(update={"role": "sentence", "text": flow.evidence})
         ]
-    return Unit(rank=rank, label=label, pieces=[title, *pieces])
+    return Unit(rank=UNRANKED, label=label, pieces=[title, *pieces])
 
 
 def _read_statement(row: int, evidence: str, context: PassageContext, *, number: str) -> list[Piece]:

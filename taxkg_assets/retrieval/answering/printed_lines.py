@@ -1,4 +1,4 @@
-"""The line that a question is about or for, in the words that its form prints for it."""
+"""Lines of forms, in the words that the forms print for them: those that a question names, or describes."""
 
 from __future__ import annotations
 
@@ -9,20 +9,19 @@ import polars as pl
 
 from taxkg_assets.records import LineRecord, iter_records
 from taxkg_assets.retrieval.answering.stated import (
-    Stated,
+    UNRANKED,
+    Findings,
     find_newest,
+    find_plain_words,
     find_row_of_words,
-    judge,
-    lead_with,
     name_edition,
+    name_line,
     read_line,
 )
 from taxkg_assets.retrieval.answering.units import Piece, Unit
-from taxkg_assets.retrieval.encoding.lexical import find_terms
 from taxkg_assets.retrieval.index.lines import open_contexts
 from taxkg_assets.retrieval.query.router import Route, covers_key, find_kind
 from taxkg_assets.retrieval.ranking.search import Searcher
-from taxkg_assets.retrieval.results import Ranking, Result
 from taxkg_assets.rules.forms import split_forms
 from taxkg_assets.rules.models.answers import load_answers
 
@@ -53,36 +52,30 @@ def asks_where(question: str, route: Route) -> bool:
     return not route.keys and load_answers().destination_questions.matches(question)
 
 
-def quote_printed_line(
-    searcher: Searcher, question: str, ranking: Ranking, *, results: Sequence[Result], allowed: Collection[str]
-) -> Stated:
-    """Quote the words printed for the line of a question.
+def find_printed_lines(searcher: Searcher, question: str, route: Route, *, allowed: Collection[str]) -> Findings:
+    """Find the words printed for the line that a question names, or that it says the name of.
 
     Args:
         searcher: Opened search, with the lines of the home.
         question: Words of the user.
-        ranking: Ranking of the question.
-        results: Passages of the question, best first.
+        route: Its route.
         allowed: Documents that may be quoted.
 
     Returns:
-        The passages with that of the form before them, renumbered, and a unit for the line in each part that has it;
-        no unit where the form lacks the line, or where the question is about something else, too.
+        The line, or one for each part that has it; none where the question is for no line, or where none is known.
     """
-    route = ranking.route
     is_named = asks_for_line(question, route)
     if searcher.open_lines is None or not (is_named or asks_where(question, route)):
-        return Stated(list(results))
+        return Findings()
     known = searcher.open_lines().filter(pl.col("document_id").is_in(list(allowed)))
-    own = select_lines(known, route, newest=find_newest(searcher, route.forms or known["form"].unique().to_list()))
-    lines = choose_lines(own, route) if is_named else match_lines(own, question, route)
-    rows = [
-        find_row_of_words(searcher, own["label"], document_id=own["document_id"], page=own["page"]) for own in lines
-    ]
-    placed = [(line, row) for line, row in zip(lines, rows, strict=True) if row is not None]
-    merged, rank_of = lead_with(searcher, ranking, [row for _, row in placed], results=results)
-    units = [_quote(searcher, line, row, rank=rank_of[row]) for line, row in placed]
-    return judge(question, route, results, merged, units, is_whole=True)
+    newest = find_newest(searcher, route.forms or known["form"].unique().to_list())
+    selected = select_lines(known, route, newest=newest)
+    units: list[tuple[int, Unit]] = []
+    for line in choose_lines(selected, route) if is_named else match_lines(selected, question, route):
+        row = find_row_of_words(searcher, line["label"], document_id=line["document_id"], page=line["page"])
+        if row is not None:
+            units.append((row, _quote(searcher, line, row)))
+    return Findings(units, is_whole=True)
 
 
 def select_lines(lines: pl.DataFrame, route: Route, *, newest: Collection[str]) -> list[LineRecord]:
@@ -138,11 +131,11 @@ def match_lines(lines: Sequence[LineRecord], question: str, route: Route) -> lis
         The line with the most similar name; none where the names are less similar than `label_share`, or where more
         lines than an answer quotes have it.
     """
-    frame = frozenset(find_terms(" ".join([load_answers().line_frame, *route.forms, *map(str, route.years)])))
-    wanted = _find_words(question) - frame
+    frame = find_plain_words(" ".join([load_answers().line_frame, *route.forms]))
+    wanted = find_plain_words(question) - frame
     scored: list[tuple[float, LineRecord]] = []
-    for row in (row for row in lines if row["kind"] == _LINE):  # a box reports to its reader, who asks where it goes
-        name = _find_words(_END_OF_NAME.split(row["label"])[0]) - frame
+    for row in (row for row in lines if row["kind"] == _LINE):  # in a box an amount is received, not reported
+        name = find_plain_words(_END_OF_NAME.split(row["label"])[0]) - frame
         scored.append((len(name & wanted) / max(1, len(name | wanted)), row))
     best = max((score for score, _ in scored), default=0.0)
     found = [row for score, row in scored if score == best]
@@ -150,17 +143,11 @@ def match_lines(lines: Sequence[LineRecord], question: str, route: Route) -> lis
     return found if best >= limits.label_share and len(found) <= limits.most_parts else []
 
 
-def _find_words(text: str) -> frozenset[str]:
-    return frozenset(term for term in find_terms(text) if not any(map(str.isdigit, term)))
-
-
-def _quote(searcher: Searcher, line: LineRecord, row: int, *, rank: int) -> Unit:
+def _quote(searcher: Searcher, line: LineRecord, row: int) -> Unit:
     """Quote a line as the form prints it, below its name."""
-    form = line["form"] if line["form"].startswith("Schedule") else f"Form {line['form']}"
-    part = f", Part {line['part']}" if line["part"] else ""
-    label = f"{form}{part}, {line['key'].replace('_', ' ')}"
+    label = name_line(line["form"], part=line["part"], key=line["key"])
     context = open_contexts([row], searcher.passages)[row]
     edition = name_edition(searcher, line["document_id"])
     title = Piece(role="label", text=f"{label} ({edition})", chunk_id=searcher.passages.columns["chunk_id"][row])
     printed = read_line(line["label"], context) or Piece(role="sentence", text=line["label"], chunk_id=title.chunk_id)
-    return Unit(rank=rank, label=label, pieces=[title, printed])
+    return Unit(rank=UNRANKED, label=label, pieces=[title, printed])

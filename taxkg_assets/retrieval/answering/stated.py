@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from taxkg_assets.retrieval.answering.units import Piece, Unit
-from taxkg_assets.retrieval.encoding.lexical import find_terms
+from taxkg_assets.retrieval.encoding.lexical import find_distinct_terms
 from taxkg_assets.retrieval.index.lines import PassageContext
 from taxkg_assets.retrieval.query.router import Route
 from taxkg_assets.retrieval.ranking.search import Searcher
@@ -16,55 +16,104 @@ from taxkg_assets.retrieval.results import Ranking, Result
 from taxkg_assets.rules.forms import split_forms
 from taxkg_assets.rules.models.answers import load_answers
 
+UNRANKED = 0
+"""Rank of a unit whose passage is not among the results yet."""
+
 
 @dataclass(frozen=True, slots=True)
-class Stated:
+class Findings:
     """What the graph states of the lines or boxes in a question.
 
     Attributes:
+        units: Each statement with the row of the index that prints it, still `UNRANKED`.
+        is_whole: Whether there is a statement for each line of the question.
+    """
+
+    units: list[tuple[int, Unit]] = field(default_factory=list)
+    is_whole: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """Statements that open an answer.
+
+    Attributes:
         results: Passages of the question, with those of the statements first.
-        units: Statements; empty for none.
+        units: The statements.
         is_whole: Whether they say all that the question is for.
     """
 
     results: list[Result]
-    units: list[Unit] = field(default_factory=list)
-    is_whole: bool = False
+    units: list[Unit]
+    is_whole: bool
 
 
-# arguments: the question, its passages before and after, and what was found
-def judge(
-    question: str,
-    route: Route,
-    before: Sequence[Result],
-    after: list[Result],
-    units: list[Unit],
-    *,
-    is_whole: bool,
-) -> Stated:
-    """Judge whether a question is for its lines alone: what it says besides must be in the statements.
+def open_answer(
+    searcher: Searcher, question: str, ranking: Ranking, findings: Findings, *, results: Sequence[Result]
+) -> Opening | None:
+    """Open an answer with statements, unless the question is about something else.
 
-    A question with several other words is about something else: "where do I mail my return if line 3 has an amount".
+    What a question says besides its lines must be in the statements. One with several other words is about something
+    else: "where do I mail my return if line 3 has an amount".
 
     Args:
+        searcher: Opened search.
         question: Words of the user.
-        route: Its route.
-        before: Passages of the question.
-        after: The same with those of the statements.
-        units: Statements.
-        is_whole: Whether there is one for each line of the question.
+        ranking: Ranking of the question.
+        findings: Statements.
+        results: Passages of the question, best first.
 
     Returns:
-        The passages with the statements; without them if the question is about something else.
+        The statements with all passages, renumbered; None where nothing is stated of what is in question.
     """
-    limits = load_answers()
-    forms = " ".join([*route.forms, *route.unknown_forms, *(key.replace("_", " ") for key in route.keys)])
-    years = " ".join(map(str, route.years))
-    said = frozenset(find_terms(" ".join([forms, years, limits.line_frame, *(unit.text for unit in units)])))
-    others = {term for term in find_terms(question) if term not in said and not any(map(str.isdigit, term))}
-    if not units or len(others) > limits.most_other_words:
-        return Stated(list(before))
-    return Stated(after, units, is_whole and not others)
+    others = _find_other_words(question, ranking.route, [unit for _, unit in findings.units])
+    if not findings.units or len(others) > load_answers().most_other_words:
+        return None
+    added = searcher.show_rows(ranking, list(dict.fromkeys(row for row, _ in findings.units)))
+    known = {result.chunk_id for result in added}
+    merged = [*added, *(result for result in results if result.chunk_id not in known)]
+    numbered = [result.model_copy(update={"rank": rank}) for rank, result in enumerate(merged, 1)]
+    row_of = searcher.passages.row_of_chunk
+    rank_of = {row_of[result.chunk_id]: result.rank for result in numbered[: len(added)]}
+    units = [unit.model_copy(update={"rank": rank_of[row]}) for row, unit in findings.units]
+    return Opening(numbered, units, findings.is_whole and not others)
+
+
+def _find_other_words(question: str, route: Route, units: Sequence[Unit]) -> frozenset[str]:
+    """Find the words of a question that name no form, line or year, and are in no statement."""
+    keys = [key.replace("_", " ") for key in route.keys]
+    named = [load_answers().line_frame, *route.forms, *route.unknown_forms, *keys, *(unit.text for unit in units)]
+    return find_plain_words(question) - find_plain_words(" ".join(named))
+
+
+def find_plain_words(text: str) -> frozenset[str]:
+    """Find the search terms of a text that contain no digit: no numbers, years or keys.
+
+    Args:
+        text: Text to read.
+
+    Returns:
+        Stemmed terms.
+    """
+    return frozenset(term for term in find_distinct_terms(text) if not any(map(str.isdigit, term)))
+
+
+def name_line(form: str, *, part: str, key: str, column: str = "", code: str = "") -> str:
+    """Name a line as people do: Form 1099-DIV, box 2a; Schedule D (Form 1040), Part II, line 13.
+
+    Args:
+        form: Its form.
+        part: Part of the form; may be empty.
+        key: Its key, e.g. `line_13`; may be empty.
+        column: Letter of a column; may be empty.
+        code: Code of a box; may be empty.
+
+    Returns:
+        The name for readers.
+    """
+    shown = form if form.startswith(("Schedule", "Pub.")) else f"Form {form}"
+    places = (part and f"Part {part}", key.replace("_", " "), column and f"column ({column})", code and f"code {code}")
+    return ", ".join(filter(None, (shown, *places)))
 
 
 def find_newest(searcher: Searcher, forms: Collection[str]) -> frozenset[str]:
@@ -108,30 +157,6 @@ def find_row_of_words(searcher: Searcher, words: str, *, document_id: str, page:
     on_page = np.flatnonzero((facts.document_number == numbers[document_id]) & (facts.pages == page)).tolist()
     facts.prefetch(on_page, ("text",))
     return next((row for row in on_page if words in " ".join(facts.columns["text"][row].split())), None)
-
-
-def lead_with(
-    searcher: Searcher, ranking: Ranking, rows: Sequence[int], *, results: Sequence[Result]
-) -> tuple[list[Result], dict[int, int]]:
-    """Put the passages of some rows before those of a question.
-
-    Args:
-        searcher: Opened search.
-        ranking: Ranking of the question.
-        rows: 0-based rows of the index.
-        results: Passages of the question, best first.
-
-    Returns:
-        All passages, renumbered, and the rank of each row's passage.
-    """
-    if not rows:
-        return list(results), {}
-    added = searcher.show_rows(ranking, list(dict.fromkeys(rows)))
-    known = {result.chunk_id for result in added}
-    merged = [*added, *(result for result in results if result.chunk_id not in known)]
-    numbered = [result.model_copy(update={"rank": rank}) for rank, result in enumerate(merged, 1)]
-    row_of = searcher.passages.row_of_chunk
-    return numbered, {row_of[result.chunk_id]: result.rank for result in numbered[: len(added)]}
 
 
 def name_edition(searcher: Searcher, document_id: str) -> str:

@@ -163,7 +163,8 @@ def find_route(question: str, *, catalog: Catalog) -> Route:
     )
     keys = tuple(dict.fromkeys(_find_keys(question)))
     absent = tuple(form for form in unknown if not named[form])
-    if not (forms := forms or _find_nicknames(question, catalog)) and not absent:
+    forms = forms or _find_nicknames(question, catalog)
+    if not forms and not absent:  # box 5 is of the form that the question names, even if the library lacks it
         forms = _find_forms_of_keys(keys, catalog)
     return Route(
         forms=forms,
