@@ -29,6 +29,7 @@ BENCHMARKS = (
     "cold_start",
     "confidence",
     "continuations",
+    "definitions",
     "destinations",
     "exclusions",
     "extraction",

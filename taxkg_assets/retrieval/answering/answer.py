@@ -18,6 +18,7 @@ from taxkg_assets.retrieval.answering import guardrail
 from taxkg_assets.retrieval.answering.answer_generation import Citation, blend_relevance, generate_answer
 from taxkg_assets.retrieval.answering.boxes import NamedBox, find_named_box, name_box
 from taxkg_assets.retrieval.answering.changes import answer_changes
+from taxkg_assets.retrieval.answering.definitions import find_definitions
 from taxkg_assets.retrieval.answering.destinations import find_destinations
 from taxkg_assets.retrieval.answering.excerpt import excerpt_answer, list_documents, quote_summary
 from taxkg_assets.retrieval.answering.places import place_units
@@ -36,6 +37,12 @@ from taxkg_assets.rules.models.answers import load_answers
 from taxkg_assets.rules.models.guardrail import load_guardrail
 from taxkg_assets.settings import Settings
 
+_STATED = (
+    (guardrail.DESTINATION, find_destinations),
+    (guardrail.LINE, find_printed_lines),
+    (guardrail.DEFINITION, find_definitions),
+)
+"""What opens an answer, by kind, the first that is found."""
 _LIKELY = 0.5
 """Probability from which nothing else need support a cell that leads the ranking."""
 
@@ -232,7 +239,7 @@ def _open_by_graph(
 ) -> tuple[str, Opening] | None:
     """Return what the graph states of the lines in a question, and the kind of answer that it makes."""
     allowed = find_allowed(searcher, **filters)
-    for kind, find in ((guardrail.DESTINATION, find_destinations), (guardrail.LINE, find_printed_lines)):
+    for kind, find in _STATED:
         findings = find(searcher, question, ranking.route, allowed=allowed)
         if opening := open_answer(searcher, question, ranking, findings, results=results):
             return kind, opening
@@ -278,7 +285,8 @@ def _grade(found: _Found, question: str, *, settings: Settings, model: Proposer 
 
 def _quote(searcher: Searcher, question: str, found: _Found, *, is_placed: bool) -> list[Unit]:
     """Return the units of an answer in the documents' own words."""
-    if found.stated and not found.ranking.route.forms:  # the rest is about other forms: the library lacks this one
+    is_all = found.graded[0] != guardrail.DEFINITION and not found.ranking.route.forms
+    if found.stated and is_all:  # the rest is about other forms: the library lacks this one
         units = found.stated
     else:
         units = found.changes or found.wording(searcher, question, found.ranking, results=found.results)

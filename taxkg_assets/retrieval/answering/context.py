@@ -229,12 +229,18 @@ def fill_list(context: PassageContext, spot: Spot) -> set[Spot]:
         most = limits.code_words if group and group[0].mark == "code" and is_led else most
         words = 0
         for own in group:
-            words += len(own.text.split())
+            whole = [own, *_find_below(context, own)]
+            words += sum(len(line.text.split()) for line in whole)
             if words > most:
                 found = found if is_led else set()
                 break
-            found |= {(own.place, sentence) for sentence in range(len(own.sentences))}
+            found |= {(line.place, sentence) for line in whole for sentence in range(len(line.sentences))}
     return found
+
+
+def _find_below(context: PassageContext, line: Line) -> list[Line]:
+    """Return the items of all levels that an item leads in: "2. Was:" says nothing without them."""
+    return [below for own in context.hanging_on(line.place) for below in (own, *_find_below(context, own))]
 
 
 def _is_one_statement(context: PassageContext, items: Sequence[Line]) -> bool:

@@ -212,11 +212,11 @@ def put_first(stated: Sequence[Unit], units: Sequence[Unit], *, results: Sequenc
     def name(unit: Unit) -> Unit:
         result = results[unit.rank - 1]
         edition = f"{result.form} {result.revision}".strip()
+        pieces = [piece for piece in unit.pieces if piece.role != "sentence" or adds(piece)]
         if result.document in documents or edition in unit.text:
-            return unit
-        label, pieces = unit.pieces[:1], unit.pieces
-        if label and label[0].role == "label":
-            edition, pieces = f"{label[0].text.rstrip('. ')}, {edition}", pieces[1:]
+            return unit.model_copy(update={"pieces": pieces})
+        if pieces[0].role == "label":
+            edition, pieces = f"{pieces[0].text.rstrip('. ')}, {edition}", pieces[1:]
         return unit.model_copy(update={"pieces": [Piece(role="label", text=edition), *pieces]})
 
     return [*stated, *(name(unit) for unit in units if any(map(adds, unit.pieces)))]

@@ -20,6 +20,7 @@ class SearchComponents:
     cells: bool = True
     tokens: bool = True
     typos: bool = True
+    definitions: bool = True
 
 
 DEFAULT_COMPONENTS = SearchComponents()

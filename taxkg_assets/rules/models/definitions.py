@@ -1,0 +1,50 @@
+"""Rule family `definitions`: questions for the meaning of a term, and what defines one."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from taxkg_assets.rules.families import Family, RuleList, load_model
+from taxkg_assets.rules.loader import Rule
+
+
+class StatementRule(Rule):
+    """Rule for a sentence that defines a term.
+
+    Attributes:
+        strength: How surely it is a definition, higher is surer.
+    """
+
+    strength: int
+
+
+class Definitions(Family):
+    """Content of `rules/definitions.yaml`.
+
+    Attributes:
+        candidates: Number of passages on a term that are read.
+        most: Largest number of definitions that an answer quotes.
+        reach: How much weaker than the best one a further definition may be.
+        under_heading: What a heading that is the term adds to the strength.
+        sure: Strength from which definitions answer the question as a whole.
+        for_one_purpose: What a statement loses that holds for one purpose only.
+        most_term_words: Largest number of words of a term.
+    """
+
+    candidates: int
+    most: int
+    reach: int
+    under_heading: int
+    sure: int
+    for_one_purpose: int
+    most_term_words: int
+    questions: RuleList[Rule]
+    statements: RuleList[StatementRule]
+    headings: RuleList[Rule]
+    openings: RuleList[Rule]
+
+
+@cache
+def load_definitions() -> Definitions:
+    """Return the rules of `definitions`, read once per process."""
+    return load_model("definitions", Definitions)
