@@ -12,7 +12,7 @@ from taxkg_assets.retrieval.encoding.arrays import Floats, Ints
 from taxkg_assets.retrieval.encoding.encoder import CosineScale, TokenVectors, Vectors
 from taxkg_assets.retrieval.encoding.vector import score_rows
 from taxkg_assets.retrieval.index.bm25 import LexicalRetriever
-from taxkg_assets.retrieval.index.facts import RANKED
+from taxkg_assets.retrieval.index.facts import RANKED, PassageFacts
 from taxkg_assets.retrieval.index.first_stage import FirstStage
 from taxkg_assets.retrieval.index.index_context import IndexContext
 from taxkg_assets.retrieval.query.parsed_query import EncodedQuery, ParsedQuery
@@ -79,11 +79,12 @@ def gather_signals(
         Signals of each candidate, in order of the fusion.
     """
     facts, lexical = index_context.passages, index_context.index.lexical
-    rows, fused = np.array(list(first_stage.fused), dtype=np.int64), first_stage.fused
-    listed = rows.tolist()
+    fused = first_stage.fused
+    facts.prefetch(list(fused), (*RANKED, *(("text",) if parsed.has_codes else ())))
+    listed = _leave_out_navigation(list(fused), facts)
+    rows = np.array(listed, dtype=np.int64)
     top = max(fused.values(), default=1.0)
     by_section = _score_sections(facts.anchor_number[rows], encoded.query_vector, index_context, scale)
-    facts.prefetch(listed, (*RANKED, *(("text",) if parsed.has_codes else ())))
     contained = lexical.hold_terms(list(first_stage.idf), rows)
     columns = facts.columns
     return Signals(
@@ -103,6 +104,12 @@ def gather_signals(
         texts=[columns["text"][row] for row in listed] if parsed.has_codes else [""] * len(listed),
         labels=facts.read_labels(rows),
     )
+
+
+def _leave_out_navigation(rows: list[int], facts: PassageFacts) -> list[int]:
+    """Leave out passages of indexes and tables of contents, unless there are no others: they only say where text is."""
+    paths, rules = facts.columns["heading_path"], load_ranking().navigation
+    return [row for row in rows if not rules.matches(paths[row])] or rows
 
 
 def _score_sections(anchors: Ints, query_vector: Vectors, index_context: IndexContext, scale: CosineScale) -> Floats:

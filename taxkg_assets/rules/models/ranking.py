@@ -111,6 +111,7 @@ class Ranking(Family):
     codes: Codes
     cells: Cells
     examples: Examples
+    navigation: RuleList[Rule]
     yes_or_no: RuleList[Rule]
 
 

@@ -39,7 +39,7 @@ def test_a_term_is_marked_in_any_number_and_only_whole() -> None:
 
 
 def rate(*sections: Section, term: str = "berth lease") -> list[tuple[str, int]]:
-    """What a booklet says of a term, with its strength."""
+    """The definitions of a term in a booklet, with their strength."""
     (context,) = open_contexts([0], make_facts(*sections)).values()
     rated = rate_statements(state(context), term)
     return [(own.statement.text, own.strength) for own in rated]
@@ -63,7 +63,7 @@ def test_words_that_define_count_more_under_the_name_of_the_term() -> None:
         "See the definition of a berth lease, later.",
     ],
 )
-def test_what_is_only_said_of_a_term_defines_nothing(text: str) -> None:
+def test_other_statements_about_a_term_define_nothing(text: str) -> None:
     assert not rate(("Harbours", [text]))
 
 
@@ -79,7 +79,7 @@ def test_the_first_sentence_below_a_term_may_leave_it_out() -> None:
     assert not rate(("Harbours", ["Generally, this is a lease of one berth for at least a month."]))
 
 
-def test_an_abbreviation_stands_for_the_term() -> None:
+def test_an_abbreviation_is_read_as_the_term() -> None:
     text = ["Berth lease (BL). Moorings have their own rules for every lease. A BL is a lease of one berth."]
     assert [words for words, _ in rate(("Harbours", text))] == ["A BL is a lease of one berth."]
 

@@ -110,3 +110,17 @@ def test_a_result_carries_the_official_address_of_its_section(searcher: Searcher
     address = "https://www.example.org/town-code#berths"
     known = replace(searcher, find_address={anchor_id: address}.get)
     assert [row.official_url for row in known.search(query, k=1)] == [address]
+
+
+def test_an_index_page_is_no_passage_unless_there_is_no_other(searcher: Searcher) -> None:
+    def search(is_index: pl.Expr) -> set[str]:
+        path = pl.when(is_index).then(pl.lit("Booklet > Index > R")).otherwise("heading_path")
+        rows = searcher.passages.rows.with_columns(heading_path=path)
+        known = replace(searcher, index=replace(searcher.index, rows=rows))
+        return {result.chunk_id for result in known.search("repair fees of a shipyard", k=20, level="paragraph")}
+
+    is_of_fees = pl.col("heading_path").str.ends_with("Repair fees")
+    fees = set(searcher.passages.rows.filter(is_of_fees)["chunk_id"])
+    assert fees & search(pl.lit(False))
+    assert not fees & search(is_of_fees)
+    assert fees & search(pl.lit(True))
