@@ -47,6 +47,7 @@ BENCHMARKS = (
     "served_index",
     "serving",
     "sizing",
+    "standard_sections",
     "verify",
 )
 """Modules of this package, each loaded when it is requested: some of them load models."""

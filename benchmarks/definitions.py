@@ -66,7 +66,7 @@ def run(*, repeat: int, rival_repeat: int) -> Report:
         chunk: frozenset(box["page"] for box in boxes)
         for chunk, boxes in released.table("chunks").select("chunk_id", "bboxes").iter_rows()
     }
-    without = searcher.with_parts(replace(searcher.parts, definitions=False))
+    without = searcher.with_parts(replace(searcher.parts, openings=False))
     return Report(len(terms), *(score(own, terms, pages) for own in (without, searcher)))
 
 

@@ -23,6 +23,7 @@ from taxkg_assets.retrieval.answering.destinations import find_destinations
 from taxkg_assets.retrieval.answering.excerpt import excerpt_answer, list_documents, quote_summary
 from taxkg_assets.retrieval.answering.places import place_units
 from taxkg_assets.retrieval.answering.printed_lines import find_printed_lines
+from taxkg_assets.retrieval.answering.standard_sections import find_standard_sections
 from taxkg_assets.retrieval.answering.stated import Opening, open_answer, put_first
 from taxkg_assets.retrieval.answering.table_cells import add_tables, find_aptness, find_listed_places, quote_cell
 from taxkg_assets.retrieval.answering.units import Unit
@@ -40,6 +41,7 @@ from taxkg_assets.settings import Settings
 _STATED = (
     (guardrail.DESTINATION, find_destinations),
     (guardrail.LINE, find_printed_lines),
+    (guardrail.STANDARD_SECTION, find_standard_sections),
     (guardrail.DEFINITION, find_definitions),
 )
 """What opens an answer, by kind, the first that is found."""
@@ -218,7 +220,7 @@ def _find(searcher: Searcher, ranking: Ranking, *, k: int, level: str, filters: 
     if wanted != level:  # the guardrail is fitted for passages, whatever is returned
         results = searcher.assemble(ranking, k=k if wanted == "document" else most, level=wanted)
     if not results or wanted != "document":
-        if wanted == "auto" and results and box is None:
+        if wanted == "auto" and results and box is None and searcher.parts.openings:
             opening = _open_by_graph(searcher, question, ranking, results=results, filters=filters)
             if opening is not None:
                 kind, stated = opening
@@ -285,8 +287,9 @@ def _grade(found: _Found, question: str, *, settings: Settings, model: Proposer 
 
 def _quote(searcher: Searcher, question: str, found: _Found, *, is_placed: bool) -> list[Unit]:
     """Return the units of an answer in the documents' own words."""
-    is_all = found.graded[0] != guardrail.DEFINITION and not found.ranking.route.forms
-    if found.stated and is_all:  # the rest is about other forms: the library lacks this one
+    kind, forms = found.graded[0], found.ranking.route.forms
+    # A section of instructions says it all; without a form that the library has, passages are about other forms.
+    if found.stated and (kind == guardrail.STANDARD_SECTION or (kind != guardrail.DEFINITION and not forms)):
         units = found.stated
     else:
         units = found.changes or found.wording(searcher, question, found.ranking, results=found.results)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
+from math import inf
 
+from taxkg_assets.retrieval.answering.table_rows import states_something
 from taxkg_assets.retrieval.index.lines import Line, PassageContext
 from taxkg_assets.rules.models.answers import load_answers
 
@@ -154,14 +156,15 @@ def fill_paragraph(context: PassageContext, spot: Spot) -> set[Spot]:
     return {(line.place, sentence) for sentence in range(len(line.sentences))}
 
 
-def fill_section(context: PassageContext, spot: Spot) -> set[Spot]:
+def fill_section(context: PassageContext, spot: Spot, *, words: float = inf) -> set[Spot]:
     """Return the text under the heading of a sentence, up to a limit: what a box includes and what it excludes.
 
     Args:
         context: Lines of adjacent rows.
         spot: The sentence.
+        words: Largest number of words; all that is read around the sentence by default.
     """
-    own, left = context.lines[spot[0]], load_answers().section_words
+    own, left = context.lines[spot[0]], words
     found: set[Spot] = set()
     for line in context.lines[spot[0] :]:
         left -= len(line.text.split())
@@ -251,3 +254,16 @@ def _is_one_statement(context: PassageContext, items: Sequence[Line]) -> bool:
     ends = lead.read(len(lead.sentences) - 1)
     texts = [ends, *(item.text for item in items)]
     return any(load_answers().wholes.matches(text) for text in texts)
+
+
+def fill_table(context: PassageContext, spot: Spot, *, rows: int) -> set[Spot]:
+    """Return a row of a table with the rows of its passage after it, as all of them may be what is looked for.
+
+    Args:
+        context: Lines of adjacent rows of the index.
+        spot: The row.
+        rows: Largest number of rows.
+    """
+    lines = context.of_row[context.lines[spot[0]].row]
+    below = [own.place for own in lines if own.is_table and own.place >= spot[0] and states_something(lines, own)]
+    return {(place, 0) for place in below[:rows]}

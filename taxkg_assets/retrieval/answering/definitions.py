@@ -53,7 +53,7 @@ def find_definitions(searcher: Searcher, question: str, route: Route, *, allowed
         document defines the term.
     """
     term = "" if route.keys or route.forms or route.unknown_forms else read_term(question)
-    if not term or not searcher.parts.definitions:
+    if not term:
         return Findings()
     ranking = searcher.rank(term)
     documents = _find_current(searcher, route, allowed=allowed)
@@ -68,7 +68,8 @@ def find_definitions(searcher: Searcher, question: str, route: Route, *, allowed
     for row, draft in _choose(found, searcher):
         edition = name_edition(searcher, documents[int(searcher.passages.document_number[row])])
         units.append((row, finish_unit(draft, rank=UNRANKED, edition=edition)))
-    return Findings(units, is_whole=bool(found) and found[0].strength >= load_definitions().sure)
+    rules = load_definitions()
+    return Findings(units, is_whole=bool(found) and found[0].strength >= rules.sure, frame=rules.frame)
 
 
 def read_term(question: str) -> str:

@@ -26,11 +26,15 @@ class Findings:
 
     Attributes:
         units: Each statement with the row of the index that prints it, still `UNRANKED`.
-        is_whole: Whether there is a statement for each line of the question.
+        is_whole: Whether there is a statement for all that the question is for.
+        frame: Words of such questions that no statement need contain; those of questions for lines by default.
+        most_other_words: Largest number of other words that no statement contains.
     """
 
     units: list[tuple[int, Unit]] = field(default_factory=list)
     is_whole: bool = False
+    frame: str = field(default_factory=lambda: load_answers().line_frame)
+    most_other_words: int = field(default_factory=lambda: load_answers().most_other_words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +70,9 @@ def open_answer(
     Returns:
         The statements with all passages, renumbered; None where nothing is stated of what is in question.
     """
-    others = _find_other_words(question, ranking.route, [unit for _, unit in findings.units])
-    if not findings.units or len(others) > load_answers().most_other_words:
+    others = _find_other_words(question, ranking.route, findings)
+    is_more_for_cell = bool(others and ranking.cell)
+    if not findings.units or len(others) > findings.most_other_words or is_more_for_cell:
         return None
     added = searcher.show_rows(ranking, list(dict.fromkeys(row for row, _ in findings.units)))
     known = {result.chunk_id for result in added}
@@ -79,10 +84,11 @@ def open_answer(
     return Opening(numbered, units, findings.is_whole and not others)
 
 
-def _find_other_words(question: str, route: Route, units: Sequence[Unit]) -> frozenset[str]:
+def _find_other_words(question: str, route: Route, findings: Findings) -> frozenset[str]:
     """Find the words of a question that name no form, line or year, and are in no statement."""
     keys = [key.replace("_", " ") for key in route.keys]
-    named = [load_answers().line_frame, *route.forms, *route.unknown_forms, *keys, *(unit.text for unit in units)]
+    texts = [unit.text for _, unit in findings.units]
+    named = [findings.frame, *route.forms, *route.unknown_forms, *keys, *texts]
     return find_plain_words(question) - find_plain_words(" ".join(named))
 
 

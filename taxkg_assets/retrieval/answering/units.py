@@ -70,7 +70,7 @@ class Unit(BaseModel):
 
     @property
     def text(self) -> str:
-        """Return its words, without the citation: a list of more than a few items takes a line for each."""
+        """Return its words, without the citation, with a line for each row and for each item of a longer list."""
         return "\n".join(self.lines)
 
     @property
@@ -78,9 +78,12 @@ class Unit(BaseModel):
         """Return its words, line by line."""
         most = load_answers().lists.inline_items
         is_long = sum(piece.role == "item" for piece in self.pieces) > most
-        lines: list[str] = [""]
+        lines, is_row = [""], False
         for piece in self.pieces:
-            begins = is_long and piece.role in ("item", "note") and bool(lines[-1])
+            begins = bool(lines[-1]) and (
+                (is_long and piece.role in ("item", "note")) or (piece.role == "row" and is_row)
+            )
+            is_row = piece.role == "row"
             if begins or (is_long and lines[-1].startswith("• ") and piece.role != "item"):
                 lines.append("")
             joint = " " if lines[-1] else ""
@@ -162,7 +165,7 @@ def draft_unit(
     if is_whole:
         spots |= fill_paragraph(context, own)
     if statement.opens:
-        spots |= fill_section(context, own)
+        spots |= fill_section(context, own, words=load_answers().section_words)
     spots |= {other for spot in spots for other in find_exception(context, spot)}
     depth = load_answers().look_back
     spots |= {other for spot in spots for other in look_back(context, spot, depth=depth)}

@@ -20,7 +20,7 @@ class SearchComponents:
     cells: bool = True
     tokens: bool = True
     typos: bool = True
-    definitions: bool = True
+    openings: bool = True
 
 
 DEFAULT_COMPONENTS = SearchComponents()

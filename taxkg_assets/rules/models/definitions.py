@@ -22,6 +22,7 @@ class Definitions(Family):
     """Content of `rules/definitions.yaml`.
 
     Attributes:
+        frame: Words of such questions that a definition need not contain.
         candidates: Number of passages on a term that are read.
         most: Largest number of definitions that an answer quotes.
         reach: How much weaker than the best one a further definition may be.
@@ -31,6 +32,7 @@ class Definitions(Family):
         most_term_words: Largest number of words of a term.
     """
 
+    frame: str
     candidates: int
     most: int
     reach: int

@@ -94,6 +94,6 @@ def test_a_definition_opens_the_answer_with_its_passage(searcher: Searcher) -> N
     assert words in found.answer.splitlines()[0]
     assert found.results[0].document == "i2077zed--2031"
     assert found.outcome == "answer"
-    off = known.with_parts(replace(known.parts, definitions=False))
+    off = known.with_parts(replace(known.parts, openings=False))
     assert ask(off, "What are repair fees?", settings=Settings()).confidence != found.confidence
     assert ask(known, "What are repair fees of Form 2077-ZED?", settings=Settings()).confidence != found.confidence

@@ -1,0 +1,142 @@
+"""Standard sections of instructions: who must file a form, when, and where.
+
+Every booklet of instructions has them, under headings of their own. The words of such a question are in many of its
+passages, most of all in the notices about paperwork ("Do not send the form to this address").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from taxkg_assets.retrieval.answering.context import Spot, fill_section, fill_table
+from taxkg_assets.retrieval.answering.stated import UNRANKED, Findings, name_edition
+from taxkg_assets.retrieval.answering.statements import Statement, read_row
+from taxkg_assets.retrieval.answering.units import Draft, Piece, Unit, draft_unit, finish_unit
+from taxkg_assets.retrieval.index.document_facts import IndexedDocument
+from taxkg_assets.retrieval.index.lines import PassageContext, open_contexts
+from taxkg_assets.retrieval.query.router import Route
+from taxkg_assets.retrieval.ranking.search import Searcher
+from taxkg_assets.rules.forms import split_forms
+from taxkg_assets.rules.models.standard_sections import load_standard_sections
+
+
+@dataclass(slots=True)
+class _Section:
+    """A section with a standard heading.
+
+    Attributes:
+        order: Preference of its heading, and its depth.
+        rows: Rows that begin the text under its heading and under each heading below it.
+    """
+
+    order: tuple[int, int]
+    rows: list[int]
+
+
+def find_standard_sections(searcher: Searcher, question: str, route: Route, *, allowed: Collection[str]) -> Findings:
+    """Find the standard sections that a question about one form is for.
+
+    Args:
+        searcher: Opened search.
+        question: Words of the user.
+        route: Its route; a question for a line or a box is for no such section.
+        allowed: Documents that may be quoted.
+
+    Returns:
+        The beginning of each section; none where the question is for something else, or where the instructions for the
+        form have no such section.
+    """
+    kind, rules = read_kind(question), load_standard_sections()
+    if not kind or len(route.forms) != 1 or route.keys:
+        return Findings()
+    documents = _find_instructions(searcher, route, allowed=allowed)
+    sections = sorted(_find_sections(searcher, documents, kind), key=lambda own: (own.order, own.rows))
+    chosen = [own for own in sections if own.order == sections[0].order][: rules.most]
+    contexts = open_contexts([row for own in chosen for row in own.rows], searcher.passages)
+    units: list[tuple[int, Unit]] = []
+    for own in chosen:
+        edition = name_edition(searcher, documents[int(searcher.passages.document_number[own.rows[0]])])
+        units += _quote_section(own.rows, contexts, edition=edition)
+    return Findings(units, is_whole=True, frame=rules.frame, most_other_words=rules.most_other_words)
+
+
+def _quote_section(
+    rows: Sequence[int], contexts: Mapping[int, PassageContext], *, edition: str
+) -> list[tuple[int, Unit]]:
+    """Quote what begins under a heading and under each heading below it, up to the largest number of words."""
+    left, rules = load_standard_sections().words, load_standard_sections()
+    units: list[tuple[int, Unit]] = []
+    for row in rows:
+        statements = read_row(row, contexts[row], route=Route(), passage=0, hit=row, wanted=frozenset())
+        first = next((own for own in statements if own.is_opening or not own.is_pointer), None)
+        if first is None:
+            continue
+        draft, whole = _draft_opening(first, words=left)
+        left -= draft.words
+        unit = finish_unit(draft, rank=UNRANKED, edition=edition)
+        is_cut = bool(whole - draft.spots) or (left <= 0 and row != rows[-1])
+        note = [Piece(role="note", text=rules.note)] if is_cut and unit.pieces[-1].role != "note" else []
+        units.append((row, unit.model_copy(update={"pieces": [*unit.pieces, *note]})))
+        if left <= 0:
+            break
+    return units
+
+
+def _draft_opening(first: Statement, *, words: int) -> tuple[Draft, set[Spot]]:
+    """Draft the text under a heading from its first statement on, or the table there; and return what all of it is."""
+    context, spot = first.context, (first.place, first.sentence)
+    draft = draft_unit(first, worth=1.0)
+    if first.line.is_table:
+        draft.spots |= fill_table(context, spot, rows=load_standard_sections().rows)
+        return draft, fill_table(context, spot, rows=len(context.lines))
+    draft.spots |= fill_section(context, spot, words=words)
+    return draft, fill_section(context, spot)
+
+
+def read_kind(question: str) -> str:
+    """Read the kind of standard section that a question is for.
+
+    Args:
+        question: Words of the user.
+
+    Returns:
+        Id of the first rule of `questions` that matches; empty for none.
+    """
+    return next((rule.id for rule in load_standard_sections().questions if rule.pattern.search(question)), "")
+
+
+def _find_instructions(searcher: Searcher, route: Route, *, allowed: Collection[str]) -> dict[int, str]:
+    """Find the instructions for the form of a question by number: of its years, else the newest."""
+    found = {
+        number: own
+        for number, own in enumerate(searcher.facts.documents)
+        if own["document_id"] in allowed and own["doc_type"] == "filer_instructions" and not own["is_draft"]
+        if not {*route.forms}.isdisjoint(split_forms(own["document_form"]))
+    }
+    newest = max((own["revision"] for own in found.values()), default="")
+
+    def is_current(own: IndexedDocument) -> bool:
+        return not own["years"].isdisjoint(route.years) if route.years else own["revision"] == newest
+
+    return {number: own["document_id"] for number, own in found.items() if is_current(own)}
+
+
+def _find_sections(searcher: Searcher, documents: Collection[int], kind: str) -> list[_Section]:
+    """Find the sections of some documents with a heading of a kind; the first text may be under a heading below it."""
+    facts, found = searcher.passages, dict[tuple[int, tuple[str, ...]], _Section | None]()
+    rules = [rule for rule in load_standard_sections().headings if rule.kind == kind]
+    rows = np.flatnonzero(np.isin(facts.document_number, list(documents)) & facts.opens_anchor).tolist()
+    facts.prefetch(rows, ("heading_path",))
+    for row in rows:
+        headings = tuple(facts.columns["heading_path"][row].split(" > "))
+        for depth in range(1, len(headings)):
+            name = (int(facts.document_number[row]), headings[: depth + 1])
+            if name not in found:
+                place = next((place for place, rule in enumerate(rules) if rule.pattern.search(headings[depth])), None)
+                found[name] = None if place is None else _Section((place, depth), [])
+            if (section := found[name]) is not None:
+                section.rows.append(row)
+    return [section for section in found.values() if section is not None]

@@ -1,0 +1,46 @@
+"""Rule family `standard_sections`: the sections that every booklet of instructions has, and questions for them."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from taxkg_assets.rules.families import Family, RuleList, load_model
+from taxkg_assets.rules.loader import Rule
+
+
+class HeadingRule(Rule):
+    """Rule for the heading of a standard section.
+
+    Attributes:
+        kind: Kind of the section, the id of a rule of `questions`.
+    """
+
+    kind: str
+
+
+class StandardSections(Family):
+    """Content of `rules/standard_sections.yaml`.
+
+    Attributes:
+        frame: Words of such questions that a section need not say.
+        most: Largest number of sections of one kind that an answer quotes.
+        words: Largest number of words of a section that are quoted.
+        rows: Largest number of rows of the table that a section begins with.
+        note: Note after a section that goes on.
+        most_other_words: Largest number of words of the question that neither frame nor section has.
+    """
+
+    frame: str
+    most: int
+    words: int
+    rows: int
+    note: str
+    most_other_words: int
+    questions: RuleList[Rule]
+    headings: RuleList[HeadingRule]
+
+
+@cache
+def load_standard_sections() -> StandardSections:
+    """Return the rules of `standard_sections`, read once per process."""
+    return load_model("standard_sections", StandardSections)

@@ -1,0 +1,86 @@
+"""Who must file a form, when and where: the section of its instructions opens the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import polars as pl
+import pytest
+
+from taxkg_assets.retrieval.answering.answer import Answer, ask
+from taxkg_assets.retrieval.answering.standard_sections import read_kind
+from taxkg_assets.retrieval.ranking.search import Searcher
+from taxkg_assets.settings import Settings
+
+ADDRESS = "Mail the form to the harbour office, 1 Pier Road."
+
+
+@pytest.mark.parametrize(
+    ("question", "kind"),
+    [
+        ("Who has to file Form 2077-ZED?", "who_files"),
+        ("Do I need to file Form 2077-ZED if my berth is empty?", "who_files"),
+        ("Who must sign Form 2077-ZED?", "who_signs"),
+        ("When is Form 2077-ZED due?", "when_to_file"),
+        ("Where do I mail Form 2077-ZED?", "where_to_file"),
+        ("Can I have more time to file Form 2077-ZED?", "extension"),
+        ("What happens if I don't file Form 2077-ZED?", "penalties"),
+        ("Where do I report harbour rent on Form 2077-ZED?", ""),
+        ("What is Form 2077-ZED?", ""),
+    ],
+)
+def test_the_section_is_read_from_the_question(question: str, kind: str) -> None:
+    assert read_kind(question) == kind
+
+
+@pytest.fixture
+def told(searcher: Searcher) -> Callable[..., Answer]:
+    """Answer a question where the booklet's section on repair fees has another heading and text."""
+
+    def tell(question: str, *, heading: str = "Where To File", text: str = ADDRESS) -> Answer:
+        is_own = pl.col("heading_path").str.ends_with("Repair fees") & pl.col("text").str.contains("shipyard")
+        path = pl.col("heading_path").str.replace("Repair fees", heading, literal=True)
+        rows = searcher.passages.rows.with_columns(
+            text=pl.when(is_own).then(pl.lit(text)).otherwise("text"),
+            heading_path=pl.when(is_own).then(path).otherwise("heading_path"),
+        )
+        return ask(replace(searcher, index=replace(searcher.index, rows=rows)), question, settings=Settings())
+
+    return tell
+
+
+def test_the_section_is_the_answer(told: Callable[..., Answer]) -> None:
+    found = told("Where do I send Form 2077-ZED?")
+    assert [unit.text.startswith(f"Where To File, 2077-ZED 2031: {ADDRESS}") for unit in found.units] == [True]
+    assert found.results[0].document == "i2077zed--2031"
+    assert found.outcome == "answer"
+
+
+def test_the_first_text_may_be_under_a_heading_below(told: Callable[..., Answer]) -> None:
+    found = told("Where do I send Form 2077-ZED?", heading="Where To File > By mail")
+    assert found.answer is not None
+    assert ADDRESS in found.answer.splitlines()[0]
+
+
+@pytest.mark.parametrize(
+    ("question", "heading"),
+    [
+        ("Where do I send Form 2077-ZED?", "Where To Report Rent"),
+        ("When do I send Form 2077-ZED?", "Where To File"),
+        ("Where do I send box 1a of Form 2077-ZED?", "Where To File"),
+        ("Where do I send the letter of a shipyard about foreign vessels with Form 2077-ZED?", "Where To File"),
+        ("Where do I send it?", "Where To File"),
+    ],
+)
+def test_a_question_for_something_else_is_not_opened(told: Callable[..., Answer], question: str, heading: str) -> None:
+    assert told(question, heading=heading).confidence != told("Where do I send Form 2077-ZED?").confidence
+
+
+def test_a_section_that_goes_on_says_so(told: Callable[..., Answer]) -> None:
+    text = "\n".join(f"Pier {n} is where tenants of the berths of pier {n} bring what they fill in." for n in range(40))
+    found = told("Where do I send Form 2077-ZED?", text=text)
+    assert found.answer is not None
+    assert "Pier 0 is" in found.answer
+    assert "Pier 39 is" not in found.answer
+    assert "(more under this heading)" in found.answer
