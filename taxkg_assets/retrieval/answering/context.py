@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from taxkg_assets.retrieval.index.lines import Line, PassageContext
+from taxkg_assets.retrieval.index.lines import Line
+from taxkg_assets.retrieval.index.passage_context import PassageContext
 from taxkg_assets.rules.models.answers import load_answers
 
 Spot = tuple[int, int]

@@ -10,7 +10,7 @@ from taxkg_assets.retrieval.answering.excerpt import repeats
 from taxkg_assets.retrieval.answering.statement_scores import find_figures, rank_statements
 from taxkg_assets.retrieval.answering.statements import Statement
 from taxkg_assets.retrieval.answering.units import draft_unit
-from taxkg_assets.retrieval.index.lines import open_contexts
+from taxkg_assets.retrieval.index.passage_context import open_contexts
 from taxkg_assets_tests.retrieval.answering.conftest import Section, make_facts, state
 
 
