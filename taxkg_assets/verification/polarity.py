@@ -198,7 +198,7 @@ def _takes_contrary(clause: Clause, other: Wording, *, weights: Mapping[str, flo
 
 
 def is_reversed(one: Wording, other: Wording, *, weights: Mapping[str, float]) -> bool:
-    """Return whether a passage says most of a clause of a statement, and only with the other polarity.
+    """Return whether a passage states most of a clause of a statement with the opposite polarity only.
 
     Args:
         one: The statement.

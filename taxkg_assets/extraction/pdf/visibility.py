@@ -306,7 +306,7 @@ class VisibilityChecker:
         )
 
     def read_printed_text(self, flags: int) -> str | None:
-        """Return what the glyphs of the page print, in short; None where a turned page would be read otherwise.
+        """Return the text that the drawn glyphs spell; None on a rotated page, whose text would be turned.
 
         Args:
             flags: MuPDF's flags with which the text is read.

@@ -222,7 +222,7 @@ def _left_behind() -> re.Pattern[str]:
 
 
 def is_negated(clause: str) -> bool:
-    """Return whether a clause denies what is at its end.
+    """Return whether a clause negates the words at its end.
 
     Set phrases that only look negative do not count, nor does a denial that a later verb leaves behind, as in `an owner
     who is not resident shall file`.

@@ -136,7 +136,7 @@ def keeps_out(lead: str) -> bool:
 
 @lru_cache(maxsize=256)
 def denies(lead: str) -> bool:
-    """Return whether the main clause of a lead is negated, so that none of its items is granted.
+    """Return whether the main clause of a lead-in is negated, which excludes each item of its list.
 
     Args:
         lead: Sentence that leads the list.

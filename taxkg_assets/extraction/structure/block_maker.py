@@ -125,7 +125,7 @@ class BlockMaker:
         below: TableRegion | None = None,
         is_cell: bool = False,
     ) -> None:
-        """Append the paragraphs of one run of lines of a column, or of a ruled cell; `below`: the table after them.
+        """Append the paragraphs of consecutive lines of a column, or of a ruled cell.
 
         Args:
             lines: Printed lines.

@@ -142,7 +142,7 @@ def _find_result(match: CellMatch, results: Sequence[Result], facts: PassageFact
 
 
 def quote_cell(ranking: Ranking, result: Result) -> list[Unit]:
-    """Quote the cell that leads the ranking; a question for a figure gets no other value.
+    """Quote the cell that is ranked first, unless the question asks for a number and the cell has none.
 
     Args:
         ranking: Ranking of the question.

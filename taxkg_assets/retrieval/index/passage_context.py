@@ -73,7 +73,7 @@ class PassageContext:
         return found
 
     def denial(self, row: int) -> str:
-        """Return the nearest heading above that of a row that excludes: what is under it is an exclusion too.
+        """Return the nearest heading above that of a row that excludes, such as `Do not include`; empty for none.
 
         Args:
             row: Row number in the context.
