@@ -167,7 +167,7 @@ def train_cross(home: Home, examples: Sequence[Example], dev: Sequence[Example])
         else open_base(home).model[0].auto_model.name_or_path
     )
     with seeded(settings.steps):
-        base_model = CrossEncoder(start, num_labels=1, device="cpu")  # its head is drawn
+        base_model = CrossEncoder(start, num_labels=1, device="cpu")  # its head is initialized at random
     trained = train_reranker(
         examples,
         [example for example in dev if example.negatives],

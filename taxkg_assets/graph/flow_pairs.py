@@ -84,6 +84,9 @@ def is_elsewhere(clause: str, at: int = 0) -> bool:
         clause: The clause, its places masked.
         at: Where the source begins; what is compared after it is another amount, as in `Enter the
             amount from line 9, but not less than zero`.
+
+    Returns:
+        True if the amount of the sources is not that of the line.
     """
     after = clause[at:]
     if at and not _WHICHEVER.search(after):
@@ -185,7 +188,14 @@ def _pair_copies(targets: list[FoundPlace]) -> list[Pair]:
 
 
 def pair_shares(found: list[FoundPlace]) -> list[Pair]:
-    """Return the pairs of `on Schedule K, line 6a, and in box 6a of Schedule K-1`: partners share the total."""
+    """Return the pairs of `on Schedule K, line 6a, and in box 6a of Schedule K-1`: partners share the total.
+
+    Args:
+        found: Places of a clause with their roles.
+
+    Returns:
+        The total, and the place of its shares.
+    """
     return [
         (total.place, share.place)
         for total, share in pairwise(each for each in found if each.role)

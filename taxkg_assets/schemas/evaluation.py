@@ -81,7 +81,7 @@ class Metrics(dy.Schema):
     )
     unit = text_column("count, tokens, share or time")
     k = dy.Int32(
-        nullable=True, min=1, description="number of results that a retrieval metric looks at; null for others"
+        nullable=True, min=1, description="number of results that a retrieval metric counts; null for other metrics"
     )
     n = dy.Int32(min=0, description="chunks, questions or documents that the value is computed from")
     note = text_column("what to know about the value; may be empty")

@@ -102,7 +102,7 @@ class EarlyGates:
             return False
         try:
             found = batch.wait()[name]
-        except Exception:  # its check evaluates it again, and reports what is wrong
+        except Exception:  # the check of the gate runs again, and reports what is wrong
             return False
         if isinstance(found, Exception):
             return False

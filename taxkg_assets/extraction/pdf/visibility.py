@@ -269,7 +269,7 @@ class VisibilityChecker:
         found: list[bool | None] = [False] * len(boxes)
         is_open = np.ones(len(boxes), dtype=bool)
         if self._background.xobjects is not None:
-            # What is not covered after a word of an XObject is not covered after the last word there either.
+            # If nothing covers a word of an XObject later, nothing covers the XObject's last word either.
             is_written, is_over, _ = self._background.xobjects.order.compare(boxes, share=share)
             is_open = ~is_written | is_over
         if is_open.any():

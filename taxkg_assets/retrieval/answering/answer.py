@@ -210,7 +210,7 @@ def _find(searcher: Searcher, ranking: Ranking, *, k: int, level: str, filters: 
     """Assemble the passages of a ranked question, and find the kind of answer that they lead to."""
     document, question = filters["document"], ranking.question
     box = find_named_box(searcher, question, ranking)
-    if box is not None:  # its name finds its text better than a description
+    if box is not None:  # the name of the box finds its text better than the question's description
         ranking = searcher.rank(f"{question} {box.form} {box.name}", **filters)
     most = k if level == "document" else max(k, load_answers().passages)
     results = searcher.assemble(ranking, k=most, level=level)

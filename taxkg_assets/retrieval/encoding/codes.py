@@ -73,7 +73,7 @@ class VectorCodes:
         return found
 
     def compare(self, query_vector: Vectors, rows: Ints) -> Vectors:
-        """Approximate the inner products of some rows with a vector from their bytes; all share one unknown factor.
+        """Approximate the inner products of some rows with a vector, from the rows' bytes, up to one constant factor.
 
         Args:
             query_vector: Vector of shape (dimension,).
