@@ -49,6 +49,7 @@ QUESTION_GROUPS = {
     "answers.destination_questions",
     "answers.line_questions",
     "answers.source_questions",
+    "definitions.questions",
     "ranking.yes_or_no",
     "table_lookup.comparatives",
     "table_lookup.count_words",
