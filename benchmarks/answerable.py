@@ -17,7 +17,7 @@ import numpy.typing as npt
 import polars as pl
 
 from benchmarks.questions import Judge, Row, draw_folds, find_elements
-from taxkg_assets.retrieval.answering.answer import find_evidence
+from taxkg_assets.retrieval.answering.answer_kind import find_evidence
 from taxkg_assets.retrieval.encoding.arrays import Ints
 from taxkg_assets.retrieval.index.index import SearchIndex
 from taxkg_assets.retrieval.index.passage_index import Known

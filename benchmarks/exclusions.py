@@ -16,7 +16,8 @@ from benchmarks.results import open_home, write_results
 from taxkg_assets.retrieval.answering.statements import Statement, read_row
 from taxkg_assets.retrieval.answering.units import draft_unit, finish_unit
 from taxkg_assets.retrieval.index.facts import PassageFacts
-from taxkg_assets.retrieval.index.lines import find_mark, open_contexts, starts_list
+from taxkg_assets.retrieval.index.lines import find_mark, starts_list
+from taxkg_assets.retrieval.index.passage_context import open_contexts
 from taxkg_assets.retrieval.query.router import Route
 from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.rules.models.answers import load_answers

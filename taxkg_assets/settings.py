@@ -90,7 +90,7 @@ class Settings(BaseModel):
     )
     table_engine: Literal["own", "pymupdf", "docling"] = Field(
         default="own",
-        description="table extraction: built-in (own), built-in with PyMuPDF for tables without a grid, or docling",
+        description="table extraction: own (built-in), own with PyMuPDF for tables without a grid, or docling",
     )
     chunker: Literal["auto", "structural", "semantic"] = Field(
         default="auto",
@@ -98,8 +98,8 @@ class Settings(BaseModel):
     )
     context: Literal["structured", "three_tier"] = Field(
         default="structured",
-        description="context prepended to a chunk before embedding: document, form, revision and headings, or three "
-        "tiers",
+        description="text before a chunk when it is embedded: document, form, revision and headings (structured), "
+        "or three tiers",
     )
     model: str = Field(
         default="", description="path of the encoder, or its name on Hugging Face; empty for the packaged MiniLM"
@@ -117,8 +117,8 @@ class Settings(BaseModel):
     index_memory_rows: int = Field(
         default=250_000,
         ge=0,
-        description="largest local index, in passages, that is searched exactly in memory; larger indexes, and all"
-        " indexes in a bucket, are read from LanceDB and searched by quantized vectors",
+        description="maximum number of passages of an index that is searched in memory, exactly; a larger index, or one"
+        " in a bucket, is searched in LanceDB, by quantized vectors",
     )
     tiers: Annotated[dict[str, Annotated[int, Field(ge=1, le=3)]], _JSON_OBJECT] = Field(
         default={},
@@ -129,8 +129,8 @@ class Settings(BaseModel):
     train_epochs: float = Field(default=1.0, gt=0, description="training epochs")
     train_loss: Literal["mnrl", "gist", "gist_relative", "margin"] = Field(
         default="gist",
-        description="training loss of the encoder: multiple negatives ranking (mnrl), GISTEmbed, which masks false "
-        "negatives by a guide model (gist, gist_relative), or a margin loss",
+        description="training loss of the encoder: mnrl (multiple negatives ranking), gist or gist_relative "
+        "(GISTEmbed), or margin",
     )
     train_seed: int = Field(default=0, ge=0, lt=2**32, description="random seed of training")
     reranker: str = Field(
@@ -249,8 +249,7 @@ class Settings(BaseModel):
         return self.model_dump_json(exclude={*_OPERATIONAL, *_ANSWERING, *_LLM, *_TRAINING, *_RERANKING})
 
     def answer_settings(self) -> str:
-        """Return the settings that decide what is found, and whether it is an answer, guidance or an abstention, as
-        JSON."""
+        """Return, as JSON, the settings that the results and the outcome of an answer depend on."""
         return self.model_dump_json(include=set(_ANSWERING))
 
     def training_settings(self) -> str:

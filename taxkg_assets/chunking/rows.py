@@ -149,7 +149,7 @@ def after_heading(anchor: AnchorRecord) -> str:
 
 
 def make_row(owner: Owner, *, text: str, **columns: Any) -> dict[str, Any]:
-    """Return a row of `chunks` with what it inherits from its owner and the defaults of an accepted, structural unit.
+    """Return a row of `chunks`: columns of its owner, with the defaults of an accepted structural chunk.
 
     Args:
         owner: Document and anchor of the unit.

@@ -144,7 +144,7 @@ def open_base_systems(
         model_hash=base.encoder.model_hash,
         units=units.drop("vector"),
         unit_vectors=stack_vectors(units["vector"]),
-        # What is known of the rows holds for any encoder, but for the directions of its vectors.
+        # The columns of the rows are the same for any encoder; only the vectors differ.
         known=replace(searcher.index.known, document_vectors=None, section_means=None, tokens=tokens),
     )
     before = replace(searcher, index=index, encoder=base.encoder, reranker=None)

@@ -63,7 +63,7 @@ nodes = table(schemas.Nodes, build_nodes, group="graph")
 
 
 def show_relations(store: Store) -> dict[str, dg.MetadataValue]:
-    """Return the number of edges of each relation for the UI, and one edge of each: the first rows are structural."""
+    """Return, for the UI, the number of edges of each relation and an example of each."""
     edges = store.scan("edges")
     counts = edges.group_by("relation", "polarity", "created_by").len("edges").collect()
     examples = edges.group_by("relation").first().collect()

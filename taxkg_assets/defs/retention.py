@@ -45,7 +45,7 @@ def find_kept_versions(store: Store) -> dict[str, set[int]]:
 
 
 def vacuum(store: Store, *, keep_days: float, is_dry: bool = False) -> Iterator[ReclaimedFiles]:
-    """Delete what no kept version reads and what is older than a number of days. The caller holds the home."""
+    """Delete files that no kept version reads and that are older than a number of days. The caller holds the home."""
     hours = max(LEAST_HOURS, round(keep_days * 24))
     for name, versions in sorted(find_kept_versions(store).items()):
         table = store.open_table(name)

@@ -205,7 +205,7 @@ def build_index_version(
     )
     if rows.is_empty():
         raise NothingToSearchError(
-            "No document has a passage to search, so no index is built; a release that is served stays. `taxkg status` "
+            "No document has a passage to search, so no index is built, and the current release stays. `taxkg status` "
             "names the reason and the remedy of each document that was refused: correct one, and build again."
         )
     building = store.folder("index") / ".building"

@@ -71,7 +71,15 @@ def encoder_settings(home: Home) -> EncoderSettings:
 
 
 def measure_interval(values: Sequence[float], clusters: Sequence[str]) -> tuple[float | None, float | None]:
-    """Return the ends of the interval of a mean, clustered by form family."""
+    """Return both ends of the bootstrap confidence interval of a mean.
+
+    Args:
+        values: Values to average.
+        clusters: Form family of each value.
+
+    Returns:
+        Lower and upper end; None for a single family.
+    """
     found = score_interval(values, clusters, seed=0, stream=("training",))
     return found.low, found.high
 
@@ -159,7 +167,7 @@ def train_cross(home: Home, examples: Sequence[Example], dev: Sequence[Example])
         else open_base(home).model[0].auto_model.name_or_path
     )
     with seeded(settings.steps):
-        base_model = CrossEncoder(start, num_labels=1, device="cpu")  # its head is drawn
+        base_model = CrossEncoder(start, num_labels=1, device="cpu")  # its head is initialized at random
     trained = train_reranker(
         examples,
         [example for example in dev if example.negatives],

@@ -103,7 +103,7 @@ def score_share(part: int, whole: int) -> float | None:
 
 
 def find_floor_faults(score: LabeledScore, floors: Sequence[Floor]) -> pl.DataFrame:
-    """Find floors that a measurement breaks; what was not measured, or on too few rows, breaks none.
+    """Find the floors that measurements break; a metric that was not measured, or on too few rows, breaks none.
 
     Args:
         score: The measurement.

@@ -92,7 +92,7 @@ class Lines:
         return self._named
 
     def describe(self, form: str, contents: Mapping[str, str]) -> str:
-        """Return a description of what the library contains of a form: look-ups of it hold while this stays equal.
+        """Describe which lines of a form the library contains; look-ups are kept while the description is equal.
 
         Args:
             form: Form as a text or the library names it.

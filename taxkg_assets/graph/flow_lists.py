@@ -68,7 +68,7 @@ def introduces_sources(text: str, *, key: str = "") -> bool:
         key: Key of its heading: `line_9`.
 
     Returns:
-        False for lists that leave something out, take a part of it, or belong to another line.
+        False for a list of exclusions, of parts of amounts, or of another line.
     """
     last = text[find_sentences(text)[-1][0] :]
     if load_flows().source_bars.matches(last) or _NEGATED.search(last):
@@ -139,7 +139,7 @@ def find_listed_form(text: str) -> tuple[str, ...]:
 
 
 def read_source_item(item: str, *, forms: tuple[str, ...]) -> list[FlowStatement]:
-    """Return the statements of an item of such a list.
+    """Return the statements of one item of a list that names where the amount of its heading's line comes from.
 
     Args:
         item: The item.

@@ -110,7 +110,7 @@ def pair_in_turn(statement: FlowStatement, text: str) -> list[FlowStatement]:
 
 
 def names_whole(statement: FlowStatement, text: str) -> bool:
-    """Decide whether the source of a statement on the heading's line is an amount, and all of it.
+    """Decide whether a statement moves the whole amount of its source.
 
     Args:
         statement: A statement of the passage.

@@ -11,7 +11,7 @@ from bisect import bisect_left
 from dataclasses import dataclass
 from functools import cache
 
-from taxkg_assets.graph.places import FORM_NAME
+from taxkg_assets.graph.place_patterns import FORM_NAME
 from taxkg_assets.rules.models.flows import load_flows
 
 _WORD = re.compile(r"⟨\d+_*⟩|⟪_*⟫|(?:[A-Z]\.){2,}|[A-Za-z](?:[\w/-]|['’](?=\w))*|\d[\d,.]*\d|[^\s\w]|\w")

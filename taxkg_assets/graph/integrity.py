@@ -273,10 +273,10 @@ def score_connected(nodes: dy.DataFrame[Nodes], edges: dy.DataFrame[Edges]) -> f
         edges: Edges of the graph.
 
     Returns:
-        Share from 0 to 1; 1 without nodes.
+        Share of the nodes that are in documents, from 0 to 1; 1 if there are none.
     """
-    inside = nodes.filter(~pl.col("level").is_in(PLACELESS_LEVELS)).height
-    return 1.0 if inside == 0 else 1 - find_unconnected_nodes(nodes, edges).height / inside
+    count = nodes.filter(~pl.col("level").is_in(PLACELESS_LEVELS)).height
+    return 1 - find_unconnected_nodes(nodes, edges).height / count if count else 1.0
 
 
 def score_connected_beyond(nodes: dy.DataFrame[Nodes], edges: dy.DataFrame[Edges]) -> float:
@@ -289,7 +289,7 @@ def score_connected_beyond(nodes: dy.DataFrame[Nodes], edges: dy.DataFrame[Edges
         edges: Edges of the graph.
 
     Returns:
-        Share from 0 to 1; 1 without nodes.
+        Share of the nodes that are in documents, from 0 to 1; 1 if there are none.
     """
     joined = _join_pieces(nodes, edges)
     return 1.0 if joined.is_empty() else float(joined.select(pl.col("is_wide").mean()).item())

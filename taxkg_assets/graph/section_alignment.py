@@ -261,7 +261,7 @@ class _Aligner:
         return len(self.became) - before
 
     def pair_elsewhere(self) -> None:
-        """Pair what is left over with the section anywhere that prints most of its text."""
+        """Pair each section without a partner with the section that prints most of its text, wherever that is."""
         left = [i for i in range(len(self.old)) if i not in self.became]
         loose = [j for j in range(len(self.new)) if j not in self.was]
         for i, j in _find_overlaps(self.old, self.new, left, loose, limits=self.limits, limit="elsewhere"):

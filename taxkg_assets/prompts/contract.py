@@ -125,7 +125,7 @@ class EvidenceCheck(Protocol):
         """
 
     def is_about(self, question: str, evidence: Sequence[Evidence]) -> bool:
-        """Return whether a text is a question, and about what is quoted.
+        """Return whether a text is a question about the quoted words.
 
         Args:
             question: Text of a model.
@@ -151,7 +151,7 @@ class Proposal(Strict):
         return True
 
     def find_validation_error(self, item: Any) -> str:
-        """Name what is impossible about the proposal for its item.
+        """Return why a proposal is impossible for its item.
 
         Args:
             item: Item of the same id.

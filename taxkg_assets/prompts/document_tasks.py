@@ -184,7 +184,7 @@ class QualityProposal(Proposal):
     verdict: Literal["ACCEPT", "REFINE", "REJECT"]
     score: float = Field(ge=0, le=1)
     action: Literal["none", "split", "merge_previous", "merge_next"]
-    # It is stored in the table `chunks`: no words of a model may get there.
+    # It is stored in the table `chunks`, which must not contain words of a model.
     reason: Literal["complete", "fragment", "too short", "too long", "several subjects", "furniture", "unreadable"]
 
     def find_validation_error(self, item: QualityItem) -> str:

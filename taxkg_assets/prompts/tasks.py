@@ -45,7 +45,7 @@ class ScenarioProposal(Proposal):
         return bool(self.questions)
 
     def with_verified_evidence(self, check: EvidenceCheck) -> Self | None:
-        """Verify the evidence, and keep the questions that are about it; None where none is left.
+        """Verify the evidence and keep the questions about verified quotes; None if no question is left.
 
         Args:
             check: Finds the place of a quote in the item's text.

@@ -29,7 +29,7 @@ class RerankerPenalty(BaseModel):
 
     model_config = ConfigDict(frozen=True)
     name: str = Field(description="name of the reranker")
-    penalty: float = Field(description="points that it deducted, at most 0")
+    penalty: float = Field(description="points that the reranker deducted, at most 0")
 
 
 class SameText(BaseModel):

@@ -41,7 +41,7 @@ def find_literal_groups(pattern: str) -> tuple[tuple[str, ...], ...]:
     """
     groups = sorted(_groups(parse_pattern(pattern)), key=_selectivity, reverse=True)
     few = [group for ix, group in enumerate(groups) if ix == 0 or _is_worth(group)]
-    # Where `no` is not, there is no `not` either.
+    # A text without `no` contains no `not` either.
     shortest = [tuple(sorted(word for word in g if not any(part in word for part in g - {word}))) for g in few]
     return tuple(dict.fromkeys(shortest))
 

@@ -22,7 +22,7 @@ class EvalQueries(dy.Schema):
     coverage = dy.Float64(
         nullable=True, min=0.0, max=1.0, description="minimum share of passages of grade 2 or 3 to retrieve"
     )
-    is_resolved = dy.Bool(description="every gold passage is in this home; only such rows are scored")
+    is_resolved = dy.Bool(description="whether every gold passage is in this home; other rows are not scored")
     note = text_column("why a question is not resolved")
 
 
@@ -32,13 +32,15 @@ class EvalRuns(dy.Schema):
     system = key_column("bm25, dense, hybrid, full, …")
     query_set = key_column("set of questions that was evaluated")
     query_id = key_column("question")
-    rank = dy.Int32(primary_key=True, min=0, description="1-based rank; 0 holds an abstention without results")
+    rank = dy.Int32(
+        primary_key=True, min=0, description="1-based rank; 0 in the row of an abstention, which has no results"
+    )
     document_id = text_column("document", nullable=True)
     page = page_column("1-based PDF page where the passage begins", nullable=True)
     chunk_id = text_column("chunk that was ranked", nullable=True)
     text = text_column("text that a language model would be handed")
     score = dy.Float64(nullable=True, description="score of the system")
-    is_abstained = dy.Bool(description="the system abstained")
+    is_abstained = dy.Bool(description="whether the system abstained")
     confidence = fraction_column("probability that the answer contains what is needed")
 
 
@@ -52,7 +54,7 @@ class EvalReport(dy.Schema):
     value = dy.Float64(nullable=True, description="mean over the scored questions of the slice; null if there are none")
     low = dy.Float64(nullable=True, description="lower end of the 95 % bootstrap interval, clustered by document")
     high = dy.Float64(nullable=True, description="upper end")
-    n = dy.Int32(min=0, description="questions that the figure counts")
+    n = dy.Int32(min=0, description="questions that the value is computed from")
     n_dropped = dy.Int32(min=0, description="questions of the slice that could not be scored")
     p_value = dy.Float64(nullable=True, description="paired randomization test against the strongest baseline")
 
@@ -63,20 +65,26 @@ class FamilyFigures(dy.Schema):
     metric = key_column("role_accuracy, structural_f1, ownership_accuracy, cell_accuracy, recall@5 or mrr")
     group = key_column("development: labels of the family support rules; left out: none do")
     family = key_column("a form with its instructions, or a publication, in all its revisions; all for the whole group")
-    value = dy.Float64(nullable=True, min=0.0, max=1.0, description="the figure; null if it is undefined on these rows")
-    n = dy.Int32(min=1, description="labeled rows or questions that the figure counts")
+    value = dy.Float64(
+        nullable=True, min=0.0, max=1.0, description="value of the metric; null if it is undefined on these rows"
+    )
+    n = dy.Int32(min=1, description="labeled rows or questions that the value is computed from")
 
 
 class Metrics(dy.Schema):
     """One figure of the whole pipeline: how much there is, how good it is, and how long it took."""
 
-    metric = key_column("chunks, sufficiency@3, semantic accept, time of boundary detection, …")
+    metric = key_column("name of the metric, such as `chunks` or `sufficiency@3`")
     slice = key_column("all, a query set, or a document that was cut by meaning")
-    value = dy.Float64(nullable=True, description="the figure; null for times, which are in the last two columns")
+    value = dy.Float64(
+        nullable=True, description="value of the metric; null for a time, which is `ended_at` minus `began_at`"
+    )
     unit = text_column("count, tokens, share or time")
-    k = dy.Int32(nullable=True, min=1, description="number of results that a share of retrieval counts")
-    n = dy.Int32(min=0, description="chunks, questions or documents that the figure counts")
-    note = text_column("what to know about it; may be empty")
+    k = dy.Int32(
+        nullable=True, min=1, description="number of results that a retrieval metric counts; null for other metrics"
+    )
+    n = dy.Int32(min=0, description="chunks, questions or documents that the value is computed from")
+    note = text_column("what to know about the value; may be empty")
     began_at = dy.Datetime(time_unit="us", time_zone="UTC", nullable=True, description="when the work began")
     ended_at = dy.Datetime(
         time_unit="us",

@@ -41,8 +41,8 @@ class Spans(dy.Schema):
     text = text_column("text as extracted")
     font = text_column("font name")
     size_pt = points_column("font size")
-    is_bold = dy.Bool(description="bold by font flags or font name")
-    is_italic = dy.Bool(description="italic by font flags or font name")
+    is_bold = dy.Bool(description="whether the span is bold, by font flags or font name")
+    is_italic = dy.Bool(description="whether the span is italic, by font flags or font name")
     color = dy.Int32(description="text color as 0xRRGGBB")
     x0_pt = points_column("left")
     y0_pt = points_column("top")
@@ -64,7 +64,7 @@ class Elements(dy.Schema):
     bbox = bbox_column()
     table_id = text_column("table that contains the element, if any", nullable=True)
     size_pt = points_column("dominant font size")
-    is_bold = dy.Bool(description="the element's text is bold throughout")
+    is_bold = dy.Bool(description="whether the element's text is bold throughout")
 
 
 class Tables(dy.Schema):
@@ -89,7 +89,7 @@ class Tables(dy.Schema):
         description="body cells; a path joins spanning headers with ' > '",
     )
     bbox = bbox_column()
-    has_headers = dy.Bool(description="the table has a header row or column")
+    has_headers = dy.Bool(description="whether the table has a header row or column")
     publisher_id = text_column("the publisher's own number of the table, the same over editions", nullable=True)
 
 
@@ -126,7 +126,7 @@ class Faces(dy.Schema):
     revision = text_column("revision of the form")
     box_key = key_column("box_1a, box_12a, …")
     label = text_column("label as printed; empty only where nothing but the key is printed")
-    is_unlabelled = dy.Bool(description="the face prints the key without a label")
+    is_unlabelled = dy.Bool(description="whether the face prints the key without a label")
     page = page_column("page of the copy that was read")
     bbox = bbox_column("the box's cell on that page")
     field_names = strings_column("AcroForm field names inside the box")
@@ -200,7 +200,7 @@ class Links(dy.Schema):
     )
     subterm = text_column("terms of the index below that, joined with ', '; may be empty", nullable=True)
     target_page = page_column("page of the target; null outside the document", nullable=True)
-    target_y_pt = dy.Float64(nullable=True, description="height of the point there, from the top of the page")
+    target_y_pt = dy.Float64(nullable=True, description="distance of the point from the top of that page")
     target_publisher_id = text_column("the publisher's own number of the target", nullable=True)
     target_anchor_id = text_column(
         "heading that begins at the point, or that owns what does; null if unsure", nullable=True
@@ -232,7 +232,7 @@ class References(dy.Schema):
     )
     target_form = text_column("form that the target box or line is on; empty for the own form", nullable=True)
     evidence = text_column("sentence or clause that points, a verbatim slice of `sections.text`")
-    is_self = dy.Bool(description="a mention of the own box or form")
+    is_self = dy.Bool(description="whether the text mentions the box or form that it is about")
     relation = dy.String(regex=one_of(RELATIONS), description=" | ".join(RELATIONS))
     polarity = dy.String(regex=one_of(POLARITIES), description="negative where the sentence negates or forbids")
     confidence = fraction_column("confidence of kind, target and relation together")

@@ -126,7 +126,7 @@ class Flows(dy.Schema):
     target_code = text_column("code of the entry, where the statement is about one entry of a box; may be empty")
     target_line = text_column("canonical id of the line; null where not resolved", nullable=True)
     is_same_year = dy.Bool(
-        description="both ends are lines of the year of the statement; false where one is of the nearest revision"
+        description="whether both ends are lines of the year of the statement; else one is of the nearest revision"
     )
     problem = text_column("why an end is not resolved; empty where both are")
     agreement = dy.String(
@@ -203,7 +203,7 @@ class Revisions(dy.Schema):
     )
     kind = dy.String(
         regex=REVISION_KIND_PATTERN,
-        description="box added, removed (dropped), renamed, renumbered, split; text changed; moved; …",
+        description="kind of change, such as `box added`, `line renumbered` or `text changed`",
     )
     key = text_column("box, line or code that the change falls under, e.g. box_1a; empty for prose")
     previous_key = text_column("key of a renumbered box or line in the older revision; else empty")
@@ -224,7 +224,7 @@ class Revisions(dy.Schema):
         description="stretches of `before` and `after` that differ, and what each is about",
     )
     nature = dy.String(regex=one_of(CHANGE_NATURES), description=" | ".join(CHANGE_NATURES))
-    is_routine = dy.Bool(description="no action is needed: years rolled on, page numbers, editing, moved text")
+    is_routine = dy.Bool(description="whether no action is needed: years rolled on, page numbers, editing, moved text")
     before_places = placed_boxes_column("rectangles of the older words")
     after_places = placed_boxes_column("rectangles of the newer words")
     evidence = text_column("`<element, heading, table or box>:<start>-<end>` of the words, older → newer")

@@ -53,5 +53,5 @@ class Release(dy.Schema):
     model_name = text_column("encoder")
     model_hash = text_column("SHA-256 of the encoder's weights, shortened")
     metrics = text_column("JSON object: figures of the evaluation that let it pass")
-    is_rolled_back = dy.Bool(description="withdrawn by a rollback")
+    is_rolled_back = dy.Bool(description="whether a rollback withdrew the release")
     released_at = dy.Datetime(time_unit="us", time_zone="UTC", description="when it became visible")

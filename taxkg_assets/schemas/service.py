@@ -33,6 +33,6 @@ class Feedback(dy.Schema):
 
     feedback_id = key_column("random id")
     entry_id = text_column("question of `query_log` that it rates")
-    is_helpful = dy.Bool(description="the answer helped")
+    is_helpful = dy.Bool(description="whether the answer helped")
     comment = text_column("the reader's comment; may be empty")
     given_at = dy.Datetime(time_unit="us", time_zone="UTC", description="when it was given")

@@ -20,7 +20,7 @@ class Documents(dy.Schema):
     doc_type = dy.String(regex=one_of(DOC_TYPES), description=" | ".join(DOC_TYPES))
     revision = text_column("revision as YYYY-MM or YYYY; empty where the document states none")
     tax_year = dy.Int32(nullable=True, description="tax year the document covers; null for continuous use")
-    is_draft = dy.Bool(description="the pages say that this is a draft, not for filing")
+    is_draft = dy.Bool(description="whether the pages say that this is a draft, not for filing")
     title = text_column("title as printed on the first page")
     tier = dy.Int32(min=1, max=3, description="review priority of the document's chunks: 1 before 2 before 3")
     pdf_modified_on = dy.String(

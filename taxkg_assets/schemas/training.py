@@ -29,7 +29,7 @@ class ScenarioQueries(dy.Schema):
     register = dy.String(regex=one_of(REGISTERS), description=" | ".join(REGISTERS))
     generator = text_column("rule that made the question, `model`, or `written`")
     evidence = text_column("words of the passage that the question was generated from; empty for a written question")
-    round_trip_rank = dy.Int32(min=1, description="rank of its own passage by the better retriever")
+    round_trip_rank = dy.Int32(min=1, description="rank of the query's passage by the better retriever")
     lexical_rank = dy.Int32(min=1, description="rank by BM25 alone")
     dense_rank = dy.Int32(min=1, description="rank by the encoder alone")
     repeated_eval_query = text_column(
@@ -80,7 +80,8 @@ class HardNegatives(dy.Schema):
     distance = dy.Int32(nullable=True, min=1, description="steps in the graph from the positive passage; null beyond 3")
     reason = text_column("edge or rule that it comes from, e.g. the `excludes` edge; empty for a search result")
     is_false_negative = dy.Bool(
-        nullable=True, description="the judge's verdict: it answers the query; null outside the judged sample"
+        nullable=True,
+        description="whether the passage answers the query, as the judge sees it; null outside the judged sample",
     )
     judged_by = text_column("rules or a model's name; empty outside the judged sample")
     judgment = text_column("the judge's reason; empty outside the judged sample")
@@ -101,14 +102,14 @@ class Model(dy.Schema):
     dev_questions = dy.Int32(min=1, description="development questions")
     base_score = fraction_column("nDCG@10 of the base on the development questions")
     candidate_score = fraction_column("nDCG@10 of this model on the same questions")
-    gain = dy.Float64(description="mean difference")
+    gain = dy.Float64(description="mean of the score of this model minus that of the base")
     gain_low = dy.Float64(
         nullable=True,
         description="lower end of its 95 % confidence interval, clustered by family; null for a single family",
     )
     gain_high = dy.Float64(nullable=True, description="upper end")
     gain_by_kind = text_column("JSON object: gain by kind of question")
-    is_chosen = dy.Bool(description="in use from the next build on; otherwise the base is kept")
+    is_chosen = dy.Bool(description="whether the encoder is in use from the next build on; otherwise the base is kept")
     reason = text_column("why it was promoted or not")
 
 
@@ -122,16 +123,16 @@ class Reranker(dy.Schema):
     sha256 = text_column("SHA-256 of the weights; empty for a model by name")
     settings = text_column("JSON object: settings of the training")
     depth = dy.Int32(min=1, description="passages that it reranks")
-    weight = dy.Float64(min=0, description="weight of its score, added to the ranker's")
+    weight = dy.Float64(min=0, description="weight of the reranker's score, which is added to the ranker's")
     dev_questions = dy.Int32(min=1, description="development questions")
     base_score = fraction_column("nDCG@10 of the pipeline without it")
     candidate_score = fraction_column("nDCG@10 of the pipeline with it")
-    gain = dy.Float64(description="mean difference with and without it")
+    gain = dy.Float64(description="mean of the score with the reranker minus the score without it")
     gain_low = dy.Float64(
         nullable=True,
         description="lower end of its 95 % confidence interval, clustered by family; null for a single family",
     )
     gain_high = dy.Float64(nullable=True, description="upper end")
     gain_by_kind = text_column("JSON object: gain by kind of question")
-    is_chosen = dy.Bool(description="in use from the next build on")
+    is_chosen = dy.Bool(description="whether the reranker is in use from the next build on")
     reason = text_column("why it was promoted or not")

@@ -33,8 +33,8 @@ class PassageReply(SourceReply):
     """A ranked passage."""
 
     doc_type: str = Field(description="form, filer_instructions, recipient_instructions, publication, statute, other")
-    is_cut: bool = Field(description="whether `text` is only its beginning: `passage` gives all of it")
-    cautions: list[str] = Field(description="quality flags of its document")
+    is_cut: bool = Field(description="whether `text` is only the beginning; the tool `passage` returns the whole text")
+    cautions: list[str] = Field(description="quality flags of the document")
 
 
 class PassagesReply(BaseModel):
@@ -94,7 +94,7 @@ class FlowReply(BaseModel):
     """A statement that an amount goes from one line to another."""
 
     line: str = Field(description="line at the other end: form, part, key")
-    document: str = Field(description="its document; empty if the library does not contain it")
+    document: str = Field(description="document of the line at the other end; empty if the library does not contain it")
     evidence: str = Field(description="words that state the flow")
     stated_in: str = Field(description="document and page that state the flow")
 
@@ -167,8 +167,10 @@ class CellsReply(BaseModel):
 class ChangeReply(BaseModel):
     """One change between two revisions."""
 
-    group: str = Field(description="Boxes, Lines and codes, Amounts, Dates, Instructions or Routine; in this order")
-    kind: str = Field(description="box added, removed, renamed or renumbered; text changed; …")
+    group: str = Field(
+        description="section of the report: Boxes, Lines and codes, Amounts, Dates, Instructions or Routine"
+    )
+    kind: str = Field(description="kind of change, such as `box added`, `line renumbered` or `text changed`")
     key: str = Field(description="box, line or code that the change falls under; empty for prose")
     heading_path: str = Field(description="headings above the change, joined with ' > '")
     before: str = Field(description="older wording; a long one ends with …; empty if added")
@@ -222,7 +224,7 @@ class FieldReply(BaseModel):
     kind: str = Field(description="text, checkbox, choice or signature")
     formula: str = Field(description="how the field is computed, as stated; may be empty")
     page: int = Field(description="page of the first copy, from 1")
-    rectangle: list[float] = Field(description="x0, y0, x1, y1 there, in points from the top left")
+    rectangle: list[float] = Field(description="x0, y0, x1, y1 on that page, in points from the top left")
 
 
 class FieldsReply(BaseModel):

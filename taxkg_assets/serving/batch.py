@@ -9,7 +9,8 @@ from typing import Any, TypedDict
 
 from rich.progress import track
 
-from taxkg_assets.retrieval.answering.answer import ask, score_results
+from taxkg_assets.retrieval.answering.answer import ask
+from taxkg_assets.retrieval.answering.answer_kind import score_results
 from taxkg_assets.retrieval.answering.guardrail import read_confidence
 from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.settings import Settings

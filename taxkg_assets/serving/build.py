@@ -215,7 +215,7 @@ def _phases(select: Sequence[str]) -> Iterable[dg.AssetSelection]:
 
 
 def made_with(select: Sequence[str]) -> set[str]:
-    """Return these tables, with all that are made in one step with one of them."""
+    """Return tables, with those that the same steps make."""
     read = {one.name for one in READ_TABLES}
     return set(select) | (read if read & set(select) else set())
 

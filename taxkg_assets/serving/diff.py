@@ -104,7 +104,7 @@ def resolve_revision_pair(
         else:
             two = [row for wanted in (older, newer) if (row := _find_revision(mine, wanted)) is not None]
             if len({row["document_id"] for row in two}) == 1:
-                # One of them names a build of the other's revision: then a name means the file that bears it.
+                # One document is a build of the other's revision: a name then means the file of that name.
                 two = [row for wanted in (older, newer) if (row := _find_named(mine, wanted)) is not None]
         if len(two) == 2:
             found.append((two[0], two[1]))

@@ -138,7 +138,9 @@ def _spell_part(part: str) -> list[str]:
 
 def _lines_of(released: Released) -> pl.DataFrame:
     if not released.holds("lines"):
-        raise LineNotFoundError("An older version of taxkg made this release, without lines. Run `taxkg build`.")
+        raise LineNotFoundError(
+            "An older version of taxkg made this release, and it has no table `lines`. Run `taxkg build`."
+        )
     return released.table("lines")
 
 

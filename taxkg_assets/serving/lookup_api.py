@@ -59,7 +59,9 @@ def _add_changes(router: APIRouter, service: Service) -> None:
         ],
         older: Annotated[str, Query(max_length=200, description="older revision or document, e.g. 2020")] = "",
         newer: Annotated[str, Query(max_length=200, description="newer revision or document")] = "",
-        routine: Annotated[bool, Query(description="also changes that need no action; they come last")] = True,
+        routine: Annotated[
+            bool, Query(description="whether to include changes that need no action; they come last")
+        ] = True,
         key: Annotated[str, Query(max_length=50, description="only changes of this box or line, e.g. box_1a")] = "",
         k: Annotated[int, Query(ge=1, le=MOST_CHANGES, description="maximum number of changes")] = MOST_CHANGES,
     ) -> list[ChangeRow]:

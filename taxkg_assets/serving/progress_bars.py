@@ -92,9 +92,9 @@ class ProgressBars:
             stage: Name of the stage.
         """
         task = self.tasks.pop(stage, None)
-        if task is None:  # a second run of the stage at the same time was over first
+        if task is None:  # two runs of the stage shared the bar, and the other one has removed it
             return
-        done = next(own for own in self.progress.tasks if own.id == task)
+        done = next(bar for bar in self.progress.tasks if bar.id == task)
         count = int(done.total or max(done.completed, 1))
         seconds = time.monotonic() - self.started.pop(stage)
         self.progress.remove_task(task)

@@ -13,7 +13,7 @@ from rich.table import Table
 
 from taxkg_assets.rules.models.prices import load_prices
 
-if TYPE_CHECKING:  # what a command shows is loaded by that command, not by all that show something
+if TYPE_CHECKING:  # each command imports what it alone prints
     from taxkg_assets.chunking.reviews import WaitingRecord
     from taxkg_assets.defs.home.proposers import ProposerStatus
     from taxkg_assets.defs.retention import ReclaimedFiles

@@ -86,7 +86,7 @@ def boxes(rows: Sequence[BoxRow], *, out: Console) -> None:
         if aliases:
             out.print(f"  also called: {escape(aliases)}", highlight=False)
         if row.history:
-            out.print(f"  on older faces: {escape(', '.join(row.history))}", highlight=False)
+            out.print(f"  in older revisions: {escape(', '.join(row.history))}", highlight=False)
         for passage in row.passages:
             place = f"{passage.perspective}, {passage.document_id} p. {passage.page}"
             out.print(f"  [cyan]{escape(place)}[/]", highlight=False)

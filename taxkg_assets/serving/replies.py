@@ -70,13 +70,15 @@ class FormulaRow(_Row):
 
     operation: str = Field(description="sum, difference, product, smaller, larger, copy or unparsed")
     operands: list[str] = Field(description="keys in their order; a difference is the first minus all others")
-    operand_parts: list[str] = Field(default=[], description="part of each operand; empty where it has none")
+    operand_parts: list[str] = Field(
+        default=[], description="part of the form of each operand; empty for an operand without a part"
+    )
     factor: float | None = Field(default=None, description="rate of a product")
     bound: str = Field(default="", description="at_least_zero, at_most_zero or empty")
     condition: str = Field(default="", description="condition, as printed; may be empty")
     evidence: str = Field(description="words that state the formula")
-    problem: str = Field(default="", description="why it is not parsed; empty where it is")
-    also_added_in: list[str] = Field(default=[], description="other totals that add one of its lines, too")
+    problem: str = Field(default="", description="why the formula is not parsed; empty if it is")
+    also_added_in: list[str] = Field(default=[], description="other totals that add a line of this formula, too")
     repeated_lines: list[str] = Field(default=[], description="lines that a total uses more than once")
 
 
@@ -185,9 +187,11 @@ class TraceStatement(_Row):
     document_id: str = Field(description="document that states the flow")
     page: int = Field(description="page of the PDF, from 1")
     bbox: Corners | None = Field(default=None, description="where the evidence begins")
-    is_same_year: bool = Field(description="both ends are of the year of the statement; else of the nearest revision")
+    is_same_year: bool = Field(
+        description="whether both ends are of the year of the statement; else one is of the nearest revision"
+    )
     agreement: str = Field(description="whether both ends state the flow: agreed, one_side, contradicted or unresolved")
-    problem: str = Field(description="why an end is not resolved; empty where both are")
+    problem: str = Field(description="why an end is not resolved; empty if both ends are")
 
 
 class TraceStep(_Row):
@@ -279,8 +283,10 @@ class ChangedWords(_Row):
 class ChangeRow(_Row):
     """One change between two revisions."""
 
-    group: str = Field(description="Boxes, Lines and codes, Amounts, Dates, Instructions or Routine; in this order")
-    kind: str = Field(description="box added, removed, renamed or renumbered; text changed; …")
+    group: str = Field(
+        description="section of the report: Boxes, Lines and codes, Amounts, Dates, Instructions or Routine"
+    )
+    kind: str = Field(description="kind of change, such as `box added`, `line renumbered` or `text changed`")
     key: str = Field(description="box, line or code that the change falls under; empty for prose")
     previous_key: str = Field(description="key of a renumbered box or line in the older revision")
     heading_path: str = Field(description="headings above the change, joined with ' > '")
@@ -288,7 +294,7 @@ class ChangeRow(_Row):
     after: str = Field(description="newer wording; empty if removed")
     words: list[ChangedWords] = Field(description="stretches of `before` and `after` that differ")
     nature: str = Field(description="what the change is about")
-    is_routine: bool = Field(description="no action is needed: years rolled on, editing, moved text")
+    is_routine: bool = Field(description="whether no action is needed: years rolled on, editing, moved text")
     from_document_id: str = Field(description="older document")
     to_document_id: str = Field(description="newer document")
     before_places: list[PlacedCorners] = Field(description="rectangles of the older words")

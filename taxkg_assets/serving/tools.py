@@ -151,7 +151,7 @@ def _add_search_tools(server: MCPServer[Any], service: Service) -> None:
         document: DocumentId = None,
         level: Annotated[Level, Field(description="level of the passages; auto: chosen from the question")] = "auto",
         tag: Annotated[str | None, Field(max_length=100, description="only passages with this tag or entity")] = None,
-        full: Annotated[bool, Field(description="whole texts instead of their first words")] = False,
+        full: Annotated[bool, Field(description="whether to return whole texts instead of their first words")] = False,
     ) -> PassagesReply:
         """Rank passages for a question, each with its first words. Read one with `passage`; for an answer use `ask`."""
         filters = {"form": form, "year": year, "document": document, "tag": tag}
@@ -217,7 +217,9 @@ def _add_document_tools(server: MCPServer[Any], service: Service) -> None:
         ] = "",
         newer: Annotated[str, Field(max_length=200, description="newer revision, e.g. 2024-01")] = "",
         k: RowCount = 20,
-        routine: Annotated[bool, Field(description="also changes that need no action, e.g. a new year")] = False,
+        routine: Annotated[
+            bool, Field(description="whether to include changes that need no action, e.g. a new year")
+        ] = False,
         key: Annotated[str, Field(max_length=50, description="only changes of this box or line, e.g. box_1a")] = "",
     ) -> ChangesReply:
         """List what changed between two revisions, boxes first. Use it instead of `ask` for "what changed"."""

@@ -46,14 +46,16 @@ def trace(released: Released, words: Sequence[str], *, revision: str = "", depth
         LineNotFoundError: There is no such line in the library nor in a statement, or the release has no flows.
     """
     if not released.holds("flows"):
-        raise LineNotFoundError("An older version of taxkg made this release, without flows. Run `taxkg build`.")
+        raise LineNotFoundError(
+            "An older version of taxkg made this release, and it has no table `flows`. Run `taxkg build`."
+        )
     year = pl.col("document_id").str.extract(_YEAR).fill_null("")
     order = [~pl.col("is_same_year"), pl.col("problem") != "", year, pl.col("flow_id")]
     flows = released.table("flows").sort(order, descending=[False, False, True, False])
     query, code = _split_code(" ".join(words))
     if code and "source_code" not in flows.columns:
         raise LineNotFoundError(
-            "An older version of taxkg made this release, without codes of flows. Run `taxkg build`."
+            "An older version of taxkg made this release, and its table `flows` has no codes. Run `taxkg build`."
         )
     line = _choose_line(released, flows, query, code, revision)
     labels = {

@@ -379,7 +379,7 @@ def _is_claim(statement: Statement, claim: Claim, quotations: Sequence[Quotation
     quoted = sum(quotation.end - quotation.start for quotation in quotations[first:last])
     is_quotation = quoted * 2 > statement.end - statement.start
     is_question = statement.text.endswith("?")
-    if statement.text.endswith(":"):  # its list says the rest
+    if statement.text.endswith(":"):  # the list states the rest
         return False
     return (
         claim.is_checkable

@@ -54,7 +54,7 @@ class PassageFinder:
         near: list[Passage] = []
         written: set[str] = set()
         for name in document_ids:
-            # One document's abbreviation is another word in the next.
+            # The same abbreviation may mean something else in another document.
             own = replace(claim, plain=self.shortlist_of(name).abbreviations.write_out(claim.plain))
             written.add(own.plain)
             passages += self.shortlist_of(name).find(own)

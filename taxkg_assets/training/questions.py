@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from taxkg_assets.rules.models.scenarios import Asking, load_scenarios
@@ -39,33 +39,49 @@ def find_questions(corpus: Corpus, passage: Passage, *, wording: CorpusVocabular
     if passage.level != "paragraph" or len(passage.text.split()) < load_scenarios().limits.passage_words:
         return
     heading = corpus.anchor_label(passage.anchor_id) if passage.anchor_id else ""
-    is_first = bool(passage.anchor_id) and corpus.passages_under[passage.anchor_id or ""][0] == passage.chunk_id
     names = _names(passage, heading, wording=wording)
-    if is_first:
-        for rule in load_scenarios().headings:
-            match = rule.pattern.search(heading)
-            if match is not None:
-                groups = _groups(rule, match.groupdict(), wording=wording)
-                yield from _ask(rule, {**names, **groups} if groups else {}, evidence=heading, place=passage.chunk_id)
+    if passage.anchor_id and corpus.passages_under[passage.anchor_id][0] == passage.chunk_id:
+        yield from _ask_of_heading(heading, passage, names, wording=wording)
     if load_scenarios().examples.matches(heading):
         return
     text = passage.text.removeprefix(corpus.nodes[passage.anchor_id].text if passage.anchor_id else "").strip()
     sentences = [_hide_stops(squeeze(text[start:end])) for start, end in find_sentence_parts(text)]
     for sentence in sentences:
-        for rule in load_scenarios().sentences:
-            match = rule.pattern.search(sentence)
-            if match is not None:
-                groups = {name: turn_to_first_person(value) for name, value in match.groupdict().items()}
-                if any(_points_back(groups.get(name, "")) for name in ("cond", "rest")):
-                    break
-                does = {"does": agree(groups["rest"])["do"]} if "rest" in groups else {}
-                yield from _ask(rule, {**names, **groups, **does}, evidence=sentence, place=passage.chunk_id)
-                break
+        yield from _ask_of_sentence(sentence, passage, names)
     if names["subject"]:
-        for rule in load_scenarios().subjects:
-            said = next((s for s in sentences if rule.pattern.search(s) and _mentions(s, names["subject"])), None)
-            if said is not None:
-                yield from _ask(rule, names, evidence=said, place=passage.chunk_id)
+        yield from _ask_of_subject(sentences, passage, names)
+
+
+def _ask_of_heading(
+    heading: str, passage: Passage, names: Mapping[str, str], *, wording: CorpusVocabulary
+) -> Iterator[Question]:
+    """Yield the questions that a heading answers; the passage is the first one below it."""
+    for rule in load_scenarios().headings:
+        match = rule.pattern.search(heading)
+        if match is not None:
+            groups = _groups(rule, match.groupdict(), wording=wording)
+            yield from _ask(rule, {**names, **groups} if groups else {}, evidence=heading, place=passage.chunk_id)
+
+
+def _ask_of_sentence(sentence: str, passage: Passage, names: Mapping[str, str]) -> Iterator[Question]:
+    """Yield the questions of the first rule that matches a sentence; none if its words depend on another sentence."""
+    for rule in load_scenarios().sentences:
+        match = rule.pattern.search(sentence)
+        if match is None:
+            continue
+        groups = {name: turn_to_first_person(value) for name, value in match.groupdict().items()}
+        if not any(_points_back(groups.get(name, "")) for name in ("cond", "rest")):
+            does = {"does": agree(groups["rest"])["do"]} if "rest" in groups else {}
+            yield from _ask(rule, {**names, **groups, **does}, evidence=sentence, place=passage.chunk_id)
+        return
+
+
+def _ask_of_subject(sentences: Sequence[str], passage: Passage, names: Mapping[str, str]) -> Iterator[Question]:
+    """Yield the questions on the subject of the heading, each answered by the first sentence that fits its rule."""
+    for rule in load_scenarios().subjects:
+        evidence = next((s for s in sentences if rule.pattern.search(s) and _mentions(s, names["subject"])), None)
+        if evidence is not None:
+            yield from _ask(rule, names, evidence=evidence, place=passage.chunk_id)
 
 
 def turn_to_first_person(text: str) -> str:

@@ -147,7 +147,7 @@ class Aligner:
             if not own:
                 continue
             cosines = self._score_words(word, row, there.words)
-            if is_noun(word):  # what another word of the claim names is not named twice
+            if is_noun(word):  # each thing of the passage matches one word of the claim
                 cosines = np.where(taken, 0.0, cosines)
             nearest = int(cosines.argmax())
             for stem in own:

@@ -272,7 +272,7 @@ def find_opposites() -> Mapping[str, frozenset[str]]:
 
 @cache
 def find_rivals() -> Mapping[str, frozenset[str]]:
-    """Return the words that a word rules out: its contraries, and the others of a row such as `weekly, monthly`."""
+    """Return the words that contradict a word: its contraries, and the others of a set such as `weekly, monthly`."""
     found: dict[str, frozenset[str]] = dict(find_opposites())
     for row in load_verification().rows:
         for word in row:

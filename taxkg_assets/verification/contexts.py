@@ -51,7 +51,7 @@ def is_paired_in_order(text: str) -> bool:
 
 
 def pairs_keys_otherwise(claim: Claim, text: str, *, language: Language) -> bool:
-    """Return whether a passage has two keys of a claim, each with the words that the claim has with the other.
+    """Return whether a passage swaps two keys of a claim: the words next to one are next to the other.
 
     Args:
         claim: The claim.

@@ -117,7 +117,7 @@ def decide(rows: Sequence[Comparison]) -> Decision:
             _denies_the_rest(row, support) or _is_nearer_denial(row, support) for row in rivals
         )
         return Decision(Verdict.unclear if is_denied else Verdict.supported, support)
-    # What is contradicted is so in its own words: other words for it leave a support in doubt, but prove nothing wrong.
+    # Only the statement's own words contradict it; a paraphrase may lower the support, but proves nothing wrong.
     literal = [(row, find_contradiction(row.literal)) if row.literal else (row, found) for row, found in against]
     for row, found in literal:
         if not found:

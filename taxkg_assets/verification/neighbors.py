@@ -19,7 +19,7 @@ _REACH = 0.5  # bound of a rivalry, on either side
 
 
 def relate(claim: Claim, rows: Sequence[Comparison]) -> list[Comparison]:
-    """Return comparisons that know the others of the same claim.
+    """Add to each comparison of a claim the other comparisons of that claim.
 
     Args:
         claim: The claim in its own words.

@@ -198,7 +198,7 @@ def _takes_contrary(clause: Clause, other: Wording, *, weights: Mapping[str, flo
 
 
 def is_reversed(one: Wording, other: Wording, *, weights: Mapping[str, float]) -> bool:
-    """Return whether a passage says most of a clause of a statement, and only with the other polarity.
+    """Return whether a passage states most of a clause of a statement with the opposite polarity only.
 
     Args:
         one: The statement.
@@ -227,7 +227,7 @@ def _is_turned(clause: Clause, one: Wording, other: Wording, *, weights: Mapping
     denied_too = _join_heads(own for own in one.clauses if own is not clause) - clause.words
     denied = [own for own in other.clauses if own.is_negative]
     if clause.is_negative and any(match_word(word, own.words) for own in denied for word in clause.heads):
-        return False  # what it denies is denied there, too
+        return False  # the passage denies the same thing
     stated = [
         own
         for own in other.clauses

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 from taxkg_assets.rules.sentences import find_sentences
@@ -48,42 +49,99 @@ def compare_values(
     Returns:
         Values that it states, each with its words; what it states otherwise; values that it does not state.
     """
-    own = reader.values_of(passage)
-    place: list[Value] | None = None
-    has_code = any(value.kind == "code" for value in claim.values)
-    matched: list[tuple[Value, str]] = []
-    differences: list[Difference] = []
-    unmatched: list[Value] = []
-    placed: dict[Value, Value] = {}
-    asides = find_asides(fold(passage.spoken))
-    said = [other for other in own if not any(start <= other.start < end for start, end in asides)]
+    comparison = _Comparison(claim, passage, reader)
     for value in claim.values:
-        same = next((other for other in own if value.equals(other)), None)
-        if value.kind == _QUOTED:
-            same = value if _prints(value, passage) and not _is_option(value, own, claim, text=passage.spoken) else None
-        elif same is None:
-            place = reader.place_values_of(passage) if place is None else place
-            same = _find_in_place(value, place, said)
-        elif same.end:
-            placed[value] = same
+        comparison.add(value)
+    comparison.add_swapped()
+    return comparison.matched, comparison.differences, comparison.unmatched
+
+
+class _Comparison:
+    """Values of one claim in one passage.
+
+    Attributes:
+        matched: Values that the passage states, each with its words.
+        differences: What it states otherwise.
+        unmatched: Values that it does not state.
+    """
+
+    def __init__(self, claim: Claim, passage: Passage, reader: PassageReader) -> None:
+        self.claim, self.passage, self.reader = claim, passage, reader
+        self.text = fold(passage.spoken)
+        self.printed = reader.values_of(passage)
+        asides = find_asides(self.text)
+        self.outside_asides = [
+            value for value in self.printed if not any(start <= value.start < end for start, end in asides)
+        ]
+        self.located: dict[Value, Value] = {}
+        self.matched: list[tuple[Value, str]] = []
+        self.differences: list[Difference] = []
+        self.unmatched: list[Value] = []
+
+    @cached_property
+    def of_place(self) -> list[Value]:
+        """Return the values of the passage's headings and lead-ins."""
+        return self.reader.place_values_of(self.passage)
+
+    def add(self, value: Value) -> None:
+        """Find one value of the claim in the passage.
+
+        Args:
+            value: Value of the claim.
+        """
+        same = self._find_same(value)
         if same is not None and value.opposes(same):
-            differences.append(Difference(value.text, same.text, "bound"))
-        elif same is not None or (value.kind == "box" and has_code and not _names_box(passage, own, place or ())):
-            matched.append((value, (same.text or same.figure) if same is not None else ""))
+            self.differences.append(Difference(value.text, same.text, "bound"))
+        elif same is not None:
+            self.matched.append((value, same.text or same.figure))
+        elif self._is_left_to_code(value):
+            self.matched.append((value, ""))
+        elif rival := self._find_rival(value):
+            self.differences.append(Difference(value.text, rival.text or rival.figure, value.kind))
         else:
-            rivals = [other for other in (*said, *_rival_keys(value, passage)) if value.competes(other)]
-            rivals = [other for other in rivals if not any(other.equals(mine) for mine in claim.values)]
-            if rivals and value.kind != _QUOTED:  # each option of a form may be quoted
-                differences.append(Difference(value.text, rivals[0].text or rivals[0].figure, value.kind))
-            else:
-                unmatched.append(value)
-    differences += _find_swapped(placed, own, text=fold(passage.spoken))
-    for heading in passage.headings[1:]:
-        there = find_keys_and_forms(heading, language=reader.language)
-        both = {value: same for value in claim.values for same in there if value.equals(same)}
-        if len(both) > 1 and not differences:
-            differences += _find_swapped(both, there, text=fold(heading))
-    return matched, differences, unmatched
+            self.unmatched.append(value)
+
+    def add_swapped(self) -> None:
+        """Find values that the passage, or one of its headings, pairs otherwise than the claim."""
+        self.differences += _find_swapped(self.located, self.printed, text=self.text)
+        for heading in self.passage.headings[1:]:
+            there = find_keys_and_forms(heading, language=self.reader.language)
+            both = {value: same for value in self.claim.values for same in there if value.equals(same)}
+            if len(both) > 1 and not self.differences:
+                self.differences += _find_swapped(both, there, text=fold(heading))
+
+    def _find_same(self, value: Value) -> Value | None:
+        """Find a value in the passage or its place, and remember where in the passage it is."""
+        if value.kind == _QUOTED:
+            is_stated = _prints(value, self.passage) and not _is_option(
+                value, self.printed, self.claim, text=self.passage.spoken
+            )
+            return value if is_stated else None
+        same = next((other for other in self.printed if value.equals(other)), None)
+        if same is None:
+            return _find_in_place(value, self.of_place, self.outside_asides)
+        if same.end:
+            self.located[value] = same
+        return same
+
+    def _is_left_to_code(self, value: Value) -> bool:
+        """Return whether the claim's code says which box is meant, as the passage names none."""
+        has_code = any(other.kind == "code" for other in self.claim.values)
+        return value.kind == "box" and has_code and not _names_box(self.passage, self.printed, self.of_place)
+
+    def _find_rival(self, value: Value) -> Value | None:
+        """Find what the passage states in the place of a value; each option of a form may be quoted."""
+        if value.kind == _QUOTED:
+            return None
+        rivals = (*self.outside_asides, *_rival_keys(value, self.passage))
+        return next(
+            (
+                other
+                for other in rivals
+                if value.competes(other) and not any(other.equals(mine) for mine in self.claim.values)
+            ),
+            None,
+        )
 
 
 def _prints(value: Value, passage: Passage) -> bool:

@@ -75,7 +75,7 @@ class Value:
         return self.kind == other.kind and (self.kind not in _WITH_UNIT or self.unit == other.unit)
 
     def opposes(self, other: Value) -> bool:
-        """Return whether the same value is bounded from the other side.
+        """Return whether another value has the opposite bound, as `at most` has of `at least`.
 
         Args:
             other: Value of the other text.

@@ -89,7 +89,7 @@ def test_the_line_of_another_form_is_never_given(words: str, said: str) -> None:
 
 
 def test_a_release_of_an_older_version_is_refused_in_one_line() -> None:
-    with pytest.raises(LineNotFoundError, match="without lines"):
+    with pytest.raises(LineNotFoundError, match="no table `lines`"):
         find_lines(Released(has_lines=False), ["2060", "7"])  # type: ignore[arg-type]
 
 

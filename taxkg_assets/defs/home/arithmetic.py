@@ -121,7 +121,7 @@ def drop_arithmetic(model_hash: str) -> str:
 
 
 def record_arithmetic(home: AnyHome) -> None:
-    """Record the precision that passages are encoded in, so that another machine encodes questions in the same.
+    """Record the precision that passages are encoded in, so that another machine encodes questions in that precision.
 
     Args:
         home: The home.

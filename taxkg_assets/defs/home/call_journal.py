@@ -158,22 +158,25 @@ class UsageReader:
         self._store, self._spender, self._prices, self._since = store, spender, prices, since
         self._tail = Tail(store.home / "cache" / JOURNAL)
         self._lock = threading.Lock()
-        self._taken: set[str] | None = None
+        self._recorded: set[str] | None = None
         self._tokens, self._usd = 0, 0.0
 
     def read(self) -> tuple[int, float]:
         """Return tokens and dollars so far, whichever process spent them."""
         with self._lock:
-            if self._taken is None or self._tail.is_cut:
-                self._taken = set(self._store.read_or_empty("llm_calls")["call_id"])
+            # Calls that the table has are not counted again; a shorter journal was moved into the table.
+            if self._recorded is None or self._tail.is_cut:
+                self._recorded = set(self._store.read_or_empty("llm_calls")["call_id"])
                 self._tokens, self._usd = 0, 0.0
             for line in self._tail.read():
-                self._add(line, taken=self._taken)
+                self._add(line, recorded=self._recorded)
             return self._tokens, self._usd
 
-    def _add(self, line: bytes, *, taken: set[str]) -> None:
+    def _add(self, line: bytes, *, recorded: set[str]) -> None:
         call = read_call(line)
-        if call is None or call.call_id in taken or json.loads(line).get(SPENDER, BudgetScope.BUILD) != self._spender:
+        if call is None or call.call_id in recorded:
+            return
+        if json.loads(line).get(SPENDER, BudgetScope.BUILD) != self._spender:
             return
         if self._since is not None and call.called_at < self._since:
             return

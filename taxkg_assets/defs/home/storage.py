@@ -119,7 +119,7 @@ class Storage(Protocol):
         """
 
     def publish_folder(self, folder: Path, name: str) -> None:
-        """Move a folder of this machine to a name, in place of what is there.
+        """Move a local folder to a path of the home, and replace what is there.
 
         Args:
             folder: Local folder; its files are moved.
@@ -261,7 +261,7 @@ class LocalStorage:
         yield from (file.relative_to(path).as_posix() for file in sorted(path.rglob("*")) if file.is_file())
 
     def publish_folder(self, folder: Path, name: str) -> None:
-        """Rename a folder of the same file system to a name, in place of what is there.
+        """Move a folder to a path of the home, and replace what is there; both are on one file system.
 
         Args:
             folder: Local folder; it is gone afterwards.

@@ -142,7 +142,7 @@ class Store(StoredTables):
         atomic_write(self._note(work), run_id.encode())
 
     def active_run(self, *, work: str = BUILD) -> str:
-        """Return the run that works on the home or died there; empty where the last one ended.
+        """Return the run that works on the home or was killed; empty if the last one ended.
 
         Args:
             work: Kind of work: a build, or a training.

@@ -54,7 +54,7 @@ def open_refinement(home: Home, name: str) -> Settle:
 
 
 def settle_reading(folder: Path, proposer: Proposer) -> pl.DataFrame:
-    """Settle the ambiguous references of one reading."""
+    """Resolve the ambiguous references of one document, from the tables that its reading left in a folder."""
     return resolve_ambiguous_references(
         schemas.References.cast(pl.read_ipc(folder / "references.arrow")),
         schemas.Sections.cast(pl.read_ipc(folder / "sections.arrow")),

@@ -68,7 +68,7 @@ class _Child:
         self.limits = limits
         read_fd, write_fd = os.pipe()
         self.log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as the child
-        # One arena: else the C library tries to make another one for each allocation that the limit refuses.
+        # One malloc arena: otherwise the C library tries a new one for each allocation that exceeds the limit.
         environment = {**os.environ, "POLARS_MAX_THREADS": "1", "OMP_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1"}
         self.process = subprocess.Popen(
             [sys.executable, "-m", "taxkg_assets.defs.ingest.worker", str(write_fd), str(limits.memory_mb)],
@@ -195,13 +195,13 @@ def _serve(waiting: queue.SimpleQueue[Job], *, limits: Limits, record: Callable[
             started = time.monotonic()
             try:
                 reply = child.read(job)
-            except BrokenPipeError:  # it died while it had nothing to do, which is not the document's fault
+            except BrokenPipeError:  # the worker died while it was idle: the document did not cause that
                 child.close()
                 child = _Child(limits)
                 reply = child.read(job)
             record(_to_outcome(job, reply, seconds=time.monotonic() - started))
             if isinstance(reply, Lost) or (isinstance(reply, Refused) and reply.stage == "limits"):
-                # What it took may not come back: the next document begins afresh.
+                # The process may not return its memory: the next document gets a new one.
                 child.close()
                 child = None
     finally:

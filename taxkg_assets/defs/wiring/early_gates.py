@@ -46,11 +46,11 @@ class EarlyGates:
     batches: dict[tuple[str, str], _Batch] = field(default_factory=dict)
     begun: set[str] = field(default_factory=set)
     """Tables whose gates began before the table's own step was over."""
-    over: set[str] = field(default_factory=set)
-    """Tables whose steps are over: their rows are final for this run."""
+    finished: set[str] = field(default_factory=set)
+    """Tables whose steps have ended: their rows are final for this run."""
     tables: Collection[str] = ()
     """Tables that the run makes."""
-    makings: dict[str, Any] = field(default_factory=dict)
+    early_tables: dict[str, Any] = field(default_factory=dict)
     """What `early_tables.py` makes early, by table."""
     preparing: ThreadPoolExecutor | None = None
     """Where `early_tables.py` prepares tables: next to gates, which may take longer."""
@@ -102,7 +102,7 @@ class EarlyGates:
             return False
         try:
             found = batch.wait()[name]
-        except Exception:  # its check evaluates it again, and reports what is wrong
+        except Exception:  # the check of the gate runs again, and reports what is wrong
             return False
         if isinstance(found, Exception):
             return False
@@ -177,7 +177,7 @@ def record_output(home: Home, table: str, *, is_changed: bool) -> None:
         is_changed: Whether the table was written.
     """
     if _running:
-        _running[-1].over.add(table)
+        _running[-1].finished.add(table)
         if is_changed:
             _running[-1].written[table] = home
 

@@ -31,12 +31,12 @@ _LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class _Making:
+class _EarlyTable:
     """A table that is made early.
 
     Attributes:
         made_from: Digest of all that its rows depend on.
-        begun: Its making.
+        begun: The work on it, which may be running.
     """
 
     made_from: str
@@ -55,9 +55,9 @@ def begin_tables(home: Home, instance: dg.DagsterInstance, *, current: str) -> N
     if run is None or _needs_all_memory(home, current):
         return
     for name in sorted(set(run.tables) & set(PIPELINE)):
-        if name != current and name not in run.over:
+        if name != current and name not in run.finished:
             _prepare(run, home, name)
-            if name not in run.makings:
+            if name not in run.early_tables:
                 _begin(run, home, instance, name)
 
 
@@ -72,7 +72,7 @@ def _prepare(run: EarlyGates, home: Home, name: str) -> None:
     record = PIPELINE[name]
     if record.step is None or record.step.prepare is None or run.preparing is None or name in run.preparations:
         return
-    is_ready = set(record.upstream) <= run.over and home.store.exists(name)
+    is_ready = set(record.upstream) <= run.finished and home.store.exists(name)
     if is_ready and reads_much(home, record.step.builder.reads):
         run.preparations[name] = run.preparing.submit(prepare_in_process, home, name)
 
@@ -94,7 +94,7 @@ def _begin(run: EarlyGates, home: Home, instance: dg.DagsterInstance, name: str)
     step = record.step
     if step is None or step.dealt or record.is_training or record.fingerprint is None:
         return
-    if not set(record.upstream) <= run.over or not reads_much(home, step.builder.reads):
+    if not set(record.upstream) <= run.finished or not reads_much(home, step.builder.reads):
         return
     waiting = find_ungated(instance, home.store, PIPELINE.ancestors(record.upstream))
     if not all(run.has_passed(home, *gate.split(":")) for gate in waiting):
@@ -112,7 +112,7 @@ def _begin(run: EarlyGates, home: Home, instance: dg.DagsterInstance, name: str)
         run.begin_early(home, name)
         return written
 
-    run.makings[name] = _Making(made_from, run.threads.submit(make))
+    run.early_tables[name] = _EarlyTable(made_from, run.threads.submit(make))
 
 
 def take_table(name: str, *, made_from: str) -> Written | None:
@@ -126,11 +126,11 @@ def take_table(name: str, *, made_from: str) -> Written | None:
         Exception: What its builder raises.
     """
     run = find_run()
-    making: _Making | None = run.makings.get(name) if run is not None else None
-    if making is None or making.begun.cancel():
+    early: _EarlyTable | None = run.early_tables.get(name) if run is not None else None
+    if early is None or early.begun.cancel():
         return None
     try:
-        written = making.begun.result()
+        written = early.begun.result()
     except StepDiedError:  # alone it has more memory
         return None
-    return written if making.made_from == made_from else None
+    return written if early.made_from == made_from else None

@@ -160,7 +160,7 @@ class _Reader:
         elif self._ui and tag in _CONTROLS and self._depth == self._ui + 1:
             one.kind = _CONTROLS[tag]
         elif self._assist and tag in ("speak", "toolTip"):
-            # What is spoken goes before what is shown as a tip.
+            # The words for screen readers are preferred to the tooltip.
             self._listen(one.spoken if tag == "speak" or not one.spoken else None)
             if tag == "speak":
                 one.spoken.clear()

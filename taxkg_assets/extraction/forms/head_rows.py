@@ -33,7 +33,7 @@ def are_heads_of_one_grid(row: Sequence[Unit], unit: Unit) -> bool:
 
 
 def find_tops(units: Sequence[Unit], loose: Sequence[Line]) -> list[float]:
-    """Give units of one row one height, so that they are read from left to right, though some are set a hair higher.
+    """Align the tops of units in one row, so that small differences in height do not change the reading order.
 
     Args:
         units: Units in their order.

@@ -164,7 +164,7 @@ def _read_column(said: dict[str, str], rest: str) -> str:
         letters = list(load_spoken().column_letters.letter.pattern.finditer(head))
         said["column"] = letters[-1]["letter"].lower() if letters else ""
         said["head"] = _plain(head[letters[-1].end() :] if letters else head)
-        # What heads several columns is spoken between the row and the column, as a line's own words are.
+        # A header over several columns is read aloud between row and column, like the words of a line.
         return "" if said["row"] else plain[: match.start("head")].removesuffix("Column: ")
     return rest
 

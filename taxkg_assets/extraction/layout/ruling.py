@@ -48,7 +48,7 @@ class Ruling:
     verticals: tuple[RuledLine, ...]
 
     def above(self, x: float, y: float) -> RuledLine | None:
-        """Find the nearest horizontal at or over y that passes x.
+        """Find the nearest horizontal line at or above y that crosses x.
 
         Args:
             x: Horizontal place in points.
@@ -60,7 +60,7 @@ class Ruling:
         return _find_before(self.horizontals, y, x)
 
     def below(self, x: float, y: float) -> RuledLine | None:
-        """Find the nearest horizontal at or under y that passes x.
+        """Find the nearest horizontal line at or below y that crosses x.
 
         Args:
             x: Horizontal place in points.
@@ -72,7 +72,7 @@ class Ruling:
         return _find_after(self.horizontals, y, x)
 
     def left(self, x: float, y: float) -> RuledLine | None:
-        """Find the nearest vertical at or left of x that passes y.
+        """Find the nearest vertical line at or left of x that crosses y.
 
         Args:
             x: Horizontal place in points.
@@ -84,7 +84,7 @@ class Ruling:
         return _find_before(self.verticals, x, y)
 
     def right(self, x: float, y: float) -> RuledLine | None:
-        """Find the nearest vertical at or right of x that passes y.
+        """Find the nearest vertical line at or right of x that crosses y.
 
         Args:
             x: Horizontal place in points.

@@ -57,13 +57,13 @@ def with_content_stream(page: Any, content: bytes) -> Iterator[bytes]:
 
 
 def strip_mcids(content: bytes) -> bytes:
-    """Remove the ids of marked content from a content stream, unless a text in it may contain what looks like one.
+    """Remove the ids of marked content from a content stream, unless a string in it looks like such an id.
 
     Args:
         content: The page's content stream, decoded.
 
     Returns:
-        The instructions without numbers.
+        The content stream without these ids; unchanged if one of its strings looks like an id.
     """
     if _NUMBER_IN_STRING.search(content):
         return content

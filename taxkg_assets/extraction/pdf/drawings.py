@@ -121,7 +121,7 @@ def _may_shade_parts(page: Any) -> bool:
             for part, content in contents.items()
         )
     except (RuntimeError, ValueError, pymupdf.mupdf.FzErrorBase):
-        # What of a damaged part can be painted, only the parser knows.
+        # Only the parser knows which instructions of a damaged part can be painted.
         return True
 
 

@@ -76,7 +76,7 @@ def _read_spoken(entry: Any, key: Any) -> str:
 
 
 def read_template(document: Any) -> bytes:
-    """Read the template of a form as it is stored: one of many packets, or all in one; empty where there is none.
+    """Read the XFA template of a form, whether it is a packet of its own or within one stream.
 
     A template that cannot be read is none: the page is then all that is known of the form.
 

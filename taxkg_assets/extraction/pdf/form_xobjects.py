@@ -53,7 +53,7 @@ class FormXObjects:
         return frozenset(span["bbox"] for block in blocks for line in block["lines"] for span in line["spans"])
 
     def place_occluders(self, occluders: Sequence[Occluder]) -> tuple[Occluder, ...] | None:
-        """Keep the occluders of the page in their order among all that is painted but its own words.
+        """Place the page's occluders in the order of painting, which does not count its own words.
 
         Args:
             occluders: Occluders of the page, in the order of painting.

@@ -123,7 +123,7 @@ def _read_pdf(
         template = read_template(document) if has_fields else b""
         return pages, _metadata(document), warnings, template, reading.links.finish()
     except _DAMAGE_OR_LOSS as error:
-        # What is left of a truncated file can be repaired into something whose parts are missing.
+        # MuPDF may repair a truncated file into one with missing parts.
         reason = f"The file is truncated or damaged beyond repair ({_first_line(error)})."
         raise StageError("open", reason, _REDOWNLOAD) from error
     finally:

@@ -269,7 +269,7 @@ class VisibilityChecker:
         found: list[bool | None] = [False] * len(boxes)
         is_open = np.ones(len(boxes), dtype=bool)
         if self._background.xobjects is not None:
-            # What is not covered after a word of an XObject is not covered after the last word there either.
+            # If nothing covers a word of an XObject later, nothing covers the XObject's last word either.
             is_written, is_over, _ = self._background.xobjects.order.compare(boxes, share=share)
             is_open = ~is_written | is_over
         if is_open.any():
@@ -306,7 +306,7 @@ class VisibilityChecker:
         )
 
     def read_printed_text(self, flags: int) -> str | None:
-        """Return what the glyphs of the page print, in short; None where a turned page would be read otherwise.
+        """Return the text that the drawn glyphs spell; None on a rotated page, whose text would be turned.
 
         Args:
             flags: MuPDF's flags with which the text is read.

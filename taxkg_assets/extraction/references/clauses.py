@@ -188,7 +188,7 @@ def _find_breaks(sentence: str, *, rule_words: int) -> Iterator[_Break]:
         is_complement = any(ask.pattern.search(sentence[: match.start()]) for ask in rules.complements)
         kind = ASIDE if is_complement or rule.id == ASIDE else CONDITION
         yield _Break(match.start(), match.start(), kind, is_after_comma=match[0].startswith((",", "—", ":")))
-    # Where no clause is subordinate, none ends: most sentences are spared the dearest patterns.
+    # Without a subordinate clause no clause end is searched for: that spares most sentences the slowest patterns.
     ends = (rules.main_clause_starts, rules.inserted_clause_ends, rules.trailing_clause_ends)
     for breaking in ends if subordinate else ():
         for rule, match in _match_all(breaking, sentence, rule_words=rule_words):
@@ -222,7 +222,7 @@ def _left_behind() -> re.Pattern[str]:
 
 
 def is_negated(clause: str) -> bool:
-    """Return whether a clause denies what is at its end.
+    """Return whether a clause negates the words at its end.
 
     Set phrases that only look negative do not count, nor does a denial that a later verb leaves behind, as in `an owner
     who is not resident shall file`.

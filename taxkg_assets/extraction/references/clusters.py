@@ -40,7 +40,7 @@ def find_places(text: str, mentions: Sequence[Mention]) -> list[Place]:
     inner = _find_inner(mentions)
     if not any(inner):
         return _find_places(text, mentions)
-    # What parentheses name between the items of a list does not part them.
+    # A list continues after words in parentheses between two of its items.
     outer, within = (
         iter(_find_places(text, [mention for mention, at in zip(mentions, inner, strict=True) if at is side]))
         for side in (False, True)

@@ -64,7 +64,7 @@ class ListLeads:
             return led_by
         self._outer.append((mark, self._lead))
         self._lead, self._parent_mark, self.is_resumed = text, mark, False
-        # Its own words introduce a list: only a denial reaches through them.
+        # The item introduces a list of its own: of the outer lead-in only a denial applies to that list.
         return led_by if led_by and denies(find_lead(led_by)) else ""
 
     def _leave_inner(self, mark: str) -> None:
@@ -136,7 +136,7 @@ def keeps_out(lead: str) -> bool:
 
 @lru_cache(maxsize=256)
 def denies(lead: str) -> bool:
-    """Return whether the main clause of a lead is negated, so that none of its items is granted.
+    """Return whether the main clause of a lead-in is negated, which excludes each item of its list.
 
     Args:
         lead: Sentence that leads the list.

@@ -371,7 +371,7 @@ def _has_no_boxes(text: str, form: Mention) -> bool:
 
 
 def leads_to(gap: str) -> bool:
-    """Decide whether what is printed between a form and a box or line after it says that the form has it.
+    """Decide whether the words between a form and a later box or line say that the box or line is on the form.
 
     Args:
         gap: Text between the two.

@@ -30,7 +30,7 @@ def complete_item(item: str, *, items: Sequence[tuple[str, int, int]], text: str
 
 
 def expand_range(first: str, last: str, *, between: str, at: tuple[int, int]) -> list[tuple[str, int, int]]:
-    """Name the items after `first` up to `last`: all of them in a range, else `last` alone.
+    """List the items after `first` up to `last` if they are a range, else `last` alone.
 
     Args:
         first: Item before, in full.

@@ -43,7 +43,7 @@ class Predicate:
 
     @property
     def is_passive(self) -> bool:
-        """Decide whether what is before the verb is what the verb is done to."""
+        """Decide whether the verb is passive: the words before it are its object."""
         return bool(self.auxiliary)
 
 

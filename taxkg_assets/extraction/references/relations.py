@@ -164,7 +164,7 @@ def _read_fixed_cue(view: View) -> Relation | None:
     """Definitions, exceptions and limits have words of their own, whatever the clause's verb."""
     found = match_cue(load_relations().cues, view)
     if found is not None and found.rule_id == "does_not_apply" and view.sort == CONDITION:
-        # That a rule does not apply is the condition of what follows.
+        # `does not apply if …` states a condition, and denies nothing.
         return Relation("applies_if", "negative", "condition_on_target")
     return found
 

@@ -125,7 +125,7 @@ class BlockMaker:
         below: TableRegion | None = None,
         is_cell: bool = False,
     ) -> None:
-        """Append the paragraphs of one run of lines of a column, or of a ruled cell; `below`: the table after them.
+        """Append the paragraphs of consecutive lines of a column, or of a ruled cell.
 
         Args:
             lines: Printed lines.
@@ -144,7 +144,7 @@ class BlockMaker:
         if below is not None:
             last = paragraphs[-1]
             middle = (last.first.x0 + last.first.x1) / 2
-            # What is centered over a table heads it; nothing else follows it in the column.
+            # A paragraph that is centered over a table is its heading; other text continues below the table.
             last.heads_table = abs(middle - (below.x0 + below.x1) / 2) <= thresholds().table_head_pt
             last.is_last = not last.heads_table
             last.is_caption = load_roles().table_captions.matches(last.first.text) or _ends_caption(paragraphs)
@@ -221,7 +221,7 @@ class BlockMaker:
                 block.level, block.path, block.source = paragraph.level, paragraph.path, source
                 block.is_under_title = paragraph.is_under_title
             is_continued = True
-        # What belongs to a table floats: a sentence before it may still go on after it.
+        # Tables float: a sentence before one may continue after it.
         is_title = first.heads_table and bool(self.blocks) and self.blocks[-1].is_heading
         if is_title or first.is_caption or first.is_under_title:
             state.is_parted |= state.is_whole

@@ -20,7 +20,7 @@ from taxkg_assets.rules.models.section_grammar import load_section_grammar
 
 
 def letters_of(text: str) -> str:
-    """Return the letters and digits of a text, so that a name compares however it is set.
+    """Return the letters and digits of a text, to compare names without their punctuation.
 
     Args:
         text: Any text.

@@ -301,7 +301,7 @@ def find_separators(page: Page, regions: Sequence[TableRegion]) -> list[float]:
     """
     reach = thresholds().separator_frac * page.width_pt
     heights = {rule.y0 for rule in page.rules if rule.is_horizontal and rule.x1 - rule.x0 >= reach}
-    return [y for y in heights if not any(region.y0 - 3 <= y <= region.y1 + 3 for region in regions)]
+    return sorted(y for y in heights if not any(region.y0 - 3 <= y <= region.y1 + 3 for region in regions))
 
 
 def find_masthead_floor(page: Page, lines: Sequence[Line], separator_ys: Sequence[float]) -> float:

@@ -133,7 +133,7 @@ def _find_rows(blocks: Sequence[Block], owners: _Owners, *, titles: dict[str, st
     rows: list[_Row] = []
     by_table: dict[str, _Row] = {}
     open_row: _Row | None = None
-    # What continues after pages that are pictures: the paragraph and the heading before them.
+    # After pages that are pictures, text continues the paragraph and the heading before them.
     around: tuple[_Row | None, str | None] | None = None
     captions = {(block.page, block.text.strip()): block for block in blocks if block.table_id is None}
     for block in blocks:

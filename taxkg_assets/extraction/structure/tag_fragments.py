@@ -32,7 +32,7 @@ Unit = TypeVar("Unit", bound=Fragment)
 
 
 def join_at_links(units: Sequence[Unit], tags: Sequence[Tag]) -> list[Unit]:
-    """Join the units that only a link parts.
+    """Join units of text that are one sentence, interrupted by a link.
 
     Args:
         units: Consecutive text of the tags of a page.
@@ -47,7 +47,7 @@ def join_at_links(units: Sequence[Unit], tags: Sequence[Tag]) -> list[Unit]:
         is_link = _is_link(unit, tags)
         before = joined[-1] if joined else None
         if before is not None and (is_link or was_link or is_open) and _continues(before, unit, tags):
-            # What is below a link on a line of its own continues it only in the middle of a sentence.
+            # After a link on a line of its own, only text that begins in small letters belongs to the sentence.
             is_open = is_open or is_link or unit.lines[0].text[0].islower() or _is_adjacent(before, unit)
             if is_open:
                 before.lines += unit.lines

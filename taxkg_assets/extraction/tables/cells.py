@@ -110,50 +110,88 @@ def find_cells(grid: Grid, header_count: int, parts: Sequence[Part], headers: di
     Returns:
         Cells by row and column.
     """
-    stubs = _stub_texts(grid, header_count, parts)
-    groups = _Groups([""] * len(grid.columns))
-    paths = headers[header_count]
-    cells: list[Cell] = []
-    banners, banner = find_banners(grid), dict[int, str]()
-    ruled = _find_ruled(grid)
-    for row_ix in range(header_count, len(grid.rows)):
-        row = grid.rows[row_ix]
-        if row_ix in headers and row_ix > header_count:
-            paths = headers[row_ix]
-            continue
-        if row_ix + 1 in headers and row_ix + 1 > header_count and is_group_row(grid, row):
-            continue
-        if row_ix in banners:
-            banner = find_banner(grid, row)
-        if row_ix in banners or is_filing_note(join_text(row.runs)):
-            continue
+    body = _Body(grid, header_count, parts, headers)
+    return [cell for row_ix in range(header_count, len(grid.rows)) for cell in body.read_row(row_ix)]
+
+
+class _Body:
+    """Body of a table, read row by row: headers, banners and groups apply to the rows below them."""
+
+    def __init__(self, grid: Grid, header_count: int, parts: Sequence[Part], headers: dict[int, list[str]]) -> None:
+        self.grid, self.header_count, self.parts, self.headers = grid, header_count, parts, headers
+        self.stubs = _stub_texts(grid, header_count, parts)
+        self.ruled = _find_ruled(grid)
+        self.banner_rows = find_banners(grid)
+        self.groups = _Groups([""] * len(grid.columns))
+        self.banner: dict[int, str] = {}
+        self.paths = headers[header_count]
+
+    def read_row(self, row_ix: int) -> list[Cell]:
+        """Read the cells of a row; none of one that names the rows below it.
+
+        Args:
+            row_ix: 0-based number of the row in the grid, after those of the rows before it.
+        """
+        row = self.grid.rows[row_ix]
+        if self._is_header(row_ix) or self._is_banner(row_ix) or is_filing_note(join_text(row.runs)):
+            return []
         if len(row.cells) == 1 and is_note(text := join_text(row.runs)):
-            cells.append(Cell(row_ix - header_count, NOTE_COLUMN, text, "", text, hull_of(row.runs)))
-            continue
-        if groups.take(grid, row_ix):
-            continue
-        for part in parts:
-            named = [stubs.get((row_ix, column), "") for column in range(part.first, part.first + part.stub_count)]
-            for column in range(part.first, part.last + 1):
-                text = join_text(row.cells.get(column, ()))
-                if not text:
-                    continue
-                before = named[: column - part.first] if column - part.first < part.stub_count else named
-                names = [name for name in before if len(name) > 1 or name.isalnum()]
-                path = PATH_SEPARATOR.join(piece for piece in (groups.texts[column], *names) if piece)
-                last = _find_reach(grid.drawing.ruling, row, column, ruled)
-                header = _join_headers(paths[column : last + 1])
-                header = header or ("" if path else _nearest_header(paths, column, part))
-                if column >= part.first + part.stub_count:
-                    over = banner.get(column)
-                    # A banner may repeat a header of the table for the rows below it.
-                    is_repeated = over in header.split(PATH_SEPARATOR)
-                    header = header if is_repeated else PATH_SEPARATOR.join(filter(None, (header, over)))
-                if not path and not header:
-                    path = text
-                box = hull_of(row.cells[column])
-                cells.append(Cell(row_ix - header_count, column, path, header, text, box, last - column + 1))
-    return cells
+            return [Cell(row_ix - self.header_count, NOTE_COLUMN, text, "", text, hull_of(row.runs))]
+        if self.groups.take(self.grid, row_ix):
+            return []
+        return [
+            self._read_cell(row_ix, column, part, text)
+            for part in self.parts
+            for column in range(part.first, part.last + 1)
+            if (text := join_text(row.cells.get(column, ())))
+        ]
+
+    def _is_header(self, row_ix: int) -> bool:
+        """Return whether a row has later headers, which are kept, or is a group of rows above such headers."""
+        if row_ix > self.header_count and row_ix in self.headers:
+            self.paths = self.headers[row_ix]
+            return True
+        return row_ix + 1 > self.header_count and (
+            row_ix + 1 in self.headers and is_group_row(self.grid, self.grid.rows[row_ix])
+        )
+
+    def _is_banner(self, row_ix: int) -> bool:
+        """Return whether a row is a banner, which is kept."""
+        if row_ix not in self.banner_rows:
+            return False
+        self.banner = find_banner(self.grid, self.grid.rows[row_ix])
+        return True
+
+    def _read_cell(self, row_ix: int, column: int, part: Part, text: str) -> Cell:
+        row = self.grid.rows[row_ix]
+        last = _find_reach(self.grid.drawing.ruling, row, column, self.ruled)
+        path = self._name_row(row_ix, column, part)
+        header = _join_headers(self.paths[column : last + 1])
+        header = header or ("" if path else _nearest_header(self.paths, column, part))
+        if column >= part.first + part.stub_count:
+            header = self._add_banner(header, column)
+        return Cell(
+            row_ix - self.header_count,
+            column,
+            path or ("" if header else text),
+            header,
+            text,
+            hull_of(row.cells[column]),
+            last - column + 1,
+        )
+
+    def _name_row(self, row_ix: int, column: int, part: Part) -> str:
+        """Return the groups and names of the row to the left of a cell."""
+        stubs = range(part.first, min(column, part.first + part.stub_count))
+        names = (self.stubs.get((row_ix, stub), "") for stub in stubs)
+        named = (name for name in names if len(name) > 1 or name.isalnum())
+        return PATH_SEPARATOR.join(piece for piece in (self.groups.texts[column], *named) if piece)
+
+    def _add_banner(self, header: str, column: int) -> str:
+        """Return a header with the banner below it, which may repeat a header of the table for the rows below."""
+        banner = self.banner.get(column)
+        is_repeated = banner in header.split(PATH_SEPARATOR)
+        return header if is_repeated else PATH_SEPARATOR.join(filter(None, (header, banner)))
 
 
 def _find_ruled(grid: Grid) -> list[tuple[float, bool]]:

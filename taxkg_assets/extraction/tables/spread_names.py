@@ -12,7 +12,7 @@ from taxkg_assets.rules.models.tables import load_tables
 
 
 def join_spread_names(grid: Grid, header_count: int) -> Grid:
-    """Let the one name between two drawn lines, at the first rows or at half the height, name all rows between them.
+    """Give all rows between two drawn lines the one name that is printed between them.
 
     Args:
         grid: Grid of the table.

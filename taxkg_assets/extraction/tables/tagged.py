@@ -70,7 +70,7 @@ def _draw_alone(page: Page, table: FoundTable, drawn: Sequence[FoundTable]) -> S
     alone = [other for other in find_tables(replace(page, spans=kept), is_face=False) if any(other.headers)]
     if not alone or score_headers(alone) < score_headers(others):
         return drawn
-    # What heads several columns of it is no title.
+    # A cell over several columns of the table is a header, and no title.
     headers = " ".join(header for other in alone for header in other.headers)
     titles = [next((title for title in (other.title, table.title) if title not in headers), "") for other in alone]
     return [replace(other, title=title) for other, title in zip(alone, titles, strict=True)]
@@ -93,7 +93,7 @@ def _choose(table: FoundTable, drawn: Sequence[FoundTable]) -> list[FoundTable]:
     is_larger = _count_letters([table]) < limits.size_frac * _count_letters(others)
     score = score_headers([table])
     needed = score - (0.0 if table.has_header_tags else limits.header_slack)
-    # Where no header is missing, the drawing has nothing to add but a better division of the same cells.
+    # If the tags have all headers, the drawn lines are used only to divide the same cells better.
     least = limits.full_agreement_frac if score == 1.0 and not is_joined else limits.agreement_frac
     if is_smaller or is_larger or agreed < least or score_headers(others) < needed:
         return [table]

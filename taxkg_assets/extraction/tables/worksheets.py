@@ -5,7 +5,7 @@ Rows come from tags or from print; a table with headers inside a worksheet is re
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from string import ascii_lowercase
 
@@ -138,48 +138,90 @@ def read_worksheet(page: int, rows: Sequence[CellRow]) -> FoundTable:
     Returns:
         The table.
     """
-    parted = split_answers(rows)
-    columns = find_amount_columns(parted)
-    cells: list[Cell] = []
-    line = _LinePath(_echoes_numbers(parted))
-    was_group = False
-    for row_ix, row in enumerate(parted):
-        rest = [cell for cell in row if row_ix not in columns.row_ixs or cell not in columns.cells]
-        is_first, was_group_before, was_group = line.begins(row), was_group, False
+    reader = _WorksheetReader(split_answers(rows))
+    cells = [cell for row_ix in range(len(reader.rows)) for cell in reader.read_row(row_ix)]
+    box = hull_of([run for row in rows for cell in row for run in cell.runs])
+    region = TableRegion(page, box.x0, box.y0, box.x1, box.y1, "worksheet")
+    headers = ("", "", *(reader.columns.names or ("",)))
+    return FoundTable(region, "", headers, (Part(0, len(headers) - 1, 2),), tuple(cells))
+
+
+class _WorksheetReader:
+    """Rows of a worksheet, read one after the other: each belongs to the line that began last."""
+
+    def __init__(self, rows: Sequence[CellRow]) -> None:
+        self.rows = rows
+        self.columns = find_amount_columns(rows)
+        self.line = _LinePath(_echoes_numbers(rows))
+        self.was_group = False
+
+    def read_row(self, row_ix: int) -> list[Cell]:
+        """Read the cells of a row: the number of its line, its words, and amounts.
+
+        Args:
+            row_ix: 0-based number of the row, after those of the rows before it.
+        """
+        row = self.rows[row_ix]
+        rest = [cell for cell in row if row_ix not in self.columns.row_ixs or cell not in self.columns.cells]
+        is_first = self.line.begins(row)
+        cells: list[Cell] = []
         if is_first:
-            line.take(rest.pop(0))
-            cells.append(Cell(row_ix, 0, line.path, "", row[0].text, hull_of(row[0].runs)))
-        elif is_group(parted, row_ix, begins=line.begins):
-            text = " ".join(cell.text for cell in row)
+            self.was_group = False
+            self.line.take(rest.pop(0))
+            cells.append(Cell(row_ix, 0, self.line.path, "", row[0].text, hull_of(row[0].runs)))
+        else:
+            self._end_line(row_ix)
+            if len(rest) > 1 and _is_mark(rest[0]):
+                rest.pop(0)
+        if self.line.number and len(rest) > 1 and rest[0].is_numbered:
+            self.line.letter, self.line.question = rest.pop(0).text, ""
+        path = self._find_path(row_ix, rest, is_first=is_first)
+        return [*cells, *self._read_rest(row_ix, rest, path)]
+
+    def _end_line(self, row_ix: int) -> None:
+        """End the line, and its step where another begins, at a row without a number that belongs to no line."""
+        row, line = self.rows[row_ix], self.line
+        was_group_before, self.was_group = self.was_group, is_group(self.rows, row_ix, begins=line.begins)
+        if self.was_group:
             line.end()
-            line.group, was_group = _join(line.group if was_group_before else "", text), True
+            line.group = _join(line.group if was_group_before else "", " ".join(cell.text for cell in row))
         elif line.ends_at(row):
             line.end()
             # Words that name something else end a step; those that tell what to do next do not.
             line.group = line.group if load_tables().instructions.matches(row[0].text) else ""
-        if not is_first and len(rest) > 1 and _is_mark(rest[0]):
-            rest.pop(0)
-        if rest and line.number and rest[0].is_numbered and len(rest) > 1:
-            line.letter, line.question = rest.pop(0).text, ""
+
+    def _find_path(self, row_ix: int, rest: Sequence[RowCell], *, is_first: bool) -> str:
+        """Return the path of the cells of a row: its line, and the question or the words that it completes.
+
+        The row's own words are noted for the rows below it.
+        """
+        row, line = self.rows[row_ix], self.line
         is_reply = bool(line.question and rest) and is_answer(rest[0].text)
         name = line.name
         if not is_first:
-            line.take_name(row, parted[row_ix + 1] if row_ix + 1 < len(parted) else None)
+            line.take_name(row, self.rows[row_ix + 1] if row_ix + 1 < len(self.rows) else None)
             name = line.name if line.name != row[0].text else ""
         path = _join(line.path, line.question if is_reply else line.lead, name)
         if rest and line.number and not is_reply:
             line.take_words(rest[0].text, begins=is_first)
+        return path
+
+    def _read_rest(self, row_ix: int, rest: Sequence[RowCell], path: str) -> Iterator[Cell]:
+        """Read the cells after the number: words first, then amounts; before the first line all are notes."""
+        is_note = self.line.x0 is None
         for ix, cell in enumerate(rest):
-            if ix and line.repeats(cell):
+            if ix and self.line.repeats(cell):
                 continue
-            column, header = (1, "") if ix == 0 else columns.locate(cell)
-            words = _join(path, rest[0].text if ix else "") if line.x0 is not None else ""
-            column = column if line.x0 is not None else NOTE_COLUMN
-            cells.append(Cell(row_ix, column, words or cell.text, header, cell.text, hull_of(cell.runs)))
-    box = hull_of([run for row in rows for cell in row for run in cell.runs])
-    region = TableRegion(page, box.x0, box.y0, box.x1, box.y1, "worksheet")
-    headers = ("", "", *(columns.names or ("",)))
-    return FoundTable(region, "", headers, (Part(0, len(headers) - 1, 2),), tuple(cells))
+            column, header = (1, "") if ix == 0 else self.columns.locate(cell)
+            words = "" if is_note else _join(path, rest[0].text if ix else "")
+            yield Cell(
+                row_ix,
+                NOTE_COLUMN if is_note else column,
+                words or cell.text,
+                header,
+                cell.text,
+                hull_of(cell.runs),
+            )
 
 
 def _is_mark(cell: RowCell) -> bool:

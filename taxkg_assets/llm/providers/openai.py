@@ -109,7 +109,7 @@ class OpenAIProvider:
                     raise TimeoutError
             text = b"".join(parts).decode("utf8", errors="replace")
             if response.status_code != httpx.codes.OK and len(self._key) >= _SHORTEST_KEY:
-                text = text.replace(self._key, "…")  # there are endpoints that repeat a key that they refuse
+                text = text.replace(self._key, "…")  # some endpoints repeat the key that they refuse
             return response.status_code, text, read_wait(response.headers.get("retry-after", ""))
 
 

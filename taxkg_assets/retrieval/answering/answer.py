@@ -5,10 +5,8 @@ Sentences are quoted from the passages, or worded by a model where there is one 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
@@ -16,26 +14,25 @@ from pydantic import BaseModel, ConfigDict
 from taxkg_assets.prompts.contract import Proposer
 from taxkg_assets.retrieval.answering import guardrail
 from taxkg_assets.retrieval.answering.answer_generation import Citation, blend_relevance, generate_answer
+from taxkg_assets.retrieval.answering.answer_kind import find_kind
 from taxkg_assets.retrieval.answering.boxes import NamedBox, find_named_box, name_box
 from taxkg_assets.retrieval.answering.changes import answer_changes
 from taxkg_assets.retrieval.answering.definitions import find_definitions
 from taxkg_assets.retrieval.answering.destinations import find_destinations
 from taxkg_assets.retrieval.answering.excerpt import excerpt_answer, list_documents, quote_summary
+from taxkg_assets.retrieval.answering.notices import find_notices
 from taxkg_assets.retrieval.answering.places import place_units
 from taxkg_assets.retrieval.answering.printed_lines import find_printed_lines
 from taxkg_assets.retrieval.answering.standard_sections import find_standard_sections
 from taxkg_assets.retrieval.answering.stated import Opening, open_answer, put_first
-from taxkg_assets.retrieval.answering.table_cells import add_tables, find_aptness, find_listed_places, quote_cell
+from taxkg_assets.retrieval.answering.table_cells import add_tables
 from taxkg_assets.retrieval.answering.units import Unit
-from taxkg_assets.retrieval.encoding.lexical import find_terms
 from taxkg_assets.retrieval.query.form_match import score_form
-from taxkg_assets.retrieval.query.router import Route, find_level, wants_summary
-from taxkg_assets.retrieval.ranking.rerank import score_overlap
+from taxkg_assets.retrieval.query.router import find_level, wants_summary
 from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.retrieval.results import Flag, Ranking, Result
 from taxkg_assets.rules.forms import form_pattern
 from taxkg_assets.rules.models.answers import load_answers
-from taxkg_assets.rules.models.guardrail import load_guardrail
 from taxkg_assets.settings import Settings
 
 _STATED = (
@@ -45,8 +42,6 @@ _STATED = (
     (guardrail.DEFINITION, find_definitions),
 )
 """What opens an answer, by kind, the first that is found."""
-_LIKELY = 0.5
-"""Probability from which nothing else need support a cell that leads the ranking."""
 
 
 class Answer(BaseModel):
@@ -162,7 +157,16 @@ def _answer(searcher: Searcher, request: _Request, found: _Found, *, settings: S
         units = [] if worded else _quote(searcher, question, found, is_placed=request.is_placed)
         text = worded.text if worded else "\n".join(unit.quote() for unit in units)
         cited = [row for row in results if _is_cited(row, text)]
-        text = "\n".join([*_find_notices(searcher, request, found, outcome=outcome, cited=cited), text])
+        notices = find_notices(
+            searcher,
+            question,
+            found.ranking,
+            corrections=request.corrections,
+            document=results[0].document,
+            cited=cited,
+            is_guidance=outcome == guardrail.GUIDANCE,
+        )
+        text = "\n".join([*notices, text])
     return Answer(
         answer=text,
         confidence=round(guardrail.read_confidence(relevance), 4),
@@ -208,7 +212,7 @@ def _find(searcher: Searcher, ranking: Ranking, *, k: int, level: str, filters: 
     """Assemble the passages of a ranked question, and find the kind of answer that they lead to."""
     document, question = filters["document"], ranking.question
     box = find_named_box(searcher, question, ranking)
-    if box is not None:  # its name finds its text better than a description
+    if box is not None:  # the name of the box finds its text better than the question's description
         ranking = searcher.rank(f"{question} {box.form} {box.name}", **filters)
     most = k if level == "document" else max(k, load_answers().passages)
     results = searcher.assemble(ranking, k=most, level=level)
@@ -301,46 +305,6 @@ def _quote(searcher: Searcher, question: str, found: _Found, *, is_placed: bool)
     return units
 
 
-def _find_notices(
-    searcher: Searcher, request: _Request, found: _Found, *, outcome: str, cited: Sequence[Result]
-) -> list[str]:
-    """Return the notices that precede the answer."""
-    notices, ranking = load_guardrail().notices, found.ranking
-    changed = [notices.correction.format(word=word, other=other) for word, other in request.corrections.items()]
-    foreign = searcher.facts.find_foreign_places(ranking.route, found.results[0].document)
-    if foreign:
-        listed = {place.replace("_", " ") for place in find_listed_places(searcher, request.question, ranking)}
-        foreign = tuple(place for place in foreign if place not in listed)
-    places = [notices.place.format(places=", ".join(foreign))] if foreign else []
-    absent = find_absent_forms(ranking.route, cited)
-    names = " or ".join(_name_absent(form, request.question) for form in absent)
-    forms = [notices.form.format(forms=names)] if absent else []
-    return [*changed, *forms, *places, *([notices.general] if outcome == guardrail.GUIDANCE else [])]
-
-
-def find_absent_forms(route: Route, results: Sequence[Result]) -> list[str]:
-    """Find the forms of a question that no document is about, and no quoted passage mentions.
-
-    Args:
-        route: Route of the question.
-        results: Passages that the answer quotes.
-
-    Returns:
-        Names in lower case; none where a document is about another form of the question.
-    """
-    if route.forms:
-        return []
-    text = "\n".join(f"{row.heading_path} {row.text}" for row in results)
-    return [form for form in route.unknown_forms if form_pattern(form).search(text) is None]
-
-
-def _name_absent(form: str, question: str) -> str:
-    """Return the name of a form or publication that the library lacks."""
-    named = re.search(rf"(?i)\b(pub|schedule)\w*\.?\s*{re.escape(form)}(?!\w)", question)
-    kind = {"pub": "Publication", "schedule": "Schedule"}[named[1].lower()] if named else "Form"
-    return f"{kind} {form.upper()}"
-
-
 def find_cited_flags(text: str | None, results: Sequence[Result]) -> list[Flag]:
     """Return the quality flags of the documents that an answer cites.
 
@@ -363,85 +327,3 @@ def _is_requested_document(searcher: Searcher, ranking: Ranking, result: Result)
     years = next(row["years"] for row in searcher.facts.documents if row["document_id"] == result.document)
     wanted = ranking.route.years
     return score_form(result.form, ranking.route) == 1.0 and (not wanted or not years.isdisjoint(wanted))
-
-
-def score_results(searcher: Searcher, question: str, ranking: Ranking, *, results: Sequence[Result]) -> float:
-    """Grade the likelihood that passages answer the question that they were ranked for.
-
-    Args:
-        searcher: Search that ranked them.
-        question: Words of the user.
-        ranking: Ranking of the question.
-        results: Passages, best first.
-
-    Returns:
-        Relevance from 0 to 10.
-    """
-    kind, signals = find_kind(searcher, question, ranking, results=results)
-    return guardrail.score_kind(kind, signals) if signals else 0.0
-
-
-def find_kind(
-    searcher: Searcher, question: str, ranking: Ranking, *, results: Sequence[Result]
-) -> tuple[str, dict[str, float]]:
-    """Find the kind of answer that passages lead to, and the signals that its confidence is read from.
-
-    For a question about which documents there are, one that covers the words of the topic is enough: several documents
-    on it are then no reason for doubt.
-
-    Args:
-        searcher: Search that ranked them.
-        question: Words of the user.
-        ranking: Ranking of the question.
-        results: Passages, best first.
-
-    Returns:
-        Kind and signals; no signals without results.
-    """
-    if not results:
-        return guardrail.PASSAGES, {}
-    intent = ranking.route.intent
-    if find_level(intent) == "document" and not wants_summary(intent):
-        known = sum(weight > 0 for weight in ranking.query_term_idf.values()) / max(1, len(ranking.query_term_idf))
-        most = max(result.via.coverage for result in results)
-        return guardrail.DOCUMENTS, {"coverage": known * most}
-    evidence = find_evidence(searcher, question, ranking, results=results)
-    signals = guardrail.find_signals(evidence, documents=len(searcher.facts.documents))
-    kinds: dict[str, dict[str, float]] = {guardrail.PASSAGES: signals}
-    if quote_cell(ranking, results[0]):
-        coverage = score_overlap(ranking.query_term_idf, frozenset(find_terms(ranking.cell)))
-        kinds = {guardrail.CELL: {"evidence": signals["evidence"], "coverage": coverage}}
-        if guardrail.read_confidence(guardrail.score_kind(guardrail.CELL, kinds[guardrail.CELL])) >= _LIKELY:
-            return next(iter(kinds.items()))
-    if aptness := find_aptness(searcher, question, ranking):
-        kinds[guardrail.TABLE] = {"aptness": aptness}
-    return max(kinds.items(), key=lambda own: guardrail.score_kind(*own))
-
-
-@lru_cache(maxsize=512)
-def _find_distinct_terms(text: str) -> frozenset[str]:
-    """Return the terms of a passage; cached, as systems that are compared read the same passages."""
-    return frozenset(find_terms(text))
-
-
-def find_evidence(
-    searcher: Searcher, question: str, ranking: Ranking, *, results: Sequence[Result]
-) -> dict[str, float]:
-    """Compute the guardrail's features of an answer from some passages.
-
-    Args:
-        searcher: Search that ranked them.
-        question: Words of the user.
-        ranking: Ranking of the question.
-        results: Passages, best first.
-
-    Returns:
-        Features by name, each from 0 to 1; empty without results.
-    """
-    deepest = max(load_guardrail().passages.values())
-    all_terms = searcher.passages.columns["terms"]
-    rows = [all_terms[found.row].split(" ") for found in ranking.candidates[:deepest]]
-    terms = [_find_distinct_terms(f"{row.heading_path} {row.text}") for row in results[:deepest]]
-    return guardrail.compute_features(
-        question, ranking, results=results, facts=searcher.facts, catalog=searcher.catalog, terms=terms, rows=rows
-    )

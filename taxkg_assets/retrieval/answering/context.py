@@ -7,7 +7,8 @@ from itertools import pairwise
 from math import inf
 
 from taxkg_assets.retrieval.answering.table_rows import states_something
-from taxkg_assets.retrieval.index.lines import Line, PassageContext
+from taxkg_assets.retrieval.index.lines import Line
+from taxkg_assets.retrieval.index.passage_context import PassageContext
 from taxkg_assets.rules.models.answers import load_answers
 
 Spot = tuple[int, int]

@@ -15,7 +15,7 @@ from taxkg_assets.retrieval.answering.statements import Statement, read_row
 from taxkg_assets.retrieval.answering.units import Draft, Unit, draft_unit, finish_unit
 from taxkg_assets.retrieval.encoding.lexical import find_distinct_terms, find_terms
 from taxkg_assets.retrieval.index.document_facts import IndexedDocument
-from taxkg_assets.retrieval.index.lines import open_contexts
+from taxkg_assets.retrieval.index.passage_context import open_contexts
 from taxkg_assets.retrieval.query.router import Route
 from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.retrieval.results import Ranking

@@ -20,7 +20,7 @@ from taxkg_assets.retrieval.answering.stated import (
 )
 from taxkg_assets.retrieval.answering.statements import Statement, read_row
 from taxkg_assets.retrieval.answering.units import Piece, Unit, draft_unit, finish_unit, merge_drafts
-from taxkg_assets.retrieval.index.lines import PassageContext, open_contexts
+from taxkg_assets.retrieval.index.passage_context import PassageContext, open_contexts
 from taxkg_assets.retrieval.query.router import Route, covers_key
 from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.rules.forms import find_named_forms

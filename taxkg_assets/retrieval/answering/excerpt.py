@@ -94,7 +94,7 @@ def excerpt_answer(searcher: Searcher, question: str, ranking: Ranking, *, resul
 
 
 def say_headings_once(units: Sequence[Unit]) -> list[Unit]:
-    """Remove the heading of a unit that the unit before it already has.
+    """Remove the heading of each unit that has the same heading as the unit before it.
 
     Args:
         units: Units in the order of the answer.

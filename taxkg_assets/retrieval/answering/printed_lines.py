@@ -19,7 +19,7 @@ from taxkg_assets.retrieval.answering.stated import (
     read_line,
 )
 from taxkg_assets.retrieval.answering.units import Piece, Unit
-from taxkg_assets.retrieval.index.lines import open_contexts
+from taxkg_assets.retrieval.index.passage_context import open_contexts
 from taxkg_assets.retrieval.query.router import Route, covers_key, find_kind
 from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.rules.forms import split_forms

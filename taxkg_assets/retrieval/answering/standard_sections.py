@@ -16,7 +16,7 @@ from taxkg_assets.retrieval.answering.stated import UNRANKED, Findings, name_edi
 from taxkg_assets.retrieval.answering.statements import Statement, read_row
 from taxkg_assets.retrieval.answering.units import Draft, Piece, Unit, draft_unit, finish_unit
 from taxkg_assets.retrieval.index.document_facts import IndexedDocument
-from taxkg_assets.retrieval.index.lines import PassageContext, open_contexts
+from taxkg_assets.retrieval.index.passage_context import PassageContext, open_contexts
 from taxkg_assets.retrieval.query.router import Route
 from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.rules.forms import split_forms

@@ -9,7 +9,7 @@ import numpy as np
 
 from taxkg_assets.retrieval.answering.units import Piece, Unit
 from taxkg_assets.retrieval.encoding.lexical import find_distinct_terms
-from taxkg_assets.retrieval.index.lines import PassageContext
+from taxkg_assets.retrieval.index.passage_context import PassageContext
 from taxkg_assets.retrieval.query.router import Route
 from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.retrieval.results import Ranking, Result

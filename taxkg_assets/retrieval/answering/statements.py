@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 from taxkg_assets.retrieval.answering.table_rows import find_captions, find_headers, states_something
 from taxkg_assets.retrieval.encoding.lexical import find_distinct_terms
 from taxkg_assets.retrieval.index.facts import PassageFacts
-from taxkg_assets.retrieval.index.lines import CELLS, Line, PassageContext, open_contexts
+from taxkg_assets.retrieval.index.lines import CELLS, Line
+from taxkg_assets.retrieval.index.passage_context import PassageContext, open_contexts
 from taxkg_assets.retrieval.query.form_match import OTHER_FORM, score_form
 from taxkg_assets.retrieval.query.router import Route, covers_key, find_kind, find_listed_codes
 from taxkg_assets.retrieval.results import Result

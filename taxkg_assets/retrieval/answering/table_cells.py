@@ -10,7 +10,7 @@ from taxkg_assets.retrieval.answering.table_rows import find_headers, find_row, 
 from taxkg_assets.retrieval.answering.units import Piece, Unit
 from taxkg_assets.retrieval.encoding.lexical import find_terms
 from taxkg_assets.retrieval.index.facts import PassageFacts
-from taxkg_assets.retrieval.index.lines import open_contexts
+from taxkg_assets.retrieval.index.passage_context import open_contexts
 from taxkg_assets.retrieval.ranking.rerank import score_overlap
 from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.retrieval.results import Ranking, Result
@@ -142,7 +142,7 @@ def _find_result(match: CellMatch, results: Sequence[Result], facts: PassageFact
 
 
 def quote_cell(ranking: Ranking, result: Result) -> list[Unit]:
-    """Quote the cell that leads the ranking; a question for a figure gets no other value.
+    """Quote the cell that is ranked first, unless the question asks for a number and the cell has none.
 
     Args:
         ranking: Ranking of the question.

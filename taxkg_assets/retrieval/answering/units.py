@@ -27,7 +27,8 @@ from taxkg_assets.retrieval.answering.context import (
 from taxkg_assets.retrieval.answering.statements import Statement
 from taxkg_assets.retrieval.answering.table_rows import find_captions, find_headers, read_row
 from taxkg_assets.retrieval.encoding.lexical import find_terms
-from taxkg_assets.retrieval.index.lines import Line, PassageContext
+from taxkg_assets.retrieval.index.lines import Line
+from taxkg_assets.retrieval.index.passage_context import PassageContext
 from taxkg_assets.retrieval.query.router import find_listed_codes
 from taxkg_assets.rules.models.answers import load_answers
 

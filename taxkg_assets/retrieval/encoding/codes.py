@@ -50,7 +50,7 @@ class VectorCodes:
         return len(self.octets)
 
     def count_differences(self, query_vector: Vectors) -> npt.NDArray[np.uint16]:
-        """Count by row the dimensions in which it is on the other side of the mean.
+        """Count, for each row, the dimensions in which row and question are on opposite sides of the mean.
 
         Args:
             query_vector: Vector of shape (dimension,), of any length.
@@ -73,7 +73,7 @@ class VectorCodes:
         return found
 
     def compare(self, query_vector: Vectors, rows: Ints) -> Vectors:
-        """Approximate the inner products of some rows with a vector from their bytes; all share one unknown factor.
+        """Approximate the inner products of some rows with a vector, from the rows' bytes, up to one constant factor.
 
         Args:
             query_vector: Vector of shape (dimension,).

@@ -46,7 +46,7 @@ def is_built_for_gpu() -> bool:
 
 @contextmanager
 def single_precision() -> Iterator[None]:
-    """Multiply single precision as such for the duration of a block, not rounded to the 10 bits of TF32."""
+    """Turn off TF32, which rounds products of single precision to 10 bits, for the duration of a block."""
     import torch  # loaded here: readers of the index's rows need no torch
 
     before = torch.get_float32_matmul_precision()

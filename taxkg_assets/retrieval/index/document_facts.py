@@ -86,7 +86,7 @@ class DocumentFacts:
         return [place for place, _ in best]
 
     def find_foreign_places(self, route: Route, document_id: str) -> tuple[str, ...]:
-        """Return the places that a question names, where a document states the law of none of them.
+        """Return the states and cities that a question names, if a document states the law of none of them.
 
         Args:
             route: Route of the question.

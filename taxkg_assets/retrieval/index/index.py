@@ -159,7 +159,7 @@ def build_index(
     recall = score_self_check(known.codes, stack_vectors(rows["vector"]))
     unhealthy = find_unretrievable_chunks(known.lexical, rows)
     if unhealthy.height:
-        raise ValueError(f"the lexical index misses {unhealthy.height} of the rows sampled; build the index again")
+        raise ValueError(f"the lexical index lacks {unhealthy.height} of the sampled rows: run `taxkg build`")
     counts = dict(pl.concat([rows["level"], units["level"]]).value_counts().sort("level").iter_rows())
     made_with = f"{LAYOUT}{model_hash}{settings.table_settings()}{known.hash_tokens()}"
     manifest = pl.DataFrame(

@@ -375,8 +375,8 @@ def open_lance_index(
     """
     facts = _with_known(FetchedFacts(pl.DataFrame(), store), known.passages)
     assert facts.columns is not None  # made now: copies of the facts share what they fetch
-    if store.height != len(facts.document_number):
-        raise ValueError(f"the index has {store.height} passages, its columns {len(facts.document_number)}: build it")
+    if store.height != (rows := len(facts.document_number)):
+        raise ValueError(f"the index has {store.height} passages, but columns of {rows}: run `taxkg build`")
     assert known.document_vectors is not None
     assert known.lexical is not None
     return LanceIndex(

@@ -97,7 +97,7 @@ def gather_signals(
         by_section=by_section,
         by_token=_score_tokens(rows, encoded.tokens, index_context),
         contained=contained,
-        contained_printed=contain_printed(contained, rows, first_stage.idf, parsed.printed, lexical),
+        contained_printed=find_contained_terms(contained, rows, first_stage.idf, parsed.printed, lexical),
         headings=[columns["heading_path"][row] for row in listed],
         terms=[columns["terms"][row] for row in listed],
         keys=[columns["anchor_key"][row] for row in listed],
@@ -136,17 +136,17 @@ def _rescale_near(values: Floats, *, reach: float) -> Floats:
     return scores
 
 
-def contain_printed(
+def find_contained_terms(
     contained: npt.NDArray[np.bool_],
     rows: Ints,
     wanted: Iterable[str],
     printed: Mapping[str, frozenset[str]],
     lexical: LexicalRetriever,
 ) -> npt.NDArray[np.bool_]:
-    """Return which terms rows contain, themselves or as a term that documents print for them.
+    """Find which terms of a question each row contains, as they are or as a term that documents print for them.
 
     Args:
-        contained: Which terms rows contain themselves, shape (terms, rows).
+        contained: Which terms each row contains as they are, shape (terms, rows).
         rows: Row numbers.
         wanted: Terms of the question.
         printed: Terms that documents print, by everyday term.

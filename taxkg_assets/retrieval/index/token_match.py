@@ -187,7 +187,7 @@ def draw_sample(texts: Sequence[str]) -> list[str]:
 
 
 def remember_tokens(texts: Sequence[str], *, encoder: Encoder, memory: TokenMemory) -> tuple[list[bytes], list[bytes]]:
-    """Find and encode those tokens of an index that the memory lacks, and drop what it needs no more.
+    """Encode the tokens of an index that the memory lacks, and drop from it what the index no longer has.
 
     Args:
         texts: Passages as they are encoded.

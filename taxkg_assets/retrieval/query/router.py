@@ -47,7 +47,7 @@ class Route:
         return [key for key in self.keys if key.startswith("code_")]
 
     def describe(self) -> RouteExplanation:
-        """Return what was inferred, for readers; the usual intent is left out."""
+        """Return the explanation of the route; the usual intent is left out."""
         found = {name: getattr(self, name) for name in self.__dataclass_fields__}
         return RouteExplanation(**found | {"intent": "" if self.intent == QUESTION else self.intent})
 

@@ -10,7 +10,7 @@ import numpy as np
 from taxkg_assets.bounding_box import BoundingBox
 from taxkg_assets.retrieval.index.index_context import IndexContext
 from taxkg_assets.retrieval.index.levels import Level, list_top_children
-from taxkg_assets.retrieval.index.lines import add_lead_ins
+from taxkg_assets.retrieval.index.passage_context import add_lead_ins
 from taxkg_assets.retrieval.ranking import rerank
 from taxkg_assets.retrieval.ranking.windows import SHOWN, Window, Windows
 from taxkg_assets.retrieval.results import Candidate, Explanation, Ranking, RerankerPenalty, Result

@@ -219,7 +219,7 @@ class TableEntry:
 
     @cached_property
     def outer_forms(self) -> frozenset[int]:
-        """Return the numbers of the forms that the title and the text about it name."""
+        """Return the numbers of the forms that the table's title, its headings and the text about the table name."""
         texts = (self.row["title"], self.context.headings, *self.context.mentions)
         return frozenset[int]().union(*map(find_form_numbers, texts))
 

@@ -32,7 +32,7 @@ class Range:
 
     @property
     def is_open(self) -> bool:
-        """Return whether it has one end only: a bracket that closes on both sides says more of a number in it."""
+        """Return whether the range has one end only."""
         return math.isinf(self.low) or math.isinf(self.high)
 
     @property

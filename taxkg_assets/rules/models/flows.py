@@ -67,7 +67,6 @@ class Flows(Family):
     clause_shares: RuleList[Rule]
     clause_elsewhere: RuleList[Rule]
     clause_within: RuleList[Rule]
-    clause_carried: RuleList[Rule]
     clause_apart: RuleList[Rule]
     clause_others: RuleList[Rule]
 

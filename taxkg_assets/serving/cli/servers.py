@@ -79,7 +79,10 @@ def ui(
     port: Annotated[int, typer.Option("--port", help="Port of the web server.")] = 3000,
     host: Annotated[str, typer.Option("--host", help="Address to listen on.")] = "127.0.0.1",
     has_daemon: Annotated[
-        bool, typer.Option("--daemon/--no-daemon", help="Run the daemon too, or rely on a running `taxkg daemon`.")
+        bool,
+        typer.Option(
+            "--daemon/--no-daemon", help="Also run the daemon; with --no-daemon, start `taxkg daemon` yourself."
+        ),
     ] = True,
 ) -> None:
     """Serve the Dagster UI of this home, with the daemon that runs sensors, schedules and backfills."""

@@ -10,7 +10,7 @@ import pytest
 from taxkg_assets.retrieval.answering.statements import Statement, read_row
 from taxkg_assets.retrieval.answering.units import Unit, draft_unit, finish_unit
 from taxkg_assets.retrieval.index.facts import PassageFacts
-from taxkg_assets.retrieval.index.lines import PassageContext, open_contexts
+from taxkg_assets.retrieval.index.passage_context import PassageContext, open_contexts
 from taxkg_assets.retrieval.query.router import Route
 
 Section = tuple[str, Sequence[str]]

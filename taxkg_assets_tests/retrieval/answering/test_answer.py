@@ -9,9 +9,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from taxkg_assets.retrieval.answering.answer import ask, find_absent_forms
+from taxkg_assets.retrieval.answering.answer import ask
 from taxkg_assets.retrieval.answering.excerpt import excerpt_answer
 from taxkg_assets.retrieval.answering.guardrail import find_outcome
+from taxkg_assets.retrieval.answering.notices import find_absent_forms
 from taxkg_assets.retrieval.answering.statements import find_statements
 from taxkg_assets.retrieval.answering.table_cells import quote_table_cells
 from taxkg_assets.retrieval.index.facts import PassageFacts

@@ -9,7 +9,7 @@ import pytest
 
 from taxkg_assets.retrieval.answering.answer import ask
 from taxkg_assets.retrieval.answering.definitions import find_abbreviations, mark_term, rate_statements, read_term
-from taxkg_assets.retrieval.index.lines import open_contexts
+from taxkg_assets.retrieval.index.passage_context import open_contexts
 from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.settings import Settings
 from taxkg_assets_tests.retrieval.answering.conftest import Section, make_facts, state

@@ -9,7 +9,7 @@ import pytest
 
 from taxkg_assets.retrieval.answering.editions import find_other_editions, name_editions
 from taxkg_assets.retrieval.answering.units import Draft, draft_unit
-from taxkg_assets.retrieval.index.lines import open_contexts
+from taxkg_assets.retrieval.index.passage_context import open_contexts
 from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.retrieval.results import Result
 from taxkg_assets_tests.retrieval.answering.conftest import make_facts, state

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from taxkg_assets.retrieval.answering import guardrail
-from taxkg_assets.retrieval.answering.answer import find_evidence, score_results
+from taxkg_assets.retrieval.answering.answer_kind import find_evidence, score_results
 from taxkg_assets.retrieval.answering.guardrail import (
     grade_confidence,
     read_confidence,

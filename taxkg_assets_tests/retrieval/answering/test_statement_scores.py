@@ -10,8 +10,9 @@ from taxkg_assets.retrieval.answering.excerpt import repeats
 from taxkg_assets.retrieval.answering.statement_scores import find_figures, rank_statements
 from taxkg_assets.retrieval.answering.statements import Statement
 from taxkg_assets.retrieval.answering.units import draft_unit
-from taxkg_assets.retrieval.index.lines import open_contexts
+from taxkg_assets.retrieval.index.passage_context import open_contexts
 from taxkg_assets_tests.retrieval.answering.conftest import Section, make_facts, state
+from tools.rule_switch import every_rule
 
 
 def read_all(*sections: Section, level: str = "paragraph") -> list[Statement]:
@@ -84,5 +85,6 @@ def test_figures_are_amounts_and_numbers_not_keys() -> None:
 
 def test_what_ends_in_the_past_is_expired_with_what_it_announces() -> None:
     past = "On and after May first, nineteen hundred seventy until and including June, nineteen hundred eighty:"
-    found = read_all(("Toll", [past, "A barge pays $4 a day at the gate.", "A ferry pays $9 a day at the gate."]))
+    with every_rule():  # the rule is off for lack of evidence
+        found = read_all(("Toll", [past, "A barge pays $4 a day at the gate.", "A ferry pays $9 a day at the gate."]))
     assert [own.is_expired for own in found] == [True, True, False]

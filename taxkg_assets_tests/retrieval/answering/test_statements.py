@@ -8,7 +8,7 @@ import pytest
 
 from taxkg_assets.retrieval.answering.excerpt import choose_units
 from taxkg_assets.retrieval.answering.statements import Statement, names_form, read_row
-from taxkg_assets.retrieval.index.lines import open_contexts
+from taxkg_assets.retrieval.index.passage_context import open_contexts
 from taxkg_assets.retrieval.query.router import Route
 from taxkg_assets_tests.retrieval.answering.conftest import make_facts
 

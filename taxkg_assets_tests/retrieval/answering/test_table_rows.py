@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from taxkg_assets.retrieval.answering.table_rows import find_row
-from taxkg_assets.retrieval.index.lines import open_contexts
+from taxkg_assets.retrieval.index.passage_context import open_contexts
 from taxkg_assets_tests.retrieval.answering.conftest import make_facts
 
 SQUARE = ["Fees", "Berth| small| large| huge", "small| $30| $40| $50", "large| $40| $90| $95"]

@@ -11,7 +11,7 @@ import pytest
 
 from taxkg_assets.retrieval.index.bm25 import build_lexical
 from taxkg_assets.retrieval.index.facts import PassageFacts
-from taxkg_assets.retrieval.index.signals import Signals, contain_printed
+from taxkg_assets.retrieval.index.signals import Signals, find_contained_terms
 from taxkg_assets.retrieval.query.router import Route
 from taxkg_assets.retrieval.ranking.rerank import compute_features, score_overlap
 from taxkg_assets.retrieval.ranking.search import Searcher
@@ -57,7 +57,7 @@ def make_signals(
         by_section=scores,
         by_token=scores,
         contained=contained,
-        contained_printed=contain_printed(contained, rows, terms, printed or {}, lexical),
+        contained_printed=find_contained_terms(contained, rows, terms, printed or {}, lexical),
         headings=columns["heading_path"],
         terms=columns["terms"],
         keys=columns["anchor_key"],

@@ -9,7 +9,8 @@ import polars as pl
 import pytest
 
 from taxkg_assets.retrieval.index.facts import PassageFacts
-from taxkg_assets.retrieval.index.lines import Line, add_lead_ins, open_contexts
+from taxkg_assets.retrieval.index.lines import Line
+from taxkg_assets.retrieval.index.passage_context import add_lead_ins, open_contexts
 from taxkg_assets_tests.retrieval.answering.conftest import Section, make_facts
 
 
