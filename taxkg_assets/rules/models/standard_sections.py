@@ -26,7 +26,7 @@ class StandardSections(Family):
         most: Largest number of sections of one kind that an answer quotes.
         words: Largest number of words of a section that are quoted.
         rows: Largest number of rows of the table that a section begins with.
-        note: Note after a section that goes on.
+        note: Note after a section that continues.
         most_other_words: Largest number of words of the question that neither frame nor section has.
     """
 

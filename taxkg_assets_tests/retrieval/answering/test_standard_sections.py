@@ -35,7 +35,7 @@ def test_the_section_is_read_from_the_question(question: str, kind: str) -> None
 
 
 @pytest.fixture
-def told(searcher: Searcher) -> Callable[..., Answer]:
+def answered(searcher: Searcher) -> Callable[..., Answer]:
     """Answer a question where the booklet's section on repair fees has another heading and text."""
 
     def tell(question: str, *, heading: str = "Where To File", text: str = ADDRESS) -> Answer:
@@ -50,15 +50,15 @@ def told(searcher: Searcher) -> Callable[..., Answer]:
     return tell
 
 
-def test_the_section_is_the_answer(told: Callable[..., Answer]) -> None:
-    found = told("Where do I send Form 2077-ZED?")
+def test_the_section_is_the_answer(answered: Callable[..., Answer]) -> None:
+    found = answered("Where do I send Form 2077-ZED?")
     assert [unit.text.startswith(f"Where To File, 2077-ZED 2031: {ADDRESS}") for unit in found.units] == [True]
     assert found.results[0].document == "i2077zed--2031"
     assert found.outcome == "answer"
 
 
-def test_the_first_text_may_be_under_a_heading_below(told: Callable[..., Answer]) -> None:
-    found = told("Where do I send Form 2077-ZED?", heading="Where To File > By mail")
+def test_the_first_text_may_be_under_a_heading_below(answered: Callable[..., Answer]) -> None:
+    found = answered("Where do I send Form 2077-ZED?", heading="Where To File > By mail")
     assert found.answer is not None
     assert ADDRESS in found.answer.splitlines()[0]
 
@@ -73,13 +73,15 @@ def test_the_first_text_may_be_under_a_heading_below(told: Callable[..., Answer]
         ("Where do I send it?", "Where To File"),
     ],
 )
-def test_a_question_for_something_else_is_not_opened(told: Callable[..., Answer], question: str, heading: str) -> None:
-    assert told(question, heading=heading).confidence != told("Where do I send Form 2077-ZED?").confidence
+def test_a_question_for_something_else_is_not_opened(
+    answered: Callable[..., Answer], question: str, heading: str
+) -> None:
+    assert answered(question, heading=heading).confidence != answered("Where do I send Form 2077-ZED?").confidence
 
 
-def test_a_section_that_goes_on_says_so(told: Callable[..., Answer]) -> None:
+def test_a_longer_section_says_that_there_is_more(answered: Callable[..., Answer]) -> None:
     text = "\n".join(f"Pier {n} is where tenants of the berths of pier {n} bring what they fill in." for n in range(40))
-    found = told("Where do I send Form 2077-ZED?", text=text)
+    found = answered("Where do I send Form 2077-ZED?", text=text)
     assert found.answer is not None
     assert "Pier 0 is" in found.answer
     assert "Pier 39 is" not in found.answer
