@@ -232,7 +232,11 @@ def _read_clause(read: Clause, places: list[Place], before: Before, under: str) 
     if verb in _NAMING:
         before.shown = [*before.shown, *sources]
     if verb == "negated":
+        raw = find_roles(clause, places, read.words)
+        before.denied = [each.place for each in raw if each.role == "source" and each.place.forms]
         before.is_denied, sources, targets = True, [], []
+    if verb == "move" and not under and not targets and not _is_elsewhere(clause):
+        before.taken = [each for each in sources if each.forms]
     fronted = _FRONTED.match(clause)
     before.fronted = places[int(fronted[1])] if fronted else before.fronted
     before.is_computed = before.is_computed or verb == "compute"

@@ -87,7 +87,7 @@ def read_passages(
         if heading.startswith("Example"):
             continue
         row["key"] = line_keys.get(row["anchor_id"]) or row["key"]
-        about, under, own = _find_subject(
+        about, under, own = find_subject(
             row,
             papers[row["document_id"]],
             heading,
@@ -134,11 +134,11 @@ def read_headings(anchors: pl.DataFrame, papers: Mapping[str, Row], known: Lines
         Rows of `flows`.
     """
     scopes = find_scopes(anchors)
-    is_named = pl.col("heading").str.contains(r"(?i)\bfrom\b.*\b(?:line|box)")
+    is_named = pl.col("heading").str.contains(r"(?i)\b(?:from|amounts? (?:shown |reported )?on)\b.*\b(?:line|box)")
     for row in anchors.filter(is_named & pl.col("key").str.starts_with("line_")).iter_rows(named=True):
         scope = scopes.get(row["anchor_id"], "")
         paper = papers[row["document_id"]]
-        about, _, own = _find_subject(row, paper, row["heading"], known, scope=scope, schedules={})
+        about, _, own = find_subject(row, paper, row["heading"], known, scope=scope, schedules={})
         if own is None or row["perspective"] == "face":
             continue
         stated = {name: row[name] for name in ("document_id", "page", "bbox", "element_id")}
@@ -331,10 +331,22 @@ def _is_amount_of(form: str, row: Row, paper: Row) -> bool:
     return any(form in place.forms for place in find_places(row.get("text", "")))
 
 
-def _find_subject(
+def find_subject(
     row: Row, paper: Row, heading: str, known: Lines, *, scope: str, schedules: Mapping[str, str]
 ) -> tuple[About, str, End | None]:
-    """Find the form that a passage is about, and the box or line that its heading explains."""
+    """Find the form that a passage is about, and the box or line that its heading explains.
+
+    Args:
+        row: Passage or table with the columns of its heading.
+        paper: Row of `documents`.
+        heading: Words of the heading.
+        known: Lines of all documents.
+        scope: Schedule or worksheet that owns its lines, from `find_scopes`.
+        schedules: Full names of the schedules that the document names.
+
+    Returns:
+        What it is about; `boxes`, `given`, `lines` or nothing; and the line, if any.
+    """
     named = _HEADING_FORM.match(heading)
     is_book = paper["doc_type"] == "publication"
     is_line = (row["key"] or "").startswith("line_")
