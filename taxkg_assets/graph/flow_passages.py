@@ -41,6 +41,8 @@ _ABOUT_FORM = re.compile(r"^Form (\d{4}(?:-[A-Z]+)?|[A-Z]-\d+)\b")
 _BOOK_FORM = re.compile(r"(?:^|\b(?:on|for) )Form (\d{4}(?:-[A-Z]+)?)(?: or (?:Form )?\d{4}-[A-Z]+)?\.?$")
 _RANGE = re.compile(r"^(?:lines|boxes)_(\w+)-(\w+)$")
 _FILERS = re.compile(r"^(?P<forms>Forms? .+?) filers\b")
+_QUESTION = re.compile(r"Question \d")
+"""Heading on a line that takes an answer; amounts below it are compared with a limit."""
 _LISTED = re.compile(r"^(?:[•▶]|\(?(?:\d{1,2}|[a-z])[.)])\s")
 _LEADERS = re.compile(r"(?:\. ?){5,}")
 """Dots between the words of a worksheet's line and its amount."""
@@ -181,7 +183,8 @@ def _read_passage(row: Row, before: _Before, *, under: str, topic: str) -> list[
     clauses = read_clauses(row["text"], under=under, said=before.said, topic=topic)
     statements += [each for each in clauses if list_ends(each) not in known]
     if not is_listed and (not is_same or introduces_list(row["text"])):
-        before.has_sources = under == "lines" and introduces_sources(row["text"], key=row["key"] or "")
+        is_amount = under == "lines" and not _QUESTION.match(row["heading"] or "")
+        before.has_sources = is_amount and introduces_sources(row["text"], key=row["key"] or "")
         before.listed_form = find_listed_form(row["text"]) if before.has_sources else ()
     elif is_same and before.has_sources and under == "lines":
         items = read_source_item(row["text"], forms=before.listed_form)

@@ -154,7 +154,7 @@ def _read_targets(row: Row, item: _Item) -> Iterator[tuple[FlowStatement, Row, s
         source, text = item.place(), cell["text"]
         reference = _SEE.search(text)
         for place in find_places(text[: reference.start()] if reference else text):
-            if source is not None and (place.forms or place.kind == "line"):
+            if source is not None and place.forms:
                 quoted = f"{path[-1]}| {text}"
                 yield FlowStatement("flows_to", source, place, 0, len(quoted), "table_target"), cell, quoted
 

@@ -94,8 +94,9 @@ def test_numbers_and_codes_of_rows_are_boxes_of_the_form_in_the_title() -> None:
     cells = [
         ("6a. Ordinary dues", where, "Form 2040 or 2040-SR, line 3b"),
         ("6a. Ordinary dues > 13. Other dues > Code H. Berth interest", where, "Form 2952, line 1"),
-        ("Codes I through K. Reserved", where, "Form 2040, line 5"),
-        ("Code L. Tolls", where, "Schedule A (Form 2040), line 16"),
+        ("9b. Berth gain", where, "Berth Gain Worksheet, line 4"),
+        ("13. Other dues > Codes I through K. Reserved", where, "Form 2040, line 5"),
+        ("13. Other dues > Code L. Tolls", where, "Schedule A (Form 2040), line 16"),
     ]
     read = _ends(_read(cells, title="Codes of Schedule K-1 (Form 2865)"))
     form = "Schedule K-1 (Form 2865)"
