@@ -76,7 +76,7 @@ def select_tables(tables: pl.DataFrame, sections: pl.DataFrame) -> pl.DataFrame:
 
     Args:
         tables: Tables with their cells.
-        sections: Passages of the same documents, one of which stands for each table.
+        sections: Passages of the same documents, one of which has the id of each table.
 
     Returns:
         Some of the rows in the order of their documents, with anchor_id, element_id and lead_in.
@@ -199,5 +199,5 @@ def _read_steps(cells: Sequence[Row]) -> Iterator[tuple[FlowStatement, Row]]:
 
 
 def _place_of(row: Row, cell: Row) -> dict[str, Any]:
-    """Return where a cell is printed, and the passage that stands for its table."""
+    """Return where a cell is printed, and the passage of its table."""
     return {**{name: row[name] for name in ("document_id", "page", "element_id")}, "bbox": cell["bbox"]}
