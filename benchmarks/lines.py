@@ -20,7 +20,10 @@ from taxkg_assets.graph.line_nodes import node_of
 from taxkg_assets.settings import Settings
 
 FOLDER = Path(__file__).resolve().parents[1] / "data" / "line_eval"
-SPLITS = ("dev", "dev_more", "dev_new", "dev_late", "dev_last", "held_out", "held_out_new", "check", "check_last")
+SPLITS = (
+    *("dev", "dev_more", "dev_new", "dev_late", "dev_last", "held_out", "held_out_new", "check", "check_last"),
+    *("library", "library_check"),
+)
 _EXPLAINS = ("same_field", "same_field_other_revision")
 Row = Mapping[str, Any]
 

@@ -12,7 +12,7 @@ from benchmarks.lines import FOLDER, also_right, pair_of, same_formula
 from taxkg_assets.graph.flows import build_flows
 from taxkg_assets.graph.formulas import build_formulas
 from taxkg_assets.rules.support import Key, name_family
-from taxkg_assets.schemas import Anchors, Documents, Fields, Formulas, Lines, Sections
+from taxkg_assets.schemas import Anchors, Documents, Fields, Formulas, Lines, Sections, Tables
 from taxkg_assets.serving.released import Released
 from tools.rule_labels import read_development
 from tools.rule_switch import without_rules
@@ -31,11 +31,11 @@ class LabeledGraph:
         names = sorted({row["document"] for row in self.labels})
         self.lines = Lines.cast(released.table("lines"))
         self.own = Lines.cast(self.lines.filter(pl.col("document_id").is_in(names)))
-        self.fields, sections, anchors = (
+        self.fields, sections, anchors, tables = (
             released.table(name).filter(pl.col("document_id").is_in(names))
-            for name in ("fields", "sections", "anchors")
+            for name in ("fields", "sections", "anchors", "tables")
         )
-        self.sections, self.anchors = Sections.cast(sections), Anchors.cast(anchors)
+        self.sections, self.anchors, self.tables = Sections.cast(sections), Anchors.cast(anchors), Tables.cast(tables)
         self.documents = Documents.cast(released.table("documents"))
         self.before = self.score()
 
@@ -69,7 +69,12 @@ class LabeledGraph:
 
     def _score_flows(self, formulas: dy.DataFrame[Formulas]) -> Score:
         flows = build_flows(
-            self.lines, formulas, sections=self.sections, anchors=self.anchors, documents=self.documents
+            self.lines,
+            formulas,
+            sections=self.sections,
+            anchors=self.anchors,
+            documents=self.documents,
+            tables=self.tables,
         )
         pages = {(row["document"], row["page"]) for row in read_development(FOLDER / "flow_pages.jsonl")}
         made: dict[tuple[str, int], set[tuple[str, ...]]] = {page: set() for page in pages}

@@ -178,14 +178,20 @@ def _read_clause(read: Clause, places: list[Place], before: Before, under: str) 
     pairs += [pair for pair in shares if pair not in pairs]
     if read.verb == "move" and targets and _TEXT_ENTRY.match(read.text[read.at : found[0].start]):
         pairs, found, targets = [], [], []
-    _remember(read, found, targets, pairs, before, under)
+    _remember(read, found, targets, pairs, before, under, places)
     fronted = _FRONTED.match(read.text)
     before.fronted = places[int(fronted[1])] if fronted else before.fronted
     return pairs
 
 
 def _remember(
-    read: Clause, found: list[FoundPlace], targets: list[Place], pairs: list[Pair], before: Before, under: str
+    read: Clause,
+    found: list[FoundPlace],
+    targets: list[Place],
+    pairs: list[Pair],
+    before: Before,
+    under: str,
+    places: list[Place],
 ) -> None:
     """Remember for the next clause which places a clause names, moves, shows or denies."""
     verb = read.verb
@@ -205,7 +211,11 @@ def _remember(
     if verb in _NAMING or (verb == "condition" and "show" in read.words.lemmas):
         before.shown = [*before.shown, *sources]
     if verb == "negated":
+        raw = find_roles(read.text, places, read.words)
+        before.denied = [each.place for each in raw if each.role == "source" and each.place.forms]
         before.is_denied, sources, targets = True, [], []
+    if verb == "move" and not under and not targets and not is_elsewhere(read.text):
+        before.taken = [each for each in sources if each.forms]
     before.is_computed = before.is_computed or verb == "compute"
     before.sources = sources or before.sources
     before.targets = targets or before.targets

@@ -35,6 +35,9 @@ class Before:
         is_figured: Whether the passage names the form that figures an amount other than that of its box.
         is_here: Whether it put an amount on the line of the heading: `Enter the amount from line 9 here.`
         is_label: Whether the text is the label of a line: what it computes is the amount of that line.
+        taken: Places of other forms whose whole amounts it takes, below the heading of no line.
+        was_taken: Those of the sentence before it.
+        denied: Places whose amounts it keeps from a line: `Instead, enter that amount on` another one.
     """
 
     sources: list[Place] = field(default_factory=list)
@@ -56,6 +59,9 @@ class Before:
     is_figured: bool = False
     is_here: bool = False
     is_label: bool = False
+    taken: list[Place] = field(default_factory=list)
+    was_taken: list[Place] = field(default_factory=list)
+    denied: list[Place] = field(default_factory=list)
 
     def begin(self, *, is_first: bool) -> Before:
         """Find what the next sentence knows.
@@ -68,7 +74,13 @@ class Before:
         """
         if not (self.sources or self.targets or self.shown or self.is_computed):
             return replace(
-                self, fronted=None, is_first=is_first, is_here=False, is_denied=False, was_denied=self.is_denied
+                self,
+                fronted=None,
+                is_first=is_first,
+                is_here=False,
+                is_denied=False,
+                was_denied=self.is_denied,
+                denied=[],
             )
         is_named = bool(self.shown) and not self.is_computed
         shown = [*([] if self.targets else self.named), *self.shown] if is_named else []
@@ -82,6 +94,7 @@ class Before:
             was_denied=self.is_denied,
             topic=self.topic,
             is_label=self.is_label,
+            was_taken=[] if self.is_computed else self.taken,
         )
 
 
@@ -124,8 +137,10 @@ def find_origins(means: str, before: Before, under: str) -> list[Place | None]:
     if means == "this":
         here = here or [*before.named]
         is_own = is_own or (under == "lines" and not before.was_denied)
+    if not under and means in ("own", "this"):
+        here = here or [*before.was_taken]
     is_denied = before.is_denied or before.was_denied
-    return here or ([None] if is_own else [] if is_denied else [*before.named])
+    return here or ([None] if is_own else [*before.denied] if is_denied else [*before.named])
 
 
 def find_whole(before: Before) -> Place | None:

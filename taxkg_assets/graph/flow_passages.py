@@ -41,6 +41,8 @@ _ABOUT_FORM = re.compile(r"^Form (\d{4}(?:-[A-Z]+)?|[A-Z]-\d+)\b")
 _BOOK_FORM = re.compile(r"(?:^|\b(?:on|for) )Form (\d{4}(?:-[A-Z]+)?)(?: or (?:Form )?\d{4}-[A-Z]+)?\.?$")
 _RANGE = re.compile(r"^(?:lines|boxes)_(\w+)-(\w+)$")
 _FILERS = re.compile(r"^(?P<forms>Forms? .+?) filers\b")
+_QUESTION = re.compile(r"Question \d")
+"""Heading on a line that takes an answer; amounts below it are compared with a limit."""
 _LISTED = re.compile(r"^(?:[•▶]|\(?(?:\d{1,2}|[a-z])[.)])\s")
 _LEADERS = re.compile(r"(?:\. ?){5,}")
 """Dots between the words of a worksheet's line and its amount."""
@@ -87,7 +89,7 @@ def read_passages(
         if heading.startswith("Example"):
             continue
         row["key"] = line_keys.get(row["anchor_id"]) or row["key"]
-        about, under, own = _find_subject(
+        about, under, own = find_subject(
             row,
             papers[row["document_id"]],
             heading,
@@ -134,11 +136,11 @@ def read_headings(anchors: pl.DataFrame, papers: Mapping[str, Row], known: Lines
         Rows of `flows`.
     """
     scopes = find_scopes(anchors)
-    is_named = pl.col("heading").str.contains(r"(?i)\bfrom\b.*\b(?:line|box)")
+    is_named = pl.col("heading").str.contains(r"(?i)\b(?:from|amounts? (?:shown |reported )?on)\b.*\b(?:line|box)")
     for row in anchors.filter(is_named & pl.col("key").str.starts_with("line_")).iter_rows(named=True):
         scope = scopes.get(row["anchor_id"], "")
         paper = papers[row["document_id"]]
-        about, _, own = _find_subject(row, paper, row["heading"], known, scope=scope, schedules={})
+        about, _, own = find_subject(row, paper, row["heading"], known, scope=scope, schedules={})
         if own is None or row["perspective"] == "face":
             continue
         stated = {name: row[name] for name in ("document_id", "page", "bbox", "element_id")}
@@ -181,7 +183,8 @@ def _read_passage(row: Row, before: _Before, *, under: str, topic: str) -> list[
     clauses = read_clauses(row["text"], under=under, said=before.said, topic=topic)
     statements += [each for each in clauses if list_ends(each) not in known]
     if not is_listed and (not is_same or introduces_list(row["text"])):
-        before.has_sources = under == "lines" and introduces_sources(row["text"], key=row["key"] or "")
+        is_amount = under == "lines" and not _QUESTION.match(row["heading"] or "")
+        before.has_sources = is_amount and introduces_sources(row["text"], key=row["key"] or "")
         before.listed_form = find_listed_form(row["text"]) if before.has_sources else ()
     elif is_same and before.has_sources and under == "lines":
         items = read_source_item(row["text"], forms=before.listed_form)
@@ -331,10 +334,22 @@ def _is_amount_of(form: str, row: Row, paper: Row) -> bool:
     return any(form in place.forms for place in find_places(row.get("text", "")))
 
 
-def _find_subject(
+def find_subject(
     row: Row, paper: Row, heading: str, known: Lines, *, scope: str, schedules: Mapping[str, str]
 ) -> tuple[About, str, End | None]:
-    """Find the form that a passage is about, and the box or line that its heading explains."""
+    """Find the form that a passage is about, and the box or line that its heading explains.
+
+    Args:
+        row: Passage or table with the columns of its heading.
+        paper: Row of `documents`.
+        heading: Words of the heading.
+        known: Lines of all documents.
+        scope: Schedule or worksheet that owns its lines, from `find_scopes`.
+        schedules: Full names of the schedules that the document names.
+
+    Returns:
+        What it is about; `boxes`, `given`, `lines` or nothing; and the line, if any.
+    """
     named = _HEADING_FORM.match(heading)
     is_book = paper["doc_type"] == "publication"
     is_line = (row["key"] or "").startswith("line_")

@@ -15,6 +15,7 @@ from taxkg_assets.graph.flow_ends import NO_LABEL, About, End, Lines, year_of
 from taxkg_assets.graph.flow_labels import read_label_statements
 from taxkg_assets.graph.flow_passages import read_headings, read_passages, select_passages
 from taxkg_assets.graph.flow_rows import list_rows, make_row
+from taxkg_assets.graph.flow_tables import read_tables, select_tables
 from taxkg_assets.graph.memory import Memory, NoMemory, split_by_document
 from taxkg_assets.graph.places import Place
 
@@ -28,6 +29,7 @@ def build_flows(
     sections: dy.DataFrame[schemas.Sections],
     anchors: dy.DataFrame[schemas.Anchors],
     documents: dy.DataFrame[schemas.Documents],
+    tables: dy.DataFrame[schemas.Tables],
     memory: Memory | None = None,
 ) -> dy.DataFrame[schemas.Flows]:
     """Read every statement that an amount goes from one line to another, and find both lines.
@@ -38,13 +40,15 @@ def build_flows(
         sections: Passages of instructions, publications and forms.
         anchors: Headings that own them.
         documents: Forms and revisions.
+        tables: Tables with their cells.
         memory: Statements of documents from earlier runs; without it all are read.
 
     Returns:
         One row per statement and pair of ends; an end that is not exactly one line has the reason in `problem`.
     """
     known = Lines(lines.to_dicts(), documents.to_dicts())
-    sources = _Sources(lines, formulas, select_passages(sections), anchors, documents)
+    stating = (select_passages(sections), select_tables(tables, sections))
+    sources = _Sources(lines, formulas, *stating, anchors=anchors, documents=documents)
     memory = memory or NoMemory()
     rows = [row for document_id in documents["document_id"] for row in _recall(document_id, sources, known, memory)]
     memory.keep()
@@ -67,17 +71,18 @@ class _Sources:
         lines: pl.DataFrame,
         formulas: pl.DataFrame,
         passages: pl.DataFrame,
+        tables: pl.DataFrame,
+        *,
         anchors: pl.DataFrame,
         documents: pl.DataFrame,
     ) -> None:
-        self._tables = [
-            (split_by_document(table), table.clear()) for table in (lines, formulas, passages, anchors, documents)
-        ]
+        read = (lines, formulas, passages, tables, anchors, documents)
+        self._tables = [(split_by_document(table), table.clear()) for table in read]
         self.contents = {name: frame_digest(own) for name, own in self._tables[0][0].items()}
         """Digest of the lines of each document."""
 
     def of(self, document_id: str) -> list[pl.DataFrame]:
-        """Return the rows of a document: lines, formulas, passages, anchors, and its row of `documents`."""
+        """Return the rows of a document: lines, formulas, passages, tables, anchors, and its row of `documents`."""
         return [rows.get(document_id, nothing) for rows, nothing in self._tables]
 
 
@@ -98,6 +103,7 @@ def _read_document(
     lines: pl.DataFrame,
     formulas: pl.DataFrame,
     passages: pl.DataFrame,
+    tables: pl.DataFrame,
     anchors: pl.DataFrame,
     documents: pl.DataFrame,
     *,
@@ -108,6 +114,7 @@ def _read_document(
     yield from _read_labels(lines, papers, known)
     yield from read_headings(anchors, papers, known)
     yield from read_passages(passages, anchors, papers, known)
+    yield from read_tables(tables, anchors, papers, known)
     yield from _read_formulas(formulas, lines, papers, known)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import dataframely as dy
 import polars as pl
 
+from taxkg_assets.graph.flow_tables import TABLE_RULES
 from taxkg_assets.graph.line_nodes import node_of
 from taxkg_assets.records import LineRecord, iter_records
 from taxkg_assets.schemas import Edges, Flows, Lines, Nodes
@@ -20,7 +21,8 @@ def find_flow_edges(flows: dy.DataFrame[Flows], lines: dy.DataFrame[Lines], node
     """Lead from line to line as statements and formulas say.
 
     `flows_to` leads the way of the amount; `from_form` and `computed_from` lead from the line that receives it to the
-    line that it comes from. A line's own label is evidence as it is in the text of its node.
+    line that it comes from. A line's own label is evidence as it is in the text of its node. What a row of a table
+    states makes no edge, whose evidence is a slice of a passage.
 
     Args:
         flows: Statements with their ends; those of which an end is open make no edge.
@@ -33,7 +35,8 @@ def find_flow_edges(flows: dy.DataFrame[Flows], lines: dy.DataFrame[Lines], node
     texts = dict(nodes.filter(pl.col("level") == "anchor").select("node_id", "text").iter_rows())
     ids = {(row["document_id"], row["part"], row["key"]): node_of(row) for row in iter_records(lines, LineRecord)}
     rows = []
-    for flow in flows.filter(pl.col("problem") == "").iter_rows(named=True):
+    stated = flows.filter((pl.col("problem") == "") & ~pl.col("rule_id").is_in(TABLE_RULES))
+    for flow in stated.iter_rows(named=True):
         source, target = (
             ids.get((flow[f"{end}_document_id"], flow[f"{end}_part"], flow[f"{end}_key"]), "")
             for end in ("source", "target")

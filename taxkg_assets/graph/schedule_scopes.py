@@ -14,6 +14,7 @@ from taxkg_assets.rules.models.flows import load_flows
 
 _LINE_AND_COLUMN = re.compile(r"Line (\d{1,2}[a-z]{0,2}),? [Cc]olumns? \([a-z]\)")
 _CODE_AND_LINE = re.compile(r"Codes? [A-Z]{1,2}\.? Line (\d{1,2}[a-z]{0,2})\b")
+_QUESTION = re.compile(r"Question (\d{1,2}[a-z]{0,2})\.?$")
 _LINE_WORKSHEET = re.compile(
     r"Lines? \d{1,2}[a-z]{0,2}(?: (?:and|through) \d{1,2}[a-z]{0,2})?"
     r"(?: Worksheet\b|(?:[—.-]| ?[—–-] )(?:[A-Z\d][\w’'-]* (?:(?:and|of|or|for|the|in) )*){1,8}Worksheet(?:\.?$| \(|—))"
@@ -189,8 +190,8 @@ def _read_number(row: Mapping[str, Any]) -> int:
 
 
 def _read_key(heading: str) -> str:
-    """Return the key of the one line that a heading names with a column, or after a code; empty for other headings."""
-    match = _LINE_AND_COLUMN.match(heading) or _CODE_AND_LINE.match(heading)
+    """Return the key of the one line that a heading names with a column, after a code, or as a question; else empty."""
+    match = _LINE_AND_COLUMN.match(heading) or _CODE_AND_LINE.match(heading) or _QUESTION.match(heading)
     return f"line_{match[1]}" if match else ""
 
 

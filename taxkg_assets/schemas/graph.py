@@ -135,9 +135,9 @@ class Flows(dy.Schema):
         + " | ".join(FLOW_AGREEMENTS),
     )
     document_id = text_column("document that states the flow")
-    element_id = text_column("passage that states the flow; null for a line's label", nullable=True)
-    evidence = text_column("words that state the flow, a slice of the passage or the label")
-    start = dy.Int32(min=0, description="0-based offset of the evidence in the text of its passage or label")
+    element_id = text_column("passage, or table, that states the flow; null for a line's label", nullable=True)
+    evidence = text_column("words that state the flow, a slice of the passage, the label or the row of the table")
+    start = dy.Int32(min=0, description="0-based offset of the evidence in the text of its passage, label or row")
     end = dy.Int32(min=1, description="exclusive end offset")
     page = page_column()
     bbox = bbox_column("the printed line where the evidence begins, or the line's first field")

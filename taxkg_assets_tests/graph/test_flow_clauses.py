@@ -389,3 +389,17 @@ def test_a_heading_with_a_code_names_its_line() -> None:
     row = {"anchor_id": "a", "kind": "runin", "key": "code_C", "parent_anchor_id": None}
     anchors = pl.DataFrame([{**row, "heading": "Code C. Line 14c. Harbor Dues"}])
     assert find_line_keys(anchors) == {"a": "line_14c"}
+
+
+def test_an_amount_kept_from_one_line_goes_to_another_one_instead() -> None:
+    text = "Do not include the dues from Form 2849, line 15. Instead, include them on Form 2040, line 7."
+    read = [(each.source, each.target) for each in read_clauses(text, under="lines")]
+    assert [(source.keys, target.keys) for source, target in read if source and target] == [(("15",), ("7",))]
+
+
+def test_an_amount_taken_from_a_box_goes_to_a_further_form() -> None:
+    text = "Enter the total from box 5 of all your Forms 2099. Also enter this amount on Form 2040, line 6."
+    read = [(each.source, each.target) for each in read_clauses(text, under="")]
+    assert [(source.keys, target.keys) for source, target in read if source and target] == [(("5",), ("6",))]
+    figured = "Enter the amount from Form 2849, line 15. Subtract line 2. Enter this amount on Form 2041, line 9."
+    assert not read_clauses(figured, under="")

@@ -116,7 +116,7 @@ MADE_OF: Mapping[str, Mapping[str, Sources]] = {
     "registry": {"aliases": ("anchors.heading", "sections.text"), "canonical_id": ("faces.form", "faces.box_key")},
     "lines": {"label": ("fields.label", "faces.label"), "entries": ("fields.kind",), "copies": ("fields.copy",)},
     "formulas": {"operation": ("lines.label",), "operands": ("lines.label",), "evidence": ("lines.label",)},
-    "flows": {"evidence": ("sections.text", "lines.label"), "source_line": ("lines.canonical_id",)},
+    "flows": {"evidence": ("sections.text", "lines.label", "tables.cells"), "source_line": ("lines.canonical_id",)},
     "nodes": {
         "text": ("sections.text", "anchors.heading", "tables.markdown", "documents.title"),
         "heading_path": ("documents.title", "anchors.heading"),

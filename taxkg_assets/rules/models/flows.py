@@ -61,6 +61,9 @@ class Flows(Family):
     codes: Codes
     shown_amounts: RuleList[Rule]
     placed_amounts: RuleList[Rule]
+    table_targets: RuleList[Rule]
+    table_sources: RuleList[Rule]
+    table_bars: RuleList[Rule]
     clause_joins: RuleList[Rule]
     clause_here: RuleList[Rule]
     clause_topics: RuleList[Rule]
