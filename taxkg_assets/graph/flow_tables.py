@@ -15,7 +15,8 @@ from taxkg_assets.graph.flow_ends import NO_FORM, About, End, Lines
 from taxkg_assets.graph.flow_passages import find_subject
 from taxkg_assets.graph.flow_rows import list_rows, make_row
 from taxkg_assets.graph.flow_statements import FlowStatement
-from taxkg_assets.graph.places import FORM_NAME, Place, find_places, name_forms
+from taxkg_assets.graph.place_patterns import FORM_NAME
+from taxkg_assets.graph.places import Place, find_places, name_forms
 from taxkg_assets.graph.schedule_scopes import find_line_keys, find_scopes
 from taxkg_assets.rules.models.flows import load_flows
 
