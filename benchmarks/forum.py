@@ -24,7 +24,7 @@ from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.settings import Settings
 
 HALVES = ("development", "check")
-CELLS = ("table", "more-tables", "fresh-tables")
+CELLS = ("table", "more-tables", "fresh-tables", "drawn-tables")
 """Sets of questions for cells: the beginnings of their ids."""
 FOLDER = Path(__file__).resolve().parents[1] / "data" / "library_eval"
 
