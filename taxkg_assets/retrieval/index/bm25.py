@@ -14,7 +14,6 @@ import polars as pl
 from taxkg_assets.retrieval.encoding.lexical import Ints, Scores, Vocabulary
 from taxkg_assets.rules.models.lexical import load_lexical
 
-
 _SPLIT_AT_ONCE = 20_000
 """Rows whose terms are in memory one by one: some 30 MB."""
 
@@ -110,9 +109,7 @@ def build_lexical(rows: Iterable[Sequence[str]]) -> LexicalRetriever:
     place = np.empty(len(numbers), dtype=np.int64)
     place[[numbers[term] for term in order]] = np.arange(len(order))
     places = place[np.asarray(occurrences, dtype=np.int64)]
-    return _index_places(
-        pl.Series("term", order, dtype=pl.String), places, lengths=np.asarray(lengths, dtype=np.int64)
-    )
+    return _index_places(pl.Series("term", order, dtype=pl.String), places, lengths=np.asarray(lengths, dtype=np.int64))
 
 
 def build_lexical_of_column(rows: pl.Series) -> LexicalRetriever:

@@ -80,7 +80,7 @@ def _score_contained(weights: Mapping[str, float], contained: npt.NDArray[np.boo
 
 
 def _score_phrases(pairs: set[str], terms: Sequence[str]) -> Floats:
-    """Return the share of pairs that each text contains; polars searches some hundred texts in half of Python's time."""
+    """Return the share of pairs that each text contains; polars takes half the time of Python for hundreds of texts."""
     if not pairs:
         return np.zeros(len(terms))
     column = pl.DataFrame({"terms": terms}, schema={"terms": pl.String})
