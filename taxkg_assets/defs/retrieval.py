@@ -52,7 +52,7 @@ from taxkg_assets.retrieval.index.levels import build_units
 from taxkg_assets.retrieval.index.release import build_release
 from taxkg_assets.retrieval.index.summaries import build_summaries, digest_running_text
 from taxkg_assets.retrieval.index.token_match import build_token_index, remember_tokens
-from taxkg_assets.retrieval.tables.table_context import build_catalogue, list_catalogue
+from taxkg_assets.retrieval.tables.table_context import build_catalogue, list_catalogue, list_headings
 from taxkg_assets.rules.floors import load_floors
 from taxkg_assets.settings import Settings
 
@@ -187,7 +187,6 @@ def build_index_version(
     embeddings: dy.DataFrame[schemas.Embeddings],
     summaries: dy.DataFrame[schemas.Summaries],
     tables: dy.DataFrame[schemas.Tables],
-    nodes: dy.DataFrame[schemas.Nodes],
     sections: dy.DataFrame[schemas.Sections],
     *,
     settings: Settings,
@@ -214,7 +213,10 @@ def build_index_version(
     units = build_units(rows, summaries=summaries)
     ordered = units.sort("level", "document_id", "chunk_ix", "chunk_id")
     vectors = stack_vectors(rows["vector"])
-    catalogue = list_catalogue(build_catalogue(tables=tables, documents=documents, nodes=nodes, sections=sections))
+    headings = list_headings(chunks, documents=documents)
+    catalogue = list_catalogue(
+        build_catalogue(tables=tables, documents=documents, headings=headings, sections=sections)
+    )
     memory = kept_tokens.read(encoder.model_hash)
     known_tokens = memory.list_keys()
     tokens = build_token_index(rows.select(text=embedded_text())["text"].to_list(), encoder=encoder, memory=memory)

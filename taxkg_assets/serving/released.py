@@ -173,10 +173,11 @@ class Released:
             if tables is None:
                 tables = self.store.read_as_written("tables", version=json.loads(self.row["table_versions"])["tables"])
             return read_catalogue(open_catalogue(self.store, path), tables=tables)
+        nodes = self.table("nodes").filter(pl.col("level") == "table")
         return build_catalogue(
             tables=self.table("tables"),
             documents=self.table("documents"),
-            nodes=self.table("nodes"),
+            headings=dict(nodes.select("node_id", "heading_path").iter_rows()),
             sections=self.table("sections"),
         )
 

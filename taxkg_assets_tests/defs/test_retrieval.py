@@ -22,7 +22,6 @@ def test_without_a_passage_no_index_is_built_and_the_remedy_is_named(tmp_path: P
             schemas.Embeddings.create_empty(),
             schemas.Summaries.create_empty(),
             schemas.Tables.create_empty(),
-            schemas.Nodes.create_empty(),
             schemas.Sections.create_empty(),
             settings=home.settings,
             encoder=defer_base(home),

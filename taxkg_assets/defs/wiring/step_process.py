@@ -28,6 +28,8 @@ T = TypeVar("T")
 _FORKSERVER = multiprocessing.get_context("forkserver")
 _PIPELINE = "taxkg_assets.definitions"
 """Registers all tables and gates."""
+_LANCE_CLIENT = "lance_namespace"
+"""Two thirds of what `import lancedb` takes, in each process that writes or checks an index; it starts no thread."""
 SHARES = 2
 """Processes that share the work of a step: each holds what the step reads, so more would take too much memory."""
 
@@ -53,7 +55,7 @@ def reads_much(home: Home, tables: Iterable[str]) -> bool:
 
 def prepare_processes() -> None:
     """Start the fork server of child processes; it loads the pipeline while this process does other work."""
-    _FORKSERVER.set_forkserver_preload(["__main__", _PIPELINE])
+    _FORKSERVER.set_forkserver_preload(["__main__", _PIPELINE, _LANCE_CLIENT])
     forkserver.ensure_running()
 
 

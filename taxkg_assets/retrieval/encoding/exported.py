@@ -164,6 +164,21 @@ class ExportedEncoder:
         vector: Vectors = self._pool(tokens, np.ones((1, len(ids)), dtype=np.int64))[0]
         return vector
 
+    def encode_together(self, texts: Sequence[str]) -> None:
+        """Encode a few questions in one batch and remember their tokens, so that `encode_query` encodes none of them.
+
+        The vectors are the same: weights are read once, which takes less processor time, but no less on the clock where
+        questions are encoded side by side.
+
+        Args:
+            texts: Questions.
+        """
+        ids = self._token_ids([self._prompt("query") + text for text in texts])
+        found, _ = self.model.token_vectors(ids, max(map(len, ids)))
+        if len(self.recent) + len(ids) > _REMEMBERED:
+            self.recent.clear()
+        self.recent.update((tuple(own), found[row : row + 1, : len(own)]) for row, own in enumerate(ids))
+
     def encode_sentences(self, texts: Sequence[str]) -> Vectors:
         """Encode a few short texts as they are; similar lengths together, for padding costs as much as reading.
 

@@ -12,6 +12,13 @@ One = TypeVar("One")
 Other = TypeVar("Other")
 
 
+@cache
+def has_one_core() -> bool:
+    """Return whether this process may run on one core only, where steps are not faster side by side."""
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return usable == 1
+
+
 def run_in_parallel(one: Callable[[], One], other: Callable[[], Other]) -> tuple[One, Other]:
     """Run one step in a worker thread and the other in this one; a step must not call this function itself.
 
@@ -22,6 +29,8 @@ def run_in_parallel(one: Callable[[], One], other: Callable[[], Other]) -> tuple
     Returns:
         Results of both steps.
     """
+    if has_one_core():
+        return one(), other()
     started = _threads().submit(one)
     here = other()
     return started.result(), here

@@ -13,7 +13,7 @@ import polars as pl
 from taxkg_assets.retrieval.encoding.codes import VectorCodes, build_codes
 from taxkg_assets.retrieval.encoding.encoder import Vectors
 from taxkg_assets.retrieval.encoding.lexical import Vocabulary
-from taxkg_assets.retrieval.index.bm25 import LexicalRetriever, build_lexical
+from taxkg_assets.retrieval.index.bm25 import LexicalRetriever, build_lexical_of_column
 from taxkg_assets.retrieval.index.document_facts import DocumentFacts
 from taxkg_assets.retrieval.index.facts import RANKED, PassageFacts
 from taxkg_assets.retrieval.index.levels import UNIT_LEVELS, find_units
@@ -108,7 +108,7 @@ def build_known(
     for level in UNIT_LEVELS:
         of_level = units.filter(pl.col("level") == level)
         columns[f"unit_{level}"] = find_units(of_level, chunk_ids=rows["chunk_id"]).astype(np.int32)
-    lexical = build_lexical(terms.split(" ") for terms in rows["terms"])
+    lexical = build_lexical_of_column(rows["terms"])
     documents = [{**row, "years": sorted(row["years"])} for row in about.documents]
     return KnownTables(
         rows=pl.DataFrame(columns),

@@ -13,7 +13,7 @@ import polars as pl
 from taxkg_assets.retrieval.encoding.arrays import Floats, Ints
 from taxkg_assets.retrieval.encoding.encoder import DECIMALS, Vectors
 from taxkg_assets.retrieval.encoding.vector import list_vectors, stack_vectors
-from taxkg_assets.retrieval.index.bm25 import LexicalRetriever, build_lexical
+from taxkg_assets.retrieval.index.bm25 import LexicalRetriever, build_lexical_of_column
 from taxkg_assets.retrieval.index.top_rows import find_top
 from taxkg_assets.rules.models.levels import load_levels
 
@@ -37,10 +37,11 @@ def build_units(rows: pl.DataFrame, *, summaries: pl.DataFrame) -> pl.DataFrame:
     if rows.is_empty():
         return pl.DataFrame(schema={**rows.schema, "children": pl.List(pl.String)})
     texts = dict(summaries.select("unit_id", "text").iter_rows())
-    return pl.concat([_units_of(level, rows, texts=texts) for level in UNIT_LEVELS])
+    vectors, others = stack_vectors(rows["vector"]), rows.drop("vector")
+    return pl.concat([_units_of(level, others, vectors=vectors, texts=texts) for level in UNIT_LEVELS])
 
 
-def _units_of(level: str, rows: pl.DataFrame, *, texts: Mapping[str, str]) -> pl.DataFrame:
+def _units_of(level: str, rows: pl.DataFrame, *, vectors: Vectors, texts: Mapping[str, str]) -> pl.DataFrame:
     sizes = load_levels()
     grouped = (
         rows.with_row_index("row")
@@ -64,17 +65,16 @@ def _units_of(level: str, rows: pl.DataFrame, *, texts: Mapping[str, str]) -> pl
         "section": pl.concat_str(pl.lit("section:"), "anchor_id"),
     }
     named = grouped.with_columns(chunk_id=ids[level], level=pl.lit(level))
-    own = [
-        " ".join(text.split()[: sizes.unit_words]) if level == "section" else texts.get(unit_id, "")
-        for unit_id, text in named.select("chunk_id", "text").iter_rows()
-    ]
-    terms = [" ".join(text.split(" ")[: sizes.unit_terms]) for text in named["terms"]]
-    vectors = _sum_vectors(stack_vectors(rows["vector"]), named["row"])
+    if level == "section":
+        own = [" ".join(text.split(None, sizes.unit_words)[: sizes.unit_words]) for text in named["text"]]
+    else:
+        own = [texts.get(unit_id, "") for unit_id in named["chunk_id"]]
+    terms = [" ".join(text.split(" ", sizes.unit_terms)[: sizes.unit_terms]) for text in named["terms"]]
     columns = ["chunk_id", "level", "document_id", "page", "anchor_id", "chunk_ix", "heading_path", "form"]
     return named.with_columns(
         text=pl.Series(own, dtype=pl.String),
         terms=pl.Series(terms, dtype=pl.String),
-        vector=list_vectors(vectors),
+        vector=list_vectors(_sum_vectors(vectors, named["row"])),
     ).select(*columns, "perspective", *_OF_DOCUMENT, "text", "terms", "vector", "children")
 
 
@@ -104,7 +104,7 @@ class Level:
     @cached_property
     def lexical(self) -> LexicalRetriever:
         """Return BM25 over the units' terms."""
-        return build_lexical(terms.split(" ") for terms in self.units["terms"])
+        return build_lexical_of_column(self.units["terms"])
 
     def read(self, unit_id: str) -> str:
         """Return the text of a unit: its summary, or a section's own.

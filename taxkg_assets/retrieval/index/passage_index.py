@@ -18,7 +18,7 @@ from taxkg_assets.retrieval.encoding.arrays import Ints
 from taxkg_assets.retrieval.encoding.codes import VectorCodes
 from taxkg_assets.retrieval.encoding.encoder import CosineScale, Vectors
 from taxkg_assets.retrieval.encoding.parallel import run_in_parallel
-from taxkg_assets.retrieval.index.bm25 import LexicalRetriever, build_lexical
+from taxkg_assets.retrieval.index.bm25 import LexicalRetriever, build_lexical_of_column
 from taxkg_assets.retrieval.index.document_facts import DocumentFacts
 from taxkg_assets.retrieval.index.facts import PassageFacts
 from taxkg_assets.retrieval.index.fetched import FetchedFacts
@@ -157,7 +157,7 @@ class SearchIndex:
     @cached_property
     def lexical(self) -> LexicalRetriever:
         """Return BM25 over the stored terms."""
-        return self.known.lexical or build_lexical(terms.split(" ") for terms in self.rows["terms"])
+        return self.known.lexical or build_lexical_of_column(self.rows["terms"])
 
     @cached_property
     def document_vectors(self) -> Vectors:

@@ -20,7 +20,7 @@ from taxkg_assets.retrieval.encoding.vector import score_rows
 from taxkg_assets.retrieval.index.facts import PassageFacts
 from taxkg_assets.retrieval.index.row_filter import RowFilter
 from taxkg_assets.retrieval.index.row_store import MappedVectors
-from taxkg_assets.retrieval.index.top_rows import find_top
+from taxkg_assets.retrieval.index.top_rows import find_above, find_top
 from taxkg_assets.rules.models.ranking import Codes, load_ranking
 
 POOL = 8_000
@@ -86,14 +86,15 @@ class BestRows:
             rows: Filter of rows.
             count: Most rows to return.
         """
-        found = self._pool[rows.mask(self.facts, among=self._pool)]
-        if len(found) < count and len(self._pool) >= POOL:
+        passing = self._pool[rows.mask(self.facts, among=self._pool)]
+        if len(passing) < count and len(self._pool) >= POOL:
             return find_top(self.scores, count, floor=self.floor, among=rows.mask(self.facts))
-        return found[:count]
+        return passing[find_top(self.scores[passing], count)]
 
     @cached_property
     def _pool(self) -> Ints:
-        return find_top(self.scores, POOL, floor=self.floor)
+        """Return the best rows in ascending order: of thousands only those that a filter leaves are sorted."""
+        return find_above(self.scores, POOL, floor=self.floor)
 
 
 @dataclass(frozen=True)

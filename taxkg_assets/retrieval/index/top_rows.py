@@ -27,6 +27,30 @@ def find_top(
     Returns:
         Row numbers, best first; ties by row.
     """
+    rows = find_above(scores, count, floor=floor, among=among)
+    order = np.lexsort((rows, -scores[rows]))
+    top: npt.NDArray[np.int64] = rows[order][:count]
+    return top
+
+
+def find_above(
+    scores: npt.NDArray[np.float32],
+    count: int,
+    *,
+    floor: float = -np.inf,
+    among: npt.NDArray[np.bool_] | None = None,
+) -> npt.NDArray[np.int64]:
+    """Find the rows with the highest scores, not in their order, with all that equal the lowest of them.
+
+    Args:
+        scores: Scores of shape (rows,).
+        count: Number of rows.
+        floor: Scores must be above it.
+        among: Rows to choose from; None for all.
+
+    Returns:
+        Row numbers in ascending order.
+    """
     is_above = scores > max(floor, _estimate_cut(scores, count, floor=floor, among=among))
     rows = np.flatnonzero(is_above if among is None else is_above & among)
     if count > len(rows):  # the estimate was too high, or there are no more
@@ -35,9 +59,7 @@ def find_top(
     if count < len(rows):
         chosen = scores[rows]
         rows = rows[chosen >= np.partition(chosen, len(chosen) - count)[len(chosen) - count]] if count else rows[:0]
-    order = np.lexsort((rows, -scores[rows]))
-    top: npt.NDArray[np.int64] = rows[order][:count]
-    return top
+    return rows
 
 
 def _estimate_cut(

