@@ -12,11 +12,13 @@ from taxkg_assets.rules.sentences import find_sentences
 from taxkg_assets.verification.claims import KEY_KINDS, Claim, find_keys_and_forms
 from taxkg_assets.verification.contexts import is_paired_in_order
 from taxkg_assets.verification.evidence import Passage
+from taxkg_assets.verification.line_ends import find_ends
 from taxkg_assets.verification.pointers import find_asides
 from taxkg_assets.verification.reader import PassageReader
 from taxkg_assets.verification.values import Value, fold
 
 _QUOTED = "quoted"
+_PAIRED = frozenset({"line", "box", "form"})
 _ALTERNATIVE = re.compile(r"(?i)(?:,| or|/|\s)+(?:the )?")
 _LIST = re.compile(r"(?i)(?:[\s,(]|and|or|through|to|-|boxe?s?|lines?|columns?|codes?|steps?|\d{1,2}[a-z]?)*")
 
@@ -142,6 +144,20 @@ class _Comparison:
             ),
             None,
         )
+
+
+def _without_paired(
+    differences: Sequence[Difference], claim: Claim, passage: Passage, *, reader: PassageReader
+) -> list[Difference]:
+    """Return differences without those of lines that the passage names with the same form as the claim does."""
+    if not any(own.kind in _PAIRED for own in differences):
+        return list(differences)
+    own = {(end.key, end.form): end for end in find_ends(claim.text, language=reader.language) if end.form}
+    ends = find_ends(fold(passage.spoken), language=reader.language)
+    forms = reader.forms_of(passage.document_id)
+    there = {(end.key, form) for end in ends for form in ((end.form,) if end.form else forms)}
+    texts = [end.text for pair, end in own.items() if pair in there]
+    return [one for one in differences if one.kind not in _PAIRED or not any(one.stated in text for text in texts)]
 
 
 def _prints(value: Value, passage: Passage) -> bool:

@@ -3,42 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from taxkg_assets.records import FlowRecord
 from taxkg_assets.rules.models.verification import load_verification
-from taxkg_assets.verification.claims import find_keys_and_forms, name_form
+from taxkg_assets.verification.claims import name_form
 from taxkg_assets.verification.language import Language
+from taxkg_assets.verification.line_ends import End, find_ends
 from taxkg_assets.verification.stated import Difference
-from taxkg_assets.verification.values import Value, fold
+from taxkg_assets.verification.values import fold
 
-_LINES = frozenset({"line", "box"})
 _BEFORE = 60  # characters before an end in which its verb may be
 _AND = re.compile(r",? and (?=goes|is |flows|ends)")
 _LINE = re.compile(r"(?:line|box)_\d{1,2}[a-z]?")
 _NOT_HELD = "the library does not contain the form"
 _FROM_FORM = "from_form"
-
-
-@dataclass(frozen=True, slots=True)
-class End:
-    """One end of a transfer.
-
-    Attributes:
-        key: Line or box, such as `line_17`.
-        form: Short name of its form; empty where the statement names none.
-        text: As written, with the form.
-        start: First character in the statement.
-        end: Exclusive end offset.
-    """
-
-    key: str
-    form: str
-    text: str
-    start: int
-    end: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +49,7 @@ def find_transfers(text: str, *, language: Language, form: str = "") -> list[Tra
         rules/verification.yaml, `transfers`.
     """
     text = fold(text)
-    ends = _find_ends(text, language)
+    ends = find_ends(text, language=language)
     found = []
     for one, other in pairwise(ends):
         before = re.split(r"[;:.] ", text[max(0, one.start - _BEFORE) : one.start])[-1]
@@ -88,33 +69,6 @@ def find_transfers(text: str, *, language: Language, form: str = "") -> list[Tra
     return found
 
 
-def _find_ends(text: str, language: Language) -> list[End]:
-    """Find the lines and boxes of a text, each with the form that is named next to it."""
-    named = sorted(find_keys_and_forms(text, language=language), key=lambda own: own.start)
-    keys = [own for own in named if own.kind in _LINES]
-    forms = [own for own in named if own.kind == "form"]
-    before = {key: own for key in keys if (own := _find_before(key, forms, text)) is not None}
-    free = [own for own in forms if own not in before.values()]
-    return [_attach(key, before.get(key), free, text) for key in keys]
-
-
-def _find_before(key: Value, forms: Sequence[Value], text: str) -> Value | None:
-    """Find the form that a line is named after, as in `Form 9999, line 5`."""
-    pattern = load_verification().attachments.before.pattern
-    return next((own for own in forms if own.end <= key.start and pattern.fullmatch(text[own.end : key.start])), None)
-
-
-def _attach(key: Value, form: Value | None, forms: Sequence[Value], text: str) -> End:
-    pattern = load_verification().attachments.after.pattern
-    for own in forms:
-        if own.start >= key.end and pattern.fullmatch(text[key.end : own.start]):
-            year = load_verification().years.after_title.pattern.match(text[own.end :])
-            return End(key.figure, own.figure, text[key.start : own.end], key.start, own.end + (year.end() if year else 0))
-    if form is not None:
-        return End(key.figure, form.figure, text[form.start : key.end], form.start, key.end)
-    return End(key.figure, "", text[key.start : key.end], key.start, key.end)
-
-
 def find_flow(claimed: Transfer, flows: Iterable[FlowRecord]) -> FlowRecord | None:
     """Return the flow that a statement describes; None where the documents print none.
 
@@ -122,9 +76,19 @@ def find_flow(claimed: Transfer, flows: Iterable[FlowRecord]) -> FlowRecord | No
         claimed: What the statement says.
         flows: Rows of `flows` of the documents that the statement is about.
     """
-    rows = [row for row in flows if _is_end(claimed.source, row, "source") and _is_end(claimed.target, row, "target")]
+    every = list(flows)
+    rows = [row for row in every if _is_end(claimed.source, row, "source") and _is_end(claimed.target, row, "target")]
     forms = {(name_form(row["source_form"]), name_form(row["target_form"])) for row in rows}
-    return rows[0] if len(forms) == 1 else None
+    if len(forms) != 1:
+        return None
+    own = rows[0]
+    # `line 5 (if A is checked) or line 6 (if B is checked)`: the statement would have to name the case.
+    cases = {
+        row["target_key"]
+        for row in every
+        if all(row[name] == own[name] for name in ("document_id", "evidence", "target_form"))  # type: ignore[literal-required]
+    }
+    return own if len(cases) == 1 else None
 
 
 def find_other_flow(claimed: Transfer, flows: Iterable[FlowRecord]) -> tuple[FlowRecord, Difference] | None:
