@@ -72,13 +72,13 @@ class GraphChecker:
     def _read(self, claim: Claim) -> tuple[list[Computation], list[Transfer]]:
         computations = find_computations(claim.text) if self._released.holds("formulas") else []
         form = claim.subject.forms[0] if claim.subject.forms else ""
-        is_held = self._released.holds("flows")
-        transfers = find_transfers(claim.text, language=self._reader.language, form=form) if is_held else []
+        has_flows = self._released.holds("flows")
+        transfers = find_transfers(claim.text, language=self._reader.language, form=form) if has_flows else []
         operands = {key for own in computations for key in own.operands}
         return computations, [own for own in transfers if own.source.key not in operands]
 
     def _says_more(self, claim: Claim, known: Sequence[_Answer], computations: Sequence[Computation]) -> bool:
-        """Return whether a claim has values or things that what the graph says of it leaves open."""
+        """Return whether a claim has values or things that the graph leaves open."""
         keys = frozenset[str]().union(*(own.keys for own in known))
         language = self._reader.language
         if any(value.kind in ("line", "box") and value.figure not in keys for value in claim.keys):
@@ -142,7 +142,9 @@ class GraphChecker:
         """Return the flows that some documents state, and those of other documents to or from their lines."""
         own = set(document_ids)
         every = iter_records(self._released.table("flows"), FlowRecord)
-        near = [row for row in every if own & {row["document_id"], row["source_document_id"], row["target_document_id"]}]
+        near = [
+            row for row in every if own & {row["document_id"], row["source_document_id"], row["target_document_id"]}
+        ]
         known = [row for row in near if row["document_id"] in own or row["is_same_year"]]
         return sorted(known, key=lambda row: (row["document_id"] not in own, row["element_id"] is not None))
 

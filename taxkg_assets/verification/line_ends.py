@@ -41,6 +41,9 @@ def find_ends(text: str, *, language: Language) -> list[End]:
         text: A text, folded.
         language: Functions that read words.
 
+    Returns:
+        Ends in the order of the text.
+
     Source:
         rules/verification.yaml, `attachments`.
     """
@@ -69,7 +72,9 @@ def _attach(key: Value, form: Value | None, forms: Sequence[Value], text: str) -
     for own in forms:
         if own.start >= key.end and pattern.fullmatch(text[key.end : own.start]):
             year = load_verification().years.after_title.pattern.match(text[own.end :])
-            return End(key.figure, own.figure, text[key.start : own.end], key.start, own.end + (year.end() if year else 0))
+            return End(
+                key.figure, own.figure, text[key.start : own.end], key.start, own.end + (year.end() if year else 0)
+            )
     if form is not None:
         return End(key.figure, form.figure, text[form.start : key.end], form.start, key.end)
     return End(key.figure, "", text[key.start : key.end], key.start, key.end)

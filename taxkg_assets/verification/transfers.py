@@ -18,7 +18,7 @@ from taxkg_assets.verification.values import fold
 _BEFORE = 60  # characters before an end in which its verb may be
 _AND = re.compile(r",? and (?=goes|is |flows|ends)")
 _LINE = re.compile(r"(?:line|box)_\d{1,2}[a-z]?")
-_NOT_HELD = "the library does not contain the form"
+_MISSING = "the library does not contain the form"
 _FROM_FORM = "from_form"
 
 
@@ -45,6 +45,9 @@ def find_transfers(text: str, *, language: Language, form: str = "") -> list[Tra
         language: Functions that read words.
         form: Form of the document that is cited, for a line whose form the statement does not name next to it.
 
+    Returns:
+        Transfers in the order of the text.
+
     Source:
         rules/verification.yaml, `transfers`.
     """
@@ -56,7 +59,9 @@ def find_transfers(text: str, *, language: Language, form: str = "") -> list[Tra
         between = text[one.end : other.start]
         if joined := _AND.match(between):  # `line 5 adds lines 3 and 4, and goes to line 7`
             one, between = ends[0], between[joined.end() - 1 :]
-        rule = next((own for own in load_verification().transfers if own.pattern.search(f"{before}<>{between}<>")), None)
+        rule = next(
+            (own for own in load_verification().transfers if own.pattern.search(f"{before}<>{between}<>")), None
+        )
         if rule is None:
             continue
         source, target = (one, other) if rule.is_forward else (other, one)
@@ -122,7 +127,7 @@ def find_other_flow(claimed: Transfer, flows: Iterable[FlowRecord]) -> tuple[Flo
 def _is_read(row: FlowRecord) -> bool:
     """Return whether both ends of a flow are single lines, be it of a form that the library lacks."""
     problems = [own for own in row["problem"].split("; ") if own]
-    return all(own.endswith(_NOT_HELD) for own in problems) and bool(
+    return all(own.endswith(_MISSING) for own in problems) and bool(
         _LINE.fullmatch(row["source_key"]) and _LINE.fullmatch(row["target_key"])
     )
 

@@ -136,7 +136,7 @@ const piecesOf = (found, role) => new Set((found.units ?? []).flatMap(unit => un
 
 const ALL_CHANGES = /^\((\d+ more changes): .*\)$/;
 
-// A note of the answer; what it says of the command line is a link here.
+// A note of the answer; the name of a command is a link here.
 const noteOf = (text, number, found) => {
   const more = ALL_CHANGES.exec(text);
   const name = found.results[number - 1]?.document.split("--")[0];
