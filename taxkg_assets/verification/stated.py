@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
+from taxkg_assets.rules.models.verification import load_verification
 from taxkg_assets.rules.sentences import find_sentences
 from taxkg_assets.verification.claims import KEY_KINDS, Claim, find_keys_and_forms
 from taxkg_assets.verification.contexts import is_paired_in_order
@@ -18,6 +19,7 @@ from taxkg_assets.verification.reader import PassageReader
 from taxkg_assets.verification.values import Value, fold
 
 _QUOTED = "quoted"
+_ENTERED = frozenset({"line", "box"})
 _PAIRED = frozenset({"line", "box", "form"})
 _ALTERNATIVE = re.compile(r"(?i)(?:,| or|/|\s)+(?:the )?")
 _LIST = re.compile(r"(?i)(?:[\s,(]|and|or|through|to|-|boxe?s?|lines?|columns?|codes?|steps?|\d{1,2}[a-z]?)*")
@@ -152,11 +154,18 @@ def _without_paired(
     """Return differences without those of lines that the passage names with the same form as the claim does."""
     if not any(own.kind in _PAIRED for own in differences):
         return list(differences)
-    own = {(end.key, end.form): end for end in find_ends(claim.text, language=reader.language) if end.form}
+    cited = claim.subject.forms[:1]
+    own = {
+        (end.key, form): end
+        for end in find_ends(claim.text, language=reader.language)
+        for form in ((end.form,) if end.form else cited)
+    }
     ends = find_ends(fold(passage.spoken), language=reader.language)
     forms = reader.forms_of(passage.document_id)
     there = {(end.key, form) for end in ends for form in ((end.form,) if end.form else forms)}
     texts = [end.text for pair, end in own.items() if pair in there]
+    if own and set(own) <= there:
+        texts += [value.text for value in claim.values if value.kind == "form"]
     return [one for one in differences if one.kind not in _PAIRED or not any(one.stated in text for text in texts)]
 
 
@@ -182,15 +191,26 @@ def _names_box(passage: Passage, own: Sequence[Value], place: Sequence[Value]) -
     return any(other.kind == "box" for other in (*own, *place)) or any(key.startswith("box") for key in passage.keys)
 
 
-def _find_in_place(value: Value, place: Sequence[Value], said: Sequence[Value]) -> Value | None:
+def _find_in_place(value: Value, place: Sequence[Value], said: Sequence[Value], *, claim: Claim) -> Value | None:
     """Find a value in the place of a passage; of several keys or forms in a heading, the passage itself says which."""
     same = next((other for other in place if value.equals(other)), None)
     if same is None or value.kind not in KEY_KINDS | {"form"}:
         return same
     is_list = len({other.figure for other in place if other.kind == value.kind}) > 1
-    named = {other.figure for other in said if other.kind == value.kind}
+    mine = {other.figure for other in claim.values}
+    named = {other.figure for other in said if other.kind == value.kind} - mine
     is_other = named & {other.figure for other in place if other.kind == value.kind}
     return None if is_list and is_other else same
+
+
+def _is_placed_elsewhere(value: Value, said: Sequence[Value], claim: Claim, *, text: str) -> bool:
+    """Return whether a passage below the heading of one line reports an amount on another one, and the claim there."""
+    if value.kind not in _ENTERED or not any(value.competes(other) for other in said):
+        return False
+    if any(value.competes(other) and other.equals(mine) for other in said for mine in claim.values):
+        return False
+    pattern = load_verification().placements.on_line.pattern
+    return pattern.search(claim.text) is not None and pattern.search(fold(text)) is not None
 
 
 def _find_swapped(placed: Mapping[Value, Value], own: Sequence[Value], *, text: str) -> list[Difference]:

@@ -153,6 +153,13 @@ class Attachments(RuleList[Rule]):
     before: Rule
 
 
+class Placements(RuleList[Rule]):
+    """Rules of `placements`."""
+
+    on_line: Rule
+    year_of_form: Rule
+
+
 class Rewrite(Rule):
     r"""Rule with plainer words for what it matches.
 
@@ -344,6 +351,7 @@ class Verification(Family):
     operations: RuleList[Operation]
     transfers: RuleList[TransferRule]
     attachments: Attachments
+    placements: Placements
     rewrites: RuleList[Rewrite]
     word_denials: WordDenials
     clause_ends: ClauseEnds
