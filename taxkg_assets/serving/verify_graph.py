@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -20,6 +21,8 @@ from taxkg_assets.verification.stated import Difference
 from taxkg_assets.verification.transfers import Transfer, find_flow, find_other_flow, find_transfers
 from taxkg_assets.verification.verdicts import Verdict
 
+_FLOOR = "zero less than result negative amount below smaller"
+_ZERO = re.compile(r"(?i)\bzero\b|-0-")
 _KEYS = frozenset({"line", "box", "part", "column", "form", "year"})
 
 
@@ -33,6 +36,7 @@ class _Answer:
     keys: frozenset[str]
     labels: tuple[str, ...] = ()
     difference: Difference | None = None
+    has_floor: bool = False
 
 
 class GraphChecker:
@@ -87,15 +91,25 @@ class GraphChecker:
         has_rate = any(own.factor is not None for own in computations)
         stated = [*comparison.unmatched, *(own for own in comparison.differences)]
         open_values = [own for own in stated if own.kind not in _KEYS and not (has_rate and own.kind == "percent")]
-        if open_values or comparison.is_excepted:
+        if open_values or comparison.is_excepted or self._has_other_case(claim, known):
             return True
         there: Words = frozenset()
         for own in known:
             wording, place = self._reader.words_of(own.passage)
             there |= wording.words | place
             there |= find_words(" . ".join(own.labels), language=language)
+        there |= find_words(" . ".join((_FLOOR, *(own.text for own in computations))), language=language)
         unsaid = [word for word in claim.nouns if word in claim.weights and not match_word(word, there)]
         return sum(claim.weights[word] for word in unsaid) > load_verification().thresholds.beyond_graph
+
+    def _has_other_case(self, claim: Claim, known: Sequence[_Answer]) -> bool:
+        """Return whether a claim holds in one case alone, apart from a floor of zero that the form prints."""
+        floor = find_words(_FLOOR, language=self._reader.language)
+        has_floor = any(own.has_floor for own in known)
+        aside = [own for own in claim.wording.clauses if own.is_condition or own.is_exception]
+        is_open = any(not (has_floor and own.words <= floor) for own in aside)
+        is_floor = _ZERO.search(claim.text) is not None and not has_floor
+        return is_open or is_floor or load_verification().exclusives.marker.pattern.search(claim.text) is not None
 
     def _compare(self, claim: Claim, answer: _Answer) -> Comparison:
         return compare(claim, answer.passage, reader=self._reader)
@@ -115,7 +129,7 @@ class GraphChecker:
         printed = row["evidence"].rstrip(".")
         reason = "The form computes the line so." if is_same else f"The form computes the line otherwise: {printed}."
         labels = self._read_labels(row["document_id"], [claimed.key, *row["operands"]])
-        return _Answer(passage, is_same, reason, keys, labels)
+        return _Answer(passage, is_same, reason, keys, labels, has_floor=bool(row["bound"]))
 
     # ------------------------------------------------------------------------------------------- transfers
 

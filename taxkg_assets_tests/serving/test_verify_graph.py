@@ -50,6 +50,7 @@ def _formula(key: str, operation: str, operands: list[str], evidence: str) -> di
         "operation": operation,
         "operands": operands,
         "factor": None,
+        "bound": "at_least_zero" if key == "line_8" else "",
         "evidence": evidence,
     }
 
@@ -107,6 +108,8 @@ def _decide(text: str, released: Any = None) -> str | None:
         ("Line 8 of Schedule 1 (2031) is carried to Form 9999, line 6.", "contradicted"),
         ("Line 8 of Schedule 1 (2031) is not carried to Form 9999, line 5.", "contradicted"),
         ("On Schedule 1 (2031), line 8 is line 6 minus line 7.", "supported"),
+        ("On Schedule 1 (2031), line 8 is line 6 minus line 7, but not less than zero.", "supported"),
+        ("On Schedule 1 (2031), line 8 is line 6 minus line 7, and zero if that is negative.", "supported"),
         ("On Schedule 1 (2031), line 8 is line 7 minus line 6.", "contradicted"),
         ("On Schedule 1 (2031), line 8 is not line 6 minus line 7.", "contradicted"),
         ("Line 6 of Schedule 1 (2031) combines lines 3 through 5.", "supported"),
@@ -126,6 +129,9 @@ def test_the_tables_answer_exactly(text: str, verdict: str) -> None:
         "Line 8 of Schedule 1 (2031) is carried to Form 9999, line 5, if it is more than $500.",
         "Line 8 of Schedule 1 (2031), which line 2 lowers, is carried to Form 9999, line 5.",
         "Line 8 of Schedule 1 (2031) names a barge.",
+        "Line 8 of Schedule 1 (2031) is carried to Form 9999, line 5, only in leap years.",
+        "Line 8 of Schedule 1 (2031) is carried to Form 9999, line 5, if it is negative.",
+        "Line 6 of Schedule 1 (2031) combines lines 3 through 5, but not less than zero.",
     ],
 )
 def test_what_says_more_is_left_to_the_passages(text: str) -> None:
