@@ -22,6 +22,7 @@ from taxkg_assets.verification.transfers import Transfer, find_flow, find_other_
 from taxkg_assets.verification.verdicts import Verdict
 
 _FLOOR = "zero less than result negative amount below smaller"
+_NOT_LESS = re.compile(r"(?i)\b(?:but )?not (?:less than|below) (?:zero|-0-)")
 _ZERO = re.compile(r"(?i)\bzero\b|-0-")
 _KEYS = frozenset({"line", "box", "part", "column", "form", "year"})
 
@@ -109,7 +110,11 @@ class GraphChecker:
         aside = [own for own in claim.wording.clauses if own.is_condition or own.is_exception]
         is_open = any(not (has_floor and own.words <= floor) for own in aside)
         is_floor = _ZERO.search(claim.text) is not None and not has_floor
-        return is_open or is_floor or load_verification().exclusives.marker.pattern.search(claim.text) is not None
+        return (
+            is_open
+            or is_floor
+            or (load_verification().exclusives.marker.pattern.search(_NOT_LESS.sub("", claim.text)) is not None)
+        )
 
     def _compare(self, claim: Claim, answer: _Answer) -> Comparison:
         return compare(claim, answer.passage, reader=self._reader)
