@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -13,7 +13,7 @@ from taxkg_assets.rules.sentences import find_sentences
 from taxkg_assets.verification.claims import KEY_KINDS, Claim, find_keys_and_forms
 from taxkg_assets.verification.contexts import is_paired_in_order
 from taxkg_assets.verification.evidence import Passage
-from taxkg_assets.verification.line_ends import find_ends
+from taxkg_assets.verification.line_ends import End, find_ends
 from taxkg_assets.verification.pointers import find_asides
 from taxkg_assets.verification.reader import PassageReader
 from taxkg_assets.verification.values import Value, fold
@@ -151,22 +151,38 @@ class _Comparison:
 def _without_paired(
     differences: Sequence[Difference], claim: Claim, passage: Passage, *, reader: PassageReader
 ) -> list[Difference]:
-    """Return differences without those of lines that the passage names with the same form as the claim does."""
+    """Return differences without those between lines of two forms, each of which the passage names as the claim does.
+
+    `Form 9999, line 5, plus Form 8888, line 7` has two lines that are not in the place of each other.
+    """
     if not any(own.kind in _PAIRED for own in differences):
         return list(differences)
-    cited = claim.subject.forms[:1]
-    own = {
-        (end.key, form): end
-        for end in find_ends(claim.text, language=reader.language)
-        for form in ((end.form,) if end.form else cited)
-    }
-    ends = find_ends(fold(passage.spoken), language=reader.language)
+    cited, language = claim.subject.forms[:1], reader.language
+    own = {(end, form) for end in find_ends(claim.text, language=language) for form in _form_of(end, cited)}
     forms = reader.forms_of(passage.document_id)
-    there = {(end.key, form) for end in ends for form in ((end.form,) if end.form else forms)}
-    texts = [end.text for pair, end in own.items() if pair in there]
-    if own and set(own) <= there:
-        texts += [value.text for value in claim.values if value.kind == "form"]
-    return [one for one in differences if one.kind not in _PAIRED or not any(one.stated in text for text in texts)]
+    ends = find_ends(fold(passage.spoken), language=language)
+    there = {(end.key, form) for end in ends for form in _form_of(end, forms)}
+    paired = {(end, form) for end, form in own if (end.key, form) in there}
+    is_paired = len(paired) == len(own) and len({form for _, form in own}) > 1
+    return [
+        one
+        for one in differences
+        if one.kind not in _PAIRED
+        or not (is_paired if one.kind == "form" else _is_of_two_forms(one, paired, ends, forms))
+    ]
+
+
+def _form_of(end: End, others: Sequence[str]) -> Sequence[str]:
+    return (end.form,) if end.form else others
+
+
+def _is_of_two_forms(
+    one: Difference, paired: Iterable[tuple[End, str]], ends: Sequence[End], forms: Sequence[str]
+) -> bool:
+    """Return whether a line of a claim differs from one that the passage names with another form."""
+    stated = {form for end, form in paired if one.stated in end.text}
+    found = {form for end in ends if one.found and one.found in end.text for form in _form_of(end, forms)}
+    return bool(stated and found) and not stated & found
 
 
 def _prints(value: Value, passage: Passage) -> bool:
