@@ -90,8 +90,8 @@ class GraphChecker:
             return True
         comparison = self._compare(claim, known[0])
         has_rate = any(own.factor is not None for own in computations)
-        stated = [*comparison.unmatched, *(own for own in comparison.differences)]
-        open_values = [own for own in stated if own.kind not in _KEYS and not (has_rate and own.kind == "percent")]
+        kinds = [*(own.kind for own in comparison.unmatched), *(own.kind for own in comparison.differences)]
+        open_values = [kind for kind in kinds if kind not in _KEYS and not (has_rate and kind == "percent")]
         if open_values or comparison.is_excepted or self._has_other_case(claim, known):
             return True
         there: Words = frozenset()

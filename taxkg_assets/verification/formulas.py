@@ -85,7 +85,8 @@ def _is_denied(before: str) -> bool:
 def _read_operands(match: re.Match[str]) -> tuple[str, ...]:
     named = match.groupdict()
     if named.get("list"):
-        kind, keys = "line", []
+        kind = "line"
+        keys: list[str] = []
         for item in _ITEM.finditer(named["list"]):
             kind = (item["kind"] or kind).casefold()
             key = f"{kind}_{item['item'].casefold()}"

@@ -54,10 +54,10 @@ def find_ends(text: str, *, language: Language) -> list[End]:
     free = [own for own in forms if own not in before.values()]
     found: list[End] = []
     for key in keys:
-        own = _attach(key, before.get(key), free, text)
-        if found and not own.form and _LIST.fullmatch(text[found[-1].end : own.start]):  # `Form 9999, lines 5 and 7`
-            own = replace(own, form=found[-1].form)
-        found.append(own)
+        end = _attach(key, before.get(key), free, text)
+        if found and not end.form and _LIST.fullmatch(text[found[-1].end : end.start]):  # `Form 9999, lines 5 and 7`
+            end = replace(end, form=found[-1].form)
+        found.append(end)
     return found
 
 

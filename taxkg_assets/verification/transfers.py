@@ -91,7 +91,7 @@ def find_flow(claimed: Transfer, flows: Iterable[FlowRecord]) -> FlowRecord | No
     cases = {
         row["target_key"]
         for row in every
-        if all(row[name] == own[name] for name in ("document_id", "evidence", "target_form"))  # type: ignore[literal-required]
+        if all(row[name] == own[name] for name in ("document_id", "evidence", "target_form"))
     }
     return own if len(cases) == 1 else None
 

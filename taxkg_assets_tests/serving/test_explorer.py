@@ -94,7 +94,7 @@ def test_silence_about_a_form_says_that_the_library_lacks_it(open_page: Any) -> 
 
 
 def test_a_corrected_word_is_a_note_above_the_answer(open_page: Any) -> None:
-    page = open_page("/?q=What is reported in box 1a as ordinary dividens?")
+    page = open_page("/?q=What is reported in box 1a as ordinary divdends?")
     page.get_by_role("heading", name="Answer").wait_for()
     assert "Searched for" in page.locator(".answer p").first.inner_text()
     assert page.locator(".answer p.note").first.is_visible()
