@@ -94,7 +94,9 @@ class _Comparison:
             value: Value of the claim.
         """
         same = self._find_same(value)
-        if same is not None and value.opposes(same):
+        if same is None and self._is_placed_elsewhere(value):
+            self.unmatched.append(value)  # neither stated nor, as the heading has it, stated otherwise
+        elif same is not None and value.opposes(same):
             self.differences.append(Difference(value.text, same.text, "bound"))
         elif same is not None:
             self.matched.append((value, same.text or same.figure))
@@ -107,7 +109,9 @@ class _Comparison:
 
     def add_swapped(self) -> None:
         """Find values that the passage, or one of its headings, pairs otherwise than the claim."""
-        self.differences += _find_swapped(self.located, self.printed, text=self.text)
+        swapped = _find_swapped(self.located, self.printed, text=self.text)
+        found = [*self.differences, *swapped]
+        self.differences = _without_paired(found, self.claim, self.passage, reader=self.reader)
         for heading in self.passage.headings[1:]:
             there = find_keys_and_forms(heading, language=self.reader.language)
             both = {value: same for value in self.claim.values for same in there if value.equals(same)}
@@ -123,10 +127,18 @@ class _Comparison:
             return value if is_stated else None
         same = next((other for other in self.printed if value.equals(other)), None)
         if same is None:
-            return _find_in_place(value, self.of_place, self.outside_asides)
+            is_elsewhere = self._is_placed_elsewhere(value)
+            return None if is_elsewhere else _find_in_place(value, self.of_place, self.outside_asides, claim=self.claim)
         if same.end:
             self.located[value] = same
         return same
+
+    def _is_placed_elsewhere(self, value: Value) -> bool:
+        """Return whether only the heading names a value, and the passage reports the amount on another line."""
+        if value.kind not in _ENTERED or any(value.equals(other) for other in self.printed):
+            return False
+        is_in_place = _find_in_place(value, self.of_place, self.outside_asides, claim=self.claim) is not None
+        return is_in_place and _is_placed_elsewhere(value, self.outside_asides, self.claim, text=self.passage.spoken)
 
     def _is_left_to_code(self, value: Value) -> bool:
         """Return whether the claim's code says which box is meant, as the passage names none."""
