@@ -40,6 +40,8 @@ SPLITS = (
     "seventh_held_out",
     "eighth_development",
     "eighth_held_out",
+    "ninth_development",
+    "ninth_held_out",
 )
 SAMPLES = "samples"
 PASSED = frozenset({Verdict.supported, Verdict.verbatim})

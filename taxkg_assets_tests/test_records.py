@@ -22,6 +22,7 @@ TABLES: dict[str, type[dy.Schema]] = {
     "FieldRecord": schemas.Fields,
     "FormulaRecord": schemas.Formulas,
     "HardNegativeRecord": schemas.HardNegatives,
+    "FlowRecord": schemas.Flows,
     "LineRecord": schemas.Lines,
     "ModelRecord": schemas.Model,
     "NodeRecord": schemas.Nodes,

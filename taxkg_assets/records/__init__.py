@@ -24,6 +24,7 @@ from taxkg_assets.records.extraction import (
 from taxkg_assets.records.graph import (
     BoxRecord,
     EdgeRecord,
+    FlowRecord,
     FormulaRecord,
     LineRecord,
     NodeRecord,
@@ -55,6 +56,7 @@ __all__ = [
     "FaceRecord",
     "FeedbackRecord",
     "FieldRecord",
+    "FlowRecord",
     "FormulaRecord",
     "GoldPassageRecord",
     "HardNegativeRecord",

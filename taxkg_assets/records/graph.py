@@ -46,6 +46,38 @@ class LineRecord(TypedDict):
     bbox: CornersRecord
 
 
+class FlowRecord(TypedDict):
+    """A row of `flows`."""
+
+    flow_id: str
+    relation: str
+    source_document_id: str | None
+    source_form: str
+    source_part: str
+    source_key: str
+    source_column: str
+    source_code: str
+    source_line: str | None
+    target_document_id: str | None
+    target_form: str
+    target_part: str
+    target_key: str
+    target_column: str
+    target_code: str
+    target_line: str | None
+    is_same_year: bool
+    problem: str
+    agreement: str
+    document_id: str
+    element_id: str | None
+    evidence: str
+    start: int
+    end: int
+    page: int
+    bbox: CornersRecord
+    rule_id: str
+
+
 class FormulaRecord(TypedDict):
     """A row of `formulas`."""
 

@@ -13,19 +13,19 @@ import polars as pl
 
 from taxkg_assets.bounding_box import BoundingBox
 from taxkg_assets.extraction.references.mentions import Headings, find_mentions
-from taxkg_assets.records import DocumentRecord, FormulaRecord, iter_records
+from taxkg_assets.records import DocumentRecord, iter_records
 from taxkg_assets.retrieval.encoding.lexical import find_terms
 from taxkg_assets.rules.models.verification import load_verification
 from taxkg_assets.serving.drafts import DraftFile, find_rectangles
 from taxkg_assets.serving.released import Released
+from taxkg_assets.serving.verify_graph import GraphChecker
 from taxkg_assets.serving.verify_passages import FOUND_PASSAGES, PassageFinder
 from taxkg_assets.serving.word_vectors import WordEncoder
 from taxkg_assets.verification.claims import Claim, read_claim
-from taxkg_assets.verification.comparison import compare
 from taxkg_assets.verification.decision import Decision, decide, supports
 from taxkg_assets.verification.draft import Quotation, Statement, read_draft
 from taxkg_assets.verification.evidence import Passage
-from taxkg_assets.verification.formulas import Computation, agrees, find_computations, find_formula
+from taxkg_assets.verification.formulas import find_computations
 from taxkg_assets.verification.language import Language
 from taxkg_assets.verification.quotations import QuotationIndex, QuotationMatch, compare_words
 from taxkg_assets.verification.reader import PassageReader
@@ -69,6 +69,7 @@ class Checker:
         self._documents = {row["document_id"]: row for row in iter_records(documents, DocumentRecord)}
         self._reader = PassageReader(self._language, list_forms(self._documents.values()))
         self._passages = PassageFinder(released, self._reader)
+        self._graph = GraphChecker(released, self._passages, self._reader)
 
     def check(self, draft: DraftFile, *, seconds: float | None = None) -> Report:
         """Check every quotation, and every statement that names something, of a draft.
@@ -115,8 +116,8 @@ class Checker:
             claim: A claim of the draft.
         """
         found = find_documents(claim.subject, list(self._documents.values()))
-        if found.own and (computed := self._check_computation(claim, found)):
-            return computed
+        if found.own and (answered := self._graph.decide(claim, found.own)):
+            return answered
         if claim.subject.forms and not found.is_known:
             named = ", ".join(claim.subject.forms)
             return Decision(Verdict.not_found), f"The library holds no document of {named}."
@@ -181,33 +182,6 @@ class Checker:
                             Verdict.other_form, row
                         ), f"Stated in {title}, not in the form that the draft cites."
         return None
-
-    def _check_computation(self, claim: Claim, found: Documents) -> tuple[Decision, str] | None:
-        """Return the verdict by the formulas of a form, where the statement says how a line is computed."""
-        if not self.released.holds("formulas"):
-            return None
-        for claimed in find_computations(claim.text):
-            rows = self.released.read_documents("formulas", found.own)
-            row = find_formula(claimed, iter_records(rows, FormulaRecord))
-            if row is not None:
-                return self._decide_computation(claim, claimed, row)
-        return None
-
-    def _decide_computation(
-        self, claim: Claim, claimed: Computation, row: FormulaRecord
-    ) -> tuple[Decision, str] | None:
-        labels = [
-            passage
-            for passage in self._passages.shortlist_of(row["document_id"]).passages
-            if claimed.key in passage.keys and row["evidence"] in passage.text
-        ]
-        if not labels:
-            return None
-        comparison = compare(claim, labels[0], reader=self._reader)
-        if agrees(claimed, row) != claimed.is_negative:
-            return Decision(Verdict.supported, comparison), "The form computes the line so."
-        reason = f"The form computes the line otherwise: {row['evidence'].rstrip('.')}."
-        return Decision(Verdict.contradicted, comparison), reason
 
     # ------------------------------------------------------------------------------------------- quotations
 

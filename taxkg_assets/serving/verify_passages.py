@@ -9,7 +9,7 @@ from functools import cached_property, lru_cache
 from taxkg_assets.records import NodeRecord, TableRecord, iter_records
 from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.serving.released import Released
-from taxkg_assets.verification.claims import Claim
+from taxkg_assets.verification.claims import KEY_KINDS, Claim
 from taxkg_assets.verification.comparison import Comparison, compare_nearest
 from taxkg_assets.verification.evidence import Passage, build_passages
 from taxkg_assets.verification.neighbors import relate
@@ -23,6 +23,7 @@ FOUND_ROWS = 8
 """Rows of the index, best first, whose passages a statement about their document is compared with."""
 
 _MOST_CHARACTERS = 1000
+_NAMED = KEY_KINDS | {"form"}  # what the words of a claim lack; a search finds the passages that name it
 
 
 class PassageFinder:
@@ -83,7 +84,8 @@ class PassageFinder:
 
     def _find_near(self, claim: Claim, document_id: str) -> list[Passage]:
         """Return the passages of the paragraphs that the search ranks first: they may say so in other words."""
-        ranking = self._searcher.rank(claim.plain[:_MOST_CHARACTERS], document=document_id)
+        named = dict.fromkeys(value.text for value in claim.values if value.kind in _NAMED)
+        ranking = self._searcher.rank(" ".join((claim.plain, *named))[:_MOST_CHARACTERS], document=document_id)
         rows = [found.row for found in ranking.candidates[:FOUND_ROWS]]
         self._searcher.passages.prefetch(rows, ("node_ids",))
         nodes = self._searcher.passages.columns["node_ids"]

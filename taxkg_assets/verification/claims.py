@@ -16,6 +16,7 @@ from taxkg_assets.verification.language import Language, Mentioned
 from taxkg_assets.verification.values import Value, find_values, fold
 
 _TITLE = re.compile(r"^(?:General )?Instructions for |^Forms? |\s*\([^()]*\)$")
+_FROM_TO = re.compile(r"(?i)(?P<first>\b(?P<kind>line|box) \d{1,2}[a-z]?) to (?P<second>(?P=kind) \d{1,2}[a-z]?\b)")
 _WORD = re.compile(r"[a-z]+")
 _PUBLISHED = "publication"
 _STEP = "step"
@@ -96,7 +97,7 @@ def read_claim(statement: Statement, *, language: Language) -> Claim:
         language: Functions that read words.
     """
     text = fold(f"{statement.lead_in} {statement.text}".strip())
-    mentions = language.find_mentions(text)
+    mentions = language.find_mentions(_part_ends(text))
     forms = _find_forms(text, mentions)
     subject = _read_subject(text, forms)
     keys = [*_find_keys(text, mentions), *_find_rules(text, mentions)]
@@ -144,8 +145,13 @@ def find_keys_and_forms(text: str, *, language: Language) -> list[Value]:
         language: Functions that read words.
     """
     text = fold(text)
-    mentions = language.find_mentions(text)
+    mentions = language.find_mentions(_part_ends(text))
     return [*_find_keys(text, mentions), *_find_rules(text, mentions), *_find_forms(text, mentions)]
+
+
+def _part_ends(text: str) -> str:
+    """Return a text of the same length in which `line 3 to line 5` is no range of lines: an amount goes there."""
+    return _FROM_TO.sub(lambda match: f"{match['first']} at {match['second']}", text)
 
 
 def _find_forms(text: str, mentions: Sequence[Mentioned]) -> list[Value]:

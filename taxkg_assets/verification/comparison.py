@@ -28,7 +28,7 @@ from taxkg_assets.verification.polarity import (
 )
 from taxkg_assets.verification.reader import PassageReader
 from taxkg_assets.verification.stated import Difference, compare_values
-from taxkg_assets.verification.values import Value
+from taxkg_assets.verification.values import Value, fold
 
 _LEAST_CLAUSE = 1.5
 _ALWAYS, _MOST = 3, 16  # passages that are compared at least, and at most
@@ -231,7 +231,7 @@ def compare(claim: Claim, passage: Passage, *, reader: PassageReader) -> Compari
         is_reversed=is_reversed(claim.wording, wording, weights=claim.weights),
         is_stronger=demands_more(claim.wording, wording, weights=claim.weights),
         absent=frozenset(word for word in claim.weights if not match_word(word, wording.words)),
-        is_of_other_year=_is_of_other_year(claim, reader.values_of(passage)),
+        is_of_other_year=_is_of_other_year(claim, reader.values_of(passage), text=fold(text)),
         lacks_sense=lacks_sense(claim.wording, wording.words | place, wording, language=reader.language),
         asserted=score_asserted(claim.wording, wording, weights=claim.weights),
         is_excepted=is_excepted(claim.wording, wording, weights=claim.weights),
@@ -254,9 +254,10 @@ def _find_doubts(
     return find_doubts(claim, text, wording, language=reader.language)
 
 
-def _is_of_other_year(claim: Claim, values: Sequence[Value]) -> bool:
-    """Return whether a passage names other years than a claim that names one, which does not lie between them."""
-    named = {value.figure for value in values if value.kind == "year"}
+def _is_of_other_year(claim: Claim, values: Sequence[Value], *, text: str) -> bool:
+    """Return whether a passage names other years, not that of a return, than a claim that names one outside them."""
+    which = load_verification().placements.year_of_form.pattern
+    named = {value.figure for value in values if value.kind == "year" and not which.search(text[value.end :])}
     own = {value.figure for value in claim.values if value.kind == "year"} | {str(claim.subject.year)}
     is_within = bool(named) and claim.subject.year is not None and min(named) < str(claim.subject.year) < max(named)
     return claim.subject.year is not None and bool(named) and not named & own and not is_within

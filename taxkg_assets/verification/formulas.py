@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from taxkg_assets.records import FormulaRecord
@@ -11,7 +11,10 @@ from taxkg_assets.rules.models.verification import load_verification
 from taxkg_assets.verification.values import fold
 
 _KEY = re.compile(r"(?i)\b(line|box|step)(?:e?s)? (\d{1,2}[a-z]?)\b")
-_ITEM = re.compile(r"(?i)(?:(line|box|step)(?:e?s)? )?\b(\d{1,2}[a-z]?)\b")
+_ITEM = re.compile(r"(?i)(?P<through>through )?(?:(?P<kind>line|box|step)(?:e?s)? )?\b(?P<item>\d{1,2}[a-z]?)\b")
+_AFTER = re.compile(r"(?i)^[^.;]{0,20}?\b(?:on|for|to get|gives|giving|is|are) (?:line|box|step) \d{1,2}[a-z]?\b")
+_NUMBER = re.compile(r"(\d+)([a-z]?)$")
+_RANGE = ".."
 _ORDERED = frozenset({"difference"})
 _TOLERANCE = 1e-9
 
@@ -23,7 +26,7 @@ class Computation:
     Attributes:
         key: Line that is computed, such as `line_17`.
         operation: As in the table `formulas`.
-        operands: Keys in their order.
+        operands: Keys in their order; `line_3..line_7` for lines 3 through 7.
         factor: Rate of a product, as a fraction; None for others.
         text: Words that say so.
         is_negative: Whether the statement denies it.
@@ -53,6 +56,8 @@ def find_computations(text: str) -> list[Computation]:
             operands = _read_operands(match)
             named = [_name(own) for own in _KEY.finditer(text[: match.start()])]
             subject = next((key for key in reversed(named) if key not in operands), None)
+            if subject is None and (after := _AFTER.match(text[match.end() :])):  # `lines 3 and 4 are added on line 5`
+                subject = next((_name(own) for own in _KEY.finditer(after[0])), None)
             if subject is not None:
                 percent = match.groupdict().get("percent")
                 before = text[max(0, match.start() - _REACH) : match.start()]
@@ -80,10 +85,15 @@ def _is_denied(before: str) -> bool:
 def _read_operands(match: re.Match[str]) -> tuple[str, ...]:
     named = match.groupdict()
     if named.get("list"):
-        kind, keys = "line", []
+        kind = "line"
+        keys: list[str] = []
         for item in _ITEM.finditer(named["list"]):
-            kind = (item[1] or kind).casefold()
-            keys.append(f"{kind}_{item[2].casefold()}")
+            kind = (item["kind"] or kind).casefold()
+            key = f"{kind}_{item['item'].casefold()}"
+            if item["through"] and keys:
+                keys[-1] = f"{keys[-1]}{_RANGE}{key}"
+            else:
+                keys.append(key)
         return tuple(keys)
     parts = (named.get("first"), named.get("second"))
     return tuple(_name(own) for part in parts if part and (own := _KEY.search(part)))
@@ -111,9 +121,26 @@ def agrees(claimed: Computation, row: FormulaRecord) -> bool:
         claimed: What the statement says.
         row: Row of `formulas` of the same line.
     """
-    own, there = list(claimed.operands), [operand.casefold() for operand in row["operands"]]
+    there = [operand.casefold() for operand in row["operands"]]
+    own = [key for operand in claimed.operands for key in _expand(operand, there)]
     if claimed.operation not in _ORDERED:
         own, there = sorted(own), sorted(there)
     factor = row["factor"]
     same_rate = claimed.factor is None or (factor is not None and abs(factor - claimed.factor) < _TOLERANCE)
     return claimed.operation == row["operation"] and own == there and same_rate
+
+
+def _expand(operand: str, there: Sequence[str]) -> list[str]:
+    """Return the lines of a form that a range means, the range itself where the form has none at one of its ends."""
+    first, is_range, last = operand.partition(_RANGE)
+    if not is_range:
+        return [first]
+    low, high = _place(first), _place(last)
+    found = [key for key in there if low <= _place(key) and _place(key) <= (high[0], high[1] or "z")]
+    numbers = {_place(key)[0] for key in found}
+    return found if {low[0], high[0]} <= numbers else [operand]
+
+
+def _place(key: str) -> tuple[int, str]:
+    number = _NUMBER.search(key)
+    return (int(number[1]), number[2]) if number else (0, "")

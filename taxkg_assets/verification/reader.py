@@ -47,6 +47,14 @@ class PassageReader:
             self._wordings[key] = wording, find_words(passage.context, language=self.language)
         return self._wordings[key]
 
+    def forms_of(self, document_id: str) -> Sequence[str]:
+        """Return the short names of a document's forms.
+
+        Args:
+            document_id: The document.
+        """
+        return self._forms.get(document_id, ())
+
     @property
     def has_meaning(self) -> bool:
         """Return whether an encoder reads the meaning of texts."""
@@ -98,7 +106,7 @@ class PassageReader:
         text = " . ".join((*passage.headings, passage.label))
         named = sorted(passage.keys | _find_lettered(passage))
         keys = [Value(key.split("_")[0], key, "", "", "", "", 0, 0) for key in named]
-        forms = [Value("form", name, "", "", "", "", 0, 0) for name in self._forms.get(passage.document_id, ())]
+        forms = [Value("form", name, "", "", "", "", 0, 0) for name in self.forms_of(passage.document_id)]
         return [*find_values(text), *find_keys_and_forms(text, language=self.language), *keys, *forms]
 
 

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
+from taxkg_assets.rules.models.verification import load_verification
 from taxkg_assets.rules.sentences import find_sentences
 from taxkg_assets.verification.claims import KEY_KINDS, Claim, find_keys_and_forms
 from taxkg_assets.verification.contexts import is_paired_in_order
 from taxkg_assets.verification.evidence import Passage
+from taxkg_assets.verification.line_ends import End, find_ends
 from taxkg_assets.verification.pointers import find_asides
 from taxkg_assets.verification.reader import PassageReader
 from taxkg_assets.verification.values import Value, fold
 
 _QUOTED = "quoted"
+_ENTERED = frozenset({"line", "box"})
+_PAIRED = frozenset({"line", "box", "form"})
 _ALTERNATIVE = re.compile(r"(?i)(?:,| or|/|\s)+(?:the )?")
 _LIST = re.compile(r"(?i)(?:[\s,(]|and|or|through|to|-|boxe?s?|lines?|columns?|codes?|steps?|\d{1,2}[a-z]?)*")
 
@@ -90,7 +94,9 @@ class _Comparison:
             value: Value of the claim.
         """
         same = self._find_same(value)
-        if same is not None and value.opposes(same):
+        if same is None and self._is_placed_elsewhere(value):
+            self.unmatched.append(value)  # neither stated nor, as the heading has it, stated otherwise
+        elif same is not None and value.opposes(same):
             self.differences.append(Difference(value.text, same.text, "bound"))
         elif same is not None:
             self.matched.append((value, same.text or same.figure))
@@ -103,7 +109,9 @@ class _Comparison:
 
     def add_swapped(self) -> None:
         """Find values that the passage, or one of its headings, pairs otherwise than the claim."""
-        self.differences += _find_swapped(self.located, self.printed, text=self.text)
+        swapped = _find_swapped(self.located, self.printed, text=self.text)
+        found = [*self.differences, *swapped]
+        self.differences = _without_paired(found, self.claim, self.passage, reader=self.reader)
         for heading in self.passage.headings[1:]:
             there = find_keys_and_forms(heading, language=self.reader.language)
             both = {value: same for value in self.claim.values for same in there if value.equals(same)}
@@ -119,10 +127,18 @@ class _Comparison:
             return value if is_stated else None
         same = next((other for other in self.printed if value.equals(other)), None)
         if same is None:
-            return _find_in_place(value, self.of_place, self.outside_asides)
+            is_elsewhere = self._is_placed_elsewhere(value)
+            return None if is_elsewhere else _find_in_place(value, self.of_place, self.outside_asides, claim=self.claim)
         if same.end:
             self.located[value] = same
         return same
+
+    def _is_placed_elsewhere(self, value: Value) -> bool:
+        """Return whether only the heading names a value, and the passage reports the amount on another line."""
+        if value.kind not in _ENTERED or any(value.equals(other) for other in self.printed):
+            return False
+        is_in_place = _find_in_place(value, self.of_place, self.outside_asides, claim=self.claim) is not None
+        return is_in_place and _is_placed_elsewhere(value, self.outside_asides, self.claim, text=self.passage.spoken)
 
     def _is_left_to_code(self, value: Value) -> bool:
         """Return whether the claim's code says which box is meant, as the passage names none."""
@@ -142,6 +158,43 @@ class _Comparison:
             ),
             None,
         )
+
+
+def _without_paired(
+    differences: Sequence[Difference], claim: Claim, passage: Passage, *, reader: PassageReader
+) -> list[Difference]:
+    """Return differences without those between lines of two forms, each of which the passage names as the claim does.
+
+    `Form 9999, line 5, plus Form 8888, line 7` has two lines that are not in the place of each other.
+    """
+    if not any(own.kind in _PAIRED for own in differences):
+        return list(differences)
+    cited, language = claim.subject.forms[:1], reader.language
+    own = {(end, form) for end in find_ends(claim.text, language=language) for form in _form_of(end, cited)}
+    forms = reader.forms_of(passage.document_id)
+    ends = find_ends(fold(passage.spoken), language=language)
+    there = {(end.key, form) for end in ends for form in _form_of(end, forms)}
+    paired = {(end, form) for end, form in own if (end.key, form) in there}
+    is_paired = len(paired) == len(own) and len({form for _, form in own}) > 1
+    return [
+        one
+        for one in differences
+        if one.kind not in _PAIRED
+        or not (is_paired if one.kind == "form" else _is_of_two_forms(one, paired, ends, forms))
+    ]
+
+
+def _form_of(end: End, others: Sequence[str]) -> Sequence[str]:
+    return (end.form,) if end.form else others
+
+
+def _is_of_two_forms(
+    one: Difference, paired: Iterable[tuple[End, str]], ends: Sequence[End], forms: Sequence[str]
+) -> bool:
+    """Return whether a line of a claim differs from one that the passage names with another form."""
+    stated = {form for end, form in paired if one.stated in end.text}
+    found = {form for end in ends if one.found and one.found in end.text for form in _form_of(end, forms)}
+    return bool(stated and found) and not stated & found
 
 
 def _prints(value: Value, passage: Passage) -> bool:
@@ -166,15 +219,26 @@ def _names_box(passage: Passage, own: Sequence[Value], place: Sequence[Value]) -
     return any(other.kind == "box" for other in (*own, *place)) or any(key.startswith("box") for key in passage.keys)
 
 
-def _find_in_place(value: Value, place: Sequence[Value], said: Sequence[Value]) -> Value | None:
+def _find_in_place(value: Value, place: Sequence[Value], said: Sequence[Value], *, claim: Claim) -> Value | None:
     """Find a value in the place of a passage; of several keys or forms in a heading, the passage itself says which."""
     same = next((other for other in place if value.equals(other)), None)
     if same is None or value.kind not in KEY_KINDS | {"form"}:
         return same
     is_list = len({other.figure for other in place if other.kind == value.kind}) > 1
-    named = {other.figure for other in said if other.kind == value.kind}
+    mine = {other.figure for other in claim.values}
+    named = {other.figure for other in said if other.kind == value.kind} - mine
     is_other = named & {other.figure for other in place if other.kind == value.kind}
     return None if is_list and is_other else same
+
+
+def _is_placed_elsewhere(value: Value, said: Sequence[Value], claim: Claim, *, text: str) -> bool:
+    """Return whether a passage below the heading of one line reports an amount on another one, and the claim there."""
+    if value.kind not in _ENTERED or not any(value.competes(other) for other in said):
+        return False
+    if any(value.competes(other) and other.equals(mine) for other in said for mine in claim.values):
+        return False
+    pattern = load_verification().placements.on_line.pattern
+    return pattern.search(claim.text) is not None and pattern.search(fold(text)) is not None
 
 
 def _find_swapped(placed: Mapping[Value, Value], own: Sequence[Value], *, text: str) -> list[Difference]:

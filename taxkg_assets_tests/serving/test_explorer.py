@@ -88,6 +88,18 @@ def test_silence_does_not_look_like_an_answer(open_page: Any) -> None:
     assert not page.locator(".passage").first.is_visible(), "the nearest passages are folded away"
 
 
+def test_silence_about_a_form_says_that_the_library_lacks_it(open_page: Any) -> None:
+    page = open_page("/?q=Who must file Form 8832?")
+    page.get_by_text("The library has no document of Form 8832.").wait_for()
+
+
+def test_a_corrected_word_is_a_note_above_the_answer(open_page: Any) -> None:
+    page = open_page("/?q=What is reported in box 1a as ordinary divdends?")
+    page.get_by_role("heading", name="Answer").wait_for()
+    assert "Searched for" in page.locator(".answer p").first.inner_text()
+    assert page.locator(".answer p.note").first.is_visible()
+
+
 def test_on_a_phone_the_answer_is_what_is_seen(open_page: Any) -> None:
     page = open_page("/", PHONE)
     _ask(page, QUESTION)

@@ -203,3 +203,9 @@ def test_a_value_that_another_passage_states_is_not_contradicted() -> None:
     mine = passage_of("If the toll is more than $500, and you have one barge, you can't take the mooring credit.")
     other = passage_of("If the toll is more than $100, and you have no barge, you can't take the mooring credit.")
     assert _verdict(text, other, mine) is not Verdict.contradicted
+
+
+def test_lines_of_two_forms_are_not_in_the_place_of_each_other() -> None:
+    claim = claim_of("Line 7 of Form 9999 (2031) adds the amounts of Form 7777, lines 45 and 50.")
+    listed = passage_of("Enter on line 7 the amount from Form 8888, line 11, increased by Form 7777, lines 45 and 50.")
+    assert not compare(claim, listed, reader=PassageReader(LANGUAGE, FORMS)).differences

@@ -19,6 +19,12 @@ ROW: dict[str, Any] = {"key": "line_9", "operation": "difference", "operands": [
         ("Line 9 is the smaller of line 3 or 4.", ("line_9", "smaller", ("line_3", "line_4"), None)),
         ("On line 9, add lines 3, 4, and 5.", ("line_9", "sum", ("line_3", "line_4", "line_5"), None)),
         ("Line 9 multiplies line 3 by 2.5%.", ("line_9", "product", ("line_3",), 0.025)),
+        ("Lines 3 and 4 are added on line 9.", ("line_9", "sum", ("line_3", "line_4"), None)),
+        ("Form 9999 adds lines 3, 4 and 5 on line 9.", ("line_9", "sum", ("line_3", "line_4", "line_5"), None)),
+        ("Line 9 combines lines 3 through 7.", ("line_9", "sum", ("line_3..line_7",), None)),
+        ("Line 9 is the excess of line 3 over line 4.", ("line_9", "difference", ("line_3", "line_4"), None)),
+        ("Line 9 takes Part II, line 4, from Part I, line 3.", ("line_9", "difference", ("line_3", "line_4"), None)),
+        ("Line 9 is whichever is less, line 3 or line 4.", ("line_9", "smaller", ("line_3", "line_4"), None)),
         ("Line 9 is 2.5% of line 3.", ("line_9", "product", ("line_3",), 0.025)),
     ],
 )
@@ -57,3 +63,12 @@ def test_an_unparsed_formula_decides_nothing() -> None:
     claimed = Computation("line_9", "sum", ("line_3", "line_4"), None, "", False)
     assert find_formula(claimed, [{**ROW, "operation": "unparsed"}]) is None
     assert find_formula(claimed, [ROW]) is ROW
+
+
+@pytest.mark.parametrize(
+    ("operands", "is_equal"),
+    [(("line_3..line_5",), True), (("line_3", "line_4..line_5"), True), (("line_3..line_6",), False)],
+)
+def test_a_range_means_the_lines_of_the_form(operands: tuple[str, ...], is_equal: bool) -> None:
+    row: Any = {**ROW, "operation": "sum", "operands": ["line_3", "line_4a", "line_4b", "line_5"]}
+    assert agrees(Computation("line_9", "sum", operands, None, "", False), row) is is_equal

@@ -45,6 +45,7 @@ class Thresholds(Section):
         contradiction: Blended score from which a difference contradicts.
         denial: Blended score from which the opposite polarity contradicts.
         evidence: Weight of shared words from which a differing value contradicts.
+        beyond_graph: Weight of the things that a statement names beyond its lines, up to which the graph answers it.
         near_best: Blended score, 0 to 1, that a contradicting passage may lack to the best one.
         value_bonus: What a passage that states all values of a statement gains, 0 to 1, where passages are ordered.
         elsewhere: Blended score of a passage of another year or form.
@@ -72,6 +73,7 @@ class Thresholds(Section):
     contradiction: float
     denial: float
     evidence: float
+    beyond_graph: float
     near_best: float
     value_bonus: float
     elsewhere: float
@@ -132,6 +134,30 @@ class Operation(Rule):
     """
 
     operation: str
+
+
+class TransferRule(Rule):
+    """Rule for words that carry an amount from one line to another.
+
+    Attributes:
+        is_forward: Whether the line named first is the one that the amount comes from.
+    """
+
+    is_forward: bool
+
+
+class Attachments(RuleList[Rule]):
+    """Rules of `attachments`."""
+
+    after: Rule
+    before: Rule
+
+
+class Placements(RuleList[Rule]):
+    """Rules of `placements`."""
+
+    on_line: Rule
+    year_of_form: Rule
 
 
 class Rewrite(Rule):
@@ -323,6 +349,9 @@ class Verification(Family):
     denials: Denials
     no_denials: NoDenials
     operations: RuleList[Operation]
+    transfers: RuleList[TransferRule]
+    attachments: Attachments
+    placements: Placements
     rewrites: RuleList[Rewrite]
     word_denials: WordDenials
     clause_ends: ClauseEnds

@@ -132,18 +132,42 @@ const BULLET = "• ";
 // Items within a line are a list as those on lines of their own.
 const splitItems = line => line.split(` ${BULLET}`).map((part, place) => place ? BULLET + part : part);
 
-// Lines of an answer as paragraphs; what begins with a bullet as one list.
+const piecesOf = (found, role) => new Set((found.units ?? []).flatMap(unit => unit.pieces).filter(piece => piece.role === role).map(piece => piece.text));
+
+const ALL_CHANGES = /^\((\d+ more changes): .*\)$/;
+
+// A note of the answer; the name of a command is a link here.
+const noteOf = (text, number, found) => {
+  const more = ALL_CHANGES.exec(text);
+  const name = found.results[number - 1]?.document.split("--")[0];
+  return el("p", { class: "note" }, more && name ? ["And ", link({ view: "changes", name }, more[1]), "."] : text);
+};
+
+// The words of a line with what they are about, such as the form and line, set off.
+const labeled = (part, labels) => {
+  const label = [...labels].find(own => part.startsWith(`${own}: `));
+  return label ? [el("b", { class: "label" }, `${label}: `), part.slice(label.length + 2)] : [part];
+};
+
+// Lines of an answer as paragraphs; what begins with a bullet, or is an item of a printed list, as one list.
 const answerBlocks = (found, onCite) => {
-  const blocks = [];
-  for (const line of found.answer.split("\n")) {
+  const [items, notes, labels] = ["item", "note", "label"].map(role => piecesOf(found, role));
+  const corrections = Object.entries(found.corrections ?? {}).map(([word, other]) => `Searched for “${other}” instead of “${word}”.`);
+  const blocks = corrections.map(text => el("p", { class: "note" }, text));
+  for (const line of found.answer.split("\n").filter(own => !corrections.includes(own))) {
     const cite = number => onCite(number, line);
     for (const part of splitItems(line)) {
-      if (!part.startsWith(BULLET)) {
-        blocks.push(el("p", {}, answerParts(part, found.results, cite)));
-        continue;
+      const [, text, cited] = /^(.*?)(?: \[(\d+)\])?$/s.exec(part);
+      const parts = own => labeled(own, labels).flatMap(piece => typeof piece === "string" ? answerParts(piece, found.results, cite) : [piece]);
+      if (notes.has(text)) {
+        blocks.push(noteOf(text, Number(cited), found));
+      } else if (part.startsWith(BULLET) || items.has(text)) {
+        const style = part.startsWith(BULLET) ? "" : "printed";
+        if (blocks.at(-1)?.tagName !== "UL" || blocks.at(-1).className !== style) blocks.push(el("ul", { class: style }));
+        blocks.at(-1).append(el("li", {}, parts(part.startsWith(BULLET) ? part.slice(BULLET.length) : part)));
+      } else {
+        blocks.push(el("p", {}, parts(part)));
       }
-      if (blocks.at(-1)?.tagName !== "UL") blocks.push(el("ul"));
-      blocks.at(-1).append(el("li", {}, answerParts(part.slice(BULLET.length), found.results, cite)));
     }
   }
   return blocks;
@@ -163,6 +187,8 @@ const answerCard = (found, onCite) => {
     el("div", { class: "head" }, title, outcome !== "abstention" && confidenceMeter(found.confidence)));
   if (outcome === "abstention") {
     card.append(...Object.entries(found.corrections ?? {}).map(([word, other]) => el("p", { class: "note" }, `Searched for “${other}” instead of “${word}”.`)));
+    const absent = (found.results[0]?.via.route?.unknown_forms ?? []).map(formName);
+    if (absent.length) card.append(el("p", {}, el("b", {}, `The library has no document of ${absent.join(" and ")}.`)));
     card.append(el("p", {}, "No passage answers this question well enough. The nearest ones are below; they may be about something else."),
       el("p", { class: "note" }, "Try other words, name the form and the box or line, or check that the ", link({ view: "documents" }, "documents"), " include the one that you need."));
   } else {

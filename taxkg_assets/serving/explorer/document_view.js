@@ -5,8 +5,8 @@ import { createPageViewer } from "./page_viewer.js";
 import { cellTable, textBlock } from "./text.js";
 
 const pageText = (content, mark) => [
-  content.paragraphs.map(own => el("div", { class: "paragraph" },
-    el("p", { class: "path" }, own.heading_path.split(" > ").slice(1).join(" › ")),
+  content.paragraphs.map((own, place) => el("div", { class: "paragraph" },
+    own.heading_path !== content.paragraphs[place - 1]?.heading_path && el("p", { class: "path" }, own.heading_path.split(" > ").slice(1).join(" › ")),
     el("div", { class: "text" }, textBlock(own.text)),
     el("button", { type: "button", class: "cite", onclick: () => mark(own.bboxes) }, "Show on page"))),
   content.tables.map(table => cellTable(table, cell => mark([cell.bbox]))),

@@ -1,0 +1,209 @@
+"""Statements that the graph answers: how a form computes a line, and where the amount of a line goes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from taxkg_assets.records import FlowRecord, FormulaRecord, LineRecord, iter_records
+from taxkg_assets.rules.models.verification import load_verification
+from taxkg_assets.serving.released import Released
+from taxkg_assets.serving.verify_passages import PassageFinder
+from taxkg_assets.verification.claims import Claim
+from taxkg_assets.verification.clause_words import Words, find_words, match_word
+from taxkg_assets.verification.comparison import Comparison, compare
+from taxkg_assets.verification.decision import Decision
+from taxkg_assets.verification.evidence import Passage, expand_key
+from taxkg_assets.verification.formulas import Computation, agrees, find_computations, find_formula
+from taxkg_assets.verification.reader import PassageReader
+from taxkg_assets.verification.stated import Difference
+from taxkg_assets.verification.transfers import Transfer, find_flow, find_other_flow, find_transfers
+from taxkg_assets.verification.verdicts import Verdict
+
+_FLOOR = "zero less than result negative amount below smaller"
+_NOT_LESS = re.compile(r"(?i)\b(?:but )?not (?:less than|below) (?:zero|-0-)")
+_ZERO = re.compile(r"(?i)\bzero\b|-0-")
+_KEYS = frozenset({"line", "box", "part", "column", "form", "year"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """What the graph says to one assertion of a statement: the passage, whether it agrees, and how it differs."""
+
+    passage: Passage
+    agrees: bool
+    reason: str
+    keys: frozenset[str]
+    labels: tuple[str, ...] = ()
+    difference: Difference | None = None
+    has_floor: bool = False
+
+
+class GraphChecker:
+    """Checks statements on lines against the formulas and flows of a release."""
+
+    def __init__(self, released: Released, passages: PassageFinder, reader: PassageReader) -> None:
+        """Take the release, and what finds and reads its passages.
+
+        Args:
+            released: Release that claims are checked against.
+            passages: Finds the passages that print a formula or a flow.
+            reader: Reads words and values of passages.
+        """
+        self._released = released
+        self._passages = passages
+        self._reader = reader
+
+    def decide(self, claim: Claim, document_ids: Sequence[str]) -> tuple[Decision, str] | None:
+        """Return the verdict of the graph on a claim; None where the claim says more than the graph answers.
+
+        Args:
+            claim: The claim.
+            document_ids: Documents of its forms and year.
+        """
+        computations, transfers = self._read(claim)
+        answers = [self._compute(own, document_ids) for own in computations]
+        answers += [self._transfer(own, document_ids) for own in transfers]
+        known = [own for own in answers if own is not None]
+        for own in known:
+            if not own.agrees:
+                differences = (own.difference,) if own.difference is not None else ()
+                return Decision(Verdict.contradicted, self._compare(claim, own), differences), own.reason
+        if not known or len(known) < len(answers) or self._says_more(claim, known, computations):
+            return None
+        return Decision(Verdict.supported, self._compare(claim, known[0])), known[0].reason
+
+    def _read(self, claim: Claim) -> tuple[list[Computation], list[Transfer]]:
+        computations = find_computations(claim.text) if self._released.holds("formulas") else []
+        form = claim.subject.forms[0] if claim.subject.forms else ""
+        has_flows = self._released.holds("flows")
+        transfers = find_transfers(claim.text, language=self._reader.language, form=form) if has_flows else []
+        operands = {key for own in computations for key in own.operands}
+        return computations, [own for own in transfers if own.source.key not in operands]
+
+    def _says_more(self, claim: Claim, known: Sequence[_Answer], computations: Sequence[Computation]) -> bool:
+        """Return whether a claim has values or things that the graph leaves open."""
+        keys = frozenset[str]().union(*(own.keys for own in known))
+        language = self._reader.language
+        if any(value.kind in ("line", "box") and value.figure not in keys for value in claim.keys):
+            return True
+        comparison = self._compare(claim, known[0])
+        has_rate = any(own.factor is not None for own in computations)
+        kinds = [*(own.kind for own in comparison.unmatched), *(own.kind for own in comparison.differences)]
+        open_values = [kind for kind in kinds if kind not in _KEYS and not (has_rate and kind == "percent")]
+        if open_values or comparison.is_excepted or self._has_other_case(claim, known):
+            return True
+        there: Words = frozenset()
+        for own in known:
+            wording, place = self._reader.words_of(own.passage)
+            there |= wording.words | place
+            there |= find_words(" . ".join(own.labels), language=language)
+        there |= find_words(" . ".join((_FLOOR, *(own.text for own in computations))), language=language)
+        unsaid = [word for word in claim.nouns if word in claim.weights and not match_word(word, there)]
+        return sum(claim.weights[word] for word in unsaid) > load_verification().thresholds.beyond_graph
+
+    def _has_other_case(self, claim: Claim, known: Sequence[_Answer]) -> bool:
+        """Return whether a claim holds in one case alone, apart from a floor of zero that the form prints."""
+        floor = find_words(_FLOOR, language=self._reader.language)
+        has_floor = any(own.has_floor for own in known)
+        aside = [own for own in claim.wording.clauses if own.is_condition or own.is_exception]
+        is_open = any(not (has_floor and own.words <= floor) for own in aside)
+        is_floor = _ZERO.search(claim.text) is not None and not has_floor
+        return (
+            is_open
+            or is_floor
+            or (load_verification().exclusives.marker.pattern.search(_NOT_LESS.sub("", claim.text)) is not None)
+        )
+
+    def _compare(self, claim: Claim, answer: _Answer) -> Comparison:
+        return compare(claim, answer.passage, reader=self._reader)
+
+    # ---------------------------------------------------------------------------------------- computations
+
+    def _compute(self, claimed: Computation, document_ids: Collection[str]) -> _Answer | None:
+        rows = self._released.read_documents("formulas", document_ids)
+        row = find_formula(claimed, iter_records(rows, FormulaRecord))
+        if row is None:
+            return None
+        passage = self._find_printed(row["document_id"], row["evidence"], keys=(claimed.key,))
+        if passage is None:
+            return None
+        keys = frozenset({claimed.key, *(operand.casefold() for operand in row["operands"]), *_name_ends(claimed)})
+        is_same = agrees(claimed, row) != claimed.is_negative
+        printed = row["evidence"].rstrip(".")
+        reason = "The form computes the line so." if is_same else f"The form computes the line otherwise: {printed}."
+        labels = self._read_labels(row["document_id"], [claimed.key, *row["operands"]])
+        return _Answer(passage, is_same, reason, keys, labels, has_floor=bool(row["bound"]))
+
+    # ------------------------------------------------------------------------------------------- transfers
+
+    def _transfer(self, claimed: Transfer, document_ids: Sequence[str]) -> _Answer | None:
+        rows = self._read_flows(document_ids)
+        row = find_flow(claimed, rows)
+        keys = frozenset({claimed.source.key, claimed.target.key})
+        if row is not None:
+            passage = self._find_flow_passage(row)
+            if passage is None:
+                return None
+            reason = f"The amount goes there: {_shorten(row['evidence'])}."
+            if claimed.is_negative:
+                reason = f"The amount does go there: {_shorten(row['evidence'])}."
+            return _Answer(passage, not claimed.is_negative, reason, keys, self._read_end_labels(row))
+        printed = [own for own in rows if own["element_id"] is None]
+        other = None if claimed.is_negative else find_other_flow(claimed, printed)
+        if other is None or (passage := self._find_flow_passage(other[0])) is None:
+            return None
+        reason = f"The form carries the amount otherwise: {_shorten(other[0]['evidence'])}."
+        return _Answer(passage, False, reason, keys, difference=other[1])
+
+    def _read_flows(self, document_ids: Collection[str]) -> list[FlowRecord]:
+        """Return the flows that some documents state, and those of other documents to or from their lines."""
+        own = set(document_ids)
+        every = iter_records(self._released.table("flows"), FlowRecord)
+        near = [
+            row for row in every if own & {row["document_id"], row["source_document_id"], row["target_document_id"]}
+        ]
+        known = [row for row in near if row["document_id"] in own or row["is_same_year"]]
+        return sorted(known, key=lambda row: (row["document_id"] not in own, row["element_id"] is not None))
+
+    def _find_flow_passage(self, row: FlowRecord) -> Passage | None:
+        ends = (row["source_key"].casefold(), row["target_key"].casefold())
+        return self._find_printed(row["document_id"], row["evidence"], keys=ends, node_id=row["element_id"])
+
+    def _read_end_labels(self, row: FlowRecord) -> tuple[str, ...]:
+        ends = ((row["source_document_id"], row["source_key"]), (row["target_document_id"], row["target_key"]))
+        return tuple(label for name, key in ends if name is not None for label in self._read_labels(name, [key]))
+
+    # ------------------------------------------------------------------------------------------ what is printed
+
+    def _read_labels(self, document_id: str, keys: Iterable[str]) -> tuple[str, ...]:
+        """Return the labels of some lines of a form."""
+        if not self._released.holds("lines"):
+            return ()
+        wanted = {key.casefold() for key in keys}
+        rows = iter_records(self._released.read_documents("lines", [document_id]), LineRecord)
+        return tuple(f"{row['section']} {row['label']}" for row in rows if row["key"].casefold() in wanted)
+
+    def _find_printed(
+        self, document_id: str, words: str, *, keys: Collection[str], node_id: str | None = None
+    ) -> Passage | None:
+        """Find the passage that prints some words: the paragraph named, or the label of one of some lines."""
+        found = [own for own in self._passages.shortlist_of(document_id).passages if words in own.text]
+        if node_id is not None:
+            found = [own for own in found if own.node_id == node_id] or found
+        return next((own for own in found if own.keys & set(keys)), found[0] if found else None)
+
+
+def _name_ends(claimed: Computation) -> list[str]:
+    """Return the lines that a statement names as operands, those between both ends of a range included."""
+    return [
+        key
+        for operand in claimed.operands
+        for key in (operand, *expand_key("lines_" + "-".join(end.removeprefix("line_") for end in operand.split(".."))))
+    ]
+
+
+def _shorten(words: str, most: int = 160) -> str:
+    text = " ".join(words.split()).rstrip(".")
+    return text if len(text) <= most else f"{text[:most].rsplit(' ', 1)[0]} …"

@@ -1,0 +1,110 @@
+"""Statements on where an amount goes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from taxkg_assets.verification.transfers import Transfer, find_flow, find_other_flow, find_transfers
+from taxkg_assets_tests.verification.words import LANGUAGE
+
+
+def _row(source: tuple[str, str], target: tuple[str, str], **given: Any) -> dict[str, Any]:
+    return {
+        "document_id": "f9999--2031",
+        "relation": "flows_to",
+        "evidence": "here and on the return",
+        "source_form": source[0],
+        "source_key": source[1],
+        "source_part": "",
+        "source_code": "",
+        "target_form": target[0],
+        "target_key": target[1],
+        "target_part": "",
+        "target_code": "",
+        "problem": "",
+    } | given
+
+
+def _only(text: str, *, form: str = "") -> Transfer:
+    (found,) = find_transfers(text, language=LANGUAGE, form=form)
+    return found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Line 3 of Schedule 1 (2031) is carried to Form 9999, line 5.",
+        "Line 3 of Schedule 1 goes on line 5 of Form 9999.",
+        "Line 5 of the 2031 Form 9999 is taken from line 3 of Schedule 1.",
+        "Line 5 of Form 9999 (2031) is the amount of line 3 of Schedule 1.",
+        "It carries the total on line 3 of Schedule 1 to line 5 of Form 9999.",
+        "Form 9999 (2031) starts on line 5 with line 3 of Schedule 1.",
+        "Schedule 1 sends line 3 of Schedule 1 to line 5 of Form 9999.",
+    ],
+)
+def test_transfers_are_read_in_their_direction(text: str) -> None:
+    found = _only(text, form="9999")
+    assert (found.source.key, found.source.form) == ("line_3", "Schedule 1")
+    assert (found.target.key, found.target.form) == ("line_5", "9999")
+    assert not found.is_negative
+
+
+def test_a_line_without_a_form_is_of_the_form_that_is_cited() -> None:
+    found = _only("The 2031 Schedule 1 sends line 3 to line 5 of Form 9999.", form="Schedule 1")
+    assert (found.source.form, found.target.form) == ("Schedule 1", "9999")
+
+
+def test_a_second_predicate_has_the_first_line_as_its_subject() -> None:
+    found = _only("Line 8 of Schedule 1 adds line 6 and line 7, and goes to Form 9999, line 5.", form="Schedule 1")
+    assert (found.source.key, found.target.key) == ("line_8", "line_5")
+
+
+def test_a_denied_transfer_says_so() -> None:
+    assert _only("Line 3 of Schedule 1 is not carried to Form 9999, line 5.").is_negative
+
+
+@pytest.mark.parametrize("text", ["Line 5 is line 3 less line 4.", "Lines 3 and 4 are blank.", "Line 3 goes away."])
+def test_other_sentences_carry_nothing(text: str) -> None:
+    assert not find_transfers(text, language=LANGUAGE)
+
+
+CLAIMED = "Line 3 of Schedule 1 is carried to Form 9999, line 5."
+SOURCE, TARGET = ("Schedule 1 (Form 9999)", "line_3"), ("9999", "line_5")
+
+
+def test_a_flow_with_both_ends_is_found() -> None:
+    row = _row(SOURCE, TARGET)
+    assert find_flow(_only(CLAIMED), [_row(SOURCE, ("9999", "line_6"), evidence="elsewhere"), row]) is row
+
+
+def test_one_of_several_cases_is_not_found() -> None:
+    rows = [_row(SOURCE, TARGET), _row(SOURCE, ("9999", "line_6"))]
+    assert find_flow(_only(CLAIMED), rows) is None, "line 5 (if A is checked) or line 6 (if B is checked)"
+
+
+def test_the_one_other_place_of_a_line_contradicts() -> None:
+    row, difference = find_other_flow(_only(CLAIMED), [_row(SOURCE, ("9999", "line_6"))]) or (None, None)
+    assert row is not None
+    assert difference is not None
+    assert difference.found == "line 6 of 9999"
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [_row(SOURCE, ("9999", "line_6")), _row(SOURCE, ("9999", "line_7"))],
+        [_row(SOURCE, ("9999", "line_6"), source_code="D")],
+        [_row(SOURCE, ("9999", "the tax line"))],
+        [_row(SOURCE, ("8888", "line_6"))],
+        [_row(("8888", "line_2"), TARGET)],
+    ],
+)
+def test_what_may_be_another_amount_contradicts_nothing(rows: list[dict[str, Any]]) -> None:
+    assert find_other_flow(_only(CLAIMED), rows) is None
+
+
+def test_a_line_that_takes_an_amount_of_another_form_takes_no_other_one() -> None:
+    row = _row(("Schedule 1 (Form 9999)", "line_4"), TARGET, relation="from_form")
+    assert find_other_flow(_only(CLAIMED), [row]) is not None
