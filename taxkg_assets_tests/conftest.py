@@ -48,9 +48,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure() -> None:
     """Write what tests build to memory where there is room for it: Dagster waits for the disk after each event.
 
-    What the parts of the search add is measured where a test says so: it takes a quarter of each build.
+    What the parts of the search add is measured where a test says so: it takes a quarter of each build. One process
+    reads the documents of a build: to start it takes longer than to read them, and other tests take the other cores.
     """
     os.environ.setdefault("TAXKG_ABLATION", "0")
+    os.environ.setdefault("TAXKG_WORKERS", "1")
     if "PYTEST_DEBUG_TEMPROOT" not in os.environ and _has_room():
         os.environ["PYTEST_DEBUG_TEMPROOT"] = str(IN_MEMORY)
 

@@ -82,6 +82,7 @@ def test_the_command_line_and_the_definitions_say_it_without_a_trace_of_their_ow
 
 
 def test_settings_are_read_once_until_a_variable_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TAXKG_WORKERS", raising=False)
     first = settings_of("here")
     assert settings_of("here") is first
     assert settings_of("there").home == "there"

@@ -46,8 +46,12 @@ def without_rules(keys: Iterable[Key]) -> Iterator[None]:
 
 def _clear_caches() -> None:
     """Forget everything derived from rules; the rule files themselves stay as they were changed."""
-    gc.unfreeze()  # a command of the same process may have frozen what the collector lists
-    for one in gc.get_objects():
-        is_own = isinstance(one, functools._lru_cache_wrapper) and str(one.__module__).startswith("taxkg_assets")
-        if is_own and one is not load_family:
+    is_frozen = gc.get_freeze_count() > 0
+    gc.unfreeze()  # what a command of the same process has hidden from the collector is listed, too
+    # The type itself is compared: `isinstance` asks each object for its class, and deprecated ones of torch warn.
+    caches = [one for one in gc.get_objects() if type(one) is functools._lru_cache_wrapper]
+    if is_frozen:
+        gc.freeze()
+    for one in caches:
+        if one is not load_family and str(one.__module__).startswith("taxkg_assets"):
             one.cache_clear()

@@ -29,20 +29,43 @@ pytestmark = pytest.mark.slow
 NAME = "another-code"
 
 
-@pytest.fixture
-def inbox(sample_home: Path, tmp_path: Path) -> Path:
-    """A recorded folder of the home with one document."""
-    folder = tmp_path / "inbox"
+@pytest.fixture(scope="module")
+def read_home(built_samples: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home that has just read a document of a folder next to it; never change it, copy it."""
+    home = Path(shutil.copytree(built_samples, tmp_path_factory.mktemp("read") / "home"))
+    folder = home.with_name("inbox")
     folder.mkdir()
     text = next(SAMPLES.glob("*.txt")).read_text(encoding="utf8")
     (folder / f"{NAME}.txt").write_text(text.replace("7-", "9-"), encoding="utf8")
-    assert build(str(sample_home), roots=[folder], select=["documents"]).is_done
-    return folder
+    assert build(str(home), roots=[folder], select=["documents"]).is_done
+    return home
+
+
+@pytest.fixture
+def inbox_home(read_home: Path, tmp_path: Path) -> Path:
+    """A copy of that home, free to be changed."""
+    return Path(shutil.copytree(read_home, tmp_path / "inbox-home"))
+
+
+@pytest.fixture
+def inbox(read_home: Path, tmp_path: Path) -> Iterator[Path]:
+    """The recorded folder of that home with one document; after a test its files are as they were."""
+    folder = read_home.with_name("inbox")
+    before = Path(shutil.copytree(folder, tmp_path / "before"))
+    yield folder
+    shutil.rmtree(folder)
+    shutil.copytree(before, folder)
 
 
 @pytest.fixture
 def instance(sample_home: Path) -> Iterator[dg.DagsterInstance]:
     with open_instance(Store(sample_home)) as opened:
+        yield opened
+
+
+@pytest.fixture
+def inbox_instance(inbox_home: Path) -> Iterator[dg.DagsterInstance]:
+    with open_instance(Store(inbox_home)) as opened:
         yield opened
 
 
@@ -65,34 +88,34 @@ def queried(result: dg.SensorResult | dg.SkipReason) -> tuple[tuple[str, str], s
 
 
 def test_a_file_that_is_being_written_is_left_for_the_next_look(
-    instance: dg.DagsterInstance, sample_home: Path, inbox: Path
+    inbox_instance: dg.DagsterInstance, inbox_home: Path, inbox: Path
 ) -> None:
     (inbox / "half.txt").write_text("The first half", encoding="utf8")
-    assert isinstance(look(instance, sample_home), dg.SkipReason)
+    assert isinstance(look(inbox_instance, inbox_home), dg.SkipReason)
     assert not is_being_written(inbox / "half.txt", time.time() + SETTLE_SECONDS)
     assert not is_being_written(inbox / "half.txt", time.time() - 3600), "a clock that was set back delays nothing"
 
 
 def test_a_new_a_changed_and_a_gone_file_are_requested_once(
-    instance: dg.DagsterInstance, sample_home: Path, inbox: Path, monkeypatch: pytest.MonkeyPatch
+    inbox_instance: dg.DagsterInstance, inbox_home: Path, inbox: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(automation, "SETTLE_SECONDS", 0.0)
-    assert isinstance(look(instance, sample_home), dg.SkipReason)
+    assert isinstance(look(inbox_instance, inbox_home), dg.SkipReason)
     new = inbox / "new.txt"
     shutil.copy(inbox / f"{NAME}.txt", new)
-    store = Store(sample_home)
+    store = Store(inbox_home)
     store.replace_documents("references", store.read("references").clear(), documents={NAME: None})
-    first = queried(look(instance, sample_home))
+    first = queried(look(inbox_instance, inbox_home))
     assert first[0] == (NAME, "new"), "tables of the earlier one are still to be published"
-    assert queried(look(instance, sample_home)) == first
+    assert queried(look(inbox_instance, inbox_home)) == first
     new.write_text("changed", encoding="utf8")
-    assert queried(look(instance, sample_home))[1] != first[1]
+    assert queried(look(inbox_instance, inbox_home))[1] != first[1]
     new.unlink()
-    assert isinstance(look(instance, sample_home), dg.SkipReason)
+    assert isinstance(look(inbox_instance, inbox_home), dg.SkipReason)
     (inbox / f"{NAME}.txt").unlink()
-    (partition, _), _ = queried(look(instance, sample_home))
+    (partition, _), _ = queried(look(inbox_instance, inbox_home))
     assert DOCUMENT_PARTITIONS.name is not None
-    kept = instance.get_dynamic_partitions(DOCUMENT_PARTITIONS.name)
+    kept = inbox_instance.get_dynamic_partitions(DOCUMENT_PARTITIONS.name)
     assert NAME not in kept
     assert partition in kept
 

@@ -10,14 +10,19 @@ from pathlib import Path
 import pytest
 
 from taxkg_assets_tests.conftest import make_once
-from tools.code_figures import read_modules
 from tools.code_finders import find_cross_module_functions, missing_docstring_parts
+from tools.modules import Module, read_modules
 
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parents[2]
 NOT_RENDERED = {"taxkg_assets.defs.ingest.spark"}
-MODULES = [module for module in read_modules(ROOT) if module.name not in NOT_RENDERED]
+
+
+@pytest.fixture(scope="module")
+def modules() -> list[Module]:
+    """The rendered modules, parsed; not at collection, which each worker does."""
+    return [module for module in read_modules(ROOT) if module.name not in NOT_RENDERED]
 
 
 @pytest.fixture(scope="session")
@@ -36,19 +41,19 @@ def _page(reference: Path, module: str) -> str:
     return (reference / f"{module.replace('.', '/')}.html").read_text(encoding="utf8")
 
 
-def test_every_module_has_a_page(reference: Path) -> None:
+def test_every_module_has_a_page(reference: Path, modules: list[Module]) -> None:
     # pdoc leaves out private modules, and the modules of a package that lists its public names in `__all__`.
-    packages = {module.name for module in MODULES if "\n__all__ =" in module.text}
-    public = [m.name for m in MODULES if m.name.rpartition(".")[0] not in packages and "._" not in m.name]
+    packages = {module.name for module in modules if "\n__all__ =" in module.text}
+    public = [m.name for m in modules if m.name.rpartition(".")[0] not in packages and "._" not in m.name]
     missing = [name for name in public if not (reference / f"{name.replace('.', '/')}.html").exists()]
     assert len(public) > 300
     assert missing == []
 
 
-def test_arguments_of_functions_that_other_modules_use_are_rendered(reference: Path) -> None:
+def test_arguments_of_functions_that_other_modules_use_are_rendered(reference: Path, modules: list[Module]) -> None:
     documented = [
         (module, node)
-        for module, node in find_cross_module_functions(MODULES)
+        for module, node in find_cross_module_functions(modules)
         if node.args.args and not missing_docstring_parts(node) and module.package in {"chunking", "training", "llm"}
     ]
     assert documented

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
 
 import pymupdf
 
@@ -55,6 +56,7 @@ class Line:
     rules: tuple[tuple[float, float, float, float], ...] = ()
 
 
+@cache
 def width_of(text: str, style: str, size_pt: float) -> float:
     """Width of a text in points."""
     return float(_METRICS[style].text_length(text, size_pt))

@@ -14,7 +14,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from importlib.metadata import version
+from importlib import metadata
 from pathlib import Path
 from typing import Any, TypeGuard
 
@@ -104,7 +104,7 @@ class Code:
             *(f"{name}={_read_module(name).digest}" for name in sorted(self.modules)),
             *(f"{name}={family_digest(name)}" for name in sorted(self.families)),
             *(f"{name}={schema_digest(name)}" for name in sorted(schemas)),
-            *(f"{name}={version(_PACKAGES[name])}" for name in sorted({*self.packages, "polars"})),
+            *(f"{name}={_version(_PACKAGES[name])}" for name in sorted({*self.packages, "polars"})),
             *(f"{name}={piece}" for name, piece in sorted(self.pieces.items())),
         )
 
@@ -187,6 +187,11 @@ def family_digest(name: str) -> str:
     """
     content = json.dumps(_parse_family(name), sort_keys=True, default=str)
     return digest(content, *(".".join(key) for key in sorted(find_unsupported(name))))
+
+
+@cache
+def _version(package: str) -> str:
+    return metadata.version(package)
 
 
 @cache

@@ -67,8 +67,13 @@ def close_schemas(names: Iterable[str]) -> set[str]:
         name = waiting.pop()
         if name in nodes and name not in seen:
             seen.add(name)
-            waiting += [node.id for node in ast.walk(nodes[name]) if isinstance(node, ast.Name)]
+            waiting += _named_in(name)
     return seen
+
+
+@cache
+def _named_in(name: str) -> frozenset[str]:
+    return frozenset(node.id for node in ast.walk(_schema_nodes()[name]) if isinstance(node, ast.Name))
 
 
 @cache

@@ -33,7 +33,7 @@ def versions(store: Store) -> dict[str, int]:
     return {name: store.version(name) for name in PIPELINE}
 
 
-def add_document(home: Path, tmp_path: Path) -> Path:
+def add_document(tmp_path: Path) -> Path:
     """One more document in a folder of its own, so that every table would change."""
     folder = tmp_path / "more"
     folder.mkdir()
@@ -60,10 +60,10 @@ def test_a_run_that_waits_takes_nothing_from_what_gates_have_said(sample_home: P
     assert set(faults.values()) == {"is planned in a run that has not reached it"}
 
 
-@pytest.fixture
-def wrong_gold(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def wrong_gold(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A labeled folder that contradicts every page of the sample form: a role gate on it must fail."""
-    folder = tmp_path / "gold"
+    folder = tmp_path_factory.mktemp("wrong") / "gold"
     folder.mkdir()
     rows = [json.loads(line) for line in (SAMPLES.parent / "eval" / "roles.jsonl").read_text().splitlines()]
     wrong = [{**row, "role": "PageArtifact" if row["role"] != "PageArtifact" else "BodyText"} for row in rows]
@@ -71,14 +71,24 @@ def wrong_gold(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.fixture
-def failed_home(sample_home: Path, wrong_gold: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A home whose gate on `elements` has just failed while a new document was coming in."""
-    monkeypatch.setenv("TAXKG_GOLD", str(wrong_gold))
-    result = build(str(sample_home), roots=[add_document(sample_home, tmp_path)])
+@pytest.fixture(scope="module")
+def blocked_home(built_samples: Path, wrong_gold: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home whose gate on `elements` has just failed while a new document was coming in; never change it, copy it."""
+    folder = tmp_path_factory.mktemp("blocked")
+    home = Path(shutil.copytree(built_samples, folder / "home"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TAXKG_GOLD", str(wrong_gold))
+        result = build(str(home), roots=[add_document(folder)])
     assert not result.is_done
     assert [(g.table, g.check) for g in result.gates if not g.is_passed] == [("elements", "roles_on_labeled_documents")]
-    return sample_home
+    return home
+
+
+@pytest.fixture
+def failed_home(blocked_home: Path, wrong_gold: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of that home, free to be broken, with the labels that its gate failed on."""
+    monkeypatch.setenv("TAXKG_GOLD", str(wrong_gold))
+    return Path(shutil.copytree(blocked_home, tmp_path / "home"))
 
 
 def test_a_failed_gate_stops_everything_downstream_in_its_run(built_samples: Path, failed_home: Path) -> None:
@@ -141,7 +151,7 @@ def test_automation_requests_nothing_below_a_failed_gate(
     with open_instance(Store(sample_home)) as instance:
         cursor, _ = tick(None)
         monkeypatch.setenv("TAXKG_GOLD", str(wrong_gold))
-        assert not build(str(sample_home), roots=[add_document(sample_home, tmp_path)]).is_done
+        assert not build(str(sample_home), roots=[add_document(tmp_path)]).is_done
         cursor, requested = tick(cursor)
         assert requested.isdisjoint(DOWNSTREAM)
         monkeypatch.delenv("TAXKG_GOLD")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import dataframely as dy
-import lancedb
 import numpy as np
 import polars as pl
 import pytest
@@ -30,8 +30,13 @@ from taxkg_assets.rules.models.ranking import Codes
 from taxkg_assets.settings import Settings
 from taxkg_assets_tests.retrieval.conftest import TermEncoder
 
+if TYPE_CHECKING:
+    import lancedb
+
 
 def _build(folder: Path, rows: pl.DataFrame) -> tuple[lancedb.DBConnection, dy.DataFrame[schemas.Index]]:
+    import lancedb  # takes two seconds to load: not by every worker at collection
+
     connection = lancedb.connect(str(folder))
     units = build_units(rows, summaries=schemas.Summaries.create_empty())
     manifest = build_index(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import lancedb
 import numpy as np
 import polars as pl
 import pytest
@@ -29,6 +28,8 @@ def rows(index_rows: pl.DataFrame) -> pl.DataFrame:
 
 @pytest.fixture
 def lance(tmp_path: Path, rows: pl.DataFrame) -> LanceRows:
+    import lancedb  # takes two seconds to load: not by every worker at collection
+
     connection = lancedb.connect(tmp_path)
     write_passages(connection, rows.drop("vector"), stack_vectors(rows["vector"]))
     return LanceRows(connection.open_table("passages"), rows.select(MAPPED))
