@@ -50,7 +50,7 @@ def find_standard_sections(searcher: Searcher, question: str, route: Route, *, a
         form have no such section.
     """
     kind, rules = read_kind(question), load_standard_sections()
-    if not kind or len(route.forms) != 1 or route.keys:
+    if not kind or route.keys:
         return Findings()
     documents = _find_instructions(searcher, route, allowed=allowed)
     sections = sorted(_find_sections(searcher, documents, kind), key=lambda own: (own.order, own.rows))
@@ -109,12 +109,14 @@ def read_kind(question: str) -> str:
 
 
 def _find_instructions(searcher: Searcher, route: Route, *, allowed: Collection[str]) -> dict[int, str]:
-    """Find the instructions for the form of a question by number: of its years, else the newest."""
+    """Find the instructions for the forms of a question by number: of its years, else the newest; none for no form."""
+    parents = {form.rpartition("(Form ")[2].rstrip(")") for form in route.forms if "(" in form}
+    forms = {*route.forms} - parents  # Schedule B (Form 1040) is one form
     found = {
         number: own
         for number, own in enumerate(searcher.facts.documents)
         if own["document_id"] in allowed and own["doc_type"] == "filer_instructions" and not own["is_draft"]
-        if not {*route.forms}.isdisjoint(split_forms(own["document_form"]))
+        if forms and forms <= {*split_forms(own["document_form"])}
     }
     newest = max((own["revision"] for own in found.values()), default="")
 
