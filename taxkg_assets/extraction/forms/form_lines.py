@@ -70,7 +70,7 @@ def find_form_lines(
         The lines; none where too few numbers are in a column.
     """
     pieces = join_letters(split_at_numbers(lines))
-    numbered = [start for piece in pieces if (start := read_line_number(piece)) is not None]
+    numbered = _drop_large([start for piece in pieces if (start := read_line_number(piece)) is not None])
     repeats = find_repeats(numbered, pieces)
     others = {id(start) for start in (*repeats, *find_amounts(numbered, repeats, pieces))}
     starts = keep_columns([start for start in numbered if id(start) not in others])
@@ -93,6 +93,13 @@ def find_form_lines(
     for unit in found:
         unit.lines = _joined_by_row(unit.lines)
     return FormLines(found, labels, [start.piece for start in repeats], rest)
+
+
+def _drop_large(numbered: Sequence[LineNumber]) -> list[LineNumber]:
+    """Leave out numbers much larger than the others of their page: a form sets its year in two of them."""
+    sizes = sorted(start.piece.size for start in numbered)
+    most = limits().number_sizes * sizes[len(sizes) // 2] if sizes else 0.0
+    return [start for start in numbered if start.piece.size < most]
 
 
 def holds_form_lines(lines: Sequence[Line], *, x0: float, y0: float, x1: float, y1: float) -> bool:
