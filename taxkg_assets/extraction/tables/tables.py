@@ -283,7 +283,15 @@ def _find_caption(runs: Sequence[Run], box: Rectangle, drawings: Sequence[Drawin
             has_head = has_head or any(run.is_bold or _is_continued(run) for run in line)
         if len(picked) >= limits.caption_lines:
             break
-    return _join_lines(picked[: min(titled, limits.title_lines)][::-1]) if has_head else ""
+    count = min(titled, limits.title_lines) if has_head else 0
+    while count < titled and _goes_on(picked[count - 1]):
+        count += 1
+    return "" if count and _goes_on(picked[count - 1]) else _join_lines(picked[:count][::-1])
+
+
+def _goes_on(line: Sequence[Run]) -> bool:
+    """Decide whether a line goes on from one above it: it begins with a small letter of a word."""
+    return line[0].text[:2].islower() and line[0].text[:2].isalpha()
 
 
 def _is_chart(table: FoundTable) -> bool:
