@@ -12,7 +12,7 @@ import polars as pl
 from taxkg_assets import schemas
 from taxkg_assets.extraction.forms.faces import find_face_boxes
 from taxkg_assets.extraction.layout.regions import TableRegion
-from taxkg_assets.extraction.layout.text_runs import Run, find_lines, is_amount, is_caption, is_filing_note
+from taxkg_assets.extraction.layout.text_runs import Run, find_lines, is_amount, is_caption, is_filing_note, join_text
 from taxkg_assets.extraction.pdf.model import Page, Source
 from taxkg_assets.extraction.tables.carried_headers import carry_headers
 from taxkg_assets.extraction.tables.cells import NOTE_COLUMN, PATH_SEPARATOR, Cell, FoundTable, find_cells, is_text_box
@@ -304,7 +304,7 @@ def _is_chart(table: FoundTable) -> bool:
 
 
 def _join_lines(lines: Sequence[Sequence[Run]]) -> str:
-    return " ".join(run.text for line in lines for run in line)
+    return join_text(run for line in lines for run in line)
 
 
 def _without_notes(lines: Sequence[list[Run]]) -> Sequence[list[Run]]:
