@@ -114,7 +114,7 @@ def _with_plain_head(label: MarginLabel) -> MarginLabel:
 
 
 def _find_plain_labels(page: Page, adjacent: Sequence[Line], *, edge: float) -> list[MarginLabel]:
-    """Find labels without a number: large bold words in the margin right below a line drawn over it, and their notes."""
+    """Find labels without a number: large bold words below a line over the margin, with their notes."""
     heads = [piece for piece in adjacent if piece.is_bold and piece.size >= limits().plain_label_pt]
     left = min((piece.x0 for piece in heads), default=0.0)
     separator_ys = {

@@ -61,5 +61,5 @@ def _find_forms(text: str, schedule: Named, mentions: Sequence[Named]) -> list[N
 
 
 def _end_of(schedule: Named, text: str) -> int:
-    """Find where a schedule's name ends: each of a list may have its forms, `Schedule Z (Form 9999), Schedule Z (…)`."""
+    """Find where a schedule's name ends: each of a list may have its forms behind it."""
     return schedule.end if FORMS_IN_PARENTHESES.match(text[schedule.end :]) else schedule.group[1]
