@@ -184,7 +184,7 @@ class _PrintedForm:
         middle, room = (place.y0 + place.y1) / 2, limits().field_drop_pt
         above = [row for row in self.heads[place.page] if row["bbox"]["y0_pt"] <= middle + room]
         head = max(above, key=lambda row: row["bbox"]["y0_pt"], default=None)
-        # What is in the margin heads the rows beside it, and none that begins in the margin itself.
+        # What is in the margin heads the rows next to it, and none that begins in the margin itself.
         is_below = head is not None and self.rows[place.page, round(place.y1)] <= head["bbox"]["x0_pt"] + room
         return None if head is None or (head["kind"] == "section" and is_below) else head
 

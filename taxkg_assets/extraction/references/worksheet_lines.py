@@ -13,7 +13,7 @@ UNNAMED = "worksheet"
 """What holds a line of a worksheet that the text does not name."""
 _WORD = "orksheet"
 """`Worksheet` or `worksheet`."""
-_TITLE_GOES_ON = re.compile(r"\s*(?:[.:—–-]|\s[A-Z]|$)")
+_TITLE_CONTINUES = re.compile(r"\s*(?:[.:—–-]|\s[A-Z]|$)")
 
 
 def attach_worksheets(text: str, mentions: Sequence[Mention], *, is_in_worksheet: bool = False) -> list[Mention]:
@@ -47,7 +47,7 @@ def drop_own_name(mentions: Sequence[Mention], text: str, *, role: str) -> list[
     first = next(iter(mentions), None)
     if role != "TableBlock" or first is None or first.rule_id != "worksheet" or first.start > 0:
         return list(mentions)
-    return list(mentions[1:]) if _TITLE_GOES_ON.match(text, first.group[1]) else list(mentions)
+    return list(mentions[1:]) if _TITLE_CONTINUES.match(text, first.group[1]) else list(mentions)
 
 
 def is_on_worksheet(mention: Mention) -> bool:

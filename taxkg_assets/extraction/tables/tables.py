@@ -284,13 +284,13 @@ def _find_caption(runs: Sequence[Run], box: Rectangle, drawings: Sequence[Drawin
         if len(picked) >= limits.caption_lines:
             break
     count = min(titled, limits.title_lines) if has_head else 0
-    while count < titled and _goes_on(picked[count - 1]):
+    while count < titled and _continues(picked[count - 1]):
         count += 1
-    return "" if count and _goes_on(picked[count - 1]) else _join_lines(picked[:count][::-1])
+    return "" if count and _continues(picked[count - 1]) else _join_lines(picked[:count][::-1])
 
 
-def _goes_on(line: Sequence[Run]) -> bool:
-    """Decide whether a line goes on from one above it: it begins with a small letter of a word."""
+def _continues(line: Sequence[Run]) -> bool:
+    """Decide whether a line continues one above it: it begins with a small letter of a word."""
     return line[0].text[:2].islower() and line[0].text[:2].isalpha()
 
 
