@@ -284,7 +284,7 @@ def _find_caption(runs: Sequence[Run], box: Rectangle, drawings: Sequence[Drawin
         if len(picked) >= limits.caption_lines:
             break
     count = min(titled, limits.title_lines) if has_head else 0
-    while count < titled and _continues(picked[count - 1]):
+    while 0 < count < titled and _continues(picked[count - 1]):
         count += 1
     return "" if count and _continues(picked[count - 1]) else _join_lines(picked[:count][::-1])
 
