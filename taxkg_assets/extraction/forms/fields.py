@@ -46,7 +46,7 @@ def build_fields(
     Returns:
         One row per (page, field_ix); a face with boxes and no form fields at all has one row per box.
     """
-    print_ = _PrintedForm(anchors, faces)
+    print_ = _PrintedForm(anchors, faces, stated)
     rows: list[dict[str, Any]] = []
     counts: dict[int, int] = defaultdict(int)
     for one in stated:
@@ -123,17 +123,26 @@ def _find_words(label: str, spoken: str) -> str:
 class _PrintedForm:
     """What a form prints: its numbered lines, boxes and columns by page and key, with their headings."""
 
-    def __init__(self, anchors: pl.DataFrame, faces: Mapping[int, Sequence[FaceBox]]) -> None:
+    def __init__(
+        self, anchors: pl.DataFrame, faces: Mapping[int, Sequence[FaceBox]], stated: Sequence[StatedField]
+    ) -> None:
         self.anchors: dict[str, Row] = {}
         self.by_key: dict[tuple[int, str], list[Row]] = defaultdict(list)
         self.on_page: dict[int, list[Row]] = defaultdict(list)
+        self.heads: dict[int, list[Row]] = defaultdict(list)
         self.boxes: dict[tuple[int, str], FaceBox] = {}
         self.faces = faces
+        self.rows: dict[tuple[int, int], float] = {}
+        for place in (one.field for one in stated):
+            row_of = place.page, round(place.y1)
+            self.rows[row_of] = min(place.x0, self.rows.get(row_of, place.x0))
         for row in anchors.iter_rows(named=True):
             self.anchors[row["anchor_id"]] = row
             if row["key"] and row["kind"] in _NUMBERED:
                 self.by_key[row["page"], row["key"]].append(row)
                 self.on_page[row["page"]].append(row)
+            elif row["kind"] in _HEADINGS:
+                self.heads[row["page"]].append(row)
         for page, boxes in faces.items():
             for box in boxes:
                 self.boxes.setdefault((page, box.box_key), box)
@@ -169,6 +178,16 @@ class _PrintedForm:
         enclosing = [b for b in self.faces.get(place.page, ()) if b.x0 <= x <= b.x1 and b.y0 <= y <= b.y1]
         return min(enclosing, key=lambda box: (box.x1 - box.x0) * (box.y1 - box.y0), default=None)
 
+    def find_head(self, one: StatedField) -> Row | None:
+        """Find the heading that is printed next to a field or last above it, for a field that nothing numbers."""
+        place = one.field
+        middle, room = (place.y0 + place.y1) / 2, limits().field_drop_pt
+        above = [row for row in self.heads[place.page] if row["bbox"]["y0_pt"] <= middle + room]
+        head = max(above, key=lambda row: row["bbox"]["y0_pt"], default=None)
+        # What is in the margin heads the rows next to it, and none that begins in the margin itself.
+        is_below = head is not None and self.rows[place.page, round(place.y1)] <= head["bbox"]["x0_pt"] + room
+        return None if head is None or (head["kind"] == "section" and is_below) else head
+
     def headings_of(self, row: Row | None) -> Iterable[Row]:
         """Return the headings above an anchor, the nearest first."""
         while row is not None and row["parent_anchor_id"] is not None:
@@ -192,6 +211,8 @@ def _row_of(one: StatedField, print_: _PrintedForm, *, field_ix: int, is_trusted
     head = print_.find(page, f"column_{one.column}", y=place.y1) if one.column else None
     label = _label_of(one, anchor, box, head)
     headings = list(print_.headings_of(anchor or head))
+    if not headings and not key and (above := print_.find_head(one)) is not None:
+        headings = [above, *print_.headings_of(above)]
     part = next((str(row["key"]).partition("_")[2] for row in headings if row["kind"] == "part"), one.part)
     return {
         "page": page,

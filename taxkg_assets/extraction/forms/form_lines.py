@@ -70,7 +70,7 @@ def find_form_lines(
         The lines; none where too few numbers are in a column.
     """
     pieces = join_letters(split_at_numbers(lines))
-    numbered = [start for piece in pieces if (start := read_line_number(piece)) is not None]
+    numbered = _drop_large([start for piece in pieces if (start := read_line_number(piece)) is not None])
     repeats = find_repeats(numbered, pieces)
     others = {id(start) for start in (*repeats, *find_amounts(numbered, repeats, pieces))}
     starts = keep_columns([start for start in numbered if id(start) not in others])
@@ -87,12 +87,30 @@ def find_form_lines(
     free = [piece for piece in free if id(piece) not in taken]
     ends = [label.y0 for label in inner]
     found = _collect(page, starts, free, braces=braces, repeats=repeats, labels=labels, ends=ends)
-    found = [unit for unit in found if _has_words(unit) or unit.key in stated]
+    found = _keep_worded(found, stated)
     taken = {id(line) for unit in found for line in unit.lines}
     rest = [piece for piece in free if id(piece) not in taken]
     for unit in found:
         unit.lines = _joined_by_row(unit.lines)
     return FormLines(found, labels, [start.piece for start in repeats], rest)
+
+
+def _keep_worded(found: Sequence[FormLine], stated: Container[str]) -> list[FormLine]:
+    """Keep the lines that have words, or fields; a letter before a form's number is an option of the line it is in."""
+    kept: list[FormLine] = []
+    for unit in found:
+        if _has_words(unit) or unit.key in stated:
+            kept.append(unit)
+        elif unit.is_part and len(unit.lines) > 1 and kept and unit.key[:-1] == kept[-1].key:
+            kept[-1].lines += unit.lines
+    return kept
+
+
+def _drop_large(numbered: Sequence[LineNumber]) -> list[LineNumber]:
+    """Leave out numbers much larger than the others of their page: a form sets its year in two of them."""
+    sizes = sorted(start.piece.size for start in numbered)
+    most = limits().number_sizes * sizes[len(sizes) // 2] if sizes else 0.0
+    return [start for start in numbered if start.piece.size < most]
 
 
 def holds_form_lines(lines: Sequence[Line], *, x0: float, y0: float, x1: float, y1: float) -> bool:
@@ -211,7 +229,7 @@ def _collect(
     heads = [*ends, *(piece.y0 for piece in pieces if piece.is_bold and label_key(piece.text))]
     numbers = {id(start.piece) for start in starts}
     found: list[FormLine] = []
-    number = ""
+    number, begun = "", {_digits_of(start) for start in starts if start.is_digit}
     for start in starts:
         top, right = tops[id(start)], _right_edge(page, start, starts)
         column = [other for other in starts if start.x0 - limits().column_pt <= other.x0 < right]
@@ -235,7 +253,9 @@ def _collect(
             and not any(abs(piece.base - other) < 2 for other in others)
         ]
         members = _until_margin(start, inside)
-        key, number = _key_of(start, number, here, _step_of(start, labels))
+        # The number at an amount further down is that of a line of its own.
+        own = [repeat for repeat in here if _digits_of(repeat) in (number, "") or _digits_of(repeat) not in begun]
+        key, number = _key_of(start, number, own, _step_of(start, labels))
         found.append(FormLine(key, not start.is_digit, _in_reading_order(start, members, braces)))
     return found
 
@@ -322,6 +342,10 @@ def _step_of(start: LineNumber, labels: Sequence[MarginLabel]) -> str:
     above = [label for label in labels if label.y0 <= start.piece.base and not label.is_inner]
     key = above[-1].key if above else None
     return key if key is not None and key.startswith("step") else ""
+
+
+def _digits_of(start: LineNumber) -> str:
+    return plain_number(start.number).rstrip("abcdefghijklmnopqrstuvwxyz")
 
 
 def _key_of(start: LineNumber, number: str, repeats: Sequence[LineNumber], step: str) -> tuple[str, str]:

@@ -12,6 +12,8 @@ _ROW_PT = 1.0
 # Words over several heads begin at most this many type sizes above the highest of them.
 _LEAD_SIZES = 3.0
 _BEFORE_PT = 0.01
+# Rows of such words are set this near to each other.
+_SET_SIZES = 0.4
 
 Unit = FormLine | MarginLabel
 
@@ -32,6 +34,62 @@ def are_heads_of_one_grid(row: Sequence[Unit], unit: Unit) -> bool:
     return is_next_to and _key_of(unit) not in map(_key_of, row)
 
 
+def take_words_over(heads: Sequence[FormLine], loose: Sequence[Line]) -> tuple[list[FormLine], list[Line]]:
+    """Take out the words printed over several heads of a grid, which belong to none of its lines.
+
+    Args:
+        heads: Heads of the columns of a page.
+        loose: The other lines of the page.
+
+    Returns:
+        The words over some heads as a unit without a key, for each such place; and the lines that are left.
+    """
+    over: list[FormLine] = []
+    rest = list(loose)
+    for grid in _find_grids(heads):
+        while seeds := [line for line in rest if _is_inside(line, grid)]:
+            block, before = seeds[:1], 0
+            while before < len(block):
+                before = len(block)
+                block += [
+                    line
+                    for line in rest
+                    if not _is_one_of(line, block) and any(_is_set_with(line, one) for one in block)
+                ]
+            over.append(FormLine("", False, sorted(block, key=lambda line: (line.base, line.x0))))
+            rest = [line for line in rest if not _is_one_of(line, block)]
+    return over, rest
+
+
+def _find_grids(heads: Sequence[FormLine]) -> list[list[Unit]]:
+    grids: list[list[Unit]] = []
+    for head in sorted(heads, key=_top):
+        if grids and are_heads_of_one_grid(grids[-1], head):
+            grids[-1].append(head)
+        else:
+            grids.append([head])
+    return [grid for grid in grids if len(grid) > 2]
+
+
+def _is_inside(line: Line, grid: Sequence[Unit]) -> bool:
+    """Decide whether words stand next to some heads of a grid and over at least two others."""
+    below = [
+        head for head in grid if _top(head) >= line.y1 - _ROW_PT and _left(head) < line.x1 and line.x0 < _right(head)
+    ]
+    return len(below) >= 2 and any(_top(head) < line.y1 - _ROW_PT and line.y0 < _bottom(head) for head in grid)
+
+
+def _is_set_with(line: Line, other: Line) -> bool:
+    """Decide whether words are set right above or below others, and centered as they are."""
+    gap = max(line.y0, other.y0) - min(line.y1, other.y1)
+    is_near = abs(gap) <= _SET_SIZES * other.size and abs(line.size - other.size) < 1
+    return is_near and abs(line.x0 + line.x1 - other.x0 - other.x1) < 2 * other.size
+
+
+def _is_one_of(line: Line, lines: Sequence[Line]) -> bool:
+    return any(line is other for other in lines)
+
+
 def find_tops(units: Sequence[Unit], loose: Sequence[Line]) -> list[float]:
     """Align the tops of units in one row, so that small differences in height do not change the reading order.
 
@@ -50,11 +108,19 @@ def find_tops(units: Sequence[Unit], loose: Sequence[Line]) -> list[float]:
         else:
             rows.append([unit])
     tops: list[float] = []
-    for row in rows:
+    for above, row in zip([[], *rows], rows, strict=False):
         top = _top(row[0])
+        # Words over heads are read between the number that the grid begins with and the heads.
+        if any(map(_is_over, above)) or (above and _is_over(row[0]) and _bottom(row[0]) > tops[-1]):
+            top = max(top, tops[-1] + _BEFORE_PT)
         if len(row) > 1 and all(map(_is_head, row)):
-            top = min(map(_top, row))
-            top = max([top, *(line.y0 + _BEFORE_PT for line in loose if _is_over_heads(line, row, top))])
+            top = max(
+                [
+                    min(map(_top, row)),
+                    top if any(map(_is_over, above)) else 0.0,
+                    *(line.y0 + _BEFORE_PT for line in loose if _is_over_heads(line, row, top)),
+                ]
+            )
         tops += [top] * len(row)
     return tops
 
@@ -67,6 +133,11 @@ def _is_over_heads(line: Line, row: Sequence[Unit], top: float) -> bool:
 
 def _is_head(unit: Unit) -> bool:
     return isinstance(unit, FormLine) and unit.kind == "column"
+
+
+def _is_over(unit: Unit) -> bool:
+    """Decide whether a unit is the words over some heads."""
+    return isinstance(unit, FormLine) and not unit.key
 
 
 def _key_of(unit: Unit) -> str:

@@ -69,7 +69,7 @@ def find_labels(page: Page, pieces: Sequence[Line], starts: Sequence[Line]) -> l
     )
     tops = [piece.y0 for piece in adjacent if piece.is_bold and label_key(piece.text)]
     if not tops:
-        return _find_plain_labels(page, adjacent)
+        return _find_plain_labels(page, adjacent, edge=edge)
     top = min(min(tops), min(start.y0 for start in starts)) - 10
     labels: list[MarginLabel] = []
     for piece in adjacent:
@@ -113,8 +113,8 @@ def _with_plain_head(label: MarginLabel) -> MarginLabel:
     return MarginLabel(label.remarks) if is_name else label
 
 
-def _find_plain_labels(page: Page, adjacent: Sequence[Line]) -> list[MarginLabel]:
-    """Find labels without a number: large bold words in the margin right below a line drawn over it."""
+def _find_plain_labels(page: Page, adjacent: Sequence[Line], *, edge: float) -> list[MarginLabel]:
+    """Find labels without a number: large bold words below a line over the margin, with their notes."""
     heads = [piece for piece in adjacent if piece.is_bold and piece.size >= limits().plain_label_pt]
     left = min((piece.x0 for piece in heads), default=0.0)
     separator_ys = {
@@ -123,15 +123,18 @@ def _find_plain_labels(page: Page, adjacent: Sequence[Line]) -> list[MarginLabel
         if rule.is_horizontal and rule.x0 <= left + 5 and rule.x1 >= left + limits().margin_pt
     }
     labels: list[MarginLabel] = []
-    for separator_y, end in pairwise([*sorted(separator_ys), page.height_pt]):
+    notes = [piece for piece in adjacent if piece.x1 <= edge and any(map(str.isalnum, piece.text))]
+    for separator_y, end in pairwise([*sorted(separator_ys), limits().foot_frac * page.height_pt]):
         between = [piece for piece in heads if separator_y - 3 < piece.y0 < end - 3]
         # Two separator_ys may lie so near that what is right below the first is under the second.
         first = [piece for piece in between if piece.y0 < separator_y + limits().under_wall_pt]
-        if not first:
-            continue
-        own = [piece for piece in between if abs(piece.size - first[0].size) < 0.6]
-        labels.append(MarginLabel([piece for piece in own if abs(piece.x0 - first[0].x0) < 3]))
-    return labels if len(labels) >= 2 else []
+        title = [piece for piece in between if first and abs(piece.size - first[0].size) < 0.6]
+        title = [piece for piece in title if abs(piece.x0 - first[0].x0) < 3]
+        top = title[-1].y0 if title else separator_y - 3
+        remarks = [piece for piece in notes if top < piece.y0 < end - 3 and not any(piece is line for line in title)]
+        if title or (labels and remarks):
+            labels.append(MarginLabel(title, remarks))
+    return labels if sum(bool(label.title) for label in labels) >= 2 else []
 
 
 def _opens_label(page: Page, piece: Line, label: MarginLabel) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from taxkg_assets.extraction.forms.form_lines import FormLine, FormLines, find_form_lines
-from taxkg_assets.extraction.forms.head_rows import are_heads_of_one_grid
+from taxkg_assets.extraction.forms.head_rows import are_heads_of_one_grid, take_words_over
 from taxkg_assets.extraction.forms.line_labels import find_label
 from taxkg_assets.extraction.forms.margin_labels import limits
 from taxkg_assets.extraction.forms.stated_columns import find_column_heads
@@ -37,6 +37,7 @@ def read_form_lines(
         Units in their order; what the fields mention and is not printed is left out.
     """
     heads, loose = find_column_heads(lines, stated)
+    over, loose = take_words_over(heads, loose)
     found = find_form_lines(page, loose, braces=braces, stated=_stated_keys(stated))
     if stated:
         add_stated_lines(found, stated)
@@ -45,7 +46,7 @@ def read_form_lines(
             found.rest += unit.lines[1:]
             unit.lines = unit.lines[:1]
     if stated:
-        found.lines = _by_rows([*heads, *found.lines])
+        found.lines = _with_words_over(_by_rows([*heads, *found.lines]), over)
     words = Words([line for unit in found.lines for line in unit.lines])
     for unit in found.lines:
         text, _ = join_lines(unit.lines, words=words)
@@ -77,6 +78,18 @@ def _by_rows(units: Sequence[FormLine]) -> list[FormLine]:
         else:
             rows.append([unit])
     return [unit for row in rows for unit in sorted(row, key=lambda unit: unit.lines[0].x0)]
+
+
+def _with_words_over(units: list[FormLine], over: Sequence[FormLine]) -> list[FormLine]:
+    """Put the words over some heads before the first head of their grid."""
+    for unit in over:
+        foot = unit.lines[-1].y1
+        below = (ix for ix, head in enumerate(units) if head.kind == "column" and head.lines[0].y0 >= foot - 1)
+        at = next(below, len(units))
+        while at > 0 and units[at - 1].kind == "column" and units[at - 1].lines[-1].y1 > unit.lines[0].y0:
+            at -= 1
+        units.insert(at, unit)
+    return units
 
 
 def _spoken_label(unit: FormLine, stated: Sequence[StatedField]) -> str:

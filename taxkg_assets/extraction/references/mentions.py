@@ -231,7 +231,7 @@ def normalize_heading(heading: str) -> str:
 
 def _read_rule(text: str, rule: Named) -> Iterator[list[Mention]]:
     """Read every place where one rule matches, its list and ranges expanded."""
-    more = _continuation(rule.more) if rule.more else None
+    more = _continuation(rule.separators or load_references().separators, rule.more) if rule.more else None
     for match in rule.pattern.finditer(text):
         items = [(match["item"].strip(), match.start(), match.end())]
         end = match.end()
@@ -257,8 +257,8 @@ def _read_rule(text: str, rule: Named) -> Iterator[list[Mention]]:
 
 
 @cache
-def _continuation(pattern: str) -> re.Pattern[str]:
-    return re.compile(load_references().separators + pattern)
+def _continuation(separators: str, pattern: str) -> re.Pattern[str]:
+    return re.compile(separators + pattern)
 
 
 def _build_target(rule: Named, item: str, named: dict[str, str]) -> str:

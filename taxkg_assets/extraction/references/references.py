@@ -22,7 +22,7 @@ from taxkg_assets.extraction.references.list_leads import ListLeads, denies, fin
 from taxkg_assets.extraction.references.mentions import Headings, Mention, find_mentions, find_rule_words
 from taxkg_assets.extraction.references.printed_ranges import keep_printed_lines
 from taxkg_assets.extraction.references.relations import classify_relations, find_sentence_at
-from taxkg_assets.extraction.references.worksheet_lines import attach_worksheets, is_on_worksheet
+from taxkg_assets.extraction.references.worksheet_lines import attach_worksheets, drop_own_name, is_on_worksheet
 from taxkg_assets.extraction.structure.identity import Identity
 from taxkg_assets.records import SectionRecord, iter_records
 from taxkg_assets.rules.forms import split_forms
@@ -105,6 +105,7 @@ def build_references(
     for section, rule_words in zip(iter_records(ordered, SectionRecord), words_of, strict=True):
         lead = leads.follow(section)
         mentions = find_mentions(section["text"], headings=headings, rule_words=rule_words)
+        mentions = drop_own_name(mentions, section["text"], role=section["role"])
         if printed:
             mentions = keep_printed_lines(mentions, section["text"], printed=printed)
         mentions = linked.add_mentions(section["element_id"], mentions, text=section["text"])

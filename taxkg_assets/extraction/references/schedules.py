@@ -21,6 +21,7 @@ class Named(Protocol):
 
     target: str
     start: int
+    end: int
     group: tuple[int, int]
     rule_id: str
 
@@ -40,13 +41,13 @@ def name_schedules(text: str, mentions: Sequence[Named]) -> list[tuple[int, str]
     for ix, mention in enumerate(mentions):
         forms = _find_forms(text, mention, mentions) if mention.rule_id == "schedule" else []
         named += [(ix, f"{mention.target} ({form.target})") for form in forms] or [(ix, mention.target)]
-        parts.update(id(form) for form in forms if _IN_FORMS.fullmatch(text[mention.group[1] : form.group[0]]))
+        parts.update(id(form) for form in forms if _IN_FORMS.fullmatch(text[_end_of(mention, text) : form.group[0]]))
     return [(ix, target) for ix, target in named if id(mentions[ix]) not in parts]
 
 
 def _find_forms(text: str, schedule: Named, mentions: Sequence[Named]) -> list[Named]:
     """Find the forms of a schedule: those in parentheses behind it, the one that it is of, or the one before it."""
-    end = schedule.group[1]
+    end = _end_of(schedule, text)
     for other in mentions:
         if other.rule_id != "form":
             continue
@@ -57,3 +58,8 @@ def _find_forms(text: str, schedule: Named, mentions: Sequence[Named]) -> list[N
         if other.group[1] <= schedule.start and leads.match(text[other.group[1] : schedule.start]):
             return [other]
     return []
+
+
+def _end_of(schedule: Named, text: str) -> int:
+    """Find where a schedule's name ends: each of a list may have its forms behind it."""
+    return schedule.end if FORMS_IN_PARENTHESES.match(text[schedule.end :]) else schedule.group[1]

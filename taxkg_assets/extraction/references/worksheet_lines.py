@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -12,6 +13,7 @@ UNNAMED = "worksheet"
 """What holds a line of a worksheet that the text does not name."""
 _WORD = "orksheet"
 """`Worksheet` or `worksheet`."""
+_TITLE_CONTINUES = re.compile(r"\s*(?:[.:—–-]|\s[A-Z]|$)")
 
 
 def attach_worksheets(text: str, mentions: Sequence[Mention], *, is_in_worksheet: bool = False) -> list[Mention]:
@@ -29,6 +31,23 @@ def attach_worksheets(text: str, mentions: Sequence[Mention], *, is_in_worksheet
         return list(mentions)
     named = [mention for mention in mentions if mention.kind == "section" and _WORD in mention.target]
     return [_attach(text, mention, named, is_in_worksheet=is_in_worksheet) for mention in mentions]
+
+
+def drop_own_name(mentions: Sequence[Mention], text: str, *, role: str) -> list[Mention]:
+    """Leave out the name that a table's own title begins with: `Worksheet 9-9. Boats` points at nothing.
+
+    Args:
+        mentions: Mentions of the text, in its order.
+        text: The text.
+        role: Role of its element.
+
+    Returns:
+        Mentions in the same order.
+    """
+    first = next(iter(mentions), None)
+    if role != "TableBlock" or first is None or first.rule_id != "worksheet" or first.start > 0:
+        return list(mentions)
+    return list(mentions[1:]) if _TITLE_CONTINUES.match(text, first.group[1]) else list(mentions)
 
 
 def is_on_worksheet(mention: Mention) -> bool:

@@ -58,6 +58,7 @@ class FaceBlockMaker(BlockMaker):
         self.last_line_bottom: float | None = None
         self.line_x0 = 0.0
         self.is_below_legend = False
+        self.is_below_grid = False
 
     def add_unit(self, unit: FormLine | MarginLabel, column_ix: int) -> None:
         """Append a numbered line of a form, which heads itself, or a label in the margin with its remarks.
@@ -69,6 +70,11 @@ class FaceBlockMaker(BlockMaker):
         if isinstance(unit, FormLine):
             lines, note = _split_note(unit)
             block = self.add(lines, "FormField", LIKELY, column_ix=column_ix)
+            if not unit.key:
+                # Words over several columns belong to the part that the grid is in.
+                block.is_outdented = True
+                return
+            self.is_below_grid |= unit.kind == "column"
             block.named = Key(unit.kind, unit.key)
             block.is_part_of_line, block.heading = unit.is_part, unit.label or block.text
             if note:
@@ -76,6 +82,7 @@ class FaceBlockMaker(BlockMaker):
             self.last_line_bottom, self.line_x0 = block.bbox[3], unit.lines[0].x0
             return
         self.last_line_bottom = None if unit.title else unit.y0 - 8
+        self.is_below_grid &= not unit.title
         if unit.title:
             label = self.add(unit.title, "SubsectionHeader", LIKELY, column_ix=column_ix)
             label.named = Key("part" if unit.key else "subsection" if unit.is_inner else "section", unit.key)
@@ -107,6 +114,14 @@ class FaceBlockMaker(BlockMaker):
             return
         place["is_apart"] = self._is_apart(line)
         place["is_outdented"] = self.last_line_bottom is not None and line.x0 <= self.line_x0 + 2
+        if (
+            place["is_apart"]
+            and self.is_below_grid
+            and line.spans[0].is_bold
+            and load_roles().callouts.matches(line.text)
+        ):
+            # A note below the grid of a part is no part of the signatures.
+            place["is_apart"], place["is_outdented"] = False, True
         if not self.has_boxes and self._is_callout(paragraph):
             self.add(paragraph.lines, "Callout", LIKELY, **place)
             return
@@ -157,7 +172,7 @@ class FaceBlockMaker(BlockMaker):
 
     def _add_part(self, paragraph: Paragraph, key: Key, place: dict[str, Any]) -> None:
         """Append the head of a part of a form; a remark in plain type that follows its name is a field's words."""
-        self.last_line_bottom = None
+        self.last_line_bottom, self.is_below_grid = None, False
         lead, rest = split_lead(paragraph)
         head = self.add(lead or paragraph.lines, "SubsectionHeader", LIKELY, **place)
         head.named = key

@@ -62,7 +62,7 @@ class _Owners:
         if block.is_face:
             self._turn_to(block.page)
             self.on_face = anchor_id
-            if block.named is None or block.named.kind != "line":
+            if block.named is None or block.named.kind not in ("line", "column", "box"):
                 self.on_part = anchor_id
             return
         if block.heads_table and not self.heads_table:

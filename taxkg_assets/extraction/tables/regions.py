@@ -46,14 +46,16 @@ def find_drawings(page: Page, *, is_face: bool) -> tuple[list[Drawing], list[Run
     runs = find_runs(spans, ruling=drawn)
     ruling = _without_underlines(drawn, runs, page)
     boxes = _stack(_connect(ruling, page.fills), runs)
-    open_boxes = find_open_boxes(page, runs, leaders, taken=[box for box in boxes if box.height < 0.9 * page.height_pt])
+    # A frame around fields is no table, and takes nothing from one inside it.
+    taken = [box for box in boxes if box.height < 0.9 * page.height_pt and not _holds_field(page, box)]
+    open_boxes = find_open_boxes(page, runs, leaders, taken=taken)
     boxes += open_boxes
     if leaders:
         boxes += find_worksheet_boxes(runs, taken=boxes)
     boxes = _split_at_captions(boxes, runs, ruling)
     drawings = []
     for box in boxes:
-        if any(box.x0 < w.x1 and w.x0 < box.x1 and box.y0 < w.y1 and w.y0 < box.y1 for w in page.widgets):
+        if _holds_field(page, box):
             continue
         inner = [other for other in boxes if other is not box and _contains(box, other)]
         mine = [run for run in runs if not is_filing_note(run.text) and not any(_claims(other, run) for other in inner)]
@@ -61,6 +63,10 @@ def find_drawings(page: Page, *, is_face: bool) -> tuple[list[Drawing], list[Run
         if len(drawing.runs) >= 4:
             drawings.append(replace(drawing, is_open=box in open_boxes))
     return drawings, runs
+
+
+def _holds_field(page: Page, box: Rectangle) -> bool:
+    return any(box.x0 < w.x1 and w.x0 < box.x1 and box.y0 < w.y1 and w.y0 < box.y1 for w in page.widgets)
 
 
 def _has_amounts(page: Page) -> bool:

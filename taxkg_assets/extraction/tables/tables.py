@@ -12,7 +12,7 @@ import polars as pl
 from taxkg_assets import schemas
 from taxkg_assets.extraction.forms.faces import find_face_boxes
 from taxkg_assets.extraction.layout.regions import TableRegion
-from taxkg_assets.extraction.layout.text_runs import Run, find_lines, is_amount, is_caption, is_filing_note
+from taxkg_assets.extraction.layout.text_runs import Run, find_lines, is_amount, is_caption, is_filing_note, join_text
 from taxkg_assets.extraction.pdf.model import Page, Source
 from taxkg_assets.extraction.tables.carried_headers import carry_headers
 from taxkg_assets.extraction.tables.cells import NOTE_COLUMN, PATH_SEPARATOR, Cell, FoundTable, find_cells, is_text_box
@@ -283,7 +283,15 @@ def _find_caption(runs: Sequence[Run], box: Rectangle, drawings: Sequence[Drawin
             has_head = has_head or any(run.is_bold or _is_continued(run) for run in line)
         if len(picked) >= limits.caption_lines:
             break
-    return _join_lines(picked[: min(titled, limits.title_lines)][::-1]) if has_head else ""
+    count = min(titled, limits.title_lines) if has_head else 0
+    while 0 < count < titled and _continues(picked[count - 1]):
+        count += 1
+    return "" if count and _continues(picked[count - 1]) else _join_lines(picked[:count][::-1])
+
+
+def _continues(line: Sequence[Run]) -> bool:
+    """Decide whether a line continues one above it: it begins with a small letter of a word."""
+    return line[0].text[:2].islower() and line[0].text[:2].isalpha()
 
 
 def _is_chart(table: FoundTable) -> bool:
@@ -296,7 +304,7 @@ def _is_chart(table: FoundTable) -> bool:
 
 
 def _join_lines(lines: Sequence[Sequence[Run]]) -> str:
-    return " ".join(run.text for line in lines for run in line)
+    return join_text(run for line in lines for run in line)
 
 
 def _without_notes(lines: Sequence[list[Run]]) -> Sequence[list[Run]]:

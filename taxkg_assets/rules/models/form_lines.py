@@ -23,6 +23,7 @@ class Limits(Section):
         repeat_column_pt: Numbers at the amounts begin within this distance.
         margin_pt: Labels next to the lines need a margin of this width.
         wall_frac: A drawn line of this share of the page's width ends what is above it.
+        number_sizes: A number this many times as large as the others of its page numbers no line.
         row_pt: Pieces of one row stand on bases this near to each other.
         words_pt: Most points from a number to the words of its line, behind a box to check.
         stroke_pt: … drawn in strokes of at least this length.
@@ -55,6 +56,7 @@ class Limits(Section):
     margin_pt: float
     foot_frac: float
     wall_frac: float
+    number_sizes: float
     row_pt: float
     words_pt: float
     stroke_pt: float

@@ -30,12 +30,14 @@ class Named(Titled):
     Attributes:
         target: Target; named groups of the rule in braces.
         more: Pattern of a further item of a list; empty where there are no lists.
+        separators: What is between its items; empty for commas, conjunctions and words of a range.
         short: Names to complete.
         is_in_words: The number is written in words.
     """
 
     target: str
     more: str = ""
+    separators: str = ""
     short: Mapping[str, str] = MappingProxyType({})
     is_in_words: bool = False
 

@@ -90,3 +90,30 @@ def test_lines_right_of_others_are_no_numbers_at_amounts(corpus: Path) -> None:
     assert headings["line_5"].startswith("Qualifying")
     assert headings["line_2"].endswith("income)")
     assert headings["line_6b"] == "Spouse"
+
+
+def test_a_field_that_nothing_numbers_is_in_the_section_above_it(corpus: Path) -> None:
+    fields = _read(corpus / "library" / "f1040--2021.pdf")["fields"]
+    sections = dict(fields.filter(pl.col("key") == "").select("label", "section").iter_rows())
+    assert sections["Your first name and middle initial"] == ""
+    assert sections["Your occupation"] == "Sign Here"
+    assert sections["Preparer’s name"] == "Paid Preparer Use Only"
+
+
+def test_a_note_below_a_grid_and_words_over_its_heads_belong_to_its_part(corpus: Path) -> None:
+    frames = _read(corpus / "library" / "f8949--2017.pdf")
+    keys = dict(frames["anchors"].select("anchor_id", "key").iter_rows())
+    texts = frames["sections"].filter(pl.col("page") == 1)
+    owners = {text[:12]: keys.get(owner) for text, owner in texts.select("text", "anchor_id").iter_rows()}
+    assert (owners["Adjustment, "], owners["Note: If you"]) == ("part_I", "part_I")
+    rows = frames["fields"].filter(pl.col("key") == "line_1", pl.col("column") == "a")
+    assert rows["label"].unique().to_list() == [
+        frames["anchors"].filter(pl.col("key") == "column_a")["heading"].first()
+    ]
+
+
+def test_conditions_inside_a_line_are_a_table_though_a_frame_is_around_its_fields(corpus: Path) -> None:
+    frames = _read(corpus / "library" / "f6251--2022.pdf")
+    assert [len(cells) for cells in frames["tables"]["cells"]] == [9]
+    (label,) = frames["anchors"].filter(pl.col("key") == "line_5")["heading"]
+    assert "IF" not in label

@@ -326,3 +326,33 @@ def test_labels_between_rules_that_lie_close_together_keep_their_lines() -> None
     for y, number in ((108, "1"), (122, "2"), (212, "3"), (226, "4")):
         _line(page, y, number, "Price of a boat", at=number)
     assert [key for key in _named(blocks_of(page, identity=_FORM)) if key] == ["line_1", "line_2", "line_3", "line_4"]
+
+
+def _return(*, year: bool = False) -> Booklet:
+    page = Booklet()
+    if year:
+        page.to(305, 60).set(("20", "b"), size=20)
+        page.to(330, 60).set(("12", "b"), size=20)
+        page.to(380, 60).set(("Office use", ""), size=8)
+    for y in (80, 150):
+        page.page.draw_line((36, y), (576, y))
+    page.to(36, 92).set(("Catch", "b"), size=10)
+    for y, text in ((104, "Attach Form(s)"), (114, "9999 here. Also"), (124, "attach Form 9998.")):
+        page.to(36, y).set((text, ""), size=8)
+    for number, y in (("7", 92), ("8", 106), ("9", 120), ("10", 134)):
+        _line(page, y, number, f"Fish number {number} of the year", at=number, x=140)
+    page.to(36, 162).set(("Refund", "b"), size=10)
+    for number, y in (("11", 162), ("12", 176)):
+        _line(page, y, number, f"Fee number {number}", at=number, x=140)
+    return page
+
+
+def test_a_note_in_the_margin_is_one_text_below_its_head() -> None:
+    blocks = blocks_of(_return(), identity=_FORM)
+    texts = [block.text for block in blocks if block.role not in ("PageArtifact",)]
+    assert texts[:3] == ["Catch", "Attach Form(s) 9999 here. Also attach Form 9998.", "7 Fish number 7 of the year"]
+
+
+def test_the_year_of_a_form_numbers_no_line() -> None:
+    named = _named(blocks_of(_return(year=True), identity=_FORM))
+    assert [key for key in named if key] == [f"line_{number}" for number in range(7, 13)]

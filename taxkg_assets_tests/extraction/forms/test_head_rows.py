@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 from taxkg_assets.extraction.forms.form_lines import FormLine
-from taxkg_assets.extraction.forms.head_rows import find_tops
+from taxkg_assets.extraction.forms.head_rows import find_tops, take_words_over
 
 
 def _line(x0: float, y0: float, *, x1: float | None = None, height: float = 8.0) -> Any:
@@ -27,3 +27,26 @@ def test_heads_of_one_grid_have_one_height_below_what_is_over_them() -> None:
 
 def test_heads_below_each_other_are_no_row() -> None:
     assert find_tops([_head("a", 60, 100), _head("b", 60, 140)], []) == [100, 140]
+
+
+def _words(x0: float, y0: float, *, x1: float, height: float = 8.0) -> Any:
+    return _line(x0, y0, x1=x1, height=height)
+
+
+def test_words_over_several_heads_are_one_unit_between_the_number_and_the_heads() -> None:
+    heads = [_head("a", 60, 116), _head("b", 120, 110, height=30), _head("c", 180, 128), _head("d", 240, 128)]
+    over = [_words(182, 104, x1=278), _words(184, 112, x1=276)]
+    above = _words(40, 84, x1=400)
+    (unit,), rest = take_words_over(heads, [above, *over])
+    assert unit.lines == over
+    assert rest == [above]
+    number = FormLine("line_1", False, [_words(30, 108, x1=36)])
+    tops = find_tops([number, unit, *heads], [])
+    assert tops == sorted(tops)
+    assert tops[0] < tops[1] < tops[2] == tops[-1]
+
+
+def test_heads_without_words_over_them_leave_all_lines() -> None:
+    heads = [_head("a", 60, 116), _head("b", 120, 116), _head("c", 180, 116)]
+    lines = [_words(60, 90, x1=220)]
+    assert take_words_over(heads, lines) == ([], lines)

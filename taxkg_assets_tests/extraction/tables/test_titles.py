@@ -1,0 +1,30 @@
+"""Titles above tables: whole ones, and none where a sentence ends in bold words."""
+
+from __future__ import annotations
+
+from taxkg_assets.extraction.layout.text_runs import Run
+from taxkg_assets.extraction.tables.grid import Rectangle
+from taxkg_assets.extraction.tables.tables import find_caption
+
+_BOX = Rectangle(60.0, 150.0, 300.0, 220.0)
+
+
+def _lines(*lines: tuple[str, bool]) -> list[Run]:
+    top = _BOX.y0 - 4 - 11 * len(lines)
+    return [
+        Run(text, 64.0, top + 11 * ix, 64.0 + 4.5 * len(text), top + 11 * ix + 10, 9.0, is_bold)
+        for ix, (text, is_bold) in enumerate(lines)
+    ]
+
+
+def test_the_end_of_a_sentence_in_bold_is_no_title() -> None:
+    assert find_caption(_lines(("Take these steps to", False), ("raise your fee.", True)), _BOX) == ""
+
+
+def test_a_title_of_three_lines_is_whole_and_without_hyphens() -> None:
+    lines = _lines(("Most Fees for Boats in Har-", True), ("bors of the State and of", True), ("other Owners", True))
+    assert find_caption(lines, _BOX) == "Most Fees for Boats in Harbors of the State and of other Owners"
+
+
+def test_plain_lines_are_no_title_though_one_begins_with_a_small_letter() -> None:
+    assert find_caption(_lines(("Show the following kinds", False), ("of boats here.", False)), _BOX) == ""
