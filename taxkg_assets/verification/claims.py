@@ -131,7 +131,9 @@ def _find_nouns(text: str, language: Language) -> Words:
 
 def _is_source(form: Value, text: str, subject: Subject) -> bool:
     """Return whether a mention of instructions names the document that speaks, as its year next to it shows."""
-    if "nstructions" not in text[form.start : form.end] or subject.year is None:
+    after = text[form.end :].lstrip()
+    is_of_instructions = "nstructions" in text[form.start : form.end] or after.startswith("instructions")
+    if not is_of_instructions or subject.year is None:
         return False
     is_before = text[: form.start].rstrip().endswith(str(subject.year))
     return is_before or load_verification().years.after_title.pattern.match(text[form.end : form.end + 40]) is not None
