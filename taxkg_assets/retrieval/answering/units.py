@@ -242,21 +242,22 @@ def _quote_spots(context: PassageContext, spots: Sequence[Spot]) -> Iterator[Pie
             role = "lead_in"
         text = line.read(sentence)
         if line.is_table:
-            role, text = "row", _read_table_row(context, line)
+            follows = number > 0 and (before := lines[spots[number - 1][0]]).is_table and before.row == line.row
+            role, text = "row", _read_table_row(context, line, is_first=not follows)
         yield Piece(role=role, text=text, chunk_id=context.chunk(line), node_id=context.node(line))
         is_last = number + 1 == len(spots) or lines[spots[number + 1][0]].leads[: len(line.leads)] != line.leads
         if line.leads and is_last and (note := _describe_missing(context, line, spots)):
             yield Piece(role="note", text=note)
 
 
-def _read_table_row(context: PassageContext, line: Line) -> str:
-    """Return a row with the caption and its headers, or a note of a table with the caption."""
+def _read_table_row(context: PassageContext, line: Line, *, is_first: bool) -> str:
+    """Return a row with its headers, or a note of a table; the first of several rows has the caption."""
     lines = context.of_row[line.row]
     captions, headers = find_captions(lines), find_headers(lines, line)
     if headers is None:
         captions = captions[:1] if line.text not in captions[:1] else []
     row = read_row(headers, line.text) if headers is not None else line.text
-    return " — ".join([*captions[-1:], row])
+    return " — ".join([*(captions[-1:] if is_first else ()), row])
 
 
 def _describe_missing(context: PassageContext, line: Line, spots: Sequence[Spot]) -> str:
