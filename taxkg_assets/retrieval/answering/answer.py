@@ -23,7 +23,7 @@ from taxkg_assets.retrieval.answering.excerpt import excerpt_answer, list_docume
 from taxkg_assets.retrieval.answering.notices import find_notices
 from taxkg_assets.retrieval.answering.places import place_units
 from taxkg_assets.retrieval.answering.printed_lines import find_printed_lines
-from taxkg_assets.retrieval.answering.standard_sections import find_standard_sections
+from taxkg_assets.retrieval.answering.standard_sections import find_form_purposes, find_standard_sections
 from taxkg_assets.retrieval.answering.stated import Opening, open_answer, put_first
 from taxkg_assets.retrieval.answering.table_cells import add_tables
 from taxkg_assets.retrieval.answering.units import Unit
@@ -39,6 +39,7 @@ _STATED = (
     (guardrail.DESTINATION, find_destinations),
     (guardrail.LINE, find_printed_lines),
     (guardrail.STANDARD_SECTION, find_standard_sections),
+    (guardrail.PURPOSE, find_form_purposes),
     (guardrail.DEFINITION, find_definitions),
 )
 """What opens an answer, by kind, the first that is found."""

@@ -20,7 +20,8 @@ ANSWER, GUIDANCE, ABSTENTION = "answer", "guidance", "abstention"
 
 PASSAGES, CELL, TABLE = "passages", "cell", "table"
 CHANGES, DOCUMENTS, SUMMARY = "changes", "documents", "summary"
-DESTINATION, LINE, DEFINITION, STANDARD_SECTION = "destination", "line", "definition", "standard_section"
+DESTINATION, LINE, DEFINITION = "destination", "line", "definition"
+STANDARD_SECTION, PURPOSE = "standard_section", "purpose"
 """Kinds of answers: made of passages; a table cell that leads the ranking, or one of another table among the passages;
 changes; a list of documents; a document's summary; statements of where an amount goes or comes from;
 the words printed for a line."""
@@ -30,8 +31,8 @@ def score_kind(kind: str, signals: Mapping[str, float]) -> float:
     """Grade the likelihood that an answer of some kind contains what is needed.
 
     Args:
-        kind: `PASSAGES`, `CELL`, `TABLE`, `CHANGES`, `DOCUMENTS`, `SUMMARY`, `DESTINATION`, `LINE`, `DEFINITION` or
-            `STANDARD_SECTION`.
+        kind: `PASSAGES`, `CELL`, `TABLE`, `CHANGES`, `DOCUMENTS`, `SUMMARY`, `DESTINATION`, `LINE`, `DEFINITION`,
+            `STANDARD_SECTION` or `PURPOSE`.
         signals: What the fit of this kind reads: those of `find_signals`, or `coverage` or `fit` from 0 to 1.
 
     Returns:

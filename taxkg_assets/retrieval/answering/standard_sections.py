@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from taxkg_assets.retrieval.answering.context import Spot, fill_section, fill_table
-from taxkg_assets.retrieval.answering.stated import UNRANKED, Findings, name_edition
+from taxkg_assets.retrieval.answering.stated import UNRANKED, Findings, find_plain_words, name_edition
 from taxkg_assets.retrieval.answering.statements import Statement, read_row
 from taxkg_assets.retrieval.answering.units import Draft, Piece, Unit, draft_unit, finish_unit
 from taxkg_assets.retrieval.index.document_facts import IndexedDocument
@@ -21,6 +21,8 @@ from taxkg_assets.retrieval.query.router import Route
 from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.rules.forms import split_forms
 from taxkg_assets.rules.models.standard_sections import load_standard_sections
+
+_INSTRUCTIONS, _PURPOSE = "filer_instructions", "purpose"
 
 
 @dataclass(slots=True)
@@ -61,6 +63,49 @@ def find_standard_sections(searcher: Searcher, question: str, route: Route, *, a
         edition = name_edition(searcher, documents[int(searcher.passages.document_number[own.rows[0]])])
         units += _quote_section(own.rows, contexts, edition=edition)
     return Findings(units, is_whole=True, frame=rules.frame, most_other_words=rules.most_other_words)
+
+
+def find_form_purposes(searcher: Searcher, question: str, route: Route, *, allowed: Collection[str]) -> Findings:
+    """Find the form that a question is for, by the purposes that instructions state: "which form is for gifts?".
+
+    Args:
+        searcher: Opened search.
+        question: Words of the user.
+        route: Its route; a question that names a form is not for one.
+        allowed: Documents that may be quoted.
+
+    Returns:
+        The first purpose that contains the words of the question; none where the question is for something else, or
+        where no instructions among the first passages state such a purpose.
+    """
+    rules = load_standard_sections()
+    if route.forms or route.keys or not rules.form_questions.matches(question):
+        return Findings()
+    for number, own in _rank_instructions(searcher, question, allowed=allowed).items():
+        sections = sorted(_find_sections(searcher, [number], _PURPOSE), key=lambda own: (own.order, own.rows))
+        rows = sections[0].rows[:1] if sections else []
+        edition = name_edition(searcher, own["document_id"])
+        units = _quote_section(rows, open_contexts(rows, searcher.passages), edition=edition)
+        begins = [" ".join(unit.text.split()[: rules.purpose_words]) for _, unit in units]
+        frame = f"{rules.frame} {rules.form_frame} {own['title']}"
+        if units and not find_plain_words(question) - find_plain_words(" ".join([frame, *begins])):
+            return Findings(units, is_whole=True, frame=frame, most_other_words=0)
+    return Findings()
+
+
+def _rank_instructions(searcher: Searcher, question: str, *, allowed: Collection[str]) -> dict[int, IndexedDocument]:
+    """Return the newest instructions among the documents of the first passages, by number, best first."""
+    found: dict[int, IndexedDocument] = {}
+    documents = searcher.facts.documents
+    for candidate in searcher.rank(question).candidates:
+        number = int(searcher.passages.document_number[candidate.row])
+        own = documents[number]
+        is_current = own["doc_type"] == _INSTRUCTIONS and not own["is_stale"] and not own["is_draft"]
+        if is_current and own["document_id"] in allowed:
+            found[number] = own
+        if len(found) == load_standard_sections().documents:
+            break
+    return found
 
 
 def _quote_section(
@@ -115,7 +160,7 @@ def _find_instructions(searcher: Searcher, route: Route, *, allowed: Collection[
     found = {
         number: own
         for number, own in enumerate(searcher.facts.documents)
-        if own["document_id"] in allowed and own["doc_type"] == "filer_instructions" and not own["is_draft"]
+        if own["document_id"] in allowed and own["doc_type"] == _INSTRUCTIONS and not own["is_draft"]
         if forms and forms <= {*split_forms(own["document_form"])}
     }
     newest = max((own["revision"] for own in found.values()), default="")

@@ -23,19 +23,26 @@ class StandardSections(Family):
 
     Attributes:
         frame: Words of such questions that a section need not say.
+        form_frame: Further words of a question for a form.
         most: Largest number of sections of one kind that an answer quotes.
         words: Largest number of words of a section that are quoted.
         rows: Largest number of rows of the table that a section begins with.
         note: Note after a section that continues.
+        purpose_words: Number of words of a purpose that must contain the words of a question for a form.
+        documents: Number of documents whose purposes are compared with a question for a form.
         most_other_words: Largest number of words of the question that neither frame nor section has.
     """
 
     frame: str
+    form_frame: str
     most: int
     words: int
     rows: int
     note: str
+    purpose_words: int
+    documents: int
     most_other_words: int
+    form_questions: RuleList[Rule]
     questions: RuleList[Rule]
     headings: RuleList[HeadingRule]
 

@@ -86,3 +86,13 @@ def test_a_longer_section_says_that_there_is_more(answered: Callable[..., Answer
     assert "Pier 0 is" in found.answer
     assert "Pier 39 is" not in found.answer
     assert "(more under this heading)" in found.answer
+
+
+def test_a_form_is_found_by_its_purpose(answered: Callable[..., Answer]) -> None:
+    purpose = {"heading": "Purpose of Form", "text": "Use this form to report what a barge earned in a shipyard."}
+    found = answered("Which form do I use to report what a barge earned?", **purpose)
+    assert found.answer is not None
+    assert found.answer.startswith(f"Purpose of Form, 2077-ZED 2031: {purpose['text']}")
+    other = answered("Which form do I use to report what a tugboat earned?", **purpose)
+    named = answered("Which form do I file with Form 2077-ZED for a barge?", **purpose)
+    assert found.confidence not in (other.confidence, named.confidence)
