@@ -52,41 +52,47 @@ def find_definitions(searcher: Searcher, question: str, route: Route, *, allowed
         Definitions of different documents, the surest first; none where the question is for something else, or where no
         document defines the term.
     """
-    term = "" if route.keys or route.forms or route.unknown_forms else read_term(question)
-    if not term:
-        return Findings()
-    ranking = searcher.rank(term)
+    terms = () if route.keys or route.forms or route.unknown_forms else read_terms(question)
     documents = _find_current(searcher, route, allowed=allowed)
-    rows = _find_rows(searcher, ranking, term, documents=documents)
+    rules, units, is_sure = load_definitions(), list[tuple[int, Unit]](), bool(terms)
+    for term in terms:
+        found = _find_statements(searcher, term, route, documents=documents)
+        is_sure &= bool(found) and found[0].strength >= rules.sure
+        for row, draft in _choose(found, searcher, most=rules.most if len(terms) == 1 else 1):
+            edition = name_edition(searcher, documents[int(searcher.passages.document_number[row])])
+            units.append((row, finish_unit(draft, rank=UNRANKED, edition=edition)))
+    if len(terms) > 1 and not is_sure:  # one side of a comparison is no answer
+        return Findings()
+    return Findings(units, is_whole=is_sure, frame=rules.frame)
+
+
+def _find_statements(searcher: Searcher, term: str, route: Route, *, documents: Collection[int]) -> list[Definition]:
+    """Find the statements that define a term, the surest first, and of equals that of the better passage."""
+    rows = _find_rows(searcher, searcher.rank(term), term, documents=documents)
     contexts = open_contexts(rows, searcher.passages)
     found: list[Definition] = []
     for row in rows:
         statements = read_row(row, contexts[row], route=route, passage=0, hit=row, wanted=frozenset())
         found += rate_statements(list(statements), term)
-    found.sort(key=lambda own: -own.strength)  # of equals, the better passage first
-    units: list[tuple[int, Unit]] = []
-    for row, draft in _choose(found, searcher):
-        edition = name_edition(searcher, documents[int(searcher.passages.document_number[row])])
-        units.append((row, finish_unit(draft, rank=UNRANKED, edition=edition)))
-    rules = load_definitions()
-    return Findings(units, is_whole=bool(found) and found[0].strength >= rules.sure, frame=rules.frame)
+    return sorted(found, key=lambda own: -own.strength)
 
 
-def read_term(question: str) -> str:
-    """Read the term that a question is for the meaning of.
+def read_terms(question: str) -> tuple[str, ...]:
+    """Read the terms that a question is for the meaning of, or for the difference between.
 
     Args:
         question: Words of the user.
 
     Returns:
-        The term; empty where the question is for something else.
+        One term or two; empty where the question is for something else.
     """
     rules = load_definitions()
-    for rule in rules.questions:
+    for rule in (*rules.comparisons, *rules.questions):
         match = rule.pattern.search(question)
-        if match and len(match["term"].split()) <= rules.most_term_words and find_terms(match["term"]):
-            return match["term"].rstrip(".")
-    return ""
+        terms = [own.rstrip(".") for own in match.groups() if own] if match else []
+        if terms and all(len(own.split()) <= rules.most_term_words and find_terms(own) for own in terms):
+            return tuple(terms)
+    return ()
 
 
 def mark_term(text: str, term: str) -> str:
@@ -199,14 +205,14 @@ def _find_strength(text: str, term: str) -> int:
     return max((strength for strength, _ in found), default=0) - (rules.for_one_purpose if purposes else 0)
 
 
-def _choose(found: Sequence[Definition], searcher: Searcher) -> list[tuple[int, Draft]]:
+def _choose(found: Sequence[Definition], searcher: Searcher, *, most: int) -> list[tuple[int, Draft]]:
     """Choose the surest definition of each document with its row, and leave out those that repeat a surer one."""
     rules, least = load_definitions(), load_answers().same_unit_share
     chosen: list[tuple[int, Draft]] = []
     documents: set[int] = set()
     for own in found:
         number = int(searcher.passages.document_number[own.statement.row])
-        if number in documents or own.strength < found[0].strength - rules.reach or len(chosen) == rules.most:
+        if number in documents or own.strength < found[0].strength - rules.reach or len(chosen) == most:
             continue
         draft = draft_unit(own.statement, worth=float(own.strength))
         if any(len(draft.terms & other.terms) >= least * len(draft.terms) for _, other in chosen):

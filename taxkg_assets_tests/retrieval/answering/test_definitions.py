@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from taxkg_assets.retrieval.answering.answer import ask
-from taxkg_assets.retrieval.answering.definitions import find_abbreviations, mark_term, rate_statements, read_term
+from taxkg_assets.retrieval.answering.definitions import find_abbreviations, mark_term, rate_statements, read_terms
 from taxkg_assets.retrieval.index.passage_context import open_contexts
 from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.settings import Settings
@@ -29,7 +29,19 @@ from taxkg_assets_tests.retrieval.answering.conftest import Section, make_facts,
     ],
 )
 def test_the_term_is_read(question: str, term: str) -> None:
-    assert read_term(question) == term
+    assert read_terms(question) == ((term,) if term else ())
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What is the difference between a berth lease and a pier lease?",
+        "How is a berth lease different from a pier lease?",
+        "berth lease vs. pier lease",
+    ],
+)
+def test_both_terms_of_a_comparison_are_read(question: str) -> None:
+    assert read_terms(question) == ("berth lease", "pier lease")
 
 
 def test_a_term_is_marked_in_any_number_and_only_whole() -> None:
