@@ -196,7 +196,8 @@ class _Found:
         wording: Function that quotes the results.
         box: Box that the question describes.
         changes: Answer to a question about changes.
-        stated: What the graph states of the line or box in question; it opens the answer.
+        stated: What opens the answer: statements of the graph, definitions, or a section of instructions.
+        is_alone: Whether the passages have nothing to add to it.
     """
 
     ranking: Ranking
@@ -207,6 +208,7 @@ class _Found:
     box: NamedBox | None = None
     changes: list[Unit] = field(default_factory=list)
     stated: list[Unit] = field(default_factory=list)
+    is_alone: bool = False
 
 
 def _find(searcher: Searcher, ranking: Ranking, *, k: int, level: str, filters: Mapping[str, Any]) -> _Found:
@@ -226,11 +228,12 @@ def _find(searcher: Searcher, ranking: Ranking, *, k: int, level: str, filters: 
         results = searcher.assemble(ranking, k=k if wanted == "document" else most, level=wanted)
     if not results or wanted != "document":
         if wanted == "auto" and results and box is None and searcher.parts.openings:
-            opening = _open_by_graph(searcher, question, ranking, results=results, filters=filters)
+            opening = _open_answer(searcher, question, ranking, results=results, filters=filters)
             if opening is not None:
                 kind, stated = opening
                 graded = (kind, {}) if stated.is_whole else graded
-                return _Found(ranking, stated.results, graded, wanted, stated=stated.units)
+                is_alone = _is_alone(kind, ranking, is_whole=stated.is_whole)
+                return _Found(ranking, stated.results, graded, wanted, stated=stated.units, is_alone=is_alone)
         if wanted == "auto" and graded[0] in (guardrail.PASSAGES, guardrail.TABLE, guardrail.CELL):
             results = add_tables(searcher, question, ranking, results=results)
         return _Found(ranking, results, graded, wanted, box=box)
@@ -241,10 +244,20 @@ def _find(searcher: Searcher, ranking: Ranking, *, k: int, level: str, filters: 
     return _Found(ranking, results, graded, wanted)
 
 
-def _open_by_graph(
+def _is_alone(kind: str, ranking: Ranking, *, is_whole: bool) -> bool:
+    """Return whether the passages have nothing to add to what opens an answer.
+
+    A section of instructions says it all. Without a form that the library has, passages are about other forms.
+    """
+    if kind in (guardrail.STANDARD_SECTION, guardrail.PURPOSE):
+        return is_whole
+    return kind != guardrail.DEFINITION and not ranking.route.forms
+
+
+def _open_answer(
     searcher: Searcher, question: str, ranking: Ranking, *, results: Sequence[Result], filters: Mapping[str, Any]
 ) -> tuple[str, Opening] | None:
-    """Return what the graph states of the lines in a question, and the kind of answer that it makes."""
+    """Return what opens the answer to a question, and the kind of answer that it makes."""
     allowed = find_allowed(searcher, **filters)
     for kind, find in _STATED:
         findings = find(searcher, question, ranking.route, allowed=allowed)
@@ -292,9 +305,7 @@ def _grade(found: _Found, question: str, *, settings: Settings, model: Proposer 
 
 def _quote(searcher: Searcher, question: str, found: _Found, *, is_placed: bool) -> list[Unit]:
     """Return the units of an answer in the documents' own words."""
-    kind, forms = found.graded[0], found.ranking.route.forms
-    # A section of instructions says it all; without a form that the library has, passages are about other forms.
-    if found.stated and (kind == guardrail.STANDARD_SECTION or (kind != guardrail.DEFINITION and not forms)):
+    if found.is_alone:
         units = found.stated
     else:
         units = found.changes or found.wording(searcher, question, found.ranking, results=found.results)

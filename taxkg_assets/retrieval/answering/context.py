@@ -158,7 +158,7 @@ def fill_paragraph(context: PassageContext, spot: Spot) -> set[Spot]:
 
 
 def fill_section(context: PassageContext, spot: Spot, *, words: float = inf) -> set[Spot]:
-    """Return the text under the heading of a sentence, up to a limit: what a box includes and what it excludes.
+    """Return the text under the heading of a sentence from there on: what a box includes and what it excludes.
 
     Args:
         context: Lines of adjacent rows.

@@ -7,14 +7,13 @@ it. So the term alone is searched, and the sentences and headings that define it
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from taxkg_assets.retrieval.answering.stated import UNRANKED, Findings, name_edition
+from taxkg_assets.retrieval.answering.stated import UNRANKED, Findings, is_current, name_edition
 from taxkg_assets.retrieval.answering.statements import Statement, read_row
 from taxkg_assets.retrieval.answering.units import Draft, Unit, draft_unit, finish_unit
 from taxkg_assets.retrieval.encoding.lexical import find_distinct_terms, find_terms
-from taxkg_assets.retrieval.index.document_facts import IndexedDocument
 from taxkg_assets.retrieval.index.passage_context import open_contexts
 from taxkg_assets.retrieval.query.router import Route
 from taxkg_assets.retrieval.ranking.search import Searcher
@@ -53,7 +52,11 @@ def find_definitions(searcher: Searcher, question: str, route: Route, *, allowed
         document defines the term.
     """
     terms = () if route.keys or route.forms or route.unknown_forms else read_terms(question)
-    documents = _find_current(searcher, route, allowed=allowed)
+    documents = {
+        number: own["document_id"]
+        for number, own in enumerate(searcher.facts.documents)
+        if own["document_id"] in allowed and is_current(searcher, own, route, allowed=allowed)
+    }
     rules, units, is_sure = load_definitions(), list[tuple[int, Unit]](), bool(terms)
     for term in terms:
         found = _find_statements(searcher, term, route, documents=documents)
@@ -66,9 +69,10 @@ def find_definitions(searcher: Searcher, question: str, route: Route, *, allowed
     return Findings(units, is_whole=is_sure, frame=rules.frame)
 
 
-def _find_statements(searcher: Searcher, term: str, route: Route, *, documents: Collection[int]) -> list[Definition]:
+def _find_statements(searcher: Searcher, term: str, route: Route, *, documents: Mapping[int, str]) -> list[Definition]:
     """Find the statements that define a term, the surest first, and of equals that of the better passage."""
-    rows = _find_rows(searcher, searcher.rank(term), term, documents=documents)
+    only = next(iter(documents.values())) if len(documents) == 1 else None
+    rows = _find_rows(searcher, searcher.rank(term, document=only), term, documents=documents)
     contexts = open_contexts(rows, searcher.passages)
     found: list[Definition] = []
     for row in rows:
@@ -90,6 +94,8 @@ def read_terms(question: str) -> tuple[str, ...]:
     for rule in (*rules.comparisons, *rules.questions):
         match = rule.pattern.search(question)
         terms = [own.rstrip(".") for own in match.groups() if own] if match else []
+        if terms and rules.generic.matches(question):
+            return ()
         if terms and all(len(own.split()) <= rules.most_term_words and find_terms(own) for own in terms):
             return tuple(terms)
     return ()
@@ -131,18 +137,6 @@ def _find_end(words: Sequence[tuple[int, int, list[str]]], place: int, wanted: S
         if len(said) == len(wanted):
             return last
     return None
-
-
-def _find_current(searcher: Searcher, route: Route, *, allowed: Collection[str]) -> dict[int, str]:
-    """Find the documents that may be quoted, by number: those of requested years, else the newest of each family."""
-
-    def is_current(own: IndexedDocument) -> bool:
-        if route.years:
-            return not own["years"].isdisjoint(route.years)
-        return not own["is_stale"] and own["is_draft"] == route.wants_draft
-
-    rows = enumerate(searcher.facts.documents)
-    return {number: own["document_id"] for number, own in rows if own["document_id"] in allowed and is_current(own)}
 
 
 def _find_rows(searcher: Searcher, ranking: Ranking, term: str, *, documents: Collection[int]) -> list[int]:

@@ -24,7 +24,7 @@ DESTINATION, LINE, DEFINITION = "destination", "line", "definition"
 STANDARD_SECTION, PURPOSE = "standard_section", "purpose"
 """Kinds of answers: made of passages; a table cell that leads the ranking, or one of another table among the passages;
 changes; a list of documents; a document's summary; statements of where an amount goes or comes from;
-the words printed for a line."""
+the words printed for a line; definitions of a term; a section of instructions; the purpose of a form."""
 
 
 def score_kind(kind: str, signals: Mapping[str, float]) -> float:

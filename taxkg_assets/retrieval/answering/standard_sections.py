@@ -6,13 +6,14 @@ passages, most of all in the notices about paperwork ("Do not send the form to t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from taxkg_assets.retrieval.answering.context import Spot, fill_section, fill_table
-from taxkg_assets.retrieval.answering.stated import UNRANKED, Findings, find_plain_words, name_edition
+from taxkg_assets.retrieval.answering.stated import UNRANKED, Findings, find_plain_words, is_current, name_edition
 from taxkg_assets.retrieval.answering.statements import Statement, read_row
 from taxkg_assets.retrieval.answering.units import Draft, Piece, Unit, draft_unit, finish_unit
 from taxkg_assets.retrieval.index.document_facts import IndexedDocument
@@ -22,7 +23,8 @@ from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.rules.forms import split_forms
 from taxkg_assets.rules.models.standard_sections import load_standard_sections
 
-_INSTRUCTIONS, _PURPOSE = "filer_instructions", "purpose"
+_NUMBER = re.compile(r"(?<![\w$,.-])\d{3,4}(?:-[A-Z]{1,4})?(?![\w,.]\d)")
+_INSTRUCTIONS, _PURPOSE, _PENALTIES = "filer_instructions", "purpose", "penalties"
 
 
 @dataclass(slots=True)
@@ -31,10 +33,12 @@ class _Section:
 
     Attributes:
         order: Preference of its heading, and its depth.
+        is_whole: Whether it says all that a question of its kind is for.
         rows: Rows that begin the text under its heading and under each heading below it.
     """
 
     order: tuple[int, int]
+    is_whole: bool
     rows: list[int]
 
 
@@ -52,17 +56,24 @@ def find_standard_sections(searcher: Searcher, question: str, route: Route, *, a
         form have no such section.
     """
     kind, rules = read_kind(question), load_standard_sections()
-    if not kind or route.keys:
+    if not kind or route.keys or route.unknown_forms or _names_other_number(question, route):
         return Findings()
     documents = _find_instructions(searcher, route, allowed=allowed)
     sections = sorted(_find_sections(searcher, documents, kind), key=lambda own: (own.order, own.rows))
     chosen = [own for own in sections if own.order == sections[0].order][: rules.most]
-    contexts = open_contexts([row for own in chosen for row in own.rows], searcher.passages)
+    contexts = open_contexts([row for own in chosen for row in own.rows[: rules.parts]], searcher.passages)
     units: list[tuple[int, Unit]] = []
     for own in chosen:
         edition = name_edition(searcher, documents[int(searcher.passages.document_number[own.rows[0]])])
-        units += _quote_section(own.rows, contexts, edition=edition)
-    return Findings(units, is_whole=True, frame=rules.frame, most_other_words=rules.most_other_words)
+        units += _quote_section(own.rows[: rules.parts], contexts, edition=edition)
+    is_whole = all(own.is_whole for own in chosen)
+    return Findings(units, is_whole=is_whole, frame=rules.frame, most_other_words=rules.most_other_words)
+
+
+def _names_other_number(question: str, route: Route) -> bool:
+    """Return whether a question has a number that is none of its forms and years: "Forms 941 and 944"."""
+    known = {*" ".join(route.forms).replace("(", " ").replace(")", " ").split(), *map(str, route.years)}
+    return any(number not in known and number.partition("-")[0] not in known for number in _NUMBER.findall(question))
 
 
 def find_form_purposes(searcher: Searcher, question: str, route: Route, *, allowed: Collection[str]) -> Findings:
@@ -96,12 +107,12 @@ def find_form_purposes(searcher: Searcher, question: str, route: Route, *, allow
 def _rank_instructions(searcher: Searcher, question: str, *, allowed: Collection[str]) -> dict[int, IndexedDocument]:
     """Return the newest instructions among the documents of the first passages, by number, best first."""
     found: dict[int, IndexedDocument] = {}
-    documents = searcher.facts.documents
-    for candidate in searcher.rank(question).candidates:
+    ranking = searcher.rank(question)
+    for candidate in ranking.candidates:
         number = int(searcher.passages.document_number[candidate.row])
-        own = documents[number]
-        is_current = own["doc_type"] == _INSTRUCTIONS and not own["is_stale"] and not own["is_draft"]
-        if is_current and own["document_id"] in allowed:
+        own = searcher.facts.documents[number]
+        is_own = own["document_id"] in allowed and own["doc_type"] == _INSTRUCTIONS
+        if is_own and is_current(searcher, own, ranking.route, allowed=allowed):
             found[number] = own
         if len(found) == load_standard_sections().documents:
             break
@@ -148,27 +159,25 @@ def read_kind(question: str) -> str:
         question: Words of the user.
 
     Returns:
-        Id of the first rule of `questions` that matches; empty for none.
+        Id of the first rule of `questions` that matches; empty for none. A denial asks for the opposite of what a
+        section says, except for what happens to those who do not file.
     """
-    return next((rule.id for rule in load_standard_sections().questions if rule.pattern.search(question)), "")
+    rules = load_standard_sections()
+    kind = next((rule.id for rule in rules.questions if rule.pattern.search(question)), "")
+    is_barred = kind != _PENALTIES and rules.barred.matches(question)
+    return "" if is_barred else kind
 
 
 def _find_instructions(searcher: Searcher, route: Route, *, allowed: Collection[str]) -> dict[int, str]:
-    """Find the instructions for the forms of a question by number: of its years, else the newest; none for no form."""
+    """Find the instructions for the forms of a question by number: those that are current, or of its years."""
     parents = {form.rpartition("(Form ")[2].rstrip(")") for form in route.forms if "(" in form}
     forms = {*route.forms} - parents  # Schedule B (Form 1040) is one form
-    found = {
-        number: own
+    return {
+        number: own["document_id"]
         for number, own in enumerate(searcher.facts.documents)
-        if own["document_id"] in allowed and own["doc_type"] == _INSTRUCTIONS and not own["is_draft"]
-        if forms and forms <= {*split_forms(own["document_form"])}
+        if own["document_id"] in allowed and own["doc_type"] == _INSTRUCTIONS
+        if forms and forms <= {*split_forms(own["document_form"])} and is_current(searcher, own, route, allowed=allowed)
     }
-    newest = max((own["revision"] for own in found.values()), default="")
-
-    def is_current(own: IndexedDocument) -> bool:
-        return not own["years"].isdisjoint(route.years) if route.years else own["revision"] == newest
-
-    return {number: own["document_id"] for number, own in found.items() if is_current(own)}
 
 
 def _find_sections(searcher: Searcher, documents: Collection[int], kind: str) -> list[_Section]:
@@ -183,7 +192,7 @@ def _find_sections(searcher: Searcher, documents: Collection[int], kind: str) ->
             name = (int(facts.document_number[row]), headings[: depth + 1])
             if name not in found:
                 place = next((place for place, rule in enumerate(rules) if rule.pattern.search(headings[depth])), None)
-                found[name] = None if place is None else _Section((place, depth), [])
+                found[name] = None if place is None else _Section((place, depth), rules[place].is_whole, [])
             if (section := found[name]) is not None:
                 section.rows.append(row)
     return [section for section in found.values() if section is not None]

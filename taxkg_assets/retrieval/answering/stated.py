@@ -1,4 +1,4 @@
-"""What tables of the graph state, with the passages that print it: such statements open an answer."""
+"""What opens an answer: statements of the graph, definitions and sections of instructions, with their passages."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from taxkg_assets.retrieval.answering.units import Piece, Unit
 from taxkg_assets.retrieval.encoding.lexical import find_distinct_terms
+from taxkg_assets.retrieval.index.document_facts import IndexedDocument
 from taxkg_assets.retrieval.index.passage_context import PassageContext
 from taxkg_assets.retrieval.query.router import Route
 from taxkg_assets.retrieval.ranking.search import Searcher
@@ -22,7 +23,7 @@ UNRANKED = 0
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What the graph states of the lines or boxes in a question.
+    """What is stated of the lines, the form or the term in a question.
 
     Attributes:
         units: Each statement with the row of the index that prints it, still `UNRANKED`.
@@ -142,6 +143,23 @@ def find_newest(searcher: Searcher, forms: Collection[str]) -> frozenset[str]:
         for own in faces
         if any(newest.get(form) == own["revision"] for form in split_forms(own["document_form"]))
     )
+
+
+def is_current(searcher: Searcher, own: IndexedDocument, route: Route, *, allowed: Collection[str]) -> bool:
+    """Return whether a document holds for a question: of its years, else final, not replaced and not outdated.
+
+    Args:
+        searcher: Opened search.
+        own: The document.
+        route: Route of the question.
+        allowed: Documents that filters let through; among those chosen by a caller none is too old.
+    """
+    if own["is_draft"] != route.wants_draft:
+        return False
+    if route.years:
+        return not own["years"].isdisjoint(route.years)
+    is_chosen = len(allowed) < len(searcher.facts.documents)
+    return is_chosen or not (own["is_stale"] or searcher.facts.is_dated(own))
 
 
 def find_row_of_words(searcher: Searcher, words: str, *, document_id: str, page: int) -> int | None:

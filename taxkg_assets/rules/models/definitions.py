@@ -41,6 +41,7 @@ class Definitions(Family):
     for_one_purpose: int
     most_term_words: int
     questions: RuleList[Rule]
+    generic: RuleList[Rule]
     comparisons: RuleList[Rule]
     statements: RuleList[StatementRule]
     headings: RuleList[Rule]

@@ -12,10 +12,12 @@ class HeadingRule(Rule):
     """Rule for the heading of a standard section.
 
     Attributes:
-        kind: Kind of the section, the id of a rule of `questions`.
+        kind: Kind of the section, the id of a rule of `questions`, or `purpose`.
+        is_whole: Whether such a section says all that a question of its kind is for.
     """
 
     kind: str
+    is_whole: bool = True
 
 
 class StandardSections(Family):
@@ -26,6 +28,7 @@ class StandardSections(Family):
         form_frame: Further words of a question for a form.
         most: Largest number of sections of one kind that an answer quotes.
         words: Largest number of words of a section that are quoted.
+        parts: Largest number of headings below its own whose text is quoted.
         rows: Largest number of rows of the table that a section begins with.
         note: Note after a section that continues.
         purpose_words: Number of words of a purpose that must contain the words of a question for a form.
@@ -37,12 +40,14 @@ class StandardSections(Family):
     form_frame: str
     most: int
     words: int
+    parts: int
     rows: int
     note: str
     purpose_words: int
     documents: int
     most_other_words: int
     form_questions: RuleList[Rule]
+    barred: RuleList[Rule]
     questions: RuleList[Rule]
     headings: RuleList[HeadingRule]
 

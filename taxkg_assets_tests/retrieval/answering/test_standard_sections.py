@@ -26,7 +26,12 @@ ADDRESS = "Mail the form to the harbour office, 1 Pier Road."
         ("Where do I mail Form 2077-ZED?", "where_to_file"),
         ("Can I have more time to file Form 2077-ZED?", "extension"),
         ("What happens if I don't file Form 2077-ZED?", "penalties"),
+        ("Must both owners sign Form 2077-ZED?", "who_signs"),
         ("Where do I report harbour rent on Form 2077-ZED?", ""),
+        ("Where do I report what I paid with an extension of Form 2077-ZED?", ""),
+        ("What address do I put on Form 2077-ZED?", ""),
+        ("Who does not have to file Form 2077-ZED?", ""),
+        ("Can I use Form 2077-ZED for a barge?", ""),
         ("What is Form 2077-ZED?", ""),
     ],
 )
@@ -70,13 +75,25 @@ def test_the_first_text_may_be_under_a_heading_below(answered: Callable[..., Ans
         ("When do I send Form 2077-ZED?", "Where To File"),
         ("Where do I send box 1a of Form 2077-ZED?", "Where To File"),
         ("Where do I send the letter of a shipyard about foreign vessels with Form 2077-ZED?", "Where To File"),
+        ("Where do I send Form 2077-ZED and Form 3044-ZED?", "Where To File"),
+        ("Where do I send Forms 2077-ZED and 944?", "Where To File"),
         ("Where do I send it?", "Where To File"),
+        ("Where did I send Form 2077-ZED in 2019?", "Where To File"),
     ],
 )
 def test_a_question_for_something_else_is_not_opened(
     answered: Callable[..., Answer], question: str, heading: str
 ) -> None:
-    assert answered(question, heading=heading).confidence != answered("Where do I send Form 2077-ZED?").confidence
+    found = answered(question, heading=heading)
+    assert not found.units or f"{heading}, 2077-ZED" not in found.units[0].text
+
+
+def test_a_section_that_may_say_it_is_less_sure(answered: Callable[..., Answer]) -> None:
+    purpose = {"heading": "Purpose of Form", "text": "Report the rent of berths. File it if you have a barge."}
+    sure = answered("Who must file Form 2077-ZED?", heading="Who Must File", text=purpose["text"])
+    unsure = answered("Who must file Form 2077-ZED?", **purpose)
+    assert all(purpose["text"] in own.units[0].text for own in (sure, unsure))
+    assert unsure.confidence < sure.confidence
 
 
 def test_a_longer_section_says_that_there_is_more(answered: Callable[..., Answer]) -> None:
