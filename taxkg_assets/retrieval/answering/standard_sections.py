@@ -23,7 +23,7 @@ from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.rules.forms import split_forms
 from taxkg_assets.rules.models.standard_sections import load_standard_sections
 
-_NUMBER = re.compile(r"(?<![\w$,.-])\d{3,4}(?:-[A-Z]{1,4})?(?![\w,.]\d)")
+_NUMBER = re.compile(r"(?:\band|\bor|[,/&])\s*(?:Form )?(\d{3,4}(?:-[A-Z]{1,4})?)(?![\w,.]?\d)")
 _INSTRUCTIONS, _PURPOSE, _PENALTIES = "filer_instructions", "purpose", "penalties"
 
 
@@ -71,7 +71,7 @@ def find_standard_sections(searcher: Searcher, question: str, route: Route, *, a
 
 
 def _names_other_number(question: str, route: Route) -> bool:
-    """Return whether a question has a number that is none of its forms and years: "Forms 941 and 944"."""
+    """Return whether a question names one more form, by its number alone: "Forms 941 and 944"."""
     known = {*" ".join(route.forms).replace("(", " ").replace(")", " ").split(), *map(str, route.years)}
     return any(number not in known and number.partition("-")[0] not in known for number in _NUMBER.findall(question))
 
