@@ -232,7 +232,8 @@ def _find(searcher: Searcher, ranking: Ranking, *, k: int, level: str, filters: 
             if opening is not None:
                 kind, stated = opening
                 graded = (kind, {}) if stated.is_whole else graded
-                is_alone = _is_alone(kind, ranking, is_whole=stated.is_whole)
+                # Where the library lacks the form of a line, the passages are about other forms.
+                is_alone = kind in (guardrail.DESTINATION, guardrail.LINE) and not ranking.route.forms
                 return _Found(ranking, stated.results, graded, wanted, stated=stated.units, is_alone=is_alone)
         if wanted == "auto" and graded[0] in (guardrail.PASSAGES, guardrail.TABLE, guardrail.CELL):
             results = add_tables(searcher, question, ranking, results=results)
@@ -242,16 +243,6 @@ def _find(searcher: Searcher, ranking: Ranking, *, k: int, level: str, filters: 
     if document is not None or _is_requested_document(searcher, ranking, results[0]):
         return _Found(ranking, results, (guardrail.SUMMARY, {}), wanted, wording=quote_summary)
     return _Found(ranking, results, graded, wanted)
-
-
-def _is_alone(kind: str, ranking: Ranking, *, is_whole: bool) -> bool:
-    """Return whether the passages have nothing to add to what opens an answer.
-
-    A section of instructions says it all. Without a form that the library has, passages are about other forms.
-    """
-    if kind in (guardrail.STANDARD_SECTION, guardrail.PURPOSE):
-        return is_whole
-    return kind != guardrail.DEFINITION and not ranking.route.forms
 
 
 def _open_answer(
