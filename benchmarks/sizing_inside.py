@@ -9,7 +9,7 @@ from __future__ import annotations
 import resource
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -21,6 +21,7 @@ from benchmarks.documents import Document
 from benchmarks.graph import rename
 from taxkg_assets import schemas
 from taxkg_assets.defs.home.contracts import empty_frame, schema_of
+from taxkg_assets.defs.home.stored_tables import TableState
 from taxkg_assets.defs.ingest.intake import PER_DOCUMENT
 from taxkg_assets.defs.wiring.registry import PIPELINE
 from taxkg_assets.defs.wiring.resources import Home
@@ -110,12 +111,12 @@ def measure_inside(
         for name in PIPELINE.order():
             if name not in wanted:
                 continue
-            if name not in frames and (maker := PIPELINE[name].maker):
+            if name not in frames and (step := PIPELINE[name].step):
                 with clock.step(name):
-                    made = maker.make(home)
+                    made = step.make(home, read_states(home, PIPELINE.upstream(name)), made_from="")
                 with clock.step(f"{name}: commit"):
-                    store.write(name, made, inputs="")
-                rows[name] = made.height
+                    store.write(name, made.frame, inputs="", documents=made.parts)
+                rows[name] = made.frame.height
             for check in PIPELINE.gates(name):
                 # What the gates state about repeated documents is not inspected.
                 with clock.step(f"{name}_{check}"):
@@ -124,3 +125,14 @@ def measure_inside(
         pages = int(store.read(READING)["page_count"].sum())
     peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
     return Size(pages, rows[READING], {k: round(v, 3) for k, v in clock.seconds.items()}, rows, peak_mb, True)
+
+
+def read_states(home: Home, names: Iterable[str]) -> dict[str, TableState]:
+    """The states of tables that are there.
+
+    Args:
+        home: The home.
+        names: Tables.
+    """
+    found = {name: home.store.state(name) for name in names}
+    return {name: state for name, state in found.items() if state is not None}
