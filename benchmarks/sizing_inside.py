@@ -12,14 +12,12 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
 
 import polars as pl
 
 import taxkg_assets.definitions  # noqa: F401 - registers the tables and their gates
 from benchmarks.documents import Document
-from benchmarks.graph import rename
-from taxkg_assets import schemas
+from benchmarks.graph import admit, rename
 from taxkg_assets.defs.home.contracts import empty_frame, schema_of
 from taxkg_assets.defs.home.stored_tables import TableState
 from taxkg_assets.defs.ingest.intake import PER_DOCUMENT
@@ -76,17 +74,10 @@ def read_frames(unit: Sequence[Document]) -> dict[str, pl.DataFrame]:
     parts: dict[str, list[pl.DataFrame]] = {name: [] for name in (READING, *PER_DOCUMENT)}
     for document in unit:
         read = extract(document.data, document_id=document.document_id)
-        parts[READING].append(schemas.Documents.sample(overrides=[admission_of(document, read)]))
+        parts[READING].append(admit(document, read))
         for name in PER_DOCUMENT:
             parts[name].append(read.frames[name])
     return {name: pl.concat(frames) for name, frames in parts.items()}
-
-
-def admission_of(document: Document, read: Any) -> dict[str, Any]:
-    """What the row of a document says."""
-    own = {name: getattr(read.identity, name) for name in read.identity.__dataclass_fields__}
-    reported = {"document_id": document.document_id, "page_count": read.page_count, "sha256": "0" * 64}
-    return {**own, **reported, "warnings": [], "image_only_pages": [], "hidden_texts": [], "page_sources": []}
 
 
 def measure_inside(
