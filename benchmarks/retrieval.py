@@ -88,7 +88,7 @@ def run(*, repeat: int, rival_repeat: int) -> Report:
     quality = ask_systems(released, settings, rivals=rivals)
     sizes = [_measure(searcher, questions, left_out=left_out)]
     for count in (int(text) for text in os.environ.get("TAXKG_BENCH_CHUNKS", "50000").split(",") if text):
-        sizes.append(_measure(_repeat(searcher, count), questions, left_out=left_out))
+        sizes.append(_measure(repeat_texts(searcher, count), questions, left_out=left_out))
     return Report(sizes, quality, list(dict.fromkeys(left_out)))
 
 
@@ -104,7 +104,7 @@ def _open_framework(searcher: Searcher, left_out: list[str]) -> dict[str, Callab
         return {}
 
 
-def _repeat(searcher: Searcher, count: int) -> Searcher:
+def repeat_texts(searcher: Searcher, count: int) -> Searcher:
     """The release's texts again and again, each time as other documents."""
     own = index_in_memory(searcher)
     rows, vectors = own.rows, own.vectors
