@@ -22,6 +22,7 @@ from taxkg_assets.defs.wiring.resources import Home
 from taxkg_assets.evaluation.eval_queries import build_eval_queries
 from taxkg_assets.evaluation.eval_runs import Ranking, System, build_eval_runs
 from taxkg_assets.evaluation.metrics import METRICS, score_runs
+from taxkg_assets.records import EvalQueryRecord, iter_records
 from taxkg_assets.retrieval.answering.answer import ask
 from taxkg_assets.schemas import Anchors, Documents, EvalQueries, Sections
 from taxkg_assets.serving.released import Released
@@ -116,13 +117,13 @@ def _open_system(released: Released, settings: Settings) -> Any:
     return answer
 
 
-def split_by_family(queries: EvalQueries | Any, documents: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
+def split_by_family(queries: dy.DataFrame[EvalQueries], documents: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
     """The half of each question: families of the document that answers it, or tempts to, the largest first."""
     known = find_form_families(documents)
     rows = []
-    for query in queries.iter_rows(named=True):
-        passages = query["gold"] or query["near_miss"] or [{"document": query["query_id"]}]
-        document = passages[0]["document"]
+    for query in iter_records(queries, EvalQueryRecord):
+        passages = query["gold"] or query["near_miss"]
+        document = passages[0]["document"] if passages else query["query_id"]
         rows.append((query["query_set"], query["query_id"], known.get(document, document.split("--")[0])))
     frame = pl.DataFrame(rows, schema=["query_set", "query_id", "family"], orient="row")
     development = {

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from benchmarks.in_memory import index_in_memory
 from benchmarks.questions import Judge, Row, draw_folds, find_elements
 from taxkg_assets.retrieval.answering.answer_kind import find_evidence
 from taxkg_assets.retrieval.encoding.arrays import Ints
@@ -121,7 +122,7 @@ def _ask(searcher: Searcher, row: Row) -> dict[str, float]:
 
 def leave_out_families(judge: Judge, families: frozenset[str]) -> Searcher:
     """The search over the documents of all other families."""
-    index = judge.searcher.index
+    index = index_in_memory(judge.searcher)
     stays = np.array([judge.families[document] not in families for document in index.rows["document_id"]])
     rest = SearchIndex(
         rows=index.rows.filter(pl.Series(stays)),
@@ -198,7 +199,9 @@ def render_silence(found: Sequence[Evidence], grades: Floats) -> str:
 
     def share(bound: float, sort: str, kind: str | None = None) -> float:
         own = [
-            grade < bound for e, grade in zip(found, grades, strict=True) if e.sort == sort and kind in (None, e.kind)
+            bool(grade < bound)
+            for e, grade in zip(found, grades, strict=True)
+            if e.sort == sort and kind in (None, e.kind)
         ]
         return sum(own) / max(1, len(own))
 

@@ -18,6 +18,7 @@ import polars as pl
 
 from benchmarks.boundaries import BoundaryScore, find_places, letters_of, score_boundaries
 from benchmarks.documents import CorpusError
+from benchmarks.labeled import LabeledQuestion, label_question
 from benchmarks.plain_layout import flatten
 from benchmarks.results import write_results
 from taxkg_assets import schemas
@@ -31,6 +32,7 @@ from taxkg_assets.llm.rule_proposer import RuleProposer
 from taxkg_assets.prompts.contract import AnyItem, AnyProposal, Block, ProposalOutcome, Task
 from taxkg_assets.prompts.document_tasks import QualityItem
 from taxkg_assets.prompts.tasks import BOUNDARY_DETECTION, QUALITY_VALIDATION
+from taxkg_assets.records import GoldPassageRecord
 from taxkg_assets.retrieval.encoding.encoder import Encoder
 from taxkg_assets.retrieval.encoding.wrapped_encoders import RememberingEncoder
 from taxkg_assets.retrieval.index.embeddings import build_embeddings, stack_vectors
@@ -44,7 +46,6 @@ LAYOUTS = ("as printed", "without layout")
 CHUNKERS = ("fixed", "structural", THREE_TIERS, "semantic")
 FIXED_WORDS, K = 110, 3
 Frames = dict[str, pl.DataFrame]
-Query = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +147,7 @@ def _outcome(
     judge: WatchedJudge,
     *,
     searcher: Searcher,
-    queries: Sequence[Query],
+    queries: Sequence[LabeledQuestion],
     boundaries: dict[str, BoundaryScore],
 ) -> Outcome:
     scored = [(query, score_answer(searcher, query)) for query in queries]
@@ -188,11 +189,11 @@ def _labels(root: Path, name: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf8").splitlines() if line]
 
 
-def _load_queries(root: Path) -> Iterator[Query]:
+def _load_queries(root: Path) -> Iterator[LabeledQuestion]:
     """The questions whose gold passages all lie in the five documents."""
     for row in _labels(root, "queries.jsonl"):
         if row["gold"] and all(passage["document"] in NAMES for passage in row["gold"]):
-            yield {"near_miss": [], **row}
+            yield label_question(row)
 
 
 def _load_headings(root: Path) -> dict[str, list[str]]:
@@ -202,7 +203,7 @@ def _load_headings(root: Path) -> dict[str, list[str]]:
     return found
 
 
-def _required(query: Query) -> list[Any]:
+def _required(query: LabeledQuestion) -> list[GoldPassageRecord]:
     return [passage for passage in query["gold"] if passage["grade"] >= 2]
 
 
@@ -261,7 +262,10 @@ def chunk(
     way = "semantic" if chunker == "semantic" else "structural"
     context = "three_tier" if chunker == THREE_TIERS else "structured"
     made = build_chunks(
-        **frames,
+        documents=schemas.Documents.cast(frames["documents"]),
+        sections=schemas.Sections.cast(frames["sections"]),
+        tables=schemas.Tables.cast(frames["tables"]),
+        anchors=schemas.Anchors.cast(frames["anchors"]),
         reviews=schemas.Reviews.create_empty(),
         settings=Settings.model_validate({"chunker": way, "context": context}),
         proposer=judge or RuleProposer(),
@@ -317,7 +321,7 @@ def open_searcher(chunks: dy.DataFrame[schemas.Chunks], frames: Frames, *, encod
     return Searcher(index=index, encoder=encoder)
 
 
-def score_answer(searcher: Searcher, query: Query) -> dict[str, float | None]:
+def score_answer(searcher: Searcher, query: LabeledQuestion) -> dict[str, float | None]:
     """The metrics of one question."""
     found = searcher.assemble(searcher.rank(query["query"]), k=10)
     return score_query(query, [Result(row.document, row.text) for row in found], is_abstained=False)

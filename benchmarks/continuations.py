@@ -19,6 +19,7 @@ from benchmarks.lines import read_labels
 from benchmarks.results import open_home, write_results
 from taxkg_assets.graph.line_nodes import node_of
 from taxkg_assets.graph.section_alignment import align_sections, build_sections
+from taxkg_assets.records import LineRecord, iter_records
 from taxkg_assets.settings import Settings
 
 Row = Mapping[str, Any]
@@ -115,7 +116,7 @@ class _Nodes:
         for row in anchors.iter_rows(named=True):
             self.headings[row["document_id"], row["page"]].append((_words(row["heading"]), row["anchor_id"]))
         self.lines = {
-            (row["document_id"], row["part"], row["key"]): node_of(row) for row in lines.iter_rows(named=True)
+            (row["document_id"], row["part"], row["key"]): node_of(row) for row in iter_records(lines, LineRecord)
         }
 
     def find(self, document_id: str, label: Row) -> set[str]:

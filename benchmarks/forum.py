@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from benchmarks.labeled import LabeledQuestion, label_question
 from benchmarks.results import open_home, write_results
 from taxkg_assets.evaluation.answer_metrics import (
     Reply,
@@ -73,15 +74,16 @@ def run(*, repeat: int, rival_repeat: int) -> Report:
     return Report({half: _score_half(half, released.searcher, texts, settings=settings) for half in HALVES})
 
 
-def read_half(half: str, sections: pl.DataFrame) -> tuple[list[dict[str, Any]], list[str]]:
+def read_half(half: str, sections: pl.DataFrame) -> tuple[list[LabeledQuestion], list[str]]:
     """The questions of a half with their quotes put back, and the reasons of those that a home cannot answer for."""
     return _open_half(half, _group_texts(sections))
 
 
-def _open_half(half: str, texts: dict[str, list[tuple[int, str]]]) -> tuple[list[dict[str, Any]], list[str]]:
+def _open_half(half: str, texts: dict[str, list[tuple[int, str]]]) -> tuple[list[LabeledQuestion], list[str]]:
     lines = (FOLDER / f"{half}.jsonl").read_text(encoding="utf8").splitlines()
     opened = [open_question(json.loads(line), texts) for line in lines]
-    return [question for question, reason in opened if not reason], [reason for _, reason in opened if reason]
+    questions = [label_question(question) for question, reason in opened if not reason]
+    return questions, [reason for _, reason in opened if reason]
 
 
 def read_cells(half: str, documents: Collection[str]) -> list[dict[str, Any]]:
@@ -125,9 +127,9 @@ def _reply(searcher: Searcher, query: str, *, settings: Settings) -> Reply:
     return Reply(text=answer.answer, confidence=answer.confidence, is_abstained=answer.abstained)
 
 
-def find_family(question: dict[str, Any]) -> str:
+def find_family(question: Mapping[str, Any]) -> str:
     """Name of the form or publication that answers a question, a form and its instructions being one."""
-    gold: Sequence[dict[str, Any]] = question["gold"]
+    gold: Sequence[Mapping[str, Any]] = question["gold"]
     if not gold:
         return f"question {question['id']}"
     stem = str(gold[0]["document"]).split("--")[0]

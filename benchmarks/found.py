@@ -11,9 +11,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from benchmarks.forum import HALVES, find_family, read_half
+from benchmarks.labeled import LabeledQuestion
 from benchmarks.results import open_home, write_results
 from taxkg_assets.evaluation.metrics import Result, score_query
 from taxkg_assets.evaluation.significance import Interval, score_interval
@@ -72,9 +72,9 @@ def run(*, repeat: int, rival_repeat: int) -> Report:
         opened, _ = read_half(half, released.table("sections"))
         queried = [question for question in opened if question["gold"]]
         draw = random.Random(SEED)
-        spoiled = [
-            {**question, "query": misspell(question["query"], released.searcher.index.lexical, draw=draw)}
-            for question in queried
+        lexical = released.searcher.index.lexical
+        spoiled: list[LabeledQuestion] = [
+            {**question, "query": misspell(question["query"], lexical, draw=draw)} for question in queried
         ]
         for name, questions in (("as queried", queried), ("one typing error", spoiled)):
             figures += _compare(released.searcher, questions, half=half, name=name)
@@ -100,7 +100,7 @@ def misspell(query: str, lexical: LexicalRetriever, *, draw: random.Random) -> s
     return query.replace(word, before + changed, 1)
 
 
-def _compare(searcher: Searcher, questions: Sequence[dict[str, Any]], *, half: str, name: str) -> list[Figure]:
+def _compare(searcher: Searcher, questions: Sequence[LabeledQuestion], *, half: str, name: str) -> list[Figure]:
     families = [find_family(question) for question in questions]
     whole = _score(searcher, questions)
     figures = [
@@ -118,11 +118,11 @@ def _compare(searcher: Searcher, questions: Sequence[dict[str, Any]], *, half: s
     return figures
 
 
-def _score(searcher: Searcher, questions: Sequence[dict[str, Any]]) -> Scores:
+def _score(searcher: Searcher, questions: Sequence[LabeledQuestion]) -> Scores:
     scores: Scores = {metric: [] for metric in SHOWN}
     for question in questions:
         found = [Result(row.document, row.text) for row in searcher.search(question["query"], k=RESULTS)]
-        own = score_query({"near_miss": [], **question}, found, is_abstained=False)
+        own = score_query(question, found, is_abstained=False)
         for metric in SHOWN:
             scores[metric].append(float(own[metric] or 0.0))
     return scores

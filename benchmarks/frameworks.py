@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
+from benchmarks.in_memory import index_in_memory
 from taxkg_assets.retrieval.ranking.baselines import DEPTH, RESULTS
 from taxkg_assets.retrieval.ranking.search import Searcher
 
@@ -18,7 +19,7 @@ def open_haystack(searcher: Searcher) -> Callable[[str], list[Row]]:
     """Haystack's in-memory store, its BM25 and embedding retrievers joined by reciprocal rank fusion, as documented.
 
     The texts are what our encoder was given, the vectors those that it gave.
-    Raises: ImportError where haystack-ai is not installed.
+    Raises: ImportError where haystack-ai is not installed; CorpusError where the index is not in memory.
     """
     os.environ.setdefault("HAYSTACK_TELEMETRY_ENABLED", "False")  # read when it is imported
     from haystack import Document
@@ -26,7 +27,7 @@ def open_haystack(searcher: Searcher) -> Callable[[str], list[Row]]:
     from haystack.components.retrievers.in_memory import InMemoryBM25Retriever, InMemoryEmbeddingRetriever
     from haystack.document_stores.in_memory import InMemoryDocumentStore
 
-    rows = searcher.index.rows
+    index = index_in_memory(searcher)
     store = InMemoryDocumentStore()
     store.write_documents(
         [
@@ -36,7 +37,7 @@ def open_haystack(searcher: Searcher) -> Callable[[str], list[Row]]:
                 meta={"document_id": row["document_id"], "page": row["page"], "text": row["text"]},
                 embedding=vector.tolist(),
             )
-            for row, vector in zip(rows.iter_rows(named=True), searcher.index.vectors, strict=True)
+            for row, vector in zip(index.rows.iter_rows(named=True), index.vectors, strict=True)
         ]
     )
     by_term = InMemoryBM25Retriever(store, top_k=DEPTH)

@@ -17,6 +17,7 @@ import polars as pl
 
 from benchmarks.results import open_home, write_results
 from taxkg_assets.graph.line_nodes import node_of
+from taxkg_assets.records import LineRecord, iter_records
 from taxkg_assets.settings import Settings
 
 FOLDER = Path(__file__).resolve().parents[1] / "data" / "line_eval"
@@ -138,7 +139,7 @@ def score_explanations(
         anchors: Table `anchors`.
     """
     places = {row["anchor_id"]: row for row in anchors.iter_rows(named=True)}
-    nodes = {node_of(row): (row["document_id"], row["part"], row["key"]) for row in lines.iter_rows(named=True)}
+    nodes = {node_of(row): (row["document_id"], row["part"], row["key"]) for row in iter_records(lines, LineRecord)}
     pairs = {(row["document"], row["explained_in"]) for row in labels}
     found: dict[tuple[str, str, str], list[Row]] = {}
     linked: set[tuple[str, str]] = set()
@@ -222,8 +223,8 @@ def score_flow_passages(labels: Sequence[Row], flows: pl.DataFrame, sections: pl
     passages = {(document, digest_letters(text)): (element, text) for document, element, text in own.iter_rows()}
     has_line = (pl.col("source_key") != "") & (pl.col("target_key") != "")
     stated: dict[str, list[Row]] = {}
-    for row in flows.filter((pl.col("relation") != "computed_from") & has_line).iter_rows(named=True):
-        stated.setdefault(row["document_id"], []).append(row)
+    for flow in flows.filter((pl.col("relation") != "computed_from") & has_line).iter_rows(named=True):
+        stated.setdefault(flow["document_id"], []).append(flow)
     figures = []
     for split in sorted({row["split"] for row in labels}):
         wanted, made = [], []

@@ -74,8 +74,8 @@ class Memory:
     resident_mb: tuple[float, ...]
 
     @property
-    def expand_hitth_mb(self) -> float:
-        """Highest of the second half over the highest of the first half."""
+    def growth_mb(self) -> float:
+        """Highest of the second half less the highest of the first half."""
         half = len(self.resident_mb) // 2
         return max(self.resident_mb[half:]) - max(self.resident_mb[:half])
 

@@ -14,10 +14,13 @@ from rich.console import Console
 from rich.markdown import Markdown
 
 from benchmarks.accuracy import read_queries, render_gains
+from benchmarks.in_memory import index_in_memory
 from taxkg_assets.defs.evaluation import FULL, open_systems
 from taxkg_assets.evaluation.ablation import Step, score_ablation
 from taxkg_assets.evaluation.eval_runs import build_eval_runs
-from taxkg_assets.retrieval.index.index import SearchIndex, find_row_terms
+from taxkg_assets.retrieval.index.index import find_row_terms
+from taxkg_assets.retrieval.index.passage_index import Known
+from taxkg_assets.retrieval.index.token_match import build_token_index
 from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.schemas import Documents
 from taxkg_assets.serving.released import NotReleasedError, open_release
@@ -28,13 +31,16 @@ COMPARED = ("bm25", "dense", "hybrid", FULL)
 
 def drop_prefix(searcher: Searcher) -> Searcher:
     """The search over the same passages without their context, in terms and in vectors."""
-    rows = searcher.index.rows.with_columns(context=pl.lit(""))
+    index = index_in_memory(searcher)
+    rows = index.rows.with_columns(context=pl.lit(""))
     columns = rows.select("text", "heading_path", "context").iter_rows()
     terms = [find_row_terms(text, heading_path=path, context=context) for text, path, context in columns]
     rows = rows.with_columns(terms=pl.Series(terms))
-    vectors = searcher.encoder.encode_passages([f"\n{text}" for text in rows["text"]])
-    index: SearchIndex = replace(searcher.index, rows=rows, vectors=vectors)
-    return replace(searcher, index=index)
+    texts = [f"\n{text}" for text in rows["text"]]
+    vectors = searcher.encoder.encode_passages(texts)
+    # Nothing known of the index is kept: postings and tokens are of the words with the context.
+    known = Known(tokens=None if index.tokens is None else build_token_index(texts, encoder=searcher.encoder))
+    return replace(searcher, index=replace(index, rows=rows, vectors=vectors, known=known))
 
 
 def main() -> int:

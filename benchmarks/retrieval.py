@@ -14,10 +14,12 @@ import polars as pl
 import psutil
 
 from benchmarks.accuracy import ask_systems
+from benchmarks.answerable import take_rows
 from benchmarks.frameworks import MOST_CHUNKS, open_haystack
+from benchmarks.in_memory import index_in_memory
 from benchmarks.questions import read_questions
 from benchmarks.results import open_home, write_results
-from taxkg_assets.retrieval.index.index import SearchIndex
+from taxkg_assets.retrieval.index.passage_index import Known, SearchIndex
 from taxkg_assets.retrieval.ranking.baselines import build_baselines
 from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.settings import Settings
@@ -86,13 +88,13 @@ def run(*, repeat: int, rival_repeat: int) -> Report:
     quality = ask_systems(released, settings, rivals=rivals)
     sizes = [_measure(searcher, questions, left_out=left_out)]
     for count in (int(text) for text in os.environ.get("TAXKG_BENCH_CHUNKS", "50000").split(",") if text):
-        sizes.append(_measure(_repeat(searcher, count), questions, left_out=left_out))
+        sizes.append(_measure(repeat_texts(searcher, count), questions, left_out=left_out))
     return Report(sizes, quality, list(dict.fromkeys(left_out)))
 
 
 def _open_framework(searcher: Searcher, left_out: list[str]) -> dict[str, Callable[[str], Any]]:
     """The framework's retriever; none, and a line, where it is not installed or the texts are too many for it."""
-    if searcher.index.rows.height > MOST_CHUNKS:
+    if searcher.index.height > MOST_CHUNKS:
         left_out.append(f"{FRAMEWORK} left out above {MOST_CHUNKS:,} chunks, which it holds number by number.")
         return {}
     try:
@@ -102,9 +104,10 @@ def _open_framework(searcher: Searcher, left_out: list[str]) -> dict[str, Callab
         return {}
 
 
-def _repeat(searcher: Searcher, count: int) -> Searcher:
+def repeat_texts(searcher: Searcher, count: int) -> Searcher:
     """The release's texts again and again, each time as other documents."""
-    rows, vectors = searcher.index.rows, searcher.index.vectors
+    own = index_in_memory(searcher)
+    rows, vectors = own.rows, own.vectors
     copies = [
         rows.with_columns(
             document_id=pl.col("document_id") + f"~{copy}",
@@ -116,7 +119,8 @@ def _repeat(searcher: Searcher, count: int) -> Searcher:
     index = SearchIndex(
         rows=pl.concat(copies).head(count),
         vectors=np.tile(vectors, (len(copies), 1))[:count],
-        model_hash=searcher.index.model_hash,
+        model_hash=own.model_hash,
+        known=Known(tokens=None if own.tokens is None else take_rows(own.tokens, np.arange(count) % rows.height)),
     )
     return Searcher(index=index, encoder=searcher.encoder)
 
@@ -135,7 +139,7 @@ def _measure(searcher: Searcher, questions: Sequence[str], *, left_out: list[str
     times = _time_by_turns(systems, questions)
     resident = psutil.Process().memory_info().rss / 2**20
     times |= _time_by_turns(_open_framework(searcher, left_out), questions[:SLOW])
-    return Size(searcher.index.rows.height, times, opened, resident)
+    return Size(searcher.index.height, times, opened, resident)
 
 
 def _time_by_turns(

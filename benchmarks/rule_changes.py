@@ -91,10 +91,10 @@ class Texts:
     def __init__(self, released: Released, documents: pl.DataFrame) -> None:
         wanted = pl.col("document_id").is_in(documents["document_id"].to_list())
         tables = {name: released.table(name).filter(wanted) for name in ("sections", "anchors", "links")}
-        self._parts = {
+        self._parts: dict[str, tuple[Identity, Rows]] = {
             row["document_id"]: (
                 Identity(**{name: row[name] for name in Identity.__dataclass_fields__}),
-                *(frame.filter(pl.col("document_id") == row["document_id"]) for frame in tables.values()),
+                {name: frame.filter(pl.col("document_id") == row["document_id"]) for name, frame in tables.items()},
             )
             for row in documents.iter_rows(named=True)
         }
@@ -103,9 +103,12 @@ class Texts:
         """Read the references of each document again, with the rules that are on."""
         return {
             name: build_references(
-                Sections.cast(sections), Anchors.cast(anchors), identity=identity, links=Links.cast(links)
+                Sections.cast(tables["sections"]),
+                Anchors.cast(tables["anchors"]),
+                identity=identity,
+                links=Links.cast(tables["links"]),
             )
-            for name, (identity, sections, anchors, links) in self._parts.items()
+            for name, (identity, tables) in self._parts.items()
         }
 
 

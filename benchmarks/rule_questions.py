@@ -5,17 +5,16 @@ Questions that are held out take no part.
 
 from __future__ import annotations
 
-import json
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
 from benchmarks.forum import read_half
+from benchmarks.labeled import LabeledQuestion, label_question, read_labeled
 from benchmarks.questions import find_elements, read_questions
 from taxkg_assets.evaluation.answer_metrics import Reply, score_answer
 from taxkg_assets.evaluation.metrics import Result, find_passages, find_required, score_reciprocal_rank
@@ -36,7 +35,6 @@ QUOTE = 300
 COUNTED = ("mrr", "contains_needed", "abstains_on_unanswerable")
 """Metrics that count: the right passage first, an answer with the needed passage, silence where there is no answer."""
 Without = Callable[[Iterable[Key]], AbstractContextManager[None]]
-Question = dict[str, Any]
 
 
 def measure_questions(
@@ -94,30 +92,30 @@ def measure_levels(key: Key, *, without: Without) -> tuple[int, dict[str, float]
     return len(rows), gains
 
 
-def _find_fired(key: Key, rule: Rule, questions: Sequence[Question]) -> list[int]:
+def _find_fired(key: Key, rule: Rule, questions: Sequence[LabeledQuestion]) -> list[int]:
     """Questions in which a rule for questions fires; all questions for cells, if it reads tables."""
     if find_reading(*key[:2]) == "questions":
         return [ix for ix, row in enumerate(questions) if rule.pattern.search(row["query"])]
     return [ix for ix, row in enumerate(questions) if row["type"] == "table_value"]
 
 
-def _name_family(question: Question) -> str:
-    gold = question.get("gold") or []
-    return name_family(str(gold[0]["document"])) if gold else f"no answer: {question.get('kind', '')}"
+def _name_family(question: LabeledQuestion) -> str:
+    gold = question["gold"]
+    return name_family(gold[0]["document"]) if gold else f"no answer: {question['kind']}"
 
 
-def _read_labeled(folders: Sequence[Path]) -> Iterator[Question]:
+def _read_labeled(folders: Sequence[Path]) -> Iterator[LabeledQuestion]:
     for path in (folder / "queries.jsonl" for folder in folders):
         if path.exists():
-            yield from (json.loads(line) for line in path.read_text(encoding="utf8").splitlines() if line.strip())
+            yield from read_labeled(path)
 
 
-def _read_development(released: Released) -> Iterator[Question]:
+def _read_development(released: Released) -> Iterator[LabeledQuestion]:
     """Read the development half of the library's questions; the check half decides about no rule."""
     yield from read_half("development", released.table("sections"))[0]
 
 
-def read_written(elements: pl.DataFrame) -> list[Question]:
+def read_written(elements: pl.DataFrame) -> list[LabeledQuestion]:
     """Read the written questions of `data/training` with the beginning of their element as the quote to find.
 
     Args:
@@ -136,11 +134,11 @@ def read_written(elements: pl.DataFrame) -> list[Question]:
         ]
         if gold or not names:
             kind = "written" if gold else "unanswerable"
-            found.append({"id": row["id"], "query": row["query"], "type": kind, "gold": gold})
+            found.append(label_question({**row, "type": kind, "gold": gold}))
     return found
 
 
-def _score(searcher: Searcher, question: Question) -> dict[str, float]:
+def _score(searcher: Searcher, question: LabeledQuestion) -> dict[str, float]:
     try:
         answer = ask(searcher, question["query"], settings=Settings())
     except (LookupError, StopIteration, RuntimeError) as missing:

@@ -23,7 +23,7 @@ import numpy as np
 import polars as pl
 import psutil
 
-from benchmarks.documents import CorpusError
+from benchmarks.in_memory import index_in_memory
 from benchmarks.questions import read_questions
 from benchmarks.results import open_home
 from taxkg_assets.defs.home.index_files import FlatRows, open_search_index, write_index_files
@@ -111,9 +111,7 @@ def run(*, repeat: int, rival_repeat: int) -> Report:
     """Write the passages once, then ask each member in its own process."""
     released = open_home(Settings().home)
     count = int(os.environ.get("TAXKG_BENCH_CHUNKS", "500000").split(",")[-1])
-    index = released.searcher.index
-    if not isinstance(index, SearchIndex):
-        raise CorpusError("the release is too large to be repeated: name a smaller home in TAXKG_HOME")
+    index = index_in_memory(released.searcher)
     questions = [str(row["query"]) for row in read_questions()][: QUERIED + WARM]
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)

@@ -9,18 +9,17 @@ from __future__ import annotations
 import resource
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
 
 import polars as pl
 
 import taxkg_assets.definitions  # noqa: F401 - registers the tables and their gates
 from benchmarks.documents import Document
-from benchmarks.graph import rename
-from taxkg_assets import schemas
+from benchmarks.graph import admit, rename
 from taxkg_assets.defs.home.contracts import empty_frame, schema_of
+from taxkg_assets.defs.home.stored_tables import TableState
 from taxkg_assets.defs.ingest.intake import PER_DOCUMENT
 from taxkg_assets.defs.wiring.registry import PIPELINE
 from taxkg_assets.defs.wiring.resources import Home
@@ -75,17 +74,10 @@ def read_frames(unit: Sequence[Document]) -> dict[str, pl.DataFrame]:
     parts: dict[str, list[pl.DataFrame]] = {name: [] for name in (READING, *PER_DOCUMENT)}
     for document in unit:
         read = extract(document.data, document_id=document.document_id)
-        parts[READING].append(schemas.Documents.sample(overrides=[admission_of(document, read)]))
+        parts[READING].append(admit(document, read))
         for name in PER_DOCUMENT:
             parts[name].append(read.frames[name])
     return {name: pl.concat(frames) for name, frames in parts.items()}
-
-
-def admission_of(document: Document, read: Any) -> dict[str, Any]:
-    """What the row of a document says."""
-    own = {name: getattr(read.identity, name) for name in read.identity.__dataclass_fields__}
-    reported = {"document_id": document.document_id, "page_count": read.page_count, "sha256": "0" * 64}
-    return {**own, **reported, "warnings": [], "image_only_pages": [], "hidden_texts": [], "page_sources": []}
 
 
 def measure_inside(
@@ -110,12 +102,12 @@ def measure_inside(
         for name in PIPELINE.order():
             if name not in wanted:
                 continue
-            if name not in frames and (maker := PIPELINE[name].maker):
+            if name not in frames and (step := PIPELINE[name].step):
                 with clock.step(name):
-                    made = maker.make(home)
+                    made = step.make(home, read_states(home, PIPELINE.upstream(name)), made_from="")
                 with clock.step(f"{name}: commit"):
-                    store.write(name, made, inputs="")
-                rows[name] = made.height
+                    store.write(name, made.frame, inputs="", documents=made.parts)
+                rows[name] = made.frame.height
             for check in PIPELINE.gates(name):
                 # What the gates state about repeated documents is not inspected.
                 with clock.step(f"{name}_{check}"):
@@ -124,3 +116,14 @@ def measure_inside(
         pages = int(store.read(READING)["page_count"].sum())
     peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
     return Size(pages, rows[READING], {k: round(v, 3) for k, v in clock.seconds.items()}, rows, peak_mb, True)
+
+
+def read_states(home: Home, names: Iterable[str]) -> dict[str, TableState]:
+    """The states of tables that are there.
+
+    Args:
+        home: The home.
+        names: Tables.
+    """
+    found = {name: home.store.state(name) for name in names}
+    return {name: state for name, state in found.items() if state is not None}

@@ -168,10 +168,11 @@ def find_rule_lookups(module: Module) -> list[int]:
     """
     if module.name.startswith(f"{PACKAGE}.rules."):
         return []
-    return sorted(node.lineno for node in ast.walk(module.tree) if _looks_up_rule(node))
+    nodes = (node for node in ast.walk(module.tree) if isinstance(node, ast.expr))
+    return sorted(node.lineno for node in nodes if _looks_up_rule(node))
 
 
-def _looks_up_rule(node: ast.AST) -> bool:
+def _looks_up_rule(node: ast.expr) -> bool:
     if isinstance(node, ast.Call):
         name = node.func.id if isinstance(node.func, ast.Name) else ""
         is_get = isinstance(node.func, ast.Attribute) and node.func.attr == "get" and _is_by_key(node.func.value)
@@ -281,7 +282,8 @@ def _code_lines(module: Module) -> list[tuple[int, str]]:
             isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
         )
         is_declared = isinstance(node, ast.AnnAssign) and node.value is None
-        if is_text or is_declared or isinstance(node, ast.Import | ast.ImportFrom):
+        is_skipped = is_text or is_declared or isinstance(node, ast.Import | ast.ImportFrom)
+        if isinstance(node, ast.stmt) and is_skipped:
             skipped |= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.body[0].lineno > node.lineno:
             skipped |= set(range(node.lineno + 1, node.body[0].lineno))

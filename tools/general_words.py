@@ -70,14 +70,14 @@ def list_words(folder: Path) -> Iterator[tuple[str, str, list[str]]]:
     counts: Counter[tuple[str, str]] = Counter()
     senses: dict[str, list[tuple[str, int, str, int]]] = defaultdict(list)
     for line in (folder / "index.sense").read_text(encoding="latin1").splitlines():
-        key, offset, number, uses = line.split()
+        key, place, order, times = line.split()
         word, rest = key.split("%")
-        counts[word, CLASSES[rest[0]]] += int(uses)
-        senses[word].append((CLASSES[rest[0]], int(number), offset, int(uses)))
+        counts[word, CLASSES[rest[0]]] += int(times)
+        senses[word].append((CLASSES[rest[0]], int(order), place, int(times)))
     total: Counter[str] = Counter()
-    for (word, _), uses in counts.items():
-        total[word] += uses
-    for word in sorted(word for word, uses in total.items() if uses and _PLAIN.fullmatch(word)):
+    for (word, _), count in counts.items():
+        total[word] += count
+    for word in sorted(word for word, count in total.items() if count and _PLAIN.fullmatch(word)):
         found: set[str] = set()
         for kind, number, offset, uses in senses[word]:
             is_common = number == 1 or uses

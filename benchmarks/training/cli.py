@@ -34,7 +34,6 @@ from benchmarks.training.summary import Found, gather_accuracies, read_folds, su
 from taxkg_assets.evaluation.near_misses import describe_accuracy, score_near_misses
 from taxkg_assets.llm.rule_proposer import RuleProposer
 from taxkg_assets.settings import Settings
-from taxkg_assets.training.families import find_families
 from taxkg_assets.training.losses import LOSSES
 
 
@@ -90,15 +89,13 @@ def run_near_misses(options: argparse.Namespace) -> tuple[str, Any]:
     corpus = open_corpus(options.home)
     near = open_near_misses(corpus, most=options.most)
     texts = find_texts(corpus, near)
-    encoder = corpus.searcher.encoder
     margins = {
         "bm25": weight_terms(corpus, near),
-        "base": weight_vectors(encoder, near, texts),
-        "late interaction, base": weight_tokens(encoder.model, near, texts),
+        "base": weight_vectors(corpus.encoder, near, texts),
+        "late interaction, base": weight_tokens(corpus.encoder.model, near, texts),
         "full base": weight_ranks(corpus.searcher, corpus, near),
     }
-    families = find_families(*(corpus.table(name) for name in ("documents", "nodes")), edges=corpus.table("edges"))
-    accuracies = score_near_misses(near, margins, families=[families[item.document_id] for item in near])
+    accuracies = score_near_misses(near, margins, families=[corpus.families[item.document_id] for item in near])
     return render_accuracies(accuracies), {
         "accuracies": [describe_accuracy(accuracy) for accuracy in accuracies],
         "near_misses": [asdict(item) | {"query": ""} for item in near],

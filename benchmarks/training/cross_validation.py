@@ -13,6 +13,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from benchmarks.in_memory import index_in_memory, replace_vectors
+from benchmarks.labeled import LabeledQuestion
 from benchmarks.training.corpus import Corpus
 from benchmarks.training.folds import Choice, Fold, choose_examples, filter_examples, find_family
 from benchmarks.training.near_misses import (
@@ -29,6 +31,7 @@ from taxkg_assets.retrieval.encoding.lexical import find_terms
 from taxkg_assets.retrieval.encoding.passage_scorer import Reranker
 from taxkg_assets.retrieval.encoding.sentence_encoder import SentenceEncoder
 from taxkg_assets.retrieval.encoding.wrapped_encoders import RememberingEncoder
+from taxkg_assets.retrieval.index.token_match import build_token_index
 from taxkg_assets.retrieval.ranking.baselines import build_baselines
 from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.training.examples import Example
@@ -39,7 +42,6 @@ FORMAT = 2
 """Of what a fold writes down: files of an older one are not read."""
 RIDGE = 0.3
 """How strongly the map from the base's vectors to tuned ones is tied to small weights."""
-Question = Mapping[str, Any]
 System = Callable[[str], Sequence[Result]]
 
 
@@ -66,7 +68,7 @@ class Study:
     """What all folds share."""
 
     corpus: Corpus
-    questions: Sequence[Question]
+    questions: Sequence[LabeledQuestion]
     families: Mapping[str, str]
     examples: Sequence[Example]
     dev_families: frozenset[str]
@@ -140,7 +142,7 @@ def run_fold(study: Study, fold: Fold, *, tune: Tuner, seed: int, out: Path) -> 
     return found
 
 
-def find_pool(study: Study, queried: Sequence[Question], near: Sequence[NearMiss]) -> list[int]:
+def find_pool(study: Study, queried: Sequence[LabeledQuestion], near: Sequence[NearMiss]) -> list[int]:
     """Rows that the tuned encoder encodes: what either retriever brings up for any question of the fold, and gold.
 
     Of the others a near vector is enough: what neither retriever finds for any of many questions would hardly become
@@ -149,7 +151,7 @@ def find_pool(study: Study, queried: Sequence[Question], near: Sequence[NearMiss
     corpus = study.corpus
     if not study.pool:
         return list(range(len(corpus.passages)))
-    index, encoder = corpus.searcher.index, corpus.searcher.encoder
+    index, encoder = corpus.index, corpus.searcher.encoder
     rows = {corpus.row_of[chunk_id] for item in near for chunk_id in (item.right, item.near)}
     places = {(passage["document"], passage["page"]) for question in queried for passage in question["gold"]}
     on_page = corpus.rows.select("document_id", "page").iter_rows()
@@ -166,12 +168,11 @@ def open_searchers(corpus: Corpus, tuned: Tuned, *, pool: Sequence[int]) -> tupl
     """The search as released, and the same with the tuned encoder's vectors; questions are encoded once."""
     base = replace(corpus.searcher, encoder=RememberingEncoder(corpus.searcher.encoder))
     found = tuned.encoder.encode_passages([corpus.passages[row] for row in pool])
-    index = replace(
-        corpus.searcher.index,
-        vectors=fill_vectors(corpus.searcher.index.vectors, found, pool=pool),
+    index = replace_vectors(
+        corpus.index,
+        fill_vectors(corpus.index.vectors, found, pool=pool),
         model_hash=tuned.encoder.model_hash,
-        units=None,
-        unit_vectors=None,
+        tokens=build_token_index(corpus.passages, encoder=tuned.encoder) if corpus.index.tokens is not None else None,
     )
     return base, replace(base, index=index, encoder=RememberingEncoder(tuned.encoder))
 
@@ -209,7 +210,7 @@ def open_systems(base: Searcher, other: Searcher, *, tuned: Tuned) -> dict[str, 
 def _open_dense(searcher: Searcher, reranker: Reranker | None = None) -> System:
     """Nearest vectors; the first N in the order of a reranker, which has no other score to be combined with."""
     dense = build_baselines(searcher)["dense"]
-    row_of = {chunk_id: row for row, chunk_id in enumerate(searcher.index.rows["chunk_id"])}
+    row_of = {chunk_id: row for row, chunk_id in enumerate(index_in_memory(searcher).rows["chunk_id"])}
 
     def find(query: str) -> list[Result]:
         found = dense(query)
@@ -227,7 +228,7 @@ def _open_full(searcher: Searcher) -> System:
 
 
 def score_systems(
-    question: Question, systems: Mapping[str, System], *, families: Mapping[str, str]
+    question: LabeledQuestion, systems: Mapping[str, System], *, families: Mapping[str, str]
 ) -> list[dict[str, Any]]:
     """One row per system and metric; `family` is the form family of what the question asks for, held out with it."""
     rows = []
@@ -254,9 +255,9 @@ def weight_systems(
     texts = find_texts(corpus, near)
     margins = {
         "bm25": weight_terms(corpus, near),
-        "base": weight_vectors(corpus.searcher.encoder, near, texts),
+        "base": weight_vectors(corpus.encoder, near, texts),
         "tuned": weight_vectors(tuned.encoder, near, texts),
-        "late interaction, base": weight_tokens(corpus.searcher.encoder.model, near, texts),
+        "late interaction, base": weight_tokens(corpus.encoder.model, near, texts),
         "late interaction, tuned": weight_tokens(tuned.encoder.model, near, texts),
         "full base": weight_ranks(base, corpus, near),
         "full tuned": weight_ranks(other, corpus, near),
@@ -266,7 +267,7 @@ def weight_systems(
     return margins
 
 
-def _is_unseen(question: Question, fold: Fold, families: Mapping[str, str]) -> bool:
+def _is_unseen(question: LabeledQuestion, fold: Fold, families: Mapping[str, str]) -> bool:
     """Whether every passage that the answer needs is of a held out family."""
     return all(families[passage["document"]] in fold.families for passage in find_required(question))
 
@@ -277,7 +278,7 @@ def identify_run(tune: Tuner, *, choice: Choice, pool: int) -> str:
 
 
 def _identify(
-    train: Sequence[Example], dev: Sequence[Example], queried: Sequence[Question], *, run: str, seed: int
+    train: Sequence[Example], dev: Sequence[Example], queried: Sequence[LabeledQuestion], *, run: str, seed: int
 ) -> str:
     """Digest of all that decides what a fold finds."""
     said = [run, str(seed), *(question["id"] for question in queried)]

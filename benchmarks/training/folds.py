@@ -6,8 +6,8 @@ import random
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
+from benchmarks.labeled import LabeledQuestion
 from taxkg_assets.evaluation.matching import is_quoted
 from taxkg_assets.evaluation.metrics import find_required
 from taxkg_assets.retrieval.encoding.lexical import find_terms
@@ -40,13 +40,13 @@ class Choice:
     seed: int = 0
 
 
-def find_family(question: Mapping[str, Any], families: Mapping[str, str]) -> str | None:
+def find_family(question: LabeledQuestion, families: Mapping[str, str]) -> str | None:
     """The family of most of the passages that an answer needs; None of a question without gold."""
     required = [families[passage["document"]] for passage in find_required(question)]
     return min(Counter(required).items(), key=lambda item: (-item[1], required.index(item[0])))[0] if required else None
 
 
-def build_folds(questions: Sequence[Mapping[str, Any]], families: Mapping[str, str], *, count: int) -> list[Fold]:
+def build_folds(questions: Sequence[LabeledQuestion], families: Mapping[str, str], *, count: int) -> list[Fold]:
     """Deal families with questions out to folds so that these hold about the same number of questions.
 
     A family without questions is held out of nothing: there would be nothing to ask.
@@ -70,7 +70,7 @@ def filter_examples(
     examples: Sequence[Example],
     *,
     fold: Fold,
-    queried: Sequence[Mapping[str, Any]],
+    queried: Sequence[LabeledQuestion],
     family_of_text: Mapping[str, str],
     query_families: Mapping[str, str],
 ) -> tuple[list[Example], dict[str, dict[str, int]]]:

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import numpy.typing as npt
@@ -109,13 +110,11 @@ def measure(texts: dict[str, list[str]], folder: str, *, device: str, is_short: 
     narrow = replace(single, is_bfloat16=True, narrowed=encoding.narrow_products(single.model))
     some = passages[: BFLOAT16 // scale]
     in_bfloat16, ways["processor, bfloat16"] = time_passages(narrow, some)
-    kept = encoding.GPU_ROWS
     for rows in BATCHES[:1] if is_short else BATCHES:
-        encoding.GPU_ROWS = rows  # type: ignore[misc]
-        own, speed = time_passages(gpu, passages, rounds=1 if is_short else ROUNDS)
+        with patch.object(encoding, "GPU_ROWS", rows):
+            own, speed = time_passages(gpu, passages, rounds=1 if is_short else ROUNDS)
         ways[f"GPU, batches of {rows}"] = speed
         found[f"batches of {rows}"] = compare(own, right, queries)
-    encoding.GPU_ROWS = kept  # type: ignore[misc]
     own = gpu.encode_passages(passages)
     step = max(1, len(passages) // (ALONE // scale))
     alone = np.concatenate([gpu.encode_passages([text]) for text in passages[::step]])

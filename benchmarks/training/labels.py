@@ -116,7 +116,7 @@ def score_limits(corpus: Corpus, texts: Sequence[Texts]) -> list[Limit]:
     """
     limits = load_family("training")["negatives"]
     naive = [own for own in texts if own.label["set"] == NAIVE]
-    encoder = corpus.searcher.encoder
+    encoder = corpus.encoder
     queried = encoder.encode_questions([own.question for own in naive])
     right, other = (encoder.encode_passages([getattr(own, name) for own in naive]) for name in ("positive", "passage"))
     is_alike = (right * other).sum(axis=1) >= limits["max_similarity"]

@@ -9,12 +9,12 @@ from typing import Any
 import polars as pl
 
 from benchmarks.documents import CorpusError
-from benchmarks.training.corpus import Corpus, read_jsonl
+from benchmarks.labeled import read_labeled
+from benchmarks.training.corpus import Corpus
 from benchmarks.training.cross_validation import Study
 from benchmarks.training.folds import Choice, is_same_question
 from benchmarks.training.near_misses import open_near_misses
 from taxkg_assets.retrieval.encoding.lexical import find_terms
-from taxkg_assets.training.families import find_families
 from taxkg_assets.training.leakage import find_overlaps
 from taxkg_assets.training.sampling import WRITTEN, read_examples
 
@@ -36,15 +36,14 @@ def open_study(
     pairs = corpus.table("pairs").filter((own.str.starts_with(source) & ~is_passed_over) | (pl.col("split") == "dev"))
     negatives = corpus.table("hard_negatives")
     known = set(corpus.rows["document_id"])
-    questions = [row for row in read_jsonl(gold) if row["gold"] and {p["document"] for p in row["gold"]} <= known]
+    questions = [row for row in read_labeled(gold) if row["gold"] and {p["document"] for p in row["gold"]} <= known]
     overlaps = find_repeats(pairs["query"].to_list(), questions, corpus=corpus)
     is_repeat = pl.Series([query in overlaps for query in pairs["query"]], dtype=pl.Boolean)
     clean, repeats = pairs.filter(~is_repeat), count_kinds(pairs.filter(is_repeat))
-    families = find_families(*(corpus.table(name) for name in ("documents", "nodes")), edges=corpus.table("edges"))
     study = Study(
         corpus=corpus,
         questions=questions,
-        families=families,
+        families=corpus.families,
         examples=read_examples(clean, negatives),
         dev_families=frozenset(clean.filter(pl.col("split") == "dev")["family"]),
         query_families=dict(clean.select("pair_id", "query_family").iter_rows()),

@@ -10,12 +10,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks.training.corpus import Corpus, read_jsonl
+from benchmarks.in_memory import replace_vectors
+from benchmarks.labeled import LabeledQuestion, read_labeled
+from benchmarks.training.corpus import Corpus
 from taxkg_assets.evaluation.metrics import Result, score_query
 from taxkg_assets.retrieval.encoding.gpu import GpuModel, has_gpu, open_on_gpu
 from taxkg_assets.retrieval.encoding.sentence_encoder import SentenceEncoder
@@ -75,7 +76,8 @@ def measure(corpus: Corpus, *, ways: dict[str, Encode], sample: int = SAMPLE, se
 def _nearest(vectors: Vectors) -> npt.NDArray[np.int64]:
     cosines = vectors @ vectors.T
     np.fill_diagonal(cosines, -1.0)
-    return cosines.argmax(axis=1)
+    nearest: npt.NDArray[np.int64] = cosines.argmax(axis=1)
+    return nearest
 
 
 def open_ways(encoder: SentenceEncoder, folder: Path) -> dict[str, SentenceEncoder]:
@@ -114,24 +116,23 @@ def score_ways(corpus: Corpus, ways: Mapping[str, SentenceEncoder], *, gold: Pat
     of the pages with gold.
     """
     known = set(corpus.rows["document_id"])
-    questions = [row for row in read_jsonl(gold) if row["gold"] and {p["document"] for p in row["gold"]} <= known]
+    questions = [row for row in read_labeled(gold) if row["gold"] and {p["document"] for p in row["gold"]} <= known]
     places = {(passage["document"], passage["page"]) for question in questions for passage in question["gold"]}
     on_page = corpus.rows.select("document_id", "page").iter_rows()
     rows = {row for row, place in enumerate(on_page) if place in places}
-    searcher = corpus.searcher
     for question in questions:
-        cosines = searcher.index.vectors @ searcher.encoder.encode_query(question["query"])
+        cosines = corpus.index.vectors @ corpus.searcher.encoder.encode_query(question["query"])
         rows |= set(np.argsort(-cosines, kind="stable")[:POOL].tolist())
     held_out = sorted(rows)
     return {name: _score_way(corpus, encoder, questions=questions, rows=held_out) for name, encoder in ways.items()}
 
 
 def _score_way(
-    corpus: Corpus, encoder: SentenceEncoder, *, questions: Sequence[dict[str, Any]], rows: Sequence[int]
+    corpus: Corpus, encoder: SentenceEncoder, *, questions: Sequence[LabeledQuestion], rows: Sequence[int]
 ) -> dict[str, float]:
-    vectors = np.zeros_like(corpus.searcher.index.vectors)
+    vectors = np.zeros_like(corpus.index.vectors)
     vectors[list(rows)] = encoder.encode_passages([corpus.passages[row] for row in rows])
-    index = replace(corpus.searcher.index, vectors=vectors, units=None, unit_vectors=None)
+    index = replace_vectors(corpus.index, vectors, model_hash=encoder.model_hash)
     dense = build_baselines(replace(corpus.searcher, index=index, encoder=encoder))["dense"]
     found = [
         score_query(
@@ -145,7 +146,7 @@ def _score_way(
 def run(corpus: Corpus, *, sample: int, gold: Path | None) -> tuple[list[Speed], dict[str, dict[str, float]]]:
     """Measure the released encoder: its speed in each way, and what it finds where there are questions with gold."""
     with tempfile.TemporaryDirectory() as folder:
-        ways = open_ways(corpus.searcher.encoder, Path(folder))
+        ways = open_ways(corpus.encoder, Path(folder))
         speeds = measure(corpus, ways={name: way.encode_passages for name, way in ways.items()}, sample=sample)
         return speeds, score_ways(corpus, ways, gold=gold) if gold is not None else {}
 
