@@ -122,25 +122,42 @@ class GraphChecker:
     # ---------------------------------------------------------------------------------------- computations
 
     def _compute(self, claimed: Computation, document_ids: Collection[str]) -> _Answer | None:
-        rows = self._released.read_documents("formulas", document_ids)
-        row = find_formula(claimed, iter_records(rows, FormulaRecord))
+        if claimed.is_open:
+            return None
+        row = find_formula(claimed, self._read_formulas(document_ids), read_lines=self._read_lines)
         if row is None:
             return None
         passage = self._find_printed(row["document_id"], row["evidence"], keys=(claimed.key,))
         if passage is None:
             return None
         keys = frozenset({claimed.key, *(operand.casefold() for operand in row["operands"]), *_name_ends(claimed)})
-        is_same = agrees(claimed, row) != claimed.is_negative
-        printed = row["evidence"].rstrip(".")
-        reason = "The form computes the line so." if is_same else f"The form computes the line otherwise: {printed}."
+        is_printed = agrees(claimed, row, lines=self._read_lines(row))
+        if is_printed and not claimed.is_negative:
+            reason = "The form computes the line so."
+        else:
+            how = "The form does compute the line so" if is_printed else "The form computes the line otherwise"
+            reason = f"{how}: {row['evidence'].rstrip('.')}."
         labels = self._read_labels(row["document_id"], [claimed.key, *row["operands"]])
-        return _Answer(passage, is_same, reason, keys, labels, has_floor=bool(row["bound"]))
+        return _Answer(passage, is_printed != claimed.is_negative, reason, keys, labels, has_floor=bool(row["bound"]))
+
+    def _read_formulas(self, document_ids: Collection[str]) -> list[FormulaRecord]:
+        return list(iter_records(self._released.read_documents("formulas", document_ids), FormulaRecord))
+
+    def _read_lines(self, row: FormulaRecord) -> frozenset[str]:
+        """Return the keys of the lines of the parts from which a formula computes."""
+        if not self._released.holds("lines"):
+            return frozenset()
+        rows = iter_records(self._released.read_documents("lines", [row["document_id"]]), LineRecord)
+        return frozenset(own["key"].casefold() for own in rows if own["part"] in row["operand_parts"])
 
     # ------------------------------------------------------------------------------------------- transfers
 
     def _transfer(self, claimed: Transfer, document_ids: Sequence[str]) -> _Answer | None:
+        if claimed.is_open:
+            return None
         rows = self._read_flows(document_ids)
-        row = find_flow(claimed, rows)
+        forms = {row["document_id"] for row in rows}
+        row = find_flow(claimed, rows, self._read_formulas(forms) if self._released.holds("formulas") else ())
         keys = frozenset({claimed.source.key, claimed.target.key})
         if row is not None:
             passage = self._find_flow_passage(row)
