@@ -15,7 +15,13 @@ from taxkg_assets.verification.clause_words import Words, find_words, match_word
 from taxkg_assets.verification.comparison import Comparison, compare
 from taxkg_assets.verification.decision import Decision
 from taxkg_assets.verification.evidence import Passage, expand_key
-from taxkg_assets.verification.formulas import Computation, agrees, find_computations, find_formula
+from taxkg_assets.verification.formulas import (
+    Computation,
+    agrees,
+    find_computations,
+    find_formula,
+    leaves_out_letters,
+)
 from taxkg_assets.verification.reader import PassageReader
 from taxkg_assets.verification.stated import Difference
 from taxkg_assets.verification.transfers import Transfer, find_flow, find_other_flow, find_transfers
@@ -24,6 +30,7 @@ from taxkg_assets.verification.verdicts import Verdict
 _FLOOR = "zero less than result negative amount below smaller"
 _NOT_LESS = re.compile(r"(?i)\b(?:but )?not (?:less than|below) (?:zero|-0-)")
 _ZERO = re.compile(r"(?i)\bzero\b|-0-")
+_RESERVED = re.compile(r"(?i)\W*reserved\b")
 _KEYS = frozenset({"line", "box", "part", "column", "form", "year"})
 
 
@@ -125,13 +132,14 @@ class GraphChecker:
         if claimed.is_open:
             return None
         row = find_formula(claimed, self._read_formulas(document_ids), read_lines=self._read_lines)
-        if row is None:
+        if row is None or leaves_out_letters(claimed, row, lines=(lines := self._read_lines(row))):
             return None
         passage = self._find_printed(row["document_id"], row["evidence"], keys=(claimed.key,))
         if passage is None:
             return None
-        keys = frozenset({claimed.key, *(operand.casefold() for operand in row["operands"]), *_name_ends(claimed)})
-        is_printed = agrees(claimed, row, lines=self._read_lines(row))
+        operands = (operand.casefold() for operand in row["operands"])
+        keys = frozenset({claimed.key, *claimed.beside, *operands, *_name_ends(claimed)})
+        is_printed = agrees(claimed, row, lines=lines)
         if is_printed and not claimed.is_negative:
             reason = "The form computes the line so."
         else:
@@ -144,11 +152,15 @@ class GraphChecker:
         return list(iter_records(self._released.read_documents("formulas", document_ids), FormulaRecord))
 
     def _read_lines(self, row: FormulaRecord) -> frozenset[str]:
-        """Return the keys of the lines of the parts from which a formula computes."""
+        """Return the keys of the lines of the parts from which a formula computes; a reserved line has no amount."""
         if not self._released.holds("lines"):
             return frozenset()
         rows = iter_records(self._released.read_documents("lines", [row["document_id"]]), LineRecord)
-        return frozenset(own["key"].casefold() for own in rows if own["part"] in row["operand_parts"])
+        return frozenset(
+            own["key"].casefold()
+            for own in rows
+            if own["part"] in row["operand_parts"] and not _RESERVED.match(own["label"])
+        )
 
     # ------------------------------------------------------------------------------------------- transfers
 

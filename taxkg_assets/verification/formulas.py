@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from taxkg_assets.records import FormulaRecord
@@ -18,6 +18,10 @@ _NEXT = re.compile(r"(?i)^(?: together| up)? (?:on|to get|gives|giving) (?:line|
 _DIRECT = re.compile(r"(?i)[^,;]*\b(?:is|are|equals?|shows?|takes?)\b[^,;]*|\s*")
 _BESIDE = re.compile(
     r"(?i)\b(?:below|above|under|beneath|beside|after|before|following|next to|from|minus|plus|less|than)(?: the)? $"
+)
+_ORDER = re.compile(
+    r"(?i)\b(?:(?P<below>below|under|beneath|after|following)|above|before) "
+    r"(?P<beside>(?:line|box|step) \d{1,2}[a-z]?)\b"
 )
 _NESTED = re.compile(
     r"(?i)\b(?:minus|plus|less|from|over|times|(?:reduced|increased|lowered|multiplied|divided) by|(?:or|and) the)"
@@ -43,6 +47,7 @@ class Computation:
         text: Words that say so.
         is_negative: Whether the statement denies it.
         is_open: Whether it says so of a multiple or a share, or denies it in one case alone: no form answers it.
+        beside: Lines above or below which it places the line, and that are there: `below line 11, … on line 14`.
     """
 
     key: str
@@ -52,6 +57,7 @@ class Computation:
     text: str
     is_negative: bool
     is_open: bool = False
+    beside: tuple[str, ...] = ()
 
 
 def find_computations(text: str) -> list[Computation]:
@@ -82,6 +88,7 @@ def find_computations(text: str) -> list[Computation]:
                         text=match[0],
                         is_negative=denied is True,
                         is_open=denied is None or is_multiplied(own) or is_operand(own, after),
+                        beside=tuple(_find_beside(before, subject)),
                     )
                 )
     return found
@@ -97,6 +104,14 @@ def _find_subject(before: str, after: str, operands: Sequence[str]) -> str | Non
     if follows is not None and not is_direct:  # `lines 3 and 4 are added on line 5`
         return next((_name(own) for own in _KEY.finditer(follows[0])), None)
     return None if last is None else _name(last)
+
+
+def _find_beside(before: str, subject: str) -> Iterator[str]:
+    place = _place(subject)
+    for match in _ORDER.finditer(before):
+        key = _name_of(match["beside"])
+        if (_place(key) < place) if match["below"] else (_place(key) > place):
+            yield key
 
 
 def _is_nested(before: str, said: str) -> bool:
@@ -119,6 +134,10 @@ def _read_operands(match: re.Match[str]) -> tuple[str, ...]:
         return tuple(keys)
     parts = (named.get("first"), named.get("second"))
     return tuple(_name(own) for part in parts if part and (own := _KEY.search(part)))
+
+
+def _name_of(words: str) -> str:
+    return words.casefold().replace(" ", "_")
 
 
 def _name(match: re.Match[str]) -> str:
@@ -159,6 +178,19 @@ def agrees(claimed: Computation, row: FormulaRecord, *, lines: Collection[str] =
     factor = row["factor"]
     same_rate = claimed.factor is None or (factor is not None and abs(factor - claimed.factor) < _TOLERANCE)
     return claimed.operation == row["operation"] and own == there and same_rate
+
+
+def leaves_out_letters(claimed: Computation, row: FormulaRecord, *, lines: Collection[str]) -> bool:
+    """Return whether a range leaves out letters alone of lines that a form computes with, so that it may be meant.
+
+    Args:
+        claimed: What the statement says: `lines 1 through 7`.
+        row: Row of `formulas` of the same line, with lines 1 through 3, 4c, 5, 6, and 7.
+        lines: Keys of the lines of the form.
+    """
+    numbers = {_place(operand)[0] for operand in row["operands"]}
+    others = [key for key in lines if _place(key)[0] not in numbers]
+    return not agrees(claimed, row, lines=lines) and agrees(claimed, row, lines=others)
 
 
 def _expand(operand: str, there: Sequence[str], *, lines: Collection[str], printed: str) -> list[str]:

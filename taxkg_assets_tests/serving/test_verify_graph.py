@@ -121,6 +121,7 @@ def _answer(text: str, released: Any = None) -> tuple[str, str] | None:
         ("On Schedule 1 (2031), line 8 is not line 6 minus line 7.", "contradicted"),
         ("Line 6 of Schedule 1 (2031) combines lines 3 through 5.", "supported"),
         ("Line 6 of Schedule 1 (2031) combines lines 3 through 4.", "contradicted"),
+        ("On Schedule 1 (2031), below line 2, lines 3, 4, and 5 are added on line 6.", "supported"),
         ("Line 8 of Schedule 1 (2031) is line 6 minus line 7, and goes to Form 9999, line 5.", "supported"),
         ("Line 8 of Schedule 1 (2031) is line 6 minus line 7, and goes to Form 9999, line 6.", "contradicted"),
     ],
@@ -188,3 +189,13 @@ def test_what_a_line_is_computed_from_is_not_carried_to_it() -> None:
     end = {"source_key": "line_7", "target_document_id": SCHEDULE, "target_form": "Schedule 1 (Form 9999)"}
     released.tables["flows"] = pl.DataFrame([_flow("line_8", relation="computed_from", evidence=words, **end)])
     assert _decide("On Schedule 1 (2031), the amount on line 7 is entered on line 8.", released) is None
+
+
+@pytest.mark.parametrize(("label", "verdict"), [("Fees of barges", "contradicted"), ("Reserved", "supported")])
+def test_a_range_leaves_out_no_line_that_has_an_amount(label: str, verdict: str) -> None:
+    released = Released()
+    row = {"document_id": SCHEDULE, "part": "", "key": "line_4", "section": "", "label": label}
+    released.tables["lines"] = pl.concat([released.tables["lines"], pl.DataFrame([row])])
+    formula = _formula("line_6", "sum", ["line_3", "line_5"], "Add lines 3")
+    released.tables["formulas"] = pl.DataFrame([formula])
+    assert _decide("Line 6 of Schedule 1 (2031) combines lines 3 through 5.", released) == verdict

@@ -6,7 +6,13 @@ from typing import Any
 
 import pytest
 
-from taxkg_assets.verification.formulas import Computation, agrees, find_computations, find_formula
+from taxkg_assets.verification.formulas import (
+    Computation,
+    agrees,
+    find_computations,
+    find_formula,
+    leaves_out_letters,
+)
 
 ROW: dict[str, Any] = {
     "key": "line_9",
@@ -162,3 +168,35 @@ def test_a_range_of_letters_leaves_out_no_letter() -> None:
     assert agrees(claimed, row, lines=lines)
     assert not agrees(claimed, row, lines=[*lines, "line_5"])
     assert not agrees(claimed, row, lines=[*lines, "line_3e"])
+
+
+@pytest.mark.parametrize(
+    ("lines", "is_left_out"),
+    [
+        (("line_3", "line_4", "line_5a", "line_5b", "line_6"), True),
+        (("line_3", "line_5b", "line_6"), False),
+    ],
+)
+def test_a_range_may_mean_the_total_of_a_line_with_letters(lines: tuple[str, ...], is_left_out: bool) -> None:
+    row: Any = {**ROW, "operation": "sum", "operands": ["line_3", "line_4", "line_5b", "line_6"]}
+    claimed = Computation("line_9", "sum", ("line_3..line_6",), None, "", False)
+    assert leaves_out_letters(claimed, row, lines=lines) is is_left_out
+
+
+def test_a_range_that_leaves_out_a_number_is_decided() -> None:
+    row: Any = {**ROW, "operation": "sum", "operands": ["line_3", "line_5", "line_6"]}
+    claimed = Computation("line_9", "sum", ("line_3..line_6",), None, "", False)
+    assert not leaves_out_letters(claimed, row, lines=["line_3", "line_4", "line_5", "line_6"])
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Below line 2, lines 3 and 4 are added on line 9.", ("line_2",)),
+        ("Below line 11, lines 3 and 4 are added on line 9.", ()),
+        ("Above line 11, lines 3 and 4 are added on line 9.", ("line_11",)),
+    ],
+)
+def test_lines_beside_the_computed_one_are_known_where_they_are_there(text: str, expected: tuple[str, ...]) -> None:
+    (found,) = find_computations(text)
+    assert (found.key, found.beside) == ("line_9", expected)
