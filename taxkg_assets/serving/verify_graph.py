@@ -138,7 +138,7 @@ class GraphChecker:
         if passage is None:
             return None
         operands = (operand.casefold() for operand in row["operands"])
-        keys = frozenset({claimed.key, *claimed.beside, *operands, *_name_ends(claimed)})
+        keys = frozenset({claimed.key, *claimed.neighbors, *operands, *_name_ends(claimed)})
         is_printed = agrees(claimed, row, lines=lines)
         if is_printed and not claimed.is_negative:
             reason = "The form computes the line so."

@@ -92,5 +92,5 @@ def _read_own_clause(words: str) -> str:
 
 def _read_first_clause(words: str) -> str:
     """Return the words up to the first aside: `, if it is not zero, goes to` has none."""
-    found = load_verification().asides.held.pattern.search(words)
+    found = load_verification().asides.aside.pattern.search(words)
     return words if found is None else words[: found.start()]

@@ -16,12 +16,12 @@ _ITEM = re.compile(r"(?i)(?P<through>through )?(?:(?P<kind>line|box|step)(?:e?s)
 _AFTER = re.compile(r"(?i)^[^.;]{0,20}?\b(?:on|for|to get|gives|giving|is|are) (?:line|box|step) \d{1,2}[a-z]?\b")
 _NEXT = re.compile(r"(?i)^(?: together| up)? (?:on|to get|gives|giving) (?:line|box|step) \d{1,2}[a-z]?\b")
 _DIRECT = re.compile(r"(?i)[^,;]*\b(?:is|are|equals?|shows?|takes?)\b[^,;]*|\s*")
-_BESIDE = re.compile(
-    r"(?i)\b(?:below|above|under|beneath|beside|after|before|following|next to|from|minus|plus|less|than)(?: the)? $"
+_PLACED = re.compile(
+    r"(?i)\b(?:below|above|under|beneath|after|before|following|next to|from|minus|plus|less|than)(?: the)? $"
 )
 _ORDER = re.compile(
     r"(?i)\b(?:(?P<below>below|under|beneath|after|following)|above|before) "
-    r"(?P<beside>(?:line|box|step) \d{1,2}[a-z]?)\b"
+    r"(?P<neighbor>(?:line|box|step) \d{1,2}[a-z]?)\b"
 )
 _NESTED = re.compile(
     r"(?i)\b(?:minus|plus|less|from|over|times|(?:reduced|increased|lowered|multiplied|divided) by|(?:or|and) the)"
@@ -47,7 +47,7 @@ class Computation:
         text: Words that say so.
         is_negative: Whether the statement denies it.
         is_open: Whether it says so of a multiple or a share, or denies it in one case alone: no form answers it.
-        beside: Lines above or below which it places the line, and that are there: `below line 11, … on line 14`.
+        neighbors: Lines above or below which it places the line, and that are there: `below line 11, … on line 14`.
     """
 
     key: str
@@ -57,7 +57,7 @@ class Computation:
     text: str
     is_negative: bool
     is_open: bool = False
-    beside: tuple[str, ...] = ()
+    neighbors: tuple[str, ...] = ()
 
 
 def find_computations(text: str) -> list[Computation]:
@@ -88,7 +88,7 @@ def find_computations(text: str) -> list[Computation]:
                         text=match[0],
                         is_negative=denied is True,
                         is_open=denied is None or is_multiplied(own) or is_operand(own, after),
-                        beside=tuple(_find_beside(before, subject)),
+                        neighbors=tuple(_find_neighbors(before, subject)),
                     )
                 )
     return found
@@ -97,7 +97,7 @@ def find_computations(text: str) -> list[Computation]:
 def _find_subject(before: str, after: str, operands: Sequence[str]) -> str | None:
     """Find the line that is computed: `line 9 is …`, `on line 9, …`, or `… on line 9`."""
     named = [own for own in _KEY.finditer(before) if _name(own) not in operands]
-    named = [own for own in named if not _BESIDE.search(before[: own.start()])]
+    named = [own for own in named if not _PLACED.search(before[: own.start()])]
     last = named[-1] if named else None
     is_direct = last is not None and _DIRECT.fullmatch(before[last.end() :]) is not None
     follows = (_NEXT if last is not None else _AFTER).match(after)
@@ -106,10 +106,10 @@ def _find_subject(before: str, after: str, operands: Sequence[str]) -> str | Non
     return None if last is None else _name(last)
 
 
-def _find_beside(before: str, subject: str) -> Iterator[str]:
+def _find_neighbors(before: str, subject: str) -> Iterator[str]:
     place = _place(subject)
     for match in _ORDER.finditer(before):
-        key = _name_of(match["beside"])
+        key = _name_of(match["neighbor"])
         if (_place(key) < place) if match["below"] else (_place(key) > place):
             yield key
 

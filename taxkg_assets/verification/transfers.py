@@ -77,7 +77,7 @@ def find_transfers(text: str, *, language: Language, form: str = "") -> list[Tra
             target = replace(target, form=form)
         elif not source.form and form != target.form:
             source = replace(source, form=form)
-        # What is said before a line that was named earlier is said of that one.
+        # Words before a line that is named earlier belong to that one.
         own = text[max(ends[number - 1].end if number else 0, one.start - len(before)) : one.start]
         denied = is_denied(own, between, text=text)
         is_part = is_multiplied(cut_clause(own)) or is_multiplied(between)

@@ -103,7 +103,8 @@ def _decide(text: str, released: Any = None) -> str | None:
 
 def _answer(text: str, released: Any = None) -> tuple[str, str] | None:
     passages: Any = SimpleNamespace(shortlist_of=lambda name: SimpleNamespace(passages=[_label(key) for key in LABELS]))
-    checker = GraphChecker(released or Released(), passages, PassageReader(LANGUAGE, FORMS))
+    own: Any = released or Released()
+    checker = GraphChecker(own, passages, PassageReader(LANGUAGE, FORMS))
     answered = checker.decide(claim_of(text), [SCHEDULE])
     return None if answered is None else (str(answered[0].verdict), answered[1])
 

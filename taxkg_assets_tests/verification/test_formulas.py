@@ -14,7 +14,7 @@ from taxkg_assets.verification.formulas import (
     leaves_out_letters,
 )
 
-ROW: dict[str, Any] = {
+ROW: Any = {
     "key": "line_9",
     "operation": "difference",
     "operands": ["line_3", "line_4"],
@@ -197,6 +197,6 @@ def test_a_range_that_leaves_out_a_number_is_decided() -> None:
         ("Above line 11, lines 3 and 4 are added on line 9.", ("line_11",)),
     ],
 )
-def test_lines_beside_the_computed_one_are_known_where_they_are_there(text: str, expected: tuple[str, ...]) -> None:
+def test_lines_next_to_the_computed_one_are_known_where_they_are_there(text: str, expected: tuple[str, ...]) -> None:
     (found,) = find_computations(text)
-    assert (found.key, found.beside) == ("line_9", expected)
+    assert (found.key, found.neighbors) == ("line_9", expected)

@@ -10,7 +10,7 @@ from taxkg_assets.verification.transfers import Transfer, find_flow, find_other_
 from taxkg_assets_tests.verification.words import LANGUAGE
 
 
-def _row(source: tuple[str, str], target: tuple[str, str], **given: Any) -> dict[str, Any]:
+def _row(source: tuple[str, str], target: tuple[str, str], **given: Any) -> Any:
     return {
         "document_id": "f9999--2031",
         "relation": "flows_to",
@@ -132,7 +132,7 @@ def test_a_flow_with_both_ends_is_found() -> None:
     assert find_flow(_only(CLAIMED), [_row(SOURCE, ("9999", "line_6"), evidence="elsewhere"), row]) is row
 
 
-def _formula(operation: str, **given: Any) -> dict[str, Any]:
+def _formula(operation: str, **given: Any) -> Any:
     row = {"document_id": "f9999--2031", "part": "", "key": "line_5", "operation": operation}
     return row | {"condition": "", "bound": ""} | given
 
@@ -185,7 +185,7 @@ def test_the_one_other_place_of_a_line_contradicts() -> None:
         [_row(("8888", "line_2"), TARGET)],
     ],
 )
-def test_what_may_be_another_amount_contradicts_nothing(rows: list[dict[str, Any]]) -> None:
+def test_what_may_be_another_amount_contradicts_nothing(rows: Any) -> None:
     assert find_other_flow(_only(CLAIMED), rows) is None
 
 

@@ -158,7 +158,7 @@ class Asides(RuleList[Rule]):
     """Rules of `asides`."""
 
     opener: Rule
-    held: Rule
+    aside: Rule
 
 
 class Attachments(RuleList[Rule]):
