@@ -123,16 +123,17 @@ def test_order_counts_in_a_difference(operation: str, operands: tuple[str, ...],
 
 
 def test_order_does_not_count_in_a_sum_and_rates_must_be_equal() -> None:
-    total = {**ROW, "operation": "sum"}
+    total: Any = {**ROW, "operation": "sum"}
     assert agrees(Computation("line_9", "sum", ("line_4", "line_3"), None, "", False), total)
-    share = {**ROW, "operation": "product", "operands": ["line_3"], "factor": 0.038}
+    share: Any = {**ROW, "operation": "product", "operands": ["line_3"], "factor": 0.038}
     assert agrees(Computation("line_9", "product", ("line_3",), 0.038, "", False), share)
     assert not agrees(Computation("line_9", "product", ("line_3",), 0.028, "", False), share)
 
 
 def test_an_unparsed_formula_decides_nothing() -> None:
     claimed = Computation("line_9", "sum", ("line_3", "line_4"), None, "", False)
-    assert find_formula(claimed, [{**ROW, "operation": "unparsed"}]) is None
+    unparsed: Any = {**ROW, "operation": "unparsed"}
+    assert find_formula(claimed, [unparsed]) is None
     assert find_formula(claimed, [ROW]) is ROW
 
 
