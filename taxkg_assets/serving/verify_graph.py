@@ -15,7 +15,13 @@ from taxkg_assets.verification.clause_words import Words, find_words, match_word
 from taxkg_assets.verification.comparison import Comparison, compare
 from taxkg_assets.verification.decision import Decision
 from taxkg_assets.verification.evidence import Passage, expand_key
-from taxkg_assets.verification.formulas import Computation, agrees, find_computations, find_formula
+from taxkg_assets.verification.formulas import (
+    Computation,
+    agrees,
+    find_computations,
+    find_formula,
+    leaves_out_letters,
+)
 from taxkg_assets.verification.reader import PassageReader
 from taxkg_assets.verification.stated import Difference
 from taxkg_assets.verification.transfers import Transfer, find_flow, find_other_flow, find_transfers
@@ -24,6 +30,7 @@ from taxkg_assets.verification.verdicts import Verdict
 _FLOOR = "zero less than result negative amount below smaller"
 _NOT_LESS = re.compile(r"(?i)\b(?:but )?not (?:less than|below) (?:zero|-0-)")
 _ZERO = re.compile(r"(?i)\bzero\b|-0-")
+_RESERVED = re.compile(r"(?i)\W*reserved\b")
 _KEYS = frozenset({"line", "box", "part", "column", "form", "year"})
 
 
@@ -122,25 +129,47 @@ class GraphChecker:
     # ---------------------------------------------------------------------------------------- computations
 
     def _compute(self, claimed: Computation, document_ids: Collection[str]) -> _Answer | None:
-        rows = self._released.read_documents("formulas", document_ids)
-        row = find_formula(claimed, iter_records(rows, FormulaRecord))
-        if row is None:
+        if claimed.is_open:
+            return None
+        row = find_formula(claimed, self._read_formulas(document_ids), read_lines=self._read_lines)
+        if row is None or leaves_out_letters(claimed, row, lines=(lines := self._read_lines(row))):
             return None
         passage = self._find_printed(row["document_id"], row["evidence"], keys=(claimed.key,))
         if passage is None:
             return None
-        keys = frozenset({claimed.key, *(operand.casefold() for operand in row["operands"]), *_name_ends(claimed)})
-        is_same = agrees(claimed, row) != claimed.is_negative
-        printed = row["evidence"].rstrip(".")
-        reason = "The form computes the line so." if is_same else f"The form computes the line otherwise: {printed}."
+        operands = (operand.casefold() for operand in row["operands"])
+        keys = frozenset({claimed.key, *claimed.neighbors, *operands, *_name_ends(claimed)})
+        is_printed = agrees(claimed, row, lines=lines)
+        if is_printed and not claimed.is_negative:
+            reason = "The form computes the line so."
+        else:
+            how = "The form does compute the line so" if is_printed else "The form computes the line otherwise"
+            reason = f"{how}: {row['evidence'].rstrip('.')}."
         labels = self._read_labels(row["document_id"], [claimed.key, *row["operands"]])
-        return _Answer(passage, is_same, reason, keys, labels, has_floor=bool(row["bound"]))
+        return _Answer(passage, is_printed != claimed.is_negative, reason, keys, labels, has_floor=bool(row["bound"]))
+
+    def _read_formulas(self, document_ids: Collection[str]) -> list[FormulaRecord]:
+        return list(iter_records(self._released.read_documents("formulas", document_ids), FormulaRecord))
+
+    def _read_lines(self, row: FormulaRecord) -> frozenset[str]:
+        """Return the keys of the lines of the parts from which a formula computes; a reserved line has no amount."""
+        if not self._released.holds("lines"):
+            return frozenset()
+        rows = iter_records(self._released.read_documents("lines", [row["document_id"]]), LineRecord)
+        return frozenset(
+            own["key"].casefold()
+            for own in rows
+            if own["part"] in row["operand_parts"] and not _RESERVED.match(own["label"])
+        )
 
     # ------------------------------------------------------------------------------------------- transfers
 
     def _transfer(self, claimed: Transfer, document_ids: Sequence[str]) -> _Answer | None:
+        if claimed.is_open:
+            return None
         rows = self._read_flows(document_ids)
-        row = find_flow(claimed, rows)
+        forms = {row["document_id"] for row in rows}
+        row = find_flow(claimed, rows, self._read_formulas(forms) if self._released.holds("formulas") else ())
         keys = frozenset({claimed.source.key, claimed.target.key})
         if row is not None:
             passage = self._find_flow_passage(row)

@@ -3,16 +3,32 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from taxkg_assets.records import FormulaRecord
 from taxkg_assets.rules.models.verification import load_verification
+from taxkg_assets.verification.denials import cut_clause, is_denied, is_multiplied, is_operand
 from taxkg_assets.verification.values import fold
 
 _KEY = re.compile(r"(?i)\b(line|box|step)(?:e?s)? (\d{1,2}[a-z]?)\b")
 _ITEM = re.compile(r"(?i)(?P<through>through )?(?:(?P<kind>line|box|step)(?:e?s)? )?\b(?P<item>\d{1,2}[a-z]?)\b")
 _AFTER = re.compile(r"(?i)^[^.;]{0,20}?\b(?:on|for|to get|gives|giving|is|are) (?:line|box|step) \d{1,2}[a-z]?\b")
+_NEXT = re.compile(r"(?i)^(?: together| up)? (?:on|to get|gives|giving) (?:line|box|step) \d{1,2}[a-z]?\b")
+_DIRECT = re.compile(r"(?i)[^,;]*\b(?:is|are|equals?|shows?|takes?)\b[^,;]*|\s*")
+_PLACED = re.compile(
+    r"(?i)\b(?:below|above|under|beneath|after|before|following|next to|from|minus|plus|less|than)(?: the)? $"
+)
+_ORDER = re.compile(
+    r"(?i)\b(?:(?P<below>below|under|beneath|after|following)|above|before) "
+    r"(?P<neighbor>(?:line|box|step) \d{1,2}[a-z]?)\b"
+)
+_NESTED = re.compile(
+    r"(?i)\b(?:minus|plus|less|from|over|times|(?:reduced|increased|lowered|multiplied|divided) by|(?:or|and) the)"
+    r"(?: (?:the|any))?\s*$"
+)
+_BY_DOING = re.compile(r"(?i)\w+ing\b")
+_REACH = 40  # characters before a computation in which its verb may be
 _NUMBER = re.compile(r"(\d+)([a-z]?)$")
 _RANGE = ".."
 _ORDERED = frozenset({"difference"})
@@ -30,6 +46,8 @@ class Computation:
         factor: Rate of a product, as a fraction; None for others.
         text: Words that say so.
         is_negative: Whether the statement denies it.
+        is_open: Whether it says so of a multiple or a share, or denies it in one case alone: no form answers it.
+        neighbors: Lines above or below which it places the line, and that are there: `below line 11, … on line 14`.
     """
 
     key: str
@@ -38,6 +56,8 @@ class Computation:
     factor: float | None
     text: str
     is_negative: bool
+    is_open: bool = False
+    neighbors: tuple[str, ...] = ()
 
 
 def find_computations(text: str) -> list[Computation]:
@@ -53,14 +73,12 @@ def find_computations(text: str) -> list[Computation]:
     found = []
     for rule in load_verification().operations:
         for match in rule.pattern.finditer(text):
-            operands = _read_operands(match)
-            named = [_name(own) for own in _KEY.finditer(text[: match.start()])]
-            subject = next((key for key in reversed(named) if key not in operands), None)
-            if subject is None and (after := _AFTER.match(text[match.end() :])):  # `lines 3 and 4 are added on line 5`
-                subject = next((_name(own) for own in _KEY.finditer(after[0])), None)
+            operands, before, after = _read_operands(match), text[: match.start()], text[match.end() :]
+            subject = None if _is_nested(before, match[0]) else _find_subject(before, after, operands)
             if subject is not None:
                 percent = match.groupdict().get("percent")
-                before = text[max(0, match.start() - _REACH) : match.start()]
+                near, own = before[-_REACH:], cut_clause(before)
+                denied = is_denied(near, text=text)
                 found.append(
                     Computation(
                         key=subject,
@@ -68,18 +86,37 @@ def find_computations(text: str) -> list[Computation]:
                         operands=operands,
                         factor=None if percent is None else float(percent) / 100,
                         text=match[0],
-                        is_negative=_is_denied(before),
+                        is_negative=denied is True,
+                        is_open=denied is None or is_multiplied(own) or is_operand(own, after),
+                        neighbors=tuple(_find_neighbors(before, subject)),
                     )
                 )
     return found
 
 
-_REACH = 40
+def _find_subject(before: str, after: str, operands: Sequence[str]) -> str | None:
+    """Find the line that is computed: `line 9 is …`, `on line 9, …`, or `… on line 9`."""
+    named = [own for own in _KEY.finditer(before) if _name(own) not in operands]
+    named = [own for own in named if not _PLACED.search(before[: own.start()])]
+    last = named[-1] if named else None
+    is_direct = last is not None and _DIRECT.fullmatch(before[last.end() :]) is not None
+    follows = (_NEXT if last is not None else _AFTER).match(after)
+    if follows is not None and not is_direct:  # `lines 3 and 4 are added on line 5`
+        return next((_name(own) for own in _KEY.finditer(follows[0])), None)
+    return None if last is None else _name(last)
 
 
-def _is_denied(before: str) -> bool:
-    last = re.split(r"[;:]|\bbut\b", before)[-1]
-    return load_verification().word_denials.matches(last)
+def _find_neighbors(before: str, subject: str) -> Iterator[str]:
+    place = _place(subject)
+    for match in _ORDER.finditer(before):
+        key = _name_of(match["neighbor"])
+        if (_place(key) < place) if match["below"] else (_place(key) > place):
+            yield key
+
+
+def _is_nested(before: str, said: str) -> bool:
+    """Return whether a computation is an operand: `line 3 minus the sum of …`, not `results from adding …`."""
+    return _NESTED.search(before) is not None and _BY_DOING.match(said) is None
 
 
 def _read_operands(match: re.Match[str]) -> tuple[str, ...]:
@@ -99,30 +136,43 @@ def _read_operands(match: re.Match[str]) -> tuple[str, ...]:
     return tuple(_name(own) for part in parts if part and (own := _KEY.search(part)))
 
 
+def _name_of(words: str) -> str:
+    return words.casefold().replace(" ", "_")
+
+
 def _name(match: re.Match[str]) -> str:
     return f"{match[1]}_{match[2]}".casefold()
 
 
-def find_formula(claimed: Computation, formulas: Iterable[FormulaRecord]) -> FormulaRecord | None:
+def find_formula(
+    claimed: Computation,
+    formulas: Iterable[FormulaRecord],
+    *,
+    read_lines: Callable[[FormulaRecord], Collection[str]] = lambda row: (),
+) -> FormulaRecord | None:
     """Return the parsed formula of a line; None where the form states none.
 
     Args:
         claimed: What the statement says.
         formulas: Rows of `formulas` of the documents that the statement is about.
+        read_lines: Returns the keys of the lines among which a formula computes.
     """
     rows = [row for row in formulas if row["key"] == claimed.key and row["operation"] != "unparsed"]
-    return next((row for row in rows if agrees(claimed, row)), rows[0] if rows else None)
+    own = (row for row in rows if agrees(claimed, row, lines=read_lines(row)))
+    return next(own, rows[0] if rows else None)
 
 
-def agrees(claimed: Computation, row: FormulaRecord) -> bool:
+def agrees(claimed: Computation, row: FormulaRecord, *, lines: Collection[str] = ()) -> bool:
     """Return whether a statement computes a line as its form does.
 
     Args:
         claimed: What the statement says.
         row: Row of `formulas` of the same line.
+        lines: Keys of the lines of the form, without which a range has to name consecutive lines.
     """
     there = [operand.casefold() for operand in row["operands"]]
-    own = [key for operand in claimed.operands for key in _expand(operand, there)]
+    printed = row["evidence"].casefold()
+    own = [key for operand in claimed.operands for key in _expand(operand, there, lines=lines, printed=printed)]
     if claimed.operation not in _ORDERED:
         own, there = sorted(own), sorted(there)
     factor = row["factor"]
@@ -130,15 +180,50 @@ def agrees(claimed: Computation, row: FormulaRecord) -> bool:
     return claimed.operation == row["operation"] and own == there and same_rate
 
 
-def _expand(operand: str, there: Sequence[str]) -> list[str]:
-    """Return the lines of a form that a range means, the range itself where the form has none at one of its ends."""
+def leaves_out_letters(claimed: Computation, row: FormulaRecord, *, lines: Collection[str]) -> bool:
+    """Return whether a range leaves out letters alone of lines that a form computes with, so that it may be meant.
+
+    Args:
+        claimed: What the statement says: `lines 1 through 7`.
+        row: Row of `formulas` of the same line, with lines 1 through 3, 4c, 5, 6, and 7.
+        lines: Keys of the lines of the form.
+    """
+    numbers = {_place(operand)[0] for operand in row["operands"]}
+    others = [key for key in lines if _place(key)[0] not in numbers]
+    return not agrees(claimed, row, lines=lines) and agrees(claimed, row, lines=others)
+
+
+def _expand(operand: str, there: Sequence[str], *, lines: Collection[str], printed: str) -> list[str]:
+    """Return the lines of a form that a range means, the range itself where the form computes with others.
+
+    A range that the form itself prints means what the form computes with; of any other one no line may be left out.
+    """
     first, is_range, last = operand.partition(_RANGE)
     if not is_range:
         return [first]
     low, high = _place(first), _place(last)
-    found = [key for key in there if low <= _place(key) and _place(key) <= (high[0], high[1] or "z")]
+    found = [key for key in there if _is_within(key, low, high)]
     numbers = {_place(key)[0] for key in found}
-    return found if {low[0], high[0]} <= numbers else [operand]
+    if not {low[0], high[0]} <= numbers:
+        return [operand]
+    ends = (own.partition("_")[2] for own in (first, last))
+    if " through ".join(ends) in printed:
+        return found
+    if lines:
+        is_whole = all(_has_line(key, found) for key in lines if key[:5] == first[:5] and _is_within(key, low, high))
+    else:
+        is_whole = numbers == set(range(low[0], high[0] + 1))
+    return found if is_whole else [operand]
+
+
+def _is_within(key: str, low: tuple[int, str], high: tuple[int, str]) -> bool:
+    return low <= _place(key) and _place(key) <= (high[0], high[1] or "z")
+
+
+def _has_line(key: str, found: Sequence[str]) -> bool:
+    """Return whether lines have a line, the letters of a line without an amount, or the line of a letter."""
+    number, letter = _place(key)
+    return any(own == number and (there == letter or not (there and letter)) for own, there in map(_place, found))
 
 
 def _place(key: str) -> tuple[int, str]:

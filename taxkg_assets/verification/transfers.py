@@ -7,9 +7,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from taxkg_assets.records import FlowRecord
+from taxkg_assets.records import FlowRecord, FormulaRecord
 from taxkg_assets.rules.models.verification import load_verification
 from taxkg_assets.verification.claims import name_form
+from taxkg_assets.verification.denials import cut_clause, is_denied, is_multiplied
 from taxkg_assets.verification.language import Language
 from taxkg_assets.verification.line_ends import End, find_ends
 from taxkg_assets.verification.stated import Difference
@@ -17,9 +18,12 @@ from taxkg_assets.verification.values import fold
 
 _BEFORE = 60  # characters before an end in which its verb may be
 _AND = re.compile(r",? and (?=goes|is |flows|ends)")
+_INCLUDED = re.compile(r"(?i)\bincluded?s?\b")
 _LINE = re.compile(r"(?:line|box)_\d{1,2}[a-z]?")
 _MISSING = "the library does not contain the form"
 _FROM_FORM = "from_form"
+_COMPUTED = "computed_from"
+_COPY, _SUM = "copy", "sum"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +34,15 @@ class Transfer:
         source: Line or box that it comes from.
         target: Line or box that it goes to.
         is_negative: Whether the statement denies it.
+        is_open: Whether it says so of a multiple or a share, or denies it in one case alone: no form answers it.
+        is_included: Whether the line that it goes to may have other amounts, too.
     """
 
     source: End
     target: End
     is_negative: bool
+    is_open: bool = False
+    is_included: bool = False
 
 
 def find_transfers(text: str, *, language: Language, form: str = "") -> list[Transfer]:
@@ -54,11 +62,11 @@ def find_transfers(text: str, *, language: Language, form: str = "") -> list[Tra
     text = fold(text)
     ends = find_ends(text, language=language)
     found = []
-    for one, other in pairwise(ends):
-        before = re.split(r"[;:.] ", text[max(0, one.start - _BEFORE) : one.start])[-1]
+    for number, (one, other) in enumerate(pairwise(ends)):
         between = text[one.end : other.start]
         if joined := _AND.match(between):  # `line 5 adds lines 3 and 4, and goes to line 7`
-            one, between = ends[0], between[joined.end() - 1 :]
+            one, number, between = ends[0], 0, between[joined.end() - 1 :]
+        before = re.split(r"[;:.] ", text[max(0, one.start - _BEFORE) : one.start])[-1]
         rule = next(
             (own for own in load_verification().transfers if own.pattern.search(f"{before}<>{between}<>")), None
         )
@@ -69,19 +77,45 @@ def find_transfers(text: str, *, language: Language, form: str = "") -> list[Tra
             target = replace(target, form=form)
         elif not source.form and form != target.form:
             source = replace(source, form=form)
-        denied = load_verification().word_denials.matches(f"{before} {between}")
-        found.append(Transfer(source, target, denied))
+        # Words before a line that is named earlier belong to that one.
+        own = text[max(ends[number - 1].end if number else 0, one.start - len(before)) : one.start]
+        denied = is_denied(own, between, text=text)
+        is_part = is_multiplied(cut_clause(own)) or is_multiplied(between)
+        found.append(
+            Transfer(
+                source,
+                target,
+                is_negative=denied is True,
+                is_open=denied is None or is_part,
+                is_included=_INCLUDED.search(f"{own} {between}") is not None,
+            )
+        )
     return found
 
 
-def find_flow(claimed: Transfer, flows: Iterable[FlowRecord]) -> FlowRecord | None:
+def find_flow(
+    claimed: Transfer, flows: Iterable[FlowRecord], formulas: Iterable[FormulaRecord] = ()
+) -> FlowRecord | None:
     """Return the flow that a statement describes; None where the documents print none.
+
+    A line that is computed from another one does not have its amount, unless its formula copies it.
 
     Args:
         claimed: What the statement says.
         flows: Rows of `flows` of the documents that the statement is about.
+        formulas: Rows of `formulas` of the same documents.
     """
-    every = list(flows)
+    whole = {_COPY, _SUM} if claimed.is_included else {_COPY}
+    carried = {
+        (row["document_id"], row["part"], row["key"])
+        for row in formulas
+        if row["operation"] in whole and not (row["condition"] or row["bound"])
+    }
+    every = [
+        row
+        for row in flows
+        if row["relation"] != _COMPUTED or (row["document_id"], row["target_part"], row["target_key"]) in carried
+    ]
     rows = [row for row in every if _is_end(claimed.source, row, "source") and _is_end(claimed.target, row, "target")]
     forms = {(name_form(row["source_form"]), name_form(row["target_form"])) for row in rows}
     if len(forms) != 1:
@@ -108,7 +142,8 @@ def find_other_flow(claimed: Transfer, flows: Iterable[FlowRecord]) -> tuple[Flo
     """
     if not (claimed.source.form and claimed.target.form):
         return None
-    rows = [row for row in flows if not (row["source_code"] or row["target_code"]) and _is_read(row)]
+    printed_rows = [row for row in flows if row["relation"] != _COMPUTED]
+    rows = [row for row in printed_rows if not (row["source_code"] or row["target_code"]) and _is_read(row)]
     for known, other in (("source", "target"), ("target", "source")):
         own: End = getattr(claimed, known)
         wanted: End = getattr(claimed, other)

@@ -49,7 +49,9 @@ def _formula(key: str, operation: str, operands: list[str], evidence: str) -> di
         "key": key,
         "operation": operation,
         "operands": operands,
+        "operand_parts": ["" for _ in operands],
         "factor": None,
+        "condition": "",
         "bound": "at_least_zero" if key == "line_8" else "",
         "evidence": evidence,
     }
@@ -95,10 +97,16 @@ class Released:
 
 
 def _decide(text: str, released: Any = None) -> str | None:
+    answered = _answer(text, released)
+    return None if answered is None else answered[0]
+
+
+def _answer(text: str, released: Any = None) -> tuple[str, str] | None:
     passages: Any = SimpleNamespace(shortlist_of=lambda name: SimpleNamespace(passages=[_label(key) for key in LABELS]))
-    checker = GraphChecker(released or Released(), passages, PassageReader(LANGUAGE, FORMS))
+    own: Any = released or Released()
+    checker = GraphChecker(own, passages, PassageReader(LANGUAGE, FORMS))
     answered = checker.decide(claim_of(text), [SCHEDULE])
-    return None if answered is None else str(answered[0].verdict)
+    return None if answered is None else (str(answered[0].verdict), answered[1])
 
 
 @pytest.mark.parametrize(
@@ -114,6 +122,7 @@ def _decide(text: str, released: Any = None) -> str | None:
         ("On Schedule 1 (2031), line 8 is not line 6 minus line 7.", "contradicted"),
         ("Line 6 of Schedule 1 (2031) combines lines 3 through 5.", "supported"),
         ("Line 6 of Schedule 1 (2031) combines lines 3 through 4.", "contradicted"),
+        ("On Schedule 1 (2031), below line 2, lines 3, 4, and 5 are added on line 6.", "supported"),
         ("Line 8 of Schedule 1 (2031) is line 6 minus line 7, and goes to Form 9999, line 5.", "supported"),
         ("Line 8 of Schedule 1 (2031) is line 6 minus line 7, and goes to Form 9999, line 6.", "contradicted"),
     ],
@@ -132,6 +141,11 @@ def test_the_tables_answer_exactly(text: str, verdict: str) -> None:
         "Line 8 of Schedule 1 (2031) is carried to Form 9999, line 5, only in leap years.",
         "Line 8 of Schedule 1 (2031) is carried to Form 9999, line 5, if it is negative.",
         "Line 6 of Schedule 1 (2031) combines lines 3 through 5, but not less than zero.",
+        "Line 8 of Schedule 1 (2031) is twice the excess of line 6 over line 7.",
+        "Twice the amount on line 8 of Schedule 1 (2031) goes to Form 9999, line 5.",
+        "Even if you do not sail, line 8 of Schedule 1 (2031) goes to Form 9999, line 5.",
+        "If you have no boat, line 6 of Schedule 1 (2031) adds lines 3, 4, and 5.",
+        "On Schedule 1 (2031), the amount on line 7 is entered on line 8.",
     ],
 )
 def test_what_says_more_is_left_to_the_passages(text: str) -> None:
@@ -143,3 +157,46 @@ def test_one_of_several_cases_is_left_to_the_passages() -> None:
     words = "here and on Form 9999, line 5 (if A is checked) or line 6 (if B is checked)"
     released.tables["flows"] = pl.DataFrame([_flow("line_5", evidence=words), _flow("line_6", evidence=words)])
     assert _decide("Line 8 of Schedule 1 (2031) is carried to Form 9999, line 5.", released) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict", "reason"),
+    [
+        ("Line 8 of Schedule 1 (2031) is line 6 minus line 7.", "supported", "The form computes the line so."),
+        (
+            "Line 8 of Schedule 1 (2031) does not add lines 6 and 7.",
+            "supported",
+            "The form computes the line otherwise: Subtract line 7 from line 6.",
+        ),
+        (
+            "Line 8 of Schedule 1 (2031) is not line 6 minus line 7.",
+            "contradicted",
+            "The form does compute the line so: Subtract line 7 from line 6.",
+        ),
+        (
+            "Line 8 of Schedule 1 (2031) is line 7 minus line 6.",
+            "contradicted",
+            "The form computes the line otherwise: Subtract line 7 from line 6.",
+        ),
+    ],
+)
+def test_the_reason_says_how_the_form_computes(text: str, verdict: str, reason: str) -> None:
+    assert _answer(text) == (verdict, reason)
+
+
+def test_what_a_line_is_computed_from_is_not_carried_to_it() -> None:
+    released = Released()
+    words = "Subtract line 7 from line 6"
+    end = {"source_key": "line_7", "target_document_id": SCHEDULE, "target_form": "Schedule 1 (Form 9999)"}
+    released.tables["flows"] = pl.DataFrame([_flow("line_8", relation="computed_from", evidence=words, **end)])
+    assert _decide("On Schedule 1 (2031), the amount on line 7 is entered on line 8.", released) is None
+
+
+@pytest.mark.parametrize(("label", "verdict"), [("Fees of barges", "contradicted"), ("Reserved", "supported")])
+def test_a_range_leaves_out_no_line_that_has_an_amount(label: str, verdict: str) -> None:
+    released = Released()
+    row = {"document_id": SCHEDULE, "part": "", "key": "line_4", "section": "", "label": label}
+    released.tables["lines"] = pl.concat([released.tables["lines"], pl.DataFrame([row])])
+    formula = _formula("line_6", "sum", ["line_3", "line_5"], "Add lines 3")
+    released.tables["formulas"] = pl.DataFrame([formula])
+    assert _decide("Line 6 of Schedule 1 (2031) combines lines 3 through 5.", released) == verdict

@@ -146,6 +146,21 @@ class TransferRule(Rule):
     is_forward: bool
 
 
+class Multipliers(RuleList[Rule]):
+    """Rules of `multipliers`."""
+
+    before: Rule
+    after: Rule
+    operand: Rule
+
+
+class Asides(RuleList[Rule]):
+    """Rules of `asides`."""
+
+    opener: Rule
+    aside: Rule
+
+
 class Attachments(RuleList[Rule]):
     """Rules of `attachments`."""
 
@@ -350,6 +365,8 @@ class Verification(Family):
     no_denials: NoDenials
     operations: RuleList[Operation]
     transfers: RuleList[TransferRule]
+    multipliers: Multipliers
+    asides: Asides
     attachments: Attachments
     placements: Placements
     rewrites: RuleList[Rewrite]
