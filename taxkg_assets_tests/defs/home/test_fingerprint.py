@@ -148,9 +148,12 @@ for name, module in list(sys.modules.items()):
         module.load_family = load_family
 
 def forget():
-    for one in gc.get_objects():
-        if isinstance(one, functools._lru_cache_wrapper) and str(one.__module__).startswith("taxkg_assets"):
-            one.cache_clear()
+    gc.unfreeze()  # frozen objects are not listed
+    kept = [one for one in gc.get_objects() if isinstance(one, functools._lru_cache_wrapper)]
+    own = [one for one in kept if str(one.__module__).startswith("taxkg_assets")]
+    assert len(own) > 100, "the caches of the package are not found"
+    for one in own:
+        one.cache_clear()
 
 def make(table):
     if table != "spans":
@@ -171,7 +174,18 @@ for table in tables:
 print(json.dumps(found))
 """
 
-READ_AT_WORK = ("spans", "document_quality", "registry", "nodes", "edges", "revisions", "chunks", "summaries")
+READ_AT_WORK = (
+    "spans",
+    "document_quality",
+    "registry",
+    "nodes",
+    "edges",
+    "flows",
+    "revisions",
+    "chunks",
+    "summaries",
+    "index",
+)
 
 
 @pytest.fixture(scope="module")
