@@ -16,7 +16,7 @@ from taxkg_assets.graph.flow_passages import find_subject
 from taxkg_assets.graph.flow_rows import list_rows, make_row
 from taxkg_assets.graph.flow_statements import FlowStatement
 from taxkg_assets.graph.place_patterns import FORM_NAME
-from taxkg_assets.graph.places import Place, find_places, mask, name_forms
+from taxkg_assets.graph.places import Place, find_places, name_forms
 from taxkg_assets.graph.schedule_scopes import find_line_keys, find_scopes
 from taxkg_assets.rules.models.flows import load_flows
 
@@ -25,8 +25,6 @@ PATH = " > "
 """Between the headings of a row's path."""
 _MARK = "| "
 """Between the cells of a row in a passage."""
-_AND = re.compile(r"⟩,? (?:and|plus)(?: on)? ⟨")
-"""Between two places whose amounts are added."""
 _FORM_HEAD = re.compile(r"(?i)^forms?(?: number)?$")
 _NUMBER = re.compile(
     r"^(?:(?P<kind>Line|Box)(?:es|s)? )?(?P<keys>\d{1,2}[a-z]?(?:(?:, and |, | and )\d{1,2}[a-z]?\b)*)"
@@ -255,10 +253,10 @@ def _list_sources(row: Row, own: End, about: About, known: Lines) -> Iterator[di
 
 
 def _list_whole(text: str) -> list[Place]:
-    """List the places of a cell whose amount is the whole one; none where the amounts of several are added."""
+    """List the places of a cell; none where amounts are added, or where the form of one of them is not named."""
     places = find_places(text)
-    is_sum = load_flows().table_sums.matches(text) or (len(places) > 1 and _AND.search(mask(text, places)))
-    return [] if is_sum else [each for each in places if each.forms]
+    is_whole = all(each.forms for each in places) and not load_flows().table_sums.matches(text)
+    return places if is_whole else []
 
 
 def _find_sources(place: Place, about: About, known: Lines, *, year: int | None) -> Iterator[End]:

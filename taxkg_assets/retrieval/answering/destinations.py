@@ -270,10 +270,15 @@ def _find_year(document_id: str) -> int:
 
 
 def _find_row(searcher: Searcher, flow: Flow) -> int | None:
-    """Return the row of the index that contains the statement of a flow; that of a label has no element."""
-    if flow.element_id and (row := searcher.find_row(flow.element_id)) is not None:
+    """Return the row of the index that contains the statement of a flow.
+
+    A label has no element, and of a long table the first row has the element while a later one has the words.
+    """
+    row = searcher.find_row(flow.element_id) if flow.element_id else None
+    if row is not None and flow.evidence in " ".join(searcher.passages.columns["text"][row].split()):
         return row
-    return find_row_of_words(searcher, flow.evidence, document_id=flow.document_id, page=flow.page)
+    found = find_row_of_words(searcher, flow.evidence, document_id=flow.document_id, page=flow.page)
+    return row if found is None else found
 
 
 def _quote(searcher: Searcher, flow: Flow, row: int, direction: Direction) -> Unit:
