@@ -150,9 +150,9 @@ def read_tables(
         yield from _list_targets(row, item, about, known)
         if own is not None and own.key.startswith("line_"):
             yield from _list_sources(row, own, about, known)
-        for statement, cell in _read_steps(row["cells"]):
+        for statement, cell, printed in _read_steps(row):
             stated = _place_of(row, cell)
-            yield from list_rows(statement, None, about, known=known, stated=stated, text=cell["text"])
+            yield from list_rows(statement, None, about, known=known, stated=stated, text=printed)
 
 
 def _is_head(head: str) -> bool:
@@ -270,14 +270,15 @@ def _find_sources(place: Place, about: About, known: Lines, *, year: int | None)
             yield end
 
 
-def _read_steps(cells: Sequence[Row]) -> Iterator[tuple[FlowStatement, Row]]:
-    """Read the steps of worksheets that name an amount of one form and enter it on another form, too."""
-    for cell in cells:
+def _read_steps(row: Row) -> Iterator[tuple[FlowStatement, Row, str]]:
+    """Read the steps that name an amount of one form and enter it on another form, too, with the rows they are in."""
+    for cell in row["cells"]:
         if not _MOVES_ON.search(cell["text"]):
             continue
         for each in read_clauses(cell["text"], under=""):
             if each.source is not None and each.target is not None and each.source.forms and each.target.forms:
-                yield replace(each, rule_id="table_step"), cell
+                printed, at = _find_printed(row, "", cell["text"])
+                yield replace(each, start=at + each.start, end=at + each.end, rule_id="table_step"), cell, printed
 
 
 def _place_of(row: Row, cell: Row) -> dict[str, Any]:
@@ -286,17 +287,19 @@ def _place_of(row: Row, cell: Row) -> dict[str, Any]:
 
 
 def _quote(row: Row, cell: Row, *, rule_id: str) -> dict[str, Any]:
-    """Quote a cell with its row, from the row's own heading on, as passages print rows."""
+    """Quote a cell with its row, from the row's own heading on."""
     own, text = cell["row_path"].rpartition(PATH)[2], cell["text"]
-    start, quoted = 0, f"{own}{_MARK}{text}"
+    printed, at = _find_printed(row, own, text)
+    start, end = max(printed.rfind(own, 0, at), 0), at + len(text)
+    return {**_place_of(row, cell), "start": start, "end": end, "evidence": printed[start:end], "rule_id": rule_id}
+
+
+def _find_printed(row: Row, own: str, text: str) -> tuple[str, int]:
+    """Return the row that has a cell behind its heading, as passages print it, and where the cell begins in it."""
     for line in row["markdown"].splitlines():
-        printed = _MARK.join(
-            part.strip().replace("\0", "|") for part in line.replace("\\|", "\0").strip("|").split("|")
-        )
-        at = printed.find(own)
-        if at >= 0 and (found := printed.find(text, at + len(own))) >= 0:
-            start = printed.rfind(own, 0, found)
-            quoted = printed[start : found + len(text)]
-            break
-    where = {"start": start, "end": start + len(quoted), "evidence": quoted, "rule_id": rule_id}
-    return {**_place_of(row, cell), **where}
+        cells = line.replace("\\|", "\0").strip("|").split("|")
+        printed = _MARK.join(cell.strip().replace("\0", "|") for cell in cells)
+        heading = printed.find(own)
+        if heading >= 0 and (at := printed.find(text, heading + len(own))) >= 0:
+            return printed, at
+    return f"{own}{_MARK}{text}", len(own) + len(_MARK)
