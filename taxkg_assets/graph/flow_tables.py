@@ -33,6 +33,7 @@ _NUMBER = re.compile(
 _CODE = re.compile(r"^Code ([A-Z]{1,2})\b")
 _GENERAL = re.compile(r"(?i)\b(?:codes?|others?|totals?|all)\b")
 """Words of a row below the heading of a box that is not one kind of its amount."""
+_CONTINUED = re.compile(r"(?i)[\s—–-]*\(?\bcontinued\b\)?\.?$")
 _KEY = re.compile(r"\d{1,2}[a-z]?\b")
 _WORD = re.compile(r"[a-z]{4,}")
 _YEARS = re.compile(r"^(\d{4})(?:\s?[–-]\s?(\d{4}))?$")
@@ -171,10 +172,14 @@ def _find_form(row: Row) -> str:
 
 def _continues(row: Row, last: Row) -> bool:
     """Decide whether a table continues the last one, with the box that was named there."""
-    if _find_form(row) != _find_form(last):
+    title, last_title = (_CONTINUED.sub("", each["title"]) for each in (row, last))
+    if _find_form(row) != _find_form(last) or title not in ("", last_title):
         return False
-    is_same = row["anchor_id"] == last["anchor_id"] and row["title"] == last["title"] != ""
-    return is_same or (0 <= row["page"] - last["page"] <= 1 and _list_heads(row) == _list_heads(last))
+    is_own = row["anchor_id"] == last["anchor_id"]
+    pages = row["page"] - last["page"]
+    return (is_own and title != "") or (
+        (pages == 1 or (is_own and pages == 0)) and _list_heads(row) == _list_heads(last)
+    )
 
 
 def _list_heads(row: Row) -> set[str]:

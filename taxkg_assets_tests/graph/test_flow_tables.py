@@ -208,20 +208,21 @@ def test_a_heading_may_say_which_box_an_amount_is_not_in() -> None:
     assert not _read(cells)
 
 
-def _read_two(*, title: str = "", page: int = 4, anchor: str = "a", head: str = WHERE) -> list[str]:
+def _read_two(*, first: str = "", title: str = "", page: int = 4, anchor: str = "a", head: str = WHERE) -> list[str]:
     """Read a table that ends in the codes of box 13, and one that begins with another code."""
-    first = _table(1, [("13. Other > Code B. Berths", WHERE, "Form 2040, line 7")], title="", page=3, anchor="a")
-    second = _table(2, [("Code C. Tolls", head, "Form 2040, line 8")], title=title, page=page, anchor=anchor)
+    one = _table(1, [("13. Other > Code B. Berths", WHERE, "Form 2040, line 7")], title=first, page=3, anchor="a")
+    two = _table(2, [("Code C. Tolls", head, "Form 2040, line 8")], title=title, page=page, anchor=anchor)
     headings = {"a": "Codes of Form 2099-H", "b": "Codes of Form 2098"}
     return [
-        f"{row['source_form']} {row['source_key']} {row['source_code']}"
-        for row in _read_all([first, second], headings, "")
+        f"{row['source_form']} {row['source_key']} {row['source_code']}" for row in _read_all([one, two], headings, "")
     ]
 
 
 def test_the_box_of_a_table_goes_on_only_where_the_table_continues() -> None:
     first = "2099-H box_13 B"
     assert _read_two() == [first, "2099-H box_13 C"]
+    assert _read_two(first="Table 1. Codes", title="Table 1. Codes (continued)", page=7) == [first, "2099-H box_13 C"]
+    assert _read_two(title="Other codes") == [first]
     assert _read_two(page=7) == [first]
     assert _read_two(anchor="b") == [first]
     assert _read_two(title="Codes of Form 2098") == [first]

@@ -241,7 +241,8 @@ def _find_order(flow: Flow) -> tuple[object, ...]:
     is_taken = flow.relation != "flows_to" and not is_within
     has_condition = flow.evidence.lstrip(", ")[:1].islower()  # the words before it are an if or a when
     is_elsewhere = flow.document_id != flow.known.document_id
-    far = not flow.is_resolved, has_condition, not flow.is_same_year, is_elsewhere
+    is_unknown = flow.wanted.document_id is None
+    far = not flow.is_resolved, is_unknown, has_condition, not flow.is_same_year, is_elsewhere
     return is_taken, is_within, *far, -flow.year, flow.flow_id
 
 

@@ -108,6 +108,14 @@ def test_a_line_is_named_once_by_its_newest_statement_and_variants_of_a_form_are
     assert choose("Where does line 3 of Form 2077 go?", *rows) == ["f1"]
 
 
+def test_of_two_open_statements_the_one_to_a_known_line_comes_first() -> None:
+    rows = [
+        flow(0, "2077 line_3", "88-SR line_1", target_document_id=None, problem="source: no line"),
+        flow(1, "2077 line_3", "88 line_1", problem="source: no line"),
+    ]
+    assert choose("Where does line 3 of Form 2077 go?", *rows) == ["f1"]
+
+
 def test_flows_are_of_the_newest_revision_or_of_the_year_requested() -> None:
     older = {"source_document_id": "f2077--2029", "document_id": "f2077--2029"}
     rows = [flow(0, "2077 line_3", "88 line_1", **older), flow(1, "2077 line_3", "88 line_2")]
