@@ -12,7 +12,7 @@ from taxkg_assets.graph.flow_ends import NO_FORM, Lines
 from taxkg_assets.graph.flow_tables import read_tables, select_tables
 
 BOX = {"x0_pt": 1.0, "y0_pt": 1.0, "x1_pt": 2.0, "y1_pt": 2.0}
-PAPER = {
+PAPER: dict[str, Any] = {
     "document_id": "i2040--2031",
     "form": "2041",
     "doc_type": "filer_instructions",
@@ -218,7 +218,7 @@ def _read_two(*, first: str = "", title: str = "", page: int = 4, anchor: str = 
     ]
 
 
-def test_the_box_of_a_table_goes_on_only_where_the_table_continues() -> None:
+def test_the_box_of_a_table_holds_only_where_the_table_continues() -> None:
     first = "2099-H box_13 B"
     assert _read_two() == [first, "2099-H box_13 C"]
     assert _read_two(first="Table 1. Codes", title="Table 1. Codes (continued)", page=7) == [first, "2099-H box_13 C"]
