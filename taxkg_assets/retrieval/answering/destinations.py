@@ -27,6 +27,8 @@ from taxkg_assets.rules.forms import find_named_forms
 from taxkg_assets.rules.models.answers import load_answers
 
 _NUMBERS = re.compile(r"\w+")
+_CELLS = "| "
+"""Between the cells of a row."""
 _MOST_YEARS_OLDER = 1
 """How much older than the newest statement about the same lines another one may be."""
 SOURCE, TARGET = "source", "target"
@@ -302,14 +304,15 @@ def _quote(searcher: Searcher, flow: Flow, row: int, direction: Direction) -> Un
 def _read_statement(row: int, evidence: str, context: PassageContext, *, number: str) -> list[Piece]:
     """Return the sentences of a row that contain the words of a statement, with their lead-ins.
 
-    Where they do not print the number of the line, as in "Enter that amount on line 9", the sentence before comes too.
+    Where they do not print the number of the line, as in "Enter that amount on line 9", the sentence before comes too;
+    the row of a table above another one says nothing about it.
     """
     quoted: list[Statement] = []
     before: Statement | None = None
     for own in read_row(row, context, route=Route(), passage=0, hit=row, wanted=frozenset()):
         text = " ".join(own.text.split())
         if evidence in text or text.rstrip(".") in evidence:
-            is_named = bool(quoted) or number in _NUMBERS.findall(text)
+            is_named = bool(quoted) or _CELLS in evidence or number in _NUMBERS.findall(text)
             quoted += [own] if is_named or before is None or before.place != own.place else [before, own]
         before = own
     drafts = merge_drafts(draft_unit(own, worth=1.0, is_whole=False) for own in quoted)
