@@ -158,13 +158,14 @@ def _read_sentence(
 
 
 def _moves_within(clause: str, source: Place | None, target: Place | None, under: str, *, verb: str) -> bool:
-    """Decide whether a clause below the heading of a line moves the whole amount of a line to one of that form."""
-    if source is None or under != "lines" or verb not in ("move", "moved", "equal"):
+    """Decide whether a clause below the heading of a line moves a whole amount between lines of that form."""
+    if under != "lines" or verb not in ("move", "moved", "equal"):
         return False
     if any(each is not None and (each.kind != "line" or each.label) for each in (source, target)):
         return False
     rules = load_flows()
-    return rules.clause_within.matches(clause) and not (is_elsewhere(clause) or rules.clause_apart.matches(clause))
+    barred = is_elsewhere(clause) or rules.clause_apart.matches(clause)
+    return (rules.clause_carried if source is None else rules.clause_within).matches(clause) and not barred
 
 
 def _read_clause(read: Clause, places: list[Place], before: Before, under: str) -> list[Pair]:

@@ -23,12 +23,19 @@ from taxkg_assets.rules.models.flows import load_flows
 Row = Mapping[str, Any]
 PATH = " > "
 """Between the headings of a row's path."""
+_MARK = "| "
+"""Between the cells of a row in a passage."""
 _FORM_HEAD = re.compile(r"(?i)^forms?(?: number)?$")
-_NUMBER = re.compile(r"^(?:Box |Line )?(\d{1,2}[a-z]?)\.? (?=[A-Z])")
+_NUMBER = re.compile(
+    r"^(?:(?P<kind>Line|Box)(?:es|s)? )?(?P<keys>\d{1,2}[a-z]?(?:(?:, and |, | and )\d{1,2}[a-z]?\b)*)"
+    r"(?(kind)(?:[.:]? |—|$)|\.? (?=[A-Z]))"
+)
 _CODE = re.compile(r"^Code ([A-Z]{1,2})\b")
-_CODES = re.compile(r"^Codes [A-Z]{1,2}\b")
-_SEE = re.compile(r"(?i)[,;(]? ?(?:but )?(?:first )?\bsee\b")
-"""Before a reference, whose place no amount goes to."""
+_GENERAL = re.compile(r"(?i)\b(?:codes?|others?|totals?|all)\b")
+"""Words of a row below the heading of a box that is not one kind of its amount."""
+_CONTINUED = re.compile(r"(?i)[\s—–-]*\(?\bcontinued\b\)?\.?$")
+_KEY = re.compile(r"\d{1,2}[a-z]?\b")
+_WORD = re.compile(r"[a-z]{4,}")
 _YEARS = re.compile(r"^(\d{4})(?:\s?[–-]\s?(\d{4}))?$")
 _MOVES_ON = re.compile(r"\b(?i:also),? (?:enter|include|report)\b[^.]* on .*\bForm\b")
 TABLE_RULES = ("table_target", "table_source", "table_step")
@@ -37,33 +44,46 @@ TABLE_RULES = ("table_target", "table_source", "table_step")
 
 @dataclass(slots=True)
 class _Item:
-    """The box, and the code of its entry, that the rows of a table are about."""
+    """The form, box and code that the rows of a table are about, and what the table is recognized by when it continues.
+
+    A row that names no code or box of its own is about none; the rows of codes below it are still about the last box.
+    """
 
     form: str = ""
     keys: tuple[str, ...] = ()
     kind: str = "box"
     code: str = ""
-    is_known: bool = True
+    is_known: bool = False
 
-    def read(self, words: str, *, is_form: bool) -> None:
-        """Take over what one heading of a row names: a form, the number of a box, or a code.
+    def read(self, path: Sequence[str], *, is_form: bool) -> None:
+        """Take over what the headings of a row name: a form, the number of a box, or a code.
 
         Args:
-            words: Words of the heading.
+            path: Headings of the row, its own last.
             is_form: Whether a column of the table names forms.
         """
-        boxes = [each for each in find_places(words) if not each.forms and each.keys]
-        if is_form and (forms := name_forms(f"Form {words}")) and len(words.split()) == 1:
-            self.form, self.keys, self.code = forms[0], (), ""
-        elif number := _NUMBER.match(words):
-            self.keys, self.kind, self.code, self.is_known = (number[1],), "box", "", True
-        elif code := _CODE.match(words):
-            self.code, self.is_known = code[1], True
-        elif _CODES.match(words):
-            self.is_known = False
-        elif is_form and "(" in words:
-            self.keys, self.code = (boxes[0].keys, boxes[0].code) if boxes else ((), "")
-            self.kind = boxes[0].kind if boxes else "box"
+        self.code, self.is_known, is_box = "", False, False
+        for at, words in enumerate(path):
+            if is_form and (forms := name_forms(f"Form {words}")) and len(words.split()) == 1:
+                self.form, self.keys = forms[0], ()
+            elif number := _NUMBER.match(words):
+                self.keys, self.kind = tuple(_KEY.findall(number["keys"])), (number["kind"] or "box").lower()
+                self.code, self.is_known, is_box = "", True, True
+            elif code := _CODE.match(words):
+                self.code, self.is_known, is_box = code[1], True, False
+            elif is_form:
+                self._read_aside(words)
+            else:
+                # A kind of the amount in a box, right below it; anything else is in no known box.
+                self.is_known = is_box and at == len(path) - 1 and not _GENERAL.search(words)
+                is_box = False
+
+    def _read_aside(self, words: str) -> None:
+        """Read the box that a heading names in parentheses: `Harbor dues (box 3)`."""
+        boxes = [each for each in find_places(_cut(words)) if not each.forms and each.keys] if "(" in words else []
+        self.is_known = bool(boxes)
+        if boxes:
+            self.keys, self.kind, self.code = boxes[0].keys, boxes[0].kind, boxes[0].code
 
     def place(self) -> Place | None:
         """Return the place of the amount; None where the table does not say which box it is in."""
@@ -74,6 +94,8 @@ class _Item:
 
 def select_tables(tables: pl.DataFrame, sections: pl.DataFrame) -> pl.DataFrame:
     """Select the tables that say where amounts go or come from, with the heading and the passage before each.
+
+    The passage before a table that continues another one is that before the first.
 
     Args:
         tables: Tables with their cells.
@@ -86,13 +108,13 @@ def select_tables(tables: pl.DataFrame, sections: pl.DataFrame) -> pl.DataFrame:
     named = {head for own in tables.select(heads)["cells"].to_list() for head in own if head and _is_head(head)}
     is_named = pl.col("cells").list.eval(pl.element().struct.field("col_path").is_in(list(named))).list.any()
     is_step = pl.col("markdown").str.contains(r"(?i)\balso,? (?:enter|include|report)\b[^|]* on [^|]*\bForm\b")
-    before = pl.when(pl.col("anchor_id").shift() == pl.col("anchor_id")).then(pl.col("text").shift()).otherwise(None)
+    before = pl.when(pl.col("table_id").is_null()).then("text").forward_fill().over("anchor_id")
     owners = (
         sections.select("table_id", "anchor_id", "element_id", lead_in=before)
         .filter(pl.col("table_id").is_not_null())
         .unique("table_id", keep="first", maintain_order=True)
     )
-    columns = ("table_id", "document_id", "page", "title", "cells", "bbox")
+    columns = ("table_id", "document_id", "page", "title", "markdown", "cells", "bbox")
     kept = tables.filter(is_named | is_step).select(columns).join(owners, on="table_id", maintain_order="left")
     return kept.sort("document_id", "table_id")
 
@@ -116,23 +138,22 @@ def read_tables(
     columns = ["anchor_id", "key", "heading", "form", "perspective"]
     scopes, line_keys = find_scopes(anchors), find_line_keys(anchors)
     headed = tables.join(anchors.select(columns), on="anchor_id", how="left", maintain_order="left")
-    item, title = _Item(), ""
+    item, last = _Item(), None
     for row in headed.iter_rows(named=True):
         row["key"] = line_keys.get(row["anchor_id"]) or row["key"]
         scope = scopes.get(row["anchor_id"], "")
         about, _, own = find_subject(
             row, papers[row["document_id"]], row["heading"] or "", known, scope=scope, schedules={}
         )
-        item = item if row["title"] == title else _Item()
-        title = row["title"]
-        for statement, cell, text in _read_targets(row, item):
-            stated = _place_of(row, cell)
-            yield from list_rows(statement, None, about, known=known, stated=stated, text=text)
+        if last is None or not _continues(row, last):
+            item = _Item(_find_form(row))
+        last = row
+        yield from _list_targets(row, item, about, known)
         if own is not None and own.key.startswith("line_"):
             yield from _list_sources(row, own, about, known)
-        for statement, cell in _read_steps(row["cells"]):
+        for statement, cell, printed in _read_steps(row):
             stated = _place_of(row, cell)
-            yield from list_rows(statement, None, about, known=known, stated=stated, text=cell["text"])
+            yield from list_rows(statement, None, about, known=known, stated=stated, text=printed)
 
 
 def _is_head(head: str) -> bool:
@@ -140,24 +161,82 @@ def _is_head(head: str) -> bool:
     return load_flows().table_targets.matches(own) or load_flows().table_sources.matches(own)
 
 
-def _read_targets(row: Row, item: _Item) -> Iterator[tuple[FlowStatement, Row, str]]:
+def _find_form(row: Row) -> str:
+    """Return the form that the title of a table, or its heading, names; empty for none or several."""
+    for words in (row["title"], row["heading"] or ""):
+        if name := FORM_NAME.search(words):
+            forms = name_forms(name[0])
+            return forms[0] if len(forms) == 1 else ""
+    return ""
+
+
+def _continues(row: Row, last: Row) -> bool:
+    """Decide whether a table continues the last one, with the box that was named there."""
+    title, last_title = (_CONTINUED.sub("", each["title"]) for each in (row, last))
+    if _find_form(row) != _find_form(last) or title not in ("", last_title):
+        return False
+    is_own = row["anchor_id"] == last["anchor_id"]
+    pages = row["page"] - last["page"]
+    return (is_own and title != "") or (
+        (pages == 1 or (is_own and pages == 0)) and _list_heads(row) == _list_heads(last)
+    )
+
+
+def _list_heads(row: Row) -> set[str]:
+    return {cell["col_path"].rpartition(PATH)[2] for cell in row["cells"] if cell["col_path"]}
+
+
+def _cut(words: str) -> str:
+    """Return words up to those from which on a place is not where the amount goes, or is."""
+    found = [match.start() for rule in load_flows().table_asides if (match := rule.pattern.search(words))]
+    return words[: min(found, default=len(words))]
+
+
+def _list_targets(row: Row, item: _Item, about: About, known: Lines) -> Iterator[dict[str, Any]]:
     """Read the cells that say where the amount of their row's box is reported."""
-    heads = {cell["col_path"].rpartition(PATH)[2] for cell in row["cells"]}
-    is_form = any(_FORM_HEAD.match(head) for head in heads)
-    if name := FORM_NAME.search(row["title"] or row["heading"] or ""):
-        item.form = item.form or name_forms(name[0])[0]
+    is_form = any(_FORM_HEAD.match(head) for head in _list_heads(row))
     for cell in row["cells"]:
         if not load_flows().table_targets.matches(cell["col_path"].rpartition(PATH)[2]):
             continue
         path = cell["row_path"].split(PATH)
-        for words in path:
-            item.read(words, is_form=is_form)
-        source, text = item.place(), cell["text"]
-        reference = _SEE.search(text)
-        for place in find_places(text[: reference.start()] if reference else text):
-            if source is not None and place.forms:
-                quoted = f"{path[-1]}| {text}"
-                yield FlowStatement("flows_to", source, place, 0, len(quoted), "table_target"), cell, quoted
+        item.read(path, is_form=is_form)
+        source = item.place()
+        if source is None or any(load_flows().table_bars.matches(words) for words in (path[-1], cell["text"])):
+            continue
+        stated = _quote(row, cell, rule_id="table_target")
+        for target in (each for each in find_places(_cut(cell["text"])) if each.forms):
+            for start in _find_ends(source, about, known, path[-1]):
+                for end in _find_ends(target, about, known, path[-1], other_form=start.form):
+                    yield make_row("flows_to", start, end, stated)
+
+
+def _find_ends(place: Place, about: About, known: Lines, words: str, *, other_form: str = "") -> Iterator[End]:
+    """Find the lines of a place; one of another year, whose numbers differ, only where its label has words of the row.
+
+    Args:
+        place: The place.
+        about: What the table is about.
+        known: Lines of all documents.
+        words: Heading of the row.
+        other_form: Form of the other end.
+
+    Yields:
+        The lines; those of another year without such words are open.
+    """
+    named = set(_WORD.findall(words.casefold()))
+    for form in place.forms:
+        for key in place.keys or ("",):
+            end = known.find(place, about, key=key, form=form, other_form=other_form)
+            if end.line is None or end.is_same_year or named & set(_WORD.findall(end.line["label"].casefold())):
+                yield end
+            else:
+                yield _leave_open(end, place, key)
+
+
+def _leave_open(end: End, place: Place, key: str) -> End:
+    """Return an end whose line is that of another revision without the line."""
+    shown = f"{place.kind}_{key}" if key else place.label
+    return End(end.form, shown, place.part, place.column, problem=NO_FORM, code=place.code)
 
 
 def _list_sources(row: Row, own: End, about: About, known: Lines) -> Iterator[dict[str, Any]]:
@@ -168,14 +247,21 @@ def _list_sources(row: Row, own: End, about: About, known: Lines) -> Iterator[di
     for path, group in groupby(cells, key=lambda cell: str(cell["row_path"])):
         own_cells = list(group)
         text = " ".join(cell["text"] for cell in own_cells)
-        if load_flows().clause_elsewhere.matches(text) or load_flows().table_bars.matches(text):
+        if any(bar.matches(text) for bar in (load_flows().clause_elsewhere, load_flows().table_bars)):
             continue
-        quoted = f"{path.rpartition(PATH)[2]}| {own_cells[0]['text']}"
-        stated = {**_place_of(row, own_cells[0]), "start": 0, "end": len(quoted), "evidence": quoted}
         year = _YEARS.match(path.rpartition(PATH)[2])
-        for place in (each for each in find_places(text) if each.forms):
-            for source in _find_sources(place, about, known, year=int(year[2] or year[1]) if year else None):
-                yield make_row("from_form", source, own, {**stated, "rule_id": "table_source"})
+        for cell in own_cells:
+            stated = _quote(row, cell, rule_id="table_source")
+            for place in _list_whole(_cut(cell["text"])):
+                for source in _find_sources(place, about, known, year=int(year[2] or year[1]) if year else None):
+                    yield make_row("from_form", source, own, stated)
+
+
+def _list_whole(text: str) -> list[Place]:
+    """List the places of a cell; none where amounts are added, or where the form of one of them is not named."""
+    places = find_places(text)
+    is_whole = all(each.forms for each in places) and not load_flows().table_sums.matches(text)
+    return places if is_whole else []
 
 
 def _find_sources(place: Place, about: About, known: Lines, *, year: int | None) -> Iterator[End]:
@@ -185,20 +271,40 @@ def _find_sources(place: Place, about: About, known: Lines, *, year: int | None)
         for key in place.keys:
             end = known.find(place, about, key=key, form=form)
             if year and (end.line is None or not end.is_same_year):
-                end = End(end.form, f"{place.kind}_{key}", place.part, place.column, problem=NO_FORM)
+                end = _leave_open(end, place, key)
             yield end
 
 
-def _read_steps(cells: Sequence[Row]) -> Iterator[tuple[FlowStatement, Row]]:
-    """Read the steps of worksheets that name an amount of one form and enter it on another form, too."""
-    for cell in cells:
+def _read_steps(row: Row) -> Iterator[tuple[FlowStatement, Row, str]]:
+    """Read the steps that name an amount of one form and enter it on another form, too, with the rows they are in."""
+    for cell in row["cells"]:
         if not _MOVES_ON.search(cell["text"]):
             continue
         for each in read_clauses(cell["text"], under=""):
             if each.source is not None and each.target is not None and each.source.forms and each.target.forms:
-                yield replace(each, rule_id="table_step"), cell
+                printed, at = _find_printed(row, "", cell["text"])
+                yield replace(each, start=at + each.start, end=at + each.end, rule_id="table_step"), cell, printed
 
 
 def _place_of(row: Row, cell: Row) -> dict[str, Any]:
     """Return where a cell is printed, and the passage of its table."""
     return {**{name: row[name] for name in ("document_id", "page", "element_id")}, "bbox": cell["bbox"]}
+
+
+def _quote(row: Row, cell: Row, *, rule_id: str) -> dict[str, Any]:
+    """Quote a cell with its row, from the row's own heading on."""
+    own, text = cell["row_path"].rpartition(PATH)[2], cell["text"]
+    printed, at = _find_printed(row, own, text)
+    start, end = max(printed.rfind(own, 0, at), 0), at + len(text)
+    return {**_place_of(row, cell), "start": start, "end": end, "evidence": printed[start:end], "rule_id": rule_id}
+
+
+def _find_printed(row: Row, own: str, text: str) -> tuple[str, int]:
+    """Return the row that has a cell behind its heading, as passages print it, and where the cell begins in it."""
+    for line in row["markdown"].splitlines():
+        cells = line.replace("\\|", "\0").strip("|").split("|")
+        printed = _MARK.join(cell.strip().replace("\0", "|") for cell in cells)
+        heading = printed.find(own)
+        if heading >= 0 and (at := printed.find(text, heading + len(own))) >= 0:
+            return printed, at
+    return f"{own}{_MARK}{text}", len(own) + len(_MARK)

@@ -51,6 +51,7 @@ def _read(text: str, under: str) -> Ends:
             "",
             [("2797:17", ":3a")],
         ),
+        ("Enter the result here and on line 8.", "lines", [("own", ":8")]),
         (
             "If the tax from line 14 of Form 2978 is negative, treat it as positive and add it to the total on line 2.",
             "",

@@ -17,6 +17,10 @@ def _name(place: Place | None) -> str:
     [
         ("Harbor credit. Enter the smaller of line 3 or 4. Also include it on Form 2040, line 9", {("own", "2040.9")}),
         ("Add lines 1 and 2. Report this amount on Form 2800, Part III, line 4j", {("own", "2800.4j")}),
+        ("Amount on Form 2040, line 4, if any", {("2040.4", "own")}),
+        ("Amount on Form 2040, line 4, minus Form 2049, line 5", set()),
+        ("Amount on Form 2040, line 4, less dues", set()),
+        ("Amount on Form 2040, line 4, or Form 2049, line 5, whichever is less", set()),
         ("Subtract line 3 from line 2. Include as income on Form 2040, line 1c", {("own", "2040.1c")}),
         ("Enter the sum of Form 2040, line 16; and Form 2041, line 3", {("2040.16", "own"), ("2041.3", "own")}),
         (

@@ -15,6 +15,8 @@ _ROMAN = ("I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XI
 def complete_item(item: str, *, items: Sequence[tuple[str, int, int]], text: str) -> str:
     """Complete a number that a list shortens: `1.409A-1, -2` names 1.409A-2, and `9(b)(2) and (3)` 9(b)(3).
 
+    After a form, a number alone is that of a form, too.
+
     Args:
         item: Number as printed.
         items: Items of the list before it, with the characters that they are printed at, half-open in the text.
@@ -26,6 +28,8 @@ def complete_item(item: str, *, items: Sequence[tuple[str, int, int]], text: str
     (first, start, _), (last, _, _) = items[0], items[-1]
     if item.startswith("("):
         return "" if is_enumerator(text, start=start, item=item) else complete_subsection(item, before=last)
+    if first.startswith("Form") and item[0].isdigit():
+        return f"Form {item}"
     return first.rsplit("-", 1)[0] + item if item.startswith("-") else item
 
 

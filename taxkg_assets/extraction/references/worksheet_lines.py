@@ -13,7 +13,11 @@ UNNAMED = "worksheet"
 """What holds a line of a worksheet that the text does not name."""
 _WORD = "orksheet"
 """`Worksheet` or `worksheet`."""
-_TITLE_CONTINUES = re.compile(r"\s*(?:[.:—–-]|\s[A-Z]|$)")
+_TITLE_BEGINS = re.compile(r"(?:(?:Filled[- ]?[Ii]n|Completed|Illustrated|Sample|Example(?: of)?)\s+)?$")
+"""Before the name of a worksheet that is filled in as an example."""
+_TITLE_CONTINUES = re.compile(
+    r"(?:\s*\([^()]*\))?(?:\s*(?:[.:—–-]|$)|\s+[A-Z]|\s+(?:for|of|to)\s+(?:(?:the|your)\s+)?[A-Z])"
+)
 
 
 def attach_worksheets(text: str, mentions: Sequence[Mention], *, is_in_worksheet: bool = False) -> list[Mention]:
@@ -45,9 +49,10 @@ def drop_own_name(mentions: Sequence[Mention], text: str, *, role: str) -> list[
         Mentions in the same order.
     """
     first = next(iter(mentions), None)
-    if role != "TableBlock" or first is None or first.rule_id != "worksheet" or first.start > 0:
+    if role != "TableBlock" or first is None or first.rule_id != "worksheet":
         return list(mentions)
-    return list(mentions[1:]) if _TITLE_CONTINUES.match(text, first.group[1]) else list(mentions)
+    is_title = _TITLE_BEGINS.match(text[: first.start]) and _TITLE_CONTINUES.match(text, first.group[1])
+    return list(mentions[1:]) if is_title else list(mentions)
 
 
 def is_on_worksheet(mention: Mention) -> bool:

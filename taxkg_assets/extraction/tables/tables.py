@@ -286,7 +286,10 @@ def _find_caption(runs: Sequence[Run], box: Rectangle, drawings: Sequence[Drawin
     count = min(titled, limits.title_lines) if has_head else 0
     while 0 < count < titled and _continues(picked[count - 1]):
         count += 1
-    return "" if count and _continues(picked[count - 1]) else _join_lines(picked[:count][::-1])
+    # Bold words right below a plain line are the end of its sentence; alone above the table they are a title.
+    if 0 < count < len(picked) and _continues(picked[count - 1]):
+        return ""
+    return _join_lines(picked[:count][::-1])
 
 
 def _continues(line: Sequence[Run]) -> bool:

@@ -27,6 +27,8 @@ from taxkg_assets.rules.forms import find_named_forms
 from taxkg_assets.rules.models.answers import load_answers
 
 _NUMBERS = re.compile(r"\w+")
+_CELLS = "| "
+"""Between the cells of a row."""
 _MOST_YEARS_OLDER = 1
 """How much older than the newest statement about the same lines another one may be."""
 SOURCE, TARGET = "source", "target"
@@ -241,7 +243,8 @@ def _find_order(flow: Flow) -> tuple[object, ...]:
     is_taken = flow.relation != "flows_to" and not is_within
     has_condition = flow.evidence.lstrip(", ")[:1].islower()  # the words before it are an if or a when
     is_elsewhere = flow.document_id != flow.known.document_id
-    far = not flow.is_resolved, has_condition, not flow.is_same_year, is_elsewhere
+    is_unknown = flow.wanted.document_id is None
+    far = not flow.is_resolved, is_unknown, has_condition, not flow.is_same_year, is_elsewhere
     return is_taken, is_within, *far, -flow.year, flow.flow_id
 
 
@@ -270,10 +273,15 @@ def _find_year(document_id: str) -> int:
 
 
 def _find_row(searcher: Searcher, flow: Flow) -> int | None:
-    """Return the row of the index that contains the statement of a flow; that of a label has no element."""
-    if flow.element_id and (row := searcher.find_row(flow.element_id)) is not None:
+    """Return the row of the index that contains the statement of a flow.
+
+    A label has no element, and of a long table the first row has the element while a later one has the words.
+    """
+    row = searcher.find_row(flow.element_id) if flow.element_id else None
+    if row is not None and flow.evidence in " ".join(searcher.passages.columns["text"][row].split()):
         return row
-    return find_row_of_words(searcher, flow.evidence, document_id=flow.document_id, page=flow.page)
+    found = find_row_of_words(searcher, flow.evidence, document_id=flow.document_id, page=flow.page)
+    return row if found is None else found
 
 
 def _quote(searcher: Searcher, flow: Flow, row: int, direction: Direction) -> Unit:
@@ -296,14 +304,15 @@ def _quote(searcher: Searcher, flow: Flow, row: int, direction: Direction) -> Un
 def _read_statement(row: int, evidence: str, context: PassageContext, *, number: str) -> list[Piece]:
     """Return the sentences of a row that contain the words of a statement, with their lead-ins.
 
-    Where they do not print the number of the line, as in "Enter that amount on line 9", the sentence before comes too.
+    Where they do not print the number of the line, as in "Enter that amount on line 9", the sentence before comes too;
+    the row of a table above another one says nothing about it.
     """
     quoted: list[Statement] = []
     before: Statement | None = None
     for own in read_row(row, context, route=Route(), passage=0, hit=row, wanted=frozenset()):
         text = " ".join(own.text.split())
         if evidence in text or text.rstrip(".") in evidence:
-            is_named = bool(quoted) or number in _NUMBERS.findall(text)
+            is_named = bool(quoted) or _CELLS in evidence or number in _NUMBERS.findall(text)
             quoted += [own] if is_named or before is None or before.place != own.place else [before, own]
         before = own
     drafts = merge_drafts(draft_unit(own, worth=1.0, is_whole=False) for own in quoted)

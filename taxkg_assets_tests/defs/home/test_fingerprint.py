@@ -18,6 +18,7 @@ import taxkg_assets.definitions  # noqa: F401 - registers how tables are made
 from taxkg_assets.defs.extraction import READ_TABLES
 from taxkg_assets.defs.home import fingerprint, schema_digests
 from taxkg_assets.defs.home.fingerprint import family_names, forget_rules, read_code
+from taxkg_assets.defs.home.schema_digests import PACKAGE
 from taxkg_assets.defs.home.stored_tables import TableState
 from taxkg_assets.defs.ingest.reading import reading_version
 from taxkg_assets.defs.wiring.registry import PIPELINE
@@ -95,7 +96,7 @@ def test_each_rule_family_makes_stale_what_reads_it_and_nothing_else(
 def _read(family: str) -> Any:
     import yaml
 
-    return yaml.load((fingerprint.PACKAGE / "rules" / f"{family}.yaml").read_bytes(), Loader=yaml.CSafeLoader)
+    return yaml.load((PACKAGE / "rules" / f"{family}.yaml").read_bytes(), Loader=yaml.CSafeLoader)
 
 
 def test_comments_and_the_order_of_keys_make_nothing_stale(tmp_path: Path, edited: Callable[[str, Any], None]) -> None:
@@ -148,9 +149,12 @@ for name, module in list(sys.modules.items()):
         module.load_family = load_family
 
 def forget():
-    for one in gc.get_objects():
-        if isinstance(one, functools._lru_cache_wrapper) and str(one.__module__).startswith("taxkg_assets"):
-            one.cache_clear()
+    gc.unfreeze()  # frozen objects are not listed
+    kept = [one for one in gc.get_objects() if isinstance(one, functools._lru_cache_wrapper)]
+    own = [one for one in kept if str(one.__module__).startswith("taxkg_assets")]
+    assert len(own) > 100, "the caches of the package are not found"
+    for one in own:
+        one.cache_clear()
 
 def make(table):
     if table != "spans":
@@ -171,13 +175,24 @@ for table in tables:
 print(json.dumps(found))
 """
 
-READ_AT_WORK = ("spans", "document_quality", "registry", "nodes", "edges", "revisions", "chunks", "summaries")
+READ_AT_WORK = (
+    "spans",
+    "document_quality",
+    "registry",
+    "nodes",
+    "edges",
+    "flows",
+    "revisions",
+    "chunks",
+    "summaries",
+    "index",
+)
 
 
 @pytest.fixture(scope="module")
 def loaded_at_work(built_samples: Path) -> dict[str, set[str]]:
     """The families that each builder loads, noted in one process that forgets between two what it knows of rules."""
-    samples = fingerprint.PACKAGE.parent / "data" / "samples"
+    samples = PACKAGE.parent / "data" / "samples"
     command = [sys.executable, "-c", _RECORD, str(built_samples), str(samples), *READ_AT_WORK]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
     assert done.returncode == 0, done.stderr[-3000:]

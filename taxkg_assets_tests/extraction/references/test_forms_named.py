@@ -28,6 +28,8 @@ def _targets(text: str) -> list[str]:
     [
         ("Sail with Form 9999-ES (NR), not in port.", ["Form 9999-ES (NR)"]),
         ("Use Form 9999-ES (or Form 9999-ES (NR) if you row).", ["Form 9999-ES", "Form 9999-ES (NR)"]),
+        ("See the Form 9999 and 9999-Z instructions.", [f"Instructions for Form 9999{end}" for end in ("", "-Z")]),
+        ("Credits from Forms: a 9999 b 9998", ["Form 9999", "Form 9998"]),
         ("71 Credits from Form: a 9999 b Reserved c 9998", ["Form 9999", "Form 9998"]),
         ("Check if any from Form(s): 1 9999 2 9998 3", ["Form 9999", "Form 9998"]),
         ("Attach Schedule Z or Z-EZ.", ["Schedule Z", "Schedule Z-EZ"]),
@@ -56,13 +58,26 @@ def test_sections_of_the_code_may_have_a_capital(text: str, targets: list[str]) 
     assert _targets(text) == targets
 
 
+@pytest.mark.parametrize(
+    "text", ["The boats are listed in Section 2.", "Is it a Section 8 voucher?", "a Section 8 voucher"]
+)
+def test_a_section_of_a_form_is_no_section_of_the_code(text: str) -> None:
+    assert not [target for target in _targets(text) if target.startswith("IRC")]
+
+
 def test_a_heading_that_names_a_section_of_the_code_is_no_mention_of_it() -> None:
     assert "IRC 998" not in _targets("See Section 998 Boats Sold Abroad, later.")
 
 
 def test_a_line_behind_the_title_of_a_form_is_on_the_form() -> None:
-    (*_, line) = find_mentions("Form 9999, Rental of Boats and Rafts, line 7.", headings=Headings({}))
-    assert (line.target, line.target_form) == ("line_7", "9999")
+    for title in (
+        "Rental of Boats and Rafts",
+        "U.S. Boat Return",
+        "Boats (Including Rafts) of Pilots",
+        "Boats (Rafts)",
+    ):
+        (*_, line) = find_mentions(f"Form 9999, {title}, line 7.", headings=Headings({}))
+        assert (line.target, line.target_form) == ("line_7", "9999")
     (*_, other) = find_mentions("Form 9999, Schedule Z, line 3.", headings=Headings({}))
     assert other.target_form == "Schedule Z (Form 9999)"
 
@@ -71,6 +86,12 @@ def test_a_line_behind_the_title_of_a_form_is_on_the_form() -> None:
     ("text", "role", "count"),
     [
         ("Worksheet 9-9. Boats You Rent Out", "TableBlock", 0),
+        ("Worksheet 2 (continued)", "TableBlock", 0),
+        ("Worksheet A (See instructions.)", "TableBlock", 0),
+        ("Table 1 for Line 2 Above", "TableBlock", 1),
+        ("Filled-in Worksheet 7-1.", "TableBlock", 0),
+        ("Use Worksheet 7-1.", "TableBlock", 1),
+        ("Worksheet 9-9 (continued) shows boats.", "TableBlock", 1),
         ("Boat Limit Worksheet—Schedule Z, Part I", "TableBlock", 2),
         ("Worksheet 9-9 shows boats.", "TableBlock", 1),
         ("Worksheet 9-9. Boats You Rent Out", "BodyText", 1),

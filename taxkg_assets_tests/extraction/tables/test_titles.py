@@ -26,5 +26,9 @@ def test_a_title_of_three_lines_is_whole_and_without_hyphens() -> None:
     assert find_caption(lines, _BOX) == "Most Fees for Boats in Harbors of the State and of other Owners"
 
 
+def test_bold_words_with_a_small_letter_alone_above_a_table_are_its_title() -> None:
+    assert find_caption(_lines(("per-diem fees", True)), _BOX) == "per-diem fees"
+
+
 def test_plain_lines_are_no_title_though_one_begins_with_a_small_letter() -> None:
     assert find_caption(_lines(("Show the following kinds", False), ("of boats here.", False)), _BOX) == ""

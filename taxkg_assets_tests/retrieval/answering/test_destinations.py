@@ -108,6 +108,14 @@ def test_a_line_is_named_once_by_its_newest_statement_and_variants_of_a_form_are
     assert choose("Where does line 3 of Form 2077 go?", *rows) == ["f1"]
 
 
+def test_of_two_open_statements_the_one_to_a_known_line_comes_first() -> None:
+    rows = [
+        flow(0, "2077 line_3", "88-SR line_1", target_document_id=None, problem="source: no line"),
+        flow(1, "2077 line_3", "88 line_1", problem="source: no line"),
+    ]
+    assert choose("Where does line 3 of Form 2077 go?", *rows) == ["f1"]
+
+
 def test_flows_are_of_the_newest_revision_or_of_the_year_requested() -> None:
     older = {"source_document_id": "f2077--2029", "document_id": "f2077--2029"}
     rows = [flow(0, "2077 line_3", "88 line_1", **older), flow(1, "2077 line_3", "88 line_2")]
@@ -187,6 +195,20 @@ def test_the_statement_opens_the_answer_with_its_passage(searcher: Searcher) -> 
 
     elsewhere = ask(known, question, settings=Settings(), form="2078")
     assert "goes to" not in (elsewhere.answer or "")
+
+
+def test_a_passage_that_has_the_element_without_the_words_is_not_cited(searcher: Searcher) -> None:
+    columns = searcher.passages.columns
+    row, other, *_ = [row for row in range(searcher.index.height) if columns["document_id"][row] == "i2077zed--2031"]
+    sentence = columns["text"][row].split(". ")[0].split("\n")[-1]
+    assert sentence not in columns["text"][other]
+    page = int(searcher.passages.pages[row])
+    stated = flow(0, "2077-ZED box_1a", "88 line_1", source_document_id=None, document_id="i2077zed--2031")
+    stated |= {"evidence": sentence, "page": page, "element_id": columns["node_ids"][other][0]}
+    known = replace(searcher, open_flows=lambda: pl.DataFrame([stated]))
+    found = ask(known, "Where does box 1a of the 2077-ZED go?", settings=Settings())
+    assert found.answer is not None
+    assert found.units[0].pieces[0].chunk_id == columns["chunk_id"][row]
 
 
 def test_a_question_about_something_else_is_not_answered_by_the_line(searcher: Searcher) -> None:
