@@ -9,6 +9,7 @@ from benchmarks import graph, sizing_inside
 from benchmarks.documents import Document
 from taxkg_assets.defs.wiring.resources import PROJECT
 
+pytestmark = pytest.mark.slow
 SAMPLES = PROJECT / "data" / "samples"
 
 

@@ -130,7 +130,7 @@ def test_a_server_that_gives_nothing_ends_in_one_sentence(
 )
 def test_a_server_that_does_not_finish_is_an_outage(protocol: Protocol, answer: Answer) -> None:
     with loopback(lambda sent, number: answer) as server:
-        proposer = _proposer(protocol, server.url, MemoryLog(), attempts=2, seconds=0.5)
+        proposer = _proposer(protocol, server.url, MemoryLog(), attempts=2, seconds=0.2)
         with pytest.raises(OutageError):
             proposer.propose(PAIR_JUDGING, questions(1))
     assert len(server.sent) == 2
