@@ -219,7 +219,7 @@ class Settings(BaseModel):
     llm_prices: str = Field(default="", description="YAML price list that overrides rules/prices.yaml")
     api_key: SecretStr = Field(default=SecretStr(""), description="API key required on every request")
     api_hosts: str = Field(
-        default="", description="host names, joined by commas, that the servers accept besides loopback"
+        default="", description="Host header names, joined by commas, that the servers accept besides loopback"
     )
     api_origins: str = Field(default="", description="web origins, joined by commas, whose pages may call the servers")
     api_body_kb: int = Field(default=64, ge=1, description="maximum size of a request body, in KiB")

@@ -108,7 +108,10 @@ def keep_tokens(home: Home) -> None:
 
 
 def read_known_vectors(home: Home) -> pl.DataFrame:
-    """Return the vectors that need not be computed again: those of the table, and those encoded ahead of it."""
+    """Return all vectors that were computed before: the rows of the table, then those encoded ahead of the table.
+
+    Where both have a vector of the same passage and encoder, the table's counts.
+    """
     table, new = home.store.read_or_empty("embeddings"), NewVectors(home.store).read()
     return pl.concat([table, new.join(table, on=schemas.Embeddings.primary_key(), how="anti")])
 
@@ -322,7 +325,10 @@ def build_release_of_exports(
     now: datetime,
     export: Callable[[], None],
 ) -> dy.DataFrame[schemas.Release]:
-    """One release, once the models that answer for it are exported: a question's path loads no torch."""
+    """Export the models to ONNX, then build the release.
+
+    Queries use the exported models, so they need not import torch.
+    """
     export()
     return build_release(index, eval_report, old=old, table_versions=table_versions, now=now)
 

@@ -210,8 +210,8 @@ def score_near_misses(
 
     Args:
         near_misses: The near misses.
-        margins: By system, score of the right passage less that of the near one; a tie is a miss.
-        families: Form family of each near miss; the interval draws whole families.
+        margins: By system, score of the right passage minus that of the near one; a tie counts as wrong.
+        families: Form family of each near miss; the bootstrap resamples whole families.
         seed: Seed of the bootstrap.
 
     Returns:

@@ -32,6 +32,8 @@ _CONDITION = re.compile(r"^(?:#[.)])?[cAn]?\W?s|^tC|^t[iVO]")
 _ANAPHOR = re.compile(r"^[A,~]*(?:I|T[nN]{0,2}|D[nN]?N(?:(?:W|M)?(?:[oui][hTDn]{0,2})?)?)[mAx]*[bZ]?[Ax]*[MZ]?A*$")
 # Between a verb and a target: the object, and the preposition with `the total on`.
 _TO = re.compile(r"^(?P<object>.*?)(?P<to>[A,c]*[to][DT#]*(?:D?Nu?o?[ouW]*D*)?)$")
+_HERE_AND_TO = re.compile(r"h[,c]*A*[to][DT]*$")
+"""`here and on the`: `here` (h), commas (,) or conjunctions (c), adverbs (A), one preposition (t or o), determiners."""
 _ASIDE = re.compile(r",s?[AD]?n?,|,s?[AD]?n?$|[A~]|,$|c\(?N\)?")
 _SAME = ("equal", "match", "agree")
 """Verbs that compare amounts and move none."""
@@ -75,15 +77,14 @@ class Clause:
         return "h" in after.tags or ("this", "line") in pairwise(after.lemmas)
 
     def names_here_before(self, target: int) -> bool:
-        """Return whether the clause names the line of the heading right before a target.
+        """Return whether the words between the verb and a place end in `here and on`, or the like.
+
+        The clause then sends its amount to two places: the line that the heading is about, and the place.
 
         Args:
-            target: Where the place begins.
-
-        Returns:
-            True for `here and on` a place.
+            target: Offset in the clause where the place begins, in characters.
         """
-        return re.search(r"h[,c]*A*[to][DT]*$", _mark_here(self.words.between(self.at, target))) is not None
+        return _HERE_AND_TO.search(_mark_here(self.words.between(self.at, target))) is not None
 
     def __post_init__(self) -> None:
         """Find the verb."""

@@ -69,6 +69,15 @@ class _LastLine:
 def find_scopes(anchors: pl.DataFrame) -> dict[str, str]:
     """Find the schedule or worksheet that owns the lines named under each heading of a booklet.
 
+    The first rule that gives a scope decides:
+
+    1. The heading itself opens a schedule or a worksheet.
+    2. A top-level heading has the schedule or worksheet of the last chapter; any other heading has that of its parent,
+       except a line of the form after the line that a worksheet computes.
+    3. A line that continues the numbers of the line before it, below another top-level heading, has the scope of that
+       line; so do the lines that continue from there.
+    4. Headings without a line, between two lines of one schedule, have that schedule.
+
     Args:
         anchors: Headings; their ids sort in the order of the document.
 
@@ -77,27 +86,27 @@ def find_scopes(anchors: pl.DataFrame) -> dict[str, str]:
         out.
     """
     scopes: dict[str, str] = {}
-    last = _LastLine()
+    previous_line = _LastLine()
     chapters: dict[str, str] = {}
-    inherited: set[str] = set()
+    carried_on: set[str] = set()
     headings = dict(anchors.select("anchor_id", "heading").iter_rows())
     columns = ("anchor_id", "document_id", "kind", "key", "heading", "parent_anchor_id")
     for row in anchors.select(columns).sort("anchor_id").iter_rows(named=True):
         scope = _read_scope(row)
-        is_first = row["parent_anchor_id"] is None
-        if scope and is_first and load_flows().chapters.matches(row["heading"]):
+        is_top_level = row["parent_anchor_id"] is None
+        if scope and is_top_level and load_flows().chapters.matches(row["heading"]):
             chapters[row["document_id"]] = scope
-        outer = chapters.get(row["document_id"], "") if is_first else scopes.get(row["parent_anchor_id"], "")
+        outer = chapters.get(row["document_id"], "") if is_top_level else scopes.get(row["parent_anchor_id"], "")
         if outer == WORKSHEET and _is_past_worksheet(row, headings.get(row["parent_anchor_id"], "")):
             outer = ""
-        continued = "" if scope or outer else last.find_scope(row)
+        continued = "" if scope or outer else previous_line.find_scope(row)
         found = scope or outer or continued
         if found:
             scopes[row["anchor_id"]] = found
-        is_continued = bool(continued) or (not scope and row["parent_anchor_id"] in inherited)
+        is_continued = bool(continued) or (not scope and row["parent_anchor_id"] in carried_on)
         if is_continued:
-            inherited.add(row["anchor_id"])
-        last.add(row, found, is_continued=is_continued)
+            carried_on.add(row["anchor_id"])
+        previous_line.add(row, found, is_continued=is_continued)
     _fill_between(anchors, scopes)
     return scopes
 

@@ -68,7 +68,7 @@ class FamilyFigures(dy.Schema):
     value = dy.Float64(
         nullable=True, min=0.0, max=1.0, description="value of the metric; null if it is undefined on these rows"
     )
-    n = dy.Int32(min=1, description="labeled rows or questions that the value is computed from")
+    n = dy.Int32(min=1, description="number of labeled rows or questions behind the value")
 
 
 class Metrics(dy.Schema):

@@ -84,7 +84,7 @@ class Formulas(dy.Schema):
         "keys in their order, a difference is the first minus all others; `line_14 (1040)` is a line of another form"
     )
     operand_parts = strings_column("the part of each operand; empty where it has none or is on another form")
-    factor = dy.Float64(nullable=True, description="rate of a product, or the amount that a number is multiplied by")
+    factor = dy.Float64(nullable=True, description="constant factor of a multiplication: a rate or an amount")
     bound = dy.String(
         regex=one_of(BOUNDS), description="bound of the result, `at_least_zero` or `at_most_zero`; empty for none"
     )
@@ -177,7 +177,10 @@ class Edges(dy.Schema):
         min=0,
         description="0-based offset of the evidence in the text of the element; 0 for structural edges",
     )
-    end = dy.Int32(min=0, description="exclusive end offset; 0 for structural edges")
+    end = dy.Int32(
+        min=0,
+        description="end (exclusive) of the evidence, in characters of the element's text; 0 for structural edges",
+    )
     element_id = text_column("content element that holds the evidence; null for structural edges", nullable=True)
     polarity = dy.String(regex=one_of(POLARITIES), description="negative where the text negates or forbids")
     confidence = fraction_column("confidence of the relation")

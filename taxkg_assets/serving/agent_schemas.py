@@ -187,7 +187,7 @@ class ChangesReply(BaseModel):
     older: str = Field(description="older document; empty if nothing changed")
     newer: str = Field(description="newer document; empty if nothing changed")
     total: int = Field(description="number of changes, those left out by `k` included")
-    changes: list[ChangeReply] = Field(description="boxes first, routine changes last")
+    changes: list[ChangeReply] = Field(description="changes: those of boxes first, routine ones last")
 
 
 class DocumentReply(BaseModel):

@@ -130,7 +130,7 @@ def export_graph(released: Released, folder: Path) -> dict[str, int]:
         folder: Folder of the files, created if needed.
 
     Returns:
-        Number of rows by path of the file; of the GraphML file nodes and edges together.
+        Path of each written file and its number of rows; for the GraphML file, nodes plus edges.
     """
     nodes, edges = Nodes.cast(released.table("nodes")), Edges.cast(released.table("edges"))
     folder.mkdir(parents=True, exist_ok=True)

@@ -353,4 +353,8 @@ def models(rows: Sequence[TrainedRecord], *, out: Console) -> None:
     if rows:
         out.print(shown)
     else:
-        out.print("No model was trained: there are too few pairs, or no form family to measure on.", highlight=False)
+        out.print(
+            "No model was trained: there are too few training pairs, or no form family is left to measure on. Build "
+            "documents of more forms, then run `taxkg train` again.",
+            highlight=False,
+        )

@@ -53,7 +53,7 @@ class BoxRow(_Row):
         default="", description="`<form>/<revision>/<box_key>`: id of the box within one revision"
     )
     aliases: list[str] = Field(default=[], description="other names that documents use for the box")
-    history: list[str] = Field(default=[], description="ids of the box in older revisions, the next older first")
+    history: list[str] = Field(default=[], description="ids of the box in older revisions, newest first")
     source: str = Field(default="", description="where the box is printed, `<document_id>:p<page>`")
     passages: list[BoxPassage] = Field(default=[], description="paragraphs about the box; only if one box is named")
     quality: list[Flag] = Field(default=[], description="quality flags of the documents involved")
@@ -78,7 +78,7 @@ class FormulaRow(_Row):
     condition: str = Field(default="", description="condition, as printed; may be empty")
     evidence: str = Field(description="words that state the formula")
     problem: str = Field(default="", description="why the formula is not parsed; empty if it is")
-    also_added_in: list[str] = Field(default=[], description="other totals that add a line of this formula, too")
+    also_added_in: list[str] = Field(default=[], description="other totals that include a line of this formula")
     repeated_lines: list[str] = Field(default=[], description="lines that a total uses more than once")
 
 

@@ -371,7 +371,7 @@ def add_similarity(claim: Claim, found: Sequence[Comparison], *, reader: Passage
         rated.append(
             replace(
                 row,
-                similarity=similarity if reader.has_meaning else row.coverage,
+                similarity=similarity if reader.has_encoder else row.coverage,
                 soft_coverage=row.own_coverage,
                 answered=row.own_coverage,
                 part=own[-part],

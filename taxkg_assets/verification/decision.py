@@ -93,7 +93,19 @@ def find_contradiction(row: Comparison) -> tuple[Difference, ...]:
 
 
 def decide(rows: Sequence[Comparison]) -> Decision:
-    """Decide on a claim by the passages of the documents that it is about; the nearest one that decides counts.
+    """Decide on a claim by the passages of the documents that it is about. The first rule that applies counts:
+
+    1. There are no passages: `not_found`.
+    2. A passage supports the claim. Of several, the most probable one counts.
+       a. A contradicting passage with at least its score pairs a value of the claim with another one: `contradicted`.
+       b. Another passage denies what it states: `unclear`.
+       c. Otherwise: `supported`.
+    3. A passage contradicts the claim's own words, not only a paraphrase of them. The first such passage counts.
+       a. Another passage states nearly what the claim states: `unclear`, with that passage.
+       b. Otherwise: `contradicted`.
+    4. The best passage reaches the least score of one on the subject: `unclear`; otherwise `not_found`. Both name it.
+
+    Rules 2a and 3 consider only passages whose score is near the best one.
 
     Args:
         rows: Comparisons, best score first.
@@ -103,32 +115,43 @@ def decide(rows: Sequence[Comparison]) -> Decision:
     """
     if not rows:
         return Decision(Verdict.not_found)
+    bounds = load_verification().thresholds
+    least_score = max(row.score for row in rows) - bounds.near_best
+    contradicting = [(row, found) for row in rows if row.score >= least_score and (found := find_contradiction(row))]
     support = _choose(rows)
-    least = max(row.score for row in rows) - load_verification().thresholds.near_best
-    against = [(row, found) for row in rows if row.score >= least and (found := find_contradiction(row))]
     if support is not None:
-        for row, found in against:
+        for row, differences in contradicting:
             if row.score >= support.score and _is_mispaired(row):
-                return Decision(Verdict.contradicted, row, found)
-        rivals = [row for row in rows if row.similarity >= support.similarity - _ALIKE]
-        is_denied = any(_contradicts_within(other, support) for other in rows)
-        is_denied = is_denied or any(_outweighs(row, found, support) for row, found in against if row in rivals)
-        is_denied = is_denied or any(
-            _denies_the_rest(row, support) or _is_nearer_denial(row, support) for row in rivals
-        )
-        return Decision(Verdict.unclear if is_denied else Verdict.supported, support)
-    # Only the statement's own words contradict it; a paraphrase may lower the support, but proves nothing wrong.
-    literal = [(row, find_contradiction(row.literal)) if row.literal else (row, found) for row, found in against]
-    for row, found in literal:
-        if not found:
+                return Decision(Verdict.contradicted, row, differences)
+        verdict = Verdict.unclear if _is_denied(support, rows, contradicting) else Verdict.supported
+        return Decision(verdict, support)
+    for row, found in contradicting:
+        # Only the claim's own words contradict it; a paraphrase may lower the support, but proves nothing wrong.
+        differences = find_contradiction(row.literal) if row.literal else found
+        if not differences:
             continue
-        is_value = POLARITY not in found
+        is_value = POLARITY not in differences
         rival = next((other for other in rows if _says_so_nearly(other, row, is_value=is_value)), None)
-        if rival is None:
-            return Decision(Verdict.contradicted, row, found)
-        return Decision(Verdict.unclear, rival)
-    near = rows[0].score >= load_verification().thresholds.score
-    return Decision(Verdict.unclear if near else Verdict.not_found, rows[0])
+        if rival is not None:
+            return Decision(Verdict.unclear, rival)
+        return Decision(Verdict.contradicted, row, differences)
+    best = rows[0]
+    return Decision(Verdict.unclear if best.score >= bounds.score else Verdict.not_found, best)
+
+
+def _is_denied(
+    support: Comparison, rows: Sequence[Comparison], contradicting: Sequence[tuple[Comparison, Sequence[Difference]]]
+) -> bool:
+    """Return whether another passage denies what a supporting one states.
+
+    One sentence of a pair may deny what the pair supports; any other passage must be about as similar to the claim.
+    """
+    rivals = [row for row in rows if row.similarity >= support.similarity - _ALIKE]
+    return (
+        any(_contradicts_within(row, support) for row in rows)
+        or any(_outweighs(row, differences, support) for row, differences in contradicting if row in rivals)
+        or any(_denies_the_rest(row, support) or _is_nearer_denial(row, support) for row in rivals)
+    )
 
 
 def _choose(rows: Sequence[Comparison]) -> Comparison | None:

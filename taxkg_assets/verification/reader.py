@@ -56,8 +56,8 @@ class PassageReader:
         return self._forms.get(document_id, ())
 
     @property
-    def has_meaning(self) -> bool:
-        """Return whether an encoder reads the meaning of texts."""
+    def has_encoder(self) -> bool:
+        """Return whether texts can be encoded, and so compared by meaning."""
         return self.language.encode is not None
 
     def compare_meaning(self, text: str, others: Sequence[str]) -> list[float]:

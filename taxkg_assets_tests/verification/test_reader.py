@@ -20,7 +20,7 @@ def test_a_text_is_encoded_once() -> None:
         return np.array([[1.0, 0.0] if text == "toll" else [-1.0, 0.0] for text in texts], dtype=np.float32)
 
     reader = PassageReader(replace(LANGUAGE, encode=encode), {})
-    assert reader.has_meaning
+    assert reader.has_encoder
     assert reader.compare_meaning("toll", ["toll", "barge"]) == [1.0, 0.0]
     assert reader.compare_meaning("toll", ["barge"]) == [0.0]
     assert sorted(encoded) == ["barge", "toll"]
@@ -28,7 +28,7 @@ def test_a_text_is_encoded_once() -> None:
 
 def test_without_an_encoder_nothing_is_similar() -> None:
     reader = PassageReader(LANGUAGE, {})
-    assert not reader.has_meaning
+    assert not reader.has_encoder
     assert reader.compare_meaning("toll", ["toll"]) == [0.0]
 
 

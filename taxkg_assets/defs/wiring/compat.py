@@ -124,21 +124,25 @@ def _open_engine(url: str, **options: Any) -> sqlalchemy.Engine:
 
 
 def reuse_engines() -> None:
-    """Let Dagster's SQLite storages use one engine for each database.
+    """Make Dagster's SQLite storages faster; a second call changes nothing.
 
-    They make an engine for each statement, which takes several times as long as the statement. They give no connection
-    pool, so an engine holds no file open. And they look up on every read whether a column is there that was added
-    years ago; a column that was seen once stays.
+    Dagster creates a SQLAlchemy engine for every statement, which takes several times as long as the statement itself.
+    Here each database keeps its engine. Dagster asks for engines without a connection pool, so a kept engine holds no
+    file open.
+
+    Dagster also checks on every read whether the event table has a column that old versions lacked. Here a column that
+    was found once is not looked up again.
     """
     for storage in (sqlite_event_log, sqlite_run_storage, sqlite_schedule_storage):
         storage.create_engine = _open_engine  # type: ignore[attr-defined]
-    looked_up = SqlEventLogStorage._has_asset_key_col_on_connection
-    if looked_up.__module__ == __name__:
+    original = SqlEventLogStorage._has_asset_key_col_on_connection
+    # Already replaced: to wrap the wrapper again would add a layer with every call.
+    if original.__module__ == __name__:
         return
 
     def has_column(self: SqlEventLogStorage, conn: sqlalchemy.Connection, column_name: str) -> bool:
         seen = self.__dict__.setdefault("_taxkg_seen_columns", set[str]())
-        if column_name not in seen and looked_up(self, conn, column_name):
+        if column_name not in seen and original(self, conn, column_name):
             seen.add(column_name)
         return column_name in seen
 

@@ -255,7 +255,7 @@ def _read_spans(
             unseen.append(HiddenText(number, reason, words, (x0, y0, x1, y1)))
             if reason in (UNPAINTED, COVERED):
                 under_picture.append(span)
-    if under_picture and sight.is_scan_of(spans, under_picture):
+    if under_picture and sight.is_ocr_layer(spans, under_picture):
         # The reading of a scan is unseen over or under its picture.
         read = [replace(span, span_ix=ix) for ix, span in enumerate([*spans, *under_picture])]
         return tuple(read), [row for row in unseen if row.kind not in (UNPAINTED, COVERED)]

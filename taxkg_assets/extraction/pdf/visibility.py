@@ -176,19 +176,21 @@ class VisibilityChecker:
     def _is_unpainted(self, flags: int, alpha: int) -> bool:
         return bool(not flags & _FILLED_OR_STROKED or alpha < self._limits.clear_alpha)
 
-    def is_scan_of(self, seen: Sequence[Any], unseen: Sequence[Any]) -> bool:
-        """Return whether unseen spans are the reading of a picture that takes up the page, with next to no text
-        painted.
+    def is_ocr_layer(self, visible: Sequence[Any], invisible: Sequence[Any]) -> bool:
+        """Return whether the invisible text is the OCR layer of a scanned page: a picture covers the page and almost no
+        text is visible.
 
         Args:
-            seen: Visible spans.
-            unseen: Spans that cannot be seen.
+            visible: Visible spans of the page.
+            invisible: Spans that cannot be seen.
         """
         least = self._limits.scan_share * self._width * self._height
         if not any(find_area(picture) >= least for picture in self._pictures):
             return False
-        painted, hidden = (sum(len(span.text.strip()) for span in spans) for spans in (seen, unseen))
-        return bool(painted <= self._limits.scan_seen * hidden)
+        visible_chars, invisible_chars = (
+            sum(len(span.text.strip()) for span in spans) for spans in (visible, invisible)
+        )
+        return bool(visible_chars <= self._limits.scan_seen * invisible_chars)
 
     def _may_be_lost(self, raw: dict[str, Any]) -> bool:
         return any(holds(background, raw["bbox"]) for background in self._backgrounds_of(raw["color"])) or any(

@@ -34,6 +34,9 @@ Unit = TypeVar("Unit", bound=Fragment)
 def join_at_links(units: Sequence[Unit], tags: Sequence[Tag]) -> list[Unit]:
     """Join units of text that are one sentence, interrupted by a link.
 
+    Units are extended in place: the first unit of a sentence gets the lines of the units that continue it, which are
+    left out of the result.
+
     Args:
         units: Consecutive text of the tags of a page.
         tags: Structure tags of the page.
@@ -42,18 +45,20 @@ def join_at_links(units: Sequence[Unit], tags: Sequence[Tag]) -> list[Unit]:
         Units in the same order; one that continues after a link has the lines of all its fragments.
     """
     joined: list[Unit] = []
-    was_link = is_open = False
+    was_link = is_sentence_open = False
     for unit in units:
         is_link = _is_link(unit, tags)
         before = joined[-1] if joined else None
-        if before is not None and (is_link or was_link or is_open) and _continues(before, unit, tags):
+        if before is not None and (is_link or was_link or is_sentence_open) and _continues(before, unit, tags):
             # After a link on a line of its own, only text that begins in small letters belongs to the sentence.
-            is_open = is_open or is_link or unit.lines[0].text[0].islower() or _is_adjacent(before, unit)
-            if is_open:
+            is_sentence_open = (
+                is_sentence_open or is_link or unit.lines[0].text[0].islower() or _is_adjacent(before, unit)
+            )
+            if is_sentence_open:
                 before.lines += unit.lines
                 continue
         joined.append(unit)
-        was_link, is_open = is_link, False
+        was_link, is_sentence_open = is_link, False
     return joined
 
 

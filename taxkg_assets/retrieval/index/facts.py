@@ -147,7 +147,7 @@ class PassageFacts:
 
     @cached_property
     def labeled(self) -> pl.DataFrame:
-        """Return row number, tags and entities of the rows that have some: those that were cut by meaning."""
+        """Return row number, tags and entities of the rows that have any: only passages split by meaning."""
         some = self.rows.select(pl.int_range(pl.len()).alias("row"), "tags", "entities")
         return some.filter(pl.col("tags").list.len() + pl.col("entities").list.len() > 0)
 

@@ -115,7 +115,7 @@ class FetchedFacts(PassageFacts):
 
     @cached_property
     def columns(self) -> FetchedColumns:
-        """Return columns that are read cell by cell."""
+        """Return the columns by name; a cell is read from the store when it is needed, unless it is cached."""
         return FetchedColumns(self.store)
 
     def prefetch(self, rows: Sequence[int], names: Sequence[str]) -> None:

@@ -48,18 +48,27 @@ class FirstStage:
         return float(np.min(self.scores.score_meaning(self.orders[1]), initial=1.0))
 
     def score_terms(self, rows: Ints) -> Floats:
-        """Return some rows' lexical scores as shares of the best of them, 0 to 1.
+        """Return the BM25 scores of some rows, divided by the highest score among these rows.
 
         Args:
             rows: 0-based rows of the index.
+
+        Returns:
+            Scores from 0 to 1, shape (rows,); all 0 where no row has a term of the question.
         """
         return _rescale(self.scores.score_terms(rows), floor=0.0)
 
     def score_meaning(self, rows: Ints) -> Floats:
-        """Return some rows' cosines, 0 for the last row that the retriever ranks and 1 for the best of them.
+        """Return the cosines of some rows, rescaled to 0 to 1.
+
+        The cosine of the lowest-ranked row of the whole retrieval (`vector_floor`) becomes 0, and the highest cosine
+        among `rows`, not among all ranked rows, becomes 1.
 
         Args:
             rows: 0-based rows of the index.
+
+        Returns:
+            Scores from 0 to 1, shape (rows,); rows below the floor get 0.
         """
         return _rescale(self.scores.score_meaning(rows), floor=self.vector_floor)
 
@@ -129,7 +138,7 @@ def _score_titles(terms: Sequence[str], titled: Mapping[str, Ints], *, count: in
 
 
 def _rescale(scores: npt.NDArray[np.float32], *, floor: float) -> Floats:
-    """Return scores as 0..1 between a floor and the best of them."""
+    """Rescale scores so that the floor, and what is below it, becomes 0 and the highest score becomes 1."""
     values = scores.astype(np.float64)
     top = float(values.max(initial=floor))
     if top <= floor:

@@ -126,7 +126,8 @@ class Level:
             scores: Their scores by the ranker.
 
         Returns:
-            Numbers of units with their scores, best first.
+            (unit number, score) pairs, best first; a unit scores by its best passage, by all its passages together, and
+            by its own vector and words.
         """
         weights = load_levels().weights
         owners = self.unit_index[rows]

@@ -61,8 +61,9 @@ class TokenIndex:
         lengths = self.starts[rows + 1] - self.starts[rows]
         begins = np.cumsum(lengths) - lengths
         entries = np.arange(int(lengths.sum())) + np.repeat(self.starts[rows] - begins, lengths)
-        near, numbers = self.compare(question, self.places[entries])
-        best = np.maximum.reduceat(near[numbers], begins, axis=0)
+        cosines, token_ids = self.compare(question, self.places[entries])
+        # `reduceat` needs at least one entry per passage; an empty passage has `_NO_TOKEN`, which is near nothing.
+        best = np.maximum.reduceat(cosines[token_ids], begins, axis=0)
         weights = self._read_rarity(question.tokens)
         scores: Floats = (best.astype(np.float64) @ weights) / weights.sum()
         return scores

@@ -21,7 +21,7 @@ class RouteExplanation(BaseModel):
     revisions: Found[list[str]] = Field(default=[], description="revisions as named")
     keys: Found[list[str]] = Field(default=[], description="keys of boxes, lines and columns, e.g. box_1a")
     perspective: Found[str] = Field(default="", description="audience of the wanted instructions: filer or recipient")
-    certainty: Found[float] = Field(default=0.0, description="certainty of the perspective, from 0 to 1")
+    certainty: Found[float] = Field(default=0.0, description="confidence in the detected perspective, 0 to 1")
     wants_draft: Found[bool] = Field(default=False, description="whether the question asks for a draft")
     places: Found[list[str]] = Field(default=[], description="states and cities that the question names")
     unknown_forms: Found[list[str]] = Field(default=[], description="forms that the library does not have")
