@@ -29,7 +29,7 @@ class NumberedRecord(TypedDict):
 
 
 def find_histories(rows: Sequence[LineRecord], *, drafts: Collection[str]) -> dict[LineId, list[str]]:
-    """List the names of each line in the older revisions of its form, the next older first.
+    """List the names of each line in the older revisions of its form, newest first.
 
     Args:
         rows: Rows of `lines` of all documents; their history is not read.

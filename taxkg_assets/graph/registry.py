@@ -136,7 +136,7 @@ def _drop_shared_names(rows: list[dict[str, Any]]) -> None:
 def _find_histories(
     faces: dy.DataFrame[schemas.Faces], documents: dy.DataFrame[schemas.Documents]
 ) -> dict[tuple[str, str], list[str]]:
-    """List the identities of each box on the older faces of its form, the next older first.
+    """List the identities of each box on the older faces of its form, newest first.
 
     It is the same field if the label is the same under the same key, or occurs only once on both faces.
     """

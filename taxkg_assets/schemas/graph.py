@@ -41,7 +41,7 @@ class Registry(dy.Schema):
     label = text_column("label as printed on the face; empty only where the face prints none")
     aliases = strings_column("other names: abbreviations, headings in the instructions, defined terms")
     group_id = text_column("group that the box belongs to (2 for 2a–2f, 14–16), if any", nullable=True)
-    history = strings_column("identities of the field on the form's older faces, the next older first")
+    history = strings_column("identities of the field on the form's older faces, newest first")
     source = text_column("where the row comes from, `<document_id>:p<page>`")
     confidence = fraction_column("confidence carried over from the face")
 
@@ -66,7 +66,7 @@ class Lines(dy.Schema):
         "`<form>/<words>` of the line's label in the oldest revision of the library; the same in every later one"
     )
     history = strings_column(
-        "names `<form>/<revision>/<part>/<key>` of the line in older revisions, the next older first"
+        "names `<form>/<revision>/<part>/<key>` of the line in older revisions, newest first"
     )
     anchor_id = text_column("heading that prints the line, if any", nullable=True)
     page = page_column("page of the first copy")

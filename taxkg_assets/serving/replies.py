@@ -163,7 +163,7 @@ class LineRow(_Row):
         default=[], description="columns in which a line that is a table row is filled in"
     )
     field_count: int = Field(default=0, description="number of fields of the line, all copies together")
-    history: list[str] = Field(default=[], description="names of the line in older revisions, the next older first")
+    history: list[str] = Field(default=[], description="names of the line in older revisions, newest first")
     page: int = Field(description="page of the PDF, from 1")
     bbox: Corners | None = Field(default=None, description="first field of the line, or where the line is printed")
     formula: FormulaRow | None = Field(
