@@ -65,9 +65,7 @@ class Lines(dy.Schema):
     canonical_id = text_column(
         "`<form>/<words>` of the line's label in the oldest revision of the library; the same in every later one"
     )
-    history = strings_column(
-        "names `<form>/<revision>/<part>/<key>` of the line in older revisions, newest first"
-    )
+    history = strings_column("names `<form>/<revision>/<part>/<key>` of the line in older revisions, newest first")
     anchor_id = text_column("heading that prints the line, if any", nullable=True)
     page = page_column("page of the first copy")
     bbox = bbox_column("first field of the line; without fields, where the line is printed")
