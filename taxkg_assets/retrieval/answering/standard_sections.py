@@ -21,7 +21,9 @@ from taxkg_assets.retrieval.index.passage_context import PassageContext, open_co
 from taxkg_assets.retrieval.query.router import Route
 from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.rules.forms import split_forms
+from taxkg_assets.rules.models.answers import load_answers
 from taxkg_assets.rules.models.standard_sections import load_standard_sections
+from taxkg_assets.rules.sentences import find_sentences
 
 _NUMBER = re.compile(r"(?:\band|\bor|[,/&])\s*(?:Form )?(\d{3,4}(?:-[A-Z]{1,4})?)(?![\w,.]?\d)")
 _INSTRUCTIONS, _PURPOSE, _PENALTIES = "filer_instructions", "purpose", "penalties"
@@ -97,11 +99,18 @@ def find_form_purposes(searcher: Searcher, question: str, route: Route, *, allow
         rows = sections[0].rows[:1] if sections else []
         edition = name_edition(searcher, own["document_id"])
         units = _quote_section(rows, open_contexts(rows, searcher.passages), edition=edition)
-        begins = [" ".join(unit.text.split()[: rules.purpose_words]) for _, unit in units]
         frame = f"{rules.frame} {rules.form_frame} {own['title']}"
-        if units and not find_plain_words(question) - find_plain_words(" ".join([frame, *begins])):
+        said = " ".join([frame, *(_read_purpose(unit) for _, unit in units)])
+        if units and not find_plain_words(question) - find_plain_words(said):
             return Findings(units, is_whole=True, frame=frame, most_other_words=0)
     return Findings()
+
+
+def _read_purpose(unit: Unit) -> str:
+    """Return the beginning of a stated purpose without what the form is not for."""
+    begin = " ".join(" ".join(piece.text for piece in unit.pieces).split()[: load_standard_sections().purpose_words])
+    sentences = (begin[start:end] for start, end in find_sentences(begin))
+    return " ".join(own for own in sentences if not load_answers().denials.matches(own))
 
 
 def _rank_instructions(searcher: Searcher, question: str, *, allowed: Collection[str]) -> dict[int, IndexedDocument]:

@@ -113,3 +113,5 @@ def test_a_form_is_found_by_its_purpose(answered: Callable[..., Answer]) -> None
     other = answered("Which form do I use to report what a tugboat earned?", **purpose)
     named = answered("Which form do I file with Form 2077-ZED for a barge?", **purpose)
     assert found.confidence not in (other.confidence, named.confidence)
+    denied = purpose | {"text": "Use this form for berths. Do not use it to report what a barge earned in a shipyard."}
+    assert answered("Which form do I use to report what a barge earned?", **denied).confidence != found.confidence
