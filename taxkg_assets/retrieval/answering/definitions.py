@@ -48,25 +48,26 @@ def find_definitions(searcher: Searcher, question: str, route: Route, *, allowed
         allowed: Documents that may be quoted.
 
     Returns:
-        Definitions of different documents, the surest first; none where the question is for something else, or where no
-        document defines the term.
+        Definitions of different documents, the surest first, or one of each term of a comparison. None where the
+        question is for something else, or where no document surely defines a term.
     """
     terms = () if route.keys or route.forms or route.unknown_forms else read_terms(question)
+    if not terms:
+        return Findings()
     documents = {
         number: own["document_id"]
         for number, own in enumerate(searcher.facts.documents)
         if own["document_id"] in allowed and is_current(searcher, own, route, allowed=allowed)
     }
-    rules, units, is_sure = load_definitions(), list[tuple[int, Unit]](), bool(terms)
+    rules, units = load_definitions(), list[tuple[int, Unit]]()
     for term in terms:
         found = _find_statements(searcher, term, route, documents=documents)
-        is_sure &= bool(found) and found[0].strength >= rules.sure
+        if not found or found[0].strength < rules.sure:  # one side of a comparison is no answer either
+            return Findings()
         for row, draft in _choose(found, searcher, most=rules.most if len(terms) == 1 else 1):
             edition = name_edition(searcher, documents[int(searcher.passages.document_number[row])])
             units.append((row, finish_unit(draft, rank=UNRANKED, edition=edition)))
-    if len(terms) > 1 and not is_sure:  # one side of a comparison is no answer
-        return Findings()
-    return Findings(units, is_whole=is_sure, frame=rules.frame)
+    return Findings(units, is_whole=True, frame=rules.frame)
 
 
 def _find_statements(searcher: Searcher, term: str, route: Route, *, documents: Mapping[int, str]) -> list[Definition]:

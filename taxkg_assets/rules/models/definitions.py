@@ -27,7 +27,7 @@ class Definitions(Family):
         most: Largest number of definitions that an answer quotes.
         reach: How much weaker than the best one a further definition may be.
         under_heading: What a heading that is the term adds to the strength.
-        sure: Strength from which definitions answer the question as a whole.
+        sure: Strength from which definitions open an answer.
         for_one_purpose: What a statement loses that holds for one purpose only.
         most_term_words: Largest number of words of a term.
     """
