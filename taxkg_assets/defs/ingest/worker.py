@@ -95,7 +95,8 @@ def read_document(job: Job) -> Reply:
             table_engine=job.table_engine,
         )
     except Exception as defect:
-        if is_out_of_memory(defect) or (not isinstance(defect, StageError) and has_met_limit()):
+        is_of_library = not isinstance(defect, StageError) or defect.__cause__ is not None
+        if is_out_of_memory(defect) or (is_of_library and has_met_limit()):
             reason = "Reading the document took more memory than allowed."
             return _refusal("limits", reason, MEMORY_REMEDY)
         if isinstance(defect, StageError):
