@@ -6,6 +6,8 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
+import polars as pl
+
 from taxkg_assets.records import FlowRecord, FormulaRecord, LineRecord, iter_records
 from taxkg_assets.rules.models.verification import load_verification
 from taxkg_assets.serving.released import Released
@@ -188,12 +190,11 @@ class GraphChecker:
 
     def _read_flows(self, document_ids: Collection[str]) -> list[FlowRecord]:
         """Return the flows that some documents state, and those of other documents to or from their lines."""
-        own = set(document_ids)
-        every = iter_records(self._released.table("flows"), FlowRecord)
-        near = [
-            row for row in every if own & {row["document_id"], row["source_document_id"], row["target_document_id"]}
-        ]
-        known = [row for row in near if row["document_id"] in own or row["is_same_year"]]
+        own = list(document_ids)
+        is_stated = pl.col("document_id").is_in(own)
+        is_end = pl.col("source_document_id").is_in(own) | pl.col("target_document_id").is_in(own)
+        near = self._released.table("flows").filter(is_stated | (is_end & pl.col("is_same_year")))
+        known = iter_records(near, FlowRecord)
         return sorted(known, key=lambda row: (row["document_id"] not in own, row["element_id"] is not None))
 
     def _find_flow_passage(self, row: FlowRecord) -> Passage | None:

@@ -251,7 +251,7 @@ def _open_answer(
     """Return what opens the answer to a question, and the kind of answer that it makes."""
     allowed = find_allowed(searcher, **filters)
     for kind, find in _STATED:
-        findings = find(searcher, question, ranking.route, allowed=allowed)
+        findings = find(searcher, question, ranking, allowed=allowed)
         if opening := open_answer(searcher, question, ranking, findings, results=results):
             return kind, opening
     return None

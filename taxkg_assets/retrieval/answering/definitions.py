@@ -38,19 +38,20 @@ class Definition:
     strength: int
 
 
-def find_definitions(searcher: Searcher, question: str, route: Route, *, allowed: Collection[str]) -> Findings:
+def find_definitions(searcher: Searcher, question: str, ranking: Ranking, *, allowed: Collection[str]) -> Findings:
     """Find the statements that define the term of a question.
 
     Args:
         searcher: Opened search.
         question: Words of the user.
-        route: Its route; a question that names a form, a line or a box is for no term.
+        ranking: Its ranking; a question that names a form, a line or a box is for no term.
         allowed: Documents that may be quoted.
 
     Returns:
         Definitions of different documents, the surest first, or one of each term of a comparison. None where the
         question is for something else, or where no document surely defines a term.
     """
+    route = ranking.route
     terms = () if route.keys or route.forms or route.unknown_forms else read_terms(question)
     if not terms:
         return Findings()

@@ -23,6 +23,7 @@ from taxkg_assets.retrieval.answering.units import Piece, Unit, draft_unit, fini
 from taxkg_assets.retrieval.index.passage_context import PassageContext, open_contexts
 from taxkg_assets.retrieval.query.router import Route, covers_key
 from taxkg_assets.retrieval.ranking.search import Searcher
+from taxkg_assets.retrieval.results import Ranking
 from taxkg_assets.rules.forms import find_named_forms
 from taxkg_assets.rules.models.answers import load_answers
 
@@ -161,18 +162,19 @@ def _find_bare_name(form: str) -> str:
     return form.partition(" (")[0].replace("-", "").casefold()
 
 
-def find_destinations(searcher: Searcher, question: str, route: Route, *, allowed: Collection[str]) -> Findings:
+def find_destinations(searcher: Searcher, question: str, ranking: Ranking, *, allowed: Collection[str]) -> Findings:
     """Find the statements of where the lines or boxes of a question go, or come from.
 
     Args:
         searcher: Opened search, with the flows of the home.
         question: Words of the user.
-        route: Its route.
+        ranking: Its ranking.
         allowed: Documents that may be quoted.
 
     Returns:
         Statements; none where the question is for neither, or where none is known.
     """
+    route = ranking.route
     direction = find_direction(question, route)
     if direction is None or searcher.open_flows is None:
         return Findings()

@@ -22,6 +22,7 @@ from taxkg_assets.retrieval.answering.units import Piece, Unit
 from taxkg_assets.retrieval.index.passage_context import open_contexts
 from taxkg_assets.retrieval.query.router import Route, covers_key, find_kind
 from taxkg_assets.retrieval.ranking.search import Searcher
+from taxkg_assets.retrieval.results import Ranking
 from taxkg_assets.rules.forms import split_forms
 from taxkg_assets.rules.models.answers import load_answers
 
@@ -52,18 +53,19 @@ def asks_where(question: str, route: Route) -> bool:
     return not route.keys and load_answers().destination_questions.matches(question)
 
 
-def find_printed_lines(searcher: Searcher, question: str, route: Route, *, allowed: Collection[str]) -> Findings:
+def find_printed_lines(searcher: Searcher, question: str, ranking: Ranking, *, allowed: Collection[str]) -> Findings:
     """Find the words printed for the line that a question names, or that it says the name of.
 
     Args:
         searcher: Opened search, with the lines of the home.
         question: Words of the user.
-        route: Its route.
+        ranking: Its ranking.
         allowed: Documents that may be quoted.
 
     Returns:
         The line, or one for each part that has it; none where the question is for no line, or where none is known.
     """
+    route = ranking.route
     is_named = asks_for_line(question, route)
     if searcher.open_lines is None or not (is_named or asks_where(question, route)):
         return Findings()

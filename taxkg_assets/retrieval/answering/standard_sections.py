@@ -20,6 +20,7 @@ from taxkg_assets.retrieval.index.document_facts import IndexedDocument
 from taxkg_assets.retrieval.index.passage_context import PassageContext, open_contexts
 from taxkg_assets.retrieval.query.router import Route
 from taxkg_assets.retrieval.ranking.search import Searcher
+from taxkg_assets.retrieval.results import Ranking
 from taxkg_assets.rules.forms import split_forms
 from taxkg_assets.rules.models.answers import load_answers
 from taxkg_assets.rules.models.standard_sections import load_standard_sections
@@ -44,19 +45,22 @@ class _Section:
     rows: list[int]
 
 
-def find_standard_sections(searcher: Searcher, question: str, route: Route, *, allowed: Collection[str]) -> Findings:
+def find_standard_sections(
+    searcher: Searcher, question: str, ranking: Ranking, *, allowed: Collection[str]
+) -> Findings:
     """Find the standard sections that a question about one form is for.
 
     Args:
         searcher: Opened search.
         question: Words of the user.
-        route: Its route; a question for a line or a box is for no such section.
+        ranking: Its ranking; a question for a line or a box is for no such section.
         allowed: Documents that may be quoted.
 
     Returns:
         The beginning of each section; none where the question is for something else, or where the instructions for the
         form have no such section.
     """
+    route = ranking.route
     kind, rules = read_kind(question), load_standard_sections()
     if not kind or route.keys or route.unknown_forms or _names_other_number(question, route):
         return Findings()
@@ -78,23 +82,24 @@ def _names_other_number(question: str, route: Route) -> bool:
     return any(number not in known and number.partition("-")[0] not in known for number in _NUMBER.findall(question))
 
 
-def find_form_purposes(searcher: Searcher, question: str, route: Route, *, allowed: Collection[str]) -> Findings:
+def find_form_purposes(searcher: Searcher, question: str, ranking: Ranking, *, allowed: Collection[str]) -> Findings:
     """Find the form that a question is for, by the purposes that instructions state: "which form is for gifts?".
 
     Args:
         searcher: Opened search.
         question: Words of the user.
-        route: Its route; a question that names a form is not for one.
+        ranking: Its ranking; a question that names a form is not for one.
         allowed: Documents that may be quoted.
 
     Returns:
         The first purpose that contains the words of the question; none where the question is for something else, or
         where no instructions among the first passages state such a purpose.
     """
+    route = ranking.route
     rules = load_standard_sections()
     if route.forms or route.keys or not rules.form_questions.matches(question):
         return Findings()
-    for number, own in _rank_instructions(searcher, question, allowed=allowed).items():
+    for number, own in _list_instructions(searcher, ranking, allowed=allowed).items():
         sections = sorted(_find_sections(searcher, [number], _PURPOSE), key=lambda own: (own.order, own.rows))
         rows = sections[0].rows[:1] if sections else []
         edition = name_edition(searcher, own["document_id"])
@@ -113,10 +118,9 @@ def _read_purpose(unit: Unit) -> str:
     return " ".join(own for own in sentences if not load_answers().denials.matches(own))
 
 
-def _rank_instructions(searcher: Searcher, question: str, *, allowed: Collection[str]) -> dict[int, IndexedDocument]:
-    """Return the newest instructions among the documents of the first passages, by number, best first."""
+def _list_instructions(searcher: Searcher, ranking: Ranking, *, allowed: Collection[str]) -> dict[int, IndexedDocument]:
+    """List the current instructions among the documents of the first candidates, by number, best first."""
     found: dict[int, IndexedDocument] = {}
-    ranking = searcher.rank(question)
     for candidate in ranking.candidates:
         number = int(searcher.passages.document_number[candidate.row])
         own = searcher.facts.documents[number]
