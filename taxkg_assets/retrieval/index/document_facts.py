@@ -14,6 +14,8 @@ import polars as pl
 from taxkg_assets.retrieval.encoding.arrays import Floats, Ints
 from taxkg_assets.retrieval.index.cell_columns import group_rows
 from taxkg_assets.retrieval.query.router import Route
+from taxkg_assets.rules.forms import split_forms
+from taxkg_assets.rules.models.filers import load_filers
 from taxkg_assets.rules.models.ranking import load_ranking
 from taxkg_assets.rules.models.router import load_router
 
@@ -104,8 +106,8 @@ class DocumentFacts:
             route: Route of the question.
 
         Returns:
-            `year` (-1 to 1), `stale`, `draft` and `instructions` (0 or 1), and `place` (-0.5 to 1), each of shape
-            (documents,).
+            `year` (-1 to 1), `stale`, `draft`, `instructions` and `other_filer` (0 or 1), and `place` (-0.5 to 1),
+            each of shape (documents,).
         """
         is_stale, is_draft = self._flags
         names, numbers = self._place_numbers
@@ -114,6 +116,7 @@ class DocumentFacts:
             "stale": is_stale * float(not route.years),
             "draft": is_draft * float(not route.wants_draft),
             "instructions": self._is_instructions,
+            "other_filer": self._score_filers(route),
             "place": np.array([_score_place(place, route) for place in names])[numbers],
         }
 
@@ -155,6 +158,26 @@ class DocumentFacts:
     def _is_instructions(self) -> Floats:
         """Return which documents are instructions for filers."""
         return np.array([float(row["doc_type"] == "filer_instructions") for row in self.documents])
+
+    @cached_property
+    def _filers(self) -> list[str]:
+        """Return the kind of filer that each document is for; empty for everyone and for individuals."""
+        rules = load_filers().titles
+        return [next((rule.id for rule in rules if rule.pattern.search(row["title"])), "") for row in self.documents]
+
+    def _score_filers(self, route: Route) -> Floats:
+        """Return 1 for a document for filers whom the question names neither in words nor by their form.
+
+        A form that the library lacks may be of any filer.
+        """
+        if route.unknown_forms:
+            return np.zeros(len(self.documents))
+        forms = frozenset(route.forms)
+        is_other = [
+            bool(filer) and filer not in route.filers and forms.isdisjoint(split_forms(row["document_form"]))
+            for filer, row in zip(self._filers, self.documents, strict=True)
+        ]
+        return np.array(is_other, dtype=np.float64)
 
     def is_dated(self, row: IndexedDocument) -> bool:
         """Return whether a yearly product is of a year long past: its lines and amounts are those of that year.

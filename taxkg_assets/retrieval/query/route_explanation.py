@@ -30,5 +30,8 @@ class RouteExplanation(BaseModel):
     )
     wants_amount: Found[bool] = Field(default=False, description="whether the question asks for an amount")
     wants_city: Found[bool] = Field(default=False, description="whether the question asks for a city's own law")
+    filers: Found[list[str]] = Field(
+        default=[], description="kinds of filers besides individuals that the question may be about, e.g. estate"
+    )
     intent: Found[str] = Field(default="", description="kind of question, unless passages answer it")
     corrections: Found[list[str]] = Field(default=[], description="corrected typing errors, each as `word: other`")

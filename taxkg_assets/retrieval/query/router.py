@@ -10,6 +10,7 @@ from typing import TypedDict
 from taxkg_assets.retrieval.encoding.lexical import find_terms, stem
 from taxkg_assets.retrieval.query.route_explanation import RouteExplanation
 from taxkg_assets.rules.forms import find_named_forms, split_forms
+from taxkg_assets.rules.models.filers import load_filers
 from taxkg_assets.rules.models.lay_terms import load_lay_terms
 from taxkg_assets.rules.models.levels import load_levels
 from taxkg_assets.rules.models.router import load_router
@@ -38,6 +39,7 @@ class Route:
     mentioned_forms: tuple[str, ...] = ()
     wants_amount: bool = False
     wants_city: bool = False
+    filers: tuple[str, ...] = ()
     intent: str = QUESTION
     corrections: tuple[str, ...] = ()
 
@@ -183,7 +185,14 @@ def find_route(question: str, *, catalog: Catalog) -> Route:
             QUESTION,
         ),
         wants_city=any(rule.pattern.search(question) for rule in load_router().cities.find_usable(question)),
+        filers=_find_filers(question),
     )
+
+
+def _find_filers(question: str) -> tuple[str, ...]:
+    """Return the kinds of filers that a question may be about, besides individuals."""
+    rules = load_filers().questions.find_usable(question)
+    return tuple(sorted({kind for rule in rules if rule.pattern.search(question) for kind in rule.kinds}))
 
 
 def _is_printed(form: str, catalog: Catalog) -> bool:

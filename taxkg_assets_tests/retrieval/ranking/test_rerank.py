@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 from taxkg_assets.retrieval.index.bm25 import build_lexical
+from taxkg_assets.retrieval.index.document_facts import DocumentFacts
 from taxkg_assets.retrieval.index.facts import PassageFacts
 from taxkg_assets.retrieval.index.signals import Signals, find_contained_terms
 from taxkg_assets.retrieval.query.router import Route
@@ -176,6 +177,33 @@ def test_documents_of_another_year_are_behind_only_where_the_year_is_there(searc
     assert (queried["f2077zed--2030"], queried["f2077zed--2031"], queried["i2077zed--2031"]) == (1.0, -1.0, 0.0)
     silent = dict(zip(names, searcher.facts.score_documents(Route())["stale"].tolist(), strict=True))
     assert (silent["f2077zed--2030"], silent["f2077zed--2031"]) == (1.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("route", "expected"),
+    [
+        (Route(), 1.0),
+        (Route(filers=("partnership",)), 1.0),
+        (Route(filers=("estate", "partnership")), 0.0),
+        (Route(forms=("9041",)), 0.0),
+        (Route(forms=("9040",)), 1.0),
+    ],
+)
+def test_a_return_of_estates_answers_questions_about_them_alone(route: Route, expected: float) -> None:
+    documents = [
+        {"document_id": "i9041--2031", "document_form": "9041", "title": "Form 9041 — Return for Estates and Trusts"},
+        {
+            "document_id": "f9040--2031",
+            "document_form": "9040",
+            "title": "Form 9040 — Barn Tax of Individuals and Trusts",
+        },
+        {"document_id": "p900--2031", "document_form": "Pub. 900", "title": "Publication 900 — Barns"},
+    ]
+    shared = {"irs_name": "", "doc_type": "form", "revision": "2031", "tax_year": 2031, "is_draft": False, "text": ""}
+    rows = pl.DataFrame([shared | document for document in documents], schema_overrides={"tax_year": pl.Int64})
+    facts = DocumentFacts(rows.with_columns(heading_path=pl.lit("")))
+    found = dict(zip(facts.rows["document_id"].sort(), facts.score_documents(route)["other_filer"], strict=True))
+    assert found == {"i9041--2031": expected, "f9040--2031": 0.0, "p900--2031": 0.0}
 
 
 def test_a_document_belongs_to_the_place_it_names(searcher: Searcher) -> None:

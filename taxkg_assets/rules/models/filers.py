@@ -1,0 +1,31 @@
+"""Rule family `filers`: who files what a document is about, and the words by which a question names such a filer."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from taxkg_assets.rules.families import Family, RuleList, load_model
+from taxkg_assets.rules.loader import Rule
+
+
+class NamedFiler(Rule):
+    """Rule for words of a question about filers of some kinds.
+
+    Attributes:
+        kinds: Ids of the rules of `titles` for documents that the question may be about.
+    """
+
+    kinds: list[str]
+
+
+class Filers(Family):
+    """Content of `rules/filers.yaml`."""
+
+    titles: RuleList[Rule]
+    questions: RuleList[NamedFiler]
+
+
+@cache
+def load_filers() -> Filers:
+    """Return the rules of `filers`, read once per process."""
+    return load_model("filers", Filers)
