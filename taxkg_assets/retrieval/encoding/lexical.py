@@ -77,6 +77,8 @@ def _scanner() -> re.Pattern[str]:
 
 @lru_cache(maxsize=200_000)
 def _find_word_terms(word: str) -> tuple[str, ...]:
+    if word.startswith("e-"):  # an e-file, or an efile, is a file
+        return (stem("e" + word[2:]), *_find_word_terms(word[2:]))
     return () if word in _stopwords() else (stem(word),)
 
 
@@ -133,8 +135,16 @@ def _take_prefixed(text: str, terms: list[str]) -> str:
         terms.append(f"{match[1]}-{suffix.replace('misc', 'msc')}")
         return f" {match[1]} " if match[1] != "w" else " "
 
+    def take_subsection(match: re.Match[str]) -> str:
+        section, letter, *paragraphs = (group for group in match.groups() if group)
+        terms.append(section + letter)
+        terms.extend(section + letter + paragraph for paragraph in paragraphs)
+        return f" {section} "
+
     text = found["form_number"].sub(take_form, text)
+    text = found["joined_form_number"].sub(take_form, text)
     text = found["wage_form_number"].sub(take_form, text)
+    text = found["subsection"].sub(take_subsection, text)
     terms += [f"sec_{match[1]}" for match in found["section_number"].finditer(text)]
     terms += [f"box_{match[1]}" for match in found["box_number"].finditer(text)]
     return text

@@ -97,3 +97,21 @@ def test_a_column_of_terms_is_indexed_as_their_lists_are(rows: list[str], monkey
 def test_distinct_terms_are_those_of_the_text() -> None:
     text = "Berth duty is due; berth rent, box 2e, is not."
     assert find_distinct_terms(text) == find_distinct_terms(text) == frozenset(find_terms(text))
+
+
+@pytest.mark.parametrize(
+    ("typed", "printed"),
+    [
+        ("401k", "401(k)"),
+        ("403b", "403(b)"),
+        ("501c3", "501(c)(3)"),
+        ("1099k", "1099-K"),
+        ("1120s", "1120-S"),
+        ("efile", "e-file"),
+        ("ebook", "e-book"),
+    ],
+)
+def test_a_name_typed_without_its_signs_is_the_printed_one(typed: str, printed: str) -> None:
+    assert set(find_terms(typed)) <= set(find_terms(f"about {printed} barns"))
+    assert find_terms("200k") == find_terms("$200,000")
+    assert "1099-s" not in find_terms("two 1099s")
