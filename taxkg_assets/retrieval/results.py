@@ -15,7 +15,7 @@ from taxkg_assets.retrieval.query.router import Route
 
 
 class Flag(BaseModel):
-    """A document check that failed: what may be wrong, and what to do."""
+    """A quality check that a document failed: what may be wrong, and what to do."""
 
     model_config = ConfigDict(frozen=True)
     document: str
@@ -33,7 +33,7 @@ class RerankerPenalty(BaseModel):
 
 
 class SameText(BaseModel):
-    """A paragraph of another revision that has the text of a passage."""
+    """A paragraph of another revision with the same text as a passage."""
 
     model_config = ConfigDict(frozen=True)
     document: str
@@ -43,7 +43,7 @@ class SameText(BaseModel):
 
 
 class Explanation(BaseModel):
-    """How a passage was found."""
+    """Why a passage was retrieved: its features and scores."""
 
     model_config = ConfigDict(frozen=True)
     lexical_rank: int | None = Field(
@@ -65,7 +65,7 @@ class Explanation(BaseModel):
 
 
 class Result(BaseModel):
-    """One ranked passage: its text, its place, and how it was found."""
+    """One ranked passage with its text, its location and its explanation."""
 
     model_config = ConfigDict(frozen=True)
     rank: int
@@ -89,7 +89,7 @@ class Result(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One row of the index under consideration."""
+    """A row of the index that is a candidate result."""
 
     row: int
     score: float

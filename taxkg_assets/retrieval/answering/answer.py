@@ -48,9 +48,9 @@ _STATED = (
 class Answer(BaseModel):
     """Result of `ask`: an answer with citations [n], guidance with its notice, or abstention.
 
-    Sentences by rule are verbatim; the quotes behind those of a model are in `citations`. For a question about which
-    documents there are, it names them (`level` is document), each with its best sentence; for a question about what one
-    is about, it gives the sentences of its summary.
+    A rule-based answer quotes its sentences verbatim; a model's answer lists its quotes in `citations`. A question that
+    asks which documents exist is answered with a list of documents (`level` is document), each with its best sentence.
+    A question that asks what a document is about is answered with the sentences of its summary.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -85,7 +85,7 @@ def ask(
     is_worded: bool = True,
     is_placed: bool = False,
 ) -> Answer:
-    """Answer a question from the index in the words of its passages or of the searcher's model, or abstain.
+    """Answer a question with quoted passages of the index, or in a model's words, or abstain.
 
     Args:
         searcher: Opened search.
@@ -96,13 +96,13 @@ def ask(
         year: Answer from documents of this year only.
         document: Answer from this document only.
         level: Size of a passage: `auto`, `paragraph`, `section`, `page`, `document` or `table`.
-        is_worded: False to rank and grade passages only; `answer` is then None.
-        is_placed: Whether to add the rectangles of each piece of the units, which reads `sections`.
+        is_worded: False to rank and grade passages without composing an answer; `answer` is then None.
+        is_placed: Whether to add the page rectangles of each piece of the units, which needs a read of `sections`.
 
     Returns:
-        The answer with its results. `confidence` is the fitted probability that the answer contains what is needed;
-        table cells, changes, lists of documents and summaries have fits of their own, and statements of the graph the
-        share of such statements that is right.
+        The answer with its results. `confidence` is the estimated probability that the answer contains what is needed.
+        Each kind of answer has its own calibration; for statements of the graph it is the measured share of correct
+        statements.
 
     Raises:
         ProposerError: The model cannot be called.
@@ -117,7 +117,7 @@ def ask(
 
 
 def ask_with_signals(searcher: Searcher, question: str, *, settings: Settings) -> tuple[Answer, str, dict[str, float]]:
-    """Answer a question, and say what its confidence is read from; the fit of the confidence reads both.
+    """Answer a question and return the kind and the signals from which its confidence is computed.
 
     Args:
         searcher: Opened search.
@@ -258,7 +258,7 @@ def _open_answer(
 
 
 def find_allowed(searcher: Searcher, *, form: str | None, year: int | None, document: str | None) -> frozenset[str]:
-    """Find the documents that filters let through.
+    """Return the documents that pass the filters of a request.
 
     Args:
         searcher: Opened search.

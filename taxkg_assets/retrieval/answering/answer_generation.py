@@ -47,7 +47,7 @@ class GeneratedAnswer:
 
 
 def generate_answer(question: str, results: Sequence[Result], *, proposer: Proposer) -> GeneratedAnswer | None:
-    """Generate an answer from passages.
+    """Generate an answer from passages with a language model, keeping only the sentences that its quotes support.
 
     Args:
         question: Words of the user.
@@ -77,7 +77,7 @@ def generate_answer(question: str, results: Sequence[Result], *, proposer: Propo
 
 
 def blend_relevance(relevance: float, question: str, results: Sequence[Result], *, proposer: Proposer) -> float:
-    """Blend the guardrail's relevance with a model's grade.
+    """Combine the guardrail's relevance of an answer with the grade that a language model gives it.
 
     Args:
         relevance: Grade of the guardrail, 0 to 10.

@@ -19,7 +19,7 @@ _LIKELY = 0.5
 
 
 def score_results(searcher: Searcher, question: str, ranking: Ranking, *, results: Sequence[Result]) -> float:
-    """Grade the likelihood that passages answer the question that they were ranked for.
+    """Grade how likely the ranked passages answer the question.
 
     Args:
         searcher: Search that ranked them.
@@ -37,10 +37,10 @@ def score_results(searcher: Searcher, question: str, ranking: Ranking, *, result
 def find_kind(
     searcher: Searcher, question: str, ranking: Ranking, *, results: Sequence[Result]
 ) -> tuple[str, dict[str, float]]:
-    """Find the kind of answer that passages lead to, and the signals that its confidence is read from.
+    """Classify the answer that passages support, and return the signals of its confidence.
 
-    For a question about which documents there are, one that covers the words of the topic is enough: several documents
-    on it are then no reason for doubt.
+    For a question that asks which documents exist, one document that covers the words of the topic suffices: several
+    documents on the topic are no sign of ambiguity.
 
     Args:
         searcher: Search that ranked them.
@@ -80,7 +80,7 @@ def _find_distinct_terms(text: str) -> frozenset[str]:
 def find_evidence(
     searcher: Searcher, question: str, ranking: Ranking, *, results: Sequence[Result]
 ) -> dict[str, float]:
-    """Compute the guardrail's features of an answer from some passages.
+    """Compute the features from which the guardrail estimates whether the passages answer the question.
 
     Args:
         searcher: Search that ranked them.

@@ -17,7 +17,7 @@ from taxkg_assets.rules.models.answers import load_answers
 
 @dataclass(frozen=True, slots=True)
 class NamedBox:
-    """A box of a form with its label as printed on the newest face."""
+    """A box of a form with its label, as printed on the newest revision of the form."""
 
     form: str
     key: str
@@ -30,7 +30,7 @@ class NamedBox:
 
 
 def find_named_box(searcher: Searcher, question: str, ranking: Ranking) -> NamedBox | None:
-    """Find the box whose label matches the description in a question for a box.
+    """Find the box that a question describes without naming it, by the similarity of its label.
 
     Args:
         searcher: Opened search, with the boxes of the home.
@@ -59,7 +59,7 @@ def find_named_box(searcher: Searcher, question: str, ranking: Ranking) -> Named
 
 
 def name_box(units: Sequence[Unit], box: NamedBox, results: Sequence[Result]) -> list[Unit]:
-    """Name a box by form, key and label in the first unit that is about it.
+    """Add form, key and label of a box to the first unit that discusses it.
 
     Args:
         units: Units of the answer.
@@ -81,7 +81,7 @@ def name_box(units: Sequence[Unit], box: NamedBox, results: Sequence[Result]) ->
 
 
 def asks_for_box(question: str) -> bool:
-    """Return whether a question is for the box that something is shown or entered in.
+    """Return whether a question asks in which box an amount is reported.
 
     Args:
         question: Words of the user.

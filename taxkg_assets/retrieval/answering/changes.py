@@ -23,7 +23,7 @@ _PLACE = re.compile(r":\d+-\d+$")
 
 
 def asks_for_changes(question: str, route: Route) -> bool:
-    """Return whether a question is about changes of a form that it names.
+    """Return whether a question asks what changed on a form that it names.
 
     Args:
         question: Words of the user.
@@ -35,7 +35,7 @@ def asks_for_changes(question: str, route: Route) -> bool:
 def answer_changes(
     searcher: Searcher, question: str, ranking: Ranking, *, document: str | None = None
 ) -> tuple[list[Result], list[Unit]]:
-    """Find the changes that a question requests.
+    """Answer a question about the changes of a form with the passages that contain them.
 
     Args:
         searcher: Opened search, with the changes of the home.
@@ -77,10 +77,7 @@ def _find_notes(rows: Sequence[Row], shown: int, *, years: Sequence[int]) -> Ite
 def find_changes(
     revisions: pl.DataFrame, route: Route, *, wanted: Mapping[str, float], document: str | None = None
 ) -> list[Row]:
-    """Find the changes of a form that need action, between the years in the question or else the two newest editions.
-
-    If no two revisions lie between these years, the changes are those of the nearest ones before and after. Changes of
-    boxes in the question, and those with most of its other words, come first.
+    """Find the changes of a form that require action, between the years in the question or the two newest revisions.
 
     Args:
         revisions: Table `revisions`.

@@ -16,7 +16,7 @@ Spot = tuple[int, int]
 
 
 def lead_in(context: PassageContext, spot: Spot) -> set[Spot]:
-    """Find the lines that an item depends on.
+    """Find the sentences that introduce the list containing an item.
 
     Args:
         context: Lines of adjacent rows.
@@ -33,7 +33,7 @@ def lead_in(context: PassageContext, spot: Spot) -> set[Spot]:
 
 
 def look_back(context: PassageContext, spot: Spot, *, depth: int) -> set[Spot]:
-    """Find the earlier sentences that a sentence refers back to: "However, …", "This …", "In that case, …".
+    """Find the earlier sentences that a sentence depends on, as "However, …" or "In that case, …" do.
 
     Args:
         context: Lines of adjacent rows.
@@ -66,7 +66,7 @@ def _lead_in_only(context: PassageContext, spot: Spot) -> set[Spot]:
 
 
 def leans_back(context: PassageContext, spot: Spot) -> bool:
-    """Return whether a sentence refers to the one before it, is the rest of one, or is what that one announces.
+    """Return whether a sentence needs the one before it: it refers to it, continues it, or is introduced by it.
 
     Args:
         context: Lines of adjacent rows.
@@ -104,14 +104,14 @@ def _spot_before(context: PassageContext, spot: Spot) -> Spot | None:
 
 
 def find_exception(context: PassageContext, spot: Spot) -> set[Spot]:
-    """Find the exception after a rule: "However, …", "Do not …", "Unless …"; an example may come between them.
+    """Find the exception that follows a rule ("However, …", "Unless …"), also after an example.
 
     Args:
         context: Lines of adjacent rows.
         spot: The sentence.
 
     Returns:
-        The exception, with the example that it follows, or nothing.
+        The exception with the example before it, if any; empty without an exception.
     """
     after = _find_next(context, spot)
     if after is None:
@@ -145,7 +145,9 @@ def _limits(context: PassageContext, spot: Spot) -> bool:
 
 
 def fill_paragraph(context: PassageContext, spot: Spot) -> set[Spot]:
-    """Return the whole paragraph of a sentence if it is short: a rule and its limits are often in one paragraph.
+    """Return all sentences of the paragraph that contains a sentence if the paragraph is short.
+
+    A rule and its limits are often in one paragraph.
 
     Args:
         context: Lines of adjacent rows.
@@ -158,7 +160,7 @@ def fill_paragraph(context: PassageContext, spot: Spot) -> set[Spot]:
 
 
 def fill_section(context: PassageContext, spot: Spot, *, words: float = inf) -> set[Spot]:
-    """Return the text under the heading of a sentence from there on: what a box includes and what it excludes.
+    """Return the rest of the section that contains a sentence, up to a number of words.
 
     Args:
         context: Lines of adjacent rows.
@@ -176,7 +178,7 @@ def fill_section(context: PassageContext, spot: Spot, *, words: float = inf) -> 
 
 
 def fill_gaps(context: PassageContext, spots: set[Spot]) -> set[Spot]:
-    """Fill short gaps between two sentences of one paragraph.
+    """Add the sentences between two chosen sentences of one paragraph where the gap is short.
 
     Args:
         context: Lines of adjacent rows.
@@ -194,7 +196,7 @@ def fill_gaps(context: PassageContext, spots: set[Spot]) -> set[Spot]:
 
 
 def drop_rests(context: PassageContext, spots: set[Spot]) -> set[Spot]:
-    """Remove the rests of sentences whose beginnings are not chosen.
+    """Remove continuations of sentences whose beginnings were not chosen.
 
     Args:
         context: Lines of adjacent rows.
@@ -213,7 +215,7 @@ def _share_heading(context: PassageContext, one: Line, other: Line) -> bool:
 
 
 def fill_list(context: PassageContext, spot: Spot) -> set[Spot]:
-    """Return the items that a line leads in, and an item's siblings if they are few or only make sense together.
+    """Return the items that a line introduces, or the siblings of an item if they are few or incomplete alone.
 
     Args:
         context: Lines of adjacent rows.
@@ -258,7 +260,7 @@ def _is_one_statement(context: PassageContext, items: Sequence[Line]) -> bool:
 
 
 def fill_table(context: PassageContext, spot: Spot, *, rows: int) -> set[Spot]:
-    """Return a row of a table with the rows of its passage after it, as all of them may be what is looked for.
+    """Return a table row with the rows after it in the same passage, as any of them may contain the answer.
 
     Args:
         context: Lines of adjacent rows of the index.

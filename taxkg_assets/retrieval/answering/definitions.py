@@ -31,7 +31,7 @@ class Definition:
 
     Attributes:
         statement: The statement.
-        strength: How surely it defines the term (rules/definitions.yaml), higher is surer.
+        strength: Certainty that it defines the term (rules/definitions.yaml); higher is more certain.
     """
 
     statement: Statement
@@ -39,17 +39,17 @@ class Definition:
 
 
 def find_definitions(searcher: Searcher, question: str, ranking: Ranking, *, allowed: Collection[str]) -> Findings:
-    """Find the statements that define the term of a question.
+    """Find the statements that define the term in a question.
 
     Args:
         searcher: Opened search.
         question: Words of the user.
-        ranking: Its ranking; a question that names a form, a line or a box is for no term.
+        ranking: Ranking of the question. A question that names a form, a line or a box is not about a term.
         allowed: Documents that may be quoted.
 
     Returns:
-        Definitions of different documents, the surest first, or one of each term of a comparison. None where the
-        question is for something else, or where no document surely defines a term.
+        Definitions of different documents, the most certain first, or one for each term of a comparison. Empty where
+        the question asks for something else, or where no document clearly defines the term.
     """
     route = ranking.route
     terms = () if route.keys or route.forms or route.unknown_forms else read_terms(question)
@@ -84,13 +84,13 @@ def _find_statements(searcher: Searcher, term: str, route: Route, *, documents: 
 
 
 def read_terms(question: str) -> tuple[str, ...]:
-    """Read the terms that a question is for the meaning of, or for the difference between.
+    """Extract the terms whose meaning, or whose difference, a question asks for.
 
     Args:
         question: Words of the user.
 
     Returns:
-        One term or two; empty where the question is for something else.
+        One term or two; empty where the question asks for something else.
     """
     rules = load_definitions()
     for rule in (*rules.comparisons, *rules.questions):
@@ -104,7 +104,7 @@ def read_terms(question: str) -> tuple[str, ...]:
 
 
 def mark_term(text: str, term: str) -> str:
-    """Replace a term in a text by `@`, in whatever number it is printed.
+    """Replace each occurrence of a term, singular or plural, by `@`.
 
     Args:
         text: Sentence or heading.
@@ -153,7 +153,7 @@ def _find_rows(searcher: Searcher, ranking: Ranking, term: str, *, documents: Co
 
 
 def rate_statements(statements: Sequence[Statement], term: str) -> Iterator[Definition]:
-    """Yield the statements of a passage that define a term: by their words, or as the first one under its name.
+    """Yield the statements of a passage that define a term, by their wording or as the first one under its heading.
 
     Args:
         statements: Statements of one row of the index, in reading order.
@@ -179,7 +179,7 @@ def rate_statements(statements: Sequence[Statement], term: str) -> Iterator[Defi
 
 
 def find_abbreviations(text: str, term: str) -> list[str]:
-    """Find the abbreviations that a text prints after a term, in parentheses.
+    """Extract the abbreviations printed in parentheses after a term.
 
     Args:
         text: Text of a passage.

@@ -37,7 +37,7 @@ SOURCE, TARGET = "source", "target"
 
 @dataclass(frozen=True, slots=True)
 class Direction:
-    """The end of a flow that a question names, and the end that it is for."""
+    """The end of a flow that a question names, source or target, and the end that it asks for."""
 
     known: str
     wanted: str
@@ -58,13 +58,13 @@ class FlowEnd:
     code: str
 
     def describe(self) -> str:
-        """Return its name as people say it."""
+        """Return the name of the line or form as people say it."""
         return name_line(self.form, part=self.part, key=self.key, column=self.column, code=self.code)
 
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """A row of `flows`, from the end that a question names."""
+    """A row of `flows`, oriented so that the end that the question names comes first."""
 
     flow_id: str
     known: FlowEnd
@@ -79,12 +79,12 @@ class Flow:
 
     @property
     def year(self) -> int:
-        """Return the year of the document that states it; 0 for none."""
+        """Return the year of the document that states the flow; 0 if the document has none."""
         return _find_year(self.document_id)
 
 
 def read_flows(flows: pl.DataFrame, direction: Direction, *, forms: Collection[str]) -> Iterator[Flow]:
-    """Read the flows of some forms.
+    """Read the flows that start or end at some forms.
 
     Args:
         flows: Table `flows`.
@@ -114,14 +114,14 @@ def read_flows(flows: pl.DataFrame, direction: Direction, *, forms: Collection[s
 
 
 def find_direction(question: str, route: Route) -> Direction | None:
-    """Find whether a question is for the line that an amount goes to, or for those that it comes from.
+    """Decide whether a question asks where the amount of a line goes or where it comes from.
 
     Args:
         question: Words of the user.
         route: Its route.
 
     Returns:
-        The direction; None where the question is for neither, or names no line or box.
+        The direction; None where the question asks for neither, or names no line or box.
     """
     if not route.keys:
         return None
@@ -131,9 +131,7 @@ def find_direction(question: str, route: Route) -> Direction | None:
 
 
 def find_form_groups(question: str, route: Route, flows: pl.DataFrame) -> list[frozenset[str]]:
-    """Find the forms that a question names, in the library or not, each with all names that it may have in `flows`.
-
-    "Schedule K (Form 1065)" is this schedule alone. "Schedule D" is that of the route's form, else of any form.
+    """Find the forms that a question names, each with all the names that `flows` may use for it.
 
     Args:
         question: Words of the user.
@@ -163,7 +161,7 @@ def _find_bare_name(form: str) -> str:
 
 
 def find_destinations(searcher: Searcher, question: str, ranking: Ranking, *, allowed: Collection[str]) -> Findings:
-    """Find the statements of where the lines or boxes of a question go, or come from.
+    """Find the statements that say where the amounts of the lines in a question go or come from.
 
     Args:
         searcher: Opened search, with the flows of the home.
@@ -172,7 +170,7 @@ def find_destinations(searcher: Searcher, question: str, ranking: Ranking, *, al
         allowed: Documents that may be quoted.
 
     Returns:
-        Statements; none where the question is for neither, or where none is known.
+        Statements; empty where the question asks for neither, or where no flow is known.
     """
     route = ranking.route
     direction = find_direction(question, route)
@@ -199,12 +197,7 @@ def choose_flows(
     direction: Direction,
     newest: Collection[str],
 ) -> list[Flow]:
-    """Choose the flows of each line in a question, one for each line at their other end.
-
-    Where the question names two forms, the flow is between them. Lines are those of the years in the question, else of
-    the newest revision of their form; statements that are two years older than others are left out. Those from the
-    line's own form to another one come first, then those within the form, then those that another form takes; then
-    those between known lines, without a condition, of one year, and stated by the document of the line.
+    """Choose the flows that answer a question, one for each pair of a line in it and a line at the other end.
 
     Args:
         flows: Table `flows`.

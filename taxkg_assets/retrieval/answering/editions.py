@@ -15,10 +15,7 @@ _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 
 
 def find_other_editions(results: Sequence[Result], route: Route, documents: DocumentFacts) -> frozenset[str]:
-    """Find the documents that another edition among the results replaces.
-
-    If the question names years, an edition nearer to them replaces the others. If it names none, a newer edition
-    replaces an older one. A document that nothing replaces is kept: a rule of another year is better than none.
+    """Find the documents that another edition among the results replaces for this question.
 
     Args:
         results: Passages, best first.
@@ -51,11 +48,7 @@ def _find_distance(document: IndexedDocument, years: Sequence[int]) -> float:
 
 
 def name_editions(quoted: Sequence[tuple[Draft, Result]], documents: DocumentFacts, *, is_compared: bool) -> list[str]:
-    """Name form and edition of each draft that cannot be understood without.
-
-    These are all where editions or forms are compared; what several editions of one product say; what is about a box, a
-    line or a code, where other drafts are from other forms; and amounts of a document that a newer one replaces or that
-    is older than another one quoted.
+    """Name the form and edition of each draft that would be ambiguous without them.
 
     Args:
         quoted: Drafts with their passages.

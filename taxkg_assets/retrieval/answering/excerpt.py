@@ -30,10 +30,7 @@ from taxkg_assets.rules.sentences import find_sentences as find_sentence_ranges
 
 
 def excerpt_answer(searcher: Searcher, question: str, ranking: Ranking, *, results: Sequence[Result]) -> list[Unit]:
-    """Select the statements that answer the question and add something, each with the context that it needs.
-
-    A table cell that leads the ranking comes first, with its headers. A question for a figure gets nothing else. Cells
-    that the question may not ask for follow the sentences.
+    """Select the statements that answer the question, each with the context that makes it understandable.
 
     Args:
         searcher: Opened search.
@@ -94,7 +91,7 @@ def excerpt_answer(searcher: Searcher, question: str, ranking: Ranking, *, resul
 
 
 def say_headings_once(units: Sequence[Unit]) -> list[Unit]:
-    """Remove the heading of each unit that has the same heading as the unit before it.
+    """Remove the heading of each unit that repeats the heading of the unit before it.
 
     Args:
         units: Units in the order of the answer.
@@ -119,9 +116,9 @@ def choose_units(
     leading: Sequence[int] = (),
     codes: Collection[str] = frozenset(),
 ) -> list[Draft]:
-    """Choose the units of the best statements within the limits, passage by passage, the best passage first.
+    """Compose the units of an answer from the best statements, passage by passage, within the length limits.
 
-    What explains the most specific key of the question leads: of "box 12, code W" the code, not the box.
+    The explanation of the most specific key in the question leads: of "box 12, code W" the code, not the box.
 
     Args:
         statements: Statements of the passages.
@@ -154,9 +151,9 @@ def choose_units(
 
 
 def repeats(own: Draft, drafts: Sequence[Draft]) -> bool:
-    """Return whether a draft of another passage repeats a draft, as booklets on one subject do.
+    """Return whether a draft repeats an earlier draft from another passage.
 
-    A draft with a figure that no other one prints repeats none.
+    Booklets on one subject print similar text. A draft with a figure that no other draft prints is not a repetition.
 
     Args:
         own: Draft to check.
@@ -202,7 +199,7 @@ def list_documents(searcher: Searcher, question: str, ranking: Ranking, *, resul
 
 
 def quote_summary(searcher: Searcher, question: str, ranking: Ranking, *, results: Sequence[Result]) -> list[Unit]:
-    """Quote the summary of the first document; without one, the statements that answer the question.
+    """Quote the summary of the best document, or its best statements where it has no summary.
 
     Args:
         searcher: Opened search.

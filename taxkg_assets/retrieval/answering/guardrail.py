@@ -28,12 +28,12 @@ the words printed for a line; definitions of a term; a section of instructions; 
 
 
 def score_kind(kind: str, signals: Mapping[str, float]) -> float:
-    """Grade the likelihood that an answer of some kind contains what is needed.
+    """Grade how likely an answer of a given kind contains what the question asks for.
 
     Args:
         kind: `PASSAGES`, `CELL`, `TABLE`, `CHANGES`, `DOCUMENTS`, `SUMMARY`, `DESTINATION`, `LINE`, `DEFINITION`,
             `STANDARD_SECTION` or `PURPOSE`.
-        signals: What the fit of this kind reads: those of `find_signals`, or `coverage` or `fit` from 0 to 1.
+        signals: Inputs of the calibration of this kind: those of `find_signals`, or `coverage` or `fit` from 0 to 1.
 
     Returns:
         Relevance from 0 to 10.
@@ -44,7 +44,7 @@ def score_kind(kind: str, signals: Mapping[str, float]) -> float:
 
 
 def score_relevance(evidence: Mapping[str, float], *, documents: int) -> float:
-    """Grade the likelihood that passages answer the question.
+    """Grade how likely passages answer the question, from the guardrail's features.
 
     Args:
         evidence: Features from `compute_features`.
@@ -57,7 +57,7 @@ def score_relevance(evidence: Mapping[str, float], *, documents: int) -> float:
 
 
 def score_confidence(evidence: Mapping[str, float], *, documents: int) -> float:
-    """Compute the probability that an answer made of passages contains what is needed.
+    """Compute the probability that an answer quoted from passages contains what the question asks for.
 
     Args:
         evidence: Features from `compute_features`.
@@ -72,7 +72,7 @@ def score_confidence(evidence: Mapping[str, float], *, documents: int) -> float:
 
 
 def find_signals(evidence: Mapping[str, float], *, documents: int) -> dict[str, float]:
-    """Compute the inputs of the probability: the sum of the evidence, the lead of the first passage, and the size.
+    """Compute the inputs of the calibrated probability: weighted evidence, lead of the first passage, corpus size.
 
     Args:
         evidence: Features from `compute_features`.
@@ -89,7 +89,7 @@ def find_signals(evidence: Mapping[str, float], *, documents: int) -> dict[str, 
 
 
 def sum_evidence(evidence: Mapping[str, float]) -> float:
-    """Return the weighted sum of the features, as log odds that the documents contain an answer.
+    """Return the weighted sum of the features, the log odds that the documents contain an answer.
 
     Args:
         evidence: Features from `compute_features`.
@@ -99,7 +99,9 @@ def sum_evidence(evidence: Mapping[str, float]) -> float:
 
 
 def grade_confidence(confidence: float) -> float:
-    """Convert a probability to a relevance: 8 where an answer begins to pay, 7 where guidance does (`costs`).
+    """Convert a probability to a relevance grade by the thresholds for answer and guidance.
+
+    Grade 8 is where an answer is worth its risk, grade 7 where guidance is (rules/guardrail.yaml, `costs`).
 
     Args:
         confidence: Probability.
@@ -159,7 +161,7 @@ def compute_features(
     terms: Sequence[frozenset[str]],
     rows: Sequence[Sequence[str]],
 ) -> dict[str, float]:
-    """Compute the features for and against an answer: fit of the passages, and what the corpus lacks.
+    """Compute the features of the guardrail: how well the passages fit, and which named forms the corpus lacks.
 
     Args:
         question: Words of the user.

@@ -26,7 +26,7 @@ def find_notices(
     cited: Sequence[Result],
     is_guidance: bool,
 ) -> list[str]:
-    """Find the notices that precede an answer.
+    """Collect the notices printed before an answer: corrections, missing forms, quality flags, guidance.
 
     Args:
         searcher: Opened search.
@@ -52,7 +52,7 @@ def find_notices(
 
 
 def find_absent_forms(route: Route, results: Sequence[Result]) -> list[str]:
-    """Find the forms of a question that no document is about, and no quoted passage mentions.
+    """Find the forms in a question that neither a document nor a quoted passage covers.
 
     Args:
         route: Route of the question.

@@ -15,7 +15,7 @@ ReadSections = Callable[[Collection[str]], pl.DataFrame]
 
 
 def place_units(units: Sequence[Unit], read: ReadSections) -> list[Unit]:
-    """Add the rectangles of their pieces to units.
+    """Add page rectangles to the pieces of each unit.
 
     Args:
         units: Units of an answer.
@@ -42,9 +42,9 @@ def _place(piece: Piece, rows: Mapping[str, Mapping[str, Any]]) -> Piece:
 
 
 def find_range(quote: str, text: str) -> tuple[int, int]:
-    """Find the range of a quote in a text.
+    """Locate a quote in the text of its element.
 
-    The beginning of the quote may be a run-in heading, which the text lacks.
+    The quote may begin with a run-in heading that the element's text lacks.
 
     Args:
         quote: Words of a piece.

@@ -31,9 +31,9 @@ _END_OF_NAME = re.compile(r"[.:(](?:\s|\w)")
 
 
 def asks_for_line(question: str, route: Route) -> bool:
-    """Return whether a question is about what one line of a form is, or how it is figured.
+    """Return whether a question asks what a line of a form is or how it is computed.
 
-    Boxes are left out: a booklet explains each of them, and the words printed for them are names.
+    Boxes are excluded: a booklet explains each of them, while the form prints only their names.
 
     Args:
         question: Words of the user.
@@ -44,7 +44,7 @@ def asks_for_line(question: str, route: Route) -> bool:
 
 
 def asks_where(question: str, route: Route) -> bool:
-    """Return whether a question is for the line to report something on, without naming a line.
+    """Return whether a question asks on which line to report something, without naming a line.
 
     Args:
         question: Words of the user.
@@ -54,7 +54,7 @@ def asks_where(question: str, route: Route) -> bool:
 
 
 def find_printed_lines(searcher: Searcher, question: str, ranking: Ranking, *, allowed: Collection[str]) -> Findings:
-    """Find the words printed for the line that a question names, or that it says the name of.
+    """Find the printed text of the line that a question names by number or by label.
 
     Args:
         searcher: Opened search, with the lines of the home.
@@ -63,7 +63,8 @@ def find_printed_lines(searcher: Searcher, question: str, ranking: Ranking, *, a
         allowed: Documents that may be quoted.
 
     Returns:
-        The line, or one for each part that has it; none where the question is for no line, or where none is known.
+        The line, or one for each part of the form that has this number; empty where the question asks for no line, or
+        where the line is unknown.
     """
     route = ranking.route
     is_named = asks_for_line(question, route)
@@ -81,7 +82,7 @@ def find_printed_lines(searcher: Searcher, question: str, ranking: Ranking, *, a
 
 
 def select_lines(lines: pl.DataFrame, route: Route, *, newest: Collection[str]) -> list[LineRecord]:
-    """Select the lines of the forms in a question, in their newest revisions or in those of a requested year.
+    """Select the lines of the forms in a question, from the newest revisions or from the requested year.
 
     Args:
         lines: Table `lines`.
@@ -106,7 +107,7 @@ def select_lines(lines: pl.DataFrame, route: Route, *, newest: Collection[str]) 
 
 
 def choose_lines(lines: Sequence[LineRecord], route: Route) -> list[LineRecord]:
-    """Choose the line that a question names.
+    """Select the lines whose number a question names.
 
     Args:
         lines: Lines of `select_lines`.
@@ -119,10 +120,7 @@ def choose_lines(lines: Sequence[LineRecord], route: Route) -> list[LineRecord]:
 
 
 def match_lines(lines: Sequence[LineRecord], question: str, route: Route) -> list[LineRecord]:
-    """Find the line whose name a question says: "where do I report alimony received".
-
-    The name of a line is its label up to the first full stop; of "IRA deduction. If you are married …" the first two
-    words.
+    """Find the line whose label a question quotes or paraphrases: "where do I report alimony received".
 
     Args:
         lines: Lines of `select_lines`.

@@ -24,7 +24,7 @@ def find_sides(
     documents: DocumentFacts,
     facts: PassageFacts,
 ) -> list[int]:
-    """Find the best statement of each form, or of each year, that a comparison names.
+    """Find the best statement for each form or each year that a question compares.
 
     Args:
         statements: Statements of the passages.
@@ -35,7 +35,7 @@ def find_sides(
         facts: Columns of passages.
 
     Returns:
-        Places of statements; none where the question names fewer than two sides.
+        Indices of statements; empty where the question names fewer than two forms or years.
     """
     years_of = {row["document_id"]: row["years"] for row in documents.documents}
 

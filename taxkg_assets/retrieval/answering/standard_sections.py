@@ -48,17 +48,17 @@ class _Section:
 def find_standard_sections(
     searcher: Searcher, question: str, ranking: Ranking, *, allowed: Collection[str]
 ) -> Findings:
-    """Find the standard sections that a question about one form is for.
+    """Find the standard sections of a form's instructions that a question asks for, such as who must file.
 
     Args:
         searcher: Opened search.
         question: Words of the user.
-        ranking: Its ranking; a question for a line or a box is for no such section.
+        ranking: Ranking of the question. A question about a line or a box asks for no standard section.
         allowed: Documents that may be quoted.
 
     Returns:
-        The beginning of each section; none where the question is for something else, or where the instructions for the
-        form have no such section.
+        The beginning of each section; empty where the question asks for something else, or where the instructions have
+        no such section.
     """
     route = ranking.route
     kind, rules = read_kind(question), load_standard_sections()
@@ -83,16 +83,16 @@ def _names_other_number(question: str, route: Route) -> bool:
 
 
 def find_form_purposes(searcher: Searcher, question: str, ranking: Ranking, *, allowed: Collection[str]) -> Findings:
-    """Find the form that a question is for, by the purposes that instructions state: "which form is for gifts?".
+    """Find the form for a purpose that a question describes: "which form is for gifts?".
 
     Args:
         searcher: Opened search.
         question: Words of the user.
-        ranking: Its ranking; a question that names a form is not for one.
+        ranking: Ranking of the question. A question that already names a form is excluded.
         allowed: Documents that may be quoted.
 
     Returns:
-        The first purpose that contains the words of the question; none where the question is for something else, or
+        The first purpose that contains the words of the question; empty where the question asks for something else, or
         where no instructions among the first passages state such a purpose.
     """
     route = ranking.route
@@ -166,14 +166,14 @@ def _draft_opening(first: Statement, *, words: int) -> tuple[Draft, set[Spot]]:
 
 
 def read_kind(question: str) -> str:
-    """Read the kind of standard section that a question is for.
+    """Classify which standard section a question asks for.
 
     Args:
         question: Words of the user.
 
     Returns:
-        Id of the first rule of `questions` that matches; empty for none. A denial asks for the opposite of what a
-        section says, except for what happens to those who do not file.
+        Id of the first rule of `questions` that matches; empty for none. A negated question matches no section, except
+        the one about penalties for not filing.
     """
     rules = load_standard_sections()
     kind = next((rule.id for rule in rules.questions if rule.pattern.search(question)), "")

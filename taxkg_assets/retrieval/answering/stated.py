@@ -23,13 +23,13 @@ UNRANKED = 0
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What is stated of the lines, the form or the term in a question.
+    """Statements of the graph about the lines, the form or the term in a question.
 
     Attributes:
         units: Each statement with the row of the index that prints it, still `UNRANKED`.
-        is_whole: Whether there is a statement for all that the question is for.
-        frame: Words of such questions that no statement need contain; those of questions for lines by default.
-        most_other_words: Largest number of other words that no statement contains.
+        is_whole: Whether everything that the question asks for has a statement.
+        frame: Question words that a statement need not contain; by default those of questions about lines.
+        most_other_words: Largest number of remaining question words that no statement contains.
     """
 
     units: list[tuple[int, Unit]] = field(default_factory=list)
@@ -40,12 +40,12 @@ class Findings:
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """Statements that open an answer.
+    """Statements of the graph that begin an answer.
 
     Attributes:
         results: Passages of the question, with those of the statements first.
         units: The statements.
-        is_whole: Whether they say all that the question is for.
+        is_whole: Whether they cover everything that the question asks for.
     """
 
     results: list[Result]
@@ -56,10 +56,10 @@ class Opening:
 def open_answer(
     searcher: Searcher, question: str, ranking: Ranking, findings: Findings, *, results: Sequence[Result]
 ) -> Opening | None:
-    """Open an answer with statements, unless the question is about something else.
+    """Begin an answer with statements of the graph, unless the question asks about something else.
 
-    What a question says besides its lines must be in the statements. One with several other words is about something
-    else: "where do I mail my return if line 3 has an amount".
+    The statements must cover the question's words beyond its lines. A question with several uncovered words asks about
+    something else: "where do I mail my return if line 3 has an amount".
 
     Args:
         searcher: Opened search.
@@ -69,7 +69,7 @@ def open_answer(
         results: Passages of the question, best first.
 
     Returns:
-        The statements with all passages, renumbered; None where nothing is stated of what is in question.
+        The statements with all passages, renumbered; None where no statement covers the question.
     """
     others = _find_other_words(question, ranking.route, findings)
     is_more_for_cell = bool(others and ranking.cell)
@@ -94,7 +94,7 @@ def _find_other_words(question: str, route: Route, findings: Findings) -> frozen
 
 
 def find_plain_words(text: str) -> frozenset[str]:
-    """Find the search terms of a text that contain no digit: no numbers, years or keys.
+    """Return the search terms of a text that contain no digit.
 
     Args:
         text: Text to read.
@@ -106,7 +106,7 @@ def find_plain_words(text: str) -> frozenset[str]:
 
 
 def name_line(form: str, *, part: str, key: str, column: str = "", code: str = "") -> str:
-    """Name a line as people do: Form 1099-DIV, box 2a; Schedule D (Form 1040), Part II, line 13.
+    """Format the name of a line for readers: "Form 1099-DIV, box 2a" or "Schedule D (Form 1040), Part II, line 13".
 
     Args:
         form: Its form.
@@ -124,7 +124,7 @@ def name_line(form: str, *, part: str, key: str, column: str = "", code: str = "
 
 
 def find_newest(searcher: Searcher, forms: Collection[str]) -> frozenset[str]:
-    """Find the documents of the newest final revision of some forms.
+    """Find the documents of the newest final revision of each form.
 
     Args:
         searcher: Opened search.
@@ -146,11 +146,13 @@ def find_newest(searcher: Searcher, forms: Collection[str]) -> frozenset[str]:
 
 
 def is_current(searcher: Searcher, own: IndexedDocument, route: Route, *, allowed: Collection[str]) -> bool:
-    """Return whether a document holds for a question: of its years, else final, not replaced and not outdated.
+    """Return whether a document applies to the question's years, or is final, current and not replaced.
+
+    Among documents chosen explicitly by the caller none is outdated.
 
     Args:
         searcher: Opened search.
-        own: The document.
+        own: Document of the index.
         route: Route of the question.
         allowed: Documents that filters let through; among those chosen by a caller none is too old.
     """
@@ -163,7 +165,7 @@ def is_current(searcher: Searcher, own: IndexedDocument, route: Route, *, allowe
 
 
 def find_row_of_words(searcher: Searcher, words: str, *, document_id: str, page: int) -> int | None:
-    """Find the row of the index that prints some words.
+    """Find the row of the index whose passage prints a text on a given page.
 
     Args:
         searcher: Opened search.
@@ -195,14 +197,14 @@ def name_edition(searcher: Searcher, document_id: str) -> str:
 
 
 def read_line(words: str, context: PassageContext) -> Piece | None:
-    """Quote the printed line with some words.
+    """Quote the line of a passage that prints a text.
 
     Args:
         words: Words of one line, one space between them.
         context: Lines of a passage.
 
     Returns:
-        The line; None where they are in no single one.
+        The line; None where no single line contains the text.
     """
     for line in context.lines:
         text = " ".join(line.text.split())
@@ -212,10 +214,9 @@ def read_line(words: str, context: PassageContext) -> Piece | None:
 
 
 def put_first(stated: Sequence[Unit], units: Sequence[Unit], *, results: Sequence[Result]) -> list[Unit]:
-    """Put statements before the other units of an answer.
+    """Prepend statements to the units of an answer and remove units that only repeat them.
 
-    Units that only repeat them are left out, and those of other documents are named: the same line of another edition
-    may be another one.
+    Units of other documents get their form and edition, because a line may differ between editions.
 
     Args:
         stated: Units that open the answer.

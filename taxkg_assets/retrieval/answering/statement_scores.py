@@ -22,7 +22,7 @@ _FIGURE = re.compile(r"\d[\d.,]*")
 def score_statements(
     statements: Sequence[Statement], *, encoder: Encoder, tokens: TokenIndex | None, ranking: Ranking
 ) -> dict[int, float]:
-    """Score the likeliest statements.
+    """Score the most promising statements by words, tokens and similarity of meaning.
 
     Args:
         statements: Statements of the passages.
@@ -54,7 +54,7 @@ def _shorten(text: str) -> str:
 
 
 def choose_candidates(flags: Mapping[str, Floats]) -> list[int]:
-    """Choose the likeliest statements by words and tokens, which cost a hundredth of a comparison by meaning.
+    """Preselect statements by words and tokens, at a hundredth of the cost of comparing meaning.
 
     Args:
         flags: Signals by name, each of shape (statements,).
@@ -69,7 +69,7 @@ def choose_candidates(flags: Mapping[str, Floats]) -> list[int]:
 
 
 def find_signals(statements: Sequence[Statement], *, ranking: Ranking) -> dict[str, Floats]:
-    """Compute the signals of each statement, except the similarity of meaning.
+    """Compute the ranking signals of each statement, except similarity of meaning.
 
     Args:
         statements: Statements of the passages.
@@ -100,7 +100,7 @@ def find_signals(statements: Sequence[Statement], *, ranking: Ranking) -> dict[s
 
 
 def find_openings(statements: Sequence[Statement], keys: Sequence[str]) -> list[int]:
-    """Find for each key of the question the first statement that explains it: a definition comes before details.
+    """Find for each key in the question the first statement that explains it, as definitions precede details.
 
     Args:
         statements: Statements of the passages.
@@ -123,7 +123,9 @@ def rank_statements(
     openings: Sequence[int],
     wanted: Mapping[str, float],
 ) -> list[int]:
-    """Choose the openings, then greedily the statement that adds most, down to a share of the best score.
+    """Choose statements greedily: first the definitions of keys, then the one that adds the most new terms.
+
+    The choice ends where the score falls below a share of the best score.
 
     Args:
         statements: Statements of the passages.
@@ -183,7 +185,7 @@ def _adds_nothing(own: Statement, chosen: Sequence[Statement]) -> bool:
 
 
 def find_figures(terms: Collection[str]) -> frozenset[str]:
-    """Find the terms that are figures: amounts, dates, numbers of days; not keys of boxes and names of forms.
+    """Return the search terms that are amounts, dates or counts, not keys of boxes or names of forms.
 
     Args:
         terms: Search terms.

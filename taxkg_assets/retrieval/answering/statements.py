@@ -83,14 +83,14 @@ def find_statements(
     wanted: frozenset[str] = frozenset(),
     others: frozenset[str] = frozenset(),
 ) -> list[Statement]:
-    """Find the statements of some passages, each once.
+    """Split passages into statements, without duplicates, and mark those about other forms or editions.
 
     Args:
         results: Passages, best first.
         facts: Columns of passages.
         route: Route of the question.
         wanted: Terms of the question; boilerplate sections are foreign unless it names them.
-        others: Documents of other editions than the one in the question.
+        others: Documents of other editions than the one that the question asks about.
 
     Returns:
         Statements in the order of passages and lines.
@@ -276,7 +276,7 @@ def _is_of_other_key(row: int, hit: int, facts: PassageFacts, *, keys: Sequence[
 
 
 def names_form(text: str, forms: Sequence[str], *, keys: Sequence[str] = ()) -> bool:
-    """Return whether a text names a form of the question: instructions of one form say what to do with another's.
+    """Return whether a text names a form in the question, as instructions may discuss other forms.
 
     "Schedule 1 (Form 1040)" names the schedule, not the form that it is filed with.
 

@@ -26,7 +26,7 @@ _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 def quote_table_cells(
     searcher: Searcher, question: str, ranking: Ranking, *, results: Sequence[Result], leads: bool
 ) -> list[Unit]:
-    """Quote the requested cells whose headers fit the question, besides the one that leads the answer.
+    """Quote the cells that the question asks for, besides the one that leads the answer.
 
     Args:
         searcher: Opened search.
@@ -58,7 +58,9 @@ def quote_table_cells(
 
 
 def add_tables(searcher: Searcher, question: str, ranking: Ranking, *, results: Sequence[Result]) -> list[Result]:
-    """Let the last passages be those that print the cells that a question requests, where no other one does.
+    """Replace the last passages by those that print the requested cells, if no passage prints them yet.
+
+    The first passages, which an answer quotes, stay.
 
     Args:
         searcher: Opened search.
@@ -87,7 +89,7 @@ def add_tables(searcher: Searcher, question: str, ranking: Ranking, *, results: 
 
 
 def find_aptness(searcher: Searcher, question: str, ranking: Ranking) -> float:
-    """Return the probability that a question asks for one of the cells that its answer quotes; 0 where it quotes none.
+    """Return the highest probability that a quoted cell is what the question asks for; 0 without a quoted cell.
 
     Args:
         searcher: Opened search.
@@ -98,7 +100,7 @@ def find_aptness(searcher: Searcher, question: str, ranking: Ranking) -> float:
 
 
 def find_listed_places(searcher: Searcher, question: str, ranking: Ranking) -> frozenset[str]:
-    """Find the states whose rows an answer quotes: a list of addresses or rates by state is for the people of each.
+    """Find the states whose rows an answer quotes from a list of addresses or rates by state.
 
     Args:
         searcher: Opened search.
@@ -113,7 +115,7 @@ def find_listed_places(searcher: Searcher, question: str, ranking: Ranking) -> f
 
 
 def find_quoted_tables(searcher: Searcher, question: str, ranking: Ranking) -> frozenset[str]:
-    """Find the tables whose cell is probably what a question asks for: their other rows answer other questions.
+    """Find the tables that probably contain the requested cell; their other rows answer other questions.
 
     Args:
         searcher: Opened search.
@@ -142,7 +144,7 @@ def _find_result(match: CellMatch, results: Sequence[Result], facts: PassageFact
 
 
 def quote_cell(ranking: Ranking, result: Result) -> list[Unit]:
-    """Quote the cell that is ranked first, unless the question asks for a number and the cell has none.
+    """Quote the cell that leads the ranking, unless the question asks for a number and the cell has none.
 
     Args:
         ranking: Ranking of the question.
@@ -169,7 +171,7 @@ def _name_edition(words: str, result: Result, ranking: Ranking) -> list[str]:
 
 
 def quote_alike(searcher: Searcher, question: str, ranking: Ranking, *, result: Result) -> list[Unit]:
-    """Quote the other cells of the first table whose headers fit the question as well as the best cell's.
+    """Quote the other cells of the leading table whose headers fit the question equally well.
 
     Args:
         searcher: Opened search.
@@ -197,7 +199,7 @@ def quote_alike(searcher: Searcher, question: str, ranking: Ranking, *, result: 
 
 
 def quote_row(cell: str, result: Result, facts: PassageFacts) -> list[Unit]:
-    """Quote the row of a cell, each value with its column header: its other values show which one was read.
+    """Quote the whole row of a cell, each value with its column header, so that readers can verify the cell.
 
     Args:
         cell: Cell in words.

@@ -22,16 +22,17 @@ def find_captions(lines: Sequence[Line]) -> list[str]:
 
 
 def find_headers(lines: Sequence[Line], row: Line) -> tuple[str, ...] | None:
-    """Find the headers over the cells of a row.
+    """Find the column headers that apply to a row of cells.
 
-    A line whose cells are bold refines the headers of those below it.
+    A line whose cells are bold refines the headers of the lines below it.
 
     Args:
         lines: Lines of a passage of a table.
         row: Line of the row.
 
     Returns:
-        One header for each cell, all empty where their numbers differ; None for a line that is not a row of values.
+        One header for each cell, all empty where there are more or fewer headers than cells; None for a line that is
+        not a row of values.
     """
     if CELLS not in row.text:
         return None
@@ -48,7 +49,7 @@ def find_headers(lines: Sequence[Line], row: Line) -> tuple[str, ...] | None:
 
 
 def states_something(lines: Sequence[Line], line: Line) -> bool:
-    """Return whether a line of a table is a row or a note; what precedes the first row only names the table.
+    """Return whether a table line is a row or a note rather than part of the caption.
 
     Args:
         lines: Lines of a passage of a table.
@@ -77,7 +78,7 @@ def read_row(headers: Sequence[str], text: str) -> str:
 
 
 def find_row(lines: Sequence[Line], cell: str) -> Line | None:
-    """Find the row that prints a cell.
+    """Find the line of a passage that prints a cell's row.
 
     Args:
         lines: Lines of a passage of a table.

@@ -71,7 +71,7 @@ class Unit(BaseModel):
 
     @property
     def text(self) -> str:
-        """Return its words, without the citation, with a line for each row and for each item of a longer list."""
+        """Return the text without citation, one line for each row and for each item of a longer list."""
         return "\n".join(self.lines)
 
     @property
@@ -99,7 +99,7 @@ class Unit(BaseModel):
 
 @dataclass(slots=True)
 class Draft:
-    """A unit in the making: the spots of one context that belong together."""
+    """A unit under construction: the sentences of one context that belong together."""
 
     context: PassageContext
     passage: int
@@ -119,7 +119,7 @@ class Draft:
         return frozenset(find_terms(" ".join(sentences)))
 
     def joins(self, other: Draft) -> bool:
-        """Return whether two drafts are one: they share a spot, or the lines that lead their items in.
+        """Return whether two drafts should be merged: they share a sentence or a list introduction.
 
         Args:
             other: The other draft.
@@ -147,7 +147,7 @@ class Draft:
 def draft_unit(
     statement: Statement, *, worth: float, is_whole: bool = True, codes: Collection[str] = frozenset()
 ) -> Draft:
-    """Collect a statement with all that it needs.
+    """Collect a statement with the context that it needs into a draft.
 
     Args:
         statement: The statement.
@@ -184,7 +184,7 @@ def _explains_other_code(context: PassageContext, spot: Spot, codes: Collection[
 
 
 def merge_drafts(drafts: Iterable[Draft]) -> list[Draft]:
-    """Merge the drafts that belong together.
+    """Merge drafts that share sentences or list introductions.
 
     Args:
         drafts: Drafts in the order of choice.
@@ -208,7 +208,7 @@ def merge_drafts(drafts: Iterable[Draft]) -> list[Draft]:
 
 
 def finish_unit(draft: Draft, *, rank: int, edition: str = "") -> Unit:
-    """Turn a draft into a unit: its pieces in reading order, the heading first where it is needed.
+    """Turn a draft into a unit: pieces in reading order, preceded by the heading where it is needed.
 
     Args:
         draft: The draft.

@@ -107,10 +107,7 @@ def build_codes(vectors: Vectors) -> VectorCodes:
 
 
 def smallest_indices(differences: npt.NDArray[np.uint16], count: int) -> Ints:
-    """Find the indices of the smallest Hamming distances, with all that equal the largest of them.
-
-    Exact up to `_STRIDE` times `count` distances. Beyond that, the largest one is estimated from every `_STRIDE`-th
-    distance, so that the result has about `count` indices, possibly fewer.
+    """Find the indices of the smallest Hamming distances, including ties with the largest of them.
 
     Args:
         differences: Distances of shape (rows,).

@@ -136,7 +136,7 @@ class Encoder(Protocol):
         """
 
     def encode_lone_tokens(self, tokens: Sequence[int]) -> Vectors:
-        """Return the vector of each token in a text of its own, shape (tokens, dimension).
+        """Return the vector of each token when encoded alone, shape (tokens, dimension).
 
         Args:
             tokens: Token ids.
@@ -144,7 +144,7 @@ class Encoder(Protocol):
 
 
 def pad_length(tokens: Sequence[int]) -> int:
-    """Return the length that a text is padded to.
+    """Return the padded length of a tokenized text.
 
     Args:
         tokens: Token ids of the text.
@@ -210,7 +210,7 @@ def encode_by_length(
 
 
 def make_token_vectors(ids: Sequence[int], vectors: Vectors) -> TokenVectors:
-    """Pair the tokens of a text with their unit vectors, without the special tokens at both ends.
+    """Pair the tokens of a text with their unit vectors, without the special tokens.
 
     Args:
         ids: Tokens of the text.

@@ -39,7 +39,7 @@ PROBES = ("What goes into box 1a?", "Report the amount in box 2b, and do not inc
 
 
 def export_encoder(model: Any, folder: Path, *, base: ExportCard, is_small: bool = False) -> ExportCard:
-    """Write an encoder's transformer and tokenizer, and describe what else a question needs of it.
+    """Write an encoder's transformer and tokenizer as ONNX, with a card of what else encoding needs.
 
     Args:
         model: Loaded SentenceTransformer.

@@ -40,7 +40,7 @@ _REMEMBERED = 8
 
 @dataclass(frozen=True, slots=True)
 class ExportCard:
-    """What an exported model needs besides its file: written at export, read at opening.
+    """Metadata that an exported model needs besides its file, written at export and read at opening.
 
     Attributes:
         kind: `encoder`, also for late interaction, or `cross`.
@@ -180,7 +180,7 @@ class ExportedEncoder:
         self.recent.update((tuple(own), found[row : row + 1, : len(own)]) for row, own in enumerate(ids))
 
     def encode_sentences(self, texts: Sequence[str]) -> Vectors:
-        """Encode a few short texts as they are; similar lengths together, for padding costs as much as reading.
+        """Encode a few short texts without a prompt, batching texts of similar length to save padding.
 
         Args:
             texts: Texts.

@@ -29,7 +29,7 @@ _log = logging.getLogger("taxkg")
 
 @cache
 def has_gpu() -> bool:
-    """Return whether PyTorch can use a GPU; it is imported only where a driver is loaded, for it takes seconds."""
+    """Return whether PyTorch can use a GPU, without importing PyTorch where no driver is loaded."""
     if not (is_built_for_gpu() and any(Path(name).exists() for name in _DRIVERS)):
         return False
     import torch
@@ -59,7 +59,7 @@ def single_precision() -> Iterator[None]:
 
 @dataclass
 class GpuModel:
-    """A copy of a model on the GPU, and the model itself for when the memory there runs out.
+    """A copy of a model on the GPU, with the CPU model as fallback when GPU memory runs out.
 
     Attributes:
         model: The copy; None once the GPU's memory has run out.

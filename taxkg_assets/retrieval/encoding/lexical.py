@@ -115,7 +115,7 @@ def find_terms(text: str) -> list[str]:
 
 @lru_cache(maxsize=10_000)
 def find_distinct_terms(text: str) -> frozenset[str]:
-    """Find the distinct search terms of a short text; those of the last texts are remembered.
+    """Return the distinct search terms of a short text, cached for recent texts.
 
     Args:
         text: Sentence or heading: questions on one subject read the same ones.

@@ -14,13 +14,15 @@ Other = TypeVar("Other")
 
 @cache
 def has_one_core() -> bool:
-    """Return whether this process may run on one core only, where steps are not faster side by side."""
+    """Return whether this process may use only one core, so that threads bring no speedup."""
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return usable == 1
 
 
 def run_in_parallel(one: Callable[[], One], other: Callable[[], Other]) -> tuple[One, Other]:
-    """Run one step in a worker thread and the other in this one; a step must not call this function itself.
+    """Run one function in a worker thread and another in this one.
+
+    The functions must not call `run_in_parallel` themselves.
 
     Args:
         one: Step for the worker thread.

@@ -130,7 +130,7 @@ class Reranker:
     depth: int
 
     def score_penalties(self, question: str, passages: Sequence[str]) -> Floats:
-        """Return each passage's score minus the best one, on the scale of the ranker; at most 0.
+        """Return how far each passage scores below the best one, on the scale of the feature ranker.
 
         Args:
             question: Words of the question.

@@ -130,7 +130,7 @@ class SentenceEncoder:
         return self._encode([self._prompt("document", "passage") + text for text in texts], progress)
 
     def encode_query(self, text: str) -> Vectors:
-        """Encode one question, on one thread: so few words take longer to distribute than to multiply.
+        """Encode one question on a single thread, which is faster than splitting so few tokens.
 
         Args:
             text: The question.

@@ -9,9 +9,9 @@ from taxkg_assets.retrieval.encoding.encoder import Vectors
 
 
 def score_rows(vectors: Vectors, query: Vectors) -> Vectors:
-    """Compute inner products of some thousand rows with a vector; cosines where all are unit vectors.
+    """Compute the inner products of a few thousand rows with a vector; cosines if all are unit vectors.
 
-    Row by row: a product of matrices keeps other cores waiting, and those have other work to do.
+    Row by row, as a matrix product would occupy all cores.
 
     Args:
         vectors: Vectors of shape (rows, dimension).

@@ -10,7 +10,7 @@ from taxkg_assets.retrieval.encoding.encoder import CosineScale, Encoder, Progre
 
 @dataclass(frozen=True)
 class DeferredEncoder:
-    """An encoder that is loaded with the first text to encode: most builds of a large library encode none."""
+    """An encoder that is loaded when it first encodes, as most builds of a large library encode nothing."""
 
     model_name: str
     model_hash: str

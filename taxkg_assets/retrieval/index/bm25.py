@@ -42,7 +42,7 @@ class LexicalRetriever:
         Args:
             terms: Terms of the question.
             extra: Terms of the question's expansion.
-            extra_weight: Weight of these.
+            extra_weight: Weight of the expansion terms.
 
         Returns:
             BM25 of shape (rows,).
@@ -60,7 +60,7 @@ class LexicalRetriever:
         return scores
 
     def hold_terms(self, terms: Sequence[str], rows: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-        """Return whether some rows contain terms.
+        """Return which rows contain which terms.
 
         Args:
             terms: Search terms.
@@ -92,7 +92,7 @@ class LexicalRetriever:
 
 
 def build_lexical(rows: Iterable[Sequence[str]]) -> LexicalRetriever:
-    """Index rows of terms; they are read one by one, so that each term is in memory once and not once per row.
+    """Build BM25 postings from the terms of each row, read one row at a time to save memory.
 
     Args:
         rows: Terms of each row, with repeats.
@@ -113,7 +113,7 @@ def build_lexical(rows: Iterable[Sequence[str]]) -> LexicalRetriever:
 
 
 def build_lexical_of_column(rows: pl.Series) -> LexicalRetriever:
-    """Index a column of terms: the same as `build_lexical` for the lists of its cells, in half of the time.
+    """Build BM25 postings from a column of terms in half the time that `build_lexical` takes.
 
     Args:
         rows: Terms of each row, separated by blanks.

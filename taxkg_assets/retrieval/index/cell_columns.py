@@ -18,9 +18,9 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 class CellColumn(Sequence[Any]):
-    """A column that is read cell by cell: from the frame at first, from a list once many cells have been read.
+    """A column read cell by cell: from the frame at first, from a list once many cells have been read.
 
-    One question reads some hundred cells of a library, an evaluation most of them.
+    One question reads a few hundred cells of a library; an evaluation reads most of them.
     """
 
     __slots__ = ("_cells", "_columns", "_frame_reads_left")
@@ -45,7 +45,7 @@ class CellColumn(Sequence[Any]):
 
 
 class RowNumbers(Mapping[str, int]):
-    """The row of each value of a column without repeats: found by a search at first, later in a dict."""
+    """Row number of each value of a column without repeats: a binary search at first, a dict after many look-ups."""
 
     def __init__(self, values: pl.Series) -> None:
         self._values = values
@@ -89,7 +89,7 @@ class CellColumns(dict[str, Sequence[Any]]):
         return self._rows.columns
 
     def make_list(self, name: str) -> list[Any]:
-        """Return a column as a list, which replaces it from then on.
+        """Convert a column to a list and use the list for all later reads.
 
         Args:
             name: Name of the column.
@@ -101,7 +101,7 @@ class CellColumns(dict[str, Sequence[Any]]):
 
 
 def group_rows(pairs: Iterable[tuple[int, Key]]) -> Mapping[Key, list[int]]:
-    """Return the rows of each value, in their order.
+    """Group row numbers by value, keeping their order.
 
     Args:
         pairs: Row and value.

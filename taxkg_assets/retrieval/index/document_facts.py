@@ -41,13 +41,13 @@ class IndexedDocument(TypedDict):
 
 @dataclass(frozen=True)
 class DocumentFacts:
-    """Columns of each document of an index for the ranker; documents are numbered in order of their ids."""
+    """Columns of each document of an index for the ranker. Documents are numbered in the order of their ids."""
 
     rows: pl.DataFrame
 
     @cached_property
     def documents(self) -> list[IndexedDocument]:
-        """Return the documents of the index in order of their ids."""
+        """Return the documents of the index in the order of their ids."""
         columns = ["document_id", "irs_name", "document_form", "doc_type", "revision", "tax_year", "is_draft", "title"]
         found = self.rows.select(columns).unique("document_id").sort("document_id").rows(named=True)
         newest: dict[str, str] = {}
@@ -70,7 +70,7 @@ class DocumentFacts:
 
     @cached_property
     def places(self) -> list[str]:
-        """Return the place whose tax law a document states, which most of its passages name; empty for federal ones."""
+        """Return the state or city whose tax law each document states, by its passages; empty for federal law."""
         least = load_ranking().place_frac
         best = [("", 0.0)] * len(self.documents)
         is_other = np.array([not row["irs_name"] for row in self.documents], dtype=bool)
@@ -88,7 +88,7 @@ class DocumentFacts:
         return [place for place, _ in best]
 
     def find_foreign_places(self, route: Route, document_id: str) -> tuple[str, ...]:
-        """Return the states and cities that a question names, if a document states the law of none of them.
+        """Return the states and cities in a question if a document states the law of none of them.
 
         Args:
             route: Route of the question.
@@ -100,7 +100,7 @@ class DocumentFacts:
         return () if place_of_document in route.places else tuple(place.replace("_", " ") for place in route.places)
 
     def score_documents(self, route: Route) -> dict[str, Floats]:
-        """Compute the features that depend on the document alone.
+        """Compute the ranking features that depend only on the document.
 
         Args:
             route: Route of the question.

@@ -40,7 +40,7 @@ def build_embeddings(
     base: Encoder | None = None,
     progress: Progress | None = None,
 ) -> dy.DataFrame[schemas.Embeddings]:
-    """Keep the vectors of texts that still exist, encode the new ones, drop the rest.
+    """Update the embeddings table: keep the vectors of unchanged texts, encode new texts, drop the rest.
 
     Args:
         chunks: Chunks; only accepted ones are encoded.

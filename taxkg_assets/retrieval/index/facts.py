@@ -24,7 +24,7 @@ RANKED = ("terms", "heading_path", "anchor_key")
 
 
 def bare_wording() -> pl.Expr:
-    """Return the expression for a text without numbers, names of forms and addresses.
+    """Return the expression for a text without numbers, form names and addresses, to detect shared boilerplate.
 
     It is the same where families of documents print the same text.
 
@@ -37,7 +37,7 @@ def bare_wording() -> pl.Expr:
 
 @dataclass(frozen=True)
 class PassageFacts:
-    """Columns of the index as lists and arrays; a row number means the same in all of them."""
+    """Passage columns of the index as lists and arrays, aligned by row number."""
 
     rows: pl.DataFrame
 
@@ -72,7 +72,7 @@ class PassageFacts:
 
     @cached_property
     def anchor_number(self) -> Ints:
-        """Return the number of the anchor that owns each row; before the first heading that of the document."""
+        """Return the number of the anchor that each row belongs to; before the first heading that of the document."""
         owners = self.rows["anchor_id"].fill_null(self.rows["document_id"])
         return owners.rank("dense").to_numpy().astype(np.int64) - 1
 
@@ -88,7 +88,7 @@ class PassageFacts:
 
     @cached_property
     def parent_number(self) -> Ints:
-        """Return equal numbers for rows under the same headings above their own."""
+        """Return a number for each row that is equal where the headings above the innermost one are equal."""
         paths = pl.Series([path.rpartition(" > ")[0] for path in self.rows["heading_path"]], dtype=pl.String)
         return paths.rank("dense").to_numpy().astype(np.int64) - 1
 
@@ -111,7 +111,7 @@ class PassageFacts:
 
     @cached_property
     def has_both_sides(self) -> npt.NDArray[np.bool_]:
-        """Return by number of a form whether it has passages for its filer and others for its recipient."""
+        """Return for each form number whether the form has passages for its filer and others for its recipient."""
         filer, recipient = (
             {form for number in set(self.form_number[own].tolist()) for form in split_forms(self.forms[number])}
             for own in (self.side_number == self.find_side(name) for name in ("filer", "recipient"))
@@ -129,7 +129,7 @@ class PassageFacts:
 
     @cached_property
     def tables(self) -> Mapping[int, str]:
-        """Return the table that a row prints, by row number; most rows print none."""
+        """Return the id of the table that each row prints, by row number; most rows print no table."""
         prints = self.rows.with_row_index("row").filter(pl.col("level") == "table")
         return dict(prints.select("row", pl.col("node_ids").list.first()).iter_rows())
 
@@ -147,7 +147,7 @@ class PassageFacts:
 
     @cached_property
     def labeled(self) -> pl.DataFrame:
-        """Return row number, tags and entities of the rows that have any: only passages split by meaning."""
+        """Return row number, tags and entities of each row that has any; only passages split by meaning do."""
         some = self.rows.select(pl.int_range(pl.len()).alias("row"), "tags", "entities")
         return some.filter(pl.col("tags").list.len() + pl.col("entities").list.len() > 0)
 
@@ -206,13 +206,13 @@ class PassageFacts:
 
     @cached_property
     def is_table(self) -> Floats:
-        """Return 1 for rows of tables, else 0."""
+        """Return an array with 1 for rows of tables, else 0."""
         is_table: Floats = (self.rows["level"] == "table").to_numpy().astype(np.float64)
         return is_table
 
     @cached_property
     def is_boilerplate(self) -> Floats:
-        """Return 1 for texts that several families of documents print alike: they do not distinguish forms."""
+        """Return an array with 1 for texts that several form families print alike, which do not distinguish forms."""
         least = load_ranking().boilerplate_families
         texts = self.rows.select(
             family=pl.when(pl.col("irs_name") == "").then("document_id").otherwise("irs_name"),
@@ -224,7 +224,7 @@ class PassageFacts:
 
     @cached_property
     def is_example(self) -> Floats:
-        """Return 1 for rows that contain an example."""
+        """Return an array with 1 for rows that contain an example, else 0."""
         pattern = load_ranking().examples.example.source_pattern
         contains_example: Floats = (
             (self.rows["text"].str.contains(pattern) | self.rows["heading_path"].str.contains(pattern + r"\W*\d*\W*$"))
@@ -235,7 +235,7 @@ class PassageFacts:
 
     @cached_property
     def form_keys(self) -> Mapping[str, frozenset[str]]:
-        """Return by form the keys of the headings above its passages, and of the codes that they list."""
+        """Return for each form the keys of its headings and the codes that its passages list."""
         found: dict[str, set[str]] = {}
         for form, key in self.rows.select("form", "anchor_key").drop_nulls().unique().iter_rows():
             found.setdefault(form, set()).add(key)

@@ -37,11 +37,11 @@ class FetchedColumn(Sequence[Any]):
         return self._store.read([row], [self.name])[self.name][0] if found is self else found
 
     def kept(self) -> dict[int, Any]:
-        """Return the cached cells by row."""
+        """Return the cached cells by row number."""
         return dict(self._cells)
 
     def lacking(self, rows: Sequence[int]) -> set[int]:
-        """Return the rows whose cells are not cached.
+        """Return which of some rows have no cached cell.
 
         Args:
             rows: 0-based rows of the index.
@@ -49,7 +49,9 @@ class FetchedColumn(Sequence[Any]):
         return {row for row in rows if row not in self._cells}
 
     def keep(self, rows: Sequence[int], cells: Sequence[Any]) -> None:
-        """Cache fetched cells; old ones are dropped all at once, so that readers need no lock.
+        """Add fetched cells to the cache.
+
+        Old cells are dropped all at once, so that readers need no lock.
 
         Args:
             rows: 0-based rows of the index.
@@ -109,13 +111,13 @@ class FetchedRows(Mapping[str, int]):
 
 @dataclass(frozen=True)
 class FetchedFacts(PassageFacts):
-    """Columns over a store of rows: numbers of each row come from the build, texts are fetched."""
+    """Columns of passages whose numbers come from the index build and whose texts are fetched on demand."""
 
     store: LanceRows
 
     @cached_property
     def columns(self) -> FetchedColumns:
-        """Return the columns by name; a cell is read from the store when it is needed, unless it is cached."""
+        """Return the columns by name, which fetch cells from the store on demand and cache them."""
         return FetchedColumns(self.store)
 
     def prefetch(self, rows: Sequence[int], names: Sequence[str]) -> None:

@@ -22,14 +22,14 @@ from taxkg_assets.rules.models.ranking import load_ranking
 
 @dataclass(frozen=True, slots=True)
 class FirstStage:
-    """Scores of both retrievers for a question, their orders, the rankings to fuse, and the documents' features.
+    """First-stage retrieval of a question: scores and rankings of both retrievers, and the documents' features.
 
     Attributes:
         scores: Scores of both retrievers.
-        orders: Best rows by terms and by meaning, whether or not both retrievers are on.
+        orders: Best rows by terms and by meaning, even of a retriever that is switched off.
         rankings: Rankings to fuse, of all rows and of the preferred ones.
         documents: Features by name, each of shape (documents,).
-        allowed: Filter that was given outright.
+        allowed: Filter given by the caller.
         fused: Fused score of each candidate by row number.
         idf: Inverse document frequency of each term of the question.
     """

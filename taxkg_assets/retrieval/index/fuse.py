@@ -8,7 +8,7 @@ RRF_K = 60
 
 
 def fuse_rankings(rankings: Sequence[Sequence[int]], *, weights: Sequence[float] | None = None) -> dict[int, float]:
-    """Fuse rankings by the sum of weight/(60 + rank) over the rankings that contain a row.
+    """Fuse rankings by reciprocal rank: a row scores the sum of weight/(60 + rank) over the rankings that contain it.
 
     Args:
         rankings: Rows, best first.

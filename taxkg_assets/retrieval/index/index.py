@@ -133,7 +133,7 @@ def build_index(
     input_versions: Mapping[str, str],
     settings: Settings,
 ) -> dy.DataFrame[schemas.Index]:
-    """Write the LanceDB tables, check them, and describe the version in one row.
+    """Write the LanceDB tables of an index, verify them by sample queries, and return its manifest row.
 
     Args:
         connection: Opened LanceDB connection to an empty folder.
@@ -189,7 +189,7 @@ def _hash_rows(*frames: pl.DataFrame, made_with: str) -> str:
 
 
 def write_passages(connection: Any, rows: pl.DataFrame, vectors: Vectors) -> None:
-    """Write the table of passages, a part of the rows at a time.
+    """Write the table of passages in batches.
 
     Args:
         connection: Opened LanceDB connection.
@@ -272,10 +272,10 @@ def _table_names(connection: Any) -> list[str]:
 
 
 def score_self_check(codes: VectorCodes, vectors: Vectors) -> float:
-    """Compute recall@10 of the codes against brute force over sampled questions.
+    """Compute recall@10 of the quantized codes against exact search over sampled queries.
 
-    A hit has the cosine of the tenth, up to `SAME_COSINE`. A question is the direction between two passages: further
-    from all of them than a passage is from itself.
+    A result counts as correct if its cosine is within `SAME_COSINE` of the exact tenth. A sampled query is the
+    direction between two passages, which is further from all passages than a passage is from itself.
 
     Args:
         codes: Codes of the vectors.
@@ -300,7 +300,7 @@ def score_self_check(codes: VectorCodes, vectors: Vectors) -> float:
 
 
 def find_unretrievable_chunks(lexical: LexicalRetriever, rows: pl.DataFrame) -> pl.DataFrame:
-    """Find sampled chunks that score 0 for their own rarest term.
+    """Find sampled chunks that BM25 does not retrieve by their own rarest term.
 
     Args:
         lexical: Postings.

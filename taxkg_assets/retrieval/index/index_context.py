@@ -63,12 +63,12 @@ class IndexContext:
 
     @cached_property
     def anchor_ids(self) -> Sequence[str | None]:
-        """Return the anchor that owns each row."""
+        """Return the anchor id that each row belongs to."""
         return self.passages.columns["anchor_id"]
 
     @cached_property
     def titled(self) -> Mapping[str, Ints]:
-        """Return the documents about forms with a word in their titles, by word and by number of document."""
+        """Return for each title word the documents about forms that have it, by word and by document number."""
         of_form = self.catalog.title_words
         found: dict[str, list[int]] = {}
         for number, row in enumerate(self.documents.documents):
@@ -79,7 +79,7 @@ class IndexContext:
 
     @cached_property
     def has_tokens(self) -> bool:
-        """Return whether passages have tokens to compare with those of a question."""
+        """Return whether the index stores token vectors of passages."""
         return self.index.tokens is not None
 
     @property

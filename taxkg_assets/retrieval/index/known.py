@@ -42,13 +42,13 @@ _FLAGS = ("is_table", "is_boilerplate", "is_example")
 
 @dataclass(frozen=True, slots=True)
 class KnownTables:
-    """Precomputed tables of an index.
+    """Precomputed tables of an index, stored so that opening it takes no time.
 
     Attributes:
         rows: Numbers and flags of each row.
         mapped: Columns that ranking reads of each row.
         labeled: Tags and entities of the rows that have some.
-        tables: Table of each row that prints one.
+        tables: Id of the table that each row prints, for rows that print one.
         documents: Columns of each document for the ranker.
         forms: Forms of passages with their keys, in order.
         terms: Vocabulary with the number of rows that contain each term.
@@ -89,7 +89,7 @@ def build_known(
     catalogue: pl.DataFrame | None = None,
     tokens: TokenIndex | None = None,
 ) -> KnownTables:
-    """Compute all that searches need of an index besides its rows.
+    """Compute everything that searches need of an index besides its rows, to store it with the index.
 
     Args:
         rows: Passages in reading order.
@@ -147,7 +147,7 @@ def read_known(
     lexical: LexicalRetriever,
     tokens: TokenIndex | None = None,
 ) -> Known:
-    """Convert stored tables to what searches use.
+    """Convert the stored tables of an index to the properties that searches use.
 
     Args:
         rows: Numbers and flags of each row.

@@ -24,7 +24,7 @@ _OF_DOCUMENT = ("irs_name", "document_form", "doc_type", "revision", "tax_year",
 
 
 def build_units(rows: pl.DataFrame, *, summaries: pl.DataFrame) -> pl.DataFrame:
-    """Build one row per document, page and section.
+    """Build one row per document, page and section, for searches that return these larger units.
 
     Args:
         rows: Passages of an index, in reading order, with terms and vectors.
@@ -103,11 +103,11 @@ class Level:
 
     @cached_property
     def lexical(self) -> LexicalRetriever:
-        """Return BM25 over the units' terms."""
+        """Return BM25 postings of the units' terms."""
         return build_lexical_of_column(self.units["terms"])
 
     def read(self, unit_id: str) -> str:
-        """Return the text of a unit: its summary, or a section's own.
+        """Return the summary of a unit, or the text of a section without one.
 
         Args:
             unit_id: Id of the unit.
@@ -117,7 +117,7 @@ class Level:
     def rank(
         self, terms: Sequence[str], query_vector: Vectors, *, rows: Ints, scores: Floats
     ) -> list[tuple[int, float]]:
-        """Rank the units that contain ranked passages.
+        """Rank units by their best passage, their passages together, and their own vector and words.
 
         Args:
             terms: Terms of the question.
@@ -126,8 +126,7 @@ class Level:
             scores: Their scores by the ranker.
 
         Returns:
-            (unit number, score) pairs, best first; a unit scores by its best passage, by all its passages together, and
-            by its own vector and words.
+            (unit number, score) pairs, best first.
         """
         weights = load_levels().weights
         owners = self.unit_index[rows]
@@ -158,7 +157,9 @@ def _against_best(values: Floats) -> Floats:
 def open_level(
     level: str, *, units: pl.DataFrame, vectors: Vectors, rows: pl.DataFrame, unit_index: Ints | None = None
 ) -> Level:
-    """Select the units of one level; passages before the first heading belong to no section.
+    """Select the units of one level.
+
+    Passages before the first heading belong to no section.
 
     Args:
         level: `document`, `page` or `section`.
@@ -192,7 +193,7 @@ def find_units(units: pl.DataFrame, *, chunk_ids: pl.Series) -> Ints:
 
 
 def list_top_children(level: Level, number: int, *, ranked: Sequence[Any]) -> list[str]:
-    """List the best passages of a unit, for drilling down.
+    """List the best passages of a unit.
 
     Args:
         level: Opened level.

@@ -20,11 +20,11 @@ class Line:
     """One printed paragraph, item, heading or table row.
 
     Attributes:
-        place: Number within its context.
+        place: Index within its context.
         row: Row of the index.
         text: Text of the line.
         mark: Kind of its list mark; empty for prose.
-        leads: Places of the lines that it depends on, outermost first.
+        leads: Indices of the lines that introduce it, outermost first.
         is_heading: Whether it is the heading of its passage.
         is_table: Whether it is a line of a table.
         heading: Heading of its passage.
@@ -43,7 +43,7 @@ class Line:
 
     @property
     def sentences(self) -> tuple[tuple[int, int], ...]:
-        """Return the ranges of its sentences; most lines around a passage are never split."""
+        """Return the character ranges of its sentences, computed on first access as most lines are never split."""
         return ((0, len(self.text)),) if self.is_whole else _split_once(self.text, self.heading)
 
     def read(self, sentence: int) -> str:
@@ -62,7 +62,7 @@ class Line:
 
     @property
     def opens_list(self) -> bool:
-        """Return whether it ends in a colon or a dash: the following items depend on it."""
+        """Return whether the line introduces a list: it ends in a colon or a dash."""
         return self.text.rstrip().endswith((":", "—"))
 
 
@@ -77,7 +77,7 @@ def find_mark(text: str) -> str:
 
 
 def is_short_item(text: str) -> bool:
-    """Return whether an item is quoted with all of its sentences.
+    """Return whether a list item is short enough to quote with all of its sentences.
 
     Args:
         text: Text of the item.
@@ -95,7 +95,7 @@ def starts_list(text: str) -> bool:
 
 
 def is_same(text: str, heading: str) -> bool:
-    """Return whether a line is the heading.
+    """Return whether a line only repeats the heading.
 
     Args:
         text: Text of the line.
@@ -105,7 +105,7 @@ def is_same(text: str, heading: str) -> bool:
 
 
 def starts_with_heading(text: str, heading: str) -> bool:
-    """Return whether a line begins with the heading, run in.
+    """Return whether a line begins with its heading as a run-in heading.
 
     Args:
         text: Text of the line.
@@ -120,7 +120,7 @@ def _split_once(text: str, heading: str) -> tuple[tuple[int, int], ...]:
 
 
 def split_line(text: str, *, heading: str) -> Iterator[tuple[int, int]]:
-    """Split a line into sentences; a heading before the first one, or a short label, stays with it.
+    """Split a line into sentences, keeping a run-in heading or short label with the first one.
 
     Args:
         text: Text of the line.

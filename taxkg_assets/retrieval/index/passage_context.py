@@ -73,7 +73,7 @@ class PassageContext:
         return found
 
     def denial(self, row: int) -> str:
-        """Return the nearest heading above that of a row that excludes, such as `Do not include`; empty for none.
+        """Return the nearest heading above a row that excludes, such as `Do not include`; empty for none.
 
         Args:
             row: Row number in the context.
@@ -90,9 +90,9 @@ class PassageContext:
         return str(self.facts.columns["chunk_id"][line.row])
 
     def node(self, line: Line) -> str:
-        """Return the element that a line prints; empty where it is unknown.
+        """Return the id of the element that a line prints; empty where it is unknown.
 
-        A passage prints one element in each line, and a heading before them.
+        A passage prints its heading first, then one element in each line.
 
         Args:
             line: A line of the context.
@@ -107,7 +107,7 @@ class PassageContext:
         return nodes[place] if place is not None and len(own) == len(nodes) else ""
 
     def items_of(self, line: Line) -> list[Line]:
-        """Return the items of the list that an item belongs to, in reading order, without those below them.
+        """Return the items of the list that an item belongs to, in reading order, without nested items.
 
         Args:
             line: A line of the context.
@@ -117,10 +117,10 @@ class PassageContext:
         ]
 
     def hanging_on(self, place: int) -> list[Line]:
-        """Return the items that a line leads in.
+        """Return the items that a line introduces.
 
         Args:
-            place: Index of the line that leads in a list.
+            place: Index of the introducing line.
         """
         return [own for own in self.lines if own.leads and own.leads[-1] == place]
 
@@ -220,7 +220,7 @@ class PassageContext:
 
 
 def open_contexts(rows: Sequence[int], facts: PassageFacts) -> dict[int, PassageContext]:
-    """Open the context of each row: the rows before it back to the possible start of its list, and some rows after it.
+    """Open the context of each row: preceding rows back to the possible start of its list, and some following rows.
 
     Args:
         rows: Rows of the index.
@@ -280,7 +280,7 @@ def _find_list_start(row: int, facts: PassageFacts) -> int:
 
 
 def continues_element(row: int, facts: PassageFacts) -> bool:
-    """Return whether a row begins with the rest of the paragraph or item that the row before it begins.
+    """Return whether a row continues the paragraph or item of the row before it.
 
     Args:
         row: Row of the index.
@@ -293,7 +293,7 @@ def continues_element(row: int, facts: PassageFacts) -> bool:
 
 
 def add_lead_ins(passages: Sequence[Sequence[int]], facts: PassageFacts) -> list[list[int]]:
-    """Add the rows with the lead-ins of lists that began before them: no passage opens with a bare item.
+    """Add to each passage the rows that introduce the list it begins in, so that no passage starts with a bare item.
 
     Args:
         passages: Rows of each passage.

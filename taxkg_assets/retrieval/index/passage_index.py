@@ -98,12 +98,12 @@ class PassageIndex(Protocol):
 
 @dataclass(frozen=True)
 class Known:
-    """Precomputed properties of an index, so that opening it takes no time.
+    """Precomputed properties of an index, so that nothing is recomputed when it opens.
 
     Attributes:
         passages: Properties of `PassageFacts` by name.
         documents: Properties of `DocumentFacts` by name.
-        units_of: By level the unit of each row.
+        units_of: Number of the unit of each row, by level.
         document_vectors: Mean direction of each document.
         section_means: Mean directions of sections.
         lexical: BM25 postings.
@@ -126,10 +126,10 @@ _REMEMBERED = 8
 
 @dataclass(frozen=True)
 class SearchIndex:
-    """The passages of an index with both retrievers in memory, row numbers the same in all three; and its larger units.
+    """An index in memory: the passages, both retrievers and the larger units, aligned by row number.
 
-    Rows and vectors may be mapped from files, larger units are read on first access. What `known` lacks is computed
-    on first access.
+    Rows and vectors may be memory-mapped; larger units are read on first access. Whatever `known` lacks is computed on
+    first access.
     """
 
     rows: pl.DataFrame
@@ -156,7 +156,7 @@ class SearchIndex:
 
     @cached_property
     def lexical(self) -> LexicalRetriever:
-        """Return BM25 over the stored terms."""
+        """Return the BM25 postings of the stored terms."""
         return self.known.lexical or build_lexical_of_column(self.rows["terms"])
 
     @cached_property
@@ -201,7 +201,7 @@ class SearchIndex:
         return self.vectors[np.asarray(rows, dtype=np.int64)]
 
     def find_node(self, node_id: str) -> int | None:
-        """Return the first row that contains a node or that an anchor owns; None for an unknown one.
+        """Return the first row of a node or of an anchor; None for an unknown id.
 
         Args:
             node_id: Id of a node of the graph.
@@ -234,7 +234,7 @@ class RememberingIndex(SearchIndex):
 
     @classmethod
     def of(cls, index: SearchIndex) -> RememberingIndex:
-        """Return the same index with a memory of its own.
+        """Wrap an index with a separate cache.
 
         Args:
             index: The index.
@@ -260,10 +260,10 @@ class RememberingIndex(SearchIndex):
 
 @dataclass(frozen=True)
 class LanceIndex:
-    """An index whose passages stay in LanceDB: numbers of each row are in memory, the rest is mapped from files.
+    """An index whose passages stay in LanceDB; row numbers and flags are in memory, the rest is memory-mapped.
 
-    Mapped are postings, codes, vectors and what ranking reads of a candidate; where the home is a bucket these files
-    are first copied here. LanceDB is read only for the passages that are returned.
+    Postings, codes, vectors and the columns that ranking reads are memory-mapped; in a bucket home these files are
+    first copied to the local disk. LanceDB is read only for the passages that are returned.
 
     Attributes:
         store: Rows by number.
@@ -302,7 +302,7 @@ class LanceIndex:
         return self.known.tokens
 
     def ask(self, question: Question, *, scale: CosineScale) -> RetrieverScores:
-        """Return scores of every row by terms, and of the nearest rows by meaning.
+        """Return BM25 scores of every row, and cosines of the nearest rows.
 
         Args:
             question: Encoded question.
@@ -321,7 +321,7 @@ class LanceIndex:
         return self.vectors[rows]
 
     def find_node(self, node_id: str) -> int | None:
-        """Return the first row that contains a node or that an anchor owns; None for an unknown one.
+        """Return the first row of a node or of an anchor; None for an unknown id.
 
         Args:
             node_id: Id of a node of the graph.
@@ -356,7 +356,7 @@ def open_lance_index(
     model_hash: str,
     read_units: Any,
 ) -> LanceIndex:
-    """Open an index over a table of LanceDB and files next to it.
+    """Open an index from a LanceDB table and the files next to it.
 
     Args:
         store: Rows by number.

@@ -22,7 +22,7 @@ from taxkg_assets.schemas import Chunks, Embeddings
 
 @dataclass(frozen=True, slots=True)
 class PassageRetrievers:
-    """The passages' ids, their vectors row by row, and BM25 over the same rows."""
+    """Passage ids, their vectors and BM25 postings over the same rows, for training and evaluation."""
 
     chunk_ids: tuple[str, ...]
     vectors: Vectors
@@ -64,7 +64,7 @@ def build_passage_retrievers(
     encoder: SentenceEncoder,
     progress: Progress | None = None,
 ) -> PassageRetrievers:
-    """Index the accepted passages.
+    """Build retrievers over the accepted passages, for training and evaluation.
 
     Args:
         chunks: Chunks; only accepted ones are indexed.

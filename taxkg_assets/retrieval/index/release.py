@@ -21,7 +21,7 @@ def build_release(
     table_versions: Mapping[str, int],
     now: datetime,
 ) -> dy.DataFrame[Release]:
-    """Add a release where the gated index differs from the one that is served.
+    """Append a release if the checked index differs from the one that is currently served.
 
     Args:
         index: Current index.
@@ -56,9 +56,9 @@ def build_release(
 
 
 def roll_back(release: dy.DataFrame[Release]) -> dy.DataFrame[Release]:
-    """Withdraw the current release, so that the one before it is served.
+    """Withdraw the current release, so that the previous one is served.
 
-    A build keeps it that way while nothing changes; materializing `release` again releases the index again.
+    Builds keep it withdrawn until something changes; materializing `release` publishes the index again.
 
     Args:
         release: All releases.

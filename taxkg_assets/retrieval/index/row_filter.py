@@ -16,7 +16,7 @@ Mask = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class RowFilter:
-    """Rows of some documents, forms, one perspective and one tag; None filters nothing.
+    """A filter of index rows by document, form, perspective and tag; None does not filter.
 
     Attributes:
         documents: Whether rows pass, by document number.
@@ -40,7 +40,7 @@ class RowFilter:
     def narrow(
         self, *, documents: Mask | None = None, forms: Mask | None = None, perspective: str | None = None
     ) -> RowFilter:
-        """Return the filter for rows that pass this one and a further one.
+        """Return the conjunction of this filter and another one.
 
         Args:
             documents: Mask over documents.
@@ -55,7 +55,7 @@ class RowFilter:
         )
 
     def mask(self, facts: PassageFacts, *, among: npt.NDArray[np.int64] | None = None) -> Mask:
-        """Return whether each row passes, or each of some rows.
+        """Return a boolean mask of the rows that pass, over all rows or the given ones.
 
         Args:
             facts: Columns of the passages of one index.
@@ -87,7 +87,7 @@ def _both(one: Mask | None, other: Mask | None) -> Mask | None:
 def build_filter(
     facts: DocumentFacts, *, document: str | None, year: int | None, forms: Mask | None, tag: str | None
 ) -> RowFilter:
-    """Build a filter of rows from what a caller states, not from the words of a question.
+    """Build a row filter from the caller's parameters, not from the words of a question.
 
     Args:
         facts: Columns of documents.

@@ -22,19 +22,19 @@ _READ_AT_ONCE = 256
 
 
 class Pages:
-    """The pages of a mapped file of which single rows are copied: they do not stay in the process."""
+    """Memory pages of a mapped file, released after reads so that copied rows do not hold process memory."""
 
     def __init__(self, mapped: mmap.mmap) -> None:
         self._mapped = mapped
         mapped.madvise(mmap.MADV_RANDOM)
 
     def release(self) -> None:
-        """Unmap what was read; rows that are read again are the same, and still in the page cache."""
+        """Unmap the pages that were read; they stay in the operating system's page cache."""
         self._mapped.madvise(mmap.MADV_DONTNEED)
 
 
 class MappedVectors:
-    """Rows of a matrix in a .npy file, read by number."""
+    """Rows of a matrix in a .npy file, read by row number."""
 
     def __init__(self, mapped: np.memmap[Any, Any]) -> None:
         self._pages = Pages(mapped._mmap)  # type: ignore[attr-defined]
@@ -53,7 +53,7 @@ class MappedVectors:
 
 @dataclass(frozen=True)
 class LanceRows:
-    """Rows of LanceDB's table of passages, whose offsets are row numbers.
+    """Rows of LanceDB's table of passages, addressed by row number.
 
     Attributes:
         passages: Table of LanceDB.
@@ -71,7 +71,7 @@ class LanceRows:
         return int(self.passages.count_rows())
 
     def read(self, rows: Sequence[int], columns: Sequence[str]) -> pl.DataFrame:
-        """Return some cells, one row for each number, in the given order; LanceDB is read once, if at all.
+        """Return cells of some rows in the given order, with at most one LanceDB read.
 
         Args:
             rows: Row numbers.
@@ -86,7 +86,7 @@ class LanceRows:
         return pl.concat(parts, how="horizontal")
 
     def find_node(self, node_id: str) -> int | None:
-        """Return the first row that contains a node or that an anchor owns; None for an unknown one.
+        """Return the first row of a node or of an anchor; None for an unknown id.
 
         Args:
             node_id: Id of a node or anchor.

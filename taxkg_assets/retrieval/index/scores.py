@@ -29,7 +29,7 @@ POOL = 8_000
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question for the retrievers: its terms, added terms with their weight, and its vector."""
+    """An encoded question for the retrievers: its terms, weighted expansion terms, and its vector."""
 
     terms: tuple[str, ...]
     extra: tuple[str, ...]
@@ -38,7 +38,7 @@ class Question:
 
 
 class RetrieverScores(Protocol):
-    """The scores of one question."""
+    """Interface of the scores that both retrievers give a question."""
 
     def find_by_terms(self, rows: RowFilter, *, count: int) -> Ints:
         """Return the rows with the best scores above 0, best first, ties by row.
@@ -141,7 +141,7 @@ class DenseScores:
 
 @dataclass(frozen=True)
 class NearRows:
-    """The rows nearest to a vector, about in order, by the codes of all rows."""
+    """The rows nearest to a vector in approximate order, found by the quantized codes of all rows."""
 
     codes: VectorCodes
     query_vector: Vectors
@@ -169,15 +169,16 @@ class NearRows:
 
     @cached_property
     def pool(self) -> tuple[Ints, Vectors]:
-        """Return the nearest of all rows, and their similarity by their bytes."""
+        """Return the nearest of all rows with their approximate similarities."""
         return _compare(self.codes, self.query_vector, self._differences)
 
 
 @dataclass(frozen=True)
 class CodedScores:
-    """Scores of an index whose vectors are too large for memory: of every row by terms, of the nearest by meaning.
+    """Scores of an index whose vectors do not fit in memory: BM25 of every row, cosines of the nearest rows.
 
-    Rows that codes find are scored by the vectors themselves, so that their features do not depend on the retriever.
+    Rows found by codes are scored again with their exact vectors, so that ranking features do not depend on the
+    retriever.
     """
 
     by_term: BestRows
@@ -232,7 +233,7 @@ class CodedScores:
 
 
 def find_near(codes: VectorCodes, query_vector: Vectors, *, count: int) -> Ints:
-    """Find candidates for the exact nearest-neighbor search by the compressed codes of the vectors.
+    """Find candidates for the exact nearest-neighbor search by the quantized codes of the vectors.
 
     Args:
         codes: Codes of all rows.

@@ -15,14 +15,14 @@ Ints = npt.NDArray[np.int64]
 
 
 class Matrix(Protocol):
-    """Matrix whose rows are read by their numbers, in memory or mapped from a file."""
+    """A matrix whose rows are read by number, in memory or mapped from a file."""
 
     def __getitem__(self, rows: Ints, /) -> Vectors: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Sections:
-    """Directions by anchor number: those of most sections are their only passage's, the others are precomputed.
+    """Mean vector of each section by anchor number; a section with one passage uses that passage's vector.
 
     Attributes:
         first: First passage of each section.
@@ -37,7 +37,7 @@ class Sections:
     vectors: Matrix
 
     def read(self, anchors: Ints) -> Vectors:
-        """Return the directions of some sections, one row for each number; each is read once.
+        """Return the mean vectors of some sections, reading each once.
 
         Args:
             anchors: 0-based numbers of anchors in the index.
@@ -67,7 +67,7 @@ def open_sections(anchors: Ints, *, means: Matrix, vectors: Matrix) -> Sections:
 
 
 def build_means(anchors: Ints, vectors: Vectors) -> Vectors:
-    """Compute the directions of the sections that have several passages.
+    """Compute the mean vectors of the sections that have several passages.
 
     Args:
         anchors: Anchor number of each passage.
@@ -85,7 +85,7 @@ def build_means(anchors: Ints, vectors: Vectors) -> Vectors:
 def find_mean_directions(
     vectors: Vectors, groups: Ints, *, count: int, among: Ints | Sequence[int] | None = None
 ) -> Vectors:
-    """Compute unit vectors of the summed vectors of each group of rows.
+    """Compute the normalized sum of the vectors in each group of rows.
 
     Args:
         vectors: Vectors of shape (rows, dimension).

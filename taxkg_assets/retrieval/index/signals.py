@@ -21,7 +21,7 @@ from taxkg_assets.rules.models.ranking import load_ranking
 
 @dataclass(frozen=True, slots=True)
 class Signals:
-    """Signals of the search about some rows.
+    """Search signals of candidate rows, the input of the ranking features.
 
     Attributes:
         rows: Row numbers.
@@ -31,9 +31,9 @@ class Signals:
         by_document: Features of each document by name.
         document_number: Document of each row.
         by_section: Similarity of each row's section, 0 to 1.
-        by_token: Nearness of the question's tokens to those of each row, 0 to 1.
+        by_token: Similarity of the question's tokens to those of each row, 0 to 1.
         contained: Which terms of the question rows contain, shape (terms, rows).
-        contained_printed: The same, where a term that documents print for an everyday one counts, too.
+        contained_printed: The same, counting also a document term that means an everyday term of the question.
         headings: Heading path of each row.
         terms: Search terms of each row, separated by blanks.
         keys: Key of each row's anchor.
@@ -66,7 +66,7 @@ def gather_signals(
     index_context: IndexContext,
     scale: CosineScale,
 ) -> Signals:
-    """Read all that the ranker scores about the candidates of a question.
+    """Collect the search signals of the candidates of a question for the ranker.
 
     Args:
         parsed: The question.
@@ -143,13 +143,13 @@ def find_contained_terms(
     printed: Mapping[str, frozenset[str]],
     lexical: LexicalRetriever,
 ) -> npt.NDArray[np.bool_]:
-    """Find which terms of a question each row contains, as they are or as a term that documents print for them.
+    """Find which terms of a question each row contains, literally or as the document term for an everyday word.
 
     Args:
-        contained: Which terms each row contains as they are, shape (terms, rows).
+        contained: Which terms each row contains literally, shape (terms, rows).
         rows: Row numbers.
         wanted: Terms of the question.
-        printed: Terms that documents print, by everyday term.
+        printed: Document terms by everyday term.
         lexical: Postings of the index.
 
     Returns:

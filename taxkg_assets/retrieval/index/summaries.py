@@ -40,7 +40,7 @@ def build_summaries(
         sections: Content elements of all documents, which show what families print alike.
         anchors: Anchors of these documents.
         proposer: Selects or words the sentences.
-        only: Documents to summarize, where the others' summaries exist already; None for all.
+        only: Documents to summarize, if the summaries of the others exist already; None for all.
 
     Returns:
         One row per page and per document; a unit without any sentence has no row.
@@ -68,7 +68,7 @@ def build_summaries(
 def digest_running_text(
     documents: dy.DataFrame[Documents], sections: dy.DataFrame[Sections], anchors: dy.DataFrame[Anchors]
 ) -> dict[str, str]:
-    """Compute digests of the text that each document is summarized from.
+    """Compute a digest of the text that each document's summary is made from, to detect changes.
 
     Args:
         documents: Documents of the corpus.

@@ -26,14 +26,14 @@ _REMEMBERED = 8
 
 @dataclass(frozen=True, slots=True)
 class TokenIndex:
-    """The distinct tokens of each passage, and a vector for each token.
+    """Token index for late interaction: the distinct tokens of each passage, and one vector for each token.
 
     Attributes:
         tokens: Tokens of the encoder that passages print, in order.
         vectors: Their mean directions, shape (tokens, dimension).
         rarity: Their inverse document frequency.
         starts: First entry of each passage in `places`, one more than there are passages.
-        places: Places in `tokens` of the distinct tokens of each passage; every passage has at least one.
+        places: Indices into `tokens` of the distinct tokens of each passage; every passage has at least one.
     """
 
     tokens: npt.NDArray[np.int32]
@@ -43,7 +43,7 @@ class TokenIndex:
     places: npt.NDArray[np.int32]
 
     def score_rows(self, question: TokenVectors, rows: Ints) -> Floats:
-        """Score how near the question's tokens come to those of some passages.
+        """Score the similarity of the question's tokens to those of some passages.
 
         Args:
             question: Tokens of the question with their vectors.
@@ -69,14 +69,14 @@ class TokenIndex:
         return scores
 
     def score_texts(self, question: TokenVectors, texts: Sequence[Sequence[int]]) -> Floats:
-        """Score how near the question's tokens come to those of some texts, as `score_rows` does for passages.
+        """Score the similarity of the question's tokens to those of some texts, as `score_rows` does for passages.
 
         Args:
             question: Tokens of the question with their vectors.
             texts: Tokens of each text.
 
         Returns:
-            Scores of shape (texts,); a token that no passage prints is near nothing.
+            Scores of shape (texts,); a token that no passage prints has no similarity.
         """
         lengths = np.array([max(1, len(own)) for own in texts], dtype=np.int64)
         if not len(question.tokens) or not len(lengths) or not len(self.tokens):
@@ -96,7 +96,7 @@ class TokenIndex:
 
         Args:
             question: Vectors of the question's tokens.
-            places: Places in `tokens`, with repeats.
+            places: Indices into `tokens`, with repeats.
 
         Returns:
             Similarities of shape (distinct tokens, tokens of the question), and the row of each place in them.
@@ -115,13 +115,13 @@ class TokenIndex:
 
 @dataclass(frozen=True, slots=True)
 class RememberingTokens(TokenIndex):
-    """An index that remembers the comparisons of the last questions: compared systems search for the same one."""
+    """A token index that caches the similarities of recent questions, for comparisons that repeat questions."""
 
     known: dict[bytes, Vectors] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     @classmethod
     def of(cls, tokens: TokenIndex) -> RememberingTokens:
-        """Return the same index with a memory of its own.
+        """Wrap a token index with a separate cache.
 
         Args:
             tokens: The index of tokens.
@@ -133,7 +133,7 @@ class RememberingTokens(TokenIndex):
 
         Args:
             question: Tokens of the question with their unit vectors.
-            places: Places in `tokens`, with repeats.
+            places: Indices into `tokens`, with repeats.
 
         Returns:
             Similarities of shape (tokens, tokens of the question), and the row of each place in them.
@@ -152,8 +152,8 @@ def build_token_index(texts: Sequence[str], *, encoder: Encoder, memory: TokenMe
     Args:
         texts: Passages as they are encoded, in the order of the index's rows.
         encoder: Encoder of the index.
-        memory: What this encoder computed before. Afterwards it contains what these passages need, and nothing else;
-            the index is the same with any memory.
+        memory: What this encoder computed before. On return it contains only what these passages need; the index is the
+            same with any memory.
 
     Returns:
         Tokens by passage, with vectors. A token that the sample lacks has the vector of the token alone.
@@ -175,25 +175,25 @@ def build_token_index(texts: Sequence[str], *, encoder: Encoder, memory: TokenMe
 
 
 def draw_sample(texts: Sequence[str]) -> list[str]:
-    """Draw the passages that token vectors are computed from: those with the least digests of their words.
+    """Sample the passages from which token vectors are computed, by the smallest digests of their texts.
 
     Args:
         texts: Passages.
 
     Returns:
-        Distinct passages. A change of few passages changes few of them.
+        Distinct passages. Changing few passages changes few of the sample.
     """
     count: int = load_ranking().tokens.sample
     return sorted(set(texts), key=digest_text)[:count]
 
 
 def remember_tokens(texts: Sequence[str], *, encoder: Encoder, memory: TokenMemory) -> tuple[list[bytes], list[bytes]]:
-    """Encode the tokens of an index that the memory lacks, and drop from it what the index no longer has.
+    """Encode the tokens that the cache lacks, and remove those that the index no longer needs.
 
     Args:
         texts: Passages as they are encoded.
         encoder: Encoder of the index.
-        memory: What this encoder computed before; afterwards it contains what these passages need, and nothing else.
+        memory: What this encoder computed before; on return it contains only what these passages need.
 
     Returns:
         The digest of each passage, and those of the sample in its order.

@@ -21,7 +21,7 @@ _DIGEST_BYTES = 32
 
 
 def digest_text(text: str) -> bytes:
-    """Digest a text: the key of the memory.
+    """Return the digest of a text, the key of the token cache.
 
     Args:
         text: Any text.
@@ -34,7 +34,7 @@ def digest_text(text: str) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class TokenMemory:
-    """What one encoder computed of texts; all of it depends on the text or the token alone.
+    """Token computations of one encoder, cached between builds; each depends only on a text or a token.
 
     Attributes:
         distinct: Distinct tokens of each text, in order.
@@ -47,7 +47,7 @@ class TokenMemory:
     lone: dict[int, Vectors] = field(default_factory=dict)
 
     def forget_others(self, texts: Collection[bytes], *, sampled: Collection[bytes]) -> None:
-        """Remove what no text needs.
+        """Remove cached entries that no text of an index needs.
 
         Args:
             texts: Digests of the texts of an index.
@@ -58,7 +58,7 @@ class TokenMemory:
                 del known[key]
 
     def list_keys(self) -> tuple[frozenset[bytes], frozenset[bytes], frozenset[int]]:
-        """List what is known: the texts with their tokens, the sampled texts, and the lone tokens.
+        """List the cached texts, the texts with summed vectors, and the tokens encoded alone.
 
         Returns:
             Hashes of the texts, hashes of the sampled texts, and token ids.
@@ -83,7 +83,7 @@ class TokenMemory:
 
 
 def read_memory(arrays: Arrays) -> TokenMemory:
-    """Convert arrays from `TokenMemory.list_arrays` back.
+    """Restore a token cache from the arrays of `TokenMemory.list_arrays`.
 
     Args:
         arrays: Arrays by name.

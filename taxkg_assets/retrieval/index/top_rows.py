@@ -40,7 +40,7 @@ def find_above(
     floor: float = -np.inf,
     among: npt.NDArray[np.bool_] | None = None,
 ) -> npt.NDArray[np.int64]:
-    """Find the rows with the highest scores, not in their order, with all that equal the lowest of them.
+    """Find the rows with the highest scores in ascending row order, including ties with the lowest of them.
 
     Args:
         scores: Scores of shape (rows,).

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class SearchComponents:
-    """Components of the search, on or off; ablation measures what each adds."""
+    """Components of the search, each on or off; an ablation measures what each contributes."""
 
     lexical: bool = True
     vector: bool = True

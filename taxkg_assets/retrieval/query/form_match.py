@@ -16,7 +16,7 @@ OTHER_FORM = -1.0
 
 @lru_cache(maxsize=100_000)
 def score_form(form: str, route: Route) -> float:
-    """Score the form of a passage against those of the question.
+    """Score how well the form of a passage matches the forms in the question.
 
     Args:
         form: Form of a passage; may be empty.
@@ -35,7 +35,7 @@ def score_form(form: str, route: Route) -> float:
 
 
 def score_forms(forms: Sequence[str], route: Route) -> Floats:
-    """Score each form of an index against those of the question.
+    """Score how well each form of an index matches the forms in the question.
 
     Args:
         forms: Forms of passages.

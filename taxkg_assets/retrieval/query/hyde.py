@@ -13,14 +13,14 @@ from taxkg_assets.prompts.tasks import HYDE, HydeItem
 
 @dataclass(frozen=True, slots=True)
 class HypotheticalPassage:
-    """A hypothetical passage, and words to search for."""
+    """A hypothetical passage that could answer a question, with search terms (HyDE)."""
 
     passage: str
     terms: str
 
 
 def generate_passage(question: str, *, vocabulary: str, proposer: Proposer | None) -> HypotheticalPassage | None:
-    """Generate a hypothetical passage.
+    """Generate a hypothetical passage that could answer a question, to expand the query (HyDE).
 
     Args:
         question: Words of the user.

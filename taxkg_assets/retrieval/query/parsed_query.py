@@ -32,7 +32,7 @@ MOST_CHARACTERS = 2_000
 
 
 def tidy_query(query: str) -> str:
-    """Clean a question: no lone surrogates, no endless length.
+    """Remove lone surrogates from a question and truncate it.
 
     Args:
         query: Words of the user.
@@ -52,8 +52,8 @@ class ParsedQuery:
         route: Its route.
         has_codes: Whether it names codes of a box.
         matches_form: Whether each form of the index is a requested one, shape (forms,).
-        lay_terms: Words of documents for its everyday words; empty for none.
-        printed: Terms of documents by everyday term of the question.
+        lay_terms: Document terms for the question's everyday words; empty for none.
+        printed: Document terms by everyday term of the question.
     """
 
     text: str
@@ -66,11 +66,11 @@ class ParsedQuery:
 
 @dataclass(frozen=True, slots=True)
 class EncodedQuery:
-    """A question with what was added to it, as retrievers read it.
+    """A question encoded for the retrievers, with its expansion terms.
 
     Attributes:
         terms: Its search terms in order, with repeats.
-        extra: Terms that were added to its own.
+        extra: Expansion terms.
         query_vector: Vector of the question and of what was added, shape (dimension,).
         tokens: Tokens of the question with their vectors; None where they are not compared.
     """
@@ -91,15 +91,15 @@ def parse_query(
     year: int | None,
     forms: Sequence[str],
 ) -> ParsedQuery:
-    """Read what a question names.
+    """Parse a question: its topic, its route and the document terms for its everyday words.
 
     Args:
         query: Words of the user, corrected.
         corrections: Corrected words.
         catalog: Forms of the corpus.
         parts: Whether the router and lay terms are on.
-        form: Form that the caller asks for, in place of those that the question names.
-        year: Year that the caller asks for.
+        form: Form set by the caller, replacing those that the question names.
+        year: Year set by the caller.
         forms: Forms of the index.
 
     Returns:
@@ -121,7 +121,7 @@ def parse_query(
 def encode_query(
     parsed: ParsedQuery, *, encoder: Encoder, parts: SearchComponents, proposer: Proposer | None, has_tokens: bool
 ) -> EncodedQuery:
-    """Expand a question with the documents' words for its everyday ones and with a hypothetical passage, and encode it.
+    """Expand a question with document terms and a hypothetical passage, and encode it for the retrievers.
 
     Args:
         parsed: The question.

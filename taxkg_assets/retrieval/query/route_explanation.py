@@ -13,7 +13,7 @@ Found = Annotated[T, Field(exclude_if=not_)]
 
 
 class RouteExplanation(BaseModel):
-    """Interpretation of a question."""
+    """How the search interpreted a question, for display."""
 
     model_config = ConfigDict(frozen=True)
     forms: Found[list[str]] = Field(default=[], description="forms that the question names or implies, e.g. 1099-DIV")

@@ -25,7 +25,7 @@ _ANCHOR_KEY = re.compile(r"(?P<kind>box|line|code)(?P<plural>e?s)?_(?P<value>.+)
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """Filters and preferences inferred from a question; an empty field means that the question does not name it."""
+    """Filters and preferences inferred from a question; a field is empty if the question does not mention it."""
 
     forms: tuple[str, ...] = ()
     years: tuple[int, ...] = ()
@@ -49,7 +49,7 @@ class Route:
         return [key for key in self.keys if key.startswith("code_")]
 
     def describe(self) -> RouteExplanation:
-        """Return the explanation of the route; the usual intent is left out."""
+        """Return the explanation of the route for display, without the default intent."""
         found = {name: getattr(self, name) for name in self.__dataclass_fields__}
         return RouteExplanation(**found | {"intent": "" if self.intent == QUESTION else self.intent})
 
@@ -65,7 +65,7 @@ class Catalog:
 
 
 class NamedDocument(TypedDict):
-    """Columns of a row of `documents` that say what it is called."""
+    """Columns of `documents` that name a document."""
 
     form: str
     title: str
@@ -102,19 +102,19 @@ def build_catalog(documents: Iterable[NamedDocument], *, keys: Mapping[str, froz
 
 
 def find_level(intent: str) -> str:
-    """Return the level of passages that an intent calls for.
+    """Return the unit size that suits an intent, such as whole documents for "which documents …".
 
     Args:
         intent: Intent of a route.
 
     Returns:
-        Level; `auto` for most intents.
+        `document`, `page`, `section` or `table`; `auto` for most intents.
     """
     return next((rule.level for rule in load_levels().intents if rule.id == intent), "auto")
 
 
 def wants_summary(intent: str) -> bool:
-    """Return whether an intent calls for what a document is about.
+    """Return whether an intent asks what a document is about.
 
     Args:
         intent: Intent of a route.
@@ -123,7 +123,9 @@ def wants_summary(intent: str) -> bool:
 
 
 def find_topic(question: str, intent: str) -> str:
-    """Remove the words that only name the kind of answer: "liens" remains of "which documents discuss liens".
+    """Remove from a question the words that only say what kind of answer is wanted.
+
+    "liens" remains of "which documents discuss liens".
 
     Args:
         question: Words of the user.
@@ -140,7 +142,7 @@ def find_topic(question: str, intent: str) -> str:
 
 
 def find_route(question: str, *, catalog: Catalog) -> Route:
-    """Infer form, year, revision, copy, box and place of a question.
+    """Infer the form, year, revision, copy, box and place that a question asks about.
 
     Args:
         question: Words of the user.
@@ -207,10 +209,10 @@ def _find_forms_of_keys(keys: Sequence[str], catalog: Catalog) -> tuple[str, ...
 
 
 def find_missing_keys(route: Route, catalog: Catalog) -> tuple[str, ...]:
-    """Find requested boxes and codes that the form lacks, and lines beyond its last one.
+    """Find requested boxes, codes and lines that the form does not have.
 
-    Instructions have headings for some lines only, so that a line within their range may well exist; a form without
-    keyed headings lacks nothing for sure.
+    Instructions have headings for some lines only, so a line counts as missing only beyond the last one. A form without
+    keyed headings is never said to lack a key.
 
     Args:
         route: Route of the question.
@@ -286,7 +288,7 @@ def _between(first: str, last: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class EverydayWords:
-    """Words of a question that a rule of `lay_terms` matches, and the terms that documents print for them."""
+    """Everyday words in a question that a rule of `lay_terms` matches, with the document terms for them."""
 
     words: str
     terms: str
@@ -307,7 +309,7 @@ def find_everyday_words(question: str) -> list[EverydayWords]:
 
 
 def find_lay_terms(question: str) -> str:
-    """Find the terms that tax documents use for the everyday words of a question.
+    """Join the document terms for the everyday words in a question.
 
     Args:
         question: Words of the user.
@@ -319,7 +321,7 @@ def find_lay_terms(question: str) -> str:
 
 
 def find_printed_terms(question: str) -> dict[str, frozenset[str]]:
-    """Find the search terms that say in documents what each everyday term of a question says.
+    """Map each everyday term in a question to the terms that documents use instead.
 
     Args:
         question: Words of the user.
@@ -347,7 +349,7 @@ def _find_nicknames(question: str, catalog: Catalog) -> tuple[str, ...]:
 
 
 def name_code(printed: str) -> str:
-    """Return the code at the beginning of a listed line: DD of 'Code DD—'.
+    """Extract the code from the beginning of a listed line: DD from "Code DD—".
 
     Args:
         printed: Text that matched `listed_codes`.
@@ -369,7 +371,7 @@ def find_listed_codes(text: str) -> list[str]:
 
 
 def find_kind(anchor_key: str | None) -> str:
-    """Return the kind of place that an anchor's key names.
+    """Return which kind of item an anchor's key names: box, line or code.
 
     Args:
         anchor_key: Key; None for none.

@@ -14,10 +14,10 @@ _WORD = re.compile(r"(?<![\w'-])[A-Za-z]+(?![\w'-])")
 
 
 def correct_typos(query: str, *, vocabulary: Vocabulary, encoder: Encoder) -> tuple[str, dict[str, str]]:
-    """Replace each misspelled word of a question with the most frequent word of the documents that is one change away.
+    """Correct misspelled words in a question to the most frequent document word within one edit.
 
-    A word counts as misspelled if no document prints it and the encoder splits it into several tokens: correct words
-    usually are one token. Short words, and capitalized words inside the question, are kept.
+    A word counts as misspelled if no document contains it and the encoder splits it into several tokens, as correct
+    words usually are one token. Short words, and capitalized words inside the question, are kept.
 
     Args:
         query: Words of the user.

@@ -22,12 +22,12 @@ _BLOCK = 32
 
 @dataclass(frozen=True, slots=True)
 class Assembly:
-    """Assembles the results of one ranking.
+    """Assembles ranked candidates into results.
 
     Attributes:
         index_context: Context of the index.
         ranking: Ranked candidates.
-        has_parents: Whether hits are widened to their surroundings.
+        has_parents: Whether hits are extended by their surroundings.
         reranker: Name of the reranker, if any.
         find_address: Returns the official address of a section by its anchor id; None where no address is known.
     """
@@ -39,7 +39,7 @@ class Assembly:
     find_address: Callable[[str | None], str | None] | None = None
 
     def assemble_passages(self, *, k: int, level: str) -> list[Result]:
-        """Return the best candidates, each widened to a passage of a level.
+        """Return the best candidates, each extended to a passage of the requested size.
 
         Args:
             k: Largest number of passages.
@@ -64,7 +64,7 @@ class Assembly:
         ]
 
     def assemble_units(self, level: Level, *, k: int) -> list[Result]:
-        """Return the best documents, pages or sections, each at its best passage, with passages to drill down to.
+        """Return the best documents, pages or sections, each with its best passage and further passages.
 
         Args:
             level: Opened level.

@@ -17,7 +17,7 @@ RESULTS = 50
 
 
 def build_baselines(searcher: Searcher) -> dict[str, Callable[[str], list[RankedPassageRecord]]]:
-    """Build the systems `bm25`, `dense` and `hybrid` (reciprocal rank fusion) over the chunks of the index.
+    """Build the baseline systems `bm25`, `dense` and `hybrid` (reciprocal rank fusion) for the evaluation.
 
     Args:
         searcher: Opened search, whose index and encoder they use.

@@ -30,7 +30,7 @@ def compute_features(
     terms: Sequence[str],
     facts: PassageFacts,
 ) -> dict[str, Floats]:
-    """Compute every feature of every row.
+    """Compute every ranking feature of every row.
 
     Args:
         signals: Signals of the index about the rows, and their cells.

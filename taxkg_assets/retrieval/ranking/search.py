@@ -34,10 +34,10 @@ from taxkg_assets.retrieval.tables.table_entry import TableCatalogue
 
 @dataclass(frozen=True)
 class Searcher:
-    """All that a search needs, opened once: the index, the encoder and a model if there is one.
+    """An opened search: the index, the encoder and a language model if there is one.
 
-    Without a proposer no model is called: the search does by itself what rules would propose. Without tables no cell is
-    reranked up, and rows of tables are ranked by their words alone.
+    Without a proposer no language model is called, and rules replace it. Without tables no cell is promoted, and table
+    rows are ranked by their words alone.
     """
 
     index: PassageIndex
@@ -158,7 +158,7 @@ class Searcher:
         return correct_typos(query, vocabulary=self.index.lexical.vocabulary, encoder=self.encoder)
 
     def assemble(self, ranking: Ranking, *, k: int = 10, level: str = "auto") -> list[Result]:
-        """Widen candidates to passages, without repeats, until there are `k`.
+        """Extend candidates to passages without overlap, up to `k` passages.
 
         Args:
             ranking: Ranked candidates.
@@ -181,7 +181,7 @@ class Searcher:
         return self._flag(assembly.assemble_passages(k=k, level=level))
 
     def show_rows(self, ranking: Ranking, rows: Sequence[int]) -> list[Result]:
-        """Assemble some rows to passages, whether or not the ranking contains them.
+        """Assemble the given rows to passages, even those that the ranking lacks.
 
         Args:
             ranking: Ranking of the question.
@@ -213,7 +213,7 @@ class Searcher:
         return bool(find_route(form, catalog=self.catalog).forms)
 
     def with_parts(self, parts: SearchComponents) -> Searcher:
-        """Return the same search with other components on; the context of the index is shared.
+        """Return a search with other components switched on, sharing the context of the index.
 
         Args:
             parts: Components that are on.
@@ -248,7 +248,7 @@ class Searcher:
         return self.index_context.catalog
 
     def find_row(self, node_id: str) -> int | None:
-        """Return the first row that contains a node or that an anchor owns; None for an unknown one.
+        """Return the first row of a node or of an anchor; None for an unknown id.
 
         Args:
             node_id: Id of a node of the graph.

@@ -19,7 +19,7 @@ SHOWN = ("text", "bboxes", "node_ids", "heading_path", "anchor_key", "chunk_id",
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Chunks of one place of a document as one passage."""
+    """Adjacent chunks of a document joined to one passage."""
 
     text: str
     bboxes: tuple[dict[str, Any], ...]
@@ -28,12 +28,11 @@ class Window:
 
 @dataclass
 class Windows:
-    """Grows windows over the rows of an index; a row is in one window only.
+    """Extends hits to passages so that no row is in two passages.
 
-    Levels: paragraph is the hit itself; section its whole anchor; page and document the text around it, cut to the
-    budget; auto the hit with the ranked candidates under the same heading or the heading above, and with the adjacent
-    rows there. The first windows of that level are wide, those after them narrow, so that the results cover many places
-    instead of much of a few.
+    Levels: `paragraph` is the hit itself; `section` its whole section; `page` and `document` the surrounding text up to
+    the budget; `auto` the hit with the candidates under the same or the parent heading and the adjacent rows. The first
+    windows of `auto` are wide and later ones narrow, so that the results cover many passages rather than much of a few.
 
     Attributes:
         facts: Columns of passages.
@@ -50,7 +49,7 @@ class Windows:
     grown: int = 0
 
     def expand_hit(self, row: int) -> Window | None:
-        """Widen a hit; None if an earlier window already contains it.
+        """Extend a hit to a passage; None if an earlier passage already contains it.
 
         Args:
             row: Row of the hit.
@@ -62,7 +61,7 @@ class Windows:
         return self.open(chosen, hit=row) if chosen else None
 
     def choose(self, row: int) -> list[int]:
-        """Choose the rows of a hit's window.
+        """Choose the rows of the passage around a hit.
 
         Args:
             row: Row of the hit.
@@ -87,7 +86,7 @@ class Windows:
         return rows
 
     def open(self, rows: Sequence[int], *, hit: int) -> Window:
-        """Assemble the window of chosen rows.
+        """Assemble chosen rows to a passage.
 
         Args:
             rows: Rows in reading order.

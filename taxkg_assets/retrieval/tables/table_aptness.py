@@ -15,7 +15,7 @@ from taxkg_assets.rules.models.table_lookup import load_table_lookup
 
 
 def rate_match(match: CellMatch, question: str, *, tables: TableCatalogue, share: float) -> CellMatch:
-    """Rate the likelihood that a question asks for a cell.
+    """Estimate the probability that a question asks for a table cell.
 
     Args:
         match: Cell that fits best in its table.
@@ -24,8 +24,8 @@ def rate_match(match: CellMatch, question: str, *, tables: TableCatalogue, share
         share: Score of its table in the ranking of passages, as a share of the first passage's.
 
     Returns:
-        The match with `aptness`, a probability, 0 for an invented case, another year, and a row that nothing in the
-        question selects; with `leads`: whether it may open an answer; and with the `others` of its row.
+        The match with `aptness`, the probability (0 for an invented example, another year, or a row that the question
+        does not select); `leads`, whether it may open an answer; and `others`, the other cells of its row.
     """
     parsed, entry = read_table_question(question, tables), tables.by_id[match.table_id]
     signals = find_aptness_signals(match, parsed, entry, tables=tables) | {"share": share}
@@ -51,7 +51,7 @@ def _list_others(match: CellMatch) -> Iterator[str]:
 def find_aptness_signals(
     match: CellMatch, question: Question, entry: TableEntry, *, tables: TableCatalogue
 ) -> dict[str, float]:
-    """Compute the signals for and against that a question asks for a cell.
+    """Compute the signals from which the probability that a question asks for a cell is estimated.
 
     Args:
         match: The cell.
@@ -60,9 +60,9 @@ def find_aptness_signals(
         tables: Tables of the corpus.
 
     Returns:
-        Signals from 0 to 1 by name: `fit` of the headers; `anchored`, the share of the question's words that row,
-        column, title and the heading above it print; `pinned`, whether a header names a number, a status or a state of
-        the question; `row` and `column`, whether a word of the question distinguishes it; `length` of the value.
+        Signals from 0 to 1 by name: `fit` of the headers; `anchored`, the share of the question's words in its row,
+        column, title and heading; `pinned`, whether a header names a number, a status or a state of the question; `row`
+        and `column`, whether a word of the question distinguishes it; `length` of the value.
     """
     unknown = load_table_lookup().weights.unknown_word
     row, column = entry.row_header(match.cell), entry.headers[match.col_path]

@@ -17,7 +17,7 @@ from taxkg_assets.rules.models.table_lookup import load_table_lookup
 
 
 def requests_table_cell(query: str, ranking: Ranking, *, index_context: IndexContext) -> bool:
-    """Return whether a table is among the top candidates, and the question could ask for a value in it.
+    """Return whether a question may ask for a table value, and a table is among its top candidates.
 
     False for yes-or-no questions, and for questions that name a box and do not ask for an amount.
 
@@ -33,7 +33,7 @@ def requests_table_cell(query: str, ranking: Ranking, *, index_context: IndexCon
 
 
 def may_request_cell(query: str, route: Route) -> bool:
-    """Return whether a question may request a figure of a table: not an explanation of a box, not a yes or no.
+    """Return whether a question may ask for a table value, not for an explanation or a yes or no.
 
     Args:
         query: Words of the user.
@@ -44,7 +44,7 @@ def may_request_cell(query: str, route: Route) -> bool:
 
 
 def promote_table_cell(query: str, ranking: Ranking, *, tables: TableCatalogue, index_context: IndexContext) -> Ranking:
-    """Move the unit that prints the requested cell to the top, where headers identify it beyond doubt.
+    """Move the row that prints the requested cell to the top of the ranking if its headers identify it clearly.
 
     Args:
         query: The user's question.
@@ -53,7 +53,7 @@ def promote_table_cell(query: str, ranking: Ranking, *, tables: TableCatalogue, 
         index_context: Context of the index.
 
     Returns:
-        New ranking with the cell in words as `cell`; the same ranking where no cell is sure.
+        New ranking with the cell in words as `cell`; the same ranking where no cell is certain.
     """
     matches = find_cells(
         query,
@@ -77,12 +77,13 @@ def promote_table_cell(query: str, ranking: Ranking, *, tables: TableCatalogue, 
 
 
 def take_newest(matches: Sequence[CellMatch], *, tables: TableCatalogue, shares: Mapping[str, float]) -> CellMatch:
-    """Return the newest of the cells with the best one's headers whose tables are among the candidates.
+    """Of the cells whose headers equal those of the best match, return the one from the newest document.
 
     Args:
         matches: Cells, best first.
         tables: Tables of the corpus.
-        shares: Score of each table among the candidates.
+        shares: Score of each table among the candidates; other tables are considered only if none of these has the
+            cell.
     """
     first = matches[0]
     alike = [match for match in matches if (match.row_path, match.col_path) == (first.row_path, first.col_path)]

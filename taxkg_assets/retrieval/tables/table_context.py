@@ -23,7 +23,7 @@ MENTIONS = 4
 def build_catalogue(
     *, tables: pl.DataFrame, documents: pl.DataFrame, headings: Mapping[str, str], sections: pl.DataFrame
 ) -> TableCatalogue:
-    """Parse all tables of a corpus with their context for lookups.
+    """Parse all tables of a corpus with the text around them, for cell look-ups.
 
     Args:
         tables: Table `tables`.
@@ -39,13 +39,13 @@ def build_catalogue(
 
 
 def list_catalogue(catalogue: TableCatalogue) -> pl.DataFrame:
-    """Write a catalog as rows.
+    """Convert a catalog to rows for storage.
 
     Args:
         catalogue: Surroundings and search terms of each table.
 
     Returns:
-        Columns of `CATALOGUE`: the surroundings of each table and the words that it is found by.
+        Columns of `CATALOGUE`: the surroundings and the search terms of each table.
     """
     rows = [
         {"table_id": entry.row["table_id"], **asdict(entry.context), "words": sorted(entry.words)}
@@ -55,7 +55,7 @@ def list_catalogue(catalogue: TableCatalogue) -> pl.DataFrame:
 
 
 def read_catalogue(listed: pl.DataFrame, *, tables: pl.DataFrame) -> TableCatalogue:
-    """Open a catalog from its rows; the cells of a table are read when a question first selects it.
+    """Restore a catalog from its rows; the cells of a table are parsed when a question first selects it.
 
     Args:
         listed: Rows of `list_catalogue`.
@@ -109,10 +109,10 @@ class TableRow(Mapping[str, Any]):
 
 
 def list_headings(chunks: pl.DataFrame, *, documents: pl.DataFrame) -> dict[str, str]:
-    """List the heading path of each table, as its node has it.
+    """List the heading path of each table.
 
     Args:
-        chunks: Table `chunks`: those of a table's rows are under its headings.
+        chunks: Table `chunks`; a table takes the headings of its rows' chunks.
         documents: Table `documents`: an untitled one is named by its id.
 
     Returns:
@@ -127,7 +127,7 @@ def list_headings(chunks: pl.DataFrame, *, documents: pl.DataFrame) -> dict[str,
 def build_contexts(
     *, tables: pl.DataFrame, documents: pl.DataFrame, headings: Mapping[str, str], sections: pl.DataFrame
 ) -> dict[str, TableContext]:
-    """Collect the context of every table by its id.
+    """Collect the surrounding text of every table by table id.
 
     Args:
         tables: Table `tables`.

@@ -41,7 +41,7 @@ _CONDITION = re.compile(r"(?i)\bif (?:you|your|the)\b([^,.;]*)")
 
 @dataclass(frozen=True, slots=True)
 class TableContext:
-    """Text about a table outside of it: its document, its headings, sentences that mention its number."""
+    """Text around a table: its document's names, its headings, and sentences that mention its number."""
 
     document: str = ""
     headings: str = ""
@@ -57,7 +57,7 @@ class TableEntry:
 
     Attributes:
         row: The table's row of `tables`.
-        context: What is said around it.
+        context: Text around it.
         known_words: Its `words`, where an index has stored them.
     """
 
@@ -67,23 +67,23 @@ class TableEntry:
 
     @cached_property
     def title_words(self) -> frozenset[str]:
-        """Return the words of the title."""
+        """Return the words of the table's title."""
         return find_words(self.row["title"])
 
     @cached_property
     def denied_words(self) -> frozenset[str]:
-        """Return the words that the title only denies: it is for people who are not, or do not."""
+        """Return the title words that are negated, as in tables for people who are not covered."""
         return find_denied_words(self.row["title"])
 
     @cached_property
     def affirmed_words(self) -> frozenset[str]:
-        """Return the words of the condition that the title states: it is for people who are, or do."""
+        """Return the title words of a condition that is not negated, as in tables for people who are covered."""
         condition = _CONDITION.search(self.row["title"])
         return find_words(condition[1]) - self.denied_words if condition else frozenset()
 
     @cached_property
     def is_example(self) -> bool:
-        """Return whether it is filled in for an invented case: its figures apply to no one."""
+        """Return whether the table is filled in for a fictitious example, so that its figures apply to no one."""
         return _EXAMPLE.search(self.row["title"]) is not None
 
     @cached_property
@@ -103,7 +103,7 @@ class TableEntry:
 
     @cached_property
     def outer_ranges(self) -> tuple[tuple[Range, frozenset[str]], ...]:
-        """Return the ranges in the title, each with the words of the title."""
+        """Return the number ranges in the title, each with the title's words."""
         return tuple((found, self.title_words) for found in find_ranges(self.row["title"]))
 
     @cached_property
@@ -120,7 +120,7 @@ class TableEntry:
 
     @cached_property
     def cells(self) -> tuple[CellRecord, ...]:
-        """Return the cells of columns, without those that only name rows."""
+        """Return the data cells, without cells that only label rows."""
         return tuple(cell for cell in self.row["cells"] if cell["col_ix"] >= 0)
 
     @cached_property
@@ -133,7 +133,7 @@ class TableEntry:
 
     @cached_property
     def rows_of_path(self) -> dict[tuple[str, str], frozenset[int]]:
-        """Return the rows of the cells with the same row and column headers."""
+        """Return row numbers by the row and column headers of their cells."""
         found: dict[tuple[str, str], set[int]] = {}
         for cell in self.cells:
             found.setdefault((cell["row_path"], cell["col_path"]), set()).add(cell["row_ix"])
@@ -141,16 +141,16 @@ class TableEntry:
 
     @cached_property
     def answers(self) -> tuple[CellRecord, ...]:
-        """Return the cells that can be an answer."""
+        """Return the cells that can answer a question."""
         return tuple(cell for cells in self.by_row.values() for cell in cells if is_value(cell, cells))
 
     @cached_property
     def continued(self) -> frozenset[str]:
-        """Return the column paths that continue the rule of the column before."""
+        """Return the column paths that continue the rule of the column before, as "of the amount over" does."""
         return frozenset(path for path in self.headers if continues_rule(leaf_of(path)))
 
     def is_nearby(self, word: str, cell: CellRecord) -> bool:
-        """Return whether another cell of a cell's row prints a word.
+        """Return whether another cell in the same row contains a word.
 
         Args:
             word: Word of a question.
@@ -177,7 +177,7 @@ class TableEntry:
 
     @cached_property
     def words(self) -> frozenset[str]:
-        """Return all words of headers, title, headings and mentions."""
+        """Return all words of headers, title, headings and sentences that mention the table."""
         if self.known_words is not None:
             return self.known_words
         paths = {cell["row_path"] for cell in self.cells} | {cell["col_path"] for cell in self.cells}
@@ -191,11 +191,11 @@ class TableEntry:
 
     @cached_property
     def bounds(self) -> tuple[tuple[Range, frozenset[str]], ...]:
-        """Return the ranges with one end in column headers: "50 or older"."""
+        """Return the column header ranges with one end only: "50 or older"."""
         return tuple(pair for header in self.headers.values() for pair in header.ranges if pair[0].is_open)
 
     def row_header(self, cell: CellRecord) -> Header:
-        """Return the parsed header of the row of a cell.
+        """Return the parsed row header of a cell.
 
         It depends on `row_path`, so that cells of one row can have different headers below a spanning header.
 
@@ -213,19 +213,19 @@ class TableEntry:
 
     @cached_property
     def header_forms(self) -> frozenset[int]:
-        """Return the numbers of the forms that headers name: rows and columns are for one of them."""
+        """Return the form numbers in row and column headers, which limit rows and columns to a form."""
         paths = {cell["row_path"] for cell in self.cells} | {cell["col_path"] for cell in self.cells}
         return frozenset[int]().union(*map(find_form_numbers, paths))
 
     @cached_property
     def outer_forms(self) -> frozenset[int]:
-        """Return the numbers of the forms that the table's title, its headings and the text about the table name."""
+        """Return the form numbers in the title, the headings and the text around the table."""
         texts = (self.row["title"], self.context.headings, *self.context.mentions)
         return frozenset[int]().union(*map(find_form_numbers, texts))
 
     @cached_property
     def common_words(self) -> frozenset[str]:
-        """Return the words of more than half of the rows: they distinguish none."""
+        """Return the words in more than half of the rows, which distinguish no row."""
         counts = Counter(w for path in {cell["row_path"] for cell in self.cells} for w in find_words(path))
         paths = len({cell["row_path"] for cell in self.cells})
         return frozenset(word for word, count in counts.items() if count > 0.5 * paths)
@@ -233,12 +233,12 @@ class TableEntry:
 
 @dataclass(frozen=True)
 class TableCatalogue:
-    """All tables of a corpus with the rarity of their words.
+    """All tables of a corpus, with the inverse document frequency of their words.
 
     Attributes:
         entries: Parsed tables.
         word_counts: Tables that contain each word, where an index has stored the words; None to count them.
-        scored: Results of the last questions and tables; compared searches repeat them.
+        scored: Cached results of recent questions, as compared searches repeat them.
     """
 
     entries: tuple[TableEntry, ...]
@@ -246,7 +246,7 @@ class TableCatalogue:
     scored: dict[Hashable, Any] = field(default_factory=dict, init=False, compare=False)
 
     def remember(self, key: Hashable, compute: Callable[[], Value]) -> Value:
-        """Return the result for a key, computed once; results are dropped after some hundred others.
+        """Return the cached result for a key, computing it on first use.
 
         Args:
             key: Key of the result.
@@ -266,7 +266,7 @@ class TableCatalogue:
 
     @cached_property
     def form_numbers(self) -> frozenset[int]:
-        """Return the numbers of the forms that documents are about, or that tables name in their titles."""
+        """Return all form numbers in document names and table titles of the corpus."""
         forms = {form for entry in self.entries for form in entry.context.forms}
         titles = {str(entry.row["title"]) for entry in self.entries}
         found = (find_form_numbers(f"Form {form}") for form in forms)
@@ -274,7 +274,7 @@ class TableCatalogue:
 
     @cached_property
     def rarity(self) -> dict[str, float]:
-        """Return the rarity of each word, from 0.25 for one in all tables to 1 for one in a single table."""
+        """Return the rarity of each word, from 0.25 if all tables contain it to 1 if a single table does."""
         counts = self.word_counts or Counter(word for entry in self.entries for word in entry.words)
         top = math.log(1 + len(self.entries))
         return {word: 0.25 + 0.75 * math.log((1 + len(self.entries)) / count) / top for word, count in counts.items()}

@@ -25,7 +25,7 @@ _MOST_NAMELESS = 6
 
 @dataclass(frozen=True)
 class Header:
-    """A row's or a column's header: its words, facets, and numbers with the words that name what they count."""
+    """A parsed row or column header: its words, attribute values, and numbers with their nouns."""
 
     words: frozenset[str]
     facets: Mapping[str, frozenset[str]]
@@ -40,7 +40,7 @@ class Header:
 
 
 def leaf_of(path: str) -> str:
-    """Return the last header of a path that is more than a column's letter.
+    """Return the innermost header of a path that is more than a column's letter.
 
     Args:
         path: Headers separated by " > ".
@@ -59,7 +59,7 @@ def continues_rule(leaf: str) -> bool:
 
 
 def is_value(cell: CellRecord, row: Sequence[CellRecord]) -> bool:
-    """Return whether a cell can be an answer: not the name of its row, unless it is a condition in words.
+    """Return whether a cell can answer a question rather than label its row.
 
     Args:
         cell: Cell of a table.
@@ -91,7 +91,7 @@ def _prints_figure(text: str) -> bool:
 
 
 def read_column_header(path: str) -> Header:
-    """Read the header of a column.
+    """Parse the header of a column into words, attribute values and ranges.
 
     Args:
         path: Headers separated by " > ".
@@ -105,10 +105,10 @@ def read_column_header(path: str) -> Header:
 
 
 def read_row_header(cell: CellRecord, row: Sequence[CellRecord]) -> Header:
-    """Return a row's header with the headers of the columns that name it: "4" under "Family Size" counts a family.
+    """Parse a row's header together with the headers of its label columns.
 
-    A row that is named by a figure and says in words when it applies is found by these words: "5%" is for "6 to 15 days
-    late". So is one that is named by a code.
+    "4" under "Family Size" counts a family. A row labeled by a figure or a code is identified by the words that say
+    when it applies: "5%" by "6 to 15 days late".
 
     Args:
         cell: Cell of a table.

@@ -21,7 +21,7 @@ from taxkg_assets.rules.models.table_lookup import load_table_lookup
 
 @dataclass(frozen=True, slots=True)
 class CellMatch:
-    """One cell that a question may request, with the score of its headers."""
+    """A table cell that a question may ask for, with the score of its headers."""
 
     score: float
     table_id: str
@@ -44,7 +44,7 @@ class CellMatch:
 
     @property
     def words(self) -> str:
-        """Return the cell in words: its name and its value."""
+        """Return the cell as text: title, headers and value."""
         row = SEPARATOR.join(part for part in (self.row_path, *self.conditions) if part)
         named = " | ".join(part for part in (self.title, row, self.col_path) if part)
         return f"{named.rstrip(':')}: {self.value}"
@@ -59,7 +59,7 @@ def find_cells(
     names_place: bool = False,
     priors: Mapping[str, float] | None = None,
 ) -> list[CellMatch]:
-    """Find the cells that a question requests.
+    """Find the table cells that a question asks for.
 
     Args:
         question: Words of the user.
@@ -95,7 +95,7 @@ def find_cells(
 def find_table_cells(
     question: str, catalogue: TableCatalogue, *, tables: Sequence[str], forms: Iterable[str] = ()
 ) -> list[list[CellMatch]]:
-    """Find the cells of given tables that a question requests.
+    """Find the cells that a question asks for in given tables.
 
     Args:
         question: Words of the user.
@@ -104,7 +104,7 @@ def find_table_cells(
         forms: Forms that the question names.
 
     Returns:
-        For each table its best matches; those whose headers fit as well as the best one's follow it, of other rows.
+        For each table its best match, followed by equally good matches in other rows.
     """
     parsed = replace(read_table_question(question, catalogue), forms=frozenset(forms))
     entries = (catalogue.by_id[table_id] for table_id in tables if table_id in catalogue.by_id)
@@ -114,7 +114,9 @@ def find_table_cells(
 
 
 def read_table_question(question: str, catalogue: TableCatalogue) -> Question:
-    """Parse a question; a bare number that is also the number of a form may name it: "my 99999".
+    """Parse a question about tables.
+
+    A bare number that is also the number of a form may name the form: "my 99999".
 
     Args:
         question: Words of the user.
@@ -182,14 +184,14 @@ def _match_table(entry: TableEntry, scored_cells: Sequence[CellWeights], *, prio
 
 
 def list_statuses(match: CellMatch, entry: TableEntry) -> list[CellMatch]:
-    """List the cells of a column for each filing status: what a question that leaves its status open may mean.
+    """List the cells of a column for each filing status, for a question that does not name a status.
 
     Args:
         match: Cell whose row is for some statuses.
         entry: Its table.
 
     Returns:
-        Cells of the rows for a status, in order; none where they are more than the table rules allow.
+        Cells of the rows for a status, in order; empty where there are more than the table rules allow.
     """
     cells = [
         cell for cell in entry.answers if cell["col_path"] == match.col_path and STATUS in entry.row_header(cell).facets
@@ -239,7 +241,7 @@ def _whole_value(cell: CellRecord, row: Sequence[CellRecord]) -> str:
 
 
 def score_tables(ranking: Ranking, *, facts: PassageFacts) -> dict[str, float]:
-    """Score each table by a ranking of passages.
+    """Score each table by its best passage in a ranking, relative to the best table.
 
     Args:
         ranking: Ranked candidates.
@@ -254,7 +256,7 @@ def score_tables(ranking: Ranking, *, facts: PassageFacts) -> dict[str, float]:
 
 
 def score_shares(ranking: Ranking, *, facts: PassageFacts) -> dict[str, float]:
-    """Score each table by a ranking of passages, as a share of the first passage's score.
+    """Score each table by its best passage in a ranking, relative to the first passage.
 
     Args:
         ranking: Ranked candidates.
@@ -272,14 +274,14 @@ def score_shares(ranking: Ranking, *, facts: PassageFacts) -> dict[str, float]:
 
 
 def find_unit(match: CellMatch, *, facts: PassageFacts) -> int | None:
-    """Find the row of the index that prints a cell's row.
+    """Find the index row that prints a cell's table row.
 
     Args:
         match: The cell.
         facts: Columns of passages.
 
     Returns:
-        Row number; that of the table's first row where no row is sure, None where the index lacks the table.
+        Row number; the table's first row where no row is certain, None where the index lacks the table.
     """
     named = [piece for piece in (*match.row_path.split(SEPARATOR), match.cell["text"]) if piece]
     rows = facts.find_rows_of_table(match.table_id)

@@ -32,7 +32,7 @@ _WORD = re.compile(r"[A-Za-z%]+(?:'[a-z]+)?")
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A parsed question: what selects a table, a row and a column."""
+    """A parsed question about a table: the words, numbers and values that select table, row and column."""
 
     words: frozenset[str]
     lay_words: frozenset[str]
@@ -59,7 +59,7 @@ def _families() -> dict[str, str]:
 
 
 def canonical(word: str) -> str:
-    """Return the representative of a stem's family.
+    """Return the representative of a group of synonymous stems.
 
     Args:
         word: Stem of a word.
@@ -69,7 +69,7 @@ def canonical(word: str) -> str:
 
 @lru_cache(maxsize=50_000)
 def find_words(text: str) -> frozenset[str]:
-    """Find the content words of a text.
+    """Extract the content words of a text as stems for table matching.
 
     Args:
         text: Question or header.
@@ -84,7 +84,7 @@ def find_words(text: str) -> frozenset[str]:
 
 
 def drop_denied(text: str) -> str:
-    """Return a text without what it denies: the rest of the clause after a negation.
+    """Remove negated parts from a text: the rest of each clause after a negation.
 
     Args:
         text: Question, title or sentence.
@@ -93,7 +93,7 @@ def drop_denied(text: str) -> str:
 
 
 def find_denied_words(text: str) -> frozenset[str]:
-    """Find the words that a text only denies of somebody: "if you aren't covered", not "do not use it".
+    """Find the words that a text only mentions in a negated condition: "if you aren't covered".
 
     Args:
         text: Question or title.
@@ -107,7 +107,7 @@ def find_denied_words(text: str) -> frozenset[str]:
 
 @lru_cache(maxsize=50_000)
 def find_form_numbers(text: str) -> frozenset[int]:
-    """Find the numbers of forms that a text names: "Form 7041" names 7041.
+    """Extract the form numbers in a text: 7041 from "Form 7041".
 
     Args:
         text: Header or title.
@@ -126,7 +126,7 @@ def _month_words() -> tuple[str, ...]:
 
 @lru_cache(maxsize=50_000)
 def find_facets(text: str) -> dict[str, frozenset[str]]:
-    """Find the facet values that a text names.
+    """Find the attribute values in a text, such as filing statuses.
 
     Args:
         text: Question or header.
@@ -144,7 +144,7 @@ def find_facets(text: str) -> dict[str, frozenset[str]]:
 
 @lru_cache(maxsize=20_000)
 def find_states(text: str) -> frozenset[str]:
-    """Find the states that a text names in full, as lists of addresses and rates do.
+    """Find the states whose full names are in a text.
 
     Args:
         text: Question or header.

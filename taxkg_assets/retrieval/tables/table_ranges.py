@@ -37,12 +37,12 @@ class Range:
 
     @property
     def names_year(self) -> bool:
-        """Return whether the ends look like calendar years."""
+        """Return whether both ends look like calendar years."""
         ends = [end for end in (self.low, self.high) if abs(end) != float("inf")]
         return not self.is_percent and all(1990 <= end <= 2060 and end == int(end) for end in ends)
 
     def holds(self, number: Number) -> bool:
-        """Return whether a number is in the range and measures the same thing.
+        """Return whether a number is in the range and has the same unit.
 
         Args:
             number: Number of a question.
@@ -60,11 +60,7 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A number of a question with the words around it and their distances: they name what it counts.
-
-    `beyond` is 1 for "over 20", -1 for "under 20", else 0. `is_word` is true for "one", which may count nothing: "one
-    pays more". `may_name` is true for a bare number that is also the number of a form.
-    """
+    """A number in a question, with the surrounding words that say what it counts and their distances."""
 
     value: float
     is_percent: bool = False
@@ -76,7 +72,7 @@ class Number:
 
     @property
     def is_count(self) -> bool:
-        """Return whether the number counts something: years, persons, miles."""
+        """Return whether the number counts something, such as years, persons or miles."""
         return not (self.is_percent or self.is_money or self.value % 1) and self.value <= MOST_COUNTED
 
 
@@ -94,7 +90,7 @@ def read_amount(text: str) -> float | None:
 
 
 def find_numbers(text: str) -> Iterator[tuple[re.Match[str], Number]]:
-    """Find the numbers of a text, without their nouns.
+    """Find the numbers in a text, without the nouns they count.
 
     Args:
         text: Question or header.
@@ -113,7 +109,7 @@ def _value(match: re.Match[str]) -> float:
 
 @lru_cache(maxsize=20_000)
 def find_ranges(text: str) -> tuple[Range, ...]:
-    """Find the ranges and single numbers of a header; numbers of forms and lines are left out.
+    """Parse the ranges and single numbers in a header, skipping numbers of forms and lines.
 
     Args:
         text: Text of a header or cell.
@@ -146,7 +142,7 @@ def find_ranges(text: str) -> tuple[Range, ...]:
 
 
 def join_ends(low: str, high: str, *, low_in: bool) -> Range | None:
-    """Build the bracket between the amounts of two cells.
+    """Build a range from two cells with its lower and upper amounts.
 
     Args:
         low: Text of the lower end.

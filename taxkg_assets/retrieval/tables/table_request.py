@@ -18,7 +18,7 @@ from taxkg_assets.rules.models.table_lookup import load_table_lookup
 def find_requested_cells(
     question: str, ranking: Ranking, *, tables: TableCatalogue, facts: PassageFacts
 ) -> list[list[CellMatch]]:
-    """Find the requested cells, by their headers, in the first tables among the candidates.
+    """Find the requested cells in the top-ranked tables of a question.
 
     Args:
         question: Words of the user.

@@ -22,14 +22,14 @@ STATUS = "status"
 
 @dataclass(frozen=True, slots=True)
 class CellWeights:
-    """Match of a cell's headers with a question, independent of other searches.
+    """How well a cell's headers match a question, independent of other searches.
 
     Attributes:
         said: Share of the question that they cover, 0 to 1.
         against: Penalty for contradictions.
-        unasked: Share of their words that the question lacks, 0 to 1.
-        is_named: Whether its own headers name something of the question, not only the title and the surroundings.
-        assumes_status: Whether its row is for some filing statuses, and the question leaves its status open.
+        unasked: Share of their words that the question does not contain, 0 to 1.
+        is_named: Whether its own headers match the question, not only the title and the surroundings.
+        assumes_status: Whether its row applies to certain filing statuses although the question names none.
     """
 
     said: float
@@ -39,7 +39,7 @@ class CellWeights:
     assumes_status: bool = False
 
     def score(self, prior: float | None) -> float:
-        """Combine coverage, penalty and the prior of another search.
+        """Return the cell's score from coverage, penalty and the prior score of its table.
 
         Args:
             prior: Score of the table by another search, 0 to 1; None for none.
@@ -55,7 +55,7 @@ class CellWeights:
 
 
 def score_cell(question: Question, entry: TableEntry, cell: CellRecord, *, rarity: Mapping[str, float]) -> CellWeights:
-    """Score how much of the question the headers of a cell cover, and what contradicts it.
+    """Score how much of a question a cell's headers cover, and how much they contradict it.
 
     Args:
         question: Parsed question.
@@ -235,7 +235,7 @@ def _fit_within(number: Number, found: Range, nouns: frozenset[str]) -> float:
 
 
 def score_entry_form(forms: frozenset[str], entry: TableEntry) -> float:
-    """Score whether a table is of a form.
+    """Score whether a table belongs to one of the forms in a question.
 
     Args:
         forms: Forms that the question names.
