@@ -25,7 +25,7 @@ class SectionAddresses:
             anchor_id: Anchor of the section; None for a passage outside every section.
 
         Returns:
-            The address; None if neither the section nor one above it has any, or the anchor is unknown.
+            The address; None if neither the section nor one above it has one, or the anchor is unknown.
         """
         seen: set[str] = set()
         while anchor_id is not None and anchor_id not in seen and (row := self._rows.get(anchor_id)) is not None:

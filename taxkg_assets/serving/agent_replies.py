@@ -65,22 +65,22 @@ _CITATION = re.compile(r"\[(\d+)\]")
 
 
 def cut(text: str, most: int) -> str:
-    """Return the beginning of a text, whole words, with … where it is cut.
+    """Truncate a text at a word boundary and append … where it was truncated.
 
     Args:
         text: Text; line breaks become spaces.
-        most: Most characters.
+        most: Maximum number of characters.
     """
     plain = " ".join(text.split())
     return plain if len(plain) <= most else plain[:most].rsplit(" ", 1)[0] + " …"
 
 
 def reply_answer(found: Answer, *, k: int) -> AnswerReply:
-    """Return an answer with the passages that it cites.
+    """Convert an answer and the passages that it cites to the reply of an agent tool.
 
     Args:
         found: The answer.
-        k: Number of nearest passages where it abstains.
+        k: Number of nearest passages to return if the answer abstains.
     """
     cited = {int(number) for number in _CITATION.findall(found.answer or "")}
     rows = [row for row in found.results if row.rank in cited] or found.results[:k]
@@ -95,7 +95,7 @@ def reply_answer(found: Answer, *, k: int) -> AnswerReply:
 
 
 def reply_passages(found: Iterable[Result], *, is_full: bool) -> PassagesReply:
-    """Return ranked passages.
+    """Convert ranked passages to the reply of an agent tool.
 
     Args:
         found: Passages, best first.
@@ -114,7 +114,7 @@ def reply_passages(found: Iterable[Result], *, is_full: bool) -> PassagesReply:
 
 
 def reply_node(node: NodeDetail) -> FullPassageReply:
-    """Return a node of the graph.
+    """Convert a node of the graph to the reply of an agent tool.
 
     Args:
         node: The node with its relations.
@@ -138,14 +138,14 @@ def reply_node(node: NodeDetail) -> FullPassageReply:
 
 
 def reply_box(rows: Sequence[BoxRow], *, revision: str) -> BoxReply:
-    """Return one revision of a box.
+    """Convert one revision of a box to the reply of an agent tool.
 
     Args:
         rows: The box in each revision, newest first.
         revision: Revision, its year, or document; the newest if empty.
 
     Raises:
-        FilterError: There is no such revision; the message lists those that there are.
+        FilterError: There is no such revision; the message lists the existing ones.
     """
     row = choose_revision(rows, revision)
     return BoxReply(
@@ -167,14 +167,14 @@ def reply_box(rows: Sequence[BoxRow], *, revision: str) -> BoxReply:
 
 
 def reply_line(rows: Sequence[LineRow], *, revision: str) -> LineReply:
-    """Return one revision of a line.
+    """Convert one revision of a line to the reply of an agent tool.
 
     Args:
         rows: The line in each revision, newest first.
         revision: Revision, its year, or document; the newest if empty.
 
     Raises:
-        FilterError: There is no such revision; the message lists those that there are.
+        FilterError: There is no such revision; the message lists the existing ones.
     """
     row = choose_revision(rows, revision)
     names = ("form", "revision", "part", "key", "kind", "section", "label", "used_in", "page")
@@ -198,12 +198,12 @@ def reply_line(rows: Sequence[LineRow], *, revision: str) -> LineReply:
 
 
 def reply_trace(traced: Trace, *, depth: int, k: int) -> TraceReply:
-    """Return a trace as a list of statements.
+    """Convert a trace to the reply of an agent tool: its statements, nearest to the line first.
 
     Args:
         traced: Trace of a line.
-        depth: Most steps each way.
-        k: Most statements.
+        depth: Maximum number of steps in each direction.
+        k: Maximum number of statements.
     """
     steps: list[TraceStepReply] = []
     is_cut = False
@@ -221,7 +221,7 @@ def reply_trace(traced: Trace, *, depth: int, k: int) -> TraceReply:
 
 
 def reply_cells(rows: Iterable[CellRow]) -> CellsReply:
-    """Return cells of tables.
+    """Convert table cells to the reply of an agent tool.
 
     Args:
         rows: Cells as the look-up returns them.
@@ -239,7 +239,7 @@ def reply_cells(rows: Iterable[CellRow]) -> CellsReply:
 
 
 def reply_changes(rows: Sequence[ChangeRow], *, k: int) -> ChangesReply:
-    """Return changes between two revisions.
+    """Convert the changes between two revisions to the reply of an agent tool.
 
     Args:
         rows: The changes.
@@ -261,7 +261,7 @@ def reply_changes(rows: Sequence[ChangeRow], *, k: int) -> ChangesReply:
 
 
 def reply_documents(entries: Sequence[DocumentEntry], *, words: str, k: int) -> DocumentsReply:
-    """Return the documents that contain all of some words in their description.
+    """List the documents whose description contains all given words.
 
     Args:
         entries: Documents of the release.
@@ -283,7 +283,7 @@ def reply_documents(entries: Sequence[DocumentEntry], *, words: str, k: int) -> 
 
 
 def reply_fields(fields: Iterable[FormField], *, k: int) -> FieldsReply:
-    """Return the numbered fields of a form, those of several copies once.
+    """List the numbered fields of a form; a field repeated on several copies is listed once.
 
     Args:
         fields: Fields in the order they are filled in.
@@ -306,14 +306,14 @@ def reply_fields(fields: Iterable[FormField], *, k: int) -> FieldsReply:
 
 
 def choose_revision(rows: Sequence[Field], revision: str) -> Field:
-    """Return the box or line of a revision; the newest one if empty.
+    """Select one revision of a box or line; the newest if none is requested.
 
     Args:
         rows: The box or line in each revision, newest first.
         revision: Revision, its year, or document; may be empty.
 
     Raises:
-        FilterError: There is no such revision: another year's box would be taken for the one of the year.
+        FilterError: There is no such revision. Returning another year's box instead would mislead.
     """
     for row in rows:
         if row.document_id == revision or row.revision.startswith(revision):

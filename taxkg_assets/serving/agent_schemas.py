@@ -44,7 +44,7 @@ class PassagesReply(BaseModel):
 
 
 class RelationReply(BaseModel):
-    """A relation of a passage to another one."""
+    """A relation of a passage to another passage."""
 
     relation: str = Field(
         description="includes, excludes, requires, same_field, …; begins with ← if the relation leads from the other "
@@ -126,7 +126,7 @@ class LineReply(BaseModel):
 
 
 class TraceStepReply(BaseModel):
-    """One statement on the way of an amount."""
+    """One step of a trace: a statement that an amount goes from one line to another."""
 
     source: str = Field(description="line that the amount comes from")
     target: str = Field(description="line that it goes to")
@@ -135,7 +135,7 @@ class TraceStepReply(BaseModel):
 
 
 class TraceReply(BaseModel):
-    """The way of an amount."""
+    """The lines that an amount comes from and goes to."""
 
     line: str = Field(description="the line that was named")
     label: str = Field(description="words printed for the line")
@@ -191,7 +191,7 @@ class ChangesReply(BaseModel):
 
 
 class DocumentReply(BaseModel):
-    """One document that can be searched."""
+    """A searchable document."""
 
     document: str = Field(description="document id")
     title: str = Field(description="title")

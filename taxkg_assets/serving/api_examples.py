@@ -38,7 +38,7 @@ ERROR: Mapping[str, str] = {
 
 
 def add_examples(document: dict[str, Any]) -> None:
-    """Add the examples to an OpenAPI document.
+    """Add request and response examples to an OpenAPI document.
 
     Args:
         document: The document, which is changed.

@@ -33,7 +33,7 @@ class SearchFilters(TypedDict):
 
 
 def read_queries(path: Path) -> list[tuple[str, str]]:
-    """Read ids and questions of a file with one `{"id", "query"}` per line; other fields are ignored."""
+    """Read ids and questions from a JSON Lines file with `id` and `query`; other fields are ignored."""
     rows: list[tuple[str, str]] = []
     try:
         lines = path.read_text(encoding="utf-8-sig").split("\n")
@@ -53,7 +53,7 @@ def read_queries(path: Path) -> list[tuple[str, str]]:
 
 
 def run_line(searcher: Searcher, query_id: str, query: str, *, settings: Settings) -> dict[str, Any]:
-    """Answer one question of a run.
+    """Answer one question of a batch run.
 
     Args:
         searcher: Opened search.
@@ -69,7 +69,7 @@ def run_line(searcher: Searcher, query_id: str, query: str, *, settings: Setting
 
 
 def search_line(searcher: Searcher, query_id: str, query: str, *, filters: SearchFilters) -> dict[str, Any]:
-    """Search for one question of a run, without an answer.
+    """Search for one question of a batch run, without composing an answer.
 
     Args:
         searcher: Opened search.
@@ -94,7 +94,7 @@ def search_line(searcher: Searcher, query_id: str, query: str, *, filters: Searc
 
 
 def run_batch(queries: Path, out: Path, *, line: Callable[[str, str], dict[str, Any]]) -> int:
-    """Answer a file of questions, one JSON object per line.
+    """Answer a file of questions and write one JSON object per line.
 
     Args:
         queries: File of questions with `id` and `query`.

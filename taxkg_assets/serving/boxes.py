@@ -20,7 +20,7 @@ ALIGNED = ("same_field", "same_field_other_revision", "part_of_group")
 
 
 class BoxNotFoundError(Exception):
-    """No such form, or no such box on it; the message lists what there is."""
+    """No such form, or no such box on it; the message lists the existing ones."""
 
 
 def find_box(released: Released, form: str, key: str) -> list[BoxRow]:
@@ -35,7 +35,7 @@ def find_box(released: Released, form: str, key: str) -> list[BoxRow]:
         The box in each revision, the newest first, with its passages.
 
     Raises:
-        BoxNotFoundError: The form has no such box; the message lists what there is.
+        BoxNotFoundError: The form has no such box; the message lists the existing boxes.
     """
     registry = released.table("registry")
     wanted = _bare(form)
@@ -51,7 +51,9 @@ def find_box(released: Released, form: str, key: str) -> list[BoxRow]:
 
 
 def match_key(boxes: pl.DataFrame, number: str) -> pl.DataFrame:
-    """Find the boxes of a number; where a face divides it into fields (12a to 12d), the first of these.
+    """Select the box with a number from the registry rows of a form.
+
+    Where a form divides the box into fields (12a to 12d), select the first field.
 
     Args:
         boxes: Rows of `registry` of one form.
@@ -69,7 +71,7 @@ def match_key(boxes: pl.DataFrame, number: str) -> pl.DataFrame:
 
 
 def list_named_boxes(released: Released, words: Sequence[str]) -> list[BoxRow]:
-    """Look up the boxes that words mean: a form and a key, or `QD`, or `box 1b on its form`.
+    """Look up the boxes that a user's words name: a form and a key, or the label of a box.
 
     Args:
         released: The release to read.
@@ -117,7 +119,7 @@ def list_boxes(released: Released, form: str) -> list[BoxRow]:
 
 
 def list_boxes_of_forms(released: Released, words: Sequence[str]) -> list[BoxRow]:
-    """List all boxes of the forms named in a query that names no box.
+    """List all boxes of the forms in a query that names no box.
 
     Args:
         released: The release to read.

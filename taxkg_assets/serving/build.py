@@ -47,7 +47,7 @@ class SelectionError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class GateResult:
-    """What one gate said."""
+    """The outcome of one gate."""
 
     table: str
     check: str
@@ -59,7 +59,7 @@ class GateResult:
 
 @dataclass(slots=True)
 class BuildResult:
-    """What a build did."""
+    """The outcome of a build: tables, gates and documents."""
 
     is_done: bool
     seconds: float
@@ -99,7 +99,7 @@ def build(
         home: Folder or bucket address of the home.
         roots: Folders and files to scan; empty for all recorded ones, or the bundled samples in a new home.
         select: Assets to materialize; the gates of everything upstream run first.
-        retry: Whether documents in quarantine are read again.
+        retry: Whether quarantined documents are read again.
         log_level: Minimum level of the Dagster messages that are shown.
 
     Returns:
@@ -189,7 +189,7 @@ def _report_unchanged(instance: dg.DagsterInstance, store: Store, *, result: Bui
 
 
 def record_gate(evaluation: dg.AssetCheckEvaluation, result: BuildResult) -> None:
-    """Add one gate's result to the result of a build.
+    """Add the outcome of one gate to a build result.
 
     Args:
         evaluation: Result of the asset check.
@@ -215,7 +215,7 @@ def _phases(select: Sequence[str]) -> Iterable[dg.AssetSelection]:
 
 
 def made_with(select: Sequence[str]) -> set[str]:
-    """Return tables, with those that the same steps make."""
+    """Extend tables by those that the same Dagster steps produce."""
     read = {one.name for one in READ_TABLES}
     return set(select) | (read if read & set(select) else set())
 
@@ -229,7 +229,7 @@ def run_selection(
     log_level: str,
     work: str = BUILD,
 ) -> None:
-    """Materialize a selection in this process and add the outcome to a result.
+    """Materialize a selection in this process and record the outcome.
 
     Args:
         instance: Dagster instance of the home.
@@ -264,7 +264,7 @@ def run_selection(
 
 
 def find_partitions(instance: dg.DagsterInstance, home: Home) -> Sequence[str]:
-    """Find the partitions of a run in Dagster's order: from the first outdated document to the last, at least one.
+    """Find the smallest range of partitions that contains all outdated documents.
 
     Dagster stores an event for each partition and table, so a run for one document must not span the library.
     """

@@ -17,7 +17,7 @@ CELL_ROLES = ("cell", "row")
 
 
 def place_cells(answer: Answer, released: Released) -> Answer:
-    """Add rectangles to the pieces of an answer that quote cells of tables.
+    """Add page rectangles to the pieces of an answer that quote table cells.
 
     Args:
         answer: Answer whose pieces of text have their rectangles.
@@ -37,7 +37,7 @@ def place_cells(answer: Answer, released: Released) -> Answer:
 
 
 def find_quoted_cells(text: str, cells: Sequence[CellRecord]) -> list[CellRecord]:
-    """Find the cells of a table that a piece of text quotes.
+    """Find the table cells that a piece of an answer quotes.
 
     Args:
         text: A value after the headers of its row and column, or the cells of one row with their headers.

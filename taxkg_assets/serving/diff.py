@@ -31,21 +31,21 @@ _MARKS = {REMOVED: "[-{}-]", ADDED: "{{+{}+}}"}
 
 
 class RevisionNotFoundError(Exception):
-    """No such form, or no such revision of it; the message lists what there is."""
+    """No such form, or no such revision of it; the message lists the existing ones."""
 
 
 class Readable(Protocol):
     """A source of tables: the current home, or a release of it."""
 
     def read(self, name: str) -> pl.DataFrame:
-        """Return a whole table.
+        """Read a whole table.
 
         Args:
             name: Name of the table, e.g. `sections`.
         """
 
     def read_documents(self, name: str, document_ids: Collection[str]) -> pl.DataFrame:
-        """Return the rows of some documents.
+        """Read the rows of some documents.
 
         Args:
             name: Name of the table, e.g. `sections`.
@@ -54,11 +54,11 @@ class Readable(Protocol):
 
 
 def compare(tables: Readable, name: str, older: str = "", newer: str = "") -> tuple[list[RevisionRecord], ChangeReport]:
-    """Compare two documents of one product.
+    """Compare two revisions of a form or publication.
 
     Args:
         tables: Tables of the home.
-        name: File stem such as f1099nec, or a form such as 1099-NEC if only one product matches.
+        name: IRS file stem such as f1099nec, or a form such as 1099-NEC if only one product matches.
         older: Revision such as 2024-01 or 2021-draft, or a document id; empty for the newest final pair.
         newer: The same for the newer document.
 
@@ -78,7 +78,7 @@ def compare(tables: Readable, name: str, older: str = "", newer: str = "") -> tu
 def resolve_revision_pair(
     documents: pl.DataFrame, name: str, *, older: str = "", newer: str = ""
 ) -> tuple[DocumentRecord, DocumentRecord]:
-    """Find the two documents to compare.
+    """Find the documents of the two revisions to compare.
 
     Args:
         documents: Rows of `documents`.
@@ -174,7 +174,7 @@ def _revisions_of(documents: pl.DataFrame, product: str) -> str:
 
 
 def show(report: ChangeReport, *, has_routine: bool, out: Console) -> None:
-    """Print a report of changes; text of documents cannot style the terminal.
+    """Print a change report; markup in document text is escaped.
 
     Args:
         report: Changes of two documents.

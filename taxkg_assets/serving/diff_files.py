@@ -20,13 +20,13 @@ _SHOWN_DIGITS = 8
 
 @dataclass(frozen=True, slots=True)
 class WithFiles:
-    """The tables of a home with the rows of further files."""
+    """Tables of a home extended in memory by further PDF files."""
 
     tables: Readable
     frames: Mapping[str, pl.DataFrame]
 
     def read(self, name: str) -> pl.DataFrame:
-        """Return a whole table.
+        """Read a whole table, including the further files.
 
         Args:
             name: Name of the table, e.g. `sections`.
@@ -34,7 +34,7 @@ class WithFiles:
         return self._joined(self.tables.read(name), name)
 
     def read_documents(self, name: str, document_ids: Collection[str]) -> pl.DataFrame:
-        """Return the rows of some documents.
+        """Read the rows of some documents, including the further files.
 
         Args:
             name: Name of the table, e.g. `sections`.
@@ -51,7 +51,7 @@ class WithFiles:
 def admit_files(
     tables: Readable, wanted: Sequence[str], *, product: str, settings: Settings
 ) -> tuple[Readable, list[str]]:
-    """Read the wanted revisions that are files, within the limits of a build, and assign each a document id.
+    """Read the revisions to compare that are given as PDF files, and assign each a document id.
 
     Args:
         tables: Tables of the home.

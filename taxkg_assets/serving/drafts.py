@@ -26,12 +26,12 @@ _MOST_CONTROLS = 0.02
 
 
 class DraftError(Exception):
-    """A draft that cannot be checked; the message says why and what helps."""
+    """A draft that cannot be checked; the message gives the reason and the remedy."""
 
 
 @dataclass(frozen=True, slots=True)
 class DraftFile:
-    """The text of a draft and, for a PDF, where each part of it is printed.
+    """The text of a draft and, for a PDF, the page position of each part.
 
     Attributes:
         name: Name of the draft.
@@ -46,7 +46,7 @@ class DraftFile:
     pieces: tuple[tuple[Mapping[str, Any], ...], ...] = field(default=(), repr=False)
 
     def place(self, start: int, end: int) -> list[BoundingBox]:
-        """Return the rectangles of a range of characters; empty for a draft that is no PDF.
+        """Return the page rectangles of a character range; empty for a draft that is not a PDF.
 
         Args:
             start: First character.
@@ -60,7 +60,7 @@ class DraftFile:
 
 
 def find_rectangles(pieces: Any, start: int, end: int) -> list[BoundingBox]:
-    """Return the rectangles of a range of a paragraph's characters.
+    """Return the page rectangles of a character range of a paragraph.
 
     Args:
         pieces: Ranges of the paragraph's text with their rectangles, as in `sections`.
@@ -71,16 +71,16 @@ def find_rectangles(pieces: Any, start: int, end: int) -> list[BoundingBox]:
 
 
 def read_file(path: Path) -> DraftFile:
-    """Read the file of a draft.
+    """Read a draft from a file.
 
     Args:
         path: Text, Markdown or PDF.
 
     Returns:
-        Its text and, for a PDF, the place of each paragraph.
+        Its text and, for a PDF, the rectangles of each paragraph.
 
     Raises:
-        DraftError: It is too large, no text, or a PDF that cannot be read.
+        DraftError: The file is too large, not a text file, or an unreadable PDF.
     """
     if not path.is_file():
         raise DraftError(f"{path} is not a file. Name a text, Markdown or PDF file.")
@@ -96,10 +96,10 @@ def read_bytes(data: bytes, *, name: str) -> DraftFile:
         name: Name of the draft.
 
     Returns:
-        Its text and, for a PDF, the place of each paragraph.
+        Its text and, for a PDF, the rectangles of each paragraph.
 
     Raises:
-        DraftError: It is too large, no text, or a PDF that cannot be read.
+        DraftError: The file is too large, not a text file, or an unreadable PDF.
     """
     most = load_verification().limits.draft_bytes
     if len(data) > most:
@@ -116,14 +116,14 @@ def read_bytes(data: bytes, *, name: str) -> DraftFile:
 
 
 def read_text(text: str, *, name: str) -> DraftFile:
-    """Read a draft that is text already.
+    """Wrap a plain text or Markdown draft.
 
     Args:
         text: Plain text or Markdown.
         name: Name of the draft.
 
     Returns:
-        The draft without places.
+        The draft, without rectangles.
 
     Raises:
         DraftError: It is empty, or contains too many control characters for a text.

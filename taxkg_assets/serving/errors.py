@@ -60,11 +60,11 @@ SCHEMA_ERROR = "dataframely.exc.SchemaError"
 
 
 def is_one_of(error: BaseException, names: Collection[str]) -> bool:
-    """Check whether the class of an error, or one of its base classes, has one of some names.
+    """Return whether an error's class or a base class has one of the given names, without importing them.
 
     Args:
         error: The error.
-        names: Names of classes, which need not be imported.
+        names: Class names.
 
     Returns:
         True for such a class or a subclass of it.
@@ -73,13 +73,13 @@ def is_one_of(error: BaseException, names: Collection[str]) -> bool:
 
 
 def explained(error: Exception) -> str | None:
-    """Return the message of an expected error.
+    """Return the message of an expected error, None for a defect that needs its traceback.
 
     Args:
         error: The error.
 
     Returns:
-        Message with the remedy; None for a defect, whose traceback is wanted.
+        Message with the remedy; None for a defect.
     """
     if is_one_of(error, EXPECTED):
         return escape(str(error))
@@ -98,7 +98,7 @@ def explained(error: Exception) -> str | None:
 
 
 def find_storage_fault(error: BaseException | None) -> str:
-    """Find what a disk reported that was full, read-only or not ours, wherever in the chain of errors.
+    """Find a storage fault in a chain of errors: a full, read-only or inaccessible disk.
 
     The error numbers decide: `errno`, the number in an error from Rust, or SQLite's result code.
 
@@ -106,7 +106,7 @@ def find_storage_fault(error: BaseException | None) -> str:
         error: Error that was caught, or None.
 
     Returns:
-        Words of the system, with the file where it is known; empty for other errors.
+        The operating system's message, with the file if it is known; empty for other errors.
     """
     seen: set[int] = set()
     while error is not None and id(error) not in seen:

@@ -13,12 +13,12 @@ from taxkg_assets.llm.estimate import Estimate
 
 @dataclass(frozen=True, slots=True)
 class TableEstimate:
-    """What making one table would cost.
+    """Estimated model calls, tokens and cost of building one table.
 
     Attributes:
         table: Name of the table.
         estimate: Calls, tokens and cost of one task; None if the table cannot be made yet.
-        note: Why it cannot be made yet; empty where it can.
+        note: Why it cannot be estimated yet; empty if it can.
     """
 
     table: str
@@ -38,8 +38,8 @@ def estimate_build(home: Home) -> list[TableEstimate]:
         home: The home.
 
     Returns:
-        One estimate per table and task that would call a model. A table that cannot be made yet has one estimate with
-        the reason and how to get figures without cost.
+        One estimate per table and task that would call a model. A table that cannot be built yet has one entry with the
+        reason and how to get figures without cost.
 
     Raises:
         ProposerSettingError: A setting of the model is wrong, as for a build.

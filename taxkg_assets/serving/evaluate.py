@@ -41,7 +41,7 @@ def read_report(home: str) -> tuple[pl.DataFrame, str]:
 
 
 def report_usage(home: str) -> tuple[dict[str, int | float], str, str]:
-    """Summarize the questions in the query log of a home.
+    """Summarize the query log of a home.
 
     Args:
         home: Folder or bucket address of the home.
@@ -58,7 +58,7 @@ def report_usage(home: str) -> tuple[dict[str, int | float], str, str]:
 
 
 def evaluate_answers(home: str) -> tuple[pl.DataFrame, str]:
-    """Answer the questions of the home's query sets from the release and measure the answers.
+    """Answer the home's evaluation questions from the release and score the answers.
 
     Args:
         home: Folder or bucket address of the home.
@@ -95,7 +95,7 @@ def _report_answers(released: Released, queries: dy.DataFrame[EvalQueries], *, n
 
 
 def evaluate_gold(home: str, gold: Path) -> tuple[pl.DataFrame, str]:
-    """Measure the release on a file of labeled questions.
+    """Evaluate the release on a file of labeled questions.
 
     Args:
         home: Folder or bucket address of the home.

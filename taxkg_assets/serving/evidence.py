@@ -19,7 +19,7 @@ MARGIN_PT = 1.5
 
 
 class EvidenceNotFoundError(Exception):
-    """No such node, or one without a place on the requested page; the message lists its pages."""
+    """No such node, or it is not on the requested page; the message lists its pages."""
 
 
 HIERARCHY = ("parent_of", "follows")
@@ -27,7 +27,7 @@ HIERARCHY = ("parent_of", "follows")
 
 
 def read_node(released: Released, node_id: str) -> NodeDetail:
-    """Read a node in full with its relations to other nodes.
+    """Read a node in full with its relations to other nodes, for citations.
 
     Args:
         released: The release to read.
@@ -54,19 +54,19 @@ def read_node(released: Released, node_id: str) -> NodeDetail:
 
 
 def draw_evidence(released: Released, node_id: str, *, page: int | None = None, zoom: float = 2.0) -> bytes:
-    """Draw a page of a node with the rectangles of the node marked.
+    """Draw a page with the rectangles of a node marked.
 
     Args:
         released: The release to read.
         node_id: Node whose evidence is drawn.
-        page: 1-based page; the first one of the node by default.
+        page: 1-based page; by default the node's first page.
         zoom: Pixels per point; fewer on a page with more than `MOST_PIXELS`.
 
     Returns:
         PNG image.
 
     Raises:
-        EvidenceNotFoundError: The node has no place on this page.
+        EvidenceNotFoundError: The node is not on this page.
         PageNotFoundError: The file is gone or has changed, or the page cannot be drawn.
     """
     node = _find_node(released, node_id)

@@ -23,7 +23,7 @@ from taxkg_assets.serving.released import Released
 
 
 class NodeNotFoundError(Exception):
-    """No such node, and no box of that name; the message says how nodes are named."""
+    """No such node, and no box of that name; the message says how to name nodes."""
 
 
 class NamedEdgeRecord(EdgeRecord):
@@ -35,7 +35,7 @@ class NamedEdgeRecord(EdgeRecord):
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """A node, its edges with both ends named, and its neighborhood."""
+    """An explained node: its edges with both ends named, and its neighborhood in the graph."""
 
     node: NodeRecord
     edges: list[NamedEdgeRecord]
@@ -52,7 +52,7 @@ class Explained:
 
 
 def explain(released: Released, words: Sequence[str]) -> Explained:
-    """Explain a node: its place, its text, and its edges with their evidence.
+    """Explain a node of the graph: its position, its text, and its edges with their evidence.
 
     Args:
         released: The release to read.
@@ -99,7 +99,7 @@ def _find_node(name: str, nodes: pl.DataFrame, *, released: Released) -> str:
 
 
 def show(found: Explained, *, out: Console) -> None:
-    """Print a node: what it is, its place, then its edges with the evidence below each.
+    """Print an explained node: its type and position, then its edges with their evidence.
 
     Args:
         found: Result of `explain`.

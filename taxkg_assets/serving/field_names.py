@@ -76,7 +76,7 @@ MEANINGS = {
 
 
 def describe_fields(document: dict[str, Any]) -> None:
-    """Add to an OpenAPI document the description of each field whose type does not give one.
+    """Add descriptions to the fields of an OpenAPI document whose types have none.
 
     Args:
         document: OpenAPI document; it is changed.

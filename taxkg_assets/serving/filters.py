@@ -7,7 +7,7 @@ from taxkg_assets.serving.released import Released
 
 
 class FilterError(Exception):
-    """A filter that no document of the release matches; the message lists what there is."""
+    """A filter that no document of the release matches; the message lists existing values."""
 
 
 def check_filters(
@@ -18,7 +18,7 @@ def check_filters(
     document: str | None = None,
     tag: str | None = None,
 ) -> None:
-    """Refuse a filter that no document of the release matches.
+    """Raise an error for a filter that no document of the release matches.
 
     Args:
         released: The release to read.
@@ -28,7 +28,7 @@ def check_filters(
         tag: Tag of chunks.
 
     Raises:
-        FilterError: Nothing matches; the message lists what there is.
+        FilterError: Nothing matches; the message lists existing values.
     """
     documents = released.table("documents")
     if document and document not in documents["document_id"]:

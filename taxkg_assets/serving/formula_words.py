@@ -8,13 +8,13 @@ from taxkg_assets.serving.replies import (
 
 
 def write_formula(formula: FormulaRow | None) -> str:
-    """Write a formula in words: "line_1 + line_2, at least zero".
+    """Format a formula for readers: "line_1 + line_2, at least zero".
 
     Args:
         formula: Formula of a line; None for a line without one.
 
     Returns:
-        The formula; as stated where it could not be parsed, empty for None.
+        The formula; the printed words where it could not be parsed, empty for None.
     """
     if formula is None:
         return ""

@@ -82,7 +82,7 @@ class SearchRequest(_Request):
 
 
 class AskRequest(_Request):
-    """A question to be answered from the corpus, or from a part of it."""
+    """A question to answer from the whole corpus or from part of it."""
 
     question: Question
     k: int = Field(default=5, ge=1, le=50, description="number of passages to return, besides those that are cited")
@@ -92,7 +92,7 @@ class AskRequest(_Request):
 
 
 class TableRequest(_Request):
-    """A question that a cell of a table answers."""
+    """A question to answer with a table cell."""
 
     question: Question
     k: int = Field(default=3, ge=1, le=50, description="number of cells")
@@ -100,7 +100,7 @@ class TableRequest(_Request):
 
 
 class QueryRequest(_Request):
-    """A question with the detail that is wanted."""
+    """A question with the amount of detail to return."""
 
     question: Question
     document: Words | None = Field(default=None, max_length=200, description="only this document")
@@ -112,7 +112,7 @@ class QueryRequest(_Request):
 
 
 class FeedbackRequest(_Request):
-    """A judgment of an answer."""
+    """A user's judgment of an answer."""
 
     query_id: str = Field(pattern="^[0-9a-f]{32}$", description="X-Query-Id of the answer")
     is_helpful: bool = Field(description="whether the answer helped")
@@ -120,7 +120,7 @@ class FeedbackRequest(_Request):
 
 
 class Source(BaseModel):
-    """The place of a part of an answer."""
+    """The document, page and rectangle of a part of an answer."""
 
     document: str = Field(description="document id")
     form: str = Field(description="form or publication; may be empty")
@@ -202,10 +202,10 @@ def create_app(service: Service, *, hosts: Iterable[str] = ()) -> FastAPI:
 
 
 class RoundedResponse(JSONResponse):
-    """JSON with numbers of at most four decimals: a hundredth of a point is finer than any print."""
+    """JSON with numbers rounded to four decimals, finer than any printed page."""
 
     def render(self, content: Any) -> bytes:
-        """Return the content as JSON.
+        """Encode the content as JSON with rounded numbers.
 
         Args:
             content: Plain data.

@@ -16,7 +16,7 @@ from taxkg_assets.serving.sqlite_records import reduce_fsyncs
 
 
 def install_instance(store: Store) -> str:
-    """Put the project's dagster.yaml into the home; returns the folder for DAGSTER_HOME."""
+    """Copy the project's dagster.yaml into the home, and return the folder for DAGSTER_HOME."""
     folder = store.folder("dagster")
     ours, theirs = PROJECT / "dagster.yaml", folder / "dagster.yaml"
     if ours.exists() and (not theirs.exists() or theirs.read_bytes() != ours.read_bytes()):
@@ -26,9 +26,7 @@ def install_instance(store: Store) -> str:
 
 @contextmanager
 def open_instance(store: Store) -> Iterator[dg.DagsterInstance]:
-    """Open the Dagster instance of a home.
-
-    While it is open, the environment names it, so that processes that Dagster starts use it as well.
+    """Open the Dagster instance of a home, and set DAGSTER_HOME for child processes while it is open.
 
     Args:
         store: Tables of the home.

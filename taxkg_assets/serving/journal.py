@@ -37,7 +37,10 @@ _BUILDERS: dict[str, Callable[[list[Any]], dy.DataFrame[Any]]] = {
 
 
 class Journal:
-    """Queues rows of many threads for a writer thread, which commits them. `close` commits what is left."""
+    """The query log: queues rows from many threads for one writer thread, which commits them.
+
+    `close` commits the rest.
+    """
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -58,7 +61,7 @@ class Journal:
         release_ix: int,
         seconds: float,
     ) -> str:
-        """Record a question with what it found.
+        """Log a question with its results.
 
         Args:
             question: The question.
@@ -90,7 +93,7 @@ class Journal:
         return entry_id
 
     def note_feedback(self, entry_id: str, *, is_helpful: bool, comment: str) -> None:
-        """Keep a judgment.
+        """Log a user's judgment of an answer.
 
         Args:
             entry_id: Id of the answer's entry.
@@ -107,7 +110,7 @@ class Journal:
         self._add("feedback", row)
 
     def close(self) -> None:
-        """Commit everything and stop."""
+        """Commit all queued rows and stop the writer thread."""
         self._is_closed = True
         self._is_due.set()
         self._thread.join()

@@ -13,12 +13,12 @@ SIMILARITY = 0.8
 
 
 def list_names(known: Iterable[str | None], *, wanted: str = "", most: int = MOST_NAMES) -> str:
-    """List names for a message.
+    """Format existing names for an error message, those similar to the unknown name first.
 
     Args:
         known: Names that exist; empty and repeated ones are left out.
         wanted: The name that does not exist; names that contain it, or are spelled like it, are listed alone.
-        most: Most names to list.
+        most: Maximum number of names.
 
     Returns:
         Names in their given order, separated by commas, with the number of further ones; "none" without a name.

@@ -38,7 +38,7 @@ KEYS_SHOWN = 2
 
 
 def list_documents(released: Released) -> list[DocumentEntry]:
-    """Return one entry per document of a release, by form, newest revision first; those without a form come last.
+    """List the documents of a release by form, newest revision first; documents without a form come last.
 
     Args:
         released: The release to read.
@@ -87,7 +87,7 @@ def describe_document(released: Released, document: str) -> DocumentDetail:
 
 
 def list_index_terms(released: Released, document: str) -> list[IndexTerm]:
-    """Return the terms of the index that a document prints, in its order; none for a document without one.
+    """List the terms of a document's printed index, in its order; empty for a document without an index.
 
     Args:
         released: The release to read; one of an older version does not contain links.
@@ -152,7 +152,7 @@ class PagePicture:
 
 
 def draw_plain_page(released: Released, document: str, page: int, *, zoom: float = PAGE_ZOOM) -> PagePicture:
-    """Return a PNG picture of a page without marks.
+    """Draw a page without marks as a PNG.
 
     Args:
         released: The release to read.
@@ -169,7 +169,7 @@ def draw_plain_page(released: Released, document: str, page: int, *, zoom: float
 
 
 def list_forms(released: Released) -> list[FormEntry]:
-    """List the forms with fields.
+    """List the forms with fields, each with its revisions.
 
     Args:
         released: Opened release.

@@ -44,14 +44,14 @@ class DocumentDetail(DocumentEntry):
 
 
 class IndexPlace(BaseModel):
-    """One place that the printed index of a document names for a term."""
+    """A page or section to which a document's printed index refers for a term."""
 
     label: str = Field(description="page number as printed")
     page: int | None = Field(description="page of the PDF that the entry leads to; null outside the document")
 
 
 class IndexTerm(BaseModel):
-    """One term of the index that a document prints."""
+    """A term of a document's printed index."""
 
     term: str
     subterm: str = Field(description="subordinate terms, joined with ', '; may be empty")

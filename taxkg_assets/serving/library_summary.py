@@ -28,7 +28,7 @@ class LibrarySummary(BaseModel):
 
 
 def summarize_library(released: Released) -> LibrarySummary:
-    """Return what a release contains, in a reply whose size does not grow with the number of documents.
+    """Summarize what a release contains, in a reply of constant size.
 
     Args:
         released: The release to read.
@@ -47,7 +47,7 @@ def summarize_library(released: Released) -> LibrarySummary:
 
 
 def suggest_questions(documents: Iterable[DocumentEntry], forms: Iterable[FormEntry]) -> list[str]:
-    """Return questions to try, made from the titles and forms that it holds.
+    """Suggest questions to try, made from the titles and forms of a release.
 
     Args:
         documents: Documents of the release.
@@ -68,7 +68,7 @@ def suggest_questions(documents: Iterable[DocumentEntry], forms: Iterable[FormEn
 
 
 def name_of_form(form: str) -> str:
-    """Return a form as people name it: `Form 1099-DIV`, `Forms W-2 and W-3`, but `Schedule D (Form 1040)`.
+    """Format the name of a form for readers: `Form 1099-DIV`, `Forms W-2 and W-3`, `Schedule D (Form 1040)`.
 
     Args:
         form: Name as in `documents`.

@@ -18,7 +18,7 @@ _PASSAGE = ("element_id", "page", "text")
 
 
 def find_explanations(node_ids: Sequence[str], released: Released) -> dict[str, list[LineExplanation]]:
-    """Find the headings that explain lines, those of the line's own revision first.
+    """Find the instruction headings that explain lines, those of the line's own revision first.
 
     Args:
         node_ids: Nodes of the lines, from `node_of`.

@@ -31,11 +31,11 @@ Place = tuple[str, str, str]
 
 
 class LineNotFoundError(Exception):
-    """No such form, no such line on it, or a release without lines; the message lists what there is."""
+    """No such form, no such line on it, or a release without lines; the message lists what exists."""
 
 
 def find_lines(released: Released, words: Sequence[str]) -> list[LineRow]:
-    """Find a numbered field in every revision of its form, the newest first, each with its fields.
+    """Look up a numbered line in every revision of its form, newest first.
 
     Args:
         released: The release to read.
@@ -69,12 +69,12 @@ def find_lines(released: Released, words: Sequence[str]) -> list[LineRow]:
 
 
 def find_form(released: Released, words: Sequence[str], *, revision: str = "") -> list[LineRow]:
-    """List all numbered fields of one revision of a form in the order in which it prints them.
+    """List all numbered lines of one revision of a form in printed order.
 
     Args:
         released: The release to read.
         words: Name of the form, and its revision or year if `revision` is empty.
-        revision: Revision, year or document; the newest that is no draft if empty.
+        revision: Revision, year or document; the newest final one if empty.
 
     Returns:
         Lines of the form, without explanations.
@@ -105,13 +105,13 @@ def find_form(released: Released, words: Sequence[str], *, revision: str = "") -
 
 
 def list_fields(rows: Sequence[LineRow]) -> pl.DataFrame:
-    """Flatten the fields of lines for a spreadsheet.
+    """Flatten lines and their fields to one row per field, for a spreadsheet.
 
     Args:
         rows: Lines with their fields.
 
     Returns:
-        One row per field, its rectangle in four columns; the columns are there without a field, too.
+        One row per field, its rectangle in four columns; a line without fields has one row with empty field columns.
     """
     entries = [
         {

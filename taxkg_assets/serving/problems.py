@@ -55,20 +55,20 @@ BLANK = r"String should match pattern '\S'"
 
 
 class Problem(BaseModel):
-    """Why a request was refused."""
+    """The reason why a request was refused, as a JSON problem."""
 
     detail: str = Field(description="the reason in one sentence; for names that do not exist it lists those that do")
     code: str = Field(description="the kind of error: " + " | ".join(CODES.values()))
 
 
 def describe_invalid(errors: Iterable[Mapping[str, Any]]) -> str:
-    """Describe what is wrong with a request in one sentence.
+    """Describe all errors of an invalid request in one sentence, without repeating the input.
 
     Args:
         errors: Errors of pydantic, each with `loc` and `msg`.
 
     Returns:
-        For each error, the parameter and the limit that it exceeds. Nothing of the input is repeated.
+        For each error, the parameter and the limit that it exceeds.
     """
     sentences = []
     for error in errors:
@@ -82,27 +82,27 @@ def describe_invalid(errors: Iterable[Mapping[str, Any]]) -> str:
 
 
 def refuse(status: int, detail: str, *, headers: Mapping[str, str] | None = None) -> JSONResponse:
-    """Return a refusal.
+    """Build the JSON response of a refused request.
 
     Args:
-        status: Status of HTTP.
+        status: HTTP status.
         detail: The reason in one sentence.
-        headers: Further headers.
+        headers: Additional response headers.
     """
     return JSONResponse({"detail": detail, "code": code_of(status)}, status, headers=dict(headers or {}))
 
 
 def code_of(status: int) -> str:
-    """Return the code of a status; that of its class for one without a code of its own.
+    """Return the error code of an HTTP status, or of its class for an unlisted status.
 
     Args:
-        status: Status of HTTP.
+        status: HTTP status.
     """
     return CODES.get(status, "bad_request" if status < 500 else "failed")
 
 
 def describe_problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """Describe errors for OpenAPI.
+    """Describe error responses for OpenAPI.
 
     Args:
         statuses: Statuses besides those that any operation can return.

@@ -22,7 +22,7 @@ MOST_BARS = 12
 
 
 class ProgressBars:
-    """One bar per running stage, on standard error; silent where standard error is not a terminal."""
+    """One progress bar per running stage, on standard error; hidden if standard error is not a terminal."""
 
     def __init__(self) -> None:
         console = Terminal(stderr=True)
@@ -52,10 +52,10 @@ class ProgressBars:
         self._listening.__exit__(kind, error, trace)
 
     def start(self, stage: str, total: int) -> None:
-        """Show a bar, or a pulsing one where the total is unknown.
+        """Show a stage's progress bar, a pulsing one if the total is unknown.
 
         Args:
-            stage: Name of the stage; one that runs again takes the place of its last run.
+            stage: Name of the stage; a stage that runs again replaces its previous bar.
             total: Number of its units; 0 if unknown.
         """
         if stage in self.tasks:
@@ -65,7 +65,7 @@ class ProgressBars:
         self.started[stage] = time.monotonic()
 
     def advance(self, stage: str, count: int = 1) -> None:
-        """Move a bar.
+        """Advance a stage's progress bar.
 
         Args:
             stage: Name of the stage.
@@ -75,7 +75,7 @@ class ProgressBars:
             self.progress.advance(self.tasks[stage], count)
 
     def set_progress(self, stage: str, done: int, total: int) -> None:
-        """Set total and progress of a bar that began without a total.
+        """Set the total and progress of a bar that started without a total.
 
         Args:
             stage: Name of the stage.
@@ -86,7 +86,7 @@ class ProgressBars:
             self.progress.update(self.tasks[stage], completed=done, total=total)
 
     def finish(self, stage: str) -> None:
-        """Remove a bar; list the stage if it took long.
+        """Remove a stage's progress bar, and print its time if it took long.
 
         Args:
             stage: Name of the stage.

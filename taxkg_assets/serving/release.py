@@ -13,7 +13,7 @@ from taxkg_assets.serving.released import NotReleasedError
 
 
 class ListedRelease(ReleaseRecord):
-    """A release, and whether it is the one that is served."""
+    """A release, and whether it is the one currently served."""
 
     is_current: bool
 
@@ -36,7 +36,7 @@ def list_releases(home: str) -> list[ListedRelease]:
 
 
 def withdraw(home: str) -> None:
-    """Roll back to the release before the current one.
+    """Roll back to the release before the current one, for a faulty release.
 
     Args:
         home: Folder or bucket address of the home.

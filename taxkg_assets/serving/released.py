@@ -39,19 +39,19 @@ _log = logging.getLogger("taxkg.serving")
 
 
 class NotReleasedError(Exception):
-    """The home has nothing that may be served."""
+    """The home has no release to serve."""
 
 
 @dataclass(frozen=True)
 class Released:
-    """One release of a home, opened for reading; a newer one does not change it."""
+    """One release of a home, opened for reading; it stays the same when a newer one is published."""
 
     store: Store
     row: dict[str, Any]
     _frames: dict[str, pl.DataFrame] = field(default_factory=dict, repr=False)
 
     def table(self, name: str) -> pl.DataFrame:
-        """Return a table in the version of the release; read once.
+        """Return a table in the version of the release; cached after the first read.
 
         Args:
             name: Name of the table, e.g. `sections`.
@@ -61,7 +61,7 @@ class Released:
         return self._frames[name]
 
     def read_as_written(self, name: str, *, columns: Sequence[str] | None = None) -> pl.DataFrame:
-        """Return a table in the version of the release in no promised order, without its schema: the fastest way.
+        """Return a table in the version of the release, unsorted and unvalidated: the fastest way to read it.
 
         Args:
             name: Name of the table, e.g. `sections`.
@@ -71,7 +71,7 @@ class Released:
         return self.store.read_as_written(name, version=version, columns=columns)
 
     def holds(self, name: str) -> bool:
-        """Return whether the release pins a table; those made by an older version pin fewer.
+        """Return whether the release records a version of a table; older releases record fewer tables.
 
         Args:
             name: Name of the table, e.g. `sections`.
@@ -79,7 +79,7 @@ class Released:
         return name in json.loads(self.row["table_versions"])
 
     def read(self, name: str) -> pl.DataFrame:
-        """Return a table as `table` does, so that releases can be compared like stores.
+        """Return a table in the version of the release; the method name that `Readable` requires.
 
         Args:
             name: Name of the table, e.g. `sections`.
@@ -99,7 +99,7 @@ class Released:
         return self.store.read_documents(name, document_ids, version=json.loads(self.row["table_versions"])[name])
 
     def read_sections(self, element_ids: Collection[str]) -> pl.DataFrame:
-        """Return some paragraphs with the places of their lines, in the version of the release.
+        """Return some paragraphs with the rectangles of their lines, in the version of the release.
 
         Args:
             element_ids: Elements whose rows are read.
@@ -110,13 +110,13 @@ class Released:
 
     @cached_property
     def addresses(self) -> SectionAddresses:
-        """Return official addresses of sections by anchor; a section without one has that of the section above it."""
+        """Return official URLs of sections by anchor; a section without one has that of its parent section."""
         columns = ("anchor_id", "parent_anchor_id", "official_url")
         return SectionAddresses(self.read_as_written("anchors", columns=columns))
 
     @cached_property
     def flags(self) -> dict[str, list[Flag]]:
-        """Return quality flags of each document that failed a check; releases of older homes do not say."""
+        """Return the quality flags of each flagged document; empty for releases without flags."""
         version = json.loads(self.row["table_versions"]).get("document_quality")
         if version is None:
             return {}
@@ -128,12 +128,12 @@ class Released:
         return flags
 
     def flags_of(self, *documents: str) -> list[Flag]:
-        """Return the flags of some documents."""
+        """Return the quality flags of some documents."""
         return [flag for name in dict.fromkeys(documents) for flag in self.flags.get(name, ())]
 
     @cached_property
     def searcher(self) -> Searcher:
-        """Return the search pipeline over the released index and graph, with the model that readers may ask."""
+        """Return the search pipeline over the released index and graph, with the configured language model."""
         home = HomeFolder(home=str(self.store.home))
         index = self._open_index(home)
         versions = json.loads(self.row["table_versions"])
@@ -183,10 +183,10 @@ class Released:
 
     @cached_property
     def question_encoder(self) -> Encoder:
-        """Return the exported encoder of the index; without an export, open it with torch and log a warning.
+        """Return the exported encoder of the index; without an export, load it with PyTorch and log a warning.
 
         Raises:
-            NotReleasedError: The settings choose another encoder than the release was made with.
+            NotReleasedError: The settings name a different encoder from the one that the release was built with.
         """
         home, hashed = HomeFolder(home=str(self.store.home)), self.row["model_hash"]
         exported = open_question_encoder(home, hashed)

@@ -33,12 +33,12 @@ HIDDEN_FIGURES = {"rows checked", "offending rows", "table versions", "code and 
 
 
 def build_result(result: BuildResult, *, out: Console, is_whole: bool = False) -> None:
-    """Print what a build did: what was built and what its gates found, and the time.
+    """Print the outcome of a build: tables, gates and time.
 
     Args:
         result: Result of the build.
         out: Console to print to.
-        is_whole: Whether to list every table and every gate, not only what is new and what was found.
+        is_whole: Whether to list every table and gate, not only new tables and failed gates.
     """
     _built_tables(result, out=out, is_whole=is_whole)
     _gates(result, out=out, is_whole=is_whole)
@@ -103,7 +103,7 @@ def _gates(result: BuildResult, *, out: Console, is_whole: bool) -> None:
 
 
 def offending_rows(figures: Mapping[str, Any], *, out: Console) -> None:
-    """Print the first rows on which a gate failed, or its note where only a figure decides."""
+    """Print the first rows on which a gate failed, or its note if a single figure decides."""
     rows = figures.get("first offending rows", [])
     if not rows:
         out.print(escape(str(figures.get("note", ""))), highlight=False)
@@ -115,7 +115,7 @@ def offending_rows(figures: Mapping[str, Any], *, out: Console) -> None:
 
 
 def quarantine(rows: Sequence[QuarantineRecord], *, out: Console) -> None:
-    """Print documents that could not be processed, with stage, reason and remedy."""
+    """Print the documents that could not be processed, with stage, reason and remedy."""
     if not rows:
         return
     shown = Table("document", "stage", "reason", "remedy", title="Quarantine", title_justify="left")
@@ -125,7 +125,7 @@ def quarantine(rows: Sequence[QuarantineRecord], *, out: Console) -> None:
 
 
 def flagged(rows: Sequence[FlagRecord], *, out: Console) -> None:
-    """Print documents that are served with a flag: failed check, result, example.
+    """Print the documents that are served with a quality flag: failed check, result, example.
 
     Args:
         rows: Flags.
@@ -186,7 +186,7 @@ def hidden_texts(rows: Sequence[FoundTextRecord], *, out: Console) -> None:
 
 
 def metrics(rows: pl.DataFrame, *, out: Console) -> None:
-    """Print figures of the pipeline: those of all documents, and shares of retrieval with the number of results.
+    """Print the metrics of the pipeline.
 
     Args:
         rows: Rows of `metrics`.
@@ -204,10 +204,10 @@ def metrics(rows: pl.DataFrame, *, out: Console) -> None:
 
 
 def proposer(found: ProposerStatus, *, out: Console) -> None:
-    """Print the proposer and the model calls so far.
+    """Print the language model in use and its calls so far.
 
     Args:
-        found: The proposer, and what its calls cost.
+        found: The model and the cost of its calls.
         out: Console.
     """
     models = " ".join(f"{task or 'all'}={','.join(ids)}" for task, ids in found.models.items() if ids)
@@ -217,7 +217,7 @@ def proposer(found: ProposerStatus, *, out: Console) -> None:
 
 
 def estimates(rows: Sequence[TableEstimate], *, out: Console) -> None:
-    """Print the model calls of the next build.
+    """Print the estimated model calls of the next build.
 
     Args:
         rows: Estimates by table and task.
@@ -265,7 +265,7 @@ def _short(value: Any) -> str:
 
 
 def figures(report: pl.DataFrame, *, path: str, out: Console) -> None:
-    """Print each metric of the evaluation report as a row, with one column per system.
+    """Print the evaluation report, one row per metric and one column per system.
 
     Args:
         report: Rows of `eval_report`.
@@ -320,11 +320,11 @@ def sources(rows: Sequence[ListedSource], *, out: Console) -> None:
 
 
 def freed(rows: Sequence[ReclaimedFiles], *, is_dry: bool, out: Console) -> None:
-    """Print what was deleted of each table, in files and bytes; tables that lost nothing are left out.
+    """Print the deleted files and bytes of each table, without tables that lost none.
 
     Args:
-        rows: What was deleted by table.
-        is_dry: Whether it only would be deleted.
+        rows: Deleted files by table.
+        is_dry: Whether nothing was deleted yet.
         out: Console.
     """
     for row in rows:
@@ -335,7 +335,7 @@ def freed(rows: Sequence[ReclaimedFiles], *, is_dry: bool, out: Console) -> None
 
 
 def models(rows: Sequence[TrainedRecord], *, out: Console) -> None:
-    """Print trained models with their gain on families that they have not seen, and whether they are in use.
+    """Print trained models with their gain on held-out form families, and whether they are in use.
 
     Args:
         rows: Rows of `model` and `reranker`.

@@ -17,7 +17,7 @@ from taxkg_assets.serving.replies import BoxRow, CellRow
 
 
 def passages(results: Sequence[Result], *, out: Console) -> None:
-    """Print ranked passages with their place.
+    """Print ranked passages with their document and page.
 
     Args:
         results: Passages, best first.
@@ -40,7 +40,7 @@ def cautions(flags: Sequence[Flag], *, out: Console) -> None:
 
 
 def answer(question: str, found: Answer, *, out: Console) -> None:
-    """Print an answer with its citations, or why there is none.
+    """Print an answer with its citations, or why the search abstained.
 
     Args:
         question: Words of the user.
@@ -72,7 +72,7 @@ def _place(result: Result) -> str:
 
 
 def boxes(rows: Sequence[BoxRow], *, out: Console) -> None:
-    """Print a box in each revision of its form, with what the documents say about it.
+    """Print a box in each revision of its form, with the passages about it.
 
     Args:
         rows: Boxes.
@@ -96,7 +96,7 @@ def boxes(rows: Sequence[BoxRow], *, out: Console) -> None:
 
 
 def forms(rows: Sequence[BoxRow], *, out: Console) -> None:
-    """Print every box of a form, one table per revision, with whether its instructions cover it.
+    """Print all boxes of a form, one table per revision, and whether its instructions cover each.
 
     Args:
         rows: Boxes.
@@ -116,7 +116,7 @@ def forms(rows: Sequence[BoxRow], *, out: Console) -> None:
 
 
 def cells(question: str, rows: Sequence[CellRow], *, out: Console) -> None:
-    """Print cells of tables that a question requests, with row, column, value and place.
+    """Print the table cells that match a question, with row, column, value and page.
 
     Args:
         question: Words of the user.

@@ -15,7 +15,7 @@ from taxkg_assets.serving.trace import name_line
 
 
 def lines(rows: Sequence[LineRow], *, out: Console) -> None:
-    """Print a line in each revision of its form.
+    """Print a line in each revision of its form, with its label, formula and instructions.
 
     Args:
         rows: The line in each revision, newest first.
@@ -69,7 +69,7 @@ _SIGNS = {"sum": " + ", "difference": " − ", "smaller": ", ", "larger": ", ", 
 
 
 def formula(found: FormulaRow) -> str:
-    """Write a formula as arithmetic; one that could not be parsed as it is printed.
+    """Format a formula as arithmetic, or in its printed words if it could not be parsed.
 
     Args:
         found: Formula of a line.
@@ -109,7 +109,7 @@ def form(rows: Sequence[LineRow], *, out: Console) -> None:
 
 
 def check_totals(rows: Sequence[LineRow]) -> str:
-    """Return a sentence on whether the totals of a form use every line once; empty for a form without totals.
+    """Return a sentence that says whether the form's totals use every line once; empty without totals.
 
     Args:
         rows: Lines of one document with their formulas.
@@ -138,7 +138,7 @@ def _key(row: LineRow) -> str:
 
 
 def trace(traced: Trace, *, out: Console) -> None:
-    """Print where an amount goes and comes from as two trees.
+    """Print the sources and destinations of an amount as two trees.
 
     Args:
         traced: Trace of a line.

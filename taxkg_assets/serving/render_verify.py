@@ -13,7 +13,7 @@ _COLORS = {"bad": "red", "warn": "yellow", "good": "green", "plain": "default"}
 
 
 def report(found: Report, *, out: Console) -> None:
-    """Print the findings of a draft, the worst first, each with its passage.
+    """Print the findings of a draft, the most severe first, each with its passage.
 
     Args:
         found: Report of the draft checker.

@@ -24,7 +24,7 @@ class Corners(_Row):
 
 
 class PlacedCorners(Corners):
-    """A rectangle with its page."""
+    """A rectangle with its page number."""
 
     page: int = Field(description="page of the PDF, from 1")
 
@@ -195,7 +195,7 @@ class TraceStatement(_Row):
 
 
 class TraceStep(_Row):
-    """A line that an amount goes to or comes from, with the statement and the further steps."""
+    """A line that an amount goes to or comes from, with its statement and the further steps."""
 
     document_id: str | None = Field(description="document of the form; null if the library does not contain it")
     form: str = Field(description="form or schedule")
@@ -214,7 +214,7 @@ class TraceStep(_Row):
 
 
 class Trace(_Row):
-    """Where the amount of a line goes and comes from."""
+    """The lines that the amount of a line goes to and comes from."""
 
     document_id: str = Field(description="document that contains the line; empty if no document does")
     form: str = Field(description="form or schedule")
@@ -237,7 +237,7 @@ class RowValue(BaseModel):
 
 
 class CellExplanation(BaseModel):
-    """How a cell was found."""
+    """Why a cell was chosen."""
 
     table: str = Field(description="id of the table")
     header_match: float = Field(description="how well the cell's headers match the question")
@@ -271,7 +271,7 @@ class CellRow(BaseModel):
 
 
 class ChangedWords(_Row):
-    """A stretch of both wordings that differs."""
+    """A differing part of two wordings."""
 
     before_start: int = Field(description="0-based offset in `before`")
     before_end: int = Field(description="exclusive end offset in `before`")
@@ -330,7 +330,7 @@ class NodeDetail(_Row):
 
 
 class Served(BaseModel):
-    """What the server answers from."""
+    """What the server currently serves: release, models and documents."""
 
     status: str = Field(description="ok; stale if a newer release cannot be read")
     release: int = Field(description="number of the release")

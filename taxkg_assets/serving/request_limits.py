@@ -141,7 +141,7 @@ class RequestLimits:
 
 
 class PostOnly:
-    """The tools, by POST only: calls are independent, so there is no stream to open and no session to end."""
+    """Restricts the agent tools to POST requests, as calls are independent and need no stream or session."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -163,7 +163,7 @@ class PostOnly:
 
 
 class ToolsPath:
-    """The tools under /mcp as well as /mcp/: not every client follows a redirect of a POST."""
+    """Serves the agent tools under /mcp as well as /mcp/, because some clients do not follow redirects of a POST."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app

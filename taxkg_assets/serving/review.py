@@ -14,28 +14,30 @@ from taxkg_assets.schemas import Chunks, Documents, Reviews
 
 
 class NotWaitingError(Exception):
-    """A chunk without a decision to make."""
+    """A chunk that does not need a decision."""
 
 
 def list_waiting(store: Store) -> list[WaitingRecord]:
-    """List the chunks that wait for a decision, those of higher-tier documents first.
+    """List the chunks that need review, those of higher-tier documents first.
 
     Args:
         store: Tables of the home.
 
     Returns:
-        Chunks with the reason why they wait.
+        Chunks with the reason why they need review.
     """
     waiting = find_waiting(Chunks.cast(_read_chunks(store)), Documents.cast(store.read("documents")))
     return list(iter_records(waiting, WaitingRecord))
 
 
 def decide(store: Store, chunk_ids: Sequence[str], *, decision: str, reason: str) -> int:
-    """Record one decision on some chunks; the next build follows it while their texts are the same.
+    """Record a reviewer's decision on chunks.
+
+    Later builds follow it as long as the texts stay the same.
 
     Args:
         store: Tables of the home.
-        chunk_ids: Chunks that wait or were accepted.
+        chunk_ids: Chunks that need review or were accepted.
         decision: ACCEPT or REJECT.
         reason: Reason of the reviewer.
 

@@ -18,7 +18,7 @@ _COLUMNS = ("document_id", "text", "page", "bboxes", "irs_name", "revision")
 
 
 def note_same_text(results: Sequence[Result], released: Released) -> list[Result]:
-    """Add to passages the other revisions of their document that have the same paragraph.
+    """Add to each passage the other revisions of its document that print the same paragraph.
 
     Args:
         results: Passages of one question.

@@ -11,7 +11,7 @@ from taxkg_assets.serving.service import Service
 
 
 class ServerMetrics:
-    """Metrics of one application."""
+    """Request metrics of one application in the Prometheus text format."""
 
     def __init__(self, service: Service) -> None:
         self._service = service
@@ -38,7 +38,7 @@ class ServerMetrics:
         self._seconds.labels(path).observe(seconds)
 
     def render(self) -> bytes:
-        """Return all metrics as text."""
+        """Return all metrics in the Prometheus text format."""
         self._release.set(self._service.current.row["release_ix"])
         self._stale.set(self._service.is_stale)
         self._hits.set(self._service.counts.hits)
@@ -47,7 +47,7 @@ class ServerMetrics:
 
 
 class MetricsMiddleware:
-    """Counts every request by path, status and time; paths are routes, so that their number stays small."""
+    """Counts requests by path, status and time. Paths are routes, so that the number of series stays small."""
 
     def __init__(self, app: ASGIApp, *, metrics: ServerMetrics) -> None:
         self.app = app

@@ -56,14 +56,14 @@ WARM_UP = "How are ordinary dividends reported?"
 
 @dataclass(slots=True)
 class Counts:
-    """How often the memory of answers was of use."""
+    """Hits and misses of the answer cache."""
 
     hits: int = 0
     misses: int = 0
 
 
 class Service:
-    """One home, opened for many readers at once."""
+    """One opened home that serves many readers at once."""
 
     def __init__(self, home: str, *, settings: Settings | None = None) -> None:
         self.home = home
@@ -81,7 +81,7 @@ class Service:
 
     @property
     def current(self) -> Released:
-        """Return the release that is served now; from time to time a newer one is looked for."""
+        """Return the release to serve, checking periodically for a newer one."""
         if time.monotonic() > self._next_check and self._opening.acquire(blocking=False):
             try:
                 self._follow()
@@ -115,7 +115,7 @@ class Service:
         return bool(self._problem)
 
     def search(self, question: str, *, k: int, level: str, **filters: Any) -> list[Result]:
-        """Ranked passages; `filters` are form, year and document.
+        """Return ranked passages.
 
         Args:
             question: The user's question.
@@ -135,7 +135,7 @@ class Service:
         return self._remembered(released, "search", [question, k, level, filters], work)
 
     def ask(self, question: str, *, k: int, level: str = "auto", **filters: Any) -> Answer:
-        """Return an answer with citations, guidance, or abstention; `filters` are form, year and document.
+        """Return an answer with citations, guidance, or abstention.
 
         Args:
             question: The user's question.
@@ -156,7 +156,7 @@ class Service:
         return self._remembered(released, "ask", [question, k, level, filters], work, is_kept=self._is_final)
 
     def find_cells(self, question: str, *, k: int = 3, document: str | None = None) -> list[CellRow]:
-        """Return cells of tables by their row and column headers; none where nothing fits.
+        """Return table cells by their row and column headers; empty where none fits.
 
         Args:
             question: The user's question.
@@ -178,7 +178,7 @@ class Service:
             return self._tables
 
     def find_box(self, form: str, key: str) -> list[BoxRow]:
-        """Return a box in each revision with the passages about it; `BoxNotFoundError` lists what there is.
+        """Return a box in each revision with the passages about it; `BoxNotFoundError` lists existing boxes.
 
         Args:
             form: Form, e.g. 1099-DIV.
@@ -203,20 +203,20 @@ class Service:
         return self._remembered(released, "boxes", [form], lambda: list_boxes(released, form))
 
     def find_line(self, form: str, key: str) -> list[LineRow]:
-        """Return a numbered field in every revision of its form.
+        """Return a numbered line in every revision of its form.
 
         Args:
             form: Form or schedule, e.g. 8960.
             key: Key, e.g. 5a, or with its part, e.g. "Part II 2".
 
         Raises:
-            LineNotFoundError: There is none; the message lists what there is.
+            LineNotFoundError: There is no such line; the message lists the existing lines.
         """
         released = self.current
         return self._remembered(released, "line", [form, key], lambda: find_lines(released, [form, key]))
 
     def trace_line(self, form: str, key: str, revision: str = "") -> Trace:
-        """Follow the flows of a line both ways.
+        """Trace the flows of a line in both directions.
 
         Args:
             form: Form or schedule, e.g. 1099-DIV.
@@ -227,14 +227,14 @@ class Service:
             Flows by direction.
 
         Raises:
-            LineNotFoundError: There is no such line; the message lists what there is.
+            LineNotFoundError: There is no such line; the message lists the existing lines.
         """
         released = self.current
         arguments = [form, key, revision]
         return self._remembered(released, "trace", arguments, lambda: trace(released, [form, key], revision=revision))
 
     def compare(self, name: str, older: str = "", newer: str = "") -> list[ChangeRow]:
-        """Return what changed between two revisions; `RevisionNotFoundError` lists what there is.
+        """Return what changed between two revisions; `RevisionNotFoundError` lists existing revisions.
 
         Args:
             name: Form, or IRS name of a product.
@@ -251,8 +251,7 @@ class Service:
         return self._remembered(released, "diff", arguments, find_changes)
 
     def verify(self, draft: DraftFile) -> Report:
-        """Return the statements and quotations of a draft with their verdicts; what time does not allow is left
-        unchecked.
+        """Return the claims and quotations of a draft with their verdicts; claims beyond the time limit stay unchecked.
 
         Args:
             draft: Text or PDF to check.
@@ -267,7 +266,7 @@ class Service:
     def list_changes(
         self, name: str, older: str = "", newer: str = "", *, routine: bool = False, key: str = ""
     ) -> list[ChangeRow]:
-        """List what changed between two revisions: boxes first, then lines, amounts, dates, instructions, routine.
+        """List what changed between two revisions, the most important kinds of change first.
 
         Args:
             name: Form or file stem, e.g. 1099-NEC.
@@ -280,7 +279,7 @@ class Service:
             The changes in the order of a change report.
 
         Raises:
-            RevisionNotFoundError: There is no such form or revision; the message lists what there is.
+            RevisionNotFoundError: There is no such form or revision; the message lists the existing ones.
         """
         wanted = key.strip().lower().replace(" ", "_")
         rows = [
@@ -317,7 +316,7 @@ class Service:
         return draw_evidence(self.current, node_id, page=page, zoom=zoom)
 
     def describe(self) -> Served:
-        """Return the served release with its model and documents, and what keeps a newer release from being served."""
+        """Return the served release with its models and documents, and why a newer release is not served."""
         released = self.current
         row = released.row
         return Served(

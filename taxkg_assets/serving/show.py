@@ -56,11 +56,11 @@ _PLAIN_LETTERS = str.maketrans({"—": "-", "–": "-", "‘": "'", "’": "'", 
 
 
 class PageNotFoundError(Exception):
-    """No such document or page in the home, its file is gone, or it cannot be drawn; the message says what there is."""
+    """No such document or page, its file is missing, or the page cannot be drawn; the message names alternatives."""
 
 
 class SourceColumns(TypedDict):
-    """Columns of a row of `documents` that lead to its file."""
+    """Columns of `documents` that identify a document's file."""
 
     document_id: str
     source_uri: str
@@ -92,7 +92,7 @@ class PageContent:
 
     @property
     def listed(self) -> list[ElementRecord]:
-        """Return the elements listed next to the page; page furniture, such as dots of leaders, is only drawn."""
+        """Return the elements to list next to the page, without page furniture such as dot leaders."""
         return [row for row in self.elements if row["role"] != "PageArtifact"]
 
 
@@ -229,7 +229,7 @@ def _as_pdf(source: Any, page: int) -> Iterator[Any]:
 
 
 def draw_sheet(sheet: Any, *, zoom: float) -> Any:
-    """Draw a page of the parser.
+    """Draw an opened page as a pixmap.
 
     Args:
         sheet: Page of the parser.

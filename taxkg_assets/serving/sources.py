@@ -12,7 +12,7 @@ from taxkg_assets.sources.scan import MissingSourceError, SourceError, drop_sour
 
 
 class ListedSource(TypedDict):
-    """A recorded source."""
+    """A recorded source folder or file."""
 
     source: str
     documents: int
@@ -44,7 +44,7 @@ def list_sources(home: str) -> list[ListedSource]:
 
 
 def drop(home: str, source: Path) -> list[str]:
-    """Remove a recorded source; its documents leave the tables with the next build.
+    """Remove a recorded source; the next build removes its documents.
 
     A document stays if another recorded source has the same bytes.
 

@@ -26,7 +26,7 @@ MAX_OPEN = 8
 
 @contextmanager
 def reduce_fsyncs(folder: Path) -> Iterator[None]:
-    """Let this process write the SQLite databases below a folder without an fsync after each commit.
+    """Reduce fsyncs of the SQLite databases in a folder to one per checkpoint instead of one per commit.
 
     Args:
         folder: Folder of databases in WAL mode.

@@ -22,7 +22,7 @@ from taxkg_assets.sources.documents import FoundTextRecord, find_hidden_texts
 
 
 class FlagRecord(TypedDict):
-    """A document that is served with a flag: columns of `document_quality`."""
+    """A document that is served with a quality flag: columns of `document_quality`."""
 
     document_id: str
     law: str
@@ -60,7 +60,7 @@ def table_statuses(store: Store) -> list[TableStatus]:
 
 
 def list_hidden_texts(store: Store) -> list[FoundTextRecord]:
-    """List text that was left out of the tables because it is invisible, and suspected prompt injections.
+    """List invisible text that the tables exclude, and suspected prompt injections.
 
     Args:
         store: Tables of the home.
@@ -82,7 +82,7 @@ def list_flagged(store: Store) -> list[FlagRecord]:
         store: Tables of the home.
 
     Returns:
-        One row per document and check that it failed, with message and remedy.
+        One row per document and failed check, with message and remedy.
     """
     quality = store.read_or_empty("document_quality").filter(pl.col("outcome") == "flagged")
     return list(iter_records(quality.select(*FlagRecord.__annotations__), FlagRecord))
@@ -104,7 +104,7 @@ def _statuses(store: Store, instance: dg.DagsterInstance) -> list[TableStatus]:
 
 
 def find_stale(home: Home, states: dict[str, TableState | None]) -> set[str]:
-    """Find the tables that the next build would write again.
+    """Find the tables that the next build would rebuild.
 
     Args:
         home: The home.

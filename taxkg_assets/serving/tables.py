@@ -21,12 +21,12 @@ from taxkg_assets.serving.replies import CellExplanation, CellRow, RowValue
 
 @dataclass(frozen=True)
 class TableLookup:
-    """Cell look-up in the tables of one release, which are parsed once."""
+    """Cell look-up in the tables of one release, which are parsed only once."""
 
     released: Released
 
     def find(self, question: str, *, k: int = 5, document: str | None = None) -> list[CellRow]:
-        """Return the cells that answer a question, best first; none where no cell does.
+        """Find the cells that answer a question, best first; empty where none does.
 
         Args:
             question: The user's question.

@@ -13,7 +13,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
 
 
 class Terminal(Console):
-    """A console that prints a mark where a text contains a control character; its own colors and bars are untouched."""
+    """A console that replaces control characters in text, so that documents cannot style the terminal."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(emoji=False, **options)  # a text with ":key:" is meant as written; the table of emoji is large
@@ -33,7 +33,7 @@ class Terminal(Console):
 
 
 def escape_controls(text: str) -> str:
-    """Escape the control characters that JSON allows in strings; the meaning stays the same.
+    """Escape control characters in JSON so that a terminal can print it.
 
     Args:
         text: JSON.

@@ -79,7 +79,7 @@ Level = Literal["auto", "document", "page", "section", "paragraph"]
 
 
 class ToolServer(MCPServer[Any]):
-    """A tool server whose errors are sentences."""
+    """An MCP server that returns errors as one-sentence messages."""
 
     async def call_tool(self, *args: Any, **kwargs: Any) -> Any:
         """Call a tool.
@@ -92,7 +92,7 @@ class ToolServer(MCPServer[Any]):
             What the tool returns.
 
         Raises:
-            ToolError: The arguments exceed their limits, or they name nothing that there is.
+            ToolError: The arguments exceed their limits, or name something that does not exist.
         """
         try:
             return await super().call_tool(*args, **kwargs)
@@ -106,7 +106,7 @@ class ToolServer(MCPServer[Any]):
 
 
 def create_tools(service: Service) -> MCPServer[Any]:
-    """Create the tool server over one home.
+    """Create the MCP server over one home.
 
     Args:
         service: The opened home.

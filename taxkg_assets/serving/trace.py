@@ -29,13 +29,13 @@ _WIDTH, _HEIGHT = 300, 46
 
 
 def trace(released: Released, words: Sequence[str], *, revision: str = "", depth: int = DEPTH) -> Trace:
-    """Follow the flows of a line, in one revision of its form, to where they end and to where they begin.
+    """Trace the flows of a line, in one revision of its form, to their first sources and last destinations.
 
     Args:
         released: The release to read.
         words: Form and key: 1099-DIV 1a; with the code of an entry of a box: W-2 12 code W.
         revision: Revision, its year, or document; the newest if empty.
-        depth: Most steps each way.
+        depth: Maximum number of steps in each direction.
 
     Returns:
         The line with the steps of both directions. A line that a direction reached before has no further steps. A line
@@ -174,7 +174,7 @@ def draw(traced: Trace) -> str:
 
 
 def name_line(step: Trace | TraceStep) -> str:
-    """Name the line of a step: form, revision, part and key.
+    """Format the name of a line in a trace for readers: form, revision, part and key.
 
     Args:
         step: A step, or the line that a trace begins with.

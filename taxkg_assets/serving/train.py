@@ -29,9 +29,9 @@ class TrainedRecord(PromotionRecord):
 
 
 def train(home: str, *, kind: str, log_level: str = "CRITICAL") -> BuildResult:
-    """Bring pairs, negatives and models up to date with the built graph; current tables are left as they are.
+    """Build training pairs, negatives and models from the built graph; current tables are not rebuilt.
 
-    A training has its own lock, so that a new document never waits for it. It reads only tables whose gates passed.
+    A training has its own lock, so that a build never waits for it. It reads only tables whose gates passed.
 
     Args:
         home: Folder or bucket address of the home.
@@ -63,7 +63,7 @@ def train(home: str, *, kind: str, log_level: str = "CRITICAL") -> BuildResult:
 
 
 def read_models(home: str) -> list[TrainedRecord]:
-    """Read the gain of each trained model against its base.
+    """List the trained models with their gain over the base model.
 
     Args:
         home: Folder or bucket address of the home.

@@ -72,7 +72,7 @@ class Checker:
         self._graph = GraphChecker(released, self._passages, self._reader)
 
     def check(self, draft: DraftFile, *, seconds: float | None = None) -> Report:
-        """Check every quotation, and every statement that names something, of a draft.
+        """Check the quotations of a draft, and its claims that name a form, a document or an amount.
 
         Args:
             draft: Text of the draft.
@@ -110,7 +110,7 @@ class Checker:
     # ------------------------------------------------------------------------------------------- statements
 
     def decide(self, claim: Claim) -> tuple[Decision, str]:
-        """Return the verdict on a claim, and why.
+        """Return the verdict on a claim with its reason.
 
         Args:
             claim: A claim of the draft.

@@ -50,7 +50,7 @@ class _Answer:
 
 
 class GraphChecker:
-    """Checks statements on lines against the formulas and flows of a release."""
+    """Checks claims about lines against the formulas and flows of a release."""
 
     def __init__(self, released: Released, passages: PassageFinder, reader: PassageReader) -> None:
         """Take the release, and what finds and reads its passages.
@@ -65,7 +65,7 @@ class GraphChecker:
         self._reader = reader
 
     def decide(self, claim: Claim, document_ids: Sequence[str]) -> tuple[Decision, str] | None:
-        """Return the verdict of the graph on a claim; None where the claim says more than the graph answers.
+        """Return the graph's verdict on a claim; None where the graph does not cover the whole claim.
 
         Args:
             claim: The claim.

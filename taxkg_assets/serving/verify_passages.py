@@ -27,7 +27,7 @@ _NAMED = KEY_KINDS | {"form"}  # what the words of a claim lack; a search finds 
 
 
 class PassageFinder:
-    """Finds the passages of documents for claims; the passages of a document are read once."""
+    """Finds the passages of documents to compare with claims; the passages of a document are read once."""
 
     def __init__(self, released: Released, reader: PassageReader) -> None:
         """Take the release and what reads its passages.
@@ -41,12 +41,12 @@ class PassageFinder:
         self.shortlist_of = lru_cache(maxsize=64)(self._read_passages)
 
     def compare(self, claim: Claim, document_ids: Iterable[str], *, is_aligned: bool = True) -> list[Comparison]:
-        """Compare a claim with the passages of some documents.
+        """Compare a claim with the passages of some documents, for evidence that supports or contradicts it.
 
         Args:
             claim: The claim.
             document_ids: Documents.
-            is_aligned: Whether other words for the same thing count, and passages that only the search finds.
+            is_aligned: Whether to accept paraphrases, and passages that only the search returns.
 
         Returns:
             Comparisons, best score first.
@@ -67,7 +67,7 @@ class PassageFinder:
         return relate(claim, rows) if is_aligned else rows
 
     def search(self, claim: Claim) -> tuple[str, ...]:
-        """Return the documents of the best passages of the search, of the claim's year where it names one.
+        """Find the documents of the best search results for a claim, limited to the claim's year if it has one.
 
         Args:
             claim: The claim.

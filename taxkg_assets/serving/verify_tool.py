@@ -19,7 +19,7 @@ SHOWN_CHARACTERS = 400
 
 
 class CheckReply(BaseModel):
-    """What was found in a text."""
+    """Findings of a draft check."""
 
     is_fine: bool = Field(description="whether no changes are needed")
     counts: dict[str, int] = Field(description="number of statements and quotations for each verdict")

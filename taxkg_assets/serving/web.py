@@ -33,7 +33,7 @@ HEADERS = {
 
 
 class SecurityHeaders:
-    """Adds `HEADERS` to every response."""
+    """Adds the security headers `HEADERS` to every response."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app

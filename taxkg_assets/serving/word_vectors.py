@@ -15,7 +15,7 @@ _WORD = re.compile(r"\w+|[^\w\s]")
 
 
 class WordEncoder:
-    """Reads the words of texts: the vector of a word is the mean of those of its tokens."""
+    """Encodes the words of texts: the vector of a word is the mean of its token vectors."""
 
     def __init__(self, encoder: Encoder) -> None:
         """Take the encoder.
@@ -27,7 +27,7 @@ class WordEncoder:
         self._tokens_of = lru_cache(maxsize=50_000)(self._find_tokens)
 
     def read(self, text: str) -> WordVectors:
-        """Return the words of a text with their vectors, as far as the encoder reads it.
+        """Return the words of a text with their vectors, up to the encoder's maximum length.
 
         Args:
             text: Any text.

@@ -180,7 +180,7 @@ class DocumentFacts:
         return np.array(is_other, dtype=np.float64)
 
     def is_dated(self, row: IndexedDocument) -> bool:
-        """Return whether a yearly product is of a year long past: its lines and amounts are those of that year.
+        """Return whether a yearly document is so old that its lines and amounts no longer apply.
 
         Args:
             row: One of `documents`.

@@ -82,7 +82,7 @@ def score_first_stage(
     scale: CosineScale,
     parts: SearchComponents,
 ) -> FirstStage:
-    """Score all rows by both retrievers and rank the best, among all rows and among those that the question prefers.
+    """Score all rows by both retrievers, and rank the best rows with and without the question's filters.
 
     Args:
         parsed: The question.

@@ -58,7 +58,10 @@ class IndexContext:
 
     @cached_property
     def levels(self) -> Mapping[str, Level | None]:
-        """Return documents, pages and sections as units, where the index has them; each is opened on first access."""
+        """Return documents, pages and sections as units, for the levels that the index has.
+
+        Each level is opened on first access.
+        """
         return _OpenedLevels(self.index)
 
     @cached_property

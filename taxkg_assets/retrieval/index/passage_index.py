@@ -226,7 +226,7 @@ class SearchIndex:
 
 @dataclass(frozen=True)
 class RememberingIndex(SearchIndex):
-    """An index that remembers the scores of the last questions: compared systems search for the same one in turn."""
+    """An index that caches the scores of recent questions, for comparisons that repeat questions."""
 
     known_scores: OrderedDict[tuple[Any, ...], RetrieverScores] = field(
         default_factory=OrderedDict, init=False, compare=False

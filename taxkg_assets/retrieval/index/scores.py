@@ -148,7 +148,7 @@ class NearRows:
     facts: PassageFacts
 
     def find(self, rows: RowFilter, *, count: int) -> Ints:
-        """Return the nearest rows that pass a filter; where too few of the nearest do, all that pass are compared.
+        """Return the nearest rows that pass a filter; compare all such rows if too few of the nearest pass.
 
         Args:
             rows: Filter of rows.

@@ -46,11 +46,11 @@ SLOW_SECONDS = 3.0
 
 
 class HomeMissingError(Exception):
-    """The home to read does not exist."""
+    """The home directory to read does not exist."""
 
 
 def examples(*lines: str) -> str:
-    """Write the examples of a command's help, one a line.
+    """Format the examples in a command's help, one per line.
 
     Args:
         lines: Commands as they are typed.
@@ -62,7 +62,7 @@ def examples(*lines: str) -> str:
 
 
 def show_version(is_wanted: bool) -> None:
-    """Print the version and end, if it is wanted.
+    """Print the version and exit if `--version` is given.
 
     Args:
         is_wanted: Whether `--version` is given.
@@ -82,7 +82,7 @@ def options(
 
 
 def home_of(option: str, *, is_new: bool = False) -> str:
-    """Return the home to work on: the option, else the setting.
+    """Return the home address from `--home`, or from the settings if the option is not given.
 
     Args:
         option: Value of `--home`; empty where it is not given.
@@ -103,7 +103,7 @@ def home_of(option: str, *, is_new: bool = False) -> str:
 
 @contextmanager
 def answering() -> Iterator[None]:
-    """Show on a terminal that a question is being answered, and mention the server if that took long.
+    """Show a progress notice while a question is answered, and suggest the server if it took long.
 
     Yields:
         Nothing; the notice disappears at the end.
@@ -124,10 +124,10 @@ def answering() -> Iterator[None]:
 
 
 def print_json(value: Any) -> None:
-    """Print one JSON document on standard output.
+    """Print a value as JSON on standard output.
 
     Args:
-        value: Plain data and models; other types are printed as their text.
+        value: Plain data and models; other types are converted to strings.
     """
     sys.stdout.write(escape_controls(json.dumps(value, indent=1, ensure_ascii=False, default=_as_plain)) + "\n")
 
@@ -138,7 +138,7 @@ def _as_plain(value: object) -> object:
 
 
 def counted(number: int, noun: str) -> str:
-    """Return a number with its noun: `1 document`, `2 documents`.
+    """Format a count with its noun: `1 document`, `2 documents`.
 
     Args:
         number: The number.
@@ -148,10 +148,10 @@ def counted(number: int, noun: str) -> str:
 
 
 def main() -> None:
-    """Run the command line. An expected error prints one message, a defect its trace.
+    """Run the command line; print one message for an expected error, and a traceback for a defect.
 
-    Most of what a command makes lives to its end, so garbage is looked for seldom, and at the end not at all: both
-    took a sixth of the time of a question.
+    Garbage collection is nearly disabled, and skipped at exit, because most objects live until then: it took a sixth of
+    a question's time.
     """
     gc.set_threshold(COLLECT_AFTER, *gc.get_threshold()[1:])
     streams = {number: os.dup(number) for number in (1, 2) if _is_open(number)}

@@ -209,7 +209,7 @@ def sources(
     home: HomeOption = "",
     as_json: JsonOption = False,
 ) -> None:
-    """List the recorded folders and files, or drop one. The next build removes its documents."""
+    """List the recorded folders and files, or remove one. The next build removes its documents."""
     from taxkg_assets.serving import render
     from taxkg_assets.serving.sources import drop, list_sources
 

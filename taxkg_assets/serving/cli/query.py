@@ -280,7 +280,7 @@ def export(
 
 
 def check_question(question: str, queries: Path | None, output: Path | None) -> None:
-    """Check that there is either a question, or a file of questions and a run file.
+    """Check that the arguments give either a question, or a file of questions with an output file.
 
     Args:
         question: Question of the command line.
@@ -288,7 +288,7 @@ def check_question(question: str, queries: Path | None, output: Path | None) -> 
         output: Run file to write.
 
     Raises:
-        typer.BadParameter: Anything else was given, or the file does not exist.
+        typer.BadParameter: The arguments are neither, or the file does not exist.
     """
     if bool(question.strip()) == (queries is not None):
         raise typer.BadParameter("Give a question, or --queries FILE with --out RUN.")
