@@ -54,7 +54,7 @@ def _follow(spec: dg.AssetSpec) -> dg.AssetSpec:
 
 
 def sync_partitions(instance: dg.DagsterInstance, document_ids: set[str]) -> tuple[set[str], set[str]]:
-    """Make the document partitions equal some ids.
+    """Add and remove document partitions so that they equal the given ids.
 
     Args:
         instance: Dagster instance.
@@ -104,9 +104,9 @@ weekly_training = dg.ScheduleDefinition(
     "one run of the job `build`.",
 )
 def sources_changed(context: dg.SensorEvaluationContext, home: Home) -> dg.SensorResult | dg.SkipReason:
-    """Scan the recorded sources and the inbox; one run brings new, changed and gone files to the release.
+    """Scan the recorded sources and the inbox, and request one run if files are new, changed or removed.
 
-    What is current is left alone in that run. An interrupted run is repeated.
+    The run skips tables that are current. An interrupted run is requested again.
     """
     try:
         manifest, closed = scan_sources(home)
@@ -153,7 +153,7 @@ def _spanned(instance: dg.DagsterInstance, document_ids: set[str]) -> list[str]:
 
 
 def find_changes(home: Home, files: Mapping[str, SourceFile]) -> tuple[dict[str, str], list[str], list[str]]:
-    """Return digests of the readable files, the new or changed documents, and the removed ones."""
+    """Return digests of the readable files, and the new, changed and removed documents."""
     admitted, refused = (known_bytes(home.store, name) for name in INTAKE)
     now = time.time()
     settled = {d: file for d, file in files.items() if not is_being_written(Path(file.path), now)}
@@ -167,7 +167,7 @@ def find_changes(home: Home, files: Mapping[str, SourceFile]) -> tuple[dict[str,
 
 
 def is_being_written(path: Path, now: float) -> bool:
-    """Return whether a file is absent or changed a moment ago: it may be incomplete, and the next scan takes it."""
+    """Return whether a file is missing or was changed so recently that it may be incomplete; the next scan reads it."""
     try:
         return 0 <= now - path.stat().st_ctime < SETTLE_SECONDS
     except FileNotFoundError:
@@ -177,15 +177,15 @@ def is_being_written(path: Path, now: float) -> bool:
 
 
 def known_bytes(store: Store, name: str) -> dict[str, str]:
-    """Digest with which each document was admitted, or refused, last."""
+    """Return the digest with which each document was last admitted or refused."""
     return dict(store.read_or_empty(name).select("document_id", "sha256").iter_rows())
 
 
 def partition_range(partitions: Sequence[str]) -> dict[str, str]:
-    """Return the run tags with which one run covers some contiguous partitions.
+    """Return the run tags that make one run cover a contiguous range of partitions.
 
     Args:
-        partitions: Partitions in the order of the definition.
+        partitions: Partitions in definition order.
     """
     if not partitions:
         return {}

@@ -23,7 +23,7 @@ from taxkg_assets.retrieval.encoding.sentence_encoder import SentenceEncoder
 
 
 def open_cohesion(home: Home) -> Callable[[Sequence[str]], np.ndarray]:
-    """Return a function from texts to unit vectors; the encoder is loaded when the first document needs it."""
+    """Return a function that encodes texts as unit vectors, loading the encoder on its first call."""
     known: dict[str, np.ndarray] = {}
 
     def encode(texts: Sequence[str]) -> np.ndarray:

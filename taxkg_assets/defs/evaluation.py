@@ -82,7 +82,7 @@ LEFT_OUT: Mapping[str, SearchComponents] = {
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """The encoder that the one in use was tuned from, with its vectors."""
+    """The base encoder from which the encoder in use was trained, with its vectors."""
 
     encoder: Encoder
     embeddings: dy.DataFrame[schemas.Embeddings]
@@ -90,7 +90,7 @@ class Base:
 
 
 def open_base_of(home: Home) -> Base | None:
-    """Return the base encoder for comparison; None where it is in use itself."""
+    """Return the base encoder for comparison; None if it is the encoder in use."""
     if not is_tuned(home):
         return None
     embeddings, summaries = (home.store.read(name) for name in ("embeddings", "summaries"))
@@ -98,7 +98,7 @@ def open_base_of(home: Home) -> Base | None:
 
 
 def open_systems(searcher: Searcher, settings: Settings) -> Mapping[str, System]:
-    """Return the systems that are compared: retrievers, their fusion, the search, and the search with one part changed.
+    """Return the systems to compare: retrievers, their fusion, the full search, and the search with one part changed.
 
     Args:
         searcher: Opened search.
@@ -129,7 +129,7 @@ def open_systems(searcher: Searcher, settings: Settings) -> Mapping[str, System]
 def open_base_systems(
     searcher: Searcher, settings: Settings, *, base: Base, kept_tokens: KeptTokens
 ) -> Mapping[str, System]:
-    """Return vectors alone and the pipeline without a reranker, as they were before the encoder was tuned."""
+    """Return two systems on the base encoder: vector retrieval alone, and the search without a reranker."""
     assert isinstance(searcher.index, SearchIndex), "a build reads the index into memory"
     vectors = align_vectors(searcher.index.rows, base.embeddings, model_hash=base.encoder.model_hash)
     rows = searcher.index.rows.with_columns(vector=pl.Series(vectors.tolist(), dtype=pl.List(pl.Float32)))
@@ -166,7 +166,7 @@ def build_runs_on_index(
     base: Base | None,
     questions: QuestionVectors,
 ) -> dy.DataFrame[schemas.EvalRuns]:
-    """One ranked result of one system for one question, on the index that waits for its release."""
+    """Rank the evaluation questions with each system on the built, not yet released index: one row per result."""
     opened = [encoder, *([base.encoder] if base is not None else [])]
     encoders = [
         RememberingEncoder(one, questions.read(one.model_hash), questions.read_tokens(one.model_hash)) for one in opened
@@ -192,18 +192,18 @@ def build_runs_on_index(
 
 
 def asks_model(home: Home) -> bool:
-    """Return whether a model takes part in a search for readers, or in the decision to answer."""
+    """Return whether a language model takes part in searching or in the decision to answer."""
     settings = home.settings
     return settings.llm_provider != "rules" and (settings.llm_hyde or settings.llm_grading)
 
 
 def open_judge(home: Home) -> Proposer | None:
-    """Open the model as readers use it, but without a fallback if it is unavailable."""
+    """Open the language model as readers use it, but without the fallback to rules if it is unavailable."""
     return open_proposer(home) if asks_model(home) else None
 
 
 def has_question_vectors(home: Home) -> bool:
-    """Return whether this encoder has encoded questions before; else each process would load its model."""
+    """Return whether question vectors of this encoder are cached, so that worker processes need not load the model."""
     kept, hashed = QuestionVectors(home.store), model_hash(home)
     return bool(kept.read(hashed)) and bool(kept.read_tokens(hashed))
 
@@ -245,7 +245,7 @@ OPTIONAL = (
 
 
 def find_steps(systems: Collection[str]) -> list[Step]:
-    """Return what can be compared: every part of the search before reranking, and the optional parts that ran.
+    """List the components that can be compared: all before reranking, and the optional ones with runs.
 
     Args:
         systems: Names of the systems with runs.
@@ -262,7 +262,7 @@ def find_steps(systems: Collection[str]) -> list[Step]:
 
 
 def find_missing(steps: Collection[Step]) -> list[str]:
-    """Return the optional parts that were not measured.
+    """List the optional components that were not measured.
 
     Args:
         steps: SearchComponents that were compared.
@@ -284,7 +284,7 @@ family_figures = table(
 
 @gate(on="family_figures", measures=True)
 def left_out_families(family_figures: dy.DataFrame[schemas.FamilyFigures]) -> Verdict:
-    """Families that the rules were not written on are read nearly as well as those that they were written on."""
+    """The score on form families left out of rule development stays close to the score on the others."""
     floors = load_floors("family_figures")
     compared = compare_groups(family_figures, floors)
     judged = compared.filter(pl.col("is_judged"))
@@ -315,7 +315,7 @@ def build_report_and_pages(
     store: Store,
     settings: Settings,
 ) -> dy.DataFrame[schemas.EvalReport]:
-    """One figure of the evaluation with its interval; the report as Markdown and HTML is in the reports of the home."""
+    """Build the evaluation report with confidence intervals, and write it to the home as Markdown and HTML."""
     scores = score_runs(eval_queries, eval_runs)
     report = build_eval_report(eval_queries, eval_runs, documents=documents, scores=scores)
     steps = find_steps(eval_runs["system"].unique().to_list())
@@ -336,7 +336,7 @@ def build_report_and_pages(
 
 
 def show_report(store: Store) -> dict[str, dg.MetadataValue]:
-    """Return the report for the UI: figures by system, ablation, abstention."""
+    """Return the evaluation report for the UI: figures by system, ablation, abstention."""
     report = store.storage.read("reports/evaluation.md") or b""
     return {"report": dg.MetadataValue.md(report.decode())}
 
@@ -362,7 +362,7 @@ metrics = table(
 
 @gate(on="eval_report", measures=True)
 def retrieval_floors(eval_report: dy.DataFrame[schemas.EvalReport]) -> Verdict:
-    """The whole pipeline reaches the retrieval floors on every query set whose gold passages are in this home."""
+    """The full search reaches the floors for retrieval on every query set whose gold passages are in this home."""
     floors = load_floors("eval_report")
     faults = find_retrieval_faults(eval_report, floors, system="full")
     figures = eval_report.filter(pl.col("slice") == "all", pl.col("system") == "full")

@@ -61,7 +61,7 @@ from taxkg_assets.sources.quarantine import build_quarantine
 
 @dataclass(frozen=True, slots=True)
 class ReadTable:
-    """A table that is built while a document is read, with the other such tables that it needs, and its page."""
+    """A table that is built while a document is read: its inputs and its documentation page."""
 
     schema: type[dy.Schema]
     made_from: tuple[str, ...]
@@ -76,7 +76,7 @@ class ReadTable:
 def read_table(
     schema: type[dy.Schema], build: Callable[..., Any], *made_from: str, group: str = "extraction"
 ) -> ReadTable:
-    """Wire a table that is built while a document is read; `made_from`: other such tables that it needs."""
+    """Declare a table that is built while a document is read; `made_from` names the tables it needs."""
     return ReadTable(schema, made_from, asset_arguments(schema, build, group=group, reading=extract))
 
 
@@ -108,10 +108,10 @@ for _table in READ_TABLES:
     required_resource_keys={"home"},
 )
 def extraction(context: dg.AssetExecutionContext) -> Iterator[dg.Output[DocumentBatches]]:
-    """Read the new and the changed documents of the partitions, and commit the rows of all their tables.
+    """Read the new and changed documents of the partitions, and commit their rows to all extraction tables.
 
-    A document whose bytes and reader are unchanged is not read again; what cannot be read, or fails a check, goes to
-    `quarantine`, and its old rows stay.
+    An unchanged document is not read again. A document that cannot be read or fails a check goes to `quarantine`, and
+    its previous rows stay.
     """
     home: Home = context.resources.home
     found = admit_documents(home, context.partition_keys)
@@ -135,13 +135,13 @@ PIPELINE["references"].builder = TableBuilder(
 
 
 def measured(score: LabeledScore, *, on: str, checked: int, unsure: pl.DataFrame | None = None) -> Verdict:
-    """Compare a figure on labeled documents with the floors of a table.
+    """Compare a score on labeled documents with the floors of a table.
 
     Args:
-        score: The measurement.
-        on: Table whose floors apply.
-        checked: Rows that structural conditions were evaluated on.
-        unsure: Rows with a low confidence, which are counted and listed for review.
+        score: Score on the labels.
+        on: Table with the floors.
+        checked: Number of rows that structural conditions were evaluated on.
+        unsure: Number of low-confidence rows, which are listed for review.
 
     Returns:
         Verdict; without labeled rows it passes and says that nothing was measured.
@@ -174,7 +174,7 @@ def measured(score: LabeledScore, *, on: str, checked: int, unsure: pl.DataFrame
 def roles_on_labeled_documents(
     elements: dy.DataFrame[schemas.Elements], documents: dy.DataFrame[schemas.Documents], home: Home
 ) -> Verdict:
-    """Roles of labeled lines are right at least as often as the floor requires."""
+    """The accuracy of roles on labeled lines reaches the floor."""
     score = score_roles(elements, open_labels(home), documents=documents)
     unsure = find_unsure(elements, text="text", confidence="role_confidence")
     return measured(score, on="elements", checked=elements.height, unsure=unsure)
@@ -190,7 +190,7 @@ def every_page_has_text(
 
 @gate(on="anchors")
 def anchors_form_trees(anchors: dy.DataFrame[schemas.Anchors]) -> Verdict:
-    """Every parent heading exists in its document, none is its own ancestor, and repeated headings are numbered."""
+    """Every parent heading exists in its document, headings form no cycle, and repeated headings are numbered."""
     columns = ["anchor_id", "document_id"]
     faults = [find_orphan_anchors(anchors).select(columns), find_duplicate_anchors(anchors).select(columns)]
     return Verdict(pl.concat(faults), anchors.height)
@@ -200,7 +200,7 @@ def anchors_form_trees(anchors: dy.DataFrame[schemas.Anchors]) -> Verdict:
 def headings_on_labeled_documents(
     anchors: dy.DataFrame[schemas.Anchors], documents: dy.DataFrame[schemas.Documents], home: Home
 ) -> Verdict:
-    """Structural headings of labeled pages are found, with recall and precision above the floors."""
+    """Recall and precision of structural headings on labeled pages reach the floors."""
     score = score_anchors(anchors, open_labels(home), documents=documents)
     return measured(score, on="anchors", checked=anchors.height, unsure=find_unsure(anchors, text="heading"))
 
@@ -211,7 +211,7 @@ def every_element_has_one_owner(
     elements: dy.DataFrame[schemas.Elements],
     anchors: dy.DataFrame[schemas.Anchors],
 ) -> Verdict:
-    """Every content element is in exactly one row, and every row's owner is an anchor of its document."""
+    """Every content element is in exactly one row of `sections`, and its owner is an anchor of its document."""
     misowned = find_misowned_elements(elements, sections).select("document_id", "element_id")
     strayed = find_strayed_sections(sections, anchors).select("document_id", "element_id")
     return Verdict(pl.concat([misowned, strayed]), sections.height)
@@ -230,7 +230,7 @@ def owners_on_labeled_documents(
     documents: dy.DataFrame[schemas.Documents],
     home: Home,
 ) -> Verdict:
-    """Labeled paragraphs are under the labeled heading at least as often as the floor requires."""
+    """The accuracy of owning headings on labeled paragraphs reaches the floor."""
     score = score_ownership(sections, open_labels(home), anchors=anchors, documents=documents)
     unsure = find_unsure_owners(sections, anchors)
     return measured(score, on="sections", checked=sections.height, unsure=unsure)
@@ -240,14 +240,14 @@ def owners_on_labeled_documents(
 def cells_on_labeled_documents(
     tables: dy.DataFrame[schemas.Tables], documents: dy.DataFrame[schemas.Documents], home: Home
 ) -> Verdict:
-    """Labeled cells are found under their row and column headers at least as often as the floor requires."""
+    """The share of labeled cells that have the labeled row and column headers reaches the floor."""
     score = score_tables(tables, open_labels(home), documents=documents)
     return measured(score, on="tables", checked=tables.height, unsure=find_unsure_tables(tables))
 
 
 @gate(on="tables")
 def no_cell_without_path(tables: dy.DataFrame[schemas.Tables]) -> Verdict:
-    """Every cell of a table with headers is reached by a row or a column header."""
+    """Every cell of a table with headers has a row header or a column header."""
     return Verdict(find_cells_without_path(tables), tables.height)
 
 
@@ -258,7 +258,7 @@ def references_on_labeled_documents(
     documents: dy.DataFrame[schemas.Documents],
     home: Home,
 ) -> Verdict:
-    """References inside the labeled scope are right at least as often as the floor requires."""
+    """The accuracy of references in the labeled documents reaches the floor."""
     score = score_references(references, open_labels(home), anchors=anchors, documents=documents)
     unsure = find_unsure(references, text="evidence")
     return measured(score, on="references", checked=references.height, unsure=unsure)
@@ -268,5 +268,5 @@ def references_on_labeled_documents(
 def evidence_is_verbatim(
     references: dy.DataFrame[schemas.References], sections: dy.DataFrame[schemas.Sections]
 ) -> Verdict:
-    """The evidence of every reference is the slice of its element's text that the offsets give."""
+    """The evidence of every reference equals the text at its recorded offsets."""
     return Verdict(find_false_evidence(references, sections), references.height)

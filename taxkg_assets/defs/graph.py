@@ -84,7 +84,7 @@ edges = table(
 
 
 def write_change_reports(home: Home, revisions: pl.DataFrame) -> None:
-    """Write a report of each pair of revisions into the home's reports, and remove those of pairs that are gone."""
+    """Write a change report for each pair of revisions into the home, and remove reports of removed pairs."""
     storage, written = home.store.storage, set()
     documents = schemas.Documents.cast(home.store.read("documents"))
     for report in build_change_reports(schemas.Revisions.cast(revisions), documents):
@@ -99,7 +99,7 @@ def write_change_reports(home: Home, revisions: pl.DataFrame) -> None:
 
 
 def show_changes(store: Store) -> dict[str, dg.MetadataValue]:
-    """Return the changes of all pairs for the UI, and where their reports are stored."""
+    """Return the changes of all pairs for the UI, with the location of their reports."""
     reports = build_change_reports(
         schemas.Revisions.cast(store.read("revisions")), schemas.Documents.cast(store.read("documents"))
     )
@@ -122,7 +122,7 @@ revisions = table(
 
 @gate(on="registry", reads=("faces",))
 def registry_equals_faces(registry: dy.DataFrame[schemas.Registry], faces: dy.DataFrame[schemas.Faces]) -> Verdict:
-    """Keys are unique within a form revision, a label is empty only if the face prints none, and rows match `faces`."""
+    """Keys are unique in a form revision, labels are empty only where none is printed, and rows match `faces`."""
     return Verdict(find_registry_faults(registry, faces), registry.height)
 
 
@@ -138,7 +138,7 @@ def abbreviations_are_printed(
 def boxes_on_labeled_documents(
     registry: dy.DataFrame[schemas.Registry], documents: dy.DataFrame[schemas.Documents], home: Home
 ) -> Verdict:
-    """Labeled boxes are found at least as often as the floor requires."""
+    """The share of labeled boxes that are in the registry reaches the floor."""
     score = score_boxes(registry, open_labels(home), documents=documents)
     return measured(score, on="registry", checked=registry.height)
 
@@ -164,20 +164,20 @@ def formulas_name_lines_of_their_form(
 
 @gate(on="flows", reads=("lines",))
 def flows_join_lines(flows: dy.DataFrame[schemas.Flows], lines: dy.DataFrame[schemas.Lines]) -> Verdict:
-    """Both ends of every resolved flow are lines, no flow ends where it begins, and an unresolved one has a reason."""
+    """Both ends of every resolved flow are different lines, and every unresolved flow has a reason."""
     figures = dict(flows.group_by("agreement").len().sort("agreement").iter_rows())
     return Verdict(find_flow_faults(flows, lines), flows.height, figures=figures)
 
 
 @gate(on="nodes")
 def nodes_form_trees(nodes: dy.DataFrame[schemas.Nodes]) -> Verdict:
-    """The nodes of a document are one tree under its document node."""
+    """The nodes of each document form one tree under its document node."""
     return Verdict(find_tree_faults(nodes), nodes.height)
 
 
 @gate(on="nodes")
 def every_node_has_a_location(nodes: dy.DataFrame[schemas.Nodes]) -> Verdict:
-    """Every node but an external one has a page and a rectangle."""
+    """Every node except external ones has a page and a rectangle."""
     return Verdict(find_unplaced_nodes(nodes), nodes.height)
 
 
@@ -189,7 +189,7 @@ def no_dangling_edges(edges: dy.DataFrame[schemas.Edges], nodes: dy.DataFrame[sc
 
 @gate(on="edges")
 def parent_of_is_acyclic(edges: dy.DataFrame[schemas.Edges]) -> Verdict:
-    """`parent_of` has no cycle and gives no node a second parent."""
+    """`parent_of` has no cycle and gives no node two parents."""
     return Verdict(find_parent_cycles(edges), edges.height)
 
 
@@ -199,7 +199,7 @@ def edges_carry_evidence(
     sections: dy.DataFrame[schemas.Sections],
     nodes: dy.DataFrame[schemas.Nodes],
 ) -> Verdict:
-    """Every semantic edge carries evidence that slices back to the page."""
+    """The evidence of every semantic edge equals the text at its recorded position on the page."""
     counts = count_relations(edges).group_by("relation").agg(pl.col("edges").sum()).sort("relation")
     return Verdict(find_unsupported_edges(edges, sections, nodes=nodes), edges.height, figures=dict(counts.iter_rows()))
 
@@ -228,13 +228,13 @@ def relations_are_consistent(edges: dy.DataFrame[schemas.Edges], nodes: dy.DataF
 def edges_have_provenance(
     edges: dy.DataFrame[schemas.Edges], sections: dy.DataFrame[schemas.Sections], nodes: dy.DataFrame[schemas.Nodes]
 ) -> Verdict:
-    """Every edge names its rule, and the evidence of an edge from a sentence is in the document of that sentence."""
+    """Every edge names its rule, and evidence from a sentence is in the document of that sentence."""
     return Verdict(find_unprovenanced_edges(edges, sections, nodes=nodes), edges.height)
 
 
 @gate(on="edges", reads=("references",))
 def references_resolve(edges: dy.DataFrame[schemas.Edges], references: dy.DataFrame[schemas.References]) -> Verdict:
-    """The share of references that lead to no node stays below the floor."""
+    """The share of references without a target node stays below the limit."""
     return _against_floor("unresolved_share", score_unresolved(references, edges), checked=references.height)
 
 
@@ -248,7 +248,7 @@ def changes_match_documents(
     faces: dy.DataFrame[schemas.Faces],
     elements: dy.DataFrame[schemas.Elements],
 ) -> Verdict:
-    """The text before and after each change is at its recorded location, its key exists, and the two texts differ."""
+    """The text before and after each change is at its recorded position, its key exists, and the texts differ."""
     faults = find_invalid_changes(
         revisions, documents, sections=sections, anchors=anchors, tables=tables, faces=faces, elements=elements
     )

@@ -72,5 +72,8 @@ llm_calls = table(
 
 @gate(on="llm_calls")
 def recorded_calls_are_unaltered(llm_calls: dy.DataFrame[schemas.LlmCalls]) -> Verdict:
-    """The content of every recorded call still has the hash that is its key; shows calls, tokens and cost so far."""
+    """The content of every recorded call still matches the hash that is its key.
+
+    Shows calls, tokens and cost so far.
+    """
     return Verdict(find_altered_calls(llm_calls), llm_calls.height, figures=summarize_calls(llm_calls).as_figures())

@@ -25,7 +25,7 @@ DOUBTS = ("document_id", "law", "outcome", "message", "remedy")
 
 
 def show_quality(store: Store) -> Mapping[str, Any]:
-    """Return the checks with their counts as a table and a plot, and the documents that failed one."""
+    """Return the document checks with their counts as a table and a plot, and the documents that failed."""
     quality = schemas.DocumentQuality.cast(store.read("document_quality"))
     counts = count_outcomes(quality)
     picture = base64.b64encode(render_quality_plot(counts)).decode()
@@ -37,7 +37,7 @@ def show_quality(store: Store) -> Mapping[str, Any]:
 
 
 def find_doubts(quality: pl.DataFrame) -> pl.DataFrame:
-    """Return the checks that documents failed, with message and remedy."""
+    """List the failed checks of documents, with message and remedy."""
     return quality.filter(pl.col("outcome") != "passed").select(DOUBTS)
 
 
@@ -45,7 +45,7 @@ document_quality = table(schemas.DocumentQuality, build_document_quality, group=
 
 
 def quality_check(check: DocumentCheck) -> dg.AssetChecksDefinition:
-    """Make the asset check of a document check: it passes, or warns and names the documents."""
+    """Create the asset check of a document check; it passes, or warns and names the documents."""
     effect = "is held back" if check.severity == CORRUPT else "is served with a flag"
     finder = check.find if check.find is not None and not check.tables else build_document_quality
 

@@ -28,7 +28,7 @@ LEAST_HOURS = 1
 
 @dataclass(frozen=True, slots=True)
 class ReclaimedFiles:
-    """What was, or would be, deleted of one table."""
+    """Files of one table that were, or would be, deleted."""
 
     table: str
     files: int
@@ -36,7 +36,7 @@ class ReclaimedFiles:
 
 
 def find_kept_versions(store: Store) -> dict[str, set[int]]:
-    """Return the versions of each table that are kept: the newest one, and those that kept releases read."""
+    """List the table versions to retain: the newest ones, and those that retained releases read."""
     kept = {name: {store.version(name)} for name in PIPELINE if store.exists(name)}
     for row in find_kept_releases(store).iter_rows(named=True):
         for name, version in json.loads(row["table_versions"]).items():
@@ -45,7 +45,10 @@ def find_kept_versions(store: Store) -> dict[str, set[int]]:
 
 
 def vacuum(store: Store, *, keep_days: float, is_dry: bool = False) -> Iterator[ReclaimedFiles]:
-    """Delete files that no kept version reads and that are older than a number of days. The caller holds the home."""
+    """Delete files that are older than a number of days and that no retained version reads.
+
+    The caller must hold the lock of the home.
+    """
     hours = max(LEAST_HOURS, round(keep_days * 24))
     for name, versions in sorted(find_kept_versions(store).items()):
         table = store.open_table(name)
@@ -76,12 +79,14 @@ def _dead_entries(store: Store, name: str, oldest: int, *, hours: int) -> list[s
 
 
 def run_retention(home: Home, *, keep_days: float, is_dry: bool = False) -> list[ReclaimedFiles]:
-    """Delete old versions of tables and of the index, and cached readings; the caller holds the lock of the home.
+    """Delete old versions of tables and of the index, and cached readings.
+
+    The caller must hold the lock of the home.
 
     Args:
         home: The home.
         keep_days: Age in days from which versions that no kept release reads are deleted.
-        is_dry: Whether to list only.
+        is_dry: Whether to only list the files.
 
     Returns:
         Files and bytes by table.
@@ -96,7 +101,7 @@ def run_retention(home: Home, *, keep_days: float, is_dry: bool = False) -> list
 
 @dg.op
 def vacuum_home(context: dg.OpExecutionContext, home: Home) -> None:
-    """Delete what no kept release reads."""
+    """Delete everything that no retained release reads."""
     for freed in run_retention(home, keep_days=home.settings.keep_days):
         if freed.files:
             context.log.info(f"{freed.table}: {freed.files} files, {freed.bytes} bytes")
@@ -104,7 +109,7 @@ def vacuum_home(context: dg.OpExecutionContext, home: Home) -> None:
 
 @dg.job
 def housekeeping() -> None:
-    """Delete old versions of tables and of the index, and readings that nothing names; releases stay whole."""
+    """Delete old versions of tables and of the index, and unused readings; retained releases stay complete."""
     vacuum_home()
 
 

@@ -86,17 +86,17 @@ KEPT_RELEASES = 3
 
 
 class NothingToSearchError(Exception):
-    """No document of the library could be read, or none has text."""
+    """No document of the library could be read, or none contains text."""
 
 
 def keep_for_later(home: Home) -> None:
-    """Record the arithmetic of the vectors, and keep the tokens of their passages."""
+    """Record the arithmetic of the passage vectors, and cache the passages' tokens."""
     record_arithmetic(home)
     keep_tokens(home)
 
 
 def keep_tokens(home: Home) -> None:
-    """Keep the tokens of the passages that have vectors now: the encoder is loaded here, and an index needs them."""
+    """Cache the tokens of all passages with vectors while the encoder is loaded, for the index build."""
     accepted = home.store.scan("chunks").filter(pl.col("status") == "accepted")
     texts = accepted.select(text=embedded_text()).collect()["text"].to_list()
     kept = KeptTokens(home.store)
@@ -108,18 +108,19 @@ def keep_tokens(home: Home) -> None:
 
 
 def read_known_vectors(home: Home) -> pl.DataFrame:
-    """Return all vectors that were computed before: the rows of the table, then those encoded ahead of the table.
+    """Return all vectors computed so far: those of the table, then those encoded ahead of it.
 
-    Where both have a vector of the same passage and encoder, the table's counts.
+    The table's vector takes precedence.
     """
     table, new = home.store.read_or_empty("embeddings"), NewVectors(home.store).read()
     return pl.concat([table, new.join(table, on=schemas.Embeddings.primary_key(), how="anti")])
 
 
 def encode_new_passages(home: Home) -> None:
-    """Encode new passages and find their tokens, ahead of the table's own step.
+    """Encode new passages and their tokens ahead of the embeddings step.
 
-    Many new passages are left to the step: then encoding takes most of the build, and memory is counted once.
+    A large number of new passages is left to that step, because encoding then takes most of the build and memory is
+    limited per step.
     """
     chunks = schemas.Chunks.cast(home.store.read("chunks"))
     old = schemas.Embeddings.cast(home.store.read_or_empty("embeddings"))
@@ -133,7 +134,7 @@ def encode_new_passages(home: Home) -> None:
 
 
 def defer_passage_encoder(home: Home) -> DeferredEncoder:
-    """Return the encoder in use; where the settings name a cluster, it encodes passages there."""
+    """Return the encoder in use; with a cluster engine, it encodes passages on the cluster."""
     encoder = defer_encoder(home)
     if home.settings.model_runtime != TORCH:
         return encoder
@@ -170,14 +171,14 @@ summaries = table(
 
 @dataclass(frozen=True, slots=True)
 class FoundTerms:
-    """Search terms of the passages of the current index, and the digest of the code that finds such terms."""
+    """Search terms of the current index's passages, with the digest of the code that computed them."""
 
     known: pl.DataFrame | None
     found_by: str
 
 
 def find_known_terms(home: Home) -> FoundTerms:
-    """Return the search terms that need not be found again."""
+    """Return search terms that need not be recomputed."""
     found_by = code_fingerprint(find_row_terms)
     paths = home.store.read_or_empty("index")["path"].to_list()
     return FoundTerms(read_terms(home.store, paths[0], terms_by=found_by) if paths else None, found_by)
@@ -199,7 +200,7 @@ def build_index_version(
     terms: FoundTerms,
     kept_tokens: KeptTokens,
 ) -> pl.DataFrame:
-    """One built version of the search index, in a folder named after its content; a half-built one has no row."""
+    """Build one version of the search index in a folder named by its content; an incomplete one has no row."""
     import lancedb  # takes a second to load, which most runs do not need
 
     rows = build_index_rows(
@@ -295,7 +296,7 @@ def index_holds_every_accepted_chunk(
 
 @gate(on="index", opens=INDEXED)
 def index_agrees_with_brute_force(index: dy.DataFrame[schemas.Index], home: Home) -> Verdict:
-    """Quantized search finds what exact search finds (recall@10; ties by distance count as hits)."""
+    """Quantized search returns the same results as exact search (recall@10; equal distances count as correct)."""
     path = index["path"].item()
     vectors = stack_vectors(read_rows(open_index(home.store, path), ["vector"])["vector"])
     recall = score_self_check(open_codes(home.store, path), vectors)
@@ -310,7 +311,7 @@ def index_agrees_with_brute_force(index: dy.DataFrame[schemas.Index], home: Home
 
 @gate(on="index", opens=INDEXED)
 def lexical_index_is_healthy(index: dy.DataFrame[schemas.Index], home: Home) -> Verdict:
-    """Each sampled chunk is found again by its own rarest term."""
+    """BM25 finds each sampled chunk by the chunk's own rarest term."""
     path = index["path"].item()
     rows = read_rows(open_index(home.store, path), ["chunk_id", "document_id", "page", "text", "terms"])
     return Verdict(find_unretrievable_chunks(open_lexical(home.store, path), rows), rows.height)
@@ -325,17 +326,14 @@ def build_release_of_exports(
     now: datetime,
     export: Callable[[], None],
 ) -> dy.DataFrame[schemas.Release]:
-    """Export the models to ONNX, then build the release.
-
-    Queries use the exported models, so they need not import torch.
-    """
+    """Export the models to ONNX, then build the release, so that queries need not import PyTorch."""
     export()
     return build_release(index, eval_report, old=old, table_versions=table_versions, now=now)
 
 
 @gate(on="index", opens=INDEXED)
 def index_files_are_as_written(index: dy.DataFrame[schemas.Index], home: Home) -> Verdict:
-    """The files of the index have the digests that were recorded when they were written."""
+    """The files of the index have the digests recorded when they were written."""
     damaged = find_damaged_files(home.store, index["path"].item())
     rows = pl.DataFrame({"file": damaged}, schema={"file": pl.String})
     return Verdict(rows, index["row_count"].item())
@@ -360,7 +358,7 @@ release = table(
 
 
 def find_kept_releases(store: Store) -> pl.DataFrame:
-    """Return the releases that are kept completely: the newest that were not rolled back and whose index exists.
+    """List the retained releases: the newest that were not rolled back and whose index exists.
 
     Args:
         store: Tables of the home.
@@ -370,7 +368,7 @@ def find_kept_releases(store: Store) -> pl.DataFrame:
 
 
 def prune_indexes(store: Store) -> None:
-    """Delete index versions that neither the manifest nor a kept release names.
+    """Delete index versions that neither the manifest nor a retained release refers to.
 
     Args:
         store: Tables of the home.

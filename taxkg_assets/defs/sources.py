@@ -12,10 +12,10 @@ from taxkg_assets.sources.quarantine import find_withheld
 
 @gate(on="documents", reads=("quarantine",))
 def few_documents_withheld(documents: pl.DataFrame, quarantine: pl.DataFrame, home: Home) -> Verdict:
-    """Document checks hold back at most a share of the documents (TAXKG_WITHHELD_SHARE); unreadable files do not count.
+    """The share of documents withheld by document checks stays below TAXKG_WITHHELD_SHARE.
 
-    Fewer than TAXKG_WITHHELD_LEAST documents never block. Shows hidden text, which was left out, and suspected prompt
-    injections.
+    Unreadable files do not count. Fewer than TAXKG_WITHHELD_LEAST documents never block. Shows excluded hidden text and
+    suspected prompt injections.
     """
     settings = home.settings
     withheld, is_blocked = find_withheld(

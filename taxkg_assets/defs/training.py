@@ -33,7 +33,7 @@ LEFT_OUT_REPORT = "reports/pairs.json"
 
 
 def open_written_questions(home: Home) -> list[dict[str, Any]]:
-    """Return the questions written by people, of all files; `build_scenario_queries` picks those that apply."""
+    """Return the questions written by people from all files; `build_scenario_queries` selects the applicable ones."""
     lines = [line for path in _written_files() for line in path.read_text(encoding="utf8").splitlines()]
     return [json.loads(line) for line in lines if line.strip()]
 
@@ -43,7 +43,7 @@ def _written_files() -> list[Path]:
 
 
 def open_retrievers(home: Home) -> PassageRetrievers:
-    """BM25 and the base encoder over the home's accepted chunks; opened once for the three tables."""
+    """Open BM25 and the base encoder over the home's accepted chunks, once for the three training tables."""
     return _open_retrievers(home.store.home.as_posix(), home.store.version("chunks"), base_hash(home))
 
 
@@ -66,7 +66,7 @@ def open_left_out_report(home: Home) -> Callable[[Steps], None]:
 
 
 def read_left_out(store: Store) -> pl.DataFrame:
-    """Read how many pairs were left out.
+    """Read how many training pairs were left out, by kind and reason.
 
     Args:
         store: Tables of the home.
@@ -111,7 +111,7 @@ hard_negatives = table(
 
 @gate(on="pairs")
 def pairs_are_valid(pairs: dy.DataFrame[schemas.Pairs]) -> Verdict:
-    """Enough pairs of a stratified sample are judged valid: the passage answers the query."""
+    """A judge finds enough pairs of a stratified sample valid: the passage answers the query."""
     return _judged("valid_share", score_valid(pairs), pairs, by="kind", verdict="is_valid_pair")
 
 
@@ -122,7 +122,7 @@ def no_pair_repeats_an_evaluation_question(
     scenario_queries: dy.DataFrame[schemas.ScenarioQueries],
     home: Home,
 ) -> Verdict:
-    """No training text repeats an evaluation question or a near-duplicate of one; the figures count those left out."""
+    """No training text repeats an evaluation question or nearly duplicates one. Shows the number of excluded texts."""
     questions = scenario_queries.filter(pl.col("repeated_eval_query") != "")
     left_out = read_left_out(home.store)
     repeats = dict(left_out.select("kind", REPEATS).iter_rows()) if REPEATS in left_out.columns else {}
@@ -140,14 +140,14 @@ def no_pair_repeats_an_evaluation_question(
 
 @gate(on="pairs")
 def no_family_is_on_both_sides(pairs: dy.DataFrame[schemas.Pairs]) -> Verdict:
-    """No form family, and no passage or its near-duplicate, is on both sides of the split."""
+    """No form family, and no passage or near-duplicate, is in both the training and the development split."""
     sides = pairs.group_by("split").agg(pl.len()).sort("split")
     return Verdict(find_split_families(pairs), pairs.height, figures=dict(sides.iter_rows()))
 
 
 @gate(on="hard_negatives")
 def negatives_are_wrong(hard_negatives: dy.DataFrame[schemas.HardNegatives]) -> Verdict:
-    """Few hard negatives of a stratified sample are judged to answer the query."""
+    """A judge finds that few hard negatives of a stratified sample answer the query."""
     share = score_false(hard_negatives)
     return _judged("false_negative_share", share, hard_negatives, by="source", verdict="is_false_negative")
 
@@ -160,8 +160,7 @@ def negatives_are_unrelated(
     edges: dy.DataFrame[schemas.Edges],
     nodes: dy.DataFrame[schemas.Nodes],
 ) -> Verdict:
-    """Hard negatives found by search are not close to the positive passage in the graph, and structural ones have no
-    edge to it."""
+    """Hard negatives from search are far from the positive in the graph, and structural ones have no edge to it."""
     faults = find_near_negatives(hard_negatives, pairs, chunks, distances=read_distances(edges, nodes))
     return Verdict(faults, hard_negatives.height)
 

@@ -61,7 +61,7 @@ TRAINED_HERE = ("late", "cross", "none")
 
 
 def encoder_settings(home: Home) -> EncoderSettings:
-    """Return how this home trains its encoder."""
+    """Return the settings with which this home trains its encoder."""
     settings = home.settings
     return EncoderSettings(
         steps=StepSettings(epochs=settings.train_epochs, seed=settings.train_seed),
@@ -71,7 +71,7 @@ def encoder_settings(home: Home) -> EncoderSettings:
 
 
 def measure_interval(values: Sequence[float], clusters: Sequence[str]) -> tuple[float | None, float | None]:
-    """Return both ends of the bootstrap confidence interval of a mean.
+    """Return the bootstrap confidence interval of a mean, resampled by form family.
 
     Args:
         values: Values to average.
@@ -85,7 +85,7 @@ def measure_interval(values: Sequence[float], clusters: Sequence[str]) -> tuple[
 
 
 def open_encoder_context(home: Home) -> EncoderTrainingContext:
-    """Open what the training of the encoder needs."""
+    """Open the inputs for training the encoder."""
     return EncoderTrainingContext(
         open_base=lambda: move_to_gpu(home, open_untrained(home)),
         base_name=open_base(home).model_name,
@@ -102,7 +102,7 @@ def open_encoder_context(home: Home) -> EncoderTrainingContext:
 
 
 def read_provenance(home: Home) -> Provenance:
-    """Return the states of the tables that a model is made from, the documents, and what its pairs leave out."""
+    """Return the versions of the tables that a model is trained on, the documents, and the excluded pairs."""
     states = {name: home.store.state(name) for name in ("pairs", "hard_negatives", "chunks", "edges")}
     documents = home.store.read("documents")["document_id"].unique().sort().to_list()
     left_out = {row.pop("kind"): row for row in read_left_out(home.store).to_dicts()}
@@ -120,7 +120,7 @@ def keep_model(home: Home, folder: Path, name: str) -> str:
 
 
 def open_reranker_context(home: Home) -> RerankerTrainingContext:
-    """Open what the evaluation of rerankers needs."""
+    """Open the inputs for evaluating rerankers."""
 
     def read_lists(dev: Sequence[Example]) -> list[RankedList]:
         return rank_questions(home, [example for example in dev if example.kind == QUESTIONS][:DEV_QUESTIONS])
@@ -146,7 +146,7 @@ def open_reranker_context(home: Home) -> RerankerTrainingContext:
 
 
 def open_late(home: Home) -> Candidate:
-    """Open the late-interaction reranker, which uses the encoder in use."""
+    """Open the late-interaction reranker on the encoder in use."""
     chosen = read_chosen_encoder(home)
     encoder = open_encoder(home)
     path = chosen["path"] if chosen is not None and encoder.model_name == chosen["name"] else ""
@@ -155,7 +155,7 @@ def open_late(home: Home) -> Candidate:
 
 
 def train_cross(home: Home, examples: Sequence[Example], dev: Sequence[Example]) -> Candidate:
-    """Train a cross-encoder that starts from the encoder in use."""
+    """Train a cross-encoder initialized from the encoder in use."""
     from sentence_transformers import CrossEncoder
 
     own = RerankerSettings(is_bfloat16=has_bfloat16() and not wants_gpu(home))
@@ -184,10 +184,10 @@ def train_cross(home: Home, examples: Sequence[Example], dev: Sequence[Example])
 
 
 def rank_questions(home: Home, dev: Sequence[Example]) -> list[RankedList]:
-    """Return the best passages of the current search for development questions whose answer is among them.
+    """Rank the development questions whose answer the current search returns, as input for reranking.
 
-    Empty if another encoder than the one in use made the index, as that search will never be served. The next build
-    makes a new index, and the training after it evaluates the reranker.
+    Empty if another encoder built the index, as that search will never be served. The next build makes a new index, and
+    the following training evaluates the reranker.
     """
     named = home.store.read("index")
     encoder = open_encoder(home)
@@ -260,8 +260,11 @@ def encoder_beats_its_base(
     hard_negatives: dy.DataFrame[schemas.HardNegatives],
     home: Home,
 ) -> Verdict:
-    """A trained encoder is in use only if the confidence interval of its gain is above 0, its files are the ones that
-    were evaluated, and an evaluation of them on sampled development questions is no worse than the base."""
+    """A trained encoder is in use only if it measurably beats its base.
+
+    The confidence interval of its gain is above 0, its files are those evaluated, and a re-evaluation on sampled
+    development questions is no worse than the base.
+    """
     verdict = _judge(model, home)
     chosen = model.filter(pl.col("is_chosen"))
     if chosen.is_empty() or not verdict.offending.is_empty():
@@ -283,8 +286,10 @@ def encoder_beats_its_base(
 
 @gate(on="reranker")
 def reranker_beats_no_reranking(reranker: dy.DataFrame[schemas.Reranker], home: Home) -> Verdict:
-    """A trained reranker is in use only if the confidence interval of its gain is above 0 and its files are the ones
-    that were evaluated."""
+    """A trained reranker is in use only if it measurably beats no reranking.
+
+    The confidence interval of its gain is above 0, and its files are those evaluated.
+    """
     return _judge(reranker, home)
 
 

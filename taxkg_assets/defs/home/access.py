@@ -13,7 +13,7 @@ from taxkg_assets.settings import Settings, settings_of
 
 
 class AnyHome(Protocol):
-    """Whatever names a home: the resource of the asset graph, or a reader's `HomeFolder`."""
+    """Interface of anything that identifies a home: the Dagster resource, or a reader's `HomeFolder`."""
 
     @property
     def settings(self) -> Settings:
@@ -25,7 +25,7 @@ class AnyHome(Protocol):
 
 
 class NamedHome:
-    """What a home has by its name in the attribute `home`."""
+    """Settings and tables of the home named by the attribute `home`."""
 
     __slots__ = ()
     home: str
@@ -43,6 +43,6 @@ class NamedHome:
 
 @dataclass(frozen=True, slots=True)
 class HomeFolder(NamedHome):
-    """A home that is read outside of the asset graph; empty means the setting `home`."""
+    """A home opened outside of the asset graph; an empty name means the setting `home`."""
 
     home: str = ""

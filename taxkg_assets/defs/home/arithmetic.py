@@ -25,35 +25,35 @@ _log = logging.getLogger("taxkg")
 
 
 class ModelError(Exception):
-    """A model that does not exist, or whose files are not what its card states."""
+    """A model that does not exist, or whose files do not match its card."""
 
 
 def move_to_gpu(home: AnyHome, model: Any) -> Any:
-    """Move a model that is to be trained to the GPU, where the home computes on one.
+    """Move a model to the GPU for training, if the home uses a GPU.
 
     Args:
         home: The home.
         model: Module of torch.
 
     Returns:
-        The model, on the processor if there is no GPU that can be used.
+        The model, on the CPU if no GPU is usable.
     """
     moved = copy_to_gpu(model, is_demanded=home.settings.device == GPU) if wants_gpu(home) else None
     return model if moved is None else moved.model
 
 
 def copy_to_gpu(model: Any, *, is_demanded: bool) -> GpuModel | None:
-    """Copy a model to the GPU; without one that can be used, an error if the setting names it, else a warning.
+    """Copy a model to the GPU for encoding; without a usable GPU, raise an error if the setting demands it, else warn.
 
     Args:
         model: Module of torch, on the processor.
         is_demanded: Whether the setting names the GPU.
 
     Returns:
-        The copy; None if there is no GPU that can be used.
+        The copy; None if no GPU is usable.
 
     Raises:
-        ModelError: The setting demands a GPU, and there is none that can be used.
+        ModelError: The setting demands a GPU, and none is usable.
     """
     found = open_on_gpu(model, rows=ROWS)
     if isinstance(found, GpuModel):
@@ -81,7 +81,7 @@ def wants_gpu(home: AnyHome) -> bool:
 
 
 def name_runtime(runtime: str) -> str:
-    """Return the name of a runtime, other than torch, in hashes of models.
+    """Return the name that identifies a non-PyTorch runtime in model hashes.
 
     Args:
         runtime: The setting `model_runtime`.
@@ -90,11 +90,11 @@ def name_runtime(runtime: str) -> str:
 
 
 def find_arithmetic(home: AnyHome) -> str:
-    """Return the arithmetic in which the home's passages are encoded here.
+    """Choose the arithmetic in which this machine encodes the home's passages.
 
-    A GPU multiplies in single precision, a processor in bfloat16 if it can. A home that has vectors in single precision
-    keeps it, so that a machine without a GPU adds a document without computing all vectors again; TAXKG_DEVICE=cpu does
-    compute them again, by the faster arithmetic of the processor.
+    A GPU uses single precision; a CPU uses bfloat16 if its hardware does. A home that already has single-precision
+    vectors stays with it, so that a machine without a GPU can add a document without encoding the library again;
+    TAXKG_DEVICE=cpu overrides this and re-encodes with the CPU's faster arithmetic.
 
     Args:
         home: The home.
@@ -112,7 +112,7 @@ def find_arithmetic(home: AnyHome) -> str:
 
 
 def drop_arithmetic(model_hash: str) -> str:
-    """Return the hash of a model's weights: in single precision and in bfloat16 they find nearly the same.
+    """Return the hash of a model's weights without the arithmetic, as single precision and bfloat16 rank nearly alike.
 
     Args:
         model_hash: Hash of an encoder.
@@ -121,7 +121,7 @@ def drop_arithmetic(model_hash: str) -> str:
 
 
 def record_arithmetic(home: AnyHome) -> None:
-    """Record the precision that passages are encoded in, so that another machine encodes questions in that precision.
+    """Record the precision of the passage vectors, so that other machines encode questions in the same precision.
 
     Args:
         home: The home.
@@ -133,6 +133,6 @@ def record_arithmetic(home: AnyHome) -> None:
 
 @cache
 def has_bfloat16() -> bool:
-    """Return whether the processor multiplies bfloat16 in hardware; elsewhere it is slower than single precision."""
+    """Return whether the CPU multiplies bfloat16 in hardware; otherwise single precision is faster."""
     flags = Path("/proc/cpuinfo")
     return flags.exists() and "avx512_bf16" in flags.read_text(encoding="utf8")

@@ -29,9 +29,9 @@ MISSING = frozenset({"404", "NoSuchKey", "NotFound"})
 
 
 class S3Storage:
-    """Everything below one prefix of a bucket; `work` is a folder of this machine for copies.
+    """Storage of a home under one prefix of a bucket, with a local work folder for copies.
 
-    Engines ask again for `patience_s` seconds where a bucket does not answer.
+    Requests are retried for `patience_s` seconds if the bucket does not answer.
     """
 
     def __init__(self, uri: str, *, work: Path, patience_s: float = 180.0) -> None:
@@ -57,7 +57,7 @@ class S3Storage:
         return f"{self.uri}/{safe_name(name)}"
 
     def options(self) -> dict[str, str]:
-        """Return the options that Delta and LanceDB open the bucket with: keys, region, address, retries.
+        """Return the options with which Delta and LanceDB open the bucket: keys, region, endpoint, retries.
 
         Raises:
             StorageError: No credentials are set.
@@ -99,7 +99,7 @@ class S3Storage:
         return data
 
     def stat(self, name: str) -> FileStat | None:
-        """Read the size and age of an object, by the clock of the bucket.
+        """Return the size of an object, and its age by the bucket's clock.
 
         Args:
             name: Path of a file or folder, relative to the home.
@@ -119,7 +119,7 @@ class S3Storage:
         return FileStat(found["ContentLength"], (now - found["LastModified"]).total_seconds())
 
     def write(self, name: str, data: bytes) -> None:
-        """Write an object in one request; a reader sees the old bytes or the new ones.
+        """Write an object in one request, so that readers get the old or the new bytes.
 
         Args:
             name: Path of a file or folder, relative to the home.
@@ -128,7 +128,7 @@ class S3Storage:
         self._client().put_object(Bucket=self.bucket, Key=self._key(name), Body=data)
 
     def remove(self, name: str) -> None:
-        """Delete an object and all objects below it, `MOST_AT_ONCE` at a time.
+        """Delete an object and all objects under its prefix, `MOST_AT_ONCE` at a time.
 
         Args:
             name: Path of a file or folder, relative to the home.
@@ -148,7 +148,7 @@ class S3Storage:
                 )
 
     def children(self, name: str) -> list[str]:
-        """Return the names directly below a name, without their prefix, sorted; all objects below it are listed.
+        """List the names directly below a prefix, sorted.
 
         Args:
             name: Path of a file or folder, relative to the home.
@@ -169,7 +169,7 @@ class S3Storage:
             yield from (found["Key"].removeprefix(below) for found in page.get("Contents", ()))
 
     def publish_folder(self, folder: Path, name: str) -> None:
-        """Upload a folder file by file; readers find it only when a table names it.
+        """Upload a folder file by file; readers ignore it until a table refers to it.
 
         Args:
             folder: Folder of this machine.
@@ -214,7 +214,7 @@ class S3Storage:
         return copied
 
     def lease(self, *, wait_s: float) -> AbstractContextManager[None]:
-        """Hold the lease of the home among all machines.
+        """Hold the home's lease, which admits one writer among all machines.
 
         Args:
             wait_s: Longest wait for another writer, in seconds.

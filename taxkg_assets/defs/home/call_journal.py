@@ -28,7 +28,7 @@ _CALL = TypeAdapter(Call)
 
 
 class BudgetScope(StrEnum):
-    """The purpose of a call; each has its own budget."""
+    """Who causes a model call (build, training or readers); each has its own budget."""
 
     BUILD = "build"
     TRAINING = "training"
@@ -36,14 +36,14 @@ class BudgetScope(StrEnum):
 
 
 class Tail:
-    """A file that others append to, read on from where the last look ended; from its beginning where it was cut."""
+    """A file that other processes append to, read incrementally; from its beginning again after a truncation."""
 
     def __init__(self, path: Path) -> None:
         self._path, self._end = path, 0
 
     @property
     def is_cut(self) -> bool:
-        """Return whether the file is shorter than what was read of it."""
+        """Return whether the file was truncated since the last read."""
         return self._size < self._end
 
     @property
@@ -69,7 +69,7 @@ class Tail:
 
 
 class Journal:
-    """The home's calls: the table, and a file of those that have come since."""
+    """The recorded model calls of a home: the table `llm_calls`, and a file of later calls."""
 
     def __init__(self, store: Store, *, spender: BudgetScope = BudgetScope.BUILD) -> None:
         self._store, self._spender = store, spender
@@ -94,7 +94,7 @@ class Journal:
             return self._known.get(call_id)
 
     def record(self, call: Call) -> None:
-        """Append a call as one line and flush it to the disk.
+        """Append a call to the file and flush it to the disk.
 
         Args:
             call: The call, with request and reply.
@@ -113,14 +113,14 @@ class Journal:
                 os.fsync(file.fileno())
 
     def read(self) -> list[Call]:
-        """Return the calls of the file; an incomplete line that a killed process left is skipped."""
+        """Return the calls of the file, skipping an incomplete line of a killed process."""
         if not self._path.exists():
             return []
         calls = (read_call(line) for line in self._path.read_bytes().split(b"\n"))
         return [call for call in calls if call is not None]
 
     def forget(self, recorded: set[str]) -> None:
-        """Drop from the file the calls that the table contains.
+        """Remove calls from the file that the table already contains.
 
         Args:
             recorded: Ids of the calls in the table `llm_calls`.
@@ -152,7 +152,7 @@ def read_call(line: bytes) -> Call | None:
 
 
 class UsageReader:
-    """What callers of one kind have spent in a home, from lines of the journal that the table lacks so far."""
+    """Counts what one kind of caller has spent in a home, from calls that the table does not contain yet."""
 
     def __init__(self, store: Store, *, spender: BudgetScope, prices: Prices, since: datetime | None = None) -> None:
         self._store, self._spender, self._prices, self._since = store, spender, prices, since
@@ -162,7 +162,7 @@ class UsageReader:
         self._tokens, self._usd = 0, 0.0
 
     def read(self) -> tuple[int, float]:
-        """Return tokens and dollars so far, whichever process spent them."""
+        """Return the tokens and dollars spent so far by all processes."""
         with self._lock:
             # Calls that the table has are not counted again; a shorter journal was moved into the table.
             if self._recorded is None or self._tail.is_cut:

@@ -13,11 +13,11 @@ if TYPE_CHECKING:  # schemas take a while to load, and a reader of a release's f
 
 
 class ContractError(Exception):
-    """Rows that break their table's schema; nothing was written."""
+    """Rows that violate their table's schema; nothing was written."""
 
 
 def schema_of(name: str) -> Schema:
-    """Return the schema class of a table: `eval_runs` is `schemas.EvalRuns`.
+    """Return the schema class of a table name: `schemas.EvalRuns` for `eval_runs`.
 
     Args:
         name: Table, in snake case.
@@ -32,7 +32,7 @@ def schema_of(name: str) -> Schema:
 
 
 def empty_frame(schema: Schema) -> pl.DataFrame:
-    """Return a frame with a schema's columns and no rows.
+    """Return an empty frame with a schema's columns.
 
     Args:
         schema: Schema class of the table.
@@ -41,7 +41,7 @@ def empty_frame(schema: Schema) -> pl.DataFrame:
 
 
 def enforce_contract(schema: Schema, frame: pl.DataFrame) -> pl.DataFrame:
-    """Validate a frame against its table's schema.
+    """Validate a frame against its table's schema before it is written.
 
     Args:
         schema: Schema class of the table.

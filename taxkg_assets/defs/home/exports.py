@@ -26,7 +26,7 @@ _log = logging.getLogger("taxkg")
 
 
 def lost_exports(home: AnyHome) -> list[str]:
-    """Return the encoders of kept releases whose export is missing; a build exports them again.
+    """List the encoders of retained releases whose ONNX export is missing, so that a build exports them again.
 
     Args:
         home: The home.
@@ -36,7 +36,7 @@ def lost_exports(home: AnyHome) -> list[str]:
 
 
 def export_served(home: AnyHome) -> None:
-    """Export the encoder of the index and the chosen reranker if needed; log which cannot be exported.
+    """Export the index's encoder and the chosen reranker to ONNX if needed; log models that cannot be exported.
 
     Args:
         home: The home.

@@ -82,7 +82,7 @@ _LOADERS = {"load_family", "load_model"}
 
 @dataclass(slots=True)
 class Code:
-    """What a builder's code reads; `pieces` are digests of functions of `defs`."""
+    """The code, rules and settings that a builder depends on, by digest."""
 
     modules: set[str] = field(default_factory=set)
     families: set[str] = field(default_factory=set)
@@ -91,7 +91,7 @@ class Code:
     pieces: dict[str, str] = field(default_factory=dict)
 
     def digest(self, schema: str = "") -> str:
-        """Return one digest of all code and rules, and of the schema of the rows.
+        """Return one digest of all code and rules, and of the row schema.
 
         Args:
             schema: Name of the schema class; empty for none.
@@ -138,10 +138,10 @@ class _Function:
 
 
 def code_fingerprint(*functions: Callable[..., Any], schema: str = "") -> str:
-    """Digest what the code of some functions reads, and the schema that their rows keep.
+    """Compute a digest of the code, rules and schema that functions depend on, to decide whether a table is current.
 
     Args:
-        functions: Functions or classes; modules, rule families and schemas that they use count, too.
+        functions: Functions or classes; the modules, rule families and schemas that they use are included.
         schema: Name of the schema class of the rows; empty for none.
 
     Returns:
@@ -162,7 +162,7 @@ def _fingerprint(functions: tuple[Callable[..., Any], ...], schema: str) -> str:
 
 
 def read_code(*functions: Callable[..., Any]) -> Code:
-    """Return the code that some functions use; the result is shared, so do not change it."""
+    """Collect the code that some functions depend on; the result is shared, so do not modify it."""
     return _read_code(tuple(functions))
 
 
@@ -181,9 +181,9 @@ def _read_code(functions: tuple[Callable[..., Any], ...]) -> Code:
 
 
 def family_digest(name: str) -> str:
-    """Digest of a rule family's parsed content and of its rules that are off for lack of support.
+    """Return the digest of a rule family's parsed content, without rules that are off for lack of evidence.
 
-    Comments and the order of keys do not count.
+    Comments and the order of keys do not change it.
     """
     content = json.dumps(_parse_family(name), sort_keys=True, default=str)
     return digest(content, *(".".join(key) for key in sorted(find_unsupported(name))))
@@ -206,7 +206,7 @@ def _parse_family(name: str) -> Any:
 
 
 def forget_rules() -> None:
-    """Read the rule families again: for tests that change one."""
+    """Clear the cached rule families, for tests that change one."""
     _parse_family.cache_clear()
     _fingerprint.cache_clear()
 

@@ -46,18 +46,18 @@ UNITS = ["chunk_id", "level", "document_id", "chunk_ix", "text"]
 
 
 class IndexFilesError(Exception):
-    """Files of an index that are not those that were written; the message names the remedy."""
+    """Index files that differ from those written; the message names the remedy."""
 
 
 @dataclass(frozen=True, slots=True)
 class FlatRows:
-    """Passages and units of an index in the order of a reader, without vectors, and the vectors of the units.
+    """The passages and larger units of an index in reading order, with the units' vectors.
 
     Attributes:
         rows: Passages.
         units: Larger units: documents, pages, sections.
         unit_vectors: Vectors of the units, one row per unit.
-        tables: Rows of `tables`, sorted by id: mapped into memory, a cell is read where a question needs it.
+        tables: Rows of `tables`, sorted by id. Memory-mapped: a cell is read when a question needs it.
     """
 
     rows: pl.DataFrame
@@ -69,13 +69,13 @@ class FlatRows:
 def write_index_files(
     folder: Path, *, known: KnownTables, vectors: Vectors, flat: FlatRows | None, terms_by: str = ""
 ) -> None:
-    """Write the files of an index into its folder.
+    """Write the files from which an index opens without recomputing anything.
 
     Args:
         folder: Folder of the index.
         known: Columns that ranking reads.
         vectors: Vectors of the passages, one row per passage.
-        flat: The passages themselves; None where LanceDB alone contains them.
+        flat: The passages themselves; None if only LanceDB stores them.
         terms_by: Digest of the code that found the search terms of the passages.
     """
     facts = folder / FACTS
@@ -104,7 +104,7 @@ def write_index_files(
 
 
 def has_index_files(store: Store, path: str) -> bool:
-    """Return whether an index has files to be opened from; one of an older version has none.
+    """Return whether an index has files to open it from; indexes of older versions have none.
 
     Args:
         store: Home of the index.
@@ -114,7 +114,7 @@ def has_index_files(store: Store, path: str) -> bool:
 
 
 def has_catalogue(store: Store, path: str) -> bool:
-    """Return whether an index contains the catalog of its tables; one of an older version does not.
+    """Return whether an index contains the catalog of its tables; indexes of older versions do not.
 
     Args:
         store: Home of the index.
@@ -124,7 +124,7 @@ def has_catalogue(store: Store, path: str) -> bool:
 
 
 def open_catalogue(store: Store, path: str) -> pl.DataFrame:
-    """Return the catalog of the tables of an index, as `list_catalogue` wrote it.
+    """Return the stored catalog of an index's tables.
 
     Args:
         store: Home of the index.
@@ -134,7 +134,7 @@ def open_catalogue(store: Store, path: str) -> pl.DataFrame:
 
 
 def open_tables(store: Store, path: str) -> pl.DataFrame | None:
-    """Return the rows of `tables` that an index was made with, sorted by id, mapped from a file.
+    """Return the rows of `tables` that an index was built from, memory-mapped and sorted by id.
 
     Args:
         store: Home of the index.
@@ -158,13 +158,13 @@ def _list_files(store: Store, folder: str) -> Mapping[str, Any]:
 
 
 def open_search_index(store: Store, path: str, *, model_hash: str, most_rows: int) -> PassageIndex:
-    """Open an index for readers: in memory up to a number of passages on a disk; beyond it and in a bucket, by LanceDB.
+    """Open an index for readers: in memory if it is small and local, else through LanceDB.
 
     Args:
         store: Home of the index.
         path: Version of the index.
         model_hash: Model of its vectors.
-        most_rows: Most passages of an index in memory.
+        most_rows: Maximum number of passages of an index in memory.
 
     Returns:
         The opened index.
@@ -177,7 +177,7 @@ def open_search_index(store: Store, path: str, *, model_hash: str, most_rows: in
 
 
 def open_whole_index(store: Store, path: str, *, model_hash: str) -> SearchIndex:
-    """Return an index in memory, whatever its size: mapped from its files on a disk, read from LanceDB in a bucket.
+    """Open an index in memory whatever its size, from its files on a local disk or from LanceDB in a bucket.
 
     Args:
         store: Home of the index.
@@ -196,7 +196,7 @@ def open_whole_index(store: Store, path: str, *, model_hash: str) -> SearchIndex
 
 
 def read_terms(store: Store, path: str, *, terms_by: str) -> pl.DataFrame | None:
-    """Return the rows of an index with their search terms; None if other code found them or the files are damaged.
+    """Return the stored search terms of an index; None if other code computed them or the files are damaged.
 
     Args:
         store: Home of the index.
@@ -219,11 +219,11 @@ def read_terms(store: Store, path: str, *, terms_by: str) -> pl.DataFrame | None
 
 
 def read_frame(facts: Path, name: str) -> pl.DataFrame:
-    """Read a frame of an index; an index of an earlier release may have it under an earlier name.
+    """Read a frame of an index by its current name, or by the name that earlier versions used.
 
     Args:
         facts: Folder of the frames.
-        name: Present name of the frame.
+        name: Current name of the frame.
     """
     path = facts / f"{name}.arrow"
     is_present = name not in RENAMED_FRAMES or path.is_file()
@@ -231,7 +231,7 @@ def read_frame(facts: Path, name: str) -> pl.DataFrame:
 
 
 def open_codes(store: Store, path: str) -> VectorCodes:
-    """Return the codes of an index's vectors, as readers compare them.
+    """Open the quantized codes of an index's vectors.
 
     Args:
         store: Home of the index.
@@ -241,7 +241,7 @@ def open_codes(store: Store, path: str) -> VectorCodes:
 
 
 def open_lexical(store: Store, path: str) -> LexicalRetriever:
-    """Return the postings of an index, as readers score them.
+    """Open the BM25 postings of an index.
 
     Args:
         store: Home of the index.
@@ -252,7 +252,7 @@ def open_lexical(store: Store, path: str) -> LexicalRetriever:
 
 
 def find_damaged_files(store: Store, path: str) -> list[str]:
-    """Return the files of an index whose digests differ from the recorded ones.
+    """List the files of an index whose digests differ from the recorded ones.
 
     Args:
         store: Home of the index.

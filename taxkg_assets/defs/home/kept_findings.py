@@ -21,7 +21,7 @@ FINDINGS = "findings"
 
 @dataclass(slots=True)
 class KeptFindings:
-    """The findings of one builder in one home; an implementation of `Memory`."""
+    """Cached results of one builder in one home; an implementation of `Memory`."""
 
     store: Store
     name: str
@@ -32,10 +32,10 @@ class KeptFindings:
     _used: dict[str, Any] = field(default_factory=dict)
 
     def recall(self, key: str) -> Any:
-        """Return the finding under a key; None if there is none or the file is damaged, so that the caller computes it.
+        """Return the cached result under a key; None if it is missing or the file is damaged.
 
         Args:
-            key: Digest of what it was made from.
+            key: Digest of the result's inputs.
         """
         if self._known is None:
             self._known = self._read()
@@ -45,16 +45,16 @@ class KeptFindings:
         return found
 
     def remember(self, key: str, found: Any) -> None:
-        """Remember findings until `keep`.
+        """Add a result to the cache; `keep` writes it to disk.
 
         Args:
-            key: Digest of what they were made from.
-            found: Any value that JSON can hold, but None.
+            key: Digest of the result's inputs.
+            found: Any value that JSON can represent except None.
         """
         self._used[key] = found
 
     def keep(self) -> None:
-        """Write the findings that this run recalled or computed, in place of those of earlier runs."""
+        """Write the results that this run used, replacing those of earlier runs."""
         path = self._path()
         if self._used != self._known or not path.is_file():
             written = json.dumps(self._used, separators=(",", ":")).encode()

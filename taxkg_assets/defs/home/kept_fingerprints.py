@@ -22,7 +22,7 @@ MOST_FILES = 4
 
 
 def recall_fingerprint(package: Path, name: str, *, packages: Collection[str]) -> str | None:
-    """Return a fingerprint that was kept for today's files; None if there is none.
+    """Return a cached code fingerprint that is valid for the current files; None if there is none.
 
     Args:
         package: Folder of the package.
@@ -33,7 +33,7 @@ def recall_fingerprint(package: Path, name: str, *, packages: Collection[str]) -
 
 
 def keep_fingerprint(package: Path, name: str, found: str, *, packages: Collection[str]) -> None:
-    """Keep a fingerprint for other processes, where Python may keep compiled modules.
+    """Cache a code fingerprint for other processes, next to Python's compiled modules.
 
     Args:
         package: Folder of the package.

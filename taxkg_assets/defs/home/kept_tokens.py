@@ -28,12 +28,12 @@ KEPT_ENCODERS = 2
 
 @dataclass(frozen=True, slots=True)
 class KeptTokens:
-    """The tokens that one home keeps."""
+    """The cached token vectors of one home."""
 
     store: Store
 
     def read(self, model_hash: str) -> TokenMemory:
-        """Return tokens by text; empty if this encoder has none or the file is damaged: they are then computed again.
+        """Return cached tokens by text; empty if this encoder has none or the file is damaged.
 
         Args:
             model_hash: Hash of the encoder.
@@ -55,12 +55,12 @@ class KeptTokens:
             return TokenMemory()
 
     def keep(self, model_hash: str, memory: TokenMemory, *, known: Keys | None = None) -> None:
-        """Keep the tokens of an index in the place of those of the last one, and delete those of former encoders.
+        """Write the tokens of an index, replacing those of the last one, and delete those of former encoders.
 
         Args:
             model_hash: Hash of the encoder.
             memory: Tokens by text.
-            known: Keys of the memory as it was read; the same keys are not written again.
+            known: Keys that were in the cache when it was read; if they are unchanged, nothing is written.
         """
         path = self._path(model_hash)
         if known is not None and known == memory.list_keys() and path.is_file():

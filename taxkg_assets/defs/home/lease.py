@@ -43,7 +43,7 @@ class Lease:
 
     @contextmanager
     def hold(self, *, wait_s: float) -> Iterator[None]:
-        """Take the lease, renew it, and release it at the end.
+        """Acquire the lease, renew it while the context is open, and release it at the end.
 
         Args:
             wait_s: Longest wait for another holder, in seconds.
@@ -67,7 +67,7 @@ class Lease:
 
     @classmethod
     def check(cls, uri: str) -> None:
-        """Raise `HomeBusyError` if this process had the lease of a home and has lost it.
+        """Raise `HomeBusyError` if this process has lost the lease of a home.
 
         Args:
             uri: Address of the home.

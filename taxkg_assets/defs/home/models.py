@@ -41,7 +41,7 @@ MODELS = "models"
 
 
 def open_encoder(home: AnyHome) -> SentenceEncoder:
-    """Return the encoder in use: the chosen one of the home, else the base; loaded once per process.
+    """Return the encoder in use, trained or base; loaded once per process.
 
     Args:
         home: The home.
@@ -50,7 +50,7 @@ def open_encoder(home: AnyHome) -> SentenceEncoder:
 
 
 def defer_encoder(home: AnyHome) -> DeferredEncoder:
-    """Return the encoder in use, loaded when the first text is encoded.
+    """Return the encoder in use, loaded when it first encodes a text.
 
     Args:
         home: The home.
@@ -59,7 +59,7 @@ def defer_encoder(home: AnyHome) -> DeferredEncoder:
 
 
 def find_name(home: AnyHome) -> str:
-    """Return the folder or hub name of the encoder in use, as libraries open it; empty for the packaged one.
+    """Return the folder or hub name of the encoder in use; empty for the packaged encoder.
 
     Args:
         home: The home.
@@ -68,7 +68,7 @@ def find_name(home: AnyHome) -> str:
 
 
 def open_by_name(name: str, *, model_hash: str) -> SentenceEncoder:
-    """Open a model on another machine than that of the home, with torch, loaded once per process.
+    """Open the home's encoder on another machine with PyTorch, for distributed encoding.
 
     Args:
         name: What `find_name` returned.
@@ -78,8 +78,7 @@ def open_by_name(name: str, *, model_hash: str) -> SentenceEncoder:
         The encoder.
 
     Raises:
-        ModelError: Vectors of this machine would differ: the model is another one, or the processor lacks the
-            arithmetic.
+        ModelError: The vectors would differ: the model is another one, or the CPU lacks the arithmetic.
     """
     arithmetic = BFLOAT16 if model_hash.endswith(f"-{BFLOAT16}") else SINGLE
     hashed = _stored_hash(name, arithmetic)
@@ -97,7 +96,7 @@ def open_by_name(name: str, *, model_hash: str) -> SentenceEncoder:
 
 
 def defer_base(home: AnyHome) -> DeferredEncoder:
-    """Return the base encoder, loaded when the first text is encoded.
+    """Return the base encoder, loaded when it first encodes a text.
 
     Args:
         home: The home.
@@ -115,9 +114,9 @@ def model_hash(home: AnyHome) -> str:
 
 
 def open_base(home: AnyHome) -> SentenceEncoder:
-    """Return the encoder of the setting `model`: chunks, pairs and training begin from it.
+    """Return the base encoder of the setting `model`, from which chunking, pairs and training start.
 
-    With the chosen encoder instead, training would change what it learns from, and never converge.
+    If they started from the trained encoder, each training would change its own training data and never converge.
 
     Args:
         home: The home.
@@ -138,7 +137,7 @@ def base_hash(home: AnyHome) -> str:
 
 
 def weights_hash(home: AnyHome) -> str:
-    """Return the hash of the base's weights alone, whatever arithmetic multiplies them.
+    """Return the hash of the base's weights without the arithmetic.
 
     Args:
         home: The home.
@@ -150,7 +149,7 @@ def weights_hash(home: AnyHome) -> str:
 
 
 def is_tuned(home: AnyHome) -> bool:
-    """Return whether the encoder in use is one that training chose over the base.
+    """Return whether training produced the encoder in use.
 
     Args:
         home: The home.
@@ -161,8 +160,7 @@ def is_tuned(home: AnyHome) -> bool:
 def open_encoder_by_hash(home: AnyHome, hashed: str) -> SentenceEncoder | None:
     """Open the encoder that an index was built with.
 
-    It is searched for in the encoder in use, in TAXKG_MODEL, and in the folder of models of the home, from which a
-    home in a bucket downloads it.
+    Candidates are the encoder in use, TAXKG_MODEL, and the home's models, which are downloaded from a bucket home.
 
     Args:
         home: The home.
@@ -184,7 +182,7 @@ def open_encoder_by_hash(home: AnyHome, hashed: str) -> SentenceEncoder | None:
 
 
 def read_chosen_encoder(home: AnyHome) -> ModelRecord | None:
-    """Return the encoder that training has chosen; None if it has chosen none.
+    """Return the trained encoder in use; None if training has chosen none.
 
     Args:
         home: The home.
@@ -232,7 +230,7 @@ def _model_hash(name: str) -> str:
 
 
 def open_folder(folder: Path) -> Any:
-    """Return the sentence-transformers model of a folder, loaded once per process.
+    """Load a sentence-transformers model from a folder, once per process.
 
     Args:
         folder: Folder of the model.
@@ -244,7 +242,7 @@ def open_folder(folder: Path) -> Any:
 
 
 def open_untrained(home: AnyHome) -> Any:
-    """Return a copy of the base that training may change.
+    """Load a fresh copy of the base encoder for training.
 
     Args:
         home: The home.

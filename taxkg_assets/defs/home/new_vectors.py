@@ -20,19 +20,19 @@ from taxkg_assets.retrieval.encoding.sentence_encoder import SentenceEncoder
 
 @dataclass(frozen=True, slots=True)
 class NewVectors:
-    """The vectors that one home has and its table does not have yet."""
+    """Vectors of one home that were encoded before its embeddings table is written."""
 
     store: Store
 
     def read(self) -> pl.DataFrame:
-        """Return rows of `embeddings` that were encoded ahead; none where there are none or the file cannot be read."""
+        """Return vectors that were encoded ahead of the table; empty if there are none or the file is unreadable."""
         try:
             return pl.read_ipc(self._path().read_bytes())
         except (OSError, pl.exceptions.PolarsError):
             return schemas.Embeddings.create_empty()
 
     def keep(self, rows: pl.DataFrame) -> None:
-        """Write rows in place of earlier ones.
+        """Write the vectors encoded ahead, replacing earlier ones.
 
         Args:
             rows: Rows of `embeddings`.

@@ -32,12 +32,12 @@ from taxkg_assets.settings import Settings
 
 
 class ProposerSettingError(Exception):
-    """A setting of the language models that cannot be followed."""
+    """An invalid setting of the language models."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProposerStatus:
-    """The proposer of a home, and what the recorded calls of models cost.
+    """The configured language models of a home, and the cost of their recorded calls.
 
     Attributes:
         provider: Provider of the settings.
@@ -50,13 +50,13 @@ class ProposerStatus:
     spent: CallTotals
 
     def as_figures(self) -> dict[str, Any]:
-        """Return provider, models and figures by name, as they are printed."""
+        """Return provider, models and figures by name for display."""
         models = {"models": self.models} if self.models else {}
         return {"provider": self.provider, **models, **self.spent.as_figures()}
 
 
 def describe_proposer(home: AnyHome) -> ProposerStatus:
-    """Describe the proposer that the settings select, and total the recorded calls of models.
+    """Describe the configured language models, and total their recorded calls.
 
     Args:
         home: The home.
@@ -72,7 +72,7 @@ def describe_proposer(home: AnyHome) -> ProposerStatus:
 
 
 def prune_journal(store: Store) -> None:
-    """Delete the calls in the journal that the table `llm_calls` contains.
+    """Delete journal entries that the table `llm_calls` already contains.
 
     Args:
         store: Tables of the home.
@@ -81,7 +81,7 @@ def prune_journal(store: Store) -> None:
 
 
 def open_proposer(home: AnyHome, *, spender: BudgetScope = BudgetScope.BUILD) -> Proposer:
-    """Return the proposer of the settings, which replays recorded calls.
+    """Open the language model of the settings, which replays recorded calls.
 
     Args:
         home: The home.
@@ -93,7 +93,7 @@ def open_proposer(home: AnyHome, *, spender: BudgetScope = BudgetScope.BUILD) ->
 
 
 def open_trainer(home: AnyHome) -> Proposer:
-    """Return the proposer of training, which has a budget of its own.
+    """Open the language model for training, which has its own budget.
 
     Args:
         home: The home.
@@ -102,10 +102,10 @@ def open_trainer(home: AnyHome) -> Proposer:
 
 
 def open_reader(home: AnyHome) -> Proposer | None:
-    """Open the model that answers readers, called once and for a short time.
+    """Open the language model that answers readers, with one attempt and a short timeout.
 
-    If the model cannot be called, rules answer and say so: a reader gets an answer without a model, and no error. Its
-    calls are recorded like those of a build.
+    If the call fails, rules answer and the reply says so: a reader never gets an error for it. Calls are recorded like
+    those of a build.
 
     Args:
         home: The home.
@@ -132,7 +132,7 @@ def _open_model(home: AnyHome, settings: Settings, *, spender: BudgetScope) -> M
 
 
 def open_estimator(home: AnyHome) -> EstimatingProposer:
-    """Return a proposer that counts the calls and makes none.
+    """Open a proposer that only counts the calls it would make.
 
     Args:
         home: The home.
@@ -153,10 +153,10 @@ def _call_policy(settings: Settings, *, is_lenient: bool = False) -> CallPolicy:
 
 
 def open_budget(store: Store, settings: Settings, *, spender: BudgetScope) -> Budget:
-    """Open the budget of a build, of training or of readers; it covers all tables.
+    """Open the budget of a build, of training or of readers, which covers all tables.
 
-    A build that stopped resumes with the rest of its budget, which ends when `llm_calls` contains its calls. Training
-    and readers count from the start of their process.
+    A resumed build continues with the rest of its budget until `llm_calls` contains its calls. Budgets of training and
+    readers start with their process.
     """
     limits = (settings.llm_budget_usd, settings.llm_budget_tokens, settings.llm_budget_seconds)
     return _budget(store.uri, spender, limits, settings.llm_prices)
@@ -174,7 +174,7 @@ def _budget(home: str, spender: BudgetScope, limits: tuple[float, int, float], p
 
 
 def proposer_fingerprint(home: AnyHome) -> str:
-    """Digest the proposer and its settings, without opening a client: part of what decides whether a table is current.
+    """Compute a digest of the model settings, as part of deciding whether a table is current.
 
     Args:
         home: The home.
@@ -192,7 +192,7 @@ def proposer_fingerprint(home: AnyHome) -> str:
 
 
 def models_of(settings: Settings) -> dict[str, list[str]]:
-    """Return model ids in order of preference for each task that has its own, and under `` for all others."""
+    """Return model ids in order of preference for each task with its own setting, and under "" for all others."""
     named = {"": settings.llm_model, **settings.llm_models}
     return {task: [part.strip() for part in ids.split(",") if part.strip()] for task, ids in named.items()}
 

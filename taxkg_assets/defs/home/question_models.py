@@ -36,11 +36,11 @@ SMALL_ARITHMETIC = "-onnx-int8"
 
 
 class ExportDamagedError(Exception):
-    """An exported model whose files are not what its card says."""
+    """An exported model whose files do not match its card."""
 
 
 def export_name(hashed: str) -> str:
-    """Return the folder name of an encoder's export: single precision, or 8 bits for an index of 8 bits.
+    """Return the export folder of an encoder: 8-bit weights for an 8-bit index, else single precision.
 
     Args:
         hashed: Hash of the encoder, with the arithmetic of the index.
@@ -72,7 +72,7 @@ def why_not_exported(store: Store, hashed: str) -> str | None:
 
 
 def has_export(store: Store, hashed: str) -> bool:
-    """Return whether an export was made or tried.
+    """Return whether an export of an encoder was made or attempted.
 
     Args:
         store: Files of the home.
@@ -102,7 +102,7 @@ def open_question_encoder(home: AnyHome, hashed: str) -> ExportedEncoder | None:
 
 
 def open_exported_scorer(home: AnyHome, hashed: str) -> PassageScorer | None:
-    """Open the exported model of a reranker.
+    """Open the exported model of a reranker to score passages.
 
     Args:
         home: The home.
@@ -121,7 +121,7 @@ def open_exported_scorer(home: AnyHome, hashed: str) -> PassageScorer | None:
 
 
 def open_export(store: Store, hashed: str, *, threads: int) -> ExportedModel | None:
-    """Open an exported model; `threads` 0 leaves their number to the runtime."""
+    """Open an exported model with a number of threads; 0 leaves it to the runtime."""
     name = export_name(hashed)
     card = _read_card(store, name)
     if card is None or "reason" in card:

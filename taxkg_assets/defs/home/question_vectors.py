@@ -34,7 +34,7 @@ TOKEN_ROW: dict[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class QuestionVectors:
-    """The vectors that one home keeps of questions."""
+    """The cached question vectors of one home."""
 
     store: Store
 
@@ -48,7 +48,7 @@ class QuestionVectors:
         return {} if kept is None else dict(zip(kept["question"], kept["vector"].to_numpy(), strict=True))
 
     def keep(self, model_hash: str, vectors: Mapping[str, Vectors]) -> None:
-        """Add vectors of questions to the stored ones; two processes may do so at a time.
+        """Add question vectors to the cache; safe with two processes at a time.
 
         Args:
             model_hash: Hash of the encoder.
@@ -59,7 +59,7 @@ class QuestionVectors:
             _add(self._path(model_hash, VECTORS), pl.DataFrame({"question": list(vectors), "vector": vector}))
 
     def read_tokens(self, model_hash: str) -> dict[str, TokenVectors]:
-        """Return the kept token vectors of questions, by question; empty without any of this encoder.
+        """Return cached token vectors by question; empty if there are none for this encoder.
 
         Args:
             model_hash: Hash of the encoder.
@@ -68,7 +68,7 @@ class QuestionVectors:
         return {} if kept is None else {row["question"]: _read_token_row(row) for row in kept.iter_rows(named=True)}
 
     def keep_tokens(self, model_hash: str, tokens: Mapping[str, TokenVectors]) -> None:
-        """Add tokens of questions to the stored ones; two processes may do so at a time.
+        """Add question tokens to the cache; safe with two processes at a time.
 
         Args:
             model_hash: Hash of the encoder.

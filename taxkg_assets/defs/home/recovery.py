@@ -15,7 +15,7 @@ INTERRUPTED = "DagsterExecutionInterruptedError"
 
 
 def report_dead_run(instance: dg.DagsterInstance, store: Store, *, work: str = BUILD) -> str:
-    """Record a run that died on this home as failed.
+    """Mark a run as failed in Dagster if its process died.
 
     Args:
         instance: Dagster instance.
@@ -40,7 +40,7 @@ def report_dead_run(instance: dg.DagsterInstance, store: Store, *, work: str = B
 
 
 def find_broken_run(instance: dg.DagsterInstance) -> str:
-    """Return the newest run if it was killed or interrupted and none of its own steps failed; else an empty string.
+    """Return the id of the newest run if it was killed or interrupted; empty if one of its own steps failed.
 
     Args:
         instance: Dagster instance.

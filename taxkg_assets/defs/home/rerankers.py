@@ -21,7 +21,7 @@ _log = logging.getLogger("taxkg.serving")
 
 
 def open_reranker(home: AnyHome, *, version: int | None = None) -> Reranker | None:
-    """Return the chosen reranker; None if training chose none.
+    """Return the reranker that training has chosen; None if it has chosen none.
 
     Args:
         home: The home.
@@ -36,7 +36,7 @@ def open_reranker(home: AnyHome, *, version: int | None = None) -> Reranker | No
 
 
 def open_served_reranker(home: AnyHome, *, version: int, served: str) -> Reranker | None:
-    """Open the chosen reranker for readers: its export, or the torch model with a notice.
+    """Open the chosen reranker for readers: its ONNX export, or the PyTorch model with a warning.
 
     Args:
         home: The home.
@@ -76,7 +76,7 @@ def reranker_export(row: RerankerRecord) -> str:
 
 
 def reranker_hash(home: AnyHome) -> str:
-    """Return a digest of the chosen reranker, without loading it.
+    """Return the digest of the chosen reranker without loading it.
 
     Args:
         home: The home.
@@ -86,7 +86,7 @@ def reranker_hash(home: AnyHome) -> str:
 
 
 def read_reranker(home: AnyHome, *, version: int | None = None, served: str = "") -> RerankerRecord | None:
-    """Read the row of the chosen reranker.
+    """Read the manifest row of the chosen reranker.
 
     Args:
         home: The home.
@@ -94,7 +94,7 @@ def read_reranker(home: AnyHome, *, version: int | None = None, served: str = ""
         served: Hash of the encoder of the released index; empty for the encoder in use.
 
     Returns:
-        Row of `reranker`; None if none is chosen, or if it reads with the tokens of another base.
+        Row of `reranker`; None if none is chosen, or if it was trained on another encoder.
     """
     row = None if home.settings.reranker == "none" else _read_chosen(home, version=version)
     if row is None or row["kind"] != "late" or row["path"] or row["sha256"] == served:
@@ -110,7 +110,7 @@ def _read_chosen(home: AnyHome, *, version: int | None) -> RerankerRecord | None
 
 
 def open_scorer(home: AnyHome, *, kind: str, path: str, name: str) -> PassageScorer:
-    """Open the model of a reranker.
+    """Open the model of a reranker to score passages.
 
     Args:
         home: The home.
@@ -127,7 +127,7 @@ def open_scorer(home: AnyHome, *, kind: str, path: str, name: str) -> PassageSco
 
 
 def scorer_model(home: AnyHome, row: RerankerRecord) -> Any:
-    """Load the model of a reranker.
+    """Load the model of a reranker to evaluate or export it.
 
     Args:
         home: The home.

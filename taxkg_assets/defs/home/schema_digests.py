@@ -19,7 +19,7 @@ _DESCRIBED = re.compile(r"\w+_column")
 
 
 def find_defined(node: ast.stmt) -> set[str]:
-    """Return the names that a top-level statement defines.
+    """List the names that a top-level statement defines.
 
     Args:
         node: The statement.
@@ -48,7 +48,7 @@ def _schema_nodes() -> dict[str, ast.stmt]:
 
 
 def is_of_schemas(module: str) -> bool:
-    """Return whether a module is `schemas` or part of it.
+    """Return whether a module is `schemas` or a submodule of it.
 
     Args:
         module: Full name of the module.
@@ -57,7 +57,7 @@ def is_of_schemas(module: str) -> bool:
 
 
 def close_schemas(names: Iterable[str]) -> set[str]:
-    """Return definitions of `schemas` with those that they name themselves.
+    """Extend definitions of `schemas` by all definitions that they refer to.
 
     Args:
         names: Names of the definitions.
@@ -87,7 +87,7 @@ def schema_digest(name: str) -> str:
 
 
 def drop_words(tree: ast.Module, *, is_schema: bool = False) -> ast.Module:
-    """Drop what is there for people only, in place: docstrings and, in schemas, descriptions of columns.
+    """Remove docstrings, and descriptions of schema columns, from parsed code, as they do not affect results.
 
     Args:
         tree: Parsed module; it is changed.
@@ -112,7 +112,7 @@ def _is_docstring(node: ast.stmt) -> bool:
 
 
 def digest_of(node: ast.AST) -> str:
-    """Return the digest of parsed code, 24 hexadecimal digits.
+    """Return the digest of parsed code.
 
     Args:
         node: The code.

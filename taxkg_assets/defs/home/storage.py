@@ -23,11 +23,11 @@ class HomeBusyError(Exception):
 
 
 class StorageError(Exception):
-    """What a home needs of its bucket cannot be had; the message says what, and the remedy."""
+    """The home's bucket cannot be used; the message gives the reason and the remedy."""
 
 
 def atomic_write(path: Path, data: bytes) -> None:
-    """Write a file so that readers see the old one or the new one, never a part of it.
+    """Write a file atomically: readers get the old or the new content.
 
     Args:
         path: File to write.
@@ -43,7 +43,7 @@ _COMMIT = re.compile(r"[0-9]{20}\.json").fullmatch
 
 
 def newest_commit(table: Path) -> int:
-    """Return the number of the newest commit of a Delta table in a folder, by the names in its log; -1 for none.
+    """Return the number of the newest commit in a Delta table's log; -1 if there is none.
 
     Args:
         table: Folder of the table.
@@ -63,17 +63,17 @@ class FileStat(NamedTuple):
 
 
 class Storage(Protocol):
-    """Names are relative, with `/` between their parts; a name that leads out of the storage is an error."""
+    """Interface of a home's storage. Names are relative with `/` separators; a name outside the storage is an error."""
 
     def uri_of(self, name: str) -> str:
-        """Return the URI of a name, for engines and for messages.
+        """Return the URI of a name, for storage engines and messages.
 
         Args:
             name: Path of a file or folder, relative to the home.
         """
 
     def options(self) -> dict[str, str]:
-        """Return what an engine needs to open a `uri_of`: address, region, keys. Never to be logged or stored."""
+        """Return what an engine needs to open a `uri_of`: endpoint, region, keys. Never log or store it."""
 
     def read(self, name: str) -> bytes | None:
         """Return the bytes of a name; None where it does not exist.
@@ -90,7 +90,7 @@ class Storage(Protocol):
         """
 
     def write(self, name: str, data: bytes) -> None:
-        """Put bytes under a name; readers see the old ones or the new ones.
+        """Write a file atomically: readers get the old or the new bytes.
 
         Args:
             name: Path of a file or folder, relative to the home.
@@ -105,21 +105,21 @@ class Storage(Protocol):
         """
 
     def children(self, name: str) -> list[str]:
-        """Return names directly below a name, without their prefix, sorted.
+        """List the names directly below a folder, sorted.
 
         Args:
             name: Path of a file or folder, relative to the home.
         """
 
     def walk(self, name: str) -> Iterator[str]:
-        """Return every file below a name, as a path from there.
+        """List every file below a folder, as relative paths.
 
         Args:
             name: Path of a file or folder, relative to the home.
         """
 
     def publish_folder(self, folder: Path, name: str) -> None:
-        """Move a local folder to a path of the home, and replace what is there.
+        """Move a local folder into the home, replacing any folder of that name.
 
         Args:
             folder: Local folder; its files are moved.
@@ -127,14 +127,14 @@ class Storage(Protocol):
         """
 
     def local_copy(self, name: str) -> Path:
-        """Return a folder of this machine with the files below a name, whose content must never change.
+        """Return a local folder with a copy of immutable files below a name.
 
         Args:
             name: Path of a file or folder, relative to the home.
         """
 
     def lease(self, *, wait_s: float) -> AbstractContextManager[None]:
-        """Lock the storage for one writer among all machines; `HomeBusyError` when that takes longer than `wait_s`.
+        """Lock the storage for one writer among all machines.
 
         Args:
             wait_s: Longest wait for another writer, in seconds.
@@ -144,7 +144,7 @@ class Storage(Protocol):
         """
 
     def check_lease(self) -> None:
-        """Raise `HomeBusyError` if the lease was lost: another build may be writing by now."""
+        """Raise `HomeBusyError` if the lease was lost, because another build may be writing."""
 
 
 def is_remote(home: str) -> bool:
@@ -157,7 +157,7 @@ def is_remote(home: str) -> bool:
 
 
 def safe_name(name: str) -> str:
-    """Return a name that stays below its folder.
+    """Check that a relative name stays below its folder, and return it.
 
     Args:
         name: Name of a file or folder.
@@ -171,7 +171,7 @@ def safe_name(name: str) -> str:
 
 
 class LocalStorage:
-    """A folder of this machine; it is locked by a file lock of the store, so its lease is free."""
+    """Storage of a home in a local folder. The store's file lock protects it, so its lease does nothing."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -188,7 +188,7 @@ class LocalStorage:
         return str(self._path(name))
 
     def options(self) -> dict[str, str]:
-        """Return no options: engines open local paths without any."""
+        """Return an empty mapping: engines open local paths without options."""
         return {}
 
     def read(self, name: str) -> bytes | None:
@@ -219,7 +219,7 @@ class LocalStorage:
         return FileStat(found.st_size, time.time() - found.st_mtime)
 
     def write(self, name: str, data: bytes) -> None:
-        """Replace a file as a whole: a reader sees the old bytes or the new ones.
+        """Replace a file atomically: readers get the old or the new bytes.
 
         Args:
             name: Path of a file or folder, relative to the home.
@@ -228,7 +228,7 @@ class LocalStorage:
         atomic_write(self._path(name), data)
 
     def remove(self, name: str) -> None:
-        """Delete a file, or a folder with all that it contains; an absent one is no error.
+        """Delete a file or a folder with its content; a missing one is ignored.
 
         Args:
             name: Path of a file or folder, relative to the home.
@@ -240,7 +240,7 @@ class LocalStorage:
             path.unlink(missing_ok=True)
 
     def children(self, name: str) -> list[str]:
-        """Return the names directly below a folder, sorted; none for an absent one.
+        """List the names directly below a folder, sorted; empty for a missing folder.
 
         Args:
             name: Path of a file or folder, relative to the home.
@@ -261,7 +261,7 @@ class LocalStorage:
         yield from (file.relative_to(path).as_posix() for file in sorted(path.rglob("*")) if file.is_file())
 
     def publish_folder(self, folder: Path, name: str) -> None:
-        """Move a folder to a path of the home, and replace what is there; both are on one file system.
+        """Move a folder into the home on the same file system, replacing any folder of that name.
 
         Args:
             folder: Local folder; it is gone afterwards.
@@ -272,7 +272,7 @@ class LocalStorage:
         folder.replace(self._path(name))
 
     def local_copy(self, name: str) -> Path:
-        """Return the path of a name itself: it is local.
+        """Return the path of a name, which is local already.
 
         Args:
             name: Path of a file or folder, relative to the home.
@@ -280,7 +280,7 @@ class LocalStorage:
         return self._path(name)
 
     def lease(self, *, wait_s: float) -> AbstractContextManager[None]:
-        """Return a context that locks nothing: the file lock of the store is enough on one machine.
+        """Return an empty context: the store's file lock suffices on one machine.
 
         Args:
             wait_s: Not used.
@@ -288,7 +288,7 @@ class LocalStorage:
         return nullcontext()
 
     def check_lease(self) -> None:
-        """Do nothing: the file lock of the store ends only with its process."""
+        """Do nothing: a file lock cannot be lost while its process lives."""
 
     def _path(self, name: str) -> Path:
         return self._folder / safe_name(name)

@@ -62,14 +62,16 @@ _retry_on_conflict = COMMIT_RETRY.wraps
 
 
 def work_folder(uri: str) -> Path:
-    """Return the local folder for the caches of a home in a bucket."""
+    """Return the local cache folder of a bucket home."""
     named = re.sub(r"[^A-Za-z0-9]+", "-", uri.removeprefix(REMOTE)).strip("-")
     return (Path(settings_of().work) / f"{named[-60:]}-{digest(uri.rstrip('/'))[:8]}").expanduser().resolve()
 
 
 class Store(StoredTables):
-    """One home: `tables`, `index`, `models`, `reports` and the manifest `sources.json` in its storage; `home` is the
-    folder of this machine, with `dagster` and `cache`, and with all the rest where no bucket is named."""
+    """One home: its tables, index, models, reports and the manifest `sources.json`.
+
+    `home` is the local folder with `dagster` and `cache`, and with everything else if no bucket is set.
+    """
 
     def __init__(self, home: str | Path, *, patience_s: float = 180.0) -> None:
         named = str(home)
@@ -90,24 +92,26 @@ class Store(StoredTables):
         return f"Store({self.uri!r})"
 
     def folder(self, *parts: str) -> Path:
-        """Return a folder of this machine below the home; made if it is not there."""
+        """Return a local folder below the home, creating it if needed."""
         path = self.home.joinpath(*parts)
         path.mkdir(parents=True, exist_ok=True)
         return path
 
     @contextmanager
     def exclusive(self, *, work: str = BUILD, wait_s: float = 0.0) -> Iterator[None]:
-        """Hold the home for one build; another process waits, then fails. The lock ends with its process.
+        """Lock the home for one build; a second process waits, then fails.
+
+        The lock ends with its process.
 
         Args:
-            work: Kind of work that holds the home; training writes no table that a build writes, so both may run.
+            work: Kind of work; a training and a build may run at the same time, as they write different tables.
             wait_s: Longest wait for another process, in seconds.
 
         Returns:
-            A context that holds the home.
+            A context that holds the lock.
 
         Raises:
-            HomeBusyError: Another process holds the home for longer.
+            HomeBusyError: Another process holds the lock for longer than `wait_s`.
         """
         key = f"{self.home}:{work}"
         if key in _locked:
@@ -133,7 +137,7 @@ class Store(StoredTables):
                     _locked.discard(key)
 
     def record_active_run(self, run_id: str, *, work: str = BUILD) -> None:
-        """Record which run works on the home; a record that remains when the home is free is of a run that died.
+        """Record the run that works on the home, so that a run whose process dies can be detected.
 
         Args:
             run_id: Id of the Dagster run.
@@ -142,7 +146,7 @@ class Store(StoredTables):
         atomic_write(self._note(work), run_id.encode())
 
     def active_run(self, *, work: str = BUILD) -> str:
-        """Return the run that works on the home or was killed; empty if the last one ended.
+        """Return the run that is active or died; empty if the last run ended.
 
         Args:
             work: Kind of work: a build, or a training.
@@ -192,13 +196,13 @@ class Store(StoredTables):
         inputs: str,
         documents: Mapping[str, Mapping[str, str]] | None = None,
     ) -> TableState:
-        """Replace a whole table by validated rows in one commit.
+        """Replace a whole table with validated rows in one commit.
 
         Args:
             name: Name of the table.
             frame: New rows.
-            inputs: Digest of what they were made from.
-            documents: For a table that is made in parts, what the rows of each part were made from.
+            inputs: Digest of the inputs from which the rows were built.
+            documents: For a table built in parts, the input digest of each part.
 
         Returns:
             State of the table after the commit.
@@ -212,7 +216,9 @@ class Store(StoredTables):
         return self._state_after_write(name)
 
     def append(self, name: str, frame: pl.DataFrame) -> None:
-        """Add validated rows to a table that only grows, in one commit; one whose answer was lost is not repeated.
+        """Append validated rows to a table in one commit.
+
+        A commit whose acknowledgment was lost is not repeated.
 
         Args:
             name: Name of the table, e.g. `sections`.
@@ -243,12 +249,12 @@ class Store(StoredTables):
     def replace_documents(
         self, name: str, frame: pl.DataFrame, *, documents: Mapping[str, Mapping[str, str] | None]
     ) -> TableState:
-        """Replace the rows of some documents in one commit and leave all others alone.
+        """Replace the rows of some documents in one commit, leaving all others unchanged.
 
         Args:
             name: Name of the table.
             frame: New rows of the documents.
-            documents: For each document what its rows were read from; None removes the document.
+            documents: Input digest of each document; None removes the document.
 
         Returns:
             State of the table after the commit.
@@ -294,7 +300,7 @@ class Store(StoredTables):
     # -------------------------------------------------------------------------------------- cache of readings
 
     def reading_folder(self, document_id: str, *, reading: str) -> Path:
-        """Return where the frames of one reading (bytes and code version) of a document are cached.
+        """Return the cache folder for one reading of a document: one version of its bytes and of the code.
 
         Args:
             document_id: The document.
@@ -303,11 +309,11 @@ class Store(StoredTables):
         return self.home / "cache" / "extract" / digest(document_id) / reading
 
     def forget_other_readings(self, folder: Path, *, keep: str) -> None:
-        """Drop the cached readings of one document except the one that its row names.
+        """Delete the cached readings of a document except the current one.
 
         Args:
             folder: Folder of the current reading, from `reading_folder`.
-            keep: Name of the reading that stays.
+            keep: Name of the current reading.
         """
         for reading in folder.iterdir():
             if reading.name != keep:
@@ -316,16 +322,16 @@ class Store(StoredTables):
     # ------------------------------------------------------------------------------------------------- manifest
 
     def read_manifest(self) -> SourceManifest:
-        """Return the recorded sources; none for a new home."""
+        """Return the recorded sources; empty for a new home."""
         found = self.storage.read(SOURCE_MANIFEST)
         return SourceManifest() if found is None else SourceManifest.model_validate(json.loads(found))
 
     @contextmanager
     def lock_manifest(self) -> Iterator[None]:
-        """Lock the manifest against other processes of this machine, from reading to writing it; briefly.
+        """Lock the source manifest against other local processes during a read and write.
 
         Returns:
-            A context that holds the manifest.
+            A context that holds the lock.
         """
         with (self.folder() / ".sources.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)

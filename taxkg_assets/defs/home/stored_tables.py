@@ -24,7 +24,7 @@ _counted: LRUCache[tuple[str, str, str], int] = LRUCache(4096)  # by address, it
 
 @dataclass(frozen=True, slots=True)
 class TableState:
-    """What the newest commit of a table recorded."""
+    """State of a table as recorded by its newest commit."""
 
     version: int
     content: str
@@ -33,14 +33,14 @@ class TableState:
 
 
 class StoredTables:
-    """The tables of one home, for reading; `uri` names the home in messages."""
+    """Read access to the tables of one home; `uri` names the home in messages."""
 
     def __init__(self, storage: Storage, *, uri: str) -> None:
         self.storage = storage
         self.uri = uri
 
     def table_uri(self, name: str) -> str:
-        """Return folder or address of a table.
+        """Return the folder or address of a table.
 
         Args:
             name: Name of the table, e.g. `sections`.
@@ -48,7 +48,7 @@ class StoredTables:
         return self.storage.uri_of(f"tables/{name}")
 
     def exists(self, name: str) -> bool:
-        """Return whether the table has a first commit.
+        """Return whether the table has a commit.
 
         Args:
             name: Name of the table, e.g. `sections`.
@@ -56,7 +56,7 @@ class StoredTables:
         return DeltaTable.is_deltatable(self.table_uri(name), self._options())
 
     def open_table(self, name: str, *, version: int | None = None) -> DeltaTable | None:
-        """Return the Delta table; None before its first commit.
+        """Open a Delta table; None before its first commit.
 
         Args:
             name: Name of the table, e.g. `sections`.
@@ -74,7 +74,9 @@ class StoredTables:
         return self.storage.options() or None
 
     def state(self, name: str) -> TableState | None:
-        """Return the state of the newest commit, without digests if another program made it; None without a commit.
+        """Return the state that the newest commit recorded; None without a commit.
+
+        The state has no digests if another program wrote the commit.
 
         Args:
             name: Name of the table, e.g. `sections`.
@@ -111,7 +113,7 @@ class StoredTables:
     def read_as_written(
         self, name: str, *, version: int | None = None, columns: Sequence[str] | None = None
     ) -> pl.DataFrame:
-        """Return all rows of a table in no promised order, without its schema: the fastest way, for questions.
+        """Return all rows of a table unsorted and unvalidated, the fastest way to read it.
 
         Args:
             name: Name of the table, e.g. `sections`.
@@ -159,7 +161,7 @@ class StoredTables:
         return self.scan(name, version=version).filter(pl.col("element_id").is_in(list(element_ids))).collect()
 
     def version(self, name: str) -> int:
-        """Return the number of the newest commit; -1 before the first one.
+        """Return the number of the newest Delta commit; -1 before the first one.
 
         Args:
             name: Name of the table, e.g. `sections`.
@@ -170,7 +172,7 @@ class StoredTables:
         return -1 if table is None else table.version()
 
     def count(self, name: str) -> int:
-        """Return rows of a table; a version never changes, so its rows are counted once.
+        """Return the number of rows of a table, cached per version.
 
         Args:
             name: Name of the table, e.g. `sections`.
@@ -183,7 +185,7 @@ class StoredTables:
         return _counted[key]
 
     def head(self, name: str, rows: int) -> pl.DataFrame:
-        """Return a few rows of a table, in no promised order.
+        """Return a few rows of a table in arbitrary order.
 
         Args:
             name: Name of the table, e.g. `sections`.
@@ -192,7 +194,7 @@ class StoredTables:
         return self.scan(name).head(rows).collect()
 
     def scan(self, name: str, *, version: int | None = None) -> pl.LazyFrame:
-        """Scan a table lazily; columns have the names of its present schema.
+        """Scan a table lazily, with columns renamed to those of the current schema.
 
         Args:
             name: Name of the table, e.g. `sections`.
@@ -205,7 +207,7 @@ class StoredTables:
         return rows.rename(RENAMED_COLUMNS.get(name, {}), strict=False)
 
     def read_or_empty(self, name: str) -> pl.DataFrame:
-        """Return all rows of a table, or none before its first commit.
+        """Return all rows of a table; empty before its first commit.
 
         Args:
             name: Name of the table, e.g. `sections`.

@@ -20,7 +20,7 @@ _lock = threading.Lock()
 
 @contextmanager
 def timed(part: str) -> Iterator[None]:
-    """Note the time that a part takes; times of the same part add up until they are kept.
+    """Measure the time of a pipeline part; repeated times add up until `keep_times` stores them.
 
     Args:
         part: Name of the part.
@@ -36,14 +36,14 @@ def timed(part: str) -> Iterator[None]:
 
 
 def record_time(part: str, *, began: datetime, seconds: float) -> None:
-    """Add to the time of a part."""
+    """Add a duration to a pipeline part."""
     with _lock:
         first, before = _spent.get(part, (began, 0.0))
         _spent[part] = (first, before + seconds)
 
 
 def keep_times(store: Store) -> None:
-    """Store the measured times in the home, and replace earlier times of the same parts.
+    """Store the measured times in the home, replacing earlier times of the same parts.
 
     Args:
         store: Files of the home.
@@ -57,13 +57,13 @@ def keep_times(store: Store) -> None:
 
 
 def read_times(store: Store) -> dict[str, tuple[datetime, datetime]]:
-    """Read when each part ran.
+    """Read the recorded start and end of each pipeline part.
 
     Args:
         store: Files of the home.
 
     Returns:
-        By part when it began, and its beginning plus the time that it took.
+        By part, its start and its start plus the measured duration.
     """
     found = {part: (datetime.fromisoformat(row["began_at"]), row["seconds"]) for part, row in _read(store).items()}
     return {part: (began, began + timedelta(seconds=seconds)) for part, (began, seconds) in found.items()}
@@ -76,7 +76,7 @@ def _read(store: Store) -> dict[str, dict[str, Any]]:
 
 
 class TimedProposer:
-    """A proposer whose time is noted by task."""
+    """A proposer that measures time by task."""
 
     def __init__(self, wrapped: Proposer) -> None:
         self._wrapped = wrapped
@@ -89,7 +89,7 @@ class TimedProposer:
     def propose(
         self, task: Task[AnyItem, AnyProposal], items: Sequence[AnyItem]
     ) -> tuple[ProposalOutcome[AnyProposal], ...]:
-        """Propose as the wrapped proposer does.
+        """Delegate to the wrapped proposer and measure the time.
 
         Args:
             task: The task.
@@ -103,7 +103,7 @@ class TimedProposer:
 
 
 def timed_call(part: str, call: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap a function so that its time is noted.
+    """Wrap a function so that its time is measured.
 
     Args:
         part: Name of the part.

@@ -12,13 +12,13 @@ from taxkg_assets.retrieval.encoding.encoder import MAX_TOKENS, TOKENIZED_AT_ONC
 
 @cache
 def open_tokenizer(folder: Path) -> Callable[[Sequence[str]], list[list[int]]] | None:
-    """Open the tokenizer of a model without its weights: torch takes seconds to load.
+    """Open a model's tokenizer without its weights, as loading PyTorch takes seconds.
 
     Args:
         folder: Folder of a sentence-transformers model.
 
     Returns:
-        A function like `Encoder.find_tokens`; None if the folder lacks `tokenizer.json` or the length of its texts.
+        A function like `Encoder.find_tokens`; None if the folder lacks `tokenizer.json` or the maximum text length.
     """
     rules, lengths = folder / "tokenizer.json", folder / "sentence_bert_config.json"
     if not (rules.is_file() and lengths.is_file()):

@@ -18,14 +18,14 @@ from taxkg_assets.settings import Settings
 
 
 class EngineError(Exception):
-    """The engine of the settings is not available; the message names what is missing."""
+    """The configured engine is unavailable; the message names the missing package."""
 
 
 class Engine(Protocol):
-    """Reads documents side by side, and encodes passages."""
+    """Interface of an engine that reads documents in parallel and encodes passages."""
 
     def read(self, jobs: Sequence[Job], *, limits: Limits, on_done: Callable[[Outcome], None]) -> list[Outcome]:
-        """Read all jobs in the given order (largest files first); outcomes come in the order of the jobs.
+        """Read all documents, largest files first.
 
         Args:
             jobs: Documents to read.
@@ -37,22 +37,22 @@ class Engine(Protocol):
         """
 
     def distribute_encoding(self, encoder: DeferredEncoder, *, name: str) -> DeferredEncoder:
-        """Return an encoder that encodes passages where this engine works.
+        """Return an encoder that encodes passages on this engine's machines.
 
         Args:
-            encoder: Encoder of this machine.
-            name: What opens its model: a folder or a hub name; empty for the packaged one.
+            encoder: Local encoder.
+            name: Folder or hub name of its model; empty for the packaged one.
         """
 
 
 @dataclass(frozen=True, slots=True)
 class LocalEngine:
-    """A number of processes of this machine."""
+    """An engine of several local processes."""
 
     workers: int
 
     def read(self, jobs: Sequence[Job], *, limits: Limits, on_done: Callable[[Outcome], None]) -> list[Outcome]:
-        """Read documents in child processes of this machine, `workers` at a time.
+        """Read documents in local child processes, `workers` at a time.
 
         Args:
             jobs: Documents to read, largest files first.
@@ -65,7 +65,7 @@ class LocalEngine:
         return read_documents(jobs, workers=self.workers, limits=limits, on_done=on_done)
 
     def distribute_encoding(self, encoder: DeferredEncoder, *, name: str) -> DeferredEncoder:
-        """Return the encoder itself.
+        """Return the encoder unchanged, as this engine encodes locally.
 
         Args:
             encoder: Encoder of this machine.
@@ -75,7 +75,7 @@ class LocalEngine:
 
 
 def open_engine(settings: Settings) -> Engine:
-    """Return the engine that the settings name.
+    """Open the engine that the settings name.
 
     Args:
         settings: Settings; `engine` is `local` or `spark`.

@@ -36,7 +36,7 @@ LOCK = ".fetching.lock"
 
 @dataclass(frozen=True, slots=True)
 class FetchResult:
-    """What came of one address: new, changed, unchanged, absent, planned or failed."""
+    """Outcome of one download: new, changed, unchanged, absent, planned or failed."""
 
     url: str
     status: str
@@ -54,16 +54,16 @@ def fetch(
     is_draft: bool = False,
     is_dry: bool = False,
 ) -> Iterator[FetchResult]:
-    """Fetch products or families by name; a failed address stops no other.
+    """Download IRS products or families by name; a failed download does not stop the others.
 
     Args:
         names: File stems such as `f1099div`, or families in rules/fetching.yaml.
         folder: Folder of the documents.
         settings: Settings of the home.
         years: Years of earlier revisions; empty for the current files.
-        base_url: Address of another server than the IRS.
-        is_draft: Whether drafts are wanted.
-        is_dry: Whether to request nothing.
+        base_url: Server address; the IRS by default.
+        is_draft: Whether to download drafts.
+        is_dry: Whether to only list the downloads.
 
     Yields:
         The outcome of each address, as soon as it is known.
@@ -163,7 +163,7 @@ def _read_record(folder: Path) -> dict[str, Any]:
 
 @dg.op
 def fetch_watched(context: dg.OpExecutionContext) -> None:
-    """Fetch the watched names into the inbox; the sensor sees what is new there."""
+    """Download the watched forms and publications into the inbox, from which the source sensor takes them."""
     settings = Settings()
     names = [name.strip() for name in settings.watch.split(",") if name.strip()]
     failed = 0
@@ -176,7 +176,7 @@ def fetch_watched(context: dg.OpExecutionContext) -> None:
 
 @dg.job(tags={"dagster/max_runtime": str(load_fetching().run_seconds)})
 def watch_releases() -> None:
-    """Look for new revisions of the watched names."""
+    """Run `fetch_watched` on a schedule to detect new revisions."""
     fetch_watched()
 
 

@@ -26,7 +26,7 @@ DUPLICATE_REMEDY = "Remove one of the two files."
 
 @dataclass(frozen=True, slots=True)
 class FileStatus:
-    """A file as it is now; stage, reason and remedy are empty where it may be read."""
+    """The current state of a source file; stage, reason and remedy are empty if it can be read."""
 
     sha256: str
     stage: str = ""
@@ -35,7 +35,7 @@ class FileStatus:
 
 
 def inbox_of(settings: Settings) -> Path:
-    """Return the inbox: the folder that is a source of every build.
+    """Return the inbox, the folder that every build reads.
 
     Args:
         settings: Settings with `home`.
@@ -53,16 +53,16 @@ def inspect_files(
     settings: Settings,
     hashed: Callable[[Path], str] = sha256_of,
 ) -> dict[str, FileStatus]:
-    """Inspect entries of the manifest; no file stops the inspection of the others.
+    """Inspect files of the manifest; a faulty file does not stop the inspection of the others.
 
     Args:
         files: Entries of the manifest by document.
-        admitted: Digests with which documents of the manifest were admitted.
+        admitted: Digests of the documents that were admitted before.
         settings: Limits of size, and the tiers of sources.
-        hashed: Digests the bytes of a file.
+        hashed: Function that computes the digest of a file.
 
     Returns:
-        By document what its file contains now, or why it stays out.
+        The state of each document's file, with the reason if it cannot be read.
     """
     looks = {d: _inspect_file(file, settings=settings, hashed=hashed) for d, file in files.items()}
     seen = {d: look.sha256 for d, look in looks.items() if not look.reason}

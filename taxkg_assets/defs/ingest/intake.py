@@ -45,26 +45,26 @@ Batch = tuple[pl.DataFrame, Mapping[str, Mapping[str, str] | None]]
 
 @dataclass(frozen=True, slots=True)
 class Intake:
-    """Decisions on the scanned sources: rows to write, and documents that were removed."""
+    """The intake of scanned sources: rows to write and removed documents."""
 
     documents: Batch
     quarantine: Batch
 
 
 def extraction_key(sha256: str, version: str) -> str:
-    """Name of one reading: bytes and code version."""
+    """Return the key of one reading of a document: its bytes and the code version."""
     return f"{sha256[:20]}-{version[:20]}"
 
 
 def admit_documents(home: Home, document_ids: Iterable[str]) -> Intake:
-    """Read the new and changed documents of a list, and decide which are admitted and which go to quarantine.
+    """Read new and changed documents, and decide which are admitted and which are quarantined.
 
     Args:
         home: The home.
         document_ids: Documents of the manifest.
 
     Returns:
-        Rows of `documents` and of `quarantine` to write, with the documents that left each table.
+        Rows of `documents` and of `quarantine` to write, with the documents to remove from each table.
     """
     store, settings = home.store, home.settings
     version = reading_version(settings)
@@ -108,7 +108,7 @@ def inspect_sources(
     files: Mapping[str, SourceFile],
     known: Mapping[str, DocumentRecord],
 ) -> dict[str, FileStatus]:
-    """Inspect the files of some documents without reading them.
+    """Inspect the source files of documents without reading the documents.
 
     Args:
         home: The home.
@@ -117,14 +117,14 @@ def inspect_sources(
         known: Rows of `documents` by document.
 
     Returns:
-        By document what its file contains now, or why it stays out.
+        The state of each document's file, with the reason if it cannot be read.
     """
     admitted = {d: row["sha256"] for d, row in known.items() if d in files}
     return inspect_files({d: files[d] for d in sorted(document_ids)}, admitted=admitted, settings=home.settings)
 
 
 def tier_of(settings: Settings, row: DocumentRecord) -> int:
-    """Return the tier of a document by the settings, or else by the rules.
+    """Return the tier of a document from the settings or else from the rules.
 
     Args:
         settings: Settings of the home.
@@ -134,7 +134,7 @@ def tier_of(settings: Settings, row: DocumentRecord) -> int:
 
 
 def clear_quarantine(store: Store) -> None:
-    """Let the next build read quarantined documents again; the date of the first refusal is kept.
+    """Release quarantined documents for the next build, keeping the date of their first refusal.
 
     Args:
         store: Tables of the home.
@@ -146,7 +146,7 @@ def clear_quarantine(store: Store) -> None:
 
 
 def publish(home: Home, name: str, document_ids: Iterable[str]) -> Iterator[Batch]:
-    """Yield the batches of one extraction table that bring it up to date.
+    """Yield the row batches that bring one extraction table up to date.
 
     Args:
         home: The home.
@@ -189,7 +189,7 @@ def publish(home: Home, name: str, document_ids: Iterable[str]) -> Iterator[Batc
 
 
 def find_unpublished(store: Store) -> set[str]:
-    """Return admitted documents whose newest reading is missing in some extraction table, after an interrupted run.
+    """List admitted documents whose newest rows are missing in an extraction table after an interrupted run.
 
     Args:
         store: Tables of the home.
@@ -204,7 +204,7 @@ def find_unpublished(store: Store) -> set[str]:
 
 
 def find_outdated(home: Home, files: Mapping[str, SourceFile]) -> set[str]:
-    """Find the documents of the manifest that a run must process.
+    """List the documents that a run must process.
 
     They are new or changed, were read by another version of the code, have a new tier, or have newer rows than some
     table contains.
@@ -243,7 +243,7 @@ def _describe(frame: pl.DataFrame, folder: Path, *, name: str, settler: str) -> 
 
 
 def prune_readings(home: Home) -> None:
-    """Delete cached readings that no row of `documents` names.
+    """Delete cached readings that no row of `documents` refers to.
 
     Args:
         home: The home.
@@ -256,7 +256,7 @@ def prune_readings(home: Home) -> None:
 
 
 def folder_of(store: Store, row: DocumentRecord) -> Path:
-    """Return the folder in which the frames of an admitted document are cached.
+    """Return the folder with the cached frames of an admitted document.
 
     Args:
         store: Tables of the home.

@@ -25,7 +25,7 @@ Settle = Callable[[Path], pl.DataFrame]
 
 
 def refinement_fingerprint(home: Home, name: str) -> str:
-    """Return a digest of the model that refines the rows of a table; a new digest makes these rows stale.
+    """Return the digest of the language model that refines a table's rows; a new digest makes these rows stale.
 
     Args:
         home: The home.
@@ -38,7 +38,7 @@ def refinement_fingerprint(home: Home, name: str) -> str:
 
 
 def open_refinement(home: Home, name: str) -> Settle:
-    """Open what makes the rows of a document from the folder of its reading.
+    """Open the function that builds a document's rows from its cached reading, refined by a model if configured.
 
     Args:
         home: The home.
@@ -54,7 +54,7 @@ def open_refinement(home: Home, name: str) -> Settle:
 
 
 def settle_reading(folder: Path, proposer: Proposer) -> pl.DataFrame:
-    """Resolve the ambiguous references of one document, from the tables that its reading left in a folder."""
+    """Resolve the ambiguous references of one document from its cached tables."""
     return resolve_ambiguous_references(
         schemas.References.cast(pl.read_ipc(folder / "references.arrow")),
         schemas.Sections.cast(pl.read_ipc(folder / "sections.arrow")),
@@ -66,7 +66,7 @@ def settle_reading(folder: Path, proposer: Proposer) -> pl.DataFrame:
 def build_settled_references(
     documents: dy.DataFrame[schemas.Documents], *, folder_of: Callable[[DocumentRecord], Path], proposer: Proposer
 ) -> dy.DataFrame[schemas.References]:
-    """Build the rows of `references` that their next publication would contain, from the readings that are kept.
+    """Build the rows of `references` that the next publication would contain, from cached readings.
 
     Args:
         documents: Documents with their readings.

@@ -42,7 +42,7 @@ POLL_SECONDS = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a document; stage, reason and remedy are empty where it was read."""
+    """Outcome of reading one document; stage, reason and remedy are empty if it succeeded."""
 
     document_id: str
     is_read: bool
@@ -55,7 +55,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Bounds of one document."""
+    """Limits of time and memory for reading one document."""
 
     seconds: float
     memory_mb: int
@@ -139,7 +139,7 @@ class _Child:
 def read_documents(
     jobs: Iterable[Job], *, workers: int, limits: Limits, on_done: Callable[[Outcome], None]
 ) -> list[Outcome]:
-    """Read documents in several processes, each within its limits of time and memory.
+    """Read documents in several processes, each within limits of time and memory.
 
     Args:
         jobs: Documents to read, the most expensive first.

@@ -11,7 +11,7 @@ from taxkg_assets.settings import Settings
 
 
 def reading_version(settings: Settings) -> str:
-    """Return a digest of everything that determines how a document is extracted: code, rules, and the table engine.
+    """Return the digest of everything that determines how documents are read: code, rules and table engine.
 
     Installing or removing a package of the table engine changes it.
 

@@ -19,11 +19,11 @@ from taxkg_assets.sources.scan import (
 
 
 class ScannedSources(NamedTuple):
-    """Sources after a scan.
+    """The recorded sources after a scan.
 
     Attributes:
         manifest: Recorded sources.
-        closed: Why some folders could not be read, one sentence each. Their documents stay as they were.
+        closed: Reasons why folders could not be read, one sentence each; the rows of their documents stay.
     """
 
     manifest: SourceManifest
@@ -31,7 +31,7 @@ class ScannedSources(NamedTuple):
 
 
 def has_sources(home: Home) -> bool:
-    """Return whether a source was recorded, or the inbox contains a file."""
+    """Return whether a source is recorded or the inbox contains a file."""
     inbox = inbox_of(home.settings)
     return bool(home.store.read_manifest().roots) or (inbox.is_dir() and bool(find_source_files(inbox)))
 
@@ -42,10 +42,10 @@ def scan_sources(home: Home, roots: Sequence[Path] = (), *, at_first: Sequence[P
     Args:
         home: The home.
         roots: Folders and files to scan and record.
-        at_first: Sources of a home without recorded sources and with an empty inbox.
+        at_first: Sources to use if none is recorded and the inbox is empty.
 
     Returns:
-        The manifest, and why some folders could not be read.
+        The manifest, and the reasons why folders could not be read.
 
     Raises:
         SourceError: No source can be read.

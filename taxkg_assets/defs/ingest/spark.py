@@ -51,17 +51,17 @@ _ROOT = str(Path(__file__).resolve().parents[3])
 
 
 class ExecutorError(Exception):
-    """A task failed on the cluster; the message is that of the executor."""
+    """A task failed on the cluster; the message comes from the executor."""
 
 
 @dataclass(frozen=True, slots=True)
 class SparkEngine:
-    """A cluster by its master's address; empty for the running session, or what Spark is set up for."""
+    """An engine on a Spark cluster, given by its master's address; empty for the active or configured session."""
 
     master: str = ""
 
     def read(self, jobs: Sequence[Job], *, limits: Limits, on_done: Callable[[Outcome], None]) -> list[Outcome]:
-        """Read documents on the cluster, `WAVE` at a time; their frames come back into the folders of the jobs.
+        """Read documents on the cluster in waves of `WAVE`, and copy their frames into the job folders.
 
         Args:
             jobs: Documents to read, largest files first.
@@ -91,11 +91,11 @@ class SparkEngine:
         return [outcomes[job.document_id] for job in jobs]
 
     def distribute_encoding(self, encoder: DeferredEncoder, *, name: str) -> DeferredEncoder:
-        """Return an encoder that has many passages encoded by the executors; vectors are those of this machine.
+        """Return an encoder that encodes large batches on the executors, with vectors equal to local ones.
 
         Args:
-            encoder: Encoder of this machine.
-            name: What opens its model: a folder that executors can read, or a hub name; empty for the packaged one.
+            encoder: Local encoder.
+            name: Folder that executors can read, or hub name, of the model; empty for the packaged one.
         """
 
         def encode_many(texts: Sequence[str], progress: Progress | None) -> Vectors:

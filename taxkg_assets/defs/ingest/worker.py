@@ -53,7 +53,7 @@ DEFECT_REMEDY = REPORT
 
 
 def limit_memory(memory_mb: int) -> None:
-    """Let this process take `memory_mb` more data memory than it has now."""
+    """Limit this process to `memory_mb` of data memory beyond its current use."""
     if not _STATUS.exists():
         return
     limit = _read_status("VmData") + memory_mb * 1024 * 1024
@@ -61,7 +61,7 @@ def limit_memory(memory_mb: int) -> None:
 
 
 def begin_document() -> None:
-    """Record the memory that is left for a document, so that the peak of earlier ones does not count against it."""
+    """Record the current memory as baseline, so that earlier documents' peaks do not count against this document."""
     if not _STATUS.exists():
         return
     with contextlib.suppress(OSError):  # the peak cannot be set back everywhere; then only a new peak counts
@@ -77,7 +77,7 @@ def _read_status(name: str) -> int:
 
 
 def read_document(job: Job) -> Reply:
-    """Read one document and leave its frames in the job's folder; the reply says what went wrong, if anything."""
+    """Read one document, write its frames to the job's folder, and return a reply with the outcome."""
     begin_document()
     try:
         data = Path(job.path).read_bytes()
@@ -134,7 +134,7 @@ def read_document(job: Job) -> Reply:
 
 
 def is_out_of_memory(error: BaseException | None) -> bool:
-    """Return whether an allocation failed, by the type or the error number of any error in the chain."""
+    """Return whether an error chain contains a failed allocation, by type or error number."""
     while error is not None:
         if isinstance(error, (MemoryError, *MEMORY_ERRORS)) or getattr(error, "errno", None) == errno.ENOMEM:
             return True
@@ -143,7 +143,7 @@ def is_out_of_memory(error: BaseException | None) -> bool:
 
 
 def has_met_limit() -> bool:
-    """Return whether this document has used nearly all of its memory: libraries then fail with their own messages."""
+    """Return whether this document has used nearly all of its memory, so that other errors probably result from it."""
     limit, _ = resource.getrlimit(resource.RLIMIT_DATA)
     if limit == resource.RLIM_INFINITY or not _STATUS.exists():
         return False
@@ -183,7 +183,7 @@ def _refusal(stage: str, reason: str, remedy: str, *, is_check_failure: bool = F
 
 
 def main() -> None:
-    """Serve jobs from standard input until it closes."""
+    """Process jobs from standard input until it closes."""
     replies = os.fdopen(int(sys.argv[1]), "w", encoding="utf8", buffering=1)
     limit_memory(int(sys.argv[2]))
     replies.write(encode_reply(Ready()))

@@ -49,19 +49,19 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """The process has started and takes documents."""
+    """The worker process has started and accepts documents."""
 
 
 @dataclass(frozen=True, slots=True)
 class Extracted:
-    """A document was read; its frames are in the folder of the job."""
+    """The document was read, and its frames are in the job's folder."""
 
     seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A document was refused.
+    """The document was refused.
 
     Attributes:
         stage: Stage that refused it.
@@ -90,7 +90,7 @@ class Unwritable:
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """The process gave no reply; it has to be replaced.
+    """The worker process gave no reply and must be replaced.
 
     Attributes:
         reason: Why, one sentence.
@@ -106,7 +106,7 @@ _KINDS: dict[str, type[Reply]] = {kind.__name__: kind for kind in (Ready, Extrac
 
 
 def encode_reply(reply: Reply, *, seconds: float = 0.0) -> str:
-    """Write a reply as one line.
+    """Serialize a reply as one line of JSON.
 
     Args:
         reply: The reply.
@@ -120,7 +120,7 @@ def encode_reply(reply: Reply, *, seconds: float = 0.0) -> str:
 
 
 def decode_reply(line: bytes) -> Reply:
-    """Read a line that `encode_reply` wrote.
+    """Parse a line that `encode_reply` serialized.
 
     Args:
         line: One line of JSON.
@@ -133,12 +133,12 @@ def decode_reply(line: bytes) -> Reply:
 
 
 def find_remedy(exit_code: int) -> str:
-    """Find the remedy for a document whose reading process was killed or crashed.
+    """Choose the remedy for a document whose worker process was killed or crashed.
 
     Args:
         exit_code: Exit status of the process; the negative number of the signal that ended it.
 
     Returns:
-        One sentence. The kernel kills a process if memory runs out; a library that cannot allocate any aborts it.
+        One sentence. If memory runs out, the kernel kills the process, or a library aborts it.
     """
     return {-signal.SIGKILL: MEMORY_REMEDY, -signal.SIGABRT: ABORT_REMEDY}.get(exit_code, CRASH_REMEDY)

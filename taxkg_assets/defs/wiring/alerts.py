@@ -33,7 +33,7 @@ _OWN_CLASS = re.compile(r"^taxkg_assets(?:\.\w+)+: ")
 
 @dataclass(frozen=True, slots=True)
 class Alert:
-    """One problem that needs attention: `kind` is failed gate, failed run, quarantine or sources."""
+    """A problem that needs attention; `kind` is failed gate, failed run, quarantine or sources."""
 
     kind: str
     title: str
@@ -42,7 +42,7 @@ class Alert:
 
 
 def find_alerts(instance: dg.DagsterInstance, store: Store, run_id: str) -> Iterator[Alert]:
-    """Return the alerts of a finished run; none for a run without problems."""
+    """List the alerts of a finished run."""
     record = instance.get_run_record_by_id(run_id)
     if record is None:
         return
@@ -84,7 +84,7 @@ def _error_lines(instance: dg.DagsterInstance, run_id: str) -> tuple[str, ...]:
 
 
 def describe_error(error: Any) -> str:
-    """Return the message of the error that made a step fail, without the class name of taxkg's own errors.
+    """Return the message of a step's error, without the class name of taxkg's own errors.
 
     Args:
         error: Error as Dagster records it.
@@ -101,12 +101,12 @@ def _refusal_lines(store: Store, *, since: datetime) -> tuple[str, ...]:
 
 
 def send(alert: Alert, *, settings: Settings, sleep: Callable[[float], None] = time.sleep) -> None:
-    """Log an alert, and post it to the webhook of the settings; a failed delivery is logged and stops nothing.
+    """Log an alert, and post it to the configured webhook; a failed delivery is only logged.
 
     Args:
         alert: The alert.
         settings: Settings with the address of the webhook.
-        sleep: Waits between the attempts, in seconds.
+        sleep: Waits a number of seconds between attempts.
     """
     lines = [line[:MOST_CHARACTERS] for line in alert.lines[:MOST_LINES]]
     text = "\n".join([f"taxkg: {alert.title}", *(f"- {line}" for line in lines)])
@@ -137,7 +137,7 @@ def send(alert: Alert, *, settings: Settings, sleep: Callable[[float], None] = t
 
 
 def alert_runs(instance: dg.DagsterInstance, store: Store, run_ids: Sequence[str], *, settings: Settings) -> None:
-    """Send the alerts of finished runs; a document that two of them read is reported once.
+    """Send the alerts of finished runs, reporting a document of several runs once.
 
     Args:
         instance: Dagster instance with the runs.
@@ -150,12 +150,12 @@ def alert_runs(instance: dg.DagsterInstance, store: Store, run_ids: Sequence[str
 
 
 def default_status() -> dg.DefaultSensorStatus:
-    """Return whether sensors run without a switch in the UI."""
+    """Return whether sensors start switched on."""
     return dg.DefaultSensorStatus.RUNNING if Settings().automation else dg.DefaultSensorStatus.STOPPED
 
 
 def default_schedule_status() -> dg.DefaultScheduleStatus:
-    """Return whether schedules run without a switch in the UI."""
+    """Return whether schedules start switched on."""
     return dg.DefaultScheduleStatus.RUNNING if Settings().automation else dg.DefaultScheduleStatus.STOPPED
 
 
@@ -167,7 +167,7 @@ def default_schedule_status() -> dg.DefaultScheduleStatus:
     default_status=default_status(),
 )
 def alert_failed_runs(context: dg.RunStatusSensorContext) -> None:
-    """Report what a failed run leaves to be inspected."""
+    """Send alerts for a failed run."""
     _alert_run(context)
 
 
@@ -179,7 +179,7 @@ def alert_failed_runs(context: dg.RunStatusSensorContext) -> None:
     default_status=default_status(),
 )
 def alert_quarantine(context: dg.RunStatusSensorContext) -> None:
-    """Report which documents a successful run left out."""
+    """Send alerts for documents that a successful run quarantined."""
     _alert_run(context)
 
 

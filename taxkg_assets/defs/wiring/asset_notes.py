@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What a reader of a table should know.
+    """Notes on a table for its page in the Dagster UI.
 
     Attributes:
         caveat: Limits of the table, in one or two sentences.

@@ -44,7 +44,7 @@ DATED = frozenset({"documents", "release"})
 
 
 def add_asset_pages(assets: Iterable[dg.AssetsDefinition]) -> list[dg.AssetsDefinition]:
-    """Add to each asset its page in the Dagster UI: what a row is, key, inputs, gates, an example.
+    """Add to each asset its documentation page in the Dagster UI: row, key, inputs, gates, example.
 
     Args:
         assets: Assets of all stages, wired.
@@ -65,7 +65,7 @@ def _complete(spec: dg.AssetSpec) -> dg.AssetSpec:
 
 
 def stage_of(group: str) -> str:
-    """Return the stage of a group of the UI.
+    """Return the pipeline stage of a UI group.
 
     Args:
         group: Name of the group, e.g. `search/retrieval`.
@@ -83,7 +83,7 @@ def _find_tags(spec: dg.AssetSpec, *, stage: str) -> dict[str, str]:
 
 
 def describe_table(record: TableRecord) -> str:
-    """Describe a table in Markdown: what a row is, its key, what it is made from, its gates, caveats, an example.
+    """Describe a table in Markdown: what a row is, its key, inputs, gates, caveats and an example.
 
     Args:
         record: Entry of the pipeline, with its gates.

@@ -13,7 +13,7 @@ from taxkg_assets.defs.wiring.resources import PACKAGE, source_line
 
 
 def code_references(**functions: Callable[..., Any]) -> dg.CodeReferencesMetadataValue:
-    """Return links to functions under their labels, and to the statement of `defs` that calls this function.
+    """Return links to functions and to the calling line in `defs`, for the Dagster UI.
 
     Args:
         functions: Functions by label.

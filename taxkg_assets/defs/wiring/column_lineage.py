@@ -146,20 +146,20 @@ MADE_OF: Mapping[str, Mapping[str, Sources]] = {
 
 
 def find_column_sources(table: str) -> dict[str, tuple[str, ...]]:
-    """Find the columns that each column of a table comes from.
+    """List the source columns of each column of a table.
 
     Args:
         table: Table.
 
     Returns:
-        Columns as `table.column`; a column whose origin is not declared is missing.
+        Columns as `table.column`; columns without a declared source are omitted.
     """
     declared = [*COPIED.get(table, {}).items(), *MADE_OF.get(table, {}).items()]
     return {column: tuple(sources) for column, sources in declared}
 
 
 def column_lineage(table: str) -> dg.TableColumnLineage | None:
-    """Return what the UI shows of the origin of a table's columns; None where none is declared.
+    """Return the column lineage of a table for the UI; None if none is declared.
 
     Args:
         table: Name of the table.

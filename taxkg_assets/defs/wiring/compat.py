@@ -41,7 +41,9 @@ DAEMON_MODULE = "dagster._daemon"
 
 
 def set_data_version(context: dg.OutputContext, version: str) -> None:
-    """Set the data version of an asset: equal rows are the same version. Only a step's own context can be public here.
+    """Set the data version of an asset, so that equal rows have the same version.
+
+    Dagster offers this publicly only in the step's own context.
 
     Args:
         context: Context of the step's output.
@@ -51,7 +53,7 @@ def set_data_version(context: dg.OutputContext, version: str) -> None:
 
 
 def step_of(context: dg.InputContext) -> Any:
-    """Return the context of the step that reads an input.
+    """Return the step context that reads an input.
 
     Args:
         context: Context of the input.
@@ -62,7 +64,7 @@ def step_of(context: dg.InputContext) -> Any:
 def add_partition_metadata(context: dg.OutputContext, metadata: Mapping[str, Mapping[str, Any]]) -> None:
     """Add metadata to the materializations of single partitions.
 
-    `add_asset_metadata` is public, but reads all partitions again for each of them.
+    The public `add_asset_metadata` reads all partitions again for each one.
 
     Args:
         context: Context of an output with partitions.
@@ -82,10 +84,10 @@ REPOSITORY = "__repository__"
 
 @contextmanager
 def record_runs_at(instance: dg.DagsterInstance, module: str) -> Iterator[None]:
-    """Record the runs of this process as runs of the UI's code location.
+    """Record the runs of this process under the UI's code location.
 
-    The pages Overview and Jobs list only runs with the origin of a code location, which only the web server and the
-    daemon set.
+    The pages Overview and Jobs list only runs with the origin of a code location, which otherwise only the web server
+    and the daemon set.
 
     Args:
         instance: Instance that keeps the records.
@@ -124,14 +126,11 @@ def _open_engine(url: str, **options: Any) -> sqlalchemy.Engine:
 
 
 def reuse_engines() -> None:
-    """Make Dagster's SQLite storages faster; a second call changes nothing.
+    """Make Dagster reuse its SQLite engines instead of creating one per statement.
 
-    Dagster creates a SQLAlchemy engine for every statement, which takes several times as long as the statement itself.
-    Here each database keeps its engine. Dagster asks for engines without a connection pool, so a kept engine holds no
-    file open.
-
-    Dagster also checks on every read whether the event table has a column that old versions lacked. Here a column that
-    was found once is not looked up again.
+    Creating a SQLAlchemy engine takes several times as long as the statement. Dagster requests engines without a
+    connection pool, so a reused engine holds no file open. Dagster also checks on every read whether the event table
+    has a column that old versions lacked; a column found once is not checked again. Calling this twice changes nothing.
     """
     for storage in (sqlite_event_log, sqlite_run_storage, sqlite_schedule_storage):
         storage.create_engine = _open_engine  # type: ignore[attr-defined]

@@ -18,7 +18,7 @@ MOST_PREVIEWS = 500
 
 
 def describe_documents(store: Store, name: str, documents: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """Describe the rows of each document of a run in a table.
+    """Describe the rows of each document of a run, for the Dagster UI.
 
     Args:
         store: The home's tables.

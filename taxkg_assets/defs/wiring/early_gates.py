@@ -31,7 +31,7 @@ class _Batch:
     found: Mapping[str, Found] | None = None
 
     def wait(self) -> Mapping[str, Found]:
-        """Return the verdicts; a gate that has not started is evaluated here."""
+        """Return the verdicts, evaluating gates here that have not started."""
         if self.found is None:
             self.found = self.work() if self.begun.cancel() else self.begun.result()
         return self.found
@@ -39,7 +39,7 @@ class _Batch:
 
 @dataclass(slots=True)
 class EarlyGates:
-    """The gates of one run that are evaluated before their checks come up."""
+    """The gates of one run that are evaluated in the background before their steps."""
 
     threads: ThreadPoolExecutor
     written: dict[str, Home] = field(default_factory=dict)
@@ -57,7 +57,7 @@ class EarlyGates:
     preparations: dict[str, Future[None]] = field(default_factory=dict)
 
     def begin(self) -> None:
-        """Start evaluating the gates of all tables that were written since the last call."""
+        """Start evaluating the gates of all tables written since the last call."""
         while self.written:
             table, home = self.written.popitem()
             if table in self.begun:
@@ -66,7 +66,7 @@ class EarlyGates:
                 self._begin_table(home, table)
 
     def begin_early(self, home: Home, table: str) -> None:
-        """Start evaluating the gates of a table that was written before its own step.
+        """Start evaluating the gates of a table that was written ahead of its step.
 
         Args:
             home: The home.
@@ -90,7 +90,7 @@ class EarlyGates:
         self.batches |= {(table, name): batch for name in names}
 
     def has_passed(self, home: Home, table: str, name: str) -> bool:
-        """Return whether a gate was evaluated early, and has passed on the present versions.
+        """Return whether a gate was evaluated early and passed on the current versions.
 
         Args:
             home: The home.
@@ -110,11 +110,11 @@ class EarlyGates:
         return verdict.passed and all(home.store.version(read) == version for read, version in versions.items())
 
     def evaluate_next(self, table: str, *, but: _Batch) -> None:
-        """Evaluate those gates of a table that have not started, instead of waiting for the others.
+        """Evaluate the gates of a table that have not started, instead of waiting for others.
 
         Args:
             table: Table whose gates are evaluated.
-            but: Work that is already being done.
+            but: Evaluations that are already running.
         """
         for name in PIPELINE.gates(table):
             other = self.batches.get((table, name))
@@ -123,7 +123,7 @@ class EarlyGates:
                 return
 
     def take(self, table: str, name: str, *, versions: Mapping[str, int]) -> Verdict | None:
-        """Return the early verdict of a gate; None if it was not evaluated, or on other versions of the tables.
+        """Return the early verdict of a gate; None if it was not evaluated on these versions of the tables.
 
         Args:
             table: Table of the gate.
@@ -147,13 +147,13 @@ _running: list[EarlyGates] = []
 
 @contextmanager
 def early_gates(tables: Collection[str] = ()) -> Iterator[None]:
-    """Evaluate gates and build tables in the background, before their own steps, during one run of this process.
+    """Evaluate gates and build tables in the background during one run, ahead of their steps.
 
     Args:
         tables: Names of the tables that the run makes.
 
     Yields:
-        Nothing; at the end running work is waited for and waiting work is dropped.
+        Nothing; at the end, running work is completed and queued work is dropped.
     """
     with (
         ThreadPoolExecutor(1, thread_name_prefix="gates") as threads,
@@ -169,7 +169,7 @@ def early_gates(tables: Collection[str] = ()) -> Iterator[None]:
 
 
 def record_output(home: Home, table: str, *, is_changed: bool) -> None:
-    """Note that a table is final for this run; its gates begin with the next step, when all outputs are written.
+    """Record that a table is final in this run, so that its gates start with the next step.
 
     Args:
         home: The home.
@@ -183,18 +183,18 @@ def record_output(home: Home, table: str, *, is_changed: bool) -> None:
 
 
 def find_run() -> EarlyGates | None:
-    """Return the background work of the current run; None outside of a run."""
+    """Return the background work of the current run; None outside a run."""
     return _running[-1] if _running else None
 
 
 def begin_gates() -> None:
-    """Begin with the gates of all tables written so far; called when a step begins."""
+    """Start the gates of all tables written so far, at the beginning of a step."""
     if _running:
         _running[-1].begin()
 
 
 def take_verdict(table: str, name: str, *, versions: Mapping[str, int]) -> Verdict | None:
-    """Return the early verdict of a gate for some table versions; None if there is none.
+    """Return the early verdict of a gate on given table versions; None if there is none.
 
     Args:
         table: Table that the gate checks.
@@ -205,7 +205,7 @@ def take_verdict(table: str, name: str, *, versions: Mapping[str, int]) -> Verdi
 
 
 def evaluate_gates(home_name: str, table: str, names: Sequence[str]) -> dict[str, Found]:
-    """Evaluate gates of a table; each table that they need is read once."""
+    """Evaluate gates of a table, reading each table that they need once."""
     home, frames, found = Home(home=home_name), dict[tuple[str, int], Any](), dict[str, Found]()
     for name in names:
         try:

@@ -78,7 +78,9 @@ def _prepare(run: EarlyGates, home: Home, name: str) -> None:
 
 
 def wait_until_prepared(name: str) -> None:
-    """Wait for the preparation of a table, if one was started; the step does what the preparation failed to do.
+    """Wait for the background preparation of a table, if one was started.
+
+    If it failed, the step prepares the table itself.
 
     Args:
         name: Name of the table.
@@ -116,7 +118,7 @@ def _begin(run: EarlyGates, home: Home, instance: dg.DagsterInstance, name: str)
 
 
 def take_table(name: str, *, made_from: str) -> Written | None:
-    """Return a table that was made early; None if the step has to make it.
+    """Return a table that was built ahead of its step; None if the step must build it.
 
     Args:
         name: Name of the table.

@@ -12,7 +12,7 @@ EXTRACTION = "reports/extraction"
 
 
 def write_extraction_report(home: Home, figures: pl.DataFrame) -> None:
-    """Write the report of how the documents were read into the home's reports, as Markdown and HTML.
+    """Write the extraction report to the home as Markdown and HTML.
 
     Args:
         home: Home whose documents were read.

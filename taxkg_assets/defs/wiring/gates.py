@@ -31,13 +31,13 @@ MEASURED_SUFFIX = "_is_measured"
 
 
 class UngatedInputError(dg.DagsterInvariantViolationError):
-    """An input's gate has failed, is older than the data, or was never run."""
+    """A gate of an input failed, was never run, or ran on older data."""
 
 
 def find_ungated(instance: dg.DagsterInstance, store: Store, names: Iterable[str]) -> dict[str, str]:
     """Find the gates of some tables that have not passed on the current versions.
 
-    A gate is current if it was evaluated on the present versions of all tables it reads, after the last materialization
+    A gate is current if it was evaluated on the current versions of all tables it reads, after the last materialization
     of its own table.
 
     Args:
@@ -90,7 +90,7 @@ def _evaluated(
 
 
 def latest_evaluations(instance: dg.DagsterInstance) -> list[dg.AssetCheckEvaluation]:
-    """Return the last evaluation of each gate, in pipeline order; gates that never ran are left out.
+    """Return the last evaluation of each gate, in pipeline order, without gates that never ran.
 
     Args:
         instance: Dagster instance.
@@ -119,9 +119,9 @@ def _gated_versions(record: AssetCheckExecutionRecord) -> dict[str, int]:
 def find_current_result(
     instance: dg.DagsterInstance, key: dg.AssetCheckKey, *, versions: Mapping[str, int], by: str
 ) -> Mapping[str, dg.MetadataValue] | None:
-    """Return what the UI shows of a gate that passed on these very versions, by this code and these labels.
+    """Return the stored result of a gate that passed on the same table versions, code and labels.
 
-    It would say the same again. A condition with access to the home reads more than tables and is evaluated every time.
+    A condition with access to the home may read more than tables and is evaluated every time.
     """
     latest = instance.event_log_storage.get_latest_asset_check_execution_by_key([key]).get(key)
     record = _evaluated(instance, key, latest)
@@ -161,18 +161,18 @@ class _Gate:
 def gate(
     *, on: str, reads: Sequence[str] = (), opens: Sequence[str] = (), measures: bool = False
 ) -> Callable[[Callable[..., pl.DataFrame | Verdict]], dg.AssetChecksDefinition]:
-    """Make a blocking check of a pure function.
+    """Create a blocking check from a pure function.
 
-    The function's parameters name tables, or `home`; it returns the offending rows or a `Verdict`. It is not evaluated
-    again while nothing that it reads has changed since it passed.
+    The function's parameters name tables, or `home`; it returns the offending rows or a `Verdict`. A passed check is
+    evaluated again only when something it reads has changed.
 
     Args:
-        on: Table that is blocked for everything downstream when the check fails.
+        on: Table whose downstream tables a failed check blocks.
         reads: Further tables that the condition reads.
-        opens: Tables that are as large as what the condition reads through the home. Their rows count toward the limit
-            above which a gate runs in its own process.
-        measures: Whether the condition measures on labels or questions that a home may lack. It passes without them,
-            and a second check, which never blocks, then warns that nothing was measured.
+        opens: Tables whose rows count toward the limit above which a gate runs in its own process, for a condition that
+            reads as much through the home.
+        measures: Whether the condition needs labels or questions that a home may lack. Without them it passes, and a
+            second, non-blocking check warns that nothing was measured.
 
     Returns:
         Decorator that turns the function into the definition of the check.

@@ -17,11 +17,11 @@ BUNDLED = PROJECT / "data" / "eval"
 
 
 class GoldError(Exception):
-    """A folder of labels in the setting does not exist, or a query set in it cannot be read."""
+    """A configured label folder does not exist, or its query set is unreadable."""
 
 
 def label_folders(home: Home) -> list[Path]:
-    """Return the bundled folder of labels, if present, then the folders in TAXKG_GOLD.
+    """Return the bundled label folder, if present, then the folders in TAXKG_GOLD.
 
     Args:
         home: Home with the settings.
@@ -37,7 +37,7 @@ def label_folders(home: Home) -> list[Path]:
 
 
 def open_labels(home: Home) -> Labels:
-    """Return all labels of the bundled folder and of the folders in TAXKG_GOLD.
+    """Return all labels of the bundled and the configured folders.
 
     Args:
         home: Home with the settings.
@@ -60,7 +60,7 @@ def _read_labels(folders: tuple[tuple[Path, str], ...]) -> Labels:
 
 
 def open_query_sets(home: Home) -> dict[str, list[dict[str, Any]]]:
-    """Return the query set of each folder that has one, by the name of the folder; the bundled one is `bundled`.
+    """Return the query set of each label folder that has one, by folder name; the bundled one is `bundled`.
 
     Args:
         home: Home with the settings.

@@ -28,12 +28,12 @@ _ungated: WeakKeyDictionary[Any, Mapping[str, str]] = WeakKeyDictionary()
 
 
 class DeltaIO(dg.ConfigurableIOManager):
-    """Writes validated rows to the home's Delta tables, reads only what its gates have passed."""
+    """Dagster IO manager that writes validated rows to the home's Delta tables and reads only gated tables."""
 
     home: dg.ResourceDependency[Home]
 
     def handle_output(self, context: dg.OutputContext, obj: Rows) -> None:
-        """Validate, commit, and show row count and a preview.
+        """Validate and commit the rows of a step, and show row count and preview.
 
         Args:
             context: Context of the step.
@@ -60,7 +60,7 @@ class DeltaIO(dg.ConfigurableIOManager):
         record_output(self.home, name, is_changed=not written.metadata["unchanged"])
 
     def load_input(self, context: dg.InputContext) -> TableState:
-        """Return the state of the table; refuse it unless all gates on it and on its inputs passed and are current.
+        """Return the state of a table, or refuse it unless all gates on it and on its inputs passed and are current.
 
         Args:
             context: Context of the step.
@@ -97,7 +97,7 @@ class DeltaIO(dg.ConfigurableIOManager):
 
 
 def write_whole(store: Store, name: str, rows: WholeTable) -> Written:
-    """Write new rows for a whole table.
+    """Replace a whole table with new rows.
 
     Args:
         store: Tables of the home.
@@ -115,7 +115,7 @@ def write_whole(store: Store, name: str, rows: WholeTable) -> Written:
 def describe(
     store: Store, name: str, *, before: int, notes: Mapping[str, Any] | None = None, has_preview: bool = True
 ) -> Written:
-    """Return what the UI shows of a table, which is created empty where no document has rows for it.
+    """Return what the UI shows of a table, creating the table empty if no document has rows for it.
 
     Args:
         store: The home's tables.

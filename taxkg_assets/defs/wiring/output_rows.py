@@ -8,17 +8,17 @@ import polars as pl
 
 
 class Rows:
-    """What a step hands to the IO manager."""
+    """Interface of what a step passes to the IO manager."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unchanged(Rows):
-    """The table is current: its inputs have not changed, so nothing is written."""
+    """The table is current, so nothing is written."""
 
 
 @dataclass(frozen=True, slots=True)
 class WholeTable(Rows):
-    """New rows for a whole table and the digest of what they were made from."""
+    """New rows for a whole table, with the digest of their inputs."""
 
     frame: pl.DataFrame
     inputs: str
@@ -30,7 +30,7 @@ class WholeTable(Rows):
 
 @dataclass(frozen=True, slots=True)
 class Written(Rows):
-    """A table that is written already."""
+    """A table that has already been written."""
 
     content: str
     metadata: Mapping[str, Any]

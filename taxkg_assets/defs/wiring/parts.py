@@ -23,7 +23,7 @@ _JOINED_BY = " → "
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """How a table is made in parts."""
+    """How a table is built in parts."""
 
     columns: Sequence[str]
     """Its columns that name the documents of a part."""
@@ -42,7 +42,7 @@ BY_DOCUMENT = Parts(("document_id",), lambda documents: [(name,) for name in doc
 def digest_parts(
     parts: Sequence[Part], documents: pl.DataFrame, *, states: Mapping[str, TableState], code: str
 ) -> dict[Part, str]:
-    """Digest what each part is made from: code, rows of its documents, and whole tables that no document has.
+    """Compute the input digest of each part: code, rows of its documents, and whole tables without documents.
 
     Args:
         parts: Parts of the table.
@@ -67,10 +67,10 @@ def digest_parts(
 
 
 def digest_sources(parts: Parts, frames: Mapping[str, pl.DataFrame], *, code: str) -> dict[Part, str]:
-    """Digest what each part is made from, for a table that lists it itself.
+    """Compute the input digest of each part, for a table that lists its parts itself.
 
     Args:
-        parts: How the table is made in parts.
+        parts: How the table is built in parts.
         frames: Upstream tables by name.
         code: Digest of the builder's code and settings.
 
@@ -83,14 +83,14 @@ def digest_sources(parts: Parts, frames: Mapping[str, pl.DataFrame], *, code: st
 
 
 def find_kept(digests: Mapping[Part, str], state: TableState | None) -> set[Part]:
-    """Find the parts whose rows are current.
+    """List the parts whose rows are current.
 
     Args:
-        digests: Digest by part of what it would be made from now.
+        digests: Current input digest by part.
         state: Newest state of the table; None if it does not exist.
 
     Returns:
-        Parts that need not be made.
+        Parts that need not be rebuilt.
     """
     known = state.documents if state is not None else {}
     return {part for part, made_from in digests.items() if known.get(_name(part), {}).get("inputs") == made_from}

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 
 class Listener(Protocol):
-    """Receiver of progress, such as a bar on the terminal."""
+    """Interface of a receiver of progress events, such as a progress bar."""
 
     def set_progress(self, stage: str, done: int, total: int) -> None:
         """Report that `done` of `total` units of a running stage are done.
@@ -48,7 +48,7 @@ _listeners: list[Listener] = []
 
 @contextmanager
 def listening(listener: Listener) -> Iterator[None]:
-    """Send all progress of this process to a listener for the duration of a block.
+    """Send all progress events of this process to a listener while the context is open.
 
     Args:
         listener: Receives the events.
@@ -83,7 +83,7 @@ def stage_progress(stage: str, total: int) -> Iterator[Listener]:
 
 
 def stage_meter(stage: str) -> Callable[[int, int], None]:
-    """Return a callback for a stage that learns its total while it runs.
+    """Return a progress callback for a stage that learns its total while it runs.
 
     Args:
         stage: Name of the stage.
@@ -100,7 +100,7 @@ def stage_meter(stage: str) -> Callable[[int, int], None]:
 
 
 def forward_progress(event: str, *values: Any) -> None:
-    """Pass on what a child process reported.
+    """Forward a progress event from a child process.
 
     Args:
         event: Name of a method of `Listener`.

@@ -25,9 +25,9 @@ Show = Callable[[Store], Mapping[str, Any]]
 
 @dataclass(slots=True)
 class TableRecord:
-    """One table: the tables it is made from, how it is made, its blocking gates, and what the UI shows of it.
+    """A table of the pipeline: its inputs, builder, blocking gates and UI notes.
 
-    `optional` tables are read where they are there: nothing waits for them, and their gates do not bind.
+    `optional` tables are read if they exist: nothing waits for them, and their gates do not block.
     """
 
     name: str
@@ -93,7 +93,7 @@ class Pipeline:
         return self._records.values()
 
     def upstream(self, name: str) -> tuple[str, ...]:
-        """Return the tables that a table is made from; none for one that is not registered.
+        """Return the inputs of a table; empty for an unregistered one.
 
         Args:
             name: Name of a table or, for `add_gate`, of the gate.
@@ -124,16 +124,16 @@ class Pipeline:
         return seen
 
     def order(self) -> list[str]:
-        """Return all tables in topological order, which does not depend on the order of wiring."""
+        """Return all tables in a topological order that does not depend on registration order."""
         above = {name: sorted(self.upstream(name)) for name in sorted(self)}
         return list(TopologicalSorter(above).static_order())
 
     def built(self) -> list[str]:
-        """Return the tables that a build brings up to date, in pipeline order: all but those of training."""
+        """Return the tables that a build updates, in pipeline order: all except those of training."""
         return [name for name in self.order() if not self[name].is_training]
 
     def trained(self) -> set[str]:
-        """Return the tables of training: `taxkg train` makes them, a build leaves them as they are."""
+        """Return the tables that only `taxkg train` updates."""
         return {record.name for record in self.records() if record.is_training}
 
 

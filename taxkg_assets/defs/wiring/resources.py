@@ -31,21 +31,21 @@ COMMAND_LINE = "command line"
 
 
 class Home(dg.ConfigurableResource["Home"], NamedHome):
-    """The home that a run works on; empty means the setting `home`."""
+    """Dagster resource for the home that a run works on; an empty name means the setting `home`."""
 
     home: str = ""
 
     @contextmanager
     def yield_for_execution(self, context: dg.InitResourceContext) -> Iterator[Home]:
-        """Hold the home while a run works on it, wherever the run was launched; a sensor's look needs no lock.
+        """Hold the lock of the home during a run, wherever it was launched; a sensor's tick needs no lock.
 
-        A run that was launched during a build waits for it: no one would launch it again.
+        A run launched during a build waits for the lock, because nothing would launch it again.
 
         Args:
             context: Context of the run.
 
         Returns:
-            A context that holds the home.
+            A context that holds the lock.
         """
         if context.run is None:
             yield self
@@ -62,7 +62,7 @@ class Home(dg.ConfigurableResource["Home"], NamedHome):
 
 
 def source_line(target: Callable[..., Any]) -> tuple[str, int]:
-    """Return file and line of a function, for the link from the UI to the code.
+    """Return file and line of a function, for links from the UI to the code.
 
     Args:
         target: Function or class.

@@ -35,13 +35,14 @@ SHARES = 2
 
 
 class StepDiedError(Exception):
-    """The process of a step ended without a result."""
+    """The child process of a step ended without a result."""
 
 
 def reads_much(home: Home, tables: Iterable[str]) -> bool:
-    """Return whether a step that reads some tables needs so much memory that it runs in its own process.
+    """Return whether a step reads so much that it should run in its own process.
 
-    A model's budget is counted in one process, and so are the lease of a home in a bucket and the session of a cluster.
+    Steps stay in this process if they use a model's budget, the lease of a bucket home or a cluster session, which
+    belong to one process.
 
     Args:
         home: The home.
@@ -54,17 +55,17 @@ def reads_much(home: Home, tables: Iterable[str]) -> bool:
 
 
 def prepare_processes() -> None:
-    """Start the fork server of child processes; it loads the pipeline while this process does other work."""
+    """Start the fork server for child processes, which imports the pipeline in the background."""
     _FORKSERVER.set_forkserver_preload(["__main__", _PIPELINE, _LANCE_CLIENT])
     forkserver.ensure_running()
 
 
 def run_shares(title: str, function: Callable[..., T], *arguments: Any) -> list[T]:
-    """Call a function in `SHARES` parallel processes, each with the number of its share.
+    """Call a function in `SHARES` parallel processes, each on one share of the work.
 
     Args:
         title: Name of the step in error messages.
-        function: Function of a module; receives after `arguments` the number of its share, from 0, and the number of
+        function: Module-level function; receives `arguments`, then the 0-based number of its share and the number of
             shares.
         arguments: Further arguments.
 
@@ -76,13 +77,13 @@ def run_shares(title: str, function: Callable[..., T], *arguments: Any) -> list[
 
 
 def run_in_process(title: str, function: Callable[..., T], *arguments: Any) -> T:
-    """Call a function in a process of its own.
+    """Call a function in a child process, forwarding its progress.
 
-    Its progress is reported here, and the child ends with this process, however that ends.
+    The child also ends if this process is killed.
 
     Args:
         title: Name of the step in error messages.
-        function: Function of a module; its arguments, result and errors are pickled.
+        function: Module-level function; its arguments, result and errors are pickled.
         arguments: Its arguments.
 
     Returns:
@@ -164,13 +165,13 @@ def _serve(
 
 
 def make_portable(error: Exception) -> Exception:
-    """Return an error that can be sent to another process, with the place where it was raised.
+    """Convert an error to one that can be pickled, with its traceback as a note.
 
     Args:
         error: Error.
 
     Returns:
-        The same error with its traceback as a note; a RuntimeError with its words if it cannot be pickled.
+        The same error with its traceback as a note; a RuntimeError with its message if it cannot be pickled.
     """
     error.add_note("".join(traceback.format_exception(error)))
     try:

@@ -55,7 +55,7 @@ status on them, from 0.6 on; twelve groups side by side do not."""
 
 
 def snake(name: str) -> str:
-    """Return the table name of a schema class: `EvalRuns` is the table `eval_runs`.
+    """Return the table name of a schema class: `eval_runs` for `EvalRuns`.
 
     Args:
         name: Name of the class.
@@ -64,7 +64,7 @@ def snake(name: str) -> str:
 
 
 def table_schema(schema: type[dy.Schema]) -> dg.TableSchema:
-    """Convert a schema to what the UI shows of it: columns with type, description and constraints, and the key.
+    """Convert a schema to the UI's table schema: columns with type, description and constraints, and the key.
 
     Args:
         schema: Schema of the table.
@@ -87,7 +87,7 @@ def table_schema(schema: type[dy.Schema]) -> dg.TableSchema:
 def asset_arguments(
     schema: type[dy.Schema], build: Callable[..., Any], *, group: str, **more: Callable[..., Any]
 ) -> dict[str, Any]:
-    """Return what the UI shows of a table: description, columns, and links to the builder and to the wiring.
+    """Return the asset arguments that document a table in the UI: description, columns and code links.
 
     Args:
         schema: Schema of the table.
@@ -142,30 +142,31 @@ def table(
     dealt: str = "",
     can_be_dealt: Callable[[Home], bool] = lambda home: True,
 ) -> dg.AssetsDefinition:
-    """Make the asset of a corpus-wide table.
+    """Create the asset of a corpus-wide table, and register the table in `PIPELINE`.
 
     Args:
         schema: Schema of the table.
         build: Builder; parameters named after tables are its upstream, `settings` gets the settings.
         group: Stage.
-        resources: Openers of the builder's other parameters, called only when there is something to build.
+        resources: Functions that open the builder's other parameters, called only if there is something to build.
         fingerprint: Digest of what the resources open.
-        after: Further upstream tables, read by a handle.
-        optional: Tables that a handle reads where they exist; nothing waits for them.
-        code: Further functions and classes whose code decides the rows, such as what resources open.
-        row_checks: Functions of the table and its upstream that return invalid rows; these are dropped and counted.
-        publish: Writes further outputs for the finished rows, such as a report.
-        keep: Stores in the home's cache what later steps would compute again. It decides no rows, so its code makes no
-            table stale.
-        prepare: Fills the home's cache for the step, while the build makes other tables. It decides no rows, so it
-            begins once the inputs are written, before their gates have passed.
-        show: What the UI shows besides rows.
-        parts: How the table is made in parts, so that only parts of changed documents are made again.
+        after: Further upstream tables, which the builder reads through a resource.
+        optional: Tables that a resource reads if they exist; nothing waits for them.
+        code: Further functions and classes that determine the rows, such as what resources open.
+        row_checks: Functions of the table and its inputs that return invalid rows, which are dropped and counted.
+        publish: Function that writes further outputs for the finished rows, such as a report.
+        keep: Function that caches what later steps would compute again. It does not affect the rows, so changing it
+            makes no table stale.
+        prepare: Function that fills the home's cache in the background for this step. It does not affect the rows, so
+            it starts once the inputs are written, before their gates have passed.
+        show: Function that returns additional metadata for the UI.
+        parts: How the table is built in parts, so that only parts of changed documents are rebuilt.
         dealt: Upstream table whose rows may be divided among processes; not with `parts`, `row_checks` or `publish`.
-        can_be_dealt: Whether several processes are worth their memory; one process makes the table where they are not.
+        can_be_dealt: Function that returns whether the division is worth its memory; otherwise one process builds the
+            table.
 
     Returns:
-        The asset; its table is added to `PIPELINE`.
+        The asset.
     """
     name, opened = snake(schema.__name__), dict(resources or {})
     parameters = list(inspect.signature(build).parameters)

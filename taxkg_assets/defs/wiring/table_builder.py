@@ -13,7 +13,7 @@ from taxkg_assets.defs.wiring.resources import Home
 
 @dataclass(frozen=True, slots=True)
 class TableBuilder:
-    """A table's builder, the tables that it reads and what opens its other arguments."""
+    """A table's builder, with its input tables and the functions that open its other arguments."""
 
     build: Callable[..., pl.DataFrame]
     reads: tuple[str, ...]
@@ -21,11 +21,11 @@ class TableBuilder:
     has_settings: bool
 
     def make(self, home: Home, **instead: Any) -> pl.DataFrame:
-        """Build the table from the home's current tables; some arguments can be passed instead of opened.
+        """Build the table from the home's current tables.
 
         Args:
             home: Home whose tables are read.
-            instead: Arguments by name that are not opened from the home.
+            instead: Arguments to pass instead of opening them from the home, by name.
 
         Returns:
             Rows of the table.

@@ -16,7 +16,7 @@ from taxkg_assets.defs.wiring.step_process import run_in_process, run_shares
 
 
 def prepare_in_process(home: Home, name: str) -> None:
-    """Prepare a table in a process of its own.
+    """Run the preparation of a table in a child process.
 
     Args:
         home: The home.
@@ -33,13 +33,13 @@ def _prepare(home_name: str, name: str) -> None:
 
 
 def make_in_process(home: Home, name: str, states: Mapping[str, TableState], *, made_from: str) -> Written:
-    """Make and write a table in a process of its own.
+    """Build and write a table in a child process.
 
     Args:
         home: The home.
         name: Table.
         states: States of the upstream tables, at the versions to read.
-        made_from: Digest of all that the rows depend on.
+        made_from: Digest of all inputs of the rows.
 
     Returns:
         Digest of the content, and the metadata that the UI shows.
@@ -55,13 +55,13 @@ def _make_and_write(home_name: str, name: str, states: Mapping[str, TableState],
 
 
 def make_in_shares(home: Home, name: str, states: Mapping[str, TableState], *, made_from: str) -> WholeTable:
-    """Make the rows of a table, divided over several processes.
+    """Build the rows of a table, divided over several processes.
 
     Args:
         home: The home.
         name: Table.
         states: States of the upstream tables, at the versions to read.
-        made_from: Digest of all that the rows depend on.
+        made_from: Digest of all inputs of the rows.
 
     Returns:
         Rows of all shares.

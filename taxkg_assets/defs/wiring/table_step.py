@@ -30,7 +30,7 @@ from taxkg_assets.defs.wiring.verdicts import OFFENDING_ROWS, table_metadata
 
 @dataclass(frozen=True, slots=True)
 class TableStep:
-    """How one table is made of those above it."""
+    """The step that builds one table from its upstream tables."""
 
     name: str
     schema: type[dy.Schema]
@@ -52,16 +52,16 @@ class TableStep:
     def make(
         self, home: Home, states: Mapping[str, TableState], *, made_from: str, share: tuple[int, int] = (0, 1)
     ) -> WholeTable:
-        """Make the rows of the table.
+        """Build the rows of the table.
 
         Args:
             home: The home.
             states: States of the upstream tables, at the versions to read.
-            made_from: Digest of all that the rows depend on.
-            share: Number of the share to make, from 0, and number of shares, for a table whose work is dealt out.
+            made_from: Digest of all inputs of the rows.
+            share: 0-based number of the share to build and number of shares, for a table whose work is divided.
 
         Returns:
-            The rows, with the digest of what each part was made from.
+            The rows, with the input digest of each part.
         """
         with stage_progress(self.name, 0), timed(self.name):
             whole = self._read(home, states, wanted=None) if self.parts is None or self.parts.digest_each else None
@@ -126,7 +126,7 @@ def drop_invalid_rows(
     checks: Sequence[Callable[..., pl.DataFrame]],
     key: Sequence[str],
 ) -> tuple[pl.DataFrame, dict[str, Any]]:
-    """Drop the rows of a derived table that fail a row check: one odd row never costs the reader the others.
+    """Drop the rows of a derived table that fail a row check, so that one invalid row does not block the others.
 
     Args:
         built: Rows as built.
@@ -135,7 +135,7 @@ def drop_invalid_rows(
         key: Columns that identify a row.
 
     Returns:
-        The rows that are kept, and what the UI shows of the others: their number, by check, and the first ones.
+        The valid rows, and metadata on the dropped ones: their number by check, and the first rows.
     """
     kept, notes = built, dict[str, Any]()
     for check in checks:

@@ -24,7 +24,7 @@ MEASURED = "measured"
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a gate found: offending rows, or a figure against its floor; `tables` are shown next to them."""
+    """The result of a gate: offending rows, or a figure with its floor; `tables` are shown with it."""
 
     offending: pl.DataFrame
     checked: int
@@ -38,12 +38,12 @@ class Verdict:
 
     @property
     def passed(self) -> bool:
-        """Return whether the gate passes; one without a figure passes without offending rows."""
+        """Return whether the gate passed: its figure reaches the floor, or it has no figure and no offending rows."""
         return self.offending.is_empty() if self.is_passed is None else self.is_passed
 
 
 def table_metadata(frame: pl.DataFrame) -> dg.TableMetadataValue:
-    """Render a frame for the UI: long texts cut, lists and rectangles on one line.
+    """Render a frame as metadata for the UI, with long texts truncated.
 
     Args:
         frame: Rows to show.
@@ -57,7 +57,7 @@ def table_metadata(frame: pl.DataFrame) -> dg.TableMetadataValue:
 
 
 def shortened(frame: pl.DataFrame) -> pl.DataFrame:
-    """Narrow a frame for display: no nested columns, and of long ids the end, where they differ.
+    """Narrow a frame for display: drop nested columns, and show only the end of long ids.
 
     Args:
         frame: Rows.
@@ -93,7 +93,7 @@ def _rounded(figure: float | int | str) -> float | int | str:
 
 
 def render_floors(floors: Sequence[Floor]) -> str:
-    """Render the bounds of a gate as a Markdown table, with the figures that they were set from.
+    """Render the floors of a gate as a Markdown table, with the figures they were set from.
 
     Args:
         floors: Bounds of one gate.
@@ -109,7 +109,7 @@ def render_floors(floors: Sequence[Floor]) -> str:
 
 
 def verdict_metadata(verdict: Verdict) -> dict[str, Any]:
-    """Return what the UI and the command line show of a gate.
+    """Return the metadata of a gate for the UI and the command line.
 
     Args:
         verdict: Verdict of the gate.
