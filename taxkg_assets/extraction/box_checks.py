@@ -26,7 +26,7 @@ def find_unexplained_boxes(
     documents: dy.DataFrame[Documents],
     elements: dy.DataFrame[Elements],
 ) -> pl.DataFrame:
-    """Find boxes of a face whose instructions have a line that begins with the key, and no heading for it.
+    """Find boxes for which the instructions have a line beginning with the key but no heading.
 
     Args:
         anchors: Headings of all documents.
@@ -48,12 +48,10 @@ def find_unanchored_boxes(
     documents: dy.DataFrame[Documents],
     elements: dy.DataFrame[Elements],
 ) -> pl.DataFrame:
-    """Find boxes of a face without an anchor in its filer instructions or on its recipient pages.
+    """Find boxes of a form that have no anchor in its filer instructions or on its recipient pages.
 
-    Which documents have to explain a face is decided without reading anchors: a reader that lost them all is caught.
-
-    Returns:  one row per box and document; `is_excused` where no text line of that document begins with its key, lines
-              that head a box of another form aside.
+    Which documents must explain a form is decided without reading anchors, so that a reader that lost all anchors is
+    detected.
     """
     rows: list[dict[str, object]] = []
     boxes = anchors.filter(pl.col("kind").is_in(_BOX_KINDS))
@@ -92,9 +90,9 @@ def find_unanchored_boxes(
 def find_invented_boxes(
     faces: dy.DataFrame[Faces], anchors: dy.DataFrame[Anchors], *, documents: dy.DataFrame[Documents]
 ) -> pl.DataFrame:
-    """Find anchors of boxes that the face of their form and revision does not print.
+    """Find anchors of boxes that their form revision does not print.
 
-    Older instructions are left out: they may well mention a box that the face has dropped since.
+    Older instructions are excluded, as they may mention boxes that the form has dropped since.
 
     Args:
         faces: Boxes of all forms.
@@ -126,9 +124,9 @@ def find_boxes_without_face(
     *,
     documents: dy.DataFrame[Documents],
 ) -> pl.DataFrame:
-    """Find forms that have headings of boxes and no box on any face: their face was not read, or they print none.
+    """Find forms with headings of boxes but no extracted box.
 
-    A heading that is the label of a field, as of a check box, is printed on the form and needs no face.
+    A heading that is a field's label, as of a check box, is printed on the form itself and does not count.
 
     Args:
         faces: Boxes of all forms.
@@ -137,7 +135,7 @@ def find_boxes_without_face(
         documents: Documents.
 
     Returns:
-        `document_id` and `boxes`, the number of those headings. A list to review, no fault by itself.
+        `document_id` and `boxes`, the number of those headings. These need review but are not errors by themselves.
     """
     forms = (
         documents.filter(pl.col("doc_type") == "form").select("document_id").join(faces, on="document_id", how="anti")

@@ -27,9 +27,10 @@ _CELL_CHARACTERS = 60
 
 @dataclass(frozen=True, slots=True)
 class DocumentCheck:
-    """One check: `broken` describes offending rows in the plural; `find` returns them, each with its `document_id`.
+    """A quality check of documents; `broken` describes offending rows in the plural, and `find` returns them.
 
-    The parameters of `find` name the tables that it reads. Without it, the check runs while a document is read.
+    Each row has its `document_id`. The parameters of `find` name the tables that it reads. Without `find`, the check
+    runs while a document is read.
     """
 
     name: str
@@ -48,7 +49,7 @@ class DocumentCheck:
 
     @property
     def title(self) -> str:
-        """Return the name in words."""
+        """Return the name of the check in words."""
         return self.name.replace("_", " ")
 
     def find_offending(self, frames: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
@@ -65,7 +66,7 @@ class DocumentCheck:
         return self.find(**{name: frames[name] for name in self.reads})
 
     def describe(self, count: int) -> str:
-        """Return the quality warning of a document, with the number of its offending rows.
+        """Return the quality warning for a document, with the number of its offending rows.
 
         Args:
             count: Number of offending rows.
@@ -73,7 +74,7 @@ class DocumentCheck:
         return f"{self.broken[:1].upper()}{self.broken[1:]}: {count}."
 
     def refuse(self, offending: pl.DataFrame) -> str:
-        """Return the reason that a document is held back, in the words that `_refuse` of extract.py uses.
+        """Return the reason why a document is withheld, as `quarantine` shows it.
 
         Args:
             offending: Offending rows.
@@ -84,7 +85,7 @@ class DocumentCheck:
 def column_check(
     name: str, *, on: str, where: pl.Expr, broken: str, remedy: str, show: Iterable[str] = ()
 ) -> DocumentCheck:
-    """Declare an incomplete check that a column of one table decides.
+    """Declare a check for incomplete documents that one column of a table decides.
 
     Args:
         name: Name of the check.

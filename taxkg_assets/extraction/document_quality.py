@@ -41,7 +41,7 @@ def build_document_quality(
     formulas: dy.DataFrame[Formulas],
     tables: dy.DataFrame[Tables],
 ) -> dy.DataFrame[DocumentQuality]:
-    """Record for each document and check whether it passed.
+    """Record for each document and check whether the document passed.
 
     Args:
         documents: Documents.
@@ -80,7 +80,7 @@ def build_document_quality(
 
 
 def find_check(stage: str, reason: str) -> DocumentCheck:
-    """Find the check that a reason in `quarantine` names, by stage and words; the check of schemas if none does."""
+    """Return the check that a reason in `quarantine` refers to; the schema check if none matches."""
     return next((check for check in DOCUMENT_CHECKS if check.on == stage and check.broken in reason), SCHEMA_CHECK)
 
 

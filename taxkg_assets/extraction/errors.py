@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class StageError(Exception):
-    """A document cannot pass a stage; it goes to `quarantine`, the rest of the corpus continues.
+    """A document failed a stage; it goes to `quarantine`, and the rest of the corpus continues.
 
     `is_check_failure` distinguishes a document that was read but fails a document check from one that could not be
     read.

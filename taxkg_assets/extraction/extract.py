@@ -61,7 +61,7 @@ from taxkg_assets.schemas import Anchors, Elements, Sections, Tables, validated
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """Everything read from one document: its tables by name, what it is, and what was odd about the file."""
+    """Everything extracted from one document: its tables by name, its identity, and quality warnings."""
 
     frames: dict[str, pl.DataFrame]
     identity: Identity
@@ -239,18 +239,18 @@ def extract(
     table_engine: str = "own",
     use_tags: bool = True,
 ) -> Extraction:
-    """Read a document and make spans, elements, tables, anchors, faces, fields, sections and references of it.
+    """Extract all tables of a document: spans, elements, tables, anchors, faces, fields, sections and references.
 
     Args:
         data: Bytes of the file.
         document_id: Id of the document in all tables.
         is_text: Whether the file is plain text, not a PDF.
-        max_pages: Most pages that are accepted.
+        max_pages: Maximum number of pages.
         table_engine: Key of `ENGINES`.
-        use_tags: Whether pages are read by their structure tags where these can be trusted.
+        use_tags: Whether to read pages by their structure tags where these are reliable.
 
     Returns:
-        Tables by name, with the identity of the document and what to know about its quality.
+        Tables by name, with the identity of the document and its quality warnings.
 
     Raises:
         StageError: The document cannot be read or fails a check; with stage, reason and remedy.

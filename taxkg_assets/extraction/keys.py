@@ -30,7 +30,7 @@ _ENDING = re.compile(r"^[\s.:;]*$")
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """What a heading names: the anchor's kind and its key."""
+    """The kind and key of the item that a heading names."""
 
     kind: str
     key: str | None
@@ -38,11 +38,11 @@ class Key:
 
 @lru_cache(maxsize=4096)
 def find_key(heading: str, *, is_whole: bool = False) -> Key | None:
-    """Return the box, group, code, line or part that a heading begins with; None for another heading.
+    """Parse the key of the box, group, code, line or part that begins a heading.
 
     Args:
         heading: Heading as printed.
-        is_whole: Whether nothing may follow the key.
+        is_whole: Whether the key must be the whole heading.
     """
     heading = " ".join(heading.split())
     for rule in load_box_grammar().keys:
@@ -55,7 +55,7 @@ def find_key(heading: str, *, is_whole: bool = False) -> Key | None:
 
 @lru_cache(maxsize=4096)
 def find_numbered_line(heading: str) -> Key | None:
-    """Return the line that a heading names by its number alone, as in instructions for some returns; None for others.
+    """Parse the line number of a heading that consists of the number alone; None for other headings.
 
     Args:
         heading: Heading as printed.
@@ -69,11 +69,11 @@ def find_numbered_line(heading: str) -> Key | None:
 
 @lru_cache(maxsize=4096)
 def find_statute_key(text: str, *, is_code: bool = False) -> Key | None:
-    """Return the section of a code that a line opens; None for another line.
+    """Parse the section number of a statute that begins a line; None for other lines.
 
     Args:
         text: Line as printed.
-        is_code: Whether the line is known to head a section, in any style.
+        is_code: Whether the line is known to be a section heading, whatever its style.
     """
     grammar = load_section_grammar()
     for rule in (*grammar.statutes, *(grammar.statute_styles if is_code else ())):
@@ -84,7 +84,7 @@ def find_statute_key(text: str, *, is_code: bool = False) -> Key | None:
 
 
 def division_word(text: str) -> str:
-    """Return the division of a code that a line heads (title, chapter, part, …); empty for none.
+    """Return the division that a heading of a statute begins (title, chapter, part, …); empty for other lines.
 
     Args:
         text: Line as printed.
@@ -119,7 +119,7 @@ def _key_of(kind: str, listed: str) -> Key:
 
 
 def read_members(listed: str) -> list[str]:
-    """Return the keys of a list; runs and two neighbors are written `first-last`.
+    """Parse a list of keys; ranges and pairs of neighbors are written `first-last`.
 
     Args:
         listed: List as printed, e.g. `1a, 1b and 3 through 5`.
@@ -142,7 +142,9 @@ def read_members(listed: str) -> list[str]:
 
 
 def expand_members(listed: str) -> list[str]:
-    """Return the keys of a list with its runs written out: 12a-12d as 12a, 12b, 12c, 12d; of a run with gaps, its ends.
+    """Parse a list of keys and expand its ranges: 12a-12d to 12a, 12b, 12c, 12d.
+
+    A range that cannot be enumerated yields its two ends.
 
     Args:
         listed: List as printed.

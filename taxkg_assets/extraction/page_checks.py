@@ -13,9 +13,9 @@ _NOT_OWN_LINE = ("runin", "line", "column")
 
 
 def find_distrusted_pages(documents: dy.DataFrame[Documents]) -> pl.DataFrame:
-    """Find the pages whose tags were not trusted, in documents where these are a large share of the tagged pages.
+    """Find pages whose tags were rejected, in documents where these are a large share of the tagged pages.
 
-    A page whose tags say nothing about its text does not count.
+    Pages whose tags do not cover their text are not counted.
 
     Args:
         documents: Documents with the sources of their pages.
@@ -34,9 +34,9 @@ def find_distrusted_pages(documents: dy.DataFrame[Documents]) -> pl.DataFrame:
 
 
 def find_disputed_headings(anchors: dy.DataFrame[Anchors], documents: dy.DataFrame[Documents]) -> pl.DataFrame:
-    """Find the own-line headings that only one reading sees, in documents where the two agree on few.
+    """Find headings on which tags and layout disagree, in documents where the two agree on few.
 
-    A page whose tags name no heading says nothing about them and does not count.
+    Pages whose tags name no heading are not counted.
 
     Args:
         anchors: Headings of all documents.
@@ -58,6 +58,6 @@ def find_disputed_headings(anchors: dy.DataFrame[Anchors], documents: dy.DataFra
 
 
 def find_read_pages(documents: pl.DataFrame) -> pl.DataFrame:
-    """Find how every page was read: one row per document and page with `source` and `reason`."""
+    """List for every page how it was read: one row per document and page with `source` and `reason`."""
     rows = documents.select("document_id", "page_sources").explode("page_sources").drop_nulls("page_sources")
     return rows.unnest("page_sources").select("document_id", "page", "source", "reason")

@@ -12,8 +12,8 @@ from taxkg_assets.extraction.pdf.model import Page, Source
 class PageSource:
     """How one page was read.
 
-    source: tags, template or layout. reason: why a page with structure tags was read without them, one sentence;
-    empty where it was read by them, or has none.
+    source: tags, template or layout. reason: why the tags of a tagged page were rejected, in one sentence; otherwise
+    empty.
     """
 
     page: int
@@ -22,11 +22,11 @@ class PageSource:
 
 
 def find_page_sources(source: Source, *, template_pages: Collection[int]) -> tuple[PageSource, ...]:
-    """Find how each page of a document was read.
+    """List how each page of a document was read.
 
     Args:
         source: Its pages as read.
-        template_pages: Those with fields whose keys a trusted template states.
+        template_pages: Pages with fields whose keys a reliable template states.
 
     Returns:
         One entry per page, in order.

@@ -22,7 +22,7 @@ ALL_WORDS = -1
 
 
 class Screen:
-    """Knows the words that the rules of some lists need; a set of words is one number, a bit for each word."""
+    """Prefilter for regular expressions: finds which rules can match a text by the words they require."""
 
     def __init__(self, lists: Sequence[RuleList[Rule]]) -> None:
         """Read the words of the rules.
@@ -42,20 +42,20 @@ class Screen:
         return first, tuple(others)
 
     def read(self, texts: Sequence[str]) -> list[int]:
-        """Find which of the words each text contains, in any case.
+        """Find which required words each text contains, in any case.
 
         Args:
             texts: Texts.
 
         Returns:
-            Words of each text as one number, a bit for each word; the lowest bit is always set.
+            A bit mask of the words in each text; the lowest bit is always set.
         """
         small = pl.Series([text.lower() for text in texts], dtype=pl.String)
         rule_words = small.str.extract_many(list(self._bits), overlapping=True).to_list()
         return [1 | self._number(words) for words in rule_words]
 
     def find_rules(self, rules: RuleList[_Rule], rule_words: int) -> list[_Rule]:
-        """Find the rules of a list that can match in a text that contains these words.
+        """Return the rules of a list that can match a text with these words.
 
         Args:
             rules: One of the screen's lists.
@@ -79,7 +79,7 @@ class Screen:
 
 @cache
 def open_screen(lists: tuple[RuleList[Rule], ...]) -> Screen:
-    """Open the screen of some lists of rules, made once per process.
+    """Build the prefilter for some lists of rules, once per process.
 
     Args:
         lists: Lists of rules.

@@ -13,10 +13,10 @@ _ROW = ["document_id", "page", "table_id", "row_ix"]
 
 
 def find_foreign_rows(tables: dy.DataFrame[Tables]) -> pl.DataFrame:
-    """Find rows of tables that another table prints: outside of their own rectangle, or where another one has cells.
+    """Find table rows that also belong to another table, or lie outside of their table's rectangle.
 
     Two tables that were read as one contain each other's rows. Each cell is correct by itself: only its position shows
-    to which table it belongs.
+    the error.
 
     Args:
         tables: Tables of one or more documents.

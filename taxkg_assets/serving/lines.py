@@ -111,7 +111,7 @@ def list_fields(rows: Sequence[LineRow]) -> pl.DataFrame:
         rows: Lines with their fields.
 
     Returns:
-        One row per field, its rectangle in four columns; a line without fields has one row with empty field columns.
+        One row per field, with its rectangle in four columns; the columns exist even if there is no row.
     """
     entries = [
         {

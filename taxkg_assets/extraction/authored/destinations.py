@@ -15,7 +15,7 @@ from taxkg_assets.rules.models.navigation import load_navigation
 # Not frozen for the same reason as spans; never changed all the same.
 @dataclass(slots=True)
 class NamedPlace:
-    """A named place of a document; `publisher_id` is empty where the name is none of the publisher's."""
+    """A named destination of a document; `publisher_id` is empty if the name is not one of the publisher's ids."""
 
     name: str
     place: Place
@@ -24,13 +24,13 @@ class NamedPlace:
 
 
 def find_named_places(navigation: Navigation) -> dict[str, NamedPlace]:
-    """Find the named places of a document, with the words that links and bookmarks to them have for them.
+    """Collect the named destinations of a document with the titles that links and bookmarks give them.
 
     Args:
         navigation: Destinations, links and bookmarks of the file.
 
     Returns:
-        Places by the name of the destination.
+        Destinations by name.
     """
     titles: dict[str, list[str]] = {}
     most = load_navigation().limits.title_chars
@@ -47,7 +47,7 @@ def find_named_places(navigation: Navigation) -> dict[str, NamedPlace]:
 
 
 def read_publisher_id(name: str) -> str:
-    """Read the part of a destination's name that stays the same over editions; empty where it has none."""
+    """Extract from a destination's name the part that stays the same across editions; empty if there is none."""
     for rule in load_navigation().publisher_ids:
         match = rule.pattern.match(name)
         if match is not None:

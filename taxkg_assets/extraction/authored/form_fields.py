@@ -50,7 +50,7 @@ class FormField:
 
 @dataclass(frozen=True, slots=True)
 class FormFields:
-    """All fields of a document in their order; `is_trusted`: the template is valid and names most of them."""
+    """All form fields of a document in tab order; `is_trusted`: the template is valid and names most of them."""
 
     fields: tuple[FormField, ...] = ()
     is_trusted: bool = False
@@ -58,7 +58,7 @@ class FormFields:
 
 
 def find_form_fields(source: Source) -> FormFields:
-    """Join the fields of a document's pages to its template by the paths of their names.
+    """Match the form fields on a document's pages to its XFA template by the paths of their names.
 
     Args:
         source: Pages of the document.

@@ -77,14 +77,14 @@ class _Open:
 
 
 def read_form_template(data: bytes) -> FormTemplate:
-    """Read the fields of a template stream.
+    """Parse the fields of an XFA template.
 
     Args:
         data: The XML, alone or inside the one packet of a whole form; empty for none.
 
     Returns:
-        Its fields in their order; untrusted and empty with a reason where there is no template, where it is damaged, or
-        where it goes beyond the limits of `rules/spoken.yaml`. Never raises.
+        Its fields in their order; untrusted and empty, with a reason, if the template is missing, damaged, or beyond
+        the limits of `rules/spoken.yaml`. Never raises.
     """
     limits = load_spoken().limits
     if not data:

@@ -25,7 +25,7 @@ _COLUMN_PT = 45.0
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What a link on an index or contents page belongs to; `kind` is index or contents."""
+    """The index or contents entry that a link belongs to; `kind` is index or contents."""
 
     kind: str
     term: str
@@ -57,7 +57,7 @@ class _Level:
 
 
 def find_entries(page: Page, links: Sequence[Link]) -> dict[int, Entry]:
-    """Find the index entries that links belong to.
+    """Find the index entries to which the links of a page belong.
 
     Args:
         page: The page.
@@ -83,7 +83,7 @@ def find_entries(page: Page, links: Sequence[Link]) -> dict[int, Entry]:
 
 
 def is_page_number(text: str) -> bool:
-    """Decide whether words are nothing but the number of a page."""
+    """Return whether a text is only a page number."""
     return load_navigation().page_numbers.matches(text)
 
 

@@ -31,7 +31,7 @@ _WIDTH = 0.55
 # Not frozen for the same reason as spans; never changed all the same.
 @dataclass(slots=True)
 class LinkBox:
-    """One rectangle of a link and the words in it."""
+    """One rectangle of a link and the words inside it."""
 
     box: Corners
     text: str
@@ -40,7 +40,7 @@ class LinkBox:
 # Not frozen for the same reason as spans; never changed all the same.
 @dataclass(slots=True)
 class Link:
-    """One link; it leads to a place of the document (`name` where that has one), or to an address."""
+    """One link to a destination in the document (`name` if it has one) or to an address."""
 
     page: int
     boxes: tuple[LinkBox, ...]
@@ -65,7 +65,7 @@ class _Covered:
 
 
 def find_links(source: Source, *, places: Mapping[str, NamedPlace]) -> tuple[tuple[Link, ...], tuple[str, ...]]:
-    """Find the links of a document in the order of its pages, and why some were left out.
+    """Extract the links of a document in page order, with the reasons for omitted ones.
 
     Args:
         source: The document, pages upright.
@@ -101,7 +101,7 @@ def _find_fault(area: LinkArea, places: Mapping[str, NamedPlace]) -> str:
 
 
 def is_address(url: str) -> bool:
-    """Decide whether a URL is http, https or mailto; links with other schemes are dropped."""
+    """Return whether a URL's scheme is http, https or mailto; other links are dropped."""
     try:
         parts = urlsplit(url.strip())
         return parts.scheme.lower() in _SCHEMES and bool(parts.hostname or parts.scheme.lower() == "mailto")
@@ -196,7 +196,7 @@ def _join(group: Sequence[_Covered]) -> Link:
 
 
 def join_words(parts: Iterable[str]) -> str:
-    """Join the words of lines; a word divided at a line's end is made whole.
+    """Join the words of lines, undoing hyphenation at line ends.
 
     Args:
         parts: Words of each line, in order.

@@ -56,7 +56,7 @@ _known: dict[int, tuple[Sequence[Tag], list[TagPlace]]] = {}
 
 
 def find_places(tags: Sequence[Tag]) -> list[TagPlace]:
-    """Find the place of each tag of a page.
+    """Locate each structure tag of a page: its block, list item and table cell.
 
     Args:
         tags: `Page.tags`, parents before children.

@@ -36,10 +36,10 @@ class _Paragraph:
 
 
 class TagTrust:
-    """Decides which pages are read by their structure tags."""
+    """Decides which pages are read by their structure tags rather than by layout."""
 
     def wants_tags(self, *, widget_count: int) -> bool:
-        """Return whether the tags of a page are worth reading: on the face of a form its template says more.
+        """Return whether a page's tags should be read; the face of a form is better described by its template.
 
         Args:
             widget_count: Number of form fields on the page.
@@ -47,7 +47,7 @@ class TagTrust:
         return bool(widget_count < load_roles().thresholds.face_widgets)
 
     def find_distrust(self, page: Page) -> str:
-        """Decide why a page must not be read by its structure tags.
+        """Return the reason why a page's structure tags are unreliable.
 
         Args:
             page: Page, read with its tags.
@@ -84,7 +84,7 @@ class TagTrust:
 
 
 def is_picture(page: Page) -> bool:
-    """Return whether the tags call a page one picture: it floats in the text around it, as a table or chart does.
+    """Return whether the tags mark the whole page as one figure, as they do for charts.
 
     Args:
         page: Page with its spans, rules and fields.
@@ -93,11 +93,11 @@ def is_picture(page: Page) -> bool:
 
 
 def drop_face_tags(source: Source, *, faces: Collection[int]) -> Source:
-    """Drop the structure tags of pages that show the boxes of a form: tags do not distinguish boxes from paragraphs.
+    """Drop the structure tags of pages with the boxes of a form, as tags do not separate boxes from paragraphs.
 
     Args:
         source: Pages as read.
-        faces: Numbers of the pages with a boxed face.
+        faces: Page numbers of form faces with boxes.
 
     Returns:
         The same pages; a tagged face has no tags and says why.

@@ -19,11 +19,11 @@ _COUNTED = re.compile(r"box_(\d+)([a-z]*)")
 def find_face_columns(
     items: Sequence[Item], *, separators: Sequence[float], box_keys: Mapping[int, str]
 ) -> list[Column]:
-    """Order the lines, cells and boxes of a face into columns so that the keys of its boxes are least out of order.
+    """Order the content of a form's face into columns that best preserve the order of its box keys.
 
     Args:
         items: Items as `find_columns` takes them.
-        separators: Heights of lines across the page, in points.
+        separators: Heights of lines drawn across the page, in points.
         box_keys: Key of each region that is a box.
 
     Returns:
@@ -54,10 +54,7 @@ def _counted(items: Sequence[Item], box_keys: Mapping[int, str]) -> list[tuple[I
 
 
 def order_boxes(items: Sequence[Item], *, box_keys: Mapping[int, str]) -> list[Item]:
-    """Order the items of a column that contain boxes by ascending key; other items keep their order.
-
-    Args:   items: in rows, from top to bottom. box_keys: the key of each region that is a box.
-    """
+    """Sort the boxes in a column by ascending key, leaving other items in place."""
     counted = _counted(items, box_keys)
     if len(counted) < thresholds().column_boxes:
         return list(items)

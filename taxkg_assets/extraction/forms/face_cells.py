@@ -23,7 +23,7 @@ _ROW_PT = 2.0
 
 
 def assign_to_cells(page: Page, items: list[Item], *, cells: dict[int, list[Line]], least: int = 1) -> None:
-    """Replace the loose lines of each ruled cell among a face's items by one item; `cells` takes their lines.
+    """Group the lines inside each ruled cell of a form's face into one item.
 
     Args:
         page: Page with its spans, rules and fields.
@@ -56,7 +56,8 @@ def assign_to_cells(page: Page, items: list[Item], *, cells: dict[int, list[Line
 def order_cell(lines: Sequence[Line]) -> list[Line]:
     """Order the lines of a box row by row.
 
-    If two or more rows hold labels side by side, keep the stored order, with the leftmost, then topmost line first.
+    If two or more rows have labels side by side, the stored order is used, starting with the leftmost, then topmost
+    line.
 
     Args:
         lines: Lines of the box, as stored.

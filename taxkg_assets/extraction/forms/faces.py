@@ -25,7 +25,7 @@ from taxkg_assets.rules.models.tables import load_tables
 
 
 class FormIdentity(Protocol):
-    """Form, type and revision of a document, as its pages state them."""
+    """Form, type and revision of a document, as printed on its pages."""
 
     @property
     def form(self) -> str:
@@ -64,12 +64,12 @@ class _Cell:
 def build_faces(
     source: Source, *, identity: FormIdentity, found: Mapping[int, Sequence[FaceBox]] | None = None
 ) -> dy.DataFrame[schemas.Faces]:
-    """List each box of the form once, read from the first copy that prints it with a label.
+    """Build one row per box of a form, from the first copy that prints the box with a label.
 
     Args:
         source: The document's pages.
         identity: Form and revision; only documents of type `form` have a face.
-        found: What `find_faces` gave, where it is at hand already.
+        found: Result of `find_faces`, if it was computed already.
 
     Returns:
         One row per (document_id, box_key); none for documents without a boxed face.
@@ -89,11 +89,11 @@ def build_faces(
 
 
 def find_faces(source: Source, *, identity: FormIdentity) -> dict[int, list[FaceBox]]:
-    """Find the boxes of each page; only a form has a face: numbered cells of a publication are those of a table.
+    """Find the boxes on each page of a form; other documents have none, as their numbered cells are table cells.
 
     Args:
         source: The document.
-        identity: What kind of document it is.
+        identity: Type of the document.
 
     Returns:
         Boxes by page, from 1.
@@ -103,7 +103,7 @@ def find_faces(source: Source, *, identity: FormIdentity) -> dict[int, list[Face
 
 
 def find_face_boxes(page: Page) -> list[FaceBox]:
-    """Find the keyed boxes of every copy on a page.
+    """Find the boxes with keys on a page, on every copy of the form.
 
     Args:
         page: The page.

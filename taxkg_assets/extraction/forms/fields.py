@@ -37,11 +37,11 @@ def build_fields(
     """Build one row per fillable field of a form.
 
     Args:
-        stated: The fields of its pages with what they say.
+        stated: Fields of its pages with the information in their spoken texts.
         anchors: The headings of the document.
         faces: The boxes of each page.
         document_id: Id of the document.
-        is_trusted: What the template says may be believed.
+        is_trusted: Whether the template is reliable.
 
     Returns:
         One row per (page, field_ix); a face with boxes and no form fields at all has one row per box.
@@ -148,13 +148,13 @@ class _PrintedForm:
                 self.boxes.setdefault((page, box.box_key), box)
 
     def find(self, page: int, key: str, *, y: float) -> Row | None:
-        """Find the anchor of a key on a page; of several, the last that begins above a height, else the first."""
+        """Find the anchor of a key on a page: the last one above a height, else the first."""
         found = self.by_key.get((page, key), [])
         above = [row for row in found if row["bbox"]["y0_pt"] <= y + limits().field_drop_pt]
         return above[-1] if above else found[0] if found else None
 
     def find_adjacent(self, one: StatedField) -> Row | None:
-        """Find the numbered line that is printed on the row of a field, to its left."""
+        """Find the numbered line printed to the left of a field, in the same row."""
         place = one.field
         middle = (place.y0 + place.y1) / 2
         room = limits().field_drop_pt
@@ -168,7 +168,7 @@ class _PrintedForm:
         return max(adjacent, key=lambda row: (row["bbox"]["x0_pt"], row["bbox"]["y0_pt"]), default=None)
 
     def find_box(self, one: StatedField) -> FaceBox | None:
-        """Return the smallest face box that contains the center of a field, or None.
+        """Return the smallest box of the form that contains the center of a field, or None.
 
         Args:
             one: The field.
@@ -179,7 +179,7 @@ class _PrintedForm:
         return min(enclosing, key=lambda box: (box.x1 - box.x0) * (box.y1 - box.y0), default=None)
 
     def find_head(self, one: StatedField) -> Row | None:
-        """Find the heading that is printed next to a field or last above it, for a field that nothing numbers."""
+        """Find the heading next to or above a field that has no number."""
         place = one.field
         middle, room = (place.y0 + place.y1) / 2, limits().field_drop_pt
         above = [row for row in self.heads[place.page] if row["bbox"]["y0_pt"] <= middle + room]
@@ -189,7 +189,7 @@ class _PrintedForm:
         return None if head is None or (head["kind"] == "section" and is_below) else head
 
     def headings_of(self, row: Row | None) -> Iterable[Row]:
-        """Return the headings above an anchor, the nearest first."""
+        """Return the headings above an anchor, innermost first."""
         while row is not None and row["parent_anchor_id"] is not None:
             row = self.anchors[row["parent_anchor_id"]]
             if row["kind"] in _HEADINGS:

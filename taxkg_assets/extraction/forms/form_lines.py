@@ -40,14 +40,14 @@ class FormLine:
 
     @property
     def kind(self) -> str:
-        """Return the kind of field: `box`, `column`, or `line` for all others."""
+        """Return the kind of numbered unit: `box`, `column` or `line`."""
         kind = self.key.partition("_")[0]
         return kind if kind in ("box", "column") else "line"
 
 
 @dataclass(slots=True)
 class FormLines:
-    """The numbered lines of a page with their labels in the margin, print that only repeats, and what is left."""
+    """The numbered lines of a page with their margin labels, the repeated numbers, and the remaining text."""
 
     lines: list[FormLine] = field(default_factory=list)
     labels: list[MarginLabel] = field(default_factory=list)
@@ -58,16 +58,17 @@ class FormLines:
 def find_form_lines(
     page: Page, lines: Sequence[Line], *, braces: Sequence[Line] = (), stated: Container[str] = ()
 ) -> FormLines:
-    """Find the numbered lines of a page.
+    """Find the numbered lines of a form's page.
 
     Args:
         page: The page.
-        lines: Its printed pieces without furniture, leaders and what tables or boxes claim.
+        lines: Pieces of printed text without furniture, leaders and text in tables or boxes.
         braces: Tall braces of the page, from `split_brace`.
-        stated: Keys that its fields mention. One column of them is enough, and their lines may have no words.
+        stated: Keys in the spoken texts of its fields. With them, one column of numbers suffices, and lines may have no
+            words.
 
     Returns:
-        The lines; none where too few numbers are in a column.
+        The lines; empty if too few numbers form a column.
     """
     pieces = join_letters(split_at_numbers(lines))
     numbered = _drop_large([start for piece in pieces if (start := read_line_number(piece)) is not None])
@@ -114,7 +115,7 @@ def _drop_large(numbered: Sequence[LineNumber]) -> list[LineNumber]:
 
 
 def holds_form_lines(lines: Sequence[Line], *, x0: float, y0: float, x1: float, y1: float) -> bool:
-    """Decide whether each row of a rectangle begins with a line number, or continues under the words of one.
+    """Return whether a rectangle only frames numbered lines, with a number or continued words in each row.
 
     Args:
         lines: Lines of the page.
@@ -151,7 +152,7 @@ def _find_rows(lines: Sequence[Line]) -> dict[int, float]:
 
 
 def split_brace(line: Line) -> tuple[Line | None, Line | None]:
-    """Separate a brace from the words that it is set with.
+    """Split a printed line into its words and a brace set with them.
 
     Args:
         line: Printed line.
@@ -167,7 +168,7 @@ def split_brace(line: Line) -> tuple[Line | None, Line | None]:
 
 
 def cut_leader(line: Line) -> tuple[Line, Line | None]:
-    """Separate the first dots of a leader from the words that they are set with.
+    """Split a printed line into its words and the leader dots set with them.
 
     Args:
         line: Printed line.
@@ -190,7 +191,7 @@ def _has_words(unit: FormLine) -> bool:
 
 
 def find_separator_ys(page: Page) -> list[float]:
-    """Find the heights of lines drawn across the page, whether in one stroke or in several.
+    """Return the heights of horizontal rules across the page, including those drawn in several strokes.
 
     Args:
         page: The page.

@@ -19,7 +19,7 @@ Unit = FormLine | MarginLabel
 
 
 def are_heads_of_one_grid(row: Sequence[Unit], unit: Unit) -> bool:
-    """Decide whether a column's head is set next to others, though each is centered in its cell.
+    """Return whether a unit is a column head of the same grid as the units of a row.
 
     Args:
         row: Units of a row.
@@ -35,14 +35,14 @@ def are_heads_of_one_grid(row: Sequence[Unit], unit: Unit) -> bool:
 
 
 def take_words_over(heads: Sequence[FormLine], loose: Sequence[Line]) -> tuple[list[FormLine], list[Line]]:
-    """Take out the words printed over several heads of a grid, which belong to none of its lines.
+    """Separate the text printed over several column heads, which belongs to none of their lines.
 
     Args:
         heads: Heads of the columns of a page.
         loose: The other lines of the page.
 
     Returns:
-        The words over some heads as a unit without a key, for each such place; and the lines that are left.
+        One unit without a key for each text over several heads, and the remaining lines.
     """
     over: list[FormLine] = []
     rest = list(loose)
@@ -91,7 +91,7 @@ def _is_one_of(line: Line, lines: Sequence[Line]) -> bool:
 
 
 def find_tops(units: Sequence[Unit], loose: Sequence[Line]) -> list[float]:
-    """Align the tops of units in one row, so that small differences in height do not change the reading order.
+    """Compute the tops of units, aligned within rows, so that small differences in height do not change the order.
 
     Args:
         units: Units in their order.

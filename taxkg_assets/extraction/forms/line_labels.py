@@ -15,13 +15,13 @@ _WORD = re.compile(r"\w+")
 
 
 def find_label(unit: FormLine, text: str, *, spoken: str = "", leaders: Sequence[Line] = ()) -> str:
-    """Find the words that label a unit.
+    """Extract the label of a numbered unit: the beginning of its text, up to the leader dots.
 
     Args:
         unit: Unit of the form.
         text: All its words, joined.
-        spoken: How its field is labeled to be heard; empty where nothing states it.
-        leaders: The rows of dots of its page: the label ends on the row that leads to the amount.
+        spoken: Label in the spoken text of its field; empty if there is none.
+        leaders: Rows of leader dots on its page: the label ends in the row that leads to the amount.
 
     Returns:
         A beginning of the text after the number; empty where only the number is printed.

@@ -19,7 +19,7 @@ from taxkg_assets.rules.models.form_lines import load_form_lines
 
 @dataclass(frozen=True, slots=True)
 class LineNumber:
-    """A printed line number with the piece that begins with it, and where that begins."""
+    """A printed line number with the piece of text that begins with it, and its position."""
 
     piece: Line
     number: str
@@ -33,7 +33,7 @@ class LineNumber:
 
 
 def split_at_numbers(lines: Sequence[Line]) -> list[Line]:
-    """Separate a label from the line number that it is stored with: the number is where others are alone.
+    """Split pieces in which a label and a line number are stored together, if other numbers stand alone in that column.
 
     Args:
         lines: Pieces of a page.
@@ -55,7 +55,7 @@ def split_at_numbers(lines: Sequence[Line]) -> list[Line]:
 
 
 def join_letters(pieces: Sequence[Line]) -> list[Line]:
-    """Join a number and the letter that the PDF stores right next to it.
+    """Join a number with the letter stored next to it: 4 and b to 4b.
 
     Args:
         pieces: Pieces of a page.
@@ -83,13 +83,13 @@ def join_letters(pieces: Sequence[Line]) -> list[Line]:
 
 
 def read_line_number(piece: Line) -> LineNumber | None:
-    """Read the bold line number that a piece begins with.
+    """Parse the bold line number at the beginning of a piece.
 
     Args:
         piece: Piece of a page.
 
     Returns:
-        Start of a line; None if the piece begins otherwise.
+        Start of a line; None if there is none.
     """
     first = first_shown(piece)
     if not first.is_bold:
@@ -104,7 +104,7 @@ def read_line_number(piece: Line) -> LineNumber | None:
 
 
 def find_repeats(numbered: Sequence[LineNumber], pieces: Sequence[Line] = ()) -> list[LineNumber]:
-    """Find the numbers at the amounts: those that repeat a line's own, and those set in one column with them.
+    """Find the numbers repeated next to the amounts, which do not begin a line.
 
     Args:
         numbered: Pieces that begin with a number.
@@ -145,7 +145,7 @@ def _counts_on(start: LineNumber, numbered: Sequence[LineNumber], pieces: Sequen
 def find_amounts(
     numbered: Sequence[LineNumber], repeats: Sequence[LineNumber], pieces: Sequence[Line]
 ) -> list[LineNumber]:
-    """Find numbers that were filled in: right after a line's repeated number, without words of their own.
+    """Find filled-in numbers right after a line's repeated number, which do not begin a line.
 
     Args:
         numbered: Pieces that begin with a number.
@@ -171,7 +171,7 @@ def find_amounts(
 
 
 def keep_columns(starts: Sequence[LineNumber]) -> list[LineNumber]:
-    """Keep the numbers that are in a column of numbers, letters a little to the right of them, in their order.
+    """Select the numbers that stand in a column of ascending numbers, with letters indented to their right.
 
     Args:
         starts: Starts of lines.
@@ -208,7 +208,7 @@ def _by_rows(starts: Sequence[LineNumber]) -> list[LineNumber]:
 
 
 def plain_number(number: str) -> str:
-    """Strip the parentheses of a line number.
+    """Normalize a line number without parentheses: `1(a)` to `1a`.
 
     Args:
         number: Number as printed, such as `(3)` or `1(a)`.

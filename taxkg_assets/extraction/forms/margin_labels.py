@@ -14,7 +14,7 @@ from taxkg_assets.rules.models.form_lines import Limits, load_form_lines
 
 @dataclass(slots=True)
 class MarginLabel:
-    """What is in the left margin next to some lines: a bold title, which may be missing, and remarks below it."""
+    """A label in the left margin next to some lines: a bold title, which may be missing, and remarks below it."""
 
     title: list[Line] = field(default_factory=list)
     remarks: list[Line] = field(default_factory=list)
@@ -44,7 +44,7 @@ def limits() -> Limits:
 
 
 def find_labels(page: Page, pieces: Sequence[Line], starts: Sequence[Line]) -> list[MarginLabel]:
-    """Find the labels in the margin left of all numbers.
+    """Find the labels in the margin left of all line numbers.
 
     Args:
         page: The page.
@@ -84,7 +84,7 @@ def find_labels(page: Page, pieces: Sequence[Line], starts: Sequence[Line]) -> l
 
 
 def find_inner_heads(pieces: Sequence[Line], starts: Sequence[Line]) -> list[MarginLabel]:
-    """Find bold words on a row of their own, right above a numbered line, that head some lines of a part.
+    """Find bold headings on their own row right above a numbered line, which head some lines of a part.
 
     Args:
         pieces: Pieces of the page.
@@ -151,13 +151,13 @@ def _opens_label(page: Page, piece: Line, label: MarginLabel) -> bool:
 
 
 def label_key(text: str) -> str | None:
-    """Read the key of a part or step.
+    """Parse the key of a part or step from its label.
 
     Args:
         text: Label, such as `Part II` or `Step 3`.
 
     Returns:
-        Key, such as `part_II`; None for another text.
+        Key, such as `part_II`; None for other text.
     """
     for rule in load_form_lines().labels:
         match = rule.pattern.match(text)

@@ -24,17 +24,17 @@ def read_form_lines(
     leaders: Sequence[Line],
     stated: Sequence[StatedField],
 ) -> FormLines:
-    """Find the numbered lines, boxes and columns of a page, each with its label.
+    """Find the numbered lines, boxes and columns of a form's page, each with its label.
 
     Args:
         page: Page with its spans, rules and fields.
         lines: As `find_form_lines` takes them.
         braces: As `find_form_lines` takes them.
-        leaders: The rows of dots to the amounts.
-        stated: What the page's fields state about themselves; none where that cannot be trusted.
+        leaders: Rows of leader dots to the amounts.
+        stated: Fields of the page with the information in their spoken texts; empty if unreliable.
 
     Returns:
-        Units in their order; what the fields mention and is not printed is left out.
+        Units in their order; lines that fields mention but the page does not print are left out.
     """
     heads, loose = find_column_heads(lines, stated)
     over, loose = take_words_over(heads, loose)

@@ -16,11 +16,11 @@ _ROMAN = re.compile(r"^[ivx]{1,5}$")
 
 @dataclass(frozen=True, slots=True)
 class Spoken:
-    """One spoken text, read; what it does not say is empty.
+    """A parsed spoken text of a form field; fields that the text does not mention are empty.
 
-    key: `4b`, `1ii`, `e`; kind: box, line, option (a check box
-    with a capital letter) or letter (a letter alone) as far as its words tell, else empty. number: the line that a row
-    belongs to. section: the heading said with the part. column: its letter; head: its words. row: as said.
+    key: `4b`, `1ii`, `e`. kind: box, line, option (a check box with a capital letter) or letter (a letter alone), else
+    empty. number: the line that a row belongs to. section: the heading mentioned with the part. column: its letter;
+    head: its words. row: as spoken.
     """
 
     key: str = ""
@@ -38,13 +38,13 @@ class Spoken:
 
 @lru_cache(maxsize=4096)
 def read_spoken(text: str) -> Spoken:
-    """Read a spoken text.
+    """Parse the spoken text of a form field (its tooltip for screen readers).
 
     Args:
-        text: What a field says, empty for nothing.
+        text: Spoken text; may be empty.
 
     Returns:
-        What it says; a text that follows no rule is all label.
+        The parsed text; a text that matches no rule is a label as a whole.
 
     Source:
         rules/spoken.yaml.
@@ -60,14 +60,14 @@ def read_spoken(text: str) -> Spoken:
 
 
 def join_letters(text: str) -> str:
-    """Join the letters of words that are spelled: T I N is TIN."""
+    """Join letters that are spelled out: "T I N" to "TIN"."""
     for rule in load_spoken().spelled.find_usable(text):
         text = rule.pattern.sub(lambda match: match[0].replace(" ", ""), text)
     return text
 
 
 def find_formula(text: str) -> str:
-    """Find the sentences that state how an amount is computed.
+    """Extract the sentences of a spoken text that say how an amount is computed.
 
     Args:
         text: Spoken text of a field.

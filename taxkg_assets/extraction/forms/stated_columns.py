@@ -27,14 +27,14 @@ class _Column:
 
 
 def find_column_heads(lines: Sequence[Line], stated: Sequence[StatedField]) -> tuple[list[FormLine], list[Line]]:
-    """Find the printed heads of the columns that the fields of a page say they are in.
+    """Find the printed heads of the columns that the fields of a page mention.
 
     Args:
         lines: The loose lines of the page.
-        stated: Its fields.
+        stated: Fields of the page with the information in their spoken texts.
 
     Returns:
-        One unit per column of each table whose head is printed, and the lines that are left.
+        One unit per column of each table whose head is printed, and the remaining lines.
     """
     columns = _find_columns(stated)
     if not columns:

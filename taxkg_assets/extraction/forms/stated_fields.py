@@ -18,7 +18,7 @@ _ROMAN = re.compile(r"[ivx]{1,5}")
 
 @dataclass(frozen=True, slots=True)
 class StatedField:
-    """One field; `key` is box_1b, line_8b, step_4b or empty, as may be all that it is in."""
+    """A form field with the information in its spoken text; `key` is box_1b, line_8b, step_4b or empty."""
 
     field: FormField
     spoken: Spoken
@@ -29,12 +29,12 @@ class StatedField:
 
     @property
     def column(self) -> str:
-        """Return the letter of the column that the spoken text names; empty for none."""
+        """Return the column letter in the spoken text; empty if it names none."""
         return self.spoken.column
 
     @property
     def row(self) -> str:
-        """Return the row that the spoken text names; empty for none."""
+        """Return the row name in the spoken text; empty if it names none."""
         return self.spoken.row
 
 
@@ -51,11 +51,11 @@ class _Context:
 
 
 def find_stated_fields(fields: Sequence[FormField], *, boxed_pages: Mapping[int, bool]) -> list[StatedField]:
-    """Read what each field states about itself, in the order in which they are spoken.
+    """Parse the spoken texts of all fields, using the fields before them for context.
 
     Args:
         fields: Fields in the order of the template.
-        boxed_pages: By page whether it is a face with boxes.
+        boxed_pages: Whether each page is a form face with boxes, by page number.
 
     Returns:
         Fields with key, label, part and column.

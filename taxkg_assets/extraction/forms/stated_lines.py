@@ -34,11 +34,11 @@ class _Place:
 
 
 def add_stated_lines(found: FormLines, stated: Sequence[StatedField]) -> None:
-    """Add to the numbered lines of a page those that its fields mention, as far as their numbers are printed.
+    """Add lines that the fields of a page mention, if the page prints their numbers.
 
     Args:
         found: Numbered lines of the page; extended in place.
-        stated: Fields of the page.
+        stated: Fields of the page with the information in their spoken texts.
     """
     known = {unit.key for unit in found.lines}
     keys = {one.key for one in stated}

@@ -26,7 +26,7 @@ _LEFT, _PLACE = attrgetter("x0"), attrgetter("y0", "x0")
 
 @dataclass(slots=True)
 class Item:
-    """A line, or a region that is placed as one box."""
+    """A line or a region to be ordered as one rectangle."""
 
     x0: float
     y0: float
@@ -38,7 +38,7 @@ class Item:
 
 @dataclass(slots=True)
 class Column:
-    """A run of items that is read from top to bottom; `column_ix` is −1 where it spans several columns."""
+    """Items read from top to bottom; `column_ix` is −1 if they span several columns."""
 
     items: list[Item]
     x0: float
@@ -48,7 +48,7 @@ class Column:
 
 
 def find_columns(items: Sequence[Item], *, separators: Sequence[float] = ()) -> list[Column]:
-    """Order items into columns in reading order; no column continues across a separator (a drawn line's height).
+    """Sort items into columns in reading order; columns end at separators.
 
     Args:
         items: Lines or other items with rectangles.

@@ -9,15 +9,16 @@ from taxkg_assets.rules.models.roles import load_roles
 
 
 def find_entries(lines: Sequence[Line]) -> frozenset[int]:
-    """Find the lines of a column that are between lines that end with page numbers.
+    """Find the entries of a table of contents or index among the lines of a column.
 
-    Text around a table of contents, and a few numbers in a text, are no entries.
+    Entries lie between lines that end with page numbers. Text around a table of contents, and a few numbers in running
+    text, are excluded.
 
     Args:
         lines: Lines of the column from top to bottom.
 
     Returns:
-        Places of the entries in `lines`, from 0.
+        0-based indices of the entries in `lines`.
     """
     ending = [ix for ix, line in enumerate(lines) if line.text[-1].isdigit() and _ends_with_page(line.text)]
     limits = load_roles().entries

@@ -74,7 +74,7 @@ class Piece:
 
 
 def make_line(page: int, spans: Sequence[Span]) -> Line | None:
-    """Return the line of some spans; None if all are blank.
+    """Build a line from spans; None if all are blank.
 
     Args:
         page: 1-based page.
@@ -256,9 +256,9 @@ def _touches(before: Line, line: Line) -> bool:
 
 
 def are_joined(before: str, after: str, *, gap: float, size: float) -> bool:
-    """Return whether two texts meet without a space between them.
+    """Return whether two texts are set without a space between them.
 
-    False if letters or digits are on both sides of the gap.
+    False if letters or digits are on both sides of a gap.
 
     Args:
         before: Text on the left.
@@ -290,7 +290,7 @@ def _blank_after(span: Span, x1: float) -> Span:
 
 
 def cut_line(line: Line, at: int) -> tuple[list[Line], list[Line]]:
-    """Return the lines on each side of a cut; none for a blank side.
+    """Split a line at a character; a blank side yields no line.
 
     Args:
         line: Line to cut.
@@ -329,11 +329,11 @@ def _find_stored(line: Line, at: int) -> int:
 
 
 def join_lines(lines: Sequence[Line], *, words: Container[str]) -> tuple[str, list[Piece]]:
-    """Join lines to running text, undoing hyphenation where the parts are one word.
+    """Join lines to running text, undoing hyphenation inside words.
 
     Args:
         lines: Lines of one paragraph from top to bottom.
-        words: Words of the document, which decide whether two parts are one word.
+        words: Words of the document, used to decide whether two parts are one word.
 
     Returns:
         The text, and for each piece its range of characters and its rectangle.

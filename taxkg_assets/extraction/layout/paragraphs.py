@@ -35,7 +35,7 @@ def thresholds() -> Thresholds:
 
 @cache
 def search_for(rules: RuleList[Rule]) -> Search:
-    """Join the rules of a list to one search: a page searches some hundred times.
+    """Compile a list of rules into one search function, for speed.
 
     Args:
         rules: List of `rules/roles.yaml`.
@@ -76,7 +76,7 @@ class Paragraph:
 
 
 def find_leading(pages_lines: Sequence[Sequence[Line]]) -> dict[int, float]:
-    """Find the usual distance of baselines for each type size (rounded to points) over a document.
+    """Measure the usual distance between baselines for each type size in a document.
 
     Args:
         pages_lines: Lines of each page, from top to bottom.
@@ -108,7 +108,7 @@ def find_paragraphs(
     leading: dict[int, float],
     is_cell: bool = False,
 ) -> list[Paragraph]:
-    """Group lines into paragraphs; in a ruled cell indents have no meaning.
+    """Group lines into paragraphs by spacing, indents and list marks; indents are ignored in ruled cells.
 
     Args:
         lines: Lines of one column, from top to bottom.
@@ -159,7 +159,7 @@ def first_shown(line: Line) -> Span:
 
 
 def text_x0(line: Line) -> float:
-    """Find where a list item's text begins, after its mark."""
+    """Return the left edge of a list item's text, after its mark."""
     shown = [span for span in line.spans if span.text.strip()]
     mark = len(line.text) - len(line.text.split(None, 1)[-1])
     if len(shown) > 1 and len(shown[0].text.strip()) <= mark:
@@ -168,7 +168,7 @@ def text_x0(line: Line) -> float:
 
 
 def is_list_start(line: Line) -> bool:
-    """Return whether a line begins with a list mark that is set apart from its text.
+    """Return whether a line begins with a list mark followed by a gap.
 
     Args:
         line: Printed line.

@@ -21,7 +21,7 @@ class PrintedText:
     style: Style
 
     def find_furniture(self, page: Page) -> frozenset[int]:
-        """Find the spans of a page's running head and foot, and of icons: tags do not distinguish them from the text.
+        """Return the spans of a page's running header, footer and icons, which tags do not separate from the text.
 
         Args:
             page: Page with its spans.
@@ -39,7 +39,7 @@ class PrintedText:
 
 
 def read_printed_text(source: Source) -> PrintedText:
-    """Find the lines of every page and measure the document's type.
+    """Collect the lines of every page and measure the document's type sizes.
 
     Args:
         source: Pages of the document.

@@ -32,7 +32,7 @@ _SAME_SIZE_PT, _SAME_EDGE_PT, _NEXT_LINE_SIZES = 0.3, 1.5, 1.4
 
 
 def is_artifact(line: Line, page: Page, style: Style) -> bool:
-    """Return whether a line is page furniture: running head or foot, catalogue number, proof mark, edge print.
+    """Return whether a line is page furniture: running header or footer, catalog number, proof mark, edge print.
 
     Args:
         line: Printed line.
@@ -43,7 +43,7 @@ def is_artifact(line: Line, page: Page, style: Style) -> bool:
 
 
 def find_artifact_test(page: Page, style: Style) -> Callable[[Line], bool]:
-    """Return a function that tests lines of a page as `is_artifact` does.
+    """Return a function that tests lines of one page as `is_artifact` does.
 
     Args:
         page: Page with its spans, rules and fields.
@@ -75,9 +75,9 @@ def find_artifact_test(page: Page, style: Style) -> Callable[[Line], bool]:
 
 
 def find_address_lines(page: Page, lines: Sequence[Line], style: Style) -> frozenset[int]:
-    """Find lines (by `id`) where the publisher's name begins a mailing address: text, and no masthead.
+    """Find lines (by `id`) where the publisher's name begins a mailing address, so that they are text, not masthead.
 
-    They stand away from the page's edges, in the type of the text or right above lines that go on in theirs.
+    They are away from the page's edges, in the text's type or right above lines that continue in theirs.
 
     Args:
         page: Page with its spans, rules and fields.
@@ -110,7 +110,7 @@ def find_address_lines(page: Page, lines: Sequence[Line], style: Style) -> froze
 
 
 def is_in_lone_foot(line: Line, page: Page) -> bool:
-    """Return whether a line is so low that its place alone makes it furniture.
+    """Return whether a line is so low on the page that its position alone makes it furniture.
 
     Args:
         line: Printed line.
@@ -120,7 +120,7 @@ def is_in_lone_foot(line: Line, page: Page) -> bool:
 
 
 def is_face_page(page: Page, *, box_count: int) -> bool:
-    """Return whether a page is the face of a form, to be filled in.
+    """Return whether a page is the face of a form.
 
     Args:
         page: Page with its spans, rules and fields.
@@ -130,7 +130,7 @@ def is_face_page(page: Page, *, box_count: int) -> bool:
 
 
 def is_title(paragraph: Paragraph, page: Page, style: Style, *, title_floor: float) -> bool:
-    """Return whether a paragraph of the first page belongs to the document's title above the text.
+    """Return whether a paragraph on the first page belongs to the document's title.
 
     Args:
         paragraph: Paragraph with its lines.
@@ -159,7 +159,7 @@ def is_title(paragraph: Paragraph, page: Page, style: Style, *, title_floor: flo
 
 
 def find_title_floor(page: Page, style: Style, lines: Sequence[Line]) -> float:
-    """Find the rule below the masthead of a first page: large type above it, text below.
+    """Find the rule below the masthead of a first page, between large type and running text.
 
     Args:
         page: Page with its spans, rules and fields.
@@ -245,7 +245,7 @@ def _is_display(paragraph: Paragraph, *, body: float) -> bool:
 
 
 def is_continued_page(text: str) -> bool:
-    """Decide whether a heading states that its text began on an earlier page.
+    """Return whether a heading says that its text continues from an earlier page.
 
     Args:
         text: The heading.
@@ -257,7 +257,7 @@ def is_continued_page(text: str) -> bool:
 
 
 def is_centered(line: Line, page: Page, *, starts: Counter[int]) -> bool:
-    """Return whether a line is centered on the page, and no column begins where it begins.
+    """Return whether a line is centered on the page and not aligned with a column.
 
     Args:
         line: Printed line.
@@ -290,7 +290,7 @@ def _is_at_margin(paragraph: Paragraph) -> bool:
 
 
 def is_prose(paragraph: Paragraph) -> bool:
-    """Return whether a paragraph on a form's face is running text, not a field's label.
+    """Return whether a paragraph on a form's face is running text rather than a field's label.
 
     Args:
         paragraph: Paragraph with its lines.
@@ -302,7 +302,7 @@ def is_prose(paragraph: Paragraph) -> bool:
 
 
 def is_below_rule(line: Line, rules: Sequence[Rule], *, column_x0: float, column_x1: float) -> bool:
-    """Return whether a rule of the column's width is drawn right above a line.
+    """Return whether a rule as wide as the column is drawn right above a line.
 
     Args:
         line: Printed line.

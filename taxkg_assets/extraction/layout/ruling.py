@@ -31,7 +31,7 @@ class RuledLine:
         return self.end - self.start
 
     def covers(self, value: float, slack: float = 1.0) -> bool:
-        """Return whether the line passes a coordinate along it.
+        """Return whether the line extends over a coordinate.
 
         Args:
             value: Coordinate along the line, in points.
@@ -42,7 +42,7 @@ class RuledLine:
 
 @dataclass(frozen=True, slots=True)
 class Ruling:
-    """The whole lines of a page or of a part of it, sorted by `at`, then `start`."""
+    """The drawn lines of a page or region, sorted by `at`, then `start`."""
 
     horizontals: tuple[RuledLine, ...]
     verticals: tuple[RuledLine, ...]
@@ -51,8 +51,8 @@ class Ruling:
         """Find the nearest horizontal line at or above y that crosses x.
 
         Args:
-            x: Horizontal place in points.
-            y: Vertical place in points.
+            x: Horizontal position in points.
+            y: Vertical position in points.
 
         Returns:
             The line; None where there is none.
@@ -63,8 +63,8 @@ class Ruling:
         """Find the nearest horizontal line at or below y that crosses x.
 
         Args:
-            x: Horizontal place in points.
-            y: Vertical place in points.
+            x: Horizontal position in points.
+            y: Vertical position in points.
 
         Returns:
             The line; None where there is none.
@@ -75,8 +75,8 @@ class Ruling:
         """Find the nearest vertical line at or left of x that crosses y.
 
         Args:
-            x: Horizontal place in points.
-            y: Vertical place in points.
+            x: Horizontal position in points.
+            y: Vertical position in points.
 
         Returns:
             The line; None where there is none.
@@ -87,8 +87,8 @@ class Ruling:
         """Find the nearest vertical line at or right of x that crosses y.
 
         Args:
-            x: Horizontal place in points.
-            y: Vertical place in points.
+            x: Horizontal position in points.
+            y: Vertical position in points.
 
         Returns:
             The line; None where there is none.
@@ -96,7 +96,7 @@ class Ruling:
         return _find_after(self.verticals, x, y)
 
     def between(self, top: float, bottom: float) -> tuple[RuledLine, ...]:
-        """Find the horizontals from one height to another, both included.
+        """Find the horizontal lines between two heights, both included.
 
         Args:
             top: Least vertical place in points.
@@ -110,13 +110,13 @@ class Ruling:
 
 
 def merge_rules(rules: Iterable[Rule]) -> Ruling:
-    """Join strokes that continue each other into whole lines and drop the frames of check boxes.
+    """Merge strokes into whole lines, and drop the frames of check boxes.
 
     Args:
         rules: Drawn strokes of a page.
 
     Returns:
-        Lines that run across and down, without check boxes.
+        Horizontal and vertical lines.
     """
     return _merge_all(tuple(rules))
 

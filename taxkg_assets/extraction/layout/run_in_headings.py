@@ -17,7 +17,7 @@ def split_lead(paragraph: Paragraph, *, is_continued: bool = False) -> tuple[lis
 
     Args:
         paragraph: The paragraph.
-        is_continued: Whether the heading began before; any bold words at the start are then its rest.
+        is_continued: Whether the heading began before; bold words at the start are then its continuation.
 
     Returns:
         Lines of the heading, which may be none, and lines of the text.
@@ -80,7 +80,7 @@ def _without_remark(lead: list[Line], rest: list[Line]) -> tuple[list[Line], lis
 
 
 def is_run_in_text(text: str) -> bool:
-    """Decide whether bold words at a paragraph's start are a heading, not stressed words."""
+    """Return whether bold words at a paragraph's start are a heading rather than emphasis."""
     if len(text) > thresholds().heading_chars or not any(map(str.isalnum, text)):
         return False
     if find_key(text) is not None and find_key(text, is_whole=True) is not None:

@@ -20,7 +20,7 @@ LETTER = re.compile(r"[^\W\d_]")
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """Type of a document: the body's size, also of pages set differently, and repeated head and foot lines."""
+    """Type sizes of a document, per page and overall, and its repeated header and footer lines."""
 
     body_size: float
     page_sizes: dict[int, float]
@@ -29,7 +29,7 @@ class Style:
     title_size: float
 
     def body(self, page: int) -> float:
-        """Return the size of plain text on a page.
+        """Return the size of body text on a page.
 
         Args:
             page: 1-based page.
@@ -41,7 +41,7 @@ class Style:
 
 
 def find_style(source: Source, pages_lines: Sequence[Sequence[Line]]) -> Style:
-    """Measure a document's type: the most used size of plain text, per page and in all.
+    """Measure the most frequent size of body text, per page and overall.
 
     Args:
         source: Pages of the document.
@@ -95,7 +95,7 @@ def _mode(counter: Counter[float]) -> float:
 
 
 def mask_digits(text: str) -> str:
-    """Return a text in lower case, its page number and other digits masked: heads and feet repeat it.
+    """Return a text in lower case with digits masked, to recognize repeated headers and footers.
 
     Args:
         text: Text of a line.
@@ -104,7 +104,7 @@ def mask_digits(text: str) -> str:
 
 
 def find_edges(page: Page) -> tuple[float, float]:
-    """Return the bottom of a page's head and the top of its foot, in points.
+    """Return the bottom of the page's header area and the top of its footer area, in points.
 
     Args:
         page: The page.

@@ -40,7 +40,7 @@ class Run:
 
 
 def split_leaders(spans: Iterable[Span]) -> list[Span]:
-    """Cut dotted leaders off the text that they are set with, taking characters as equally wide.
+    """Split dotted leaders off the spans they are stored with, assuming equally wide characters.
 
     Args:
         spans: Spans of the page.
@@ -62,9 +62,9 @@ def split_leaders(spans: Iterable[Span]) -> list[Span]:
 
 
 def find_runs(spans: Iterable[Span], *, ruling: Ruling) -> list[Run]:
-    """Join the spans of each printed line into runs, in the PDF's order; leaders and blanks are left out.
+    """Join the spans of each printed line into runs of one cell, without leaders and blanks.
 
-    A drawn vertical line between two spans separates them, too.
+    Drawn vertical lines separate runs, too.
 
     Args:
         spans: Spans of the page.
@@ -134,7 +134,7 @@ def is_numbered(text: str) -> bool:
 
 
 def is_line_number(text: str) -> bool:
-    """Return whether a text is the number or letter of a worksheet line and nothing else.
+    """Return whether a text consists of the number or letter of a worksheet line.
 
     Args:
         text: Text to test.
@@ -143,7 +143,7 @@ def is_line_number(text: str) -> bool:
 
 
 def is_year(text: str) -> bool:
-    """Return whether a text is a year and nothing else.
+    """Return whether a text consists of a year.
 
     Args:
         text: Text to test.
@@ -161,7 +161,7 @@ def is_note(text: str) -> bool:
 
 
 def is_filing_note(text: str) -> bool:
-    """Return whether a line is the note next to a worksheet's caption.
+    """Return whether a line is the remark printed next to a worksheet's caption.
 
     Args:
         text: Text to test.
@@ -200,7 +200,7 @@ def find_lines(runs: Iterable[Run]) -> list[list[Run]]:
 
 
 def join_text(runs: Iterable[Run]) -> str:
-    """Join the runs of a cell line by line; a hyphen at a line end between small letters is undone.
+    """Join the runs of a cell, undoing hyphenation between lower-case letters at line ends.
 
     Args:
         runs: Runs of text.

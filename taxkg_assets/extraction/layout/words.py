@@ -12,9 +12,9 @@ _WORD = re.compile(r"[^\W\d_]{2,}(?:-[^\W\d_]{2,})*")
 
 
 class Words:
-    """The words of whole lines: they decide whether a hyphen at a line's end belongs to the word.
+    """The words of a document's lines, used to decide whether a hyphen at a line end belongs to the word.
 
-    Few lines hold words with a hyphen inside; a plain word is looked for only where one of these is printed, too.
+    Few lines contain words with an inner hyphen; a plain word is only looked up if such a word occurs, too.
     """
 
     def __init__(self, lines: Sequence[Line]) -> None:

@@ -31,7 +31,7 @@ _NUMBER_IN_STRING = re.compile(rb"\((?:[^()\\/]++|\\.|/(?!MCID))*+/MCID", re.DOT
 
 @contextmanager
 def with_content_stream(page: Any, content: bytes) -> Iterator[bytes]:
-    """Replace the content stream of a page for the duration of a block.
+    """Replace the content stream of a page while the context is open.
 
     Args:
         page: Open page of PyMuPDF.
@@ -57,7 +57,7 @@ def with_content_stream(page: Any, content: bytes) -> Iterator[bytes]:
 
 
 def strip_mcids(content: bytes) -> bytes:
-    """Remove the ids of marked content from a content stream, unless a string in it looks like such an id.
+    """Remove marked-content ids from a content stream, unless a string in it looks like such an id.
 
     Args:
         content: The page's content stream, decoded.
@@ -71,7 +71,7 @@ def strip_mcids(content: bytes) -> bytes:
 
 
 def strip_text_objects(content: bytes) -> bytes | None:
-    """Empty the text objects of a content stream; None where text may be left, or where none may be found.
+    """Remove the text from a content stream; None if this is uncertain or there is no text.
 
     Args:
         content: The page's content stream, decoded.

@@ -10,7 +10,7 @@ _MUPDF: Any = pymupdf
 
 
 class BoundedDocument(_MUPDF.Document):  # type: ignore[misc]
-    """A document without the parser's bookmarks: for each of them it looks through the tree of names, however deep.
+    """A PyMuPDF document that does not resolve bookmarks, which can take unbounded time.
 
     `NavigationReader` reads bookmarks and names within limits.
     """

@@ -31,12 +31,12 @@ _NUMBERS = re.compile(rb"-?\d*\.?\d+")
 def read_drawings(
     page: Any, wordless: bytes | None = None
 ) -> tuple[tuple[Rule, ...], tuple[Fill, ...], tuple[Occluder, ...]]:
-    """Read straight dark lines as rules, shaded rectangles as fills, and all that is painted solid as occluders.
+    """Read straight dark lines as rules, shaded rectangles as fills, and all opaque paths as occluders.
 
     Args:
         page: Open page of PyMuPDF.
-        wordless: The page's instructions without its text, read instead of all; occluders are then counted without
-            text.
+        wordless: The page's instructions without its text, to read in place of all instructions; occluders are then
+            counted without text.
 
     Returns:
         Rules, fills and occluders, in points.
@@ -69,12 +69,12 @@ def read_drawings(
 
 
 def read_painters(page: Any, content: bytes, *, clipped: bytes) -> frozenset[str]:
-    """Read by which operators a page paints something by its name, clips to a slit, or paints through a mask.
+    """Collect the operators with which a page paints XObjects and shadings, clips to a slit, or uses a mask.
 
     Args:
         page: Open page of PyMuPDF.
         content: The page's instructions.
-        clipped: Those of them in whose clips text may be written.
+        clipped: The instructions within whose clips text may be painted.
 
     Returns:
         Operators, `SLIT` and `MASK`.

@@ -33,9 +33,9 @@ _KINDS = {
 
 
 def read_widgets(page: Any) -> tuple[Widget, ...]:
-    """Read the form fields on a page, in the order of the annotations; rectangles are those of the page as shown.
+    """Read the form fields on a page in annotation order, with rectangles on the displayed page.
 
-    A field that is damaged, such as one that is its own parent, is left out: the printed page is read all the same.
+    A damaged field, such as one that is its own parent, is skipped; the page is read without it.
 
     Args:
         page: Open page of PyMuPDF.
@@ -76,9 +76,7 @@ def _read_spoken(entry: Any, key: Any) -> str:
 
 
 def read_template(document: Any) -> bytes:
-    """Read the XFA template of a form, whether it is a packet of its own or within one stream.
-
-    A template that cannot be read is none: the page is then all that is known of the form.
+    """Read the XFA template of a form, from its own packet or from a single stream.
 
     Args:
         document: Open PDF.

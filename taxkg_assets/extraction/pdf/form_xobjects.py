@@ -21,7 +21,7 @@ from taxkg_assets.extraction.pdf.rendered_text import are_same_letters
 
 
 class FormXObjects:
-    """The form XObjects of a page, printed without the page's own words."""
+    """The form XObjects of a page, rendered without the page's own text."""
 
     def __init__(self, page: Any, wordless: bytes, *, clip: Any, flags: int) -> None:
         """Print them.
@@ -48,19 +48,18 @@ class FormXObjects:
 
     @cached_property
     def boxes(self) -> frozenset[Corners]:
-        """Return the rectangles of their spans, as they are among the spans of the page."""
+        """Return the rectangles of their spans, in the page's coordinates."""
         blocks = self._said.extractDICT()["blocks"]
         return frozenset(span["bbox"] for block in blocks for line in block["lines"] for span in line["spans"])
 
     def place_occluders(self, occluders: Sequence[Occluder]) -> tuple[Occluder, ...] | None:
-        """Place the page's occluders in the order of painting, which does not count its own words.
+        """Determine the painting order of the page's occluders relative to everything except its own text.
 
         Args:
             occluders: Occluders of the page, in the order of painting.
 
         Returns:
-            The occluders in their order among all that is painted but text; None where the log lacks something, such
-            as a path without area.
+            The occluders with their positions in the painting order; None if the log is incomplete.
         """
         if not all(
             occluder.order < len(self.log) and self.log[occluder.order][0].endswith("-path") for occluder in occluders

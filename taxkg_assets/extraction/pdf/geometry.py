@@ -19,19 +19,19 @@ CELLS = 200_000
 
 
 def find_area(box: Sequence[float]) -> float:
-    """Area of a rectangle; none if it is turned inside out.
+    """Compute the area of a rectangle; 0 if its corners are reversed.
 
     Args:
         box: Rectangle x0, y0, x1, y1, in points.
 
     Returns:
-        Square points; 0 for a rectangle that is turned inside out.
+        Square points.
     """
     return max(0.0, box[2] - box[0]) * max(0.0, box[3] - box[1])
 
 
 def find_intersections(boxes: Floats, others: Floats, may_meet: npt.NDArray[np.bool_]) -> tuple[Any, Any, Floats]:
-    """Find the pairs of rectangles and others that share area, and how much.
+    """Find the pairs of overlapping rectangles and their shared areas.
 
     Args:
         boxes: Rectangles, n × 4: x0, y0, x1, y1 in points.
@@ -51,7 +51,7 @@ def find_intersections(boxes: Floats, others: Floats, may_meet: npt.NDArray[np.b
 
 
 def are_inside(boxes: Floats, outer: Sequence[Corners]) -> npt.NDArray[np.bool_]:
-    """Return whether the middle of each rectangle is in one of others.
+    """Return whether the center of each rectangle is in one of some others.
 
     Args:
         boxes: Rectangles, n × 4: x0, y0, x1, y1 in points.
@@ -69,10 +69,10 @@ def are_inside(boxes: Floats, outer: Sequence[Corners]) -> npt.NDArray[np.bool_]
 
 
 def split_rows(rows: npt.NDArray[Any], count: int) -> Iterator[npt.NDArray[Any]]:
-    """Cut rows so that each part can be compared with the others within `CELLS` pairs.
+    """Split rows into batches whose comparisons stay within `CELLS` pairs.
 
     Args:
-        rows: Rows to cut.
+        rows: Rows to split.
         count: Number of rows that each is compared with.
 
     Yields:
@@ -84,7 +84,7 @@ def split_rows(rows: npt.NDArray[Any], count: int) -> Iterator[npt.NDArray[Any]]
 
 
 def find_areas(boxes: Floats) -> Floats:
-    """Area of each rectangle.
+    """Compute the area of each rectangle.
 
     Args:
         boxes: Rectangles, n × 4: x0, y0, x1, y1 in points.
@@ -98,7 +98,7 @@ def find_areas(boxes: Floats) -> Floats:
 
 
 def find_shared_areas(boxes: Floats, others: Floats) -> Floats:
-    """Area that each of the others (a row) shares with each rectangle (a column).
+    """Compute the area shared by each of the others (rows) with each rectangle (columns).
 
     Args:
         boxes: Rectangles, n × 4: x0, y0, x1, y1 in points.
@@ -115,7 +115,7 @@ def find_shared_areas(boxes: Floats, others: Floats) -> Floats:
 
 
 def find_overlaps(start: Floats, end: Floats, other_start: Floats | float, other_end: Floats | float) -> Floats:
-    """Length that ranges share with others; 0 for none.
+    """Compute the length that ranges share with others; 0 without overlap.
 
     Args:
         start: Where the ranges start, in points.
@@ -133,7 +133,7 @@ def find_overlaps(start: Floats, end: Floats, other_start: Floats | float, other
 
 
 def holds(outer: Sequence[float], inner: Sequence[float]) -> bool:
-    """Return whether the middle of a rectangle is in another.
+    """Return whether the center of a rectangle is in another.
 
     Args:
         outer: Rectangle x0, y0, x1, y1, in points.

@@ -21,7 +21,7 @@ HIDDEN_KINDS = (TINY, OFF_PAGE, UNPAINTED, GROUND, COVERED, CLIPPED, REPLACED)
 
 @dataclass(frozen=True, slots=True)
 class HiddenText:
-    """Invisible words of a page, or that instruct a program (`printed` if they can be seen)."""
+    """Invisible text of a page, or text that instructs a program (`printed` if it is visible)."""
 
     page: int
     kind: str

@@ -15,7 +15,7 @@ LAYOUT, WRITER = "pymupdf.layout", "pymupdf4llm"
 
 
 def load_layout() -> None:
-    """Let PyMuPDF's finder of tables ask the layout model, where the installed PyMuPDF has one."""
+    """Enable the layout model in PyMuPDF's table finder, if the installed version has one."""
     with suppress(ImportError):
         import_module(LAYOUT)
 

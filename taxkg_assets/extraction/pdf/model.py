@@ -100,7 +100,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A document as read: its pages, the PDF's own metadata, and what had to be repaired."""
+    """A document as read: its pages, the PDF's metadata, and warnings on repairs."""
 
     document_id: str
     pages: tuple[Page, ...]
@@ -114,5 +114,5 @@ class Source:
 
     @property
     def image_only_pages(self) -> tuple[int, ...]:
-        """Return the pages that show an image and contain no text: they need OCR."""
+        """Return the pages that show an image and contain no text, so that they need OCR."""
         return tuple(page.page for page in self.pages if not page.spans and page.image_count)

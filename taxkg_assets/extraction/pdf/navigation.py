@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A point of a page, as the page is shown; `x` is None where the file leaves it open.
+    """A position on a page in displayed coordinates; `x` is None if the file does not specify it.
 
-    `shown_y` is the height on the page as it is shown, also where the page was turned upright to be read.
+    `shown_y` is the height on the page as displayed, even if the page was rotated upright for reading.
     """
 
     page: int
@@ -25,7 +25,7 @@ class Place:
 # Not frozen for the same reason as spans; never changed all the same.
 @dataclass(slots=True)
 class Destination:
-    """A point of the document that has a name."""
+    """A named position in the document."""
 
     name: str
     place: Place
@@ -33,7 +33,7 @@ class Destination:
 
 @dataclass(frozen=True, slots=True)
 class Bookmark:
-    """One entry of the document's outline; its target is a name or a place, or nothing."""
+    """One entry of the document's outline; its target is a name, a position or nothing."""
 
     level: int
     title: str
@@ -44,9 +44,9 @@ class Bookmark:
 # Not frozen for the same reason as spans; never changed all the same.
 @dataclass(slots=True)
 class LinkArea:
-    """One rectangle of a page that leads somewhere: to a name, to a place or to an address.
+    """A link rectangle on a page with its target: a name, a position or an address.
 
-    `title` is what the publisher states about it: most often the heading at the target, else the words of the link.
+    `title` is the publisher's description: usually the heading at the target, else the words of the link.
     """
 
     page: int
@@ -62,7 +62,7 @@ class LinkArea:
 
 @dataclass(frozen=True, slots=True)
 class Navigation:
-    """All that was read of a document's links, names and bookmarks, and what could not be trusted."""
+    """The links, names and bookmarks of a document, with what was rejected."""
 
     areas: tuple[LinkArea, ...] = ()
     destinations: tuple[Destination, ...] = ()

@@ -85,7 +85,7 @@ class NavigationReader:
                 self._areas.append(area)
 
     def finish(self) -> Navigation:
-        """Read the names and bookmarks, and return all that was found.
+        """Read names and bookmarks, and return them with the link areas.
 
         Returns:
             Links, names and bookmarks of the document.

@@ -11,7 +11,7 @@ NAMED_PART, SLIT, MASK = "Do", "slit", "mask"
 
 @dataclass(frozen=True, slots=True)
 class Occluder:
-    """A filled path or a broad line that may lie over text, or under it: place in the order of painting, rectangle."""
+    """A filled path or thick line that may cover text: its position in the painting order and its rectangle."""
 
     order: int
     box: Corners

@@ -75,14 +75,14 @@ def read_page(
     hidden: list[HiddenText],
     policy: TagPolicy | None = None,
 ) -> Page:
-    """Read an open page.
+    """Read the spans, drawings and fields of an open page.
 
     Args:
         page: Open page of PyMuPDF.
         number: Number of the page in its document, from 1.
         has_fields: Whether the document has form fields.
         is_text: Whether the document is a text file.
-        hidden: Receives the invisible text of the page.
+        hidden: List to which the invisible text of the page is added.
         policy: Decides whether the page is read by its structure tags; None reads no tags.
 
     Returns:

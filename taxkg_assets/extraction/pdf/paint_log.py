@@ -22,7 +22,7 @@ _UNMEASURED: Corners = (0.0, 0.0, 0.0, 0.0)
 
 
 def read_paint_log(display_list: Any) -> list[tuple[str, Corners]]:
-    """Read what is painted, in order: kinds as `Page.get_bboxlog` names them, rectangles of text and pictures.
+    """Record what a page paints, in order, with rectangles of text and images.
 
     Args:
         display_list: Display list of MuPDF.

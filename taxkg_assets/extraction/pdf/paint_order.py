@@ -16,18 +16,18 @@ _LEAST_AREA = 1e-6
 
 @dataclass(frozen=True)
 class PaintOrder:
-    """The texts of a page, and what may lie over them: place in the order of painting, rectangle, is it a picture."""
+    """The painting order of a page's texts and of what may cover them."""
 
     written: Sequence[tuple[int, Corners]]
     painted: Sequence[tuple[int, Corners, bool]]
 
     @classmethod
     def read(cls, log: Sequence[tuple[str, Corners]], occluders: Sequence[tuple[int, Corners]]) -> PaintOrder:
-        """Take a log of painting, and solid paths with their places in it.
+        """Build the painting order from a paint log and opaque paths.
 
         Args:
-            log: Operation and rectangle of each thing that is painted, in order.
-            occluders: Place in the log and rectangle of each solid path.
+            log: Operation and rectangle of each painted item, in order.
+            occluders: Position in the log and rectangle of each opaque path.
 
         Returns:
             The order of painting.
@@ -37,15 +37,15 @@ class PaintOrder:
         return cls(written, [*images, *((order, box, False) for order, box in occluders)])
 
     def compare(self, boxes: Floats, *, share: float) -> npt.NDArray[np.bool_]:
-        """Decide for each rectangle of text whether text was painted there, and whether it was painted over.
+        """Determine for each text rectangle whether text was painted there, and whether it was covered later.
 
         Args:
             boxes: Rectangles of text, shape (n, 4), in points.
-            share: Least share of a rectangle that what is painted over it takes up, 0 to 1.
+            share: Minimum covered share of a rectangle, 0 to 1.
 
         Returns:
-            Booleans of shape (3, n): whether text was written there, whether something solid was painted over it
-            later, and whether pictures alone take up the share.
+            Booleans of shape (3, n): whether text was painted there, whether something opaque covers it, and whether
+            images alone cover the share.
         """
         if not len(boxes) or not self.written or not self.painted:
             return np.zeros((3, len(boxes)), dtype=bool)

@@ -17,7 +17,7 @@ _LEVELS = np.arange(256)
 
 
 def draw_gray(drawing: Any, *, zoom: float, clip: Corners | None) -> tuple[bytes, int]:
-    """Draw a page, or a rectangle of it, in gray.
+    """Render a page, or a rectangle of it, in gray.
 
     Args:
         drawing: Display list of PyMuPDF.
@@ -33,7 +33,7 @@ def draw_gray(drawing: Any, *, zoom: float, clip: Corners | None) -> tuple[bytes
 
 
 def count_like(pixels: bytes, light: float, *, most: float) -> int:
-    """Count the pixels that are about as bright as a value.
+    """Count the pixels with about the given brightness.
 
     Args:
         pixels: One byte of brightness a pixel.
@@ -55,7 +55,7 @@ def _find_like(light: float, most: float) -> npt.NDArray[np.bool_]:
 
 
 def find_brightness(color: int) -> float:
-    """Return how bright a color is, 0 to 255.
+    """Return the brightness of a color, 0 to 255.
 
     Args:
         color: The color as 0xRRGGBB.

@@ -32,7 +32,7 @@ _SPACED = re.compile(r"(?<!\S)(?:\w\s+){15,}\w(?!\S)")
 
 
 def find_rows(found: Iterable[HiddenText]) -> list[HiddenText]:
-    """Join pieces of one text, and leave out marks of the typesetter and a few stray letters.
+    """Join fragments of invisible text, and drop typesetting marks and stray letters.
 
     Args:
         found: Invisible texts of a document.
@@ -56,13 +56,13 @@ def find_rows(found: Iterable[HiddenText]) -> list[HiddenText]:
 
 
 def find_printed_injections(pages: Sequence[tuple[int, Sequence[Any]]]) -> list[HiddenText]:
-    """Find visible text that addresses a program.
+    """Find visible text that addresses a program (prompt injections).
 
     Args:
         pages: Number and spans of each page.
 
     Returns:
-        Blocks that do so, or else the whole pages that do.
+        Blocks that do, or else whole pages that do.
     """
     plain = [_unmask(" ".join([span.text for span in spans])) for _, spans in pages]
     orders = load_hidden_text().orders
@@ -87,7 +87,7 @@ def _tell(spans: Sequence[Any], *, page: int) -> HiddenText:
 
 
 def reads_as_injection(text: str) -> bool:
-    """Return whether a text addresses a program that reads it, not a person, even if it is disguised."""
+    """Return whether a text addresses a program rather than a person, even in disguise."""
     plain = _unmask(text)
     return _has_injection(plain, rules=load_hidden_text().orders.find_usable(plain), may_be_spaced=True)
 

@@ -58,13 +58,13 @@ def read_source(
     max_pages: int = 10_000,
     policy: TagPolicy | None = None,
 ) -> Source:
-    """Read a document's bytes into pages of spans, rules, fills and form fields.
+    """Read a PDF or text file into pages of spans, rules, fills and form fields.
 
     Args:
         data: The file.
         document_id: The document's name.
         is_text: The file is plain text, not a PDF.
-        max_pages: Most pages that are accepted.
+        max_pages: Maximum number of pages.
         policy: Decides which pages are read by their structure tags; None reads no tags.
 
     Returns:

@@ -36,9 +36,9 @@ _MODE_BYTES = 8
 
 
 def is_plain(page: Any, content: bytes, *, blocks: Sequence[dict[str, Any]]) -> bool:
-    """Return whether a page certainly prints the letters of its text, unless the document has replacement text for it.
+    """Return whether a page certainly displays the letters of its text, so that rendering need not be compared.
 
-    What its form XObjects print is another question.
+    Replacement text (`ActualText`) and form XObjects are checked separately.
 
     Args:
         page: Open page of PyMuPDF.
@@ -87,7 +87,7 @@ def _clips_text(content: bytes) -> bool:
 
 
 def without_clipped_drawings(content: bytes) -> bytes:
-    """Put aside what is drawn within clips of its own, but not what is painted by its name.
+    """Remove what is drawn within its own clips from a page's instructions, except XObjects.
 
     Args:
         content: Instructions of a page that is plain.
@@ -136,7 +136,7 @@ def _kinds_of_parts(resources: Any) -> set[str]:
 
 
 def has_named_parts(page: Any) -> bool:
-    """Return whether the resources of a page include XObjects: pictures or other parts.
+    """Return whether the resources of a page include XObjects such as images.
 
     Args:
         page: Open page of PyMuPDF.
@@ -197,7 +197,7 @@ def _keys(dictionary: Any) -> set[str]:
 
 
 def has_other_words(page: Any) -> bool:
-    """Return whether the structure tree contains replacement text (`ActualText`) for a part of the page.
+    """Return whether the structure tree contains replacement text (`ActualText`) for part of the page.
 
     Args:
         page: Open page of PyMuPDF.

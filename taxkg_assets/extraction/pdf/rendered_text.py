@@ -24,7 +24,7 @@ _UNKNOWN = ("Co", "Cn", "Cs", "Cc")
 
 @dataclass(frozen=True, slots=True)
 class GlyphMismatch:
-    """A span that does not print what the file says: what it prints, what it only says, and why that is not seen."""
+    """A span whose rendered glyphs differ from its text: both texts, and why the difference is invisible."""
 
     printed: str
     unseen: str
@@ -42,7 +42,7 @@ class _Letters:
         self._is_left = np.ones(len(chars), dtype=bool)
 
     def find_within(self, box: Corners) -> Any:
-        """Return the indices, in the order of the file, of letters whose middle is in a rectangle."""
+        """Return the indices of letters whose center is in a rectangle, in file order."""
         x0, y0, x1, y1 = box
         return np.flatnonzero((x0 <= self._x) & (self._x <= x1) & (y0 <= self._y) & (self._y <= y1))
 
@@ -51,14 +51,14 @@ class _Letters:
         return "".join(self._texts[ix] for ix in places)
 
     def take(self, places: Any) -> str:
-        """Return the letters at these indices that no other span has taken: one glyph is printed once."""
+        """Return the letters at these indices that no other span has claimed, as one glyph is printed once."""
         left = places[self._is_left[places]]
         self._is_left[left] = False
         return self.read(left)
 
 
 def are_printed(raws: Sequence[dict[str, Any]], on_page: Sequence[bool], *, seen: str) -> bool:
-    """Return whether the rendered letters of a page are those of its spans, whatever their positions.
+    """Return whether the rendered letters of a page are those of its spans, in any position.
 
     Args:
         raws: Spans of the page as parsed.
@@ -76,7 +76,7 @@ def are_printed(raws: Sequence[dict[str, Any]], on_page: Sequence[bool], *, seen
 def find_mismatches(
     raws: Sequence[dict[str, Any]], on_page: Sequence[bool], *, text_page: Any, printed: Any
 ) -> dict[int, GlyphMismatch]:
-    """Find the spans of a page whose glyphs differ from their text.
+    """Find the spans of a page whose rendered glyphs differ from their text.
 
     Args:
         raws: Spans as parsed.
@@ -85,7 +85,7 @@ def find_mismatches(
         printed: Text page of the glyphs within their clips.
 
     Returns:
-        Mismatches by place in `raws`.
+        Mismatches by index in `raws`.
     """
     if are_printed(raws, on_page, seen=printed.extractText()):
         return {}
@@ -119,7 +119,7 @@ def _compare(
 
 
 def are_same_letters(one: str, other: str) -> bool:
-    """Return whether two texts are the same but for blanks.
+    """Return whether two texts are equal except for blanks.
 
     Args:
         one: One text.

@@ -20,7 +20,7 @@ Placed = TypeVar("Placed", Span, Rule, Fill, Widget, LinkArea)
 
 
 def derotate_pages(source: Source) -> Source:
-    """Turn each page whose text runs upwards or downwards so that it runs from left to right.
+    """Rotate each page whose text runs upward or downward so that it runs from left to right.
 
     Args:
         source: Pages of the document.
@@ -36,7 +36,7 @@ def derotate_pages(source: Source) -> Source:
 
 
 def restore_rotation(frames: Mapping[str, pl.DataFrame], *, shown: Source) -> dict[str, pl.DataFrame]:
-    """Turn the rectangles of rotated pages back to the pages as they are shown; all other rows stay as they are.
+    """Rotate the rectangles of rotated pages back to the displayed pages.
 
     Args:
         frames: Tables of the document.

@@ -8,7 +8,7 @@ _PLAIN: dict[int, str | None] = {**dict.fromkeys(_SPACES, " "), **dict.fromkeys(
 
 
 def find_plain_text(text: str) -> str:
-    """Replace control characters (escape sequences begin with one) by blanks, and drop marks of text direction.
+    """Replace control characters by blanks, and remove marks of text direction.
 
     Args:
         text: Text to test.

@@ -33,7 +33,7 @@ class Ref:
 
 
 def read_value(text: str) -> Value:
-    """Read one object; None where the text is none, ends early, is nested too deeply or far too long.
+    """Parse one PDF object; None if it is malformed, truncated, nested too deeply or too long.
 
     Args:
         text: Text to test.
@@ -110,9 +110,9 @@ def _read_string(text: str, at: int) -> tuple[bytes, int]:
 
 
 def find_words(value: Value, *, most: int) -> str:
-    """Decode a string of a PDF (UTF-16 or UTF-8 with its mark, else the PDF's own encoding), or a name; cut at `most`.
+    """Decode a PDF string or name to text, truncated to `most` characters.
 
-    Anything else is the empty string.
+    Strings are UTF-16 or UTF-8 with a byte order mark, else in PDFDocEncoding. Other objects yield an empty string.
 
     Args:
         value: Object of a PDF.

@@ -25,7 +25,7 @@ class _DangerError(Exception):
 
 
 def find_danger(document: Any) -> str:
-    """Return why the structure tree of a PDF must not be read.
+    """Return why the structure tree of a PDF is unsafe to read; empty if it is safe.
 
     Args:
         document: Open PDF.

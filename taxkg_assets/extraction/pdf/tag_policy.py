@@ -8,17 +8,17 @@ from taxkg_assets.extraction.pdf.model import Page
 
 
 class TagPolicy(Protocol):
-    """Decides which pages are read by their structure tags; see `authored.trust`."""
+    """Interface of the decision which pages are read by their structure tags; see `authored.trust`."""
 
     def wants_tags(self, *, widget_count: int) -> bool:
-        """Return whether the tags of a page are worth reading.
+        """Return whether the tags of a page should be read.
 
         Args:
             widget_count: Number of form fields on the page.
         """
 
     def find_distrust(self, page: Page) -> str:
-        """Decide why a page must not be read by its tags; "" where it can.
+        """Return the reason why a page's tags are unreliable; empty if they are reliable.
 
         Args:
             page: Page with its spans and tags.

@@ -12,7 +12,7 @@ _UPRIGHT = (1.0, 0.0)
 
 
 def find_sideways(blocks: Sequence[dict[str, Any]], matrix: Any | None) -> int:
-    """Decide whether most of a page's text, measured by the length of its lines, runs sideways.
+    """Determine whether most of a page's text runs sideways, by the length of its lines.
 
     Args:
         blocks: Text of the page as parsed.

@@ -21,9 +21,9 @@ _AS_STORED: int = _MUPDF.TEXT_PRESERVE_LIGATURES | _MUPDF.TEXT_PRESERVE_WHITESPA
 
 
 def open_text_parts(data: bytes, *, open_text: Callable[[bytes], Any]) -> Iterator[tuple[Any, int]]:
-    """Open the portions of a text in order.
+    """Open a long text file in consecutive parts.
 
-    Where it is not certain that a portion ends, it contains all that follows.
+    If the end of a part is uncertain, the part contains the rest of the file.
 
     Args:
         data: The text.

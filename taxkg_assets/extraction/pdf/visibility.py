@@ -52,11 +52,11 @@ _EVERYWHERE = (-math.inf, -math.inf, math.inf, math.inf)
 
 @dataclass(frozen=True, slots=True)
 class Background:
-    """What a page is painted with besides text.
+    """What a page paints besides text.
 
-    `painters`: operators that paint something by its name, `SLIT`, or `MASK` where something is painted through a mask.
-    `wordless`: the page's instructions without its text, if occluders were counted among what these paint but text.
-    `xobjects`: its form XObjects, if they are surely all else that prints text.
+    `painters`: operators that paint XObjects, `SLIT`, or `MASK` if something is painted through a mask. `wordless`: the
+    page's instructions without text, if occluders were counted without it. `xobjects`: its form XObjects, if nothing
+    else prints text.
     """
 
     fills: Sequence[Any]
@@ -68,7 +68,7 @@ class Background:
 
 
 class VisibilityChecker:
-    """Judges the spans of one open page; draws it only where a span gives reason to."""
+    """Determines which spans of an open page are invisible; renders the page only if a span requires it."""
 
     def __init__(self, page: Any, *, width: float, height: float, background: Background) -> None:
         self._page, self._background = page, background
@@ -82,12 +82,12 @@ class VisibilityChecker:
     def find_reasons(
         self, raws: Sequence[dict[str, Any]], stored: Sequence[Corners], *, shown: Sequence[Corners]
     ) -> list[str]:
-        """Why each span cannot be seen; empty if it can. `stored`, `shown`: its rectangle before and after a turn.
+        """Return for each span why it is invisible; empty if it is visible.
 
         Args:
-            raws: Spans as MuPDF gives them.
-            stored: Rectangle of each before a turn of the page, in points.
-            shown: Rectangle of each after it, in points.
+            raws: Spans as MuPDF returns them.
+            stored: Rectangle of each span before page rotation, in points.
+            shown: Rectangle of each span after page rotation, in points.
 
         Returns:
             One reason per span; empty for one that can be seen.
@@ -177,8 +177,9 @@ class VisibilityChecker:
         return bool(not flags & _FILLED_OR_STROKED or alpha < self._limits.clear_alpha)
 
     def is_ocr_layer(self, visible: Sequence[Any], invisible: Sequence[Any]) -> bool:
-        """Return whether the invisible text is the OCR layer of a scanned page: a picture covers the page and almost no
-        text is visible.
+        """Return whether the invisible text is the OCR layer of a scan.
+
+        An image covers the page and almost no text is visible.
 
         Args:
             visible: Visible spans of the page.
@@ -308,7 +309,7 @@ class VisibilityChecker:
         )
 
     def read_printed_text(self, flags: int) -> str | None:
-        """Return the text that the drawn glyphs spell; None on a rotated page, whose text would be turned.
+        """Return the text of the rendered glyphs; None on a rotated page.
 
         Args:
             flags: MuPDF's flags with which the text is read.

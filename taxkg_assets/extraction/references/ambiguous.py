@@ -27,9 +27,9 @@ def resolve_ambiguous_references(
     anchors: dy.DataFrame[Anchors],
     proposer: Proposer,
 ) -> dy.DataFrame[References]:
-    """Let a model decide the references of one document that the rules are not sure of.
+    """Resolve the low-confidence references of one document with a language model.
 
-    Each document has calls of its own, so that the same calls are made whatever other documents there are.
+    Each document has its own calls, so that they do not depend on other documents.
 
     Args:
         references: References of the document.
@@ -47,12 +47,7 @@ def resolve_ambiguous_references(
 def find_unsure_references(
     references: dy.DataFrame[References], sections: dy.DataFrame[Sections], anchors: dy.DataFrame[Anchors]
 ) -> list[ReferenceItem]:
-    """Ask about each reference whose confidence is below the sure threshold: one item per row, in the rows' order.
-
-    Returns:  items whose first block is the sentence; the headings above it follow, innermost first. The candidates
-              are the rule's target and, for a box of another form, the same one on the own form.
-    Units:    mention_start: characters in the first block's text.
-    """
+    """Build one question for each reference whose confidence is below the threshold."""
     tree = {row["anchor_id"]: row for row in anchors.iter_rows(named=True)}
     described = {(row["document_id"], row["key"]): row["heading"] for row in tree.values() if row["key"]}
     roles = dict(sections.select("element_id", "role").iter_rows())
@@ -82,11 +77,11 @@ def find_unsure_references(
 def apply_reference_proposals(
     references: dy.DataFrame[References], judged: Iterable[ProposalOutcome[ReferenceProposal]]
 ) -> dy.DataFrame[References]:
-    """Put a model's verified answers in the place of the rules' guesses; every other row stays as it is.
+    """Replace low-confidence references by a model's verified answers.
 
-    An answer counts when a model gave it, its target is one of the item's candidates, and each of its quotes is
-    verbatim in the sentence, at its pointer. Such a row is marked `created_by` llm, has the answer's confidence, and
-    names the task as the rule that decided.
+    An answer counts if a model gave it, its target is one of the item's candidates, and each of its quotes is verbatim
+    in the sentence, at its pointer. Such a row is marked `created_by` llm, has the answer's confidence, and names the
+    task as its rule.
     """
     answers = {one.item_id: one.proposal for one in judged if one.created_by == "llm" and one.proposal is not None}
     rows = list(references.iter_rows(named=True))

@@ -31,7 +31,7 @@ from taxkg_assets.rules.models.relations import load_relations
 
 
 def read_source(view: View) -> Relation | None:
-    """Read an amount of the target that goes into the owner, or is kept out of it.
+    """Detect that an amount of the target is included in the owner, or excluded from it.
 
     Args:
         view: Clause around the mention.
@@ -114,7 +114,7 @@ def _read_lead_mood(view: View) -> str:
 
 
 def read_law_name(view: View) -> Relation | None:
-    """Read a law section that names the kind of an amount: the amount goes into the owner, or is kept out of it.
+    """Detect that an amount defined by a law section is included in the owner, or excluded from it.
 
     Args:
         view: Clause around the mention.
@@ -157,7 +157,7 @@ def _is_placed_after(view: View) -> bool:
 
 
 def read_destination(view: View) -> Relation | None:
-    """Read a statement that an amount goes into the target, or is used on it.
+    """Detect that the owner's amount goes to the target or is used there.
 
     Args:
         view: Clause around the mention.

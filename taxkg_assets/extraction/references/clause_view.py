@@ -17,7 +17,7 @@ LAW_KINDS = ("irc_section", "statute_section", "regulation", "notice_or_ruling")
 # Relations and views are not frozen, as a booklet has thousands of them; they are never changed all the same.
 @dataclass(slots=True)
 class Relation:
-    """What a clause says about a mention."""
+    """The relation that a clause states about a mention."""
 
     relation: str
     polarity: str
@@ -30,20 +30,20 @@ class Relation:
 
     @property
     def rank(self) -> int:
-        """Return the rank of the relation in the guide's order: of several in a sentence the first counts."""
+        """Return the rank of the relation: of several in a sentence, the one with the lowest rank counts."""
         order = load_relations().order
         return order.index(self.relation)
 
 
 @dataclass(slots=True)
 class MentionInSentence:
-    """A mention in its sentence, whose relation is to be read.
+    """A mention in its sentence, input to the classification of its relation.
 
-    `start` and `end` are the mention's cluster of targets, half-open in the sentence; `lead` is the sentence that leads
-    the list in which this one is an item, and `is_denied` is true in an item that the lead denies: amounts that it puts
-    somewhere are not the owner's. `holds_amount` is true where the owner is a box or line, which has an amount.
-    `is_container` marks a form that only holds the target, `is_self` the own box or form; `masks` are places in the
-    sentence of other mentions and the word to read there: `here` for the owner, `Heading` for words of a heading.
+    `start` and `end` are the mention's cluster of targets, half-open in the sentence; `lead` is the sentence that
+    introduces the list in which this one is an item, and `is_denied` is true if the lead is negated, so that the item's
+    amounts are not the owner's. `holds_amount` is true if the owner is a box or line. `is_container` marks a form that
+    only contains the target, `is_self` the owner's box or form; `masks` are ranges of other mentions with the word to
+    read there: `here` for the owner, `Heading` for words of a heading.
     """
 
     sentence: str
@@ -61,9 +61,9 @@ class MentionInSentence:
 
 @dataclass(slots=True)
 class View:
-    """A mention in its clause: the words before and after it, the clause's sort, and the verbs before it.
+    """A mention in its clause: the words before and after it, the kind of clause, and the verbs before it.
 
-    rule_words: the words of rules that the sentence holds, as `open_clause_screen()` reads them.
+    rule_words: rule words in the sentence, as `open_clause_screen()` returns them.
     """
 
     mentioned: MentionInSentence
@@ -76,22 +76,22 @@ class View:
 
     @property
     def clause(self) -> str:
-        """Return the clause with `@` in place of the mention, which is what patterns of clauses match."""
+        """Return the clause with `@` for the mention, the form that clause patterns match."""
         return f"{self.before}@{self.after}"
 
     @property
     def near(self) -> str:
-        """Return the last words before the mention: patterns that end at it need no more."""
+        """Return the last words before the mention, for patterns that end at it."""
         return self.before[-load_relations().near_characters :]
 
     @property
     def governing(self) -> Predicate | None:
-        """Return the last verb before the mention that makes a statement."""
+        """Return the last verb of statement before the mention."""
         return next((verb for verb in reversed(self.verbs) if verb.mood in FINITE), None)
 
 
 def match_cue(cues: RuleList[Cue], view: View) -> Relation | None:
-    """Find the first of some cues that the clause or the sentence shows.
+    """Return the relation of the first cue that matches the clause or sentence.
 
     Args:
         cues: List of `rules/relations.yaml` that `open_clause_screen` holds.
@@ -121,7 +121,7 @@ def match_cue(cues: RuleList[Cue], view: View) -> Relation | None:
 
 
 def is_label(view: View) -> bool:
-    """Return whether the words are a printed label or an item of a list: a noun without a statement.
+    """Return whether a text is a printed label or list item: a noun phrase without a statement.
 
     Args:
         view: The mention with the sentence around it.

@@ -26,7 +26,7 @@ MAIN, CONDITION, ASIDE = "main", "condition", "aside"
 # Clauses and breaks are not frozen, as a booklet has thousands of them; they are never changed all the same.
 @dataclass(slots=True)
 class Clause:
-    """A stretch of a sentence that reaches to the next clause's start: main clause, condition or aside.
+    """A part of a sentence up to the next clause: main clause, condition or aside.
 
     `resumes` is the start of the clause that continues here after an inserted one.
     """
@@ -49,10 +49,10 @@ class _Break:
 
 @cache
 def open_clause_screen() -> Screen:
-    """Open the screen of the rules that are tried on every sentence with a mention.
+    """Open the prefilter for the rules that are applied to every sentence with a mention.
 
     Returns:
-        The screen; a caller keeps it.
+        The prefilter; reuse it for many sentences.
     """
     polarity, relations = load_polarity(), load_relations()
     return Screen(
@@ -72,7 +72,7 @@ def open_clause_screen() -> Screen:
 
 
 def without_parentheses(text: str) -> str:
-    """Remove what is in closed parentheses; an open one, in which the mention is, is kept.
+    """Remove closed parentheses from a text; an unclosed one, which contains the mention, stays.
 
     Args:
         text: Part of a sentence.
@@ -84,7 +84,7 @@ def without_parentheses(text: str) -> str:
 
 
 def without_ellipses(text: str) -> str:
-    """Remove conditions shortened to a word or two: `if any`, `if applicable`.
+    """Remove elliptical conditions such as `if any` and `if applicable`.
 
     Args:
         text: Part of a sentence.
@@ -137,12 +137,12 @@ def find_clauses(sentence: str, *, rule_words: int) -> list[Clause]:
 
 
 def read_clause(sentence: str, clauses: list[Clause], *, at: int) -> tuple[str, str]:
-    """Read the clause that contains a place.
+    """Read the clause at a position in a sentence.
 
     Args:
         sentence: The sentence.
         clauses: Its clauses.
-        at: Place in the sentence, in characters.
+        at: Position in the sentence, in characters.
 
     Returns:
         Text of the clause, with the beginning that it resumes, and its kind.
@@ -222,10 +222,10 @@ def _left_behind() -> re.Pattern[str]:
 
 
 def is_negated(clause: str) -> bool:
-    """Return whether a clause negates the words at its end.
+    """Return whether a clause is negated at its end.
 
-    Set phrases that only look negative do not count, nor does a denial that a later verb leaves behind, as in `an owner
-    who is not resident shall file`.
+    Set phrases that only look negative do not count, nor does a negation that a later verb ends, as in `an owner who is
+    not resident shall file`.
 
     Args:
         clause: Clause to test.
@@ -241,7 +241,7 @@ def is_negated(clause: str) -> bool:
 
 
 def read_parenthesis(text: str, *, start: int, end: int) -> tuple[int, int] | None:
-    """Find the innermost parenthesis around a mention that makes a statement by itself.
+    """Find the innermost parenthesis around a mention that is a statement by itself.
 
     Args:
         text: The sentence.
@@ -249,7 +249,7 @@ def read_parenthesis(text: str, *, start: int, end: int) -> tuple[int, int] | No
         end: Its end.
 
     Returns:
-        Range without the marks; None if there is no such parenthesis.
+        Range without the parentheses; None if there is none.
     """
     if text.find("(", 0, start) < 0:
         return None

@@ -18,7 +18,7 @@ _HOLDERS = ("form", "publication", "section", "url")
 # Not frozen, as a booklet has thousands of them; never changed all the same.
 @dataclass(slots=True)
 class Place:
-    """Where a mention's cluster is in the text, and the kind of what it is about; half-open characters."""
+    """The range of a mention's cluster of targets in a text, and the kind of target; half-open characters."""
 
     start: int
     end: int
@@ -27,7 +27,7 @@ class Place:
 
 
 def find_places(text: str, mentions: Sequence[Mention]) -> list[Place]:
-    """Return for each mention, in the text's order, the place of its cluster.
+    """Return the range of each mention's cluster of targets.
 
     Args:
         text: Text to test.

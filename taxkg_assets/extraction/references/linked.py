@@ -25,7 +25,7 @@ LED_COLUMNS = ("resolved_by", "target_url", *_COLUMNS)
 
 @dataclass(frozen=True, slots=True)
 class LinkedWords:
-    """The words of an element's text that a link covers, half-open, and what it leads to."""
+    """The range of an element's text that a link covers, half-open, and the link's target."""
 
     start: int
     end: int
@@ -34,25 +34,25 @@ class LinkedWords:
 
     @property
     def is_inside(self) -> bool:
-        """Return whether the link leads to a place of the document."""
+        """Return whether the link leads to a place in the same document."""
         return self.target["url"] is None
 
     @property
     def address(self) -> str:
-        """Return the web address of the link as texts print one, without its scheme; empty for none."""
+        """Return the link's web address as texts print it, without scheme; empty for none."""
         scheme, _, address = (self.target["url"] or "").partition("://")
         return address.rstrip("/") if scheme in _WEB else ""
 
 
 @dataclass(frozen=True, slots=True)
 class LinkedTexts:
-    """The linked words of each element of a document."""
+    """The linked words of each element in a document."""
 
     by_element: Mapping[str, Sequence[LinkedWords]] = field(default_factory=dict)
 
     @classmethod
     def collect(cls, links: pl.DataFrame | None) -> LinkedTexts:
-        """Collect the links of running text whose target is certain; entries of an index or contents are left out.
+        """Collect the links in running text that have a certain target, without index and contents entries.
 
         Args:
             links: Rows of the table `links`; None for no links.
@@ -70,7 +70,7 @@ class LinkedTexts:
         return cls(found)
 
     def add_mentions(self, element_id: str, mentions: list[Mention], *, text: str) -> list[Mention]:
-        """Add a mention for the words of each link that no rule names: of a place of the document, or of the web.
+        """Add a mention for each link in a text that no rule recognized.
 
         Its target is named as printed, like every other: `target_url` has the address.
 
@@ -97,7 +97,7 @@ class LinkedTexts:
         return sorted([*mentions, *added], key=lambda mention: (mention.start, mention.end, mention.target))
 
     def read_inside(self, element_id: str, mention: Mention) -> Mention:
-        """Read a law section as one of the document's own where the publisher's link leads inside the document.
+        """Treat a mentioned law section as part of the same document if a link there leads inside the document.
 
         Args:
             element_id: Element of the text.
@@ -114,7 +114,7 @@ class LinkedTexts:
         return replace(mention, kind="section", target=mention.target.replace("IRC", "section", 1))
 
     def find_target(self, element_id: str, mention: Mention) -> dict[str, Any]:
-        """Return the columns that name the target of a mention; all of them empty where no link covers it.
+        """Return the target columns of a link that covers a mention; all empty if there is none.
 
         Args:
             element_id: Element of the text.
@@ -135,7 +135,7 @@ class LinkedTexts:
 
 
 def covers(words: LinkedWords, mention: Mention) -> bool:
-    """Decide whether a mention is what a link covers, and not only a word of a longer title or next to it."""
+    """Return whether a link covers exactly the mention, not a longer title or a neighbor."""
     limits = load_navigation().covering
     shared = _count_shared(words, mention)
     if shared and mention.kind in _KEYED and mention.group[0] - words.start <= limits.lead_chars:

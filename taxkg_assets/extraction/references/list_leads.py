@@ -20,9 +20,9 @@ _MARK = re.compile(r"^\s*(?:([^\w\s(])|\(?(?:(\d{1,3})|([ivx]{2,5})|([a-z])|([A-
 
 
 class ListLeads:
-    """Follows the lists of a document, one element after the other, in the order of the text.
+    """Tracks the lists of a document and the sentences that introduce them, in reading order.
 
-    is_resumed: the last item followed an inner list or a note, so that its lead is farther above.
+    is_resumed: the last item followed an inner list or a note, so that its introduction is farther above.
     """
 
     def __init__(self) -> None:
@@ -34,14 +34,14 @@ class ListLeads:
         self.is_resumed = False
 
     def follow(self, section: SectionRecord) -> str:
-        """Find the text that leads an element's list.
+        """Return the text that introduces the list of an element.
 
         Args:
             section: Row of `sections`; rows are passed in the order of the text.
 
         Returns:
-            The text, whose last leading sentence `find_lead` finds; empty for an element that is no item, or an item
-            without a lead.
+            The text, whose last leading sentence `find_lead` finds; empty for an element that is not an item, or an
+            item without introduction.
         """
         if section["anchor_id"] != self._anchor_id:
             self._anchor_id, self._lead, self._parent_mark, self._outer = section["anchor_id"], "", "", []
@@ -77,7 +77,7 @@ class ListLeads:
 
 
 def find_mark(text: str) -> str:
-    """Name the sort of mark that an item begins with: its sign, or `1`, `i`, `a` or `A` for a number or letter.
+    """Classify the list mark at the beginning of an item: its sign, or `1`, `i`, `a` or `A` for a number or letter.
 
     Args:
         text: Text of the item.
@@ -103,13 +103,13 @@ def _leads_inner(text: str) -> bool:
 # The items of a list ask for its lead one after the other.
 @lru_cache(maxsize=64)
 def find_lead(text: str) -> str:
-    """Find the sentence of a text that leads the list after it: the last that introduces one, as a remark may follow.
+    """Find the sentence in a text that introduces the list after it.
 
     Args:
         text: Text before the list.
 
     Returns:
-        The sentence; the last one if none introduces a list, empty for a text without a sentence.
+        The last introducing sentence; else the last sentence; empty for an empty text.
     """
     sentences = [text[start:end] for start, end in find_sentences(text)]
     return next((sentence for sentence in reversed(sentences) if introduces(sentence)), (sentences or [""])[-1])
@@ -126,7 +126,7 @@ def introduces(sentence: str) -> bool:
 
 @lru_cache(maxsize=256)
 def keeps_out(lead: str) -> bool:
-    """Return whether a lead says that amounts of its items do not count: `figured without regard to the following`.
+    """Return whether a list's introduction excludes amounts: `figured without regard to the following`.
 
     Args:
         lead: Sentence that leads the list.
@@ -158,7 +158,7 @@ def denies(lead: str) -> bool:
 
 
 def carry_on(lead: str, item: str) -> str:
-    """Let an item continue the sentence of a lead that ends with an auxiliary: `Do not:` and `Cash the check`.
+    """Prepend a list introduction's auxiliary verb to an item: `Do not:` and `Cash the check`.
 
     Args:
         lead: Sentence that leads the list.

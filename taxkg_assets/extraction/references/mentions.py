@@ -50,19 +50,19 @@ class Mention:
 
     @property
     def confidence(self) -> float:
-        """Confidence of kind and target, and of the form that a box or line is on."""
+        """Return the confidence of kind and target, and of the form that a box or line is on."""
         inherited = read_confidence("reference_mentions", "inherited_form") if self.is_form_inherited else 1.0
         return min(inherited, read_confidence("reference_mentions", self.rule_id))
 
 
 def find_rule_words(texts: Sequence[str]) -> list[int]:
-    """Find which of the rules' words each text contains, in one pass over them all: most texts contain none.
+    """Find which rule words each text contains, in one pass, as most texts contain none.
 
     Args:
         texts: Texts.
 
     Returns:
-        Words of each text as one number, a bit for each word; 0 for none.
+        A bit mask of the words in each text; 0 for none.
     """
     small = pl.Series([text.lower() for text in texts], dtype=pl.String)
     found = small.str.extract_many(list(_word_bits()), overlapping=True).to_list()
@@ -70,12 +70,12 @@ def find_rule_words(texts: Sequence[str]) -> list[int]:
 
 
 def find_mentions(text: str, *, headings: Headings, rule_words: int | None = None) -> list[Mention]:
-    """Find everything that a paragraph cites.
+    """Find all references in a paragraph.
 
     Args:
         text: The paragraph.
         headings: Headings of its document.
-        rule_words: The rules' words that the text contains, as `find_rule_words` gives them; found here by default.
+        rule_words: Bit mask of rule words in the text from `find_rule_words`; computed by default.
 
     Returns:
         Mentions in the order of the text.
@@ -152,7 +152,7 @@ def _cue_words() -> frozenset[str]:
 
 
 class Headings:
-    """The headings of one document by their first word, for finding them in its text."""
+    """The headings of one document, indexed by first word, to find them in its text."""
 
     def __init__(self, headings: dict[str, tuple[str, str]]) -> None:
         """Take heading as printed → (kind, target)."""
@@ -168,7 +168,7 @@ class Headings:
             rows.sort(key=lambda row: (-len(row[0]), row))
 
     def find_in(self, text: str, *, rule_words: int) -> Iterator[Mention]:
-        """Find headings that the text cites with a cue before or after them; `rule_words` are its words of rules.
+        """Find headings that a text cites with a cue word before or after them.
 
         Args:
             text: The paragraph.
@@ -224,7 +224,7 @@ _FOLDS = (("‘", "'"), ("’", "'"), ("“", '"'), ("”", '"'), ("–", "-"), 
 
 @lru_cache(maxsize=4096)
 def normalize_heading(heading: str) -> str:
-    """Bring a heading as printed to the form in which text names it."""
+    """Normalize a printed heading to the form in which text cites it."""
     text = re.sub(r"\s*\((?:continued|Continued)\)\s*$", "", " ".join(_fold(heading).split()))
     return text.rstrip(" .:?!-,")
 
@@ -343,7 +343,7 @@ def _named_form(mention: Mention) -> str:
 
 
 def is_put_into(text: str, line: Mention, form: Mention) -> bool:
-    """Decide whether a line's amount goes to the form after it: `the amount from line 5 on Form 9999, line 7`.
+    """Return whether a line's amount goes to the form named after it: `the amount from line 5 on Form 9999, line 7`.
 
     Args:
         text: The text.
@@ -371,7 +371,7 @@ def _has_no_boxes(text: str, form: Mention) -> bool:
 
 
 def leads_to(gap: str) -> bool:
-    """Decide whether the words between a form and a later box or line say that the box or line is on the form.
+    """Return whether the words between a form and a later box or line say that it is on that form.
 
     Args:
         gap: Text between the two.

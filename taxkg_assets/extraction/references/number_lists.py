@@ -13,9 +13,9 @@ _ROMAN = ("I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XI
 
 
 def complete_item(item: str, *, items: Sequence[tuple[str, int, int]], text: str) -> str:
-    """Complete a number that a list shortens: `1.409A-1, -2` names 1.409A-2, and `9(b)(2) and (3)` 9(b)(3).
+    """Complete a number that a list abbreviates: `1.409A-1, -2` names 1.409A-2.
 
-    After a form, a number alone is that of a form, too.
+    After a form, a number alone is another form.
 
     Args:
         item: Number as printed.
@@ -34,7 +34,7 @@ def complete_item(item: str, *, items: Sequence[tuple[str, int, int]], text: str
 
 
 def expand_range(first: str, last: str, *, between: str, at: tuple[int, int]) -> list[tuple[str, int, int]]:
-    """List the items after `first` up to `last` if they are a range, else `last` alone.
+    """Expand a range of two list items to all items after the first; without a range, return the last item.
 
     Args:
         first: Item before, in full.
@@ -64,7 +64,7 @@ def expand_range(first: str, last: str, *, between: str, at: tuple[int, int]) ->
 
 
 def read_number(words: str) -> str:
-    """Read a section number written in words: `twelve hundred twenty-one` is 1221, `four hundred two-a` is 402a.
+    """Parse a section number written in words: `twelve hundred twenty-one` is 1221.
 
     Args:
         words: The number, with its subsections.

@@ -43,14 +43,14 @@ class Predicate:
 
     @property
     def is_passive(self) -> bool:
-        """Decide whether the verb is passive: the words before it are its object."""
+        """Return whether the verb is passive, so that the words before it are its object."""
         return bool(self.auxiliary)
 
 
 # The tests of a mention read the same words several times, and so do the items that one sentence leads.
 @lru_cache(maxsize=256)
 def read_predicates(text: str) -> tuple[Predicate, ...]:
-    """Read the verbs of a clause.
+    """Parse the verbs of a clause.
 
     Args:
         text: The clause.

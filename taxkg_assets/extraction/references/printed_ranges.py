@@ -14,12 +14,12 @@ _NUMBER = re.compile(r"line_(\d+)([a-z]*)$")
 
 
 def keep_printed_lines(mentions: Sequence[Mention], text: str, *, printed: Sequence[str]) -> list[Mention]:
-    """Replace what a range of lines counts up to by the lines that the form prints between its ends.
+    """Limit the lines of a numeric range to those that the form prints.
 
-    `Lines 8a through 8z` are 8a, 8b and 8z where the form has no others, and `lines 1i through 1iii` include 1ii.
+    `Lines 8a through 8z` are 8a, 8b and 8z if the form has no others, and `lines 1i through 1iii` include 1ii.
 
     Args:
-        mentions: Mentions of one text, in its order, with each range counted up.
+        mentions: Mentions of one text, in its order, with ranges expanded by counting.
         text: The text.
         printed: Keys of the form's lines, in its order.
 

@@ -73,7 +73,7 @@ def build_references(
     identity: Identity,
     links: dy.DataFrame[Links] | None = None,
 ) -> dy.DataFrame[References]:
-    """Point at every target that a document's text names: one row per sentence and target.
+    """Extract the references of a document: one row per sentence and target.
 
     Args:
         sections: Content elements of one document.

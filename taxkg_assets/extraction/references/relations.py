@@ -57,7 +57,7 @@ from taxkg_assets.rules.models.relations import load_relations
 
 
 def find_sentence_at(sentences: list[tuple[int, int]], *, start: int, end: int) -> tuple[int, int]:
-    """Take the sentence that contains a mention, extended where the mention crosses its end.
+    """Return the sentence that contains a mention, extended if the mention crosses its end.
 
     Args:
         sentences: Ranges of the sentences of a text, in characters.
@@ -73,7 +73,7 @@ def find_sentence_at(sentences: list[tuple[int, int]], *, start: int, end: int) 
 
 
 def classify_relations(mentioned: Sequence[MentionInSentence]) -> list[Relation]:
-    """Decide what each sentence says about the mention in it.
+    """Classify the relation that each sentence states about its mention.
 
     Args:
         mentioned: Mentions in their sentences.

@@ -17,7 +17,7 @@ _OF_FORM = re.compile(r"\s*(?:\(|of\s+)")
 
 
 class Named(Protocol):
-    """A mention, as far as the name of a schedule needs it."""
+    """Interface of a mention for naming schedules."""
 
     target: str
     start: int
@@ -27,14 +27,14 @@ class Named(Protocol):
 
 
 def name_schedules(text: str, mentions: Sequence[Named]) -> list[tuple[int, str]]:
-    """Say which form a schedule belongs to; a schedule of several forms is named once for each of them.
+    """Determine the form of each mentioned schedule; a schedule of several forms yields one mention per form.
 
     Args:
         text: The text.
         mentions: Mentions, in the order of the text.
 
     Returns:
-        Number of each mention with its target, without the forms that are only part of a schedule's name.
+        Index of each mention with its target, without forms that are only part of a schedule's name.
     """
     named: list[tuple[int, str]] = []
     parts: set[int] = set()

@@ -10,7 +10,7 @@ _ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xi
 
 
 def complete_subsection(item: str, *, before: str) -> str:
-    """Complete a subsection whose section a list names once.
+    """Complete a subsection in a list whose section is named only once.
 
     Args:
         item: Subsection as printed, e.g. `(C)` or `(b)(2)`.
@@ -37,7 +37,7 @@ def complete_subsection(item: str, *, before: str) -> str:
 
 
 def expand_subsections(first: str, last: str) -> list[str]:
-    """Name the subsections after `first` up to `last`, which differ in their last letter or number alone.
+    """Expand a range of subsections that differ only in their last letter or number.
 
     Args:
         first: Subsection in full, e.g. `48(a)(3)(A)`.
@@ -60,7 +60,7 @@ def expand_subsections(first: str, last: str) -> list[str]:
 
 
 def is_enumerator(text: str, *, start: int, item: str) -> bool:
-    """Return whether a letter or number in parentheses counts the clauses of a sentence, and names no subsection.
+    """Return whether a letter or number in parentheses enumerates clauses rather than naming a subsection.
 
     Args:
         text: The paragraph.

@@ -21,7 +21,7 @@ _TITLE_CONTINUES = re.compile(
 
 
 def attach_worksheets(text: str, mentions: Sequence[Mention], *, is_in_worksheet: bool = False) -> list[Mention]:
-    """Write into the target of a line the worksheet that numbers it: named after it, before it, or earlier in the text.
+    """Add to each mentioned line the worksheet it belongs to, named before, after or earlier in the text.
 
     Args:
         text: The text.
@@ -38,7 +38,7 @@ def attach_worksheets(text: str, mentions: Sequence[Mention], *, is_in_worksheet
 
 
 def drop_own_name(mentions: Sequence[Mention], text: str, *, role: str) -> list[Mention]:
-    """Leave out the name that a table's own title begins with: `Worksheet 9-9. Boats` points at nothing.
+    """Drop the mention of a table in its own title: `Worksheet 9-9. Boats` refers to nothing.
 
     Args:
         mentions: Mentions of the text, in its order.
@@ -56,7 +56,7 @@ def drop_own_name(mentions: Sequence[Mention], text: str, *, role: str) -> list[
 
 
 def is_on_worksheet(mention: Mention) -> bool:
-    """Return whether a line is one of a worksheet, as `attach_worksheets` writes it into the target.
+    """Return whether a mentioned line is on a worksheet.
 
     Args:
         mention: Mention of a box or line.

@@ -15,7 +15,7 @@ from taxkg_assets.schemas import Anchors, dtypes, validated
 
 
 def build_anchors(blocks: Sequence[Block], *, identity: Identity, document_id: str) -> dy.DataFrame[Anchors]:
-    """Build one row per heading of a document, in reading order.
+    """Build one row per heading of a document in reading order, with its parent.
 
     Args:
         blocks: All blocks of the document (find_blocks).

@@ -59,7 +59,7 @@ class BlockMaker:
         self.blocks: list[Block] = []
 
     def add(self, lines: list[Line], role: str, confidence: float, *, column_ix: int, **marks: Any) -> Block:
-        """Append one block with some lines.
+        """Append one block from lines.
 
         Args:
             lines: Printed lines.
@@ -95,7 +95,7 @@ class BlockMaker:
         return block
 
     def add_table(self, lines: list[Line], region_ix: int, column_ix: int) -> None:
-        """Append the text of a table region, one block for each run of lines that the PDF stores together.
+        """Append the text of a table region, split where the PDF stores it in separate text blocks.
 
         Args:
             lines: Printed lines of the region.
@@ -125,7 +125,7 @@ class BlockMaker:
         below: TableRegion | None = None,
         is_cell: bool = False,
     ) -> None:
-        """Append the paragraphs of consecutive lines of a column, or of a ruled cell.
+        """Append the paragraphs of consecutive lines of a column or of a ruled cell.
 
         Args:
             lines: Printed lines.
@@ -198,7 +198,7 @@ class BlockMaker:
         return not lead or sum(len(line.text) for line in rest) < thresholds().heading_rest_chars
 
     def add_tagged(self, paragraphs: list[Paragraph]) -> None:
-        """Append the text of one structure tag, a paragraph for each column that it is in.
+        """Append the text of one structure tag, one paragraph for each column it is in.
 
         Args:
             paragraphs: Paragraphs of the tag.

@@ -14,7 +14,7 @@ from taxkg_assets.extraction.structure.blocks import Block
 
 @dataclass(slots=True)
 class DocumentState:
-    """What carries over from page to page: the words seen, the leading, and whether a table of contents is open."""
+    """State carried from page to page: known words, line spacing, and whether a table of contents is open."""
 
     document_id: str
     style: Style
@@ -36,7 +36,7 @@ class DocumentState:
 
 @dataclass(frozen=True, slots=True)
 class PageMarks:
-    """What is known of a page before its lines are read.
+    """Page-level layout features, computed before its lines are read.
 
     Attributes:
         left_edge_counts: Lines of the page by their left edge, rounded to points.

@@ -69,7 +69,7 @@ class Block:
 
     @property
     def bbox(self) -> Corners:
-        """Return the rectangle around all lines: left, top, right and bottom in points."""
+        """Return the bounding box of all lines: left, top, right and bottom in points."""
         first = self.lines[0]
         x0, y0, x1, y1 = first.x0, first.y0, first.x1, first.y1
         for line in self.lines[1:]:
@@ -82,7 +82,7 @@ class Block:
 
 
 def build_boxes(boxes: Sequence[Corners]) -> pl.Series:
-    """Build the nested column of rectangles from flat ones: far cheaper than from dictionaries.
+    """Build the nested column of rectangles from flat ones, much faster than from dictionaries.
 
     Args:
         boxes: Rectangles x0, y0, x1, y1, in points.

@@ -20,7 +20,7 @@ _CLOSING = ")]’”\"'"
 
 
 def find_lines_into_foot(page: Page, lines: Sequence[Line], style: Style) -> set[int]:
-    """Find lines at the foot that only their place makes furniture, and that a paragraph above runs on into.
+    """Find lines in the footer area that continue a paragraph above, so that they are text.
 
     Args:
         page: The page.
@@ -50,9 +50,10 @@ def find_lines_into_foot(page: Page, lines: Sequence[Line], style: Style) -> set
 
 
 def find_lines_from_head(page: Page, lines: Sequence[Line], style: Style) -> set[int]:
-    """Find lines at the head that begin a paragraph: it continues next to them, and on the line right below.
+    """Find lines in the header area that begin a paragraph, so that they are text.
 
-    A short run-in heading at the top of a column recurs on many pages, as a running head does.
+    The paragraph continues next to them and on the line right below. A short run-in heading at the top of a column
+    recurs on many pages, as a running header does.
 
     Args:
         page: The page.
@@ -85,9 +86,9 @@ def find_lines_from_head(page: Page, lines: Sequence[Line], style: Style) -> set
 
 
 def find_full_stops(lines: Sequence[Line]) -> set[int]:
-    """Find full stops that are stored by themselves right behind the words that they end, as after a link.
+    """Find full stops that are stored separately behind their sentence, as after a link.
 
-    The first dot of a leader has more dots behind it.
+    The first dot of a leader is followed by more dots.
 
     Args:
         lines: Lines of a page.

@@ -59,15 +59,15 @@ def find_blocks(
     text: PrintedText | None = None,
     stated: Mapping[int, Sequence[StatedField]] = MappingProxyType({}),
 ) -> list[Block]:
-    """Find every block of a document in reading order, with its role.
+    """Find all blocks of a document in reading order, with their roles.
 
     Args:
         source: Pages of the document.
         identity: What the document is.
-        regions: What tables and faces claim, by page; an empty mapping claims nothing.
-        face_boxes: What tables and faces claim, by page; an empty mapping claims nothing.
-        text: The printed lines, where they are read already.
-        stated: What the fields of each page state about themselves, where that can be trusted.
+        regions: Table regions by page.
+        face_boxes: Form boxes by page.
+        text: The printed lines, if they are read already.
+        stated: Fields of each page with the information in their spoken texts, if reliable.
 
     Returns:
         Blocks by page and reading order; page furniture comes last on its page.

@@ -20,7 +20,7 @@ from taxkg_assets.rules.models.section_grammar import load_section_grammar
 
 
 def letters_of(text: str) -> str:
-    """Return the letters and digits of a text, to compare names without their punctuation.
+    """Return the letters and digits of a text in lower case, to compare names.
 
     Args:
         text: Any text.
@@ -48,7 +48,7 @@ def _split_note(unit: FormLine) -> tuple[list[Line], list[Line]]:
 
 
 class FaceBlockMaker(BlockMaker):
-    """Collects the blocks of one page of a form's face; `has_boxes`: its fields are ruled boxes."""
+    """Collects the blocks of a form page; `has_boxes`: its fields are ruled boxes."""
 
     is_face = True
 
@@ -61,7 +61,7 @@ class FaceBlockMaker(BlockMaker):
         self.is_below_grid = False
 
     def add_unit(self, unit: FormLine | MarginLabel, column_ix: int) -> None:
-        """Append a numbered line of a form, which heads itself, or a label in the margin with its remarks.
+        """Append a numbered line of a form as heading, or a margin label with its remarks.
 
         Args:
             unit: Numbered line, or label.

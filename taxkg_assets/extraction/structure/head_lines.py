@@ -25,7 +25,7 @@ class HeadLine:
 
 
 def squeeze(text: str) -> str:
-    """Return a text with single spaces.
+    """Collapse whitespace to single spaces.
 
     Args:
         text: Text of spans.
@@ -34,11 +34,11 @@ def squeeze(text: str) -> str:
 
 
 def find_head_lines(page: Page, *, is_whole: bool) -> list[HeadLine]:
-    """Join the spans of each printed baseline, left to right, a wide gap starting a new line.
+    """Join the spans of each baseline, starting a new line at a wide gap.
 
     Args:
         page: The page.
-        is_whole: Whether all lines are wanted, not only those at the edges of the page and those that may name a form.
+        is_whole: Whether to return all lines, not only those at the page's edges and those that may name a form.
 
     Returns:
         Lines from top to bottom.

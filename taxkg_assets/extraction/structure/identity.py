@@ -26,7 +26,7 @@ _FILE_NAME = re.compile(r"^(?P<name>[fip]\d*[a-z0-9]+)--(?P<revision>(?:19|20)\d
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """What a document is, by its own words."""
+    """The form, publication or law that a document is, with its revision, as printed."""
 
     irs_name: str
     form: str
@@ -49,7 +49,7 @@ class _Designation:
 
 
 def read_identity(source: Source) -> Identity:
-    """Decide which product a document is, by vote of its mastheads and footers.
+    """Determine which product a document is, by vote of its mastheads and footers.
 
     Args:
         source: The document's pages as read.
@@ -272,7 +272,7 @@ def _revision_words(revision: str) -> str:
 
 
 def is_law_name(text: str) -> bool:
-    """Return whether a text is the name of a law, judged by its words alone: a text file has no fonts.
+    """Return whether a text is the name of a law, by its words alone, as text files have no fonts.
 
     Args:
         text: Text to test.

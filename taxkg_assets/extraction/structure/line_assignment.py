@@ -47,9 +47,9 @@ _COLUMN_PT, _NEXT_ROW_SIZES = 1.5, 4.0
 
 @dataclass(slots=True)
 class Parts:
-    """The lines of a page, sorted; `items` are to be ordered, `inside` and `units` contain the lines of each item.
+    """The lines of a page by kind; `items` are to be ordered, `inside` and `units` contain the lines of each item.
 
-    loose: the lines of text that nothing claims, as stored.
+    loose: the lines of text outside all regions, in stored order.
     """
 
     loose: list[Line] = field(default_factory=list)
@@ -73,7 +73,7 @@ def assign_lines(
     boxes: Sequence[FaceBox],
     may_be_chart: bool = False,
 ) -> Parts:
-    """Sort lines: what is in one claimed rectangle stays together, a table (0, 1, …) or a box (−2, −3, …).
+    """Assign the lines of a page to its tables and boxes, or to the loose text.
 
     Args:
         page: The page.
@@ -81,7 +81,7 @@ def assign_lines(
         style: Type sizes of the document.
         regions: Rectangles of its tables.
         boxes: Boxes of its face.
-        may_be_chart: Whether many answers alone mean a decision chart; forms have answers to check.
+        may_be_chart: Whether many answers alone indicate a decision chart; forms have answers to check.
 
     Returns:
         Items to order, and what each of them contains.
@@ -132,15 +132,15 @@ def sort_text(
     boxes: Sequence[FaceBox] = (),
     tables: Sequence[TableRegion] = (),
 ) -> Parts:
-    """Sort lines without a reading order, as on a page whose tags give it: `loose` has the text, `items` is empty.
+    """Sort the lines of a tagged page into furniture, icons and text; tags give their order.
 
     Args:
         page: The page.
         lines: Its lines.
         style: Type sizes of the document.
-        claims: Claimed rectangles by number.
+        claims: Rectangles whose lines stay together, by number.
         boxes: Boxes of its face.
-        tables: Rectangles around the cells of its tagged tables: what is inside one is no furniture.
+        tables: Rectangles around its tagged tables, whose lines are not furniture.
 
     Returns:
         Furniture, icons and text, and the lines inside each claimed rectangle.
@@ -249,15 +249,15 @@ def _without_braces(lines: Sequence[Line], parts: Parts) -> list[Line]:
 
 
 def claim_form_lines(page: Page, parts: Parts, *, is_face: bool, stated: Sequence[StatedField] = ()) -> bool:
-    """Make one item of each numbered line and of each label in the margin.
+    """Group each numbered line and margin label of a form page into one item.
 
-    If no fields mark the page as a face, several line numbers must be printed again next to the amounts.
+    If no fields mark the page as a form's face, several line numbers must be repeated next to the amounts.
 
     Args:
         page: The page.
         parts: Its lines by kind; changed in place.
         is_face: Whether fields mark it as a face.
-        stated: What its trusted fields state about themselves.
+        stated: Fields of the page with the information in their spoken texts.
 
     Returns:
         Whether the page has numbered lines.
@@ -290,7 +290,7 @@ def claim_form_lines(page: Page, parts: Parts, *, is_face: bool, stated: Sequenc
 
 
 def find_separators(page: Page, regions: Sequence[TableRegion]) -> list[float]:
-    """Find the heights of lines drawn across the whole page, except in tables: columns end there.
+    """Find the heights of rules across the whole page outside of tables, at which columns end.
 
     Args:
         page: The page.
@@ -305,7 +305,7 @@ def find_separators(page: Page, regions: Sequence[TableRegion]) -> list[float]:
 
 
 def find_masthead_floor(page: Page, lines: Sequence[Line], separator_ys: Sequence[float]) -> float:
-    """Find the foot of a face's masthead: the first rule across the page below the publisher's name.
+    """Find the bottom of a form's masthead: the first rule across the page below the publisher's name.
 
     Args:
         page: The page.

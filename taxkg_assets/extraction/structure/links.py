@@ -57,16 +57,18 @@ def build_links(
 ) -> dy.DataFrame[Links]:
     """Build one row per link of a document.
 
+    A link that crosses a page break is one row. Its target is null if no element begins at its point, or if several do
+    and no words distinguish them.
+
     Args:
-        links: As read from the authored layer.
+        links: Links of the PDF.
         pages: Its pages, upright.
-        places: Its named places.
-        finder: What its points name, and where its words are.
+        places: Named destinations of the document.
+        finder: Finds the element at a point.
         document_id: Id of the document.
 
     Returns:
-        Rows by page and order; a link that runs over a page's end is one row. A target is null where nothing begins at
-        its point or several things do and no words tell which.
+        Rows by page and order.
     """
     if not links:
         return empty(Links)

@@ -53,7 +53,7 @@ class Heading:
 
 
 def find_continued(text: str) -> str:
-    """Return the title that a heading with "continued" continues.
+    """Return the title in a heading that ends in "continued"; empty for other headings.
 
     Args:
         text: The heading.
@@ -69,7 +69,7 @@ def find_continued(text: str) -> str:
 
 
 def find_outline(blocks: Sequence[Block], *, identity: Identity) -> list[Heading]:
-    """Find the headings among blocks, each with its parent, kind and key.
+    """Build the outline: the headings among blocks, each with its parent, kind and key.
 
     Args:
         blocks: Blocks in reading order.
@@ -106,7 +106,7 @@ class _Outline:
         self._around_picture: list[int] | None = None
 
     def add(self, block: Block, *, follows_heading: bool) -> None:
-        """Add one heading, or the rest of the last one after a column's end."""
+        """Add a heading, or the continuation of the last one after a column break."""
         headings = self.headings
         if block.is_continued and headings:
             headings[-1].text += f" {block.text}"
@@ -172,14 +172,14 @@ class _Outline:
         return next((ix for ix in last_first if title and self.headings[ix].text == title), None)
 
     def turn_picture(self) -> None:
-        """Enter pages that are pictures, or leave them: the headings around them stay open."""
+        """Enter or leave pages that are figures, keeping the surrounding headings open."""
         if self._around_picture is None:
             self._around_picture = list(self._stack)
         else:
             self._stack, self._around_picture = self._around_picture, None
 
     def end_list(self) -> None:
-        """Go back to the heading above the one that only heads a list of names."""
+        """Return to the heading above the one that only heads a list of names."""
         if len(self._stack) > 1:
             self._stack.pop()
 

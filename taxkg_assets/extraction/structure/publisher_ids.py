@@ -46,7 +46,7 @@ def add_publisher_ids(
         page_url: Official web page of the document.
 
     Returns:
-        The same rows; where several numbers name one element, the one whose title it has, else the nearest.
+        The same rows; if several ids point to one element, the one with the same title counts, else the nearest.
     """
     named: dict[str, dict[str, NamedPlace]] = {"anchors": {}, "sections": {}, "tables": {}}
     ranks: dict[tuple[str, str], tuple[bool, float, str]] = {}

@@ -57,7 +57,7 @@ class _Owners:
     tables: dict[str, str] = field(default_factory=dict)
 
     def enter(self, block: Block) -> None:
-        """Pass a heading; under "… (continued)" the text continues to belong to what came before it."""
+        """Move to a heading; a "… (continued)" heading does not change the owner."""
         anchor_id, heading = self.by_element[block.element_id]
         if block.is_face:
             self._turn_to(block.page)
@@ -79,7 +79,7 @@ class _Owners:
         self.current = anchor_id
 
     def owner(self, block: Block) -> str | None:
-        """Return the owner of a content block; the face of a form begins again on each page."""
+        """Return the owning anchor of a content block; each page of a form's face starts again."""
         if not block.is_face:
             if self.heads_table and block.table_id is None and not block.is_under_title:
                 self.current, self.heads_table = self.around_table, False
@@ -105,7 +105,7 @@ def build_sections(
     *,
     document_id: str,
 ) -> dy.DataFrame[Sections]:
-    """Build one row per content element of a document.
+    """Build one row per content element of a document, with its owning heading.
 
     Args:
         blocks: All blocks of the document.

@@ -33,7 +33,7 @@ _LAST_NUMBER = re.compile(r"[.:-]?\d+[A-Za-z]?$")
 
 @dataclass(slots=True)
 class PlacedLine:
-    """One line of a code; `trailing_space_pt` is what it leaves of its column's width."""
+    """One line of a statute; `trailing_space_pt` is the unused width of its column."""
 
     line: Line
     is_indented: bool
@@ -44,7 +44,7 @@ class PlacedLine:
 
 
 def find_placed_lines(source: Source, *, pages_lines: Sequence[Sequence[Line]]) -> tuple[list[PlacedLine], list[Line]]:
-    """Find the lines of a code in reading order.
+    """Collect the lines of a statute in reading order, separating running headers and footers.
 
     Args:
         source: The document.
@@ -144,11 +144,11 @@ def _sure_key(row: PlacedLine) -> Key | None:
 
 
 def follows_complete_sentence(placed: Sequence[PlacedLine], at: int) -> bool:
-    """Decide whether a line follows a gap, a heading or a whole sentence: words do not continue into it.
+    """Return whether a line may begin a new block: it follows a gap, a heading or a complete sentence.
 
     Args:
         placed: Lines in reading order.
-        at: Place of the line.
+        at: Index of the line.
 
     Returns:
         True if the line may begin something.
@@ -160,11 +160,11 @@ def follows_complete_sentence(placed: Sequence[PlacedLine], at: int) -> bool:
 
 
 def begins_paragraph(placed: Sequence[PlacedLine], at: int, *, marks_are_flush: bool) -> bool:
-    """Decide whether a line begins a paragraph: after a gap, at a list mark that a line was broken for, or indented.
+    """Return whether a line begins a paragraph: after a gap, at a list mark, or indented.
 
     Args:
         placed: Lines in reading order.
-        at: Place of the line.
+        at: Index of the line.
         marks_are_flush: Whether list marks of the document are at the margin.
 
     Returns:
@@ -205,7 +205,7 @@ def _first_word_pt(line: Line) -> float:
 
 
 def are_marks_flush(placed: Sequence[PlacedLine]) -> bool:
-    """Return whether this code prints most of its list marks at the margin.
+    """Return whether a statute prints most of its list marks at the margin.
 
     Args:
         placed: Lines of the page with their places.

@@ -27,7 +27,7 @@ _DIVISION_LINES = 3
 
 
 def is_statute(source: Source, *, identity: Identity, pages_lines: Sequence[Sequence[Line]]) -> bool:
-    """Return whether a document is a code of numbered sections.
+    """Return whether a document is a statute of numbered sections.
 
     Args:
         source: Pages of the document.
@@ -43,7 +43,7 @@ def is_statute(source: Source, *, identity: Identity, pages_lines: Sequence[Sequ
 
 
 def find_statute_blocks(source: Source, *, pages_lines: Sequence[Sequence[Line]]) -> list[Block]:
-    """Find the blocks of a code: headings of divisions and sections, paragraphs and subdivisions.
+    """Find the blocks of a statute: headings of divisions and sections, paragraphs and subdivisions.
 
     Args:
         source: The document.
@@ -113,7 +113,7 @@ class _Reader:
         self._on_page: dict[int, int] = {}
 
     def read(self, at: int) -> int:
-        """Read the block that begins at a line, and return the index of the line after it."""
+        """Read the block that begins at a line, and return the index of the next line."""
         placed, line = self.placed, self.placed[at].line
         if placed[at].opens_section:
             stop, role = _section_end(placed, at), "SectionHeader"

@@ -11,14 +11,14 @@ _TEXT_ROLES = ("BodyText", "ListBlock", "Callout", "PageArtifact")
 
 
 def find_distant_titles(blocks: Iterable[Block], *, titles: Mapping[str, str]) -> dict[str, str]:
-    """Find titles for the tables that have none right above them.
+    """Find titles for tables without an adjacent one, from the worksheet or chart that contains them.
 
     Args:
         blocks: Blocks of the document, in reading order.
         titles: Title of each table by its id, empty for none.
 
     Returns:
-        Heading of the worksheet, table or chart that a table without title is part of, by its id.
+        Title by table id.
     """
     found: dict[str, str] = {}
     heading, page = "", 0

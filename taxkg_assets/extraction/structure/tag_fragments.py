@@ -20,7 +20,7 @@ _NEXT_LINE_SIZES = 1.6
 
 
 class Fragment(Protocol):
-    """Text of one tag, as `tagged_page` groups it."""
+    """Text of one structure tag, as `tagged_page` groups it."""
 
     place: TagPlace
     table_ix: int
@@ -32,10 +32,7 @@ Unit = TypeVar("Unit", bound=Fragment)
 
 
 def join_at_links(units: Sequence[Unit], tags: Sequence[Tag]) -> list[Unit]:
-    """Join units of text that are one sentence, interrupted by a link.
-
-    Units are extended in place: the first unit of a sentence gets the lines of the units that continue it, which are
-    left out of the result.
+    """Join units of text that are one sentence interrupted by a link.
 
     Args:
         units: Consecutive text of the tags of a page.

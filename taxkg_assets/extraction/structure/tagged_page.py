@@ -31,7 +31,7 @@ _LABEL_LINES, _ADJACENT_SIZES = 3, 0.3
 class TagUnit:
     """Consecutive text of one block-level tag, list item or table.
 
-    path: the tag's path, equal on every page that it continues on. table_ix: the tag of the table that it is, or −1.
+    path: the tag's path, equal on all pages it continues on. table_ix: the tag of the table, or −1.
     """
 
     place: TagPlace
@@ -43,12 +43,12 @@ class TagUnit:
 
     @property
     def only_marks(self) -> bool:
-        """Return whether the unit is the mark of a list item, with its text in another unit."""
+        """Return whether the unit is only the mark of a list item."""
         return self.has_mark and self.place.is_mark
 
 
 def find_units(page: Page, lines: Sequence[Line], *, regions: Sequence[TableRegion]) -> list[TagUnit]:
-    """Group lines by the tags that contain them.
+    """Group the lines of a page by their structure tags.
 
     Args:
         page: Page with its spans, rules and fields.
@@ -105,7 +105,7 @@ def _belongs(place: TagPlace, unit: TagUnit) -> bool:
 
 
 def split_columns(lines: Sequence[Line]) -> list[list[Line]]:
-    """Split the lines of a unit where it continues at the top of another column."""
+    """Split a unit where it continues at the top of another column."""
     if len(lines) == 1:
         return [list(lines)]
     segments: list[list[Line]] = [[]]
@@ -158,7 +158,7 @@ class Columns:
 
 
 def add_units(maker: BlockMaker, page: Page, units: Sequence[TagUnit], *, regions: Sequence[TableRegion]) -> None:
-    """Append the blocks of a page's units in tag order.
+    """Append the blocks of a page's tagged units in tag order.
 
     Args:
         maker: Receives the blocks.

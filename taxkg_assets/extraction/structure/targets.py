@@ -30,9 +30,9 @@ _PAD_PT = 2.0
 # Not frozen: a booklet's points meet thousands of them.
 @dataclass(slots=True)
 class Target:
-    """What a point names: an element, the anchor that it prints or that owns it, and its table if it is one's caption.
+    """The element at a link's point, with its anchor, and its table if it is a caption.
 
-    `is_start` where the element begins at the point, not only one of its lines.
+    `is_start`: the element begins at the point, not only one of its lines.
     """
 
     anchor_id: str | None
@@ -48,12 +48,12 @@ class Target:
 
     @property
     def key(self) -> str:
-        """Return the key that links to one target share: the anchor of a heading, else the element."""
+        """Return the anchor of a heading, else the element, which links to the same target share."""
         return f"#{self.anchor_id}" if self.is_heading else self.element_id
 
 
 class PrintedLine(NamedTuple):
-    """One printed line of an element: the range of its text that it prints, −1 for a heading, and its ends."""
+    """One printed line of an element: its text range (−1 for a heading) and its horizontal extent."""
 
     element_id: str
     start: int
@@ -63,7 +63,7 @@ class PrintedLine(NamedTuple):
 
 
 class TargetFinder:
-    """Finds what begins at the points of one document; nothing is collected before the first point is requested."""
+    """Finds the elements at link targets in one document; its lines are collected on first use."""
 
     def __init__(self, anchors: pl.DataFrame, *, sections: pl.DataFrame, elements: pl.DataFrame) -> None:
         """Take the tables of the document, its pages upright."""
@@ -110,11 +110,11 @@ class TargetFinder:
 
         Args:
             place: The point.
-            titles: What links and bookmarks call the place.
+            titles: Titles that links and bookmarks give the point.
             hints: Other words that belong to it.
 
         Returns:
-            The target; None where nothing begins there, or several things do and no words decide.
+            The target; None if nothing begins there, or several elements do and no words distinguish them.
         """
         # Many links lead to one place, whose name has been looked up before.
         key = place, tuple(titles), hints
@@ -145,7 +145,7 @@ class TargetFinder:
         return None
 
     def find_captioned(self, page: int, words: str) -> Target | None:
-        """Find the numbered table, worksheet or figure of a page that words name: its point may be the page's top.
+        """Find the numbered table, worksheet or figure on a page that a link's words name.
 
         Args:
             page: 1-based page.
@@ -166,14 +166,14 @@ class TargetFinder:
         return min(found, key=lambda target: (target.table_id is None, not target.is_heading, target.y0), default=None)
 
     def find_chapter(self, place: Place, words: str) -> Target | None:
-        """Find the heading of a numbered chapter that encloses a point, between its number and its title.
+        """Find the heading of a numbered chapter at or around a point.
 
         Args:
             place: The point.
             words: Words of a link, such as `chapter 4`.
 
         Returns:
-            The heading; None for other words, or where no heading with the number is.
+            The heading; None for other words, or without a heading of that number.
         """
         if not load_navigation().chapters.matches(words):
             return None
@@ -183,7 +183,7 @@ class TargetFinder:
         return _only([target for target in map(self._target, rows) if number.match(target.words)], place)
 
     def find_namesake(self, place: Place, words: str, *, is_taken: bool) -> Target | None:
-        """Find the one heading near a point, or on its page, that has exactly these words.
+        """Find the only heading near a point, or on its page, with exactly these words.
 
         Args:
             place: The point.
@@ -205,7 +205,7 @@ class TargetFinder:
         return _only([target for target in found if fold_words(target.words) == name], place)
 
     def find_lines_at(self, page: int, x: float, y: float) -> list[PrintedLine]:
-        """Find the printed lines over a point, the one whose middle is nearest first, text before headings.
+        """Find the printed lines at a point, the nearest center first, text before headings.
 
         Args:
             page: 1-based page.
@@ -320,7 +320,7 @@ class TargetFinder:
 
 @lru_cache(maxsize=4096)
 def fold_words(text: str) -> str:
-    """Fold words for comparison: letters and digits alone.
+    """Normalize a text to letters and digits for comparison.
 
     Args:
         text: The words.
@@ -332,7 +332,7 @@ def fold_words(text: str) -> str:
 
 
 def find_number(words: str) -> str:
-    """Find the number that words begin with as a caption does: `Table A-2`; empty for other words."""
+    """Parse the number at the beginning of a caption: `Table A-2`; empty for other text."""
     for rule in load_navigation().caption_numbers:
         match = rule.pattern.match(words)
         if match is not None:

@@ -10,7 +10,7 @@ from taxkg_assets.rules.models.tables import load_tables
 
 
 def carry_headers(tables: Iterable[FoundTable]) -> list[FoundTable]:
-    """Copy to a table that continues on the next page the headers of its beginning.
+    """Copy column headers to the continuation of a table on the next page.
 
     Args:
         tables: Tables of a document, in order.

@@ -24,7 +24,10 @@ _TEXT_ROWS = 2
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One body cell with its header paths. column_count: columns that it reaches over."""
+    """One body cell with its header paths.
+
+    column_count: number of columns that it spans.
+    """
 
     row_ix: int
     col_ix: int
@@ -37,10 +40,10 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class FoundTable:
-    """One table of a page, read but not yet numbered.
+    """A table as read from one page, without id.
 
-    path: of its structure tag, equal on every page of it. has_header_tags: its tags tell the header cells. is_titled:
-    its title is inside its border, so that none above it is its own.
+    path: of its structure tag, equal on all its pages. has_header_tags: its tags mark header cells. is_titled: its
+    title is inside its border.
     """
 
     region: TableRegion
@@ -62,7 +65,7 @@ class _Groups:
     is_open: bool = False
 
     def take(self, grid: Grid, row_ix: int) -> bool:
-        """Take a row as a heading if it is one; two heading rows in a row are one path."""
+        """Take a row as a group heading if it is one; consecutive heading rows form one path."""
         row = grid.rows[row_ix]
         first = row.cells.get(0)
         if self.indent_x0 is not None and first and first[0].x0 <= self.indent_x0 + 1:
@@ -99,7 +102,7 @@ def _heads_indented(row: Row, below: Row) -> bool:
 
 
 def find_cells(grid: Grid, header_count: int, parts: Sequence[Part], headers: dict[int, list[str]]) -> list[Cell]:
-    """List the body cells of every part with their paths.
+    """List the body cells of a table with their header paths.
 
     Args:
         grid: Grid of the table.
@@ -127,7 +130,7 @@ class _Body:
         self.paths = headers[header_count]
 
     def read_row(self, row_ix: int) -> list[Cell]:
-        """Read the cells of a row; none of one that names the rows below it.
+        """Read the cells of a row; empty for a row that only names the rows below it.
 
         Args:
             row_ix: 0-based number of the row in the grid, after those of the rows before it.
@@ -289,10 +292,10 @@ def _continues_name(grid: Grid, row_ix: int, *, stubs: range) -> bool:
 
 
 def is_text_box(table: FoundTable) -> bool:
-    """Return whether a table is a frame around text: one row without headers, with more words than any cell has.
+    """Return whether a table is only a frame around text: one row without headers and with long text.
 
-    So are two rows of which at least half are passages, such as a title and the directions for the table below. Short
-    names next to passages are a table: the last page of a long one may have no more rows than these.
+    So are two rows of which at least half of the cells are passages. Short names next to passages are a table: the last
+    page of a long one may have no more rows than these.
 
     Args:
         table: The table.

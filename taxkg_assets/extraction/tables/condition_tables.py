@@ -21,7 +21,7 @@ _LEADERS = re.compile(r"^(?:\s*\.)+\s+|(?:\s*\.){2,}\s*$|(?:^|\s)\.$")
 
 
 def find_condition_tables(runs: Sequence[Run]) -> list[list[CellRow]]:
-    """Find the condition tables among the runs of a form's page.
+    """Find tables of conditions and results among the text runs of a form page.
 
     Args:
         runs: Runs of the page, or of a rectangle of it.

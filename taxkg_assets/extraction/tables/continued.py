@@ -14,16 +14,13 @@ _EDGE_PT = 6.0
 
 
 class ContinuedTables:
-    """Knows the headers of a document's tagged tables.
-
-    headers: of each column, by the path of the table's tag.
-    """
+    """Tracks the headers of tagged tables across the pages of a document."""
 
     def __init__(self) -> None:
         self.headers: dict[tuple[int, ...], tuple[str, ...]] = {}
 
     def add(self, page: Page, tables: Sequence[FoundTable]) -> list[FoundTable]:
-        """Note the headers of a page's tables, and extend those that continue to their repeated header.
+        """Record the headers of a page's tables, and extend continued ones to their repeated header.
 
         Args:
             page: The page.

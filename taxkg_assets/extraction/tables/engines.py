@@ -32,7 +32,7 @@ MODELS_REMEDY = "Fetch its models with `docling-tools models download`, or set T
 
 @dataclass(frozen=True, slots=True)
 class TableReadings:
-    """The tables of each page, and what an engine had to do without."""
+    """The tables of each page, and the engine's warnings."""
 
     found: dict[int, list[FoundTable]]
     warnings: tuple[str, ...] = ()
@@ -54,14 +54,14 @@ class GridCell:
 
 
 class TableEngine(Protocol):
-    """Finds the tables of a document; a page that shows a form's face has none."""
+    """Interface of an engine that extracts the tables of a document, except on form faces."""
 
     name: str
 
     def read(
         self, data: bytes, pages: Sequence[Page], *, faces: Collection[int], text: PrintedText | None = None
     ) -> TableReadings:
-        """Find the tables of a document.
+        """Extract the tables of a document.
 
         Args:
             data: Bytes of the PDF.
@@ -75,14 +75,14 @@ class TableEngine(Protocol):
 
 
 class OwnEngine:
-    """Drawn lines, gaps in the text, bold and shaded rows: see `tables`."""
+    """The built-in engine: drawn lines, gaps in the text, bold and shaded rows; see `tables`."""
 
     name = "own"
 
     def read(
         self, data: bytes, pages: Sequence[Page], *, faces: Collection[int], text: PrintedText | None = None
     ) -> TableReadings:
-        """Find tables by tags on tagged pages, and by drawn lines, gaps and shading on others.
+        """Extract tables by tags on tagged pages, and by drawn lines, gaps and shading on others.
 
         Args:
             data: Bytes of the PDF.
@@ -107,14 +107,14 @@ def _read_page(page: Page, is_face: bool, text: PrintedText | None, continued: C
 
 
 class PymupdfEngine:
-    """Our own, and PyMuPDF's finder on those regions of which our own could make no grid."""
+    """The built-in engine, with PyMuPDF's table finder for regions that the built-in engine cannot read."""
 
     name = "pymupdf"
 
     def read(
         self, data: bytes, pages: Sequence[Page], *, faces: Collection[int], text: PrintedText | None = None
     ) -> TableReadings:
-        """Find tables as our own engine does, then those of regions that it could not read.
+        """Extract tables with the built-in engine, then with PyMuPDF where it could not.
 
         Args:
             data: Bytes of the PDF.
@@ -142,14 +142,14 @@ class PymupdfEngine:
 
 
 class DoclingEngine:
-    """docling's layout and table models; our own tables stay where docling sees none, and everywhere without it."""
+    """docling's layout and table models, with the built-in engine where docling finds none or is not installed."""
 
     name = "docling"
 
     def read(
         self, data: bytes, pages: Sequence[Page], *, faces: Collection[int], text: PrintedText | None = None
     ) -> TableReadings:
-        """Find tables with docling; our own tables stay where it sees none, on faces, and where it cannot run.
+        """Extract tables with docling, or with the built-in engine where docling finds none or cannot run.
 
         Args:
             data: Bytes of the PDF.
@@ -186,7 +186,7 @@ ENGINES: Mapping[str, TableEngine] = {engine.name: engine for engine in (OwnEngi
 
 
 def build_found_table(page: Page, box: Rectangle, cells: Sequence[GridCell]) -> FoundTable | None:
-    """Add paths to an engine's cells: column headers stacked over them, row names before them, sections above."""
+    """Convert an engine's cells to a table with row and column header paths."""
     width = max((cell.col_ix + cell.col_span for cell in cells), default=0)
     body = [cell for cell in cells if not cell.is_column_header and not cell.is_row_section and cell.text]
     if width < 2 or not body:

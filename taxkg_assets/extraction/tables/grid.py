@@ -32,7 +32,7 @@ class Rectangle:
         return self.y1 - self.y0
 
     def holds(self, run: Run, slack: float = 1.5) -> bool:
-        """Return whether a run's middle is inside.
+        """Return whether the center of a run is inside.
 
         Args:
             run: Run of text.
@@ -92,7 +92,7 @@ class Grid:
 
 
 def find_grid(drawing: Drawing) -> Grid:
-    """Divide a region into columns and rows and put every run into its cell.
+    """Divide a table region into rows and columns, and assign every run to a cell.
 
     Args:
         drawing: The region with its runs and lines.
@@ -113,7 +113,7 @@ def find_grid(drawing: Drawing) -> Grid:
 
 
 def has_plain_names(rows: Sequence[Row], *, column_count: int) -> bool:
-    """Decide whether hardly any row of a table of two columns has a bold name, except its header.
+    """Return whether a table has two columns and hardly any bold row name.
 
     Args:
         rows: Rows of the table.
@@ -128,7 +128,7 @@ def has_plain_names(rows: Sequence[Row], *, column_count: int) -> bool:
 
 
 def column_of(run: Run, columns: Sequence[tuple[float, float]]) -> int:
-    """Find the column that a run overlaps most; among several equally covered ones the leftmost.
+    """Return the column that a run overlaps most, the leftmost if several overlap equally.
 
     Args:
         run: The run.
@@ -145,7 +145,7 @@ def column_of(run: Run, columns: Sequence[tuple[float, float]]) -> int:
 
 
 def find_slabs(drawing: Drawing) -> tuple[tuple[float, float], ...]:
-    """Divide a region by the verticals that run along enough of its height.
+    """Divide a region by vertical lines that are long enough.
 
     Args:
         drawing: The region.

@@ -21,7 +21,7 @@ class HeaderBlock:
 
 
 def find_header_blocks(grid: Grid, header_count: int) -> list[HeaderBlock]:
-    """Stack the runs of the header rows into cells and find the columns that each is over.
+    """Group the runs of the header rows into cells, and determine the columns that each covers.
 
     Args:
         grid: Grid of the table.

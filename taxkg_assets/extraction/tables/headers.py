@@ -10,7 +10,7 @@ from taxkg_assets.rules.models.tables import load_tables
 
 
 def count_header_rows(grid: Grid) -> int:
-    """Decide how many rows at the top are headers.
+    """Count the header rows at the top of a table.
 
     Args:
         grid: Grid of the table.
@@ -93,9 +93,9 @@ def _is_body(grid: Grid, row: Row) -> bool:
 
 
 def find_banners(grid: Grid) -> set[int]:
-    """Find the bold rows that name the blocks of columns below them, each with a figure, as a state with its rate.
+    """Find bold rows with a figure in each column that head blocks of the table, such as states with their rates.
 
-    There are several of them: one alone is a header, unless the headers are on an earlier page.
+    There must be several: one alone is a header, unless the headers are on an earlier page.
 
     Args:
         grid: Grid of the table.
@@ -115,7 +115,7 @@ def _names_blocks(grid: Grid, row: Row) -> bool:
 
 
 def find_banner(grid: Grid, row: Row) -> dict[int, str]:
-    """Find what a row states about each column: the words between the drawn verticals next to it.
+    """Read the words of a heading row over each column, divided by the vertical lines.
 
     Args:
         grid: Grid of the table.
@@ -133,12 +133,12 @@ def find_banner(grid: Grid, row: Row) -> dict[int, str]:
 
 
 def is_worded(row: Row) -> bool:
-    """Decide whether a row prints letters or digits; a dash alone continues a wrapped header."""
+    """Return whether a row contains letters or digits; a dash alone continues a wrapped header."""
     return any(letter.isalnum() for run in row.runs for letter in run.text)
 
 
 def is_worksheet(grid: Grid) -> bool:
-    """Return whether the rows are numbered lines to fill in: such a table has no header row.
+    """Return whether the rows are numbered lines to fill in, so that the table has no header row.
 
     Args:
         grid: Cells of the table, by row and column.
@@ -150,9 +150,9 @@ def is_worksheet(grid: Grid) -> bool:
 
 
 def find_later_headers(grid: Grid, header_count: int, paths: Sequence[str]) -> dict[int, list[str]]:
-    """Find header rows inside the body.
+    """Find header rows inside the body of a table.
 
-    A row that names nearly all columns replaces the paths, one that names some refines them.
+    A row with text over nearly all columns replaces the header paths, one over some columns refines them.
 
     Args:
         grid: Grid of the table.
@@ -195,7 +195,7 @@ def find_later_headers(grid: Grid, header_count: int, paths: Sequence[str]) -> d
 
 
 def is_group_row(grid: Grid, row: Row) -> bool:
-    """Decide whether a body row is a heading over the rows after it.
+    """Return whether a body row is a heading for the rows after it.
 
     Args:
         grid: Grid of the table.

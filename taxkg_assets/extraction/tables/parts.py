@@ -19,7 +19,7 @@ _FACTOR_LETTERS = frozenset({"x", "X"})
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Columns that belong together; tables set side by side have several parts. `stubs` name the rows."""
+    """Adjacent columns that form one of several tables set side by side. `stubs` are its row headers."""
 
     first: int
     last: int
@@ -27,7 +27,7 @@ class Part:
 
 
 def find_parts(grid: Grid, paths: Sequence[str]) -> list[Part]:
-    """Divide the columns of tables set side by side, and count the columns that name the rows of each part.
+    """Split the columns of tables set side by side, and count the row-header columns of each.
 
     Args:
         grid: Grid of the table.

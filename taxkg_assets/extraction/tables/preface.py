@@ -29,7 +29,7 @@ _FIELD_ROWS = 2
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """The rows around a table's own: `preface` above them, `notes` below, and the bold title that the preface had."""
+    """The rows around a table's body: `preface` above, `notes` below, and the bold title in the preface."""
 
     title: str = ""
     preface: tuple[Row, ...] = ()
@@ -40,7 +40,7 @@ _NO_FRAME = Frame()
 
 
 def split_frame(grid: Grid) -> tuple[Frame, Grid]:
-    """Separate the preface and the notes of a table from its rows.
+    """Split the preface and the notes from the rows of a table.
 
     Args:
         grid: Grid of the table.
@@ -90,7 +90,7 @@ def _split_ruled(grid: Grid) -> tuple[Frame, Grid]:
 
 
 def split_title(grid: Grid) -> tuple[str, Grid]:
-    """Separate the title of a table from its rows: a first row that is words set across several columns.
+    """Split the title from a table whose first row spans several columns.
 
     Args:
         grid: Grid of the table.
@@ -127,7 +127,7 @@ def _is_divided(grid: Grid, left: float, right: float, y: float) -> bool:
 
 
 def add_frame(table: FoundTable, frame: Frame) -> FoundTable:
-    """Add to a table the rows around it as notes, which are cells of no column.
+    """Add preface and notes to a table as cells without a column.
 
     Args:
         table: The table without them.

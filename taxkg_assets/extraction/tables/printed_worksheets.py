@@ -26,7 +26,7 @@ MAX_CANDIDATES = 200
 
 
 def find_worksheet_boxes(runs: Sequence[Run], *, taken: Sequence[Rectangle]) -> list[Rectangle]:
-    """Find the rectangles of worksheets outside of those taken: rows below each other that repeat their numbers.
+    """Find worksheets outside of other tables, by rows whose numbers are repeated at the amounts.
 
     Args:
         runs: Runs of the page.

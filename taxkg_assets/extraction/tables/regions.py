@@ -24,7 +24,7 @@ from taxkg_assets.rules.models.tables import load_tables
 
 
 def find_drawings(page: Page, *, is_face: bool) -> tuple[list[Drawing], list[Run]]:
-    """Find candidate regions of a page with everything printed in them; form faces and fields are no candidates.
+    """Find candidate table regions of a page with the text and lines in them, except form faces and fields.
 
     Args:
         page: The page.

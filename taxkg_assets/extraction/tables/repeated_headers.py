@@ -12,9 +12,9 @@ _SAME_LINE_PT = 2.0
 
 
 def spread_over_repeats(blocks: Sequence[HeaderBlock], *, column_count: int) -> list[HeaderBlock]:
-    """Apply each of several headers on a line to one repetition of the columns below that line.
+    """Apply headers that repeat over groups of columns to each group.
 
-    The last columns must repeat as often as there are headers on the line, and each header must be over its own.
+    The columns must repeat as often as there are headers on the line, and each header must be over its own group.
 
     Args:
         blocks: Header cells.

@@ -39,7 +39,7 @@ CellRow = list[RowCell]
 
 
 def hull_of(runs: Sequence[Run]) -> Rectangle:
-    """Compute the rectangle around runs.
+    """Compute the bounding box of runs.
 
     Args:
         runs: At least one run.

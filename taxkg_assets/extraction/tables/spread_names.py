@@ -12,7 +12,7 @@ from taxkg_assets.rules.models.tables import load_tables
 
 
 def join_spread_names(grid: Grid, header_count: int) -> Grid:
-    """Give all rows between two drawn lines the one name that is printed between them.
+    """Assign a row name printed across several rows to all rows between two drawn lines.
 
     Args:
         grid: Grid of the table.

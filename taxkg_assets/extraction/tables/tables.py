@@ -33,11 +33,11 @@ from taxkg_assets.rules.models.tables import load_tables
 
 
 def build_tables(source: Source, *, found: Sequence[FoundTable] | None = None) -> dy.DataFrame[schemas.Tables]:
-    """Build one row per table of a document, with its cells, paths and Markdown.
+    """Build one row per table of a document, with its cells, header paths and Markdown.
 
     Args:
         source: The document's pages.
-        found: What `find_tables` gave for them, where it is at hand already.
+        found: Result of `find_tables`, if it was computed already.
 
     Returns:
         One row per table; a table that continues without headers takes those of the page before.
@@ -56,12 +56,12 @@ def build_tables(source: Source, *, found: Sequence[FoundTable] | None = None) -
 
 
 def find_table_regions(page: Page) -> list[TableRegion]:
-    """Find the rectangles of a page that are tables, captions excluded, from top to bottom."""
+    """Find the rectangles of the tables on a page, without captions, from top to bottom."""
     return [table.region for table in find_tables(page)]
 
 
 def find_tables(page: Page, *, is_face: bool | None = None) -> list[FoundTable]:
-    """Read the tables of one page; prose in columns, callouts and form fields are no tables.
+    """Extract the tables of one page, except prose in columns, callouts and form fields.
 
     Args:
         page: The page.
@@ -89,7 +89,7 @@ def find_tables(page: Page, *, is_face: bool | None = None) -> list[FoundTable]:
 
 
 def find_unread_boxes(page: Page, *, is_face: bool) -> list[Rectangle]:
-    """Find the candidate regions of a page of which no grid could be made: another engine may read them.
+    """Find candidate regions of a page that have no readable grid, for another engine.
 
     Args:
         page: The page.
@@ -117,9 +117,9 @@ def find_title(page: Page, box: Rectangle) -> str:
 
 
 def find_cells_without_path(tables: dy.DataFrame[schemas.Tables]) -> pl.DataFrame:
-    """Find cells of tables with headers that neither a row nor a column header leads to.
+    """Find cells of tables with headers that have neither a row nor a column header.
 
-    The first cell of a row may be its own name; any other cell that only its own words name has lost its headers.
+    The first cell of a row may be its own name; any other cell named only by its own words has lost its headers.
 
     Args:
         tables: Rows of `tables`.
@@ -159,13 +159,13 @@ def _read_table(page: Page, drawing: Drawing) -> FoundTable | None:
 
 
 def read_grid(page: Page, grid: Grid, least_headers: int, *, carried: Sequence[str] = ()) -> FoundTable | None:
-    """Read a tagged table.
+    """Convert the grid of a tagged table to a table with header paths.
 
     Args:
         page: The page.
         grid: Grid of its cells.
         least_headers: Number of rows that are tagged as headers.
-        carried: Headers of its columns where these are tagged on an earlier page: no other rows here are headers.
+        carried: Column headers tagged on an earlier page; no row here is then a header.
 
     Returns:
         The table; None if its cells have no text.
@@ -194,7 +194,7 @@ def _without_repeats(path: str) -> str:
 
 
 def find_caption(runs: Sequence[Run], box: Rectangle) -> str:
-    """Read the caption or bold title right above a table.
+    """Find the caption or bold title right above a table.
 
     Args:
         runs: All runs of the page.

@@ -21,7 +21,7 @@ from taxkg_assets.rules.models.tables import load_tables
 
 
 def build_grid(page: Page, rows: Sequence[CellRow], ruling: Ruling) -> Grid | None:
-    """Build the grid of a tagged table.
+    """Build the grid of a tagged table from its rows of cells.
 
     Args:
         page: The page.

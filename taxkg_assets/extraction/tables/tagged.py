@@ -36,15 +36,15 @@ _NO_HEADERS: Mapping[tuple[int, ...], tuple[str, ...]] = MappingProxyType({})
 def read_tagged_page(
     page: Page, *, furniture: Collection[int], headed: Mapping[tuple[int, ...], tuple[str, ...]] = _NO_HEADERS
 ) -> list[FoundTable]:
-    """Read the tables of a page with trusted tags.
+    """Extract the tables of a page with reliable tags.
 
-    The tags say where tables are. Where the layout finds the same cells at the same place, the drawn lines may show the
-    headers better: the reading with more complete header paths is kept.
+    Tags determine where tables are. If layout finds the same cells there, the reading with more complete header paths
+    is used.
 
     Args:
         page: The page.
         furniture: Spans of running heads and feet.
-        headed: Headers of tables whose header cells are tagged on an earlier page, by the path of their tag.
+        headed: Headers of tables whose header cells are tagged on an earlier page, by tag path.
 
     Returns:
         Tables in tag order.
@@ -161,7 +161,7 @@ def _count_words(tables: Iterable[FoundTable]) -> Counter[str]:
 
 
 def score_headers(tables: Sequence[FoundTable]) -> float:
-    """Return the mean share of the two headers, row and column, of cells; first cells of rows do not count."""
+    """Return the share of row and column headers that the cells have; first cells of rows do not count."""
     led = count = 0
     for table in tables:
         first: dict[int, int] = {}
@@ -184,10 +184,7 @@ def _overlaps(a: TableRegion, b: TableRegion) -> bool:
 def find_tagged_tables(
     page: Page, *, furniture: Collection[int] = (), headed: Mapping[tuple[int, ...], tuple[str, ...]] = _NO_HEADERS
 ) -> list[FoundTable]:
-    """Read the tagged tables of a page in tag order; what makes no table of two rows and columns stays text.
-
-    A table of `headed` continues: only its tags name header rows here.
-    """
+    """Extract the tagged tables of a page in tag order; a table with fewer than two rows or columns stays text."""
     places = find_places(page.tags)
     if not any(place.table_ix >= 0 for place in places):
         return []

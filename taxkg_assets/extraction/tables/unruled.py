@@ -27,9 +27,9 @@ class _LeaderRow:
 def find_open_boxes(
     page: Page, runs: Sequence[Run], leaders: Sequence[Leader], *, taken: Sequence[Rectangle]
 ) -> list[Rectangle]:
-    """Find the rectangles of leader tables outside of those taken; lists of contents are none.
+    """Find tables without rules whose columns are connected by leader dots; tables of contents are excluded.
 
-    A page with fields has only tables of conditions.
+    A page with fields only has tables of conditions.
 
     Args:
         page: The page.

@@ -13,7 +13,7 @@ from taxkg_assets.rules.models.tables import load_tables
 
 
 def bare_number(number: str) -> str:
-    """Return the number of a line without its marks.
+    """Return the number of a line without punctuation.
 
     Args:
         number: Number or letter as printed.
@@ -43,7 +43,7 @@ class AmountColumns:
     edges: tuple[float, ...] = ()
 
     def locate(self, cell: RowCell) -> tuple[int, str]:
-        """Find the column of an amount.
+        """Find the amount column of a cell by its horizontal position.
 
         Args:
             cell: Cell right of the words of its line.
@@ -58,7 +58,7 @@ class AmountColumns:
 
 
 def find_amount_columns(rows: Sequence[CellRow]) -> AmountColumns:
-    """Find the headers that are printed above the first line of a worksheet, over its amounts.
+    """Find the column headers printed above the amounts of a worksheet.
 
     Args:
         rows: Rows of the worksheet, from top to bottom.
@@ -100,7 +100,7 @@ def _is_worded(text: str) -> bool:
 
 
 def is_group(rows: Sequence[CellRow], row_ix: int, *, begins: Callable[[CellRow], bool]) -> bool:
-    """Decide whether a row without a line number is a heading of the lines below it: a step, or a short bold title.
+    """Return whether a row without a line number heads the lines below it: a step, or a short bold title.
 
     Args:
         rows: Rows of the worksheet.
@@ -124,7 +124,7 @@ def is_group(rows: Sequence[CellRow], row_ix: int, *, begins: Callable[[CellRow]
 
 
 def split_answers(rows: Sequence[CellRow]) -> list[CellRow]:
-    """Move each answer that shares a cell with its question to a row, and the word of an answer to a cell.
+    """Split answers from the questions they share a cell with, into rows and cells of their own.
 
     Args:
         rows: Rows of the worksheet.
@@ -184,7 +184,7 @@ def _split_answer(cell: RowCell, runs: Sequence[Run]) -> CellRow:
 
 
 def find_inner_tables(rows: Sequence[CellRow]) -> list[range]:
-    """Find the tables with headers inside a worksheet: a row of headers, then rows of names and amounts.
+    """Find tables with headers inside a worksheet.
 
     Args:
         rows: Rows of the worksheet, from top to bottom.
@@ -216,7 +216,7 @@ def _is_header_row(row: CellRow) -> bool:
 
 
 def is_amount_row(row: CellRow) -> bool:
-    """Return whether a row ends with an amount and is no line of the worksheet.
+    """Return whether a row ends with an amount and is not a numbered line.
 
     Args:
         row: Cells of the row.

@@ -25,9 +25,9 @@ from taxkg_assets.rules.models.tables import load_tables
 
 
 def are_worksheet_rows(rows: Sequence[CellRow]) -> bool:
-    """Return whether the rows are lines to fill in: several begin with a number, and words follow it.
+    """Return whether rows are worksheet lines to fill in: several begin with a number followed by words.
 
-    Rows that are filled in with words in several columns are those of a table whose rows are numbered.
+    Rows with words in several columns belong to a table whose rows are numbered.
 
     Args:
         rows: Rows of the table, from top to bottom.
@@ -71,14 +71,14 @@ class _LinePath:
         return _join(self.group, self.number, self.letter) if self.number else ""
 
     def begins(self, row: CellRow) -> bool:
-        """Decide whether a row begins a line: with a number, or a bare one that a letter or the last one explains."""
+        """Return whether a row begins a line with a number, or with a letter that continues the last number."""
         if row[0].is_numbered or _is_split_number(row):
             return True
         digits = bare_number(self.number).rstrip(ascii_lowercase)
         return len(row) > 1 and digits.isdigit() and row[0].text == str(int(digits) + 1)
 
     def take(self, cell: RowCell) -> None:
-        """Begin a line; a small letter belongs to the number before it, as "b." after "2a." is "2b."."""
+        """Begin a line; a small letter belongs to the number before it: "b." after "2a." is "2b."."""
         bare, text = bare_number(self.number), cell.text
         is_letter = (
             bare_number(text).isalpha()
@@ -96,14 +96,14 @@ class _LinePath:
             self.letter = text
 
     def take_words(self, text: str, *, begins: bool) -> None:
-        """Note the words of a line: a question, which answers follow, or words that the rows below complete."""
+        """Record the words of a line that the following rows answer or complete."""
         self.question = text if text.endswith("?") else ""
         if begins:
             is_lead = text.endswith(":") and len(text) <= load_tables().tagged.title_chars
             self.lead = text if is_lead else ""
 
     def take_name(self, row: CellRow, below: CellRow | None) -> None:
-        """Note the name of indented rows with amounts; it ends where the indent does."""
+        """Record the name of indented rows with amounts, which ends with the indent."""
         left = hull_of(row[0].runs).x0
         if left <= self.name_x0 + 2.0:
             self.name = ""
@@ -112,24 +112,23 @@ class _LinePath:
             self.name, self.name_x0 = row[0].text, left
 
     def ends_at(self, row: CellRow) -> bool:
-        """Decide whether a row without number begins as far to the left as the numbers: it is of no line."""
+        """Return whether a row without a number is outdented to the numbers, so that it belongs to no line."""
         return self.x0 is not None and hull_of(row[0].runs).x0 <= self.x0 + 2.0 and not is_answer(row[0].text)
 
     def end(self) -> None:
         self.number = self.letter = self.question = self.lead = self.name = ""
 
     def repeats(self, cell: RowCell) -> bool:
-        """Decide whether a cell repeats the number of the line, as the amount's column does."""
+        """Return whether a cell repeats the line number, as the amount column does."""
         return cell.is_numbered or ((self.is_echoed or self.number.isdigit()) and cell.text == bare_number(self.number))
 
 
 def read_worksheet(page: int, rows: Sequence[CellRow]) -> FoundTable:
-    """Read a worksheet: each cell under the number of its line, amounts under the line's words, too.
+    """Read a worksheet as a table: each cell under its line number, amounts also under the line's words.
 
-    The number that is repeated at the amount is left out. Rows without a number continue the one before them, unless
-    they begin where the numbers do; before the first they are notes. Answers are under their question, the rows that
-    complete a line under its words, and amounts under the headers that are printed over them. A step names the lines
-    up to the next one.
+    Numbers repeated at the amounts are dropped. Rows without a number continue the previous line, unless they begin at
+    the numbers' position; before the first line they are notes. Answers are under their question, rows that complete a
+    line under its words, and amounts under the headers printed over them. A step heads the lines up to the next step.
 
     Args:
         page: Number of the page.
@@ -156,7 +155,7 @@ class _WorksheetReader:
         self.was_group = False
 
     def read_row(self, row_ix: int) -> list[Cell]:
-        """Read the cells of a row: the number of its line, its words, and amounts.
+        """Read the cells of a row: line number, words and amounts.
 
         Args:
             row_ix: 0-based number of the row, after those of the rows before it.
