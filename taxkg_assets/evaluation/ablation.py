@@ -33,7 +33,7 @@ _SCHEMA = {
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One comparison: a component of the retrieval, a run without it and a run that differs by it alone."""
+    """One comparison of an ablation: a component, a run without it, and a run that differs only by it."""
 
     component: str
     system_without: str
@@ -50,7 +50,7 @@ def score_ablation(
     metrics: Sequence[str] = REPORTED,
     seed: int = 0,
 ) -> pl.DataFrame:
-    """Compute the difference that each component makes.
+    """Measure the contribution of each retrieval component by paired differences.
 
     Args:
         eval_queries: Questions with their gold passages.

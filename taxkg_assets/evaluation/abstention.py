@@ -27,7 +27,7 @@ def score_abstention(
     system: str,
     scores: pl.DataFrame | None = None,
 ) -> pl.DataFrame:
-    """Compute coverage and risk for every bound on a system's confidence, where it abstains below the bound.
+    """Compute coverage and risk of a system at every confidence threshold below which it would abstain.
 
     Args:
         eval_queries: Questions with their gold passages.
@@ -36,8 +36,8 @@ def score_abstention(
         scores: Scores of these runs (`score_runs`); None to compute them.
 
     Returns:
-        One row per query set and bound. Coverage is the share of questions answered; risk the share of those that are
-        unanswerable or whose gold is in none of the first five passages, null where nothing is answered.
+        One row per query set and threshold. Coverage is the share of questions answered; risk the share of those that
+        are unanswerable or whose gold is in none of the first five passages, null where nothing is answered.
     """
     runs = EvalRuns.cast(eval_runs.filter(pl.col("system") == system))
     grades = runs.group_by("query_set", "query_id").agg(pl.col("confidence").first())

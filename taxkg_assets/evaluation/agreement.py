@@ -15,7 +15,7 @@ named another year or edition; it is about the same thing; it is not."""
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """Verdicts against labels, counted: both say yes, the judge alone, the label alone, neither."""
+    """Counts of a judge's verdicts against labels: both positive, judge only, label only, both negative."""
 
     both: int
     judge_alone: int
@@ -34,7 +34,7 @@ class Agreement:
 
     @property
     def kappa(self) -> float | None:
-        """Return the agreement beyond chance; None where only one verdict was ever given, so that chance explains all.
+        """Return Cohen's kappa, the agreement beyond chance; None if only one verdict was ever given.
 
         Source:
             Cohen, Educational and Psychological Measurement 20, 1960.
@@ -59,7 +59,7 @@ def score_agreement(verdicts: Sequence[bool], labels: Sequence[bool]) -> Agreeme
 
 
 def score_rate(hits: Sequence[bool], clusters: Sequence[str], *, stream: Sequence[str], seed: int = 0) -> Interval:
-    """Return the share of hits in a labeled sample; the interval draws whole clusters.
+    """Estimate the share of positive rows in a labeled sample, with a cluster bootstrap interval.
 
     Args:
         hits: Whether each row is a hit.

@@ -20,10 +20,7 @@ _SIDES = {"runin": "runin", "box": "box", "box_group": "box"}
 def score_anchors(
     anchors: dy.DataFrame[Anchors], labels: Labels, *, documents: dy.DataFrame[Documents]
 ) -> LabeledScore:
-    """Score F1 of structural headings (all except run-ins) on the labeled pages.
-
-    A label matches one anchor of its page, of its type (run-in or structural) and with its heading. Debatable headings
-    count neither as missed nor as invented.
+    """Score F1 of structural headings (all except run-in ones) on the labeled pages.
 
     Args:
         anchors: Extracted anchors.

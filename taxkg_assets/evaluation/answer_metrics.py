@@ -50,7 +50,7 @@ FIGURES = {
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An answer as the user receives it: its words or none, and its stated confidence."""
+    """An answer as the user receives it: its text, if any, and its confidence."""
 
     text: str | None
     confidence: float
@@ -64,7 +64,7 @@ class NamedQuestion(Labeled):
 
 
 def score_answer(query: Labeled, reply: Reply) -> dict[str, float]:
-    """Compute every metric that applies to a question; an abstention contains nothing, and nothing off the point.
+    """Compute every answer metric that applies to a question; an abstention has no content to score.
 
     Args:
         query: The question.
@@ -90,7 +90,7 @@ def score_answer(query: Labeled, reply: Reply) -> dict[str, float]:
 
 
 def prints_cell(text: str, *, row: str, column: str, value: str) -> bool:
-    """Return whether one line of an answer prints a value together with the words of its row and its column.
+    """Return whether one line of an answer contains a value together with the words of its row and column.
 
     Args:
         text: Answer as the user receives it.
@@ -122,7 +122,7 @@ def _find_runs(words: Sequence[str]) -> list[tuple[str, ...]]:
 def score_calibration_error(pairs: Sequence[tuple[float, bool]], *, bins: int = BINS) -> float | None:
     """Compute the expected calibration error over bins of equal width.
 
-    It is the mean distance of the confidence from the share of right answers.
+    It is the weighted mean difference between confidence and accuracy.
 
     Args:
         pairs: Stated confidence and whether the answer contains a needed passage, for each answer given.
@@ -144,7 +144,7 @@ def score_calibration_error(pairs: Sequence[tuple[float, bool]], *, bins: int = 
 
 
 def find_calibration_floor(confidences: Sequence[float], *, bins: int = BINS, draws: int = 300) -> float | None:
-    """Estimate the calibration error of these answers if each were right with exactly its stated probability.
+    """Estimate by simulation the calibration error that perfectly calibrated confidences would show by chance.
 
     Args:
         confidences: Stated confidence of each answer.
@@ -186,7 +186,7 @@ def score_reliability(
 
 
 def find_outcomes(queries: Sequence[NamedQuestion], replies: Mapping[str, Reply]) -> list[tuple[float, bool]]:
-    """List confidence and correctness of each answer given.
+    """List confidence and correctness of each answer.
 
     Args:
         queries: The questions.
@@ -206,15 +206,15 @@ def find_outcomes(queries: Sequence[NamedQuestion], replies: Mapping[str, Reply]
 def score_risk_coverage(
     queries: Sequence[NamedQuestion], replies: Mapping[str, Reply]
 ) -> list[tuple[float, float, float]]:
-    """Compute the risk-coverage curve.
+    """Compute the risk-coverage curve of a set of answers.
 
     Args:
         queries: The questions.
         replies: Answers by the question's id.
 
     Returns:
-        For each bound on confidence, highest first: the bound, the share of all questions answered at or above it, and
-        the share of those that is wrong.
+        For each confidence threshold, highest first: the threshold, the share of questions answered at or above it, and
+        the share of these answers that is wrong.
     """
     pairs = find_outcomes(queries, replies)
     curve = []
@@ -227,7 +227,7 @@ def score_risk_coverage(
 def score_answers(
     queries: Sequence[NamedQuestion], replies: Mapping[str, Reply], *, families: Mapping[str, str], seed: int = 0
 ) -> pl.DataFrame:
-    """Average every metric over all questions and over each type, with bootstrap intervals over document families.
+    """Average every answer metric over all questions and by type, with bootstrap intervals over document families.
 
     Args:
         queries: The questions.

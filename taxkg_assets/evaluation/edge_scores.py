@@ -34,7 +34,7 @@ _ALL = "all"
 
 @dataclass(frozen=True, slots=True)
 class EdgeLabel:
-    """One fact that a sentence of a page states."""
+    """A labeled relation that a sentence of a page states."""
 
     form: str
     half: str
@@ -51,13 +51,13 @@ class EdgeLabel:
 
 @dataclass(frozen=True, slots=True)
 class EdgeLabels:
-    """The facts, and the pages on which no fact was left out."""
+    """The labeled relations, and the pages that are labeled completely."""
 
     facts: tuple[EdgeLabel, ...]
     pages: frozenset[tuple[str, int]]
 
     def of_half(self, half: str) -> EdgeLabels:
-        """Return only the forms of the development or of the check half.
+        """Return only the labels of the development half or of the check half of the forms.
 
         Args:
             half: `development` or `check`.
@@ -69,13 +69,13 @@ class EdgeLabels:
 
 @dataclass(frozen=True, slots=True)
 class EdgeScore:
-    """Precision and recall of every relation and of all together, and each edge or label that failed."""
+    """Precision and recall by relation and overall, with each failed edge or label."""
 
     by_relation: pl.DataFrame
     misses: pl.DataFrame
 
     def figure(self, name: str) -> float | None:
-        """Return one column of the row for all relations.
+        """Return an overall figure.
 
         Args:
             name: Name of the column.
@@ -85,7 +85,7 @@ class EdgeScore:
 
 
 def read_edge_labels(rows: Iterable[Row]) -> EdgeLabels:
-    """Convert the rows of a label file: `scope` rows name the pages, all others are facts.
+    """Convert the rows of an edge label file; `scope` rows name the pages, all others are relations.
 
     Args:
         rows: Rows of the file.
@@ -119,10 +119,7 @@ def read_edge_labels(rows: Iterable[Row]) -> EdgeLabels:
 def score_edges(
     edges: dy.DataFrame[Edges], labels: EdgeLabels, *, nodes: dy.DataFrame[Nodes], documents: dy.DataFrame[Documents]
 ) -> EdgeScore:
-    """Compare the semantic edges of the labeled pages with the labels, relation by relation.
-
-    Precision is over edges that refer to another box or form than their own; recall is over the labels that are not
-    borderline, by the label's first relation.
+    """Score the semantic edges of the labeled pages against the labels, by relation.
 
     Args:
         edges: Edges of the graph.

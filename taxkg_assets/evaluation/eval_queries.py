@@ -74,7 +74,7 @@ def build_eval_queries(
     sections: dy.DataFrame[Sections],
     anchors: dy.DataFrame[Anchors],
 ) -> dy.DataFrame[EvalQueries]:
-    """Locate each question's gold in this corpus, by its own quotes or by its locator.
+    """Locate the gold passages of each question in this corpus, by their quotes or locators.
 
     Args:
         query_sets: Rows in the gold format by the name of the set.
@@ -83,8 +83,8 @@ def build_eval_queries(
         anchors: Anchors of these documents.
 
     Returns:
-        One row per question; the name of the set shows where its gold was located. Questions without gold here are
-        kept, not resolved, with a note on the reason.
+        One row per question; the name of the set shows where its gold was located. Questions without gold in this
+        corpus are kept as unresolved, with the reason.
 
     Raises:
         LabelError: An id occurs twice in a set, or a row lacks a field of the format.

@@ -38,7 +38,7 @@ def build_eval_report(
     baselines: Sequence[str] = BASELINES,
     seed: int = 0,
 ) -> dy.DataFrame[EvalReport]:
-    """Average every metric over all questions and over each type, with interval and test.
+    """Average every retrieval metric over all questions and by type, with intervals and significance tests.
 
     Args:
         eval_queries: Questions with their gold passages.
@@ -91,10 +91,10 @@ def find_families(eval_queries: dy.DataFrame[EvalQueries], documents: dy.DataFra
 def find_retrieval_faults(
     eval_report: dy.DataFrame[EvalReport], floors: Sequence[Floor], *, system: str = "full"
 ) -> pl.DataFrame:
-    """Find figures of the released system that break a floor.
+    """Find metrics of the released system that are below a floor.
 
-    A floor that names a query set binds that set, one that names none binds every set. A set without a scored question
-    is not judged, but a report that lacks the system is a fault: it would pass unnoticed.
+    A floor that names a query set applies to that set, one that names none to every set. A set without a scored
+    question is skipped, but a report that lacks the system is a fault.
 
     Args:
         eval_report: Figures of all systems.

@@ -21,7 +21,7 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """Results of a system for one question, best first, and whether it would abstain."""
+    """Ranked results of a system for one question, and whether it would abstain."""
 
     results: Sequence[Row]
     is_abstained: bool = False
@@ -40,8 +40,8 @@ def build_eval_runs(
         eval_queries: Questions with their gold passages.
         systems: By name a callable from a question to a Ranking, or to its result rows alone. A result row is read by
             `document` (or document_id), `page`, `chunk_id`, `text` and `score`.
-        left_out: Systems with one component left out. They run only on questions that were written for these documents:
-            located gold is one right passage of perhaps several, so it does not show what a component adds.
+        left_out: Systems with one component left out. They run only on questions written for these documents: with
+            located gold, other passages may be right as well, so that it does not measure a component's contribution.
 
     Returns:
         One row per (system, query_set, query_id, rank), to the depth that the metrics need; an empty ranking is one row

@@ -52,7 +52,7 @@ def render_extraction_report(
     figures: dy.DataFrame[FamilyFigures],
     counts: pl.DataFrame,
 ) -> RenderedReport:
-    """Render the report: how pages were read, document checks, what to check, and figures on labels.
+    """Render the extraction report: how pages were read, document checks, rows to review, and scores on labels.
 
     Args:
         documents: Documents of the home.

@@ -38,14 +38,14 @@ Miss = tuple[str, str, int | None, str, str | None, str]
 
 @dataclass(frozen=True, slots=True)
 class LabeledScore:
-    """One measurement on labeled documents.
+    """A score on labeled documents.
 
     Attributes:
         metric: Name of the main figure.
-        figures: All figures by name; None where nothing was measured.
+        figures: All metrics by name; None if nothing was measured.
         n_rows: Labeled rows that count.
         misses: Every row that failed.
-        reliability: Confidence compared with precision, where the decisions have a confidence.
+        reliability: Confidence compared with precision, for decisions with a confidence.
     """
 
     metric: str
@@ -64,7 +64,7 @@ class LabeledScore:
         misses: Sequence[Miss],
         outcomes: Iterable[tuple[float, bool]] = (),
     ) -> LabeledScore:
-        """Build a measurement from plain rows.
+        """Build a score from plain rows.
 
         Args:
             metric: Name of the main figure.
@@ -82,18 +82,18 @@ class LabeledScore:
 
     @property
     def score(self) -> float | None:
-        """Return the main figure; None where nothing was measured."""
+        """Return the main metric; None if nothing was measured."""
         return self.figures[self.metric]
 
     def describe(self) -> str:
-        """Return the main figure in words, as a gate shows it."""
+        """Describe the main metric as a gate shows it."""
         if self.score is None:
             return f"{self.metric}: not measured (no label is for a document of this home)"
         return f"{self.metric} {self.score:.4f} on {self.n_rows} labeled rows"
 
 
 def score_share(part: int, whole: int) -> float | None:
-    """Return the share of rows that are right; None without rows.
+    """Return the share of correct rows; None without rows.
 
     Args:
         part: Number of right rows.
@@ -103,7 +103,7 @@ def score_share(part: int, whole: int) -> float | None:
 
 
 def find_floor_faults(score: LabeledScore, floors: Sequence[Floor]) -> pl.DataFrame:
-    """Find the floors that measurements break; a metric that was not measured, or on too few rows, breaks none.
+    """Find floors that scores violate; a metric that was not measured, or on too few rows, violates none.
 
     Args:
         score: The measurement.
@@ -143,7 +143,7 @@ def find_structural_owner(anchor_id: str | None, tree: Mapping[str, AnchorRecord
 def score_roles(
     elements: dy.DataFrame[Elements], labels: Labels, *, documents: dy.DataFrame[Documents]
 ) -> LabeledScore:
-    """Score the share of labeled lines whose element has the labeled role; the element nearest in length is taken.
+    """Score the accuracy of roles on labeled lines.
 
     Args:
         elements: Extracted elements.
@@ -185,9 +185,7 @@ def score_ownership(
     anchors: dy.DataFrame[Anchors],
     documents: dy.DataFrame[Documents],
 ) -> LabeledScore:
-    """Score the share of labeled paragraphs below the labeled heading; run-in headings are skipped.
-
-    A label may quote a paragraph with its run-in heading, which is an anchor and not part of the paragraph's text.
+    """Score the share of labeled paragraphs that are owned by the labeled heading; run-in headings are skipped.
 
     Args:
         sections: Content elements with their owners.
@@ -244,7 +242,7 @@ def _is_fragment(own: str, quote: str) -> bool:
 def score_boxes(
     registry: dy.DataFrame[Registry], labels: Labels, *, documents: dy.DataFrame[Documents]
 ) -> LabeledScore:
-    """Score the share of the printed boxes that the registry has, invented boxes, and correct labels.
+    """Score registered boxes against labels: share found, unlabeled extra boxes, and correct labels.
 
     Args:
         registry: Registered boxes.

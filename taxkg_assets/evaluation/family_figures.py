@@ -56,7 +56,7 @@ class Extracted:
         return Extracted(**{each.name: getattr(self, each.name).filter(wanted) for each in fields(self)})
 
     def score(self, labels: Labels) -> Mapping[str, LabeledScore]:
-        """Score the labels; the main figure of each table by its name.
+        """Return the main score of each table on some labels.
 
         Args:
             labels: Labels of these documents.
@@ -85,7 +85,7 @@ def build_family_figures(
     *,
     labels: Labels,
 ) -> dy.DataFrame[FamilyFigures]:
-    """Measure extraction and retrieval on each family of documents, and on both groups of families.
+    """Measure extraction and retrieval by document family, and on development and left-out families.
 
     Args:
         elements: Elements of all documents.

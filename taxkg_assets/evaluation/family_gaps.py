@@ -30,7 +30,7 @@ _GAPS = {
 
 
 def compare_groups(family_figures: dy.DataFrame[FamilyFigures], floors: Sequence[Floor]) -> pl.DataFrame:
-    """Compare the development families with the left-out ones.
+    """Compare scores on development families with those on left-out families, to detect overfitted rules.
 
     Args:
         family_figures: Figures by family.

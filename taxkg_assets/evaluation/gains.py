@@ -29,7 +29,7 @@ _SCHEMA = {
 
 @dataclass(frozen=True, slots=True)
 class Gain:
-    """Means of two systems over the same questions, and the paired difference with its interval and test."""
+    """Mean scores of two systems on the same questions, and the paired difference with interval and test."""
 
     without: float
     value: float
@@ -66,7 +66,7 @@ def score_gain(
 def score_gains(
     scores: pl.DataFrame, steps: Sequence[tuple[str, str]], *, metrics: Sequence[str], seed: int = 0
 ) -> pl.DataFrame:
-    """Compute every step's gain over all questions and over each type.
+    """Compute the gain of each step over all questions and by type.
 
     Args:
         scores: One row per (system, query_id, metric) with type, family and value; questions that one of the two
@@ -120,7 +120,7 @@ def _row(pairs: pl.DataFrame, *, names: tuple[str, str, str, str], seed: int) ->
 
 
 def find_worse_types(gains: pl.DataFrame, *, metric: str, allowed: float) -> pl.DataFrame:
-    """Find types of question that a change makes worse by more than what is allowed.
+    """Find question types on which a change loses more than an allowed amount.
 
     Args:
         gains: Gains from `score_gains`.

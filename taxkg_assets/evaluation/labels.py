@@ -56,7 +56,7 @@ class OwnershipLabel:
 
 @dataclass(frozen=True, slots=True)
 class ReferenceLabel:
-    """One sentence and one thing that it refers to; `is_hard` where careful readers could differ on the relation."""
+    """One sentence and one target that it refers to; `is_hard` if careful readers could disagree on the relation."""
 
     document_id: str
     page: int
@@ -72,7 +72,7 @@ class ReferenceLabel:
 
 @dataclass(frozen=True, slots=True)
 class ScopeLabel:
-    """The span of a document whose references are labeled without a gap."""
+    """The range of a document in which all references are labeled."""
 
     document_id: str
     first_heading: str
@@ -103,7 +103,7 @@ class CellLabel:
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """All labels of all folders; the field's name is the file's."""
+    """All labels of all folders, one field per label file."""
 
     anchors: tuple[AnchorLabel, ...] = ()
     boxes: tuple[BoxLabel, ...] = ()
@@ -154,7 +154,7 @@ def read_label_file(name: str, text: str) -> list[dict[str, Any]]:
 
 
 def read_labels(folders: Mapping[str, Mapping[str, Sequence[Row]]]) -> Labels:
-    """Merge labeled folders; a row that is in two folders counts once.
+    """Merge label folders, dropping duplicate rows.
 
     Args:
         folders: By the folder's name, the rows of each label file (`read_label_file`) by the file's name.

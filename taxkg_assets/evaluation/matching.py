@@ -17,7 +17,7 @@ from taxkg_assets.rules.models.matching import load_matching
 
 @dataclass(frozen=True, slots=True)
 class FoldedText:
-    """One text as it is compared: its letters without gaps, and its words in order."""
+    """A text normalized for matching: its letters without gaps, and its words in order."""
 
     letters: str
     words: tuple[str, ...]
@@ -41,7 +41,7 @@ def _negations() -> frozenset[str]:
 
 
 def fold(text: str | None) -> str:
-    """Normalize letter forms, curly quotes, soft hyphens and case, which do not count.
+    """Normalize letter forms, quotation marks, soft hyphens and case.
 
     Args:
         text: Text; None counts as empty.
@@ -54,7 +54,7 @@ def fold(text: str | None) -> str:
 
 @lru_cache(maxsize=4096)
 def squash(text: str | None) -> str:
-    """Keep only letters, digits and the signs $, % and §: spaces, hyphenation and punctuation do not count.
+    """Remove everything except letters, digits and the signs $, % and §.
 
     Args:
         text: Text; None counts as empty.
@@ -66,7 +66,7 @@ def squash(text: str | None) -> str:
 
 
 def find_words(text: str | None) -> tuple[str, ...]:
-    """Find the words of a text, without thousands separators, hyphens and closing full stops.
+    """Split a text into words, without thousands separators, hyphens and final full stops.
 
     Args:
         text: Text; None counts as empty.
@@ -81,7 +81,7 @@ def find_words(text: str | None) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1024)
 def fold_text(text: str) -> FoldedText:
-    """Normalize a text for the search for quotes, once for all quotes.
+    """Normalize a text once for matching with many quotes.
 
     Args:
         text: Any text.
@@ -94,7 +94,7 @@ def fold_text(text: str) -> FoldedText:
 
 
 def is_critical(word: str) -> bool:
-    """Return whether a word carries the meaning alone: it negates, or a digit makes it a key, an amount or a date.
+    """Return whether a word is critical to the meaning: a negation, or a word with a digit.
 
     Args:
         word: Normalized word.
@@ -103,7 +103,7 @@ def is_critical(word: str) -> bool:
 
 
 def count_tokens(text: str) -> int:
-    """Estimate the tokens of a text as 1.3 per word, so that no tokenizer has an advantage.
+    """Estimate the number of tokens as 1.3 per word, independent of any tokenizer.
 
     Args:
         text: Any text.
@@ -116,7 +116,7 @@ def count_tokens(text: str) -> int:
 
 
 def cut_to_tokens(text: str, tokens: int) -> str:
-    """Cut a text to its first tokens.
+    """Truncate a text to a number of tokens.
 
     Args:
         text: Any text.
@@ -129,7 +129,7 @@ def cut_to_tokens(text: str, tokens: int) -> str:
 
 
 def is_quoted(quote: str, text: str, *, is_row: bool = False) -> bool:
-    """Return whether a text contains a quote: nine tenths of its words in order, and no critical word lost or added.
+    """Return whether a text contains a gold quote: nine tenths of its words in order, and all critical words.
 
     Args:
         quote: Gold quote.

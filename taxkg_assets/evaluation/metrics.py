@@ -51,7 +51,7 @@ class Labeled(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One result as it is judged: its document and its text."""
+    """A result as the metrics judge it: its document and its text."""
 
     document_id: str
     text: str
@@ -59,14 +59,14 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class GoldRanks:
-    """Places of the gold passages of one question in one ranking."""
+    """Ranks of the gold passages of one question in one ranking."""
 
     ranks: tuple[int | None, ...]
     is_in_budget: tuple[bool, ...]
 
 
 def find_required(query: Labeled) -> list[GoldPassageRecord]:
-    """Return the gold passages that an answer needs: grade 2 and 3, or all where none is graded so.
+    """Return the gold passages that an answer requires: grade 2 and 3, or all if there are none.
 
     Args:
         query: The question.
@@ -78,7 +78,7 @@ def find_required(query: Labeled) -> list[GoldPassageRecord]:
 def find_passages(
     passages: Sequence[GoldPassageRecord | NearMissRecord], results: Sequence[Result], *, is_row: bool, budget: int
 ) -> GoldRanks:
-    """Find passages in a ranking.
+    """Find gold passages in a ranking.
 
     Args:
         passages: Gold passages, or near misses.
@@ -107,7 +107,7 @@ def find_passages(
 
 
 def score_recall(ranks: Sequence[int | None], cutoff: int) -> float:
-    """Return the share of passages found at a rank up to a cutoff.
+    """Return the share of passages ranked within a cutoff.
 
     Args:
         ranks: First rank of each passage; None where it was not found.
@@ -117,7 +117,7 @@ def score_recall(ranks: Sequence[int | None], cutoff: int) -> float:
 
 
 def score_reciprocal_rank(ranks: Sequence[int | None]) -> float:
-    """Return 1 / rank of the first passage found; 0 where none is.
+    """Return 1 / rank of the first passage found; 0 if none is.
 
     Args:
         ranks: First rank of each passage; None where it was not found.
@@ -126,10 +126,7 @@ def score_reciprocal_rank(ranks: Sequence[int | None]) -> float:
 
 
 def score_ndcg(ranks: Sequence[int | None], grades: Sequence[int], *, cutoff: int = NDCG_CUTOFF) -> float:
-    """Compute nDCG: the discounted gain of the passages found over the best possible.
-
-    Grades are gains, and 1 / log2(1 + rank) is the discount. A result with several passages earns each of them at its
-    rank; the sum is capped at 1, the value of a ranking with one passage per result.
+    """Compute nDCG of the gold passages in a ranking.
 
     Args:
         ranks: First rank of each passage; None where it was not found.
@@ -149,7 +146,7 @@ def score_ndcg(ranks: Sequence[int | None], grades: Sequence[int], *, cutoff: in
 
 
 def score_query(query: EvalQueryRecord, results: Sequence[Result], *, is_abstained: bool) -> dict[str, float | None]:
-    """Compute every metric that applies to a question.
+    """Compute every retrieval metric that applies to a question.
 
     Args:
         query: The question.
@@ -284,12 +281,13 @@ def build_metrics(
     *,
     times: Mapping[str, tuple[datetime, datetime]],
 ) -> dy.DataFrame[Metrics]:
-    """Build the figures of the pipeline: chunks, the outcome of semantic chunking, retrieval, and times.
+    """Build the table of pipeline metrics: chunks, semantic chunking, retrieval, and build times.
 
     Args:
         chunks: All chunks.
         eval_report: Figures of the evaluation.
-        times: For each part of the last build that did it, its beginning, and its beginning plus the time it took.
+        times: Start and end of each part in the last build that ran it; the end is the start plus the measured
+            duration.
 
     Returns:
         One figure per row; shares are from 0 to 1, and `k` is the number of results that a share of retrieval counts.
@@ -365,7 +363,7 @@ def _mean(values: pl.Series) -> float | None:
 
 
 def render_metrics(metrics: dy.DataFrame[Metrics]) -> pl.DataFrame:
-    """Format the figures for readers: shares in percent, times in seconds.
+    """Format pipeline metrics for display: shares in percent, times in seconds.
 
     Args:
         metrics: Table `metrics`.

@@ -13,7 +13,7 @@ from taxkg_assets.rules.models.naming import load_naming
 @cache
 @lru_cache(maxsize=8192)
 def find_name_words(text: str | None) -> frozenset[str]:
-    """Find the words of a label, a path or a piece of evidence.
+    """Return the normalized words of a label, path or piece of evidence, as a set.
 
     Args:
         text: Text; None counts as empty.
@@ -25,7 +25,7 @@ def find_name_words(text: str | None) -> frozenset[str]:
 
 
 def is_same_heading(read: str | None, printed: str | None) -> bool:
-    """Return whether two headings are one: equal letters, or one is the beginning of the other and hardly shorter.
+    """Return whether two headings are the same: equal letters, or one is a slightly shorter beginning of the other.
 
     Args:
         read: Extracted heading.
@@ -48,7 +48,7 @@ def _rewrite(text: str | None, rule_ids: Sequence[str] | None = None) -> str:
 
 @lru_cache(maxsize=8192)
 def read_key(text: str | None) -> str:
-    """Normalize a key, without signs and plural: boxes_14-16 and box 14-16 are one.
+    """Normalize a key, ignoring signs and plural: boxes_14-16 equals "box 14-16".
 
     Args:
         text: Key; None counts as empty.
@@ -61,7 +61,7 @@ def read_key(text: str | None) -> str:
 
 @lru_cache(maxsize=8192)
 def read_target(text: str | None) -> str:
-    """Normalize a reference's target with its abbreviations: Publication 550 and Pub. 550 are one.
+    """Normalize a reference target and its abbreviations: "Publication 550" equals "Pub. 550".
 
     Args:
         text: Target; None counts as empty.
@@ -73,7 +73,7 @@ def read_target(text: str | None) -> str:
 
 
 def is_same_label(printed: Sequence[str], read: str | None) -> bool:
-    """Return whether a box's label, or one of its printed parts, was read: by F1 of their words.
+    """Return whether a box's label, or one of its printed parts, was extracted, by F1 of the words.
 
     Args:
         printed: Labeled label and its parts.
@@ -89,7 +89,7 @@ def is_same_label(printed: Sequence[str], read: str | None) -> bool:
 
 
 def is_same_evidence(read: str | None, printed: str | None) -> bool:
-    """Return whether two pieces of evidence quote the same sentence; the words of the shorter one decide.
+    """Return whether two pieces of evidence quote the same sentence, by the words of the shorter one.
 
     Args:
         read: Extracted evidence.

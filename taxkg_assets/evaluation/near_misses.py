@@ -31,7 +31,7 @@ _MONTHS = tuple(calendar.month_name)
 
 @dataclass(frozen=True, slots=True)
 class NearMiss:
-    """One question with the chunk that answers it and the chunk that only resembles it."""
+    """A question with the chunk that answers it and a chunk that only resembles it."""
 
     kind: str
     wording: str
@@ -44,7 +44,7 @@ class NearMiss:
 
 @dataclass(frozen=True, slots=True)
 class Accuracy:
-    """Share of near misses in which a system ranked the right passage first."""
+    """Share of near misses for which a system ranked the right passage first."""
 
     system: str
     kind: str
@@ -185,7 +185,7 @@ def _name_edition(revision: str) -> str:
 
 
 def sample_near_misses(near_misses: Sequence[NearMiss], *, most: int, seed: int) -> list[NearMiss]:
-    """Draw near misses of each kind and wording at random.
+    """Sample near misses of each kind and wording.
 
     Args:
         near_misses: All near misses.
@@ -206,7 +206,7 @@ def sample_near_misses(near_misses: Sequence[NearMiss], *, most: int, seed: int)
 def score_near_misses(
     near_misses: Sequence[NearMiss], margins: Mapping[str, Sequence[float]], *, families: Sequence[str], seed: int = 0
 ) -> list[Accuracy]:
-    """Compute the accuracy of every system over all near misses and over each kind.
+    """Compute each system's accuracy over all near misses and by kind.
 
     Args:
         near_misses: The near misses.

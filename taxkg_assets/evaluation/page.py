@@ -62,7 +62,7 @@ figcaption { font-size: .85rem; font-weight: 600; margin-bottom: .2rem; }
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One cell: its text, a smaller second line, and its share of the column's best for shading."""
+    """One table cell: its text, a smaller second line, and its share of the column maximum for shading."""
 
     text: str
     detail: str = ""

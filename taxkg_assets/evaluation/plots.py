@@ -16,7 +16,7 @@ TOP, BOTTOM = 12, 30
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """One line of a plot: a value, its interval where there is one, and a note next to it."""
+    """One row of a plot: a value, its interval if any, and a note."""
 
     label: str
     value: float
@@ -28,7 +28,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """Range of values of a plot, with the ticks printed below and a line at no change."""
+    """The value range of a plot, with its ticks and the position of no change."""
 
     lower: float
     upper: float
@@ -36,7 +36,7 @@ class Axis:
     zero: float | None = None
 
     def place(self, value: float) -> float:
-        """Return the horizontal position of a value; values outside are at the edge.
+        """Return the horizontal position of a value; values outside the range are at its edge.
 
         Args:
             value: Value of the axis's scale.
@@ -49,7 +49,7 @@ SHARES = Axis(lower=0.0, upper=1.0, ticks=(0.0, 0.25, 0.5, 0.75, 1.0))
 
 
 def find_gain_axis(marks: Sequence[Mark]) -> Axis:
-    """Return an axis symmetric about 0 that contains every interval, in steps of a tenth.
+    """Choose an axis symmetric about 0 that contains every interval, in steps of a tenth.
 
     Args:
         marks: Gains to plot.
@@ -60,7 +60,7 @@ def find_gain_axis(marks: Sequence[Mark]) -> Axis:
 
 
 def render_intervals(marks: Sequence[Mark], axis: Axis, *, title: str) -> str:
-    """Render one line per mark: a dot at the value, a whisker over its interval, the figures at the right.
+    """Render values with intervals as SVG, one row per value.
 
     Args:
         marks: Values to plot, from top to bottom.
@@ -123,12 +123,12 @@ class Curve:
 
 
 def render_curves(lines: Sequence[Curve], *, title: str, across: str, marked: float | None = None) -> str:
-    """Render curves between 0 and 1 both ways, each named at its end.
+    """Render labeled curves with both axes from 0 to 1 as SVG.
 
     Args:
         lines: Curves.
         title: Title for screen readers.
-        across: Name of the horizontal axis.
+        across: Label of the horizontal axis.
         marked: Horizontal value to mark with a dashed line; None for none.
 
     Returns:

@@ -13,7 +13,7 @@ _COLORS = {"passed": "#2a9d5c", "flagged": "#d98b1e", "withheld": "#c0392b"}
 
 
 def count_outcomes(quality: dy.DataFrame[DocumentQuality]) -> pl.DataFrame:
-    """Count the documents of each outcome.
+    """Count the documents by check and outcome.
 
     Args:
         quality: Outcome of each check for each document.
@@ -42,7 +42,7 @@ def render_quality_table(counts: pl.DataFrame) -> str:
 
 
 def render_quality_plot(counts: pl.DataFrame) -> bytes:
-    """Draw one bar per check with the documents that fail it; its label has the number that pass.
+    """Draw one bar per check with the number of documents that fail it.
 
     Args:
         counts: Counts from `count_outcomes`.

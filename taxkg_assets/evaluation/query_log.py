@@ -18,7 +18,7 @@ _ABSTAINED = ("abstention", "silence")
 
 
 def build_query_log(entries: Iterable[QueryLogRecord]) -> dy.DataFrame[QueryLog]:
-    """Build the table of questions.
+    """Build the table of logged questions.
 
     Args:
         entries: The questions.
@@ -31,7 +31,7 @@ def build_query_log(entries: Iterable[QueryLogRecord]) -> dy.DataFrame[QueryLog]
 
 
 def summarize_usage(query_log: dy.DataFrame[QueryLog], feedback: dy.DataFrame[Feedback]) -> dict[str, int | float]:
-    """Count the questions of a log, and how they were answered and rated.
+    """Summarize a query log: how many questions, how they were answered and rated.
 
     Args:
         query_log: Questions received.
@@ -56,7 +56,7 @@ def summarize_usage(query_log: dy.DataFrame[QueryLog], feedback: dy.DataFrame[Fe
 
 
 def render_usage(query_log: dy.DataFrame[QueryLog], feedback: dy.DataFrame[Feedback]) -> str:
-    """Render the report as Markdown: figures, subjects of questions, questions without an answer, unhelpful answers.
+    """Render the usage report as Markdown: figures, topics, unanswered questions, unhelpful answers.
 
     Args:
         query_log: Questions received.

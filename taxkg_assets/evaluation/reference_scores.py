@@ -40,10 +40,7 @@ def score_references(
     anchors: dy.DataFrame[Anchors],
     documents: dy.DataFrame[Documents],
 ) -> LabeledScore:
-    """Score precision over all references inside the labeled span, and recall, both again for typed relations.
-
-    Mentions of the own box or form count on neither side, borderline ones do not count as missed. The relation of a
-    label that is marked hard counts on neither side.
+    """Score precision and recall of references inside the labeled range, overall and by relation.
 
     Args:
         references: Extracted references.

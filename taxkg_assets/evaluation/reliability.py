@@ -16,7 +16,7 @@ OUTCOME = {"confidence": pl.Float64, "is_right": pl.Boolean}
 
 
 def score_reliability(outcomes: pl.DataFrame) -> pl.DataFrame:
-    """Compare confidence with precision: one row per bin of confidence that contains a labeled decision.
+    """Compare confidence with precision, one row per confidence bin.
 
     Args:
         outcomes: `confidence` and `is_right` of labeled decisions.
@@ -39,7 +39,7 @@ def score_reliability(outcomes: pl.DataFrame) -> pl.DataFrame:
 
 
 def find_unsure(rows: pl.DataFrame, *, text: str, confidence: str = "confidence") -> pl.DataFrame:
-    """Find the rows for review: below the sure threshold, the least sure first.
+    """Find rows to review: those below the confidence threshold, the least confident first.
 
     Args:
         rows: Rows with `document_id`, `page`, a text and a confidence.
@@ -55,7 +55,7 @@ def find_unsure(rows: pl.DataFrame, *, text: str, confidence: str = "confidence"
 
 
 def find_unsure_owners(sections: dy.DataFrame[Sections], anchors: dy.DataFrame[Anchors]) -> pl.DataFrame:
-    """Find the paragraphs with an unsure owner; text above a document's first heading has none.
+    """Find paragraphs whose owning heading is uncertain; text above a document's first heading has none.
 
     Args:
         sections: Content elements with their owners.
@@ -71,7 +71,7 @@ def find_unsure_owners(sections: dy.DataFrame[Sections], anchors: dy.DataFrame[A
 
 
 def find_unsure_tables(tables: dy.DataFrame[Tables]) -> pl.DataFrame:
-    """Find the tables whose cells are not sure to be under the right headers.
+    """Find tables whose header assignment is uncertain.
 
     Args:
         tables: Extracted tables.
@@ -92,7 +92,7 @@ def _add_confidence(rows: pl.DataFrame, *, group: str) -> pl.DataFrame:
 
 
 def list_outcomes(pairs: Iterable[tuple[float, bool]]) -> pl.DataFrame:
-    """Return outcomes of labeled decisions as a table.
+    """Convert outcomes of labeled decisions to a table.
 
     Args:
         pairs: Confidence and success of each decision.

@@ -32,7 +32,7 @@ _READING = (
 
 @dataclass(frozen=True, slots=True)
 class RenderedReport:
-    """One report in two forms with the same figures."""
+    """A report as Markdown and as HTML."""
 
     markdown: str
     html: str
@@ -52,7 +52,7 @@ def render_report(
     guide_at: float | None = None,
     title: str = "Retrieval report",
 ) -> RenderedReport:
-    """Render the report: for each query set systems, types, abstention, ablation; then floors and questions left out.
+    """Render the evaluation report: systems, question types, abstention and ablation by query set, then floors.
 
     Args:
         eval_report: Figures of all systems.
@@ -62,7 +62,7 @@ def render_report(
         floors: Floors to list.
         families: Rows of `compare_groups`; None to leave the section out.
         released: System whose figures the floors bind.
-        not_built: Components that are still to come.
+        not_built: Components that do not exist yet.
         guide_at: Confidence below which the system abstains, marked in the plot.
         title: Title of the report.
 

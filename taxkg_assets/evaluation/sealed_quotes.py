@@ -16,7 +16,7 @@ Row = Mapping[str, Any]
 
 
 def seal_passage(passage: Row) -> dict[str, Any]:
-    """Replace the quote of a gold passage by the digest and the number of its letters.
+    """Replace the quote of a gold passage by its digest and length, so that no document text is published.
 
     Args:
         passage: Gold passage with `quote`.
@@ -30,7 +30,7 @@ def seal_passage(passage: Row) -> dict[str, Any]:
 
 
 def open_question(question: Row, texts: Mapping[str, Sequence[tuple[int, str]]]) -> tuple[dict[str, Any], str]:
-    """Restore the quotes of a question.
+    """Restore the quotes of a question with sealed gold from the documents of a home.
 
     Args:
         question: Question with sealed gold.
@@ -56,7 +56,7 @@ def open_question(question: Row, texts: Mapping[str, Sequence[tuple[int, str]]])
 
 
 def find_quote(texts: Iterable[str], *, letters: int, digest: str) -> str | None:
-    """Find the first stretch of a text with a number of letters and their digest.
+    """Find the first text range with a given number of letters and digest.
 
     Args:
         texts: Texts to search.

@@ -24,7 +24,7 @@ DEVIATIONS = 1.96
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A mean with the ends of its interval; None where there is only one document family."""
+    """A mean with its confidence interval; the ends are None if there is only one document family."""
 
     value: float
     low: float | None
@@ -32,7 +32,7 @@ class Interval:
 
 
 def score_interval(values: Sequence[float], clusters: Sequence[str], *, seed: int, stream: Sequence[str]) -> Interval:
-    """Compute a percentile bootstrap of a mean, drawing whole clusters; at least as wide as without clusters.
+    """Compute a cluster bootstrap interval of a mean, at least as wide as without clusters.
 
     Args:
         values: Value of each question; at least one.
@@ -66,9 +66,7 @@ def score_interval(values: Sequence[float], clusters: Sequence[str], *, seed: in
 
 
 def score_p_value(left: Sequence[float], right: Sequence[float], *, seed: int, stream: Sequence[str]) -> float:
-    """Compute a two-sided paired randomization test: how often swapping the systems by chance differs as much.
-
-    All swaps are tried where there are few, else 9,999 random ones of which the observed one counts as one more.
+    """Compute the p-value of a two-sided paired randomization test between two systems.
 
     Args:
         left: Value of each question by one system.

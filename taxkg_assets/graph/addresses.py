@@ -10,13 +10,13 @@ _ADDRESS = re.compile(r"(?i)(?:https?://)?(?:[a-z\d-]+\.)+(?:gov|com|org|net|edu
 
 
 def find_named_target(reference: ReferenceRecord) -> str:
-    """Find what a reference names: its target, or the address of a link whose words name a page of the web otherwise.
+    """Determine what a reference names: its printed target, or the web address of its link.
 
     Args:
         reference: Row of `references`.
 
     Returns:
-        The target; of a page of the web its address without scheme, where the words or the link state one.
+        The target; for a web page its address without scheme, if the words or the link state it.
     """
     target, address = reference["target"], (reference.get("target_url") or "").partition("://")[2]
     is_other = reference["kind"] == "url" and bool(address) and not _ADDRESS.fullmatch(target)

@@ -24,7 +24,7 @@ _CONCEPT = 0.7
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A structural relation, without a sentence that states it.
+    """A structural relation of the graph, which has no sentence as evidence.
 
     Attributes:
         source_id: Node that it starts from.
@@ -40,7 +40,7 @@ class Link:
 
 
 def find_links(catalogue: Catalogue, resolver: Resolver, *, registry: Iterable[BoxRecord]) -> Iterator[Link]:
-    """Find the relations between boxes and between documents that follow from forms, keys, labels and revisions.
+    """Find structural relations of boxes and documents from equal forms, keys, labels and revisions.
 
     Args:
         catalogue: Documents of the corpus.

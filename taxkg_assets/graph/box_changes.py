@@ -13,11 +13,11 @@ Box = FaceRecord
 
 
 def find_box_changes(before: Sequence[Box], after: Sequence[Box], *, years: int) -> Iterator[dict[str, Any]]:
-    """Compare the boxes of two faces.
+    """Compare the boxes of two revisions of a form.
 
-    A label that moved to another key was renumbered, and its old key, if it is still there, was added again. A key
-    whose label has nothing in common with the old one was put to another use; it is reported as a rename too, since the
-    payer's system has to change the same field.
+    A label that moved to another key is a renumbering; its old key, if it is still there, counts as added. A key whose
+    label has nothing in common with the old one is reported as renamed, since the payer's system has to change the same
+    field.
 
     Args:
         before: Rows of `faces` of the older revision.

@@ -18,9 +18,9 @@ _MONTHS_A_YEAR = 12
 
 
 def revision_months(revision: str) -> int:
-    """Convert a revision to a number of months.
+    """Convert a revision to a number of months for comparison.
 
-    An edition for a whole year counts as its last month: it covers forms that were revised during the year.
+    An edition for a whole year counts as its last month: it covers forms revised during the year.
 
     Args:
         revision: `2024`, `2024-01` or any other text.
@@ -56,7 +56,7 @@ class Entry:
 
     @property
     def perspective(self) -> str:
-        """Return the audience of the document where its anchors do not say otherwise."""
+        """Return the audience of the document, unless its anchors name another one."""
         return find_perspective(self.doc_type)
 
     @property
@@ -66,7 +66,7 @@ class Entry:
 
 
 class Catalogue:
-    """The documents of a corpus by form and document type.
+    """The documents of a corpus, indexed by form and document type.
 
     Args:
         documents: Rows of `documents`.
@@ -107,10 +107,10 @@ class Catalogue:
         return self._by_form.get((form, doc_type), [])
 
     def find_newest_faces(self) -> list[Entry]:
-        """Find the newest face of every form; a draft only where the form has nothing final.
+        """Find the newest revision of every form; a draft only if the form has no final one.
 
         Returns:
-            Entries of the faces.
+            Entries of the forms.
         """
         newest = []
         for form in sorted({form for form, doc_type in self._by_form if doc_type == "form"}):
@@ -119,18 +119,18 @@ class Catalogue:
         return newest
 
     def find_nearest(self, form: str, doc_type: str, *, to: Entry) -> tuple[Entry, bool] | None:
-        """Find the document that a text of another document refers to, and whether it certainly applies.
+        """Find the document that a reference in another document means, and whether it certainly applies.
 
-        It surely applies if it is the same document, the same revision, or continuous-use text that nothing newer had
-        replaced.
+        It certainly applies if it is the same document, the same revision, or continuous-use text that no newer text
+        had replaced.
 
         Args:
             form: Form that the text names.
             doc_type: Document type that the text names.
-            to: Document of the text.
+            to: Document that contains the reference.
 
         Returns:
-            Document and whether it surely applies; None where the corpus has none.
+            Document and whether it certainly applies; None if the corpus has none.
         """
         if to.doc_type == doc_type and form in to.forms and (not to.is_draft or not self._find_final(form, doc_type)):
             return to, True
@@ -157,7 +157,7 @@ class Catalogue:
         return best, False
 
     def find_face(self, form: str, *, of: Entry) -> tuple[Entry, bool] | None:
-        """Find the face that a booklet is about: the newest one to which it certainly applies, else the nearest.
+        """Find the form revision that a booklet explains: the newest one that it certainly covers, else the nearest.
 
         Args:
             form: One form.

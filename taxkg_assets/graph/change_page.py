@@ -62,7 +62,7 @@ def render_change_page(report: ChangeReport) -> str:
         report: Report of one pair of documents.
 
     Returns:
-        A page that needs no other file and no network.
+        A self-contained page.
     """
     parts = [f"<h1>{escape(report.title)}</h1>"]
     parts.append(f'<p class="span"><b>{escape(report.older)}</b> → <b>{escape(report.newer)}</b></p>')

@@ -38,7 +38,7 @@ GROUPS = (
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One change as the report shows it."""
+    """One change in a change report."""
 
     group: str
     what: str
@@ -51,7 +51,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class ChangeReport:
-    """The changes between two documents, grouped for a reader who has to act on them."""
+    """The changes between two documents, grouped by the action they require."""
 
     subject: str
     older: str
@@ -67,7 +67,7 @@ class ChangeReport:
 
     @property
     def counts(self) -> dict[str, int]:
-        """Return the number of changes of each group, in the order of the report."""
+        """Return the number of changes in each group, in report order."""
         found = Counter(item.group for item in self.items)
         return {name: found[name] for name, _ in GROUPS}
 
@@ -113,7 +113,7 @@ def build_change_reports(revisions: pl.DataFrame, documents: pl.DataFrame) -> li
         documents: Table `documents`.
 
     Returns:
-        One report per pair, those without a change included.
+        One report per pair, including pairs without changes.
     """
     rows = {row["document_id"]: row for row in iter_records(documents, DocumentRecord)}
     changes: dict[tuple[str, str], list[RevisionRecord]] = defaultdict(list)
@@ -228,9 +228,9 @@ def _places(row: RevisionRecord) -> str:
 
 
 def find_segments(row: RevisionRecord) -> list[tuple[str, str]]:
-    """Divide the two wordings of a change into what stayed, what was removed and what was added.
+    """Split the two wordings of a change into unchanged, removed and added segments.
 
-    Long stretches that stayed are shortened; the whole wording is in `before` and `after`.
+    Long unchanged segments are shortened; the whole wording is in `before` and `after`.
 
     Args:
         row: Row of `revisions`.
@@ -294,7 +294,7 @@ def render_change_markdown(report: ChangeReport) -> str:
 
 
 def render_changes_overview(reports: Sequence[ChangeReport]) -> str:
-    """Render all pairs as one Markdown table, and below it what systems have to follow.
+    """Render all pairs as one Markdown table, followed by the changes that software must implement.
 
     Args:
         reports: Reports in the order of the table.
@@ -333,7 +333,7 @@ def _plain(text: str) -> str:
 
 
 def order_by_heading(items: Sequence[Item]) -> list[tuple[str, list[Item]]]:
-    """Group items by the headings that they share.
+    """Group report items by their headings.
 
     Args:
         items: Items of one group of the report.

@@ -21,7 +21,7 @@ _TARGETS = ("target_table_id", "target_anchor_id", "target_element_id")
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One entry of an index or of contents with the node that it leads to.
+    """An entry of a printed index or table of contents, with the node that it leads to.
 
     Attributes:
         node_id: Concept: `concept:<words>`, with the words of its subterm after a stroke.
@@ -35,14 +35,14 @@ class Entry:
 
 
 def find_entries(links: pl.DataFrame, node_ids: Container[str]) -> Iterator[Entry]:
-    """Find the entries of indexes and contents whose target is a node.
+    """Find the index and contents entries whose target is a node.
 
     Args:
         links: Rows of `links`.
         node_ids: Nodes of the documents.
 
     Returns:
-        Entries by document, page and place; several may say the same.
+        Entries by document, page and position, with duplicates.
     """
     kept = links.filter(pl.col("kind").is_in(KINDS) & pl.col("term").is_not_null())
     columns = kept.sort("document_id", "page", "link_ix").select("term", "subterm", *_TARGETS)
@@ -56,7 +56,7 @@ def find_entries(links: pl.DataFrame, node_ids: Container[str]) -> Iterator[Entr
 
 
 def concept_rows(links: pl.DataFrame, node_ids: Container[str]) -> list[dict[str, Any]]:
-    """Make one node per term of an index or of contents, with the words of its first entry.
+    """Build one concept node per term of the printed indexes and tables of contents.
 
     Args:
         links: Rows of `links`.
@@ -72,7 +72,7 @@ def concept_rows(links: pl.DataFrame, node_ids: Container[str]) -> list[dict[str
 
 
 def placeless_row(node_id: str, level: str, text: str) -> dict[str, Any]:
-    """Make a node that belongs to no document.
+    """Build a node that belongs to no document.
 
     Args:
         node_id: Node.

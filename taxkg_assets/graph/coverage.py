@@ -17,7 +17,7 @@ READERS = ("filer", "recipient")
 def find_aligned(
     registry: dy.DataFrame[Registry], nodes: dy.DataFrame[Nodes], *, edges: dy.DataFrame[Edges]
 ) -> pl.DataFrame:
-    """Find for every box of every face whether the instructions cover it, by the better relation.
+    """Determine for every box of every form whether instructions cover it, for its filer and its recipient.
 
     Args:
         registry: Boxes of all faces.

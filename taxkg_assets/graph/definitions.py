@@ -16,7 +16,7 @@ _ONLY_FORM = 0.7
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """A heading with the name of a box, the box, and the confidence that this box is meant."""
+    """A heading with the name of a box, the box, and the confidence of the match."""
 
     anchor_id: str
     document_id: str
@@ -26,7 +26,7 @@ class Definition:
 
 
 class Definitions:
-    """Names of all boxes: on the face that a text is about, and over the newest faces of all forms.
+    """The boxes of all forms by name, to find headings that name a box without its key.
 
     Args:
         resolver: Anchors and documents of the corpus.
@@ -53,7 +53,7 @@ class Definitions:
                     self._anywhere[name].append(row)
 
     def find_all(self) -> Iterator[Definition]:
-        """Find every heading with the name of one box, in reading order.
+        """Find every heading that names exactly one box, in reading order.
 
         Returns:
             Definitions, one per heading.
@@ -66,8 +66,8 @@ class Definitions:
     def find(self, anchor: AnchorRecord) -> Definition | None:
         """Find the box that a heading names.
 
-        It is a box of the form that the text is about. A text about no form, such as a publication, means a box if it
-        is the only one of that name on any form and the text under the heading names that form.
+        It is a box of the form that the text explains. A heading in a publication names a box if no other form has one
+        of that name and the text under the heading names the form.
 
         Args:
             anchor: Row of `anchors`.

@@ -47,10 +47,7 @@ def build_edges(
     links: dy.DataFrame[Links],
     memory: Memory | None = None,
 ) -> dy.DataFrame[Edges]:
-    """Relate nodes: one row per source, target, relation and citing sentence.
-
-    A sentence that only names its own box or form makes no edge, nor does a reference that refers to this document and
-    fits nothing in it: `score_unresolved` counts those.
+    """Build the edges of the graph: one row per source, target, relation and citing sentence.
 
     Args:
         nodes: Nodes of the graph.

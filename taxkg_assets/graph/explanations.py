@@ -28,7 +28,7 @@ _ORDERED = re.compile(r"^(\d+)([a-z]*)$")
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """One heading that explains lines or columns of a form.
+    """A heading that explains lines or columns of a form.
 
     Attributes:
         anchor_id: Heading.
@@ -50,7 +50,7 @@ class Heading:
 def find_explanations(
     lines: Iterable[LineRecord], anchors: Iterable[AnchorRecord], *, documents: Sequence[DocumentRecord]
 ) -> Iterator[Link]:
-    """Join the lines and columns of each form to the headings that explain them.
+    """Link the lines and columns of each form to the instruction headings that explain them.
 
     Args:
         lines: Rows of `lines`.
@@ -94,7 +94,7 @@ class _Faces:
         self.catalogue = Catalogue([row for row in documents if row["document_id"] in self.lines])
 
     def translate(self, own: Sequence[LineRecord], booklet: Entry, form: str) -> list[tuple[LineRecord, LineRecord]]:
-        """Pair lines with those that they are, or were, in the revision of a form that a booklet explains."""
+        """Map lines to the corresponding lines in the revision of the form that a booklet explains."""
         face = self.catalogue.find_nearest(form, "form", to=booklet)
         if face is None:
             return []

@@ -49,7 +49,7 @@ WITHIN = "clause_within"
 def read_clauses(
     text: str, *, under: str, said: Said | None = None, topic: str = "", is_label: bool = False
 ) -> list[FlowStatement]:
-    """Return the statements of the clauses of a passage that go from one form to another.
+    """Extract flows between forms from the clauses of a passage.
 
     Args:
         text: The passage.

@@ -13,7 +13,7 @@ WHOLE = re.compile(r"Schedule K(?: |$)")
 
 @dataclass(slots=True)
 class Before:
-    """What earlier clauses of a sentence named, and what the sentences before it did.
+    """Context of a sentence in flow extraction: what it and the preceding sentences named and did.
 
     Attributes:
         sources: Places whose amounts the sentence named.
@@ -64,7 +64,7 @@ class Before:
     denied: list[Place] = field(default_factory=list)
 
     def begin(self, *, is_first: bool) -> Before:
-        """Find what the next sentence knows.
+        """Return the context of the next sentence.
 
         Args:
             is_first: Whether it is the first one of its passage.
@@ -100,13 +100,13 @@ class Before:
 
 @dataclass(slots=True)
 class Said:
-    """Places that the passages so far, under one heading, name as showing an amount."""
+    """The places that passages under one heading have named as showing an amount."""
 
     named: list[Place] = field(default_factory=list)
 
 
 def find_origins(means: str, before: Before, under: str) -> list[Place | None]:
-    """Find where an amount that a clause names by a pronoun, or not at all, comes from.
+    """Resolve the source of an amount that a clause names by a pronoun or not at all.
 
     Args:
         means: What its words mean, from `find_object`.
@@ -114,7 +114,7 @@ def find_origins(means: str, before: Before, under: str) -> list[Place | None]:
         under: What the heading explains.
 
     Returns:
-        Its places; None is the line or box of the heading.
+        Its places; None stands for the line or box of the heading.
     """
     if means == "here" or (means and before.is_label):
         return [None] if under == "lines" else []
@@ -144,13 +144,13 @@ def find_origins(means: str, before: Before, under: str) -> list[Place | None]:
 
 
 def find_whole(before: Before) -> Place | None:
-    """Find the line of Schedule K, named before, whose amount partners share.
+    """Find the previously named line of Schedule K whose amount the partners share.
 
     Args:
         before: What the clauses before named.
 
     Returns:
-        The line; None is the line of the heading.
+        The line; None stands for the line of the heading.
     """
     origin = before.targets[-1] if before.targets else before.last
     is_line = origin is not None and len(origin.keys) == 1 and WHOLE.match("".join(origin.forms)) is not None

@@ -27,7 +27,7 @@ _PARENT = re.compile(r" \(Form (.+)\)$")
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What a text is about.
+    """The form, year and part that a text is about, used to resolve the lines it names.
 
     Attributes:
         form: Its form; empty for a publication.
@@ -46,7 +46,7 @@ class About:
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """One end of a flow; `line` is None, and `problem` says why, where the place is not exactly one line."""
+    """One end of a flow; `line` is None with a `problem` if the named place is not exactly one line."""
 
     form: str
     key: str
@@ -59,7 +59,7 @@ class End:
 
 
 class Lines:
-    """The lines of all documents, by form, revision and key."""
+    """The lines of all documents, indexed by form, revision and key."""
 
     def __init__(self, lines: Sequence[Row], documents: Sequence[Row]) -> None:
         """Index lines and the forms that print them.
@@ -87,12 +87,12 @@ class Lines:
                 self._names[_fold(_PARENT.sub("", form))].append(form)
 
     def watch(self) -> set[str]:
-        """Return a set that receives the name of every form that is looked up from now on, until the next call."""
+        """Return a set that collects the names of all forms looked up until the next call."""
         self._named = set()
         return self._named
 
     def describe(self, form: str, contents: Mapping[str, str]) -> str:
-        """Describe which lines of a form the library contains; look-ups are kept while the description is equal.
+        """Describe which lines of a form the library contains, to decide whether cached look-ups are still valid.
 
         Args:
             form: Form as a text or the library names it.
@@ -107,17 +107,17 @@ class Lines:
         return repr([names, *((*(row[c] for c in columns), contents[row["document_id"]]) for row in papers)])
 
     def find(self, place: Place, about: About, *, key: str, form: str, other_form: str = "") -> End:
-        """Find the one line that a place means.
+        """Find the line that a named place refers to.
 
         Args:
-            place: The place as named.
-            about: What the text is about that names it.
-            key: One of the place's keys; empty where it has a label.
+            place: The named place.
+            about: Context of the text that names it.
+            key: One of the place's keys; empty if the place has a label instead.
             form: One of its forms; empty for the form that the text is about.
-            other_form: Form of the other end: under a heading, the line for it is meant.
+            other_form: Form at the other end of the flow, used to choose between lines under a heading.
 
         Returns:
-            The line; its `problem` says why there is none.
+            The line, or an end with a `problem` that says why there is none.
         """
         name = self.name_form(form, about)
         shown = f"{place.kind}_{key}" if key else place.label
@@ -147,7 +147,7 @@ class Lines:
         return End(name, row["key"], row["part"], place.column, row, is_same, code=place.code)
 
     def find_columns(self, place: Place, about: About, *, key: str, form: str) -> list[End]:
-        """Find a column in every part of a form that prints it.
+        """Find a column in every part of a form that has it.
 
         Args:
             place: The column as named.
@@ -168,7 +168,7 @@ class Lines:
         return [End(name, row["key"], row["part"], "", row, is_same) for row in rows]
 
     def name_form(self, words: str, about: About) -> str:
-        """Name a form as the library does; as in the text where the library does not contain it.
+        """Return the library's name of a form, or the text's name if the library does not contain the form.
 
         Args:
             words: The form's name in the text; empty for the form that the text is about.
@@ -196,7 +196,9 @@ class Lines:
         return about.schedules.get(words) or (names[0] if len(names) == 1 else words)
 
     def name_schedule(self, words: str, about: About) -> str:
-        """Name a schedule that a booklet explains; one that the library does not contain is of the booklet's form.
+        """Return the full name of a schedule that a booklet explains.
+
+        A schedule that the library lacks gets the form of the booklet.
 
         Args:
             words: Schedule as its heading names it.
@@ -209,7 +211,7 @@ class Lines:
         return name if _PARENT.search(name) else f"{name} (Form {about.form})"
 
     def find_revision(self, form: str, year: int | None) -> tuple[str, bool] | None:
-        """Find the revision of a form for a year, and whether it is the one for that year or only the nearest.
+        """Find the revision of a form for a year, and whether it is of that year or only the nearest.
 
         Args:
             form: Form as the library names it.

@@ -17,13 +17,13 @@ _PAST = re.compile(r"\b(?:was|were)\b")
 
 
 def read_label_statements(label: str) -> list[FlowStatement]:
-    """Return what a label states, by rules and by the grammar of clauses.
+    """Extract the flows that a line's label states.
 
     Args:
         label: Words printed for a line; what they compute is its amount: `Add lines 3 and 4. Include the total on`.
 
     Returns:
-        Statements; None as an end is the line of the label. Lines of the same form are operands of its formula.
+        Statements; None as an end stands for the line of the label. Lines of the same form are operands of its formula.
     """
     found = [each for each in read_label(label) if each.relation != "from_form" or (each.source and each.source.forms)]
     known = {list_ends(each) for each in found}

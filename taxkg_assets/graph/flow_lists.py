@@ -46,7 +46,7 @@ _MARKER = 4
 
 
 def introduces_list(text: str) -> bool:
-    """Decide whether a passage introduces a list.
+    """Return whether a passage introduces a list.
 
     Args:
         text: The passage.
@@ -61,7 +61,7 @@ def introduces_list(text: str) -> bool:
 
 
 def introduces_sources(text: str, *, key: str = "") -> bool:
-    """Decide whether a passage introduces a list of places whose amounts go to the line of its heading.
+    """Return whether a passage introduces a list of sources for the line of its heading.
 
     Args:
         text: The passage.
@@ -97,14 +97,14 @@ def _included() -> frozenset[str]:
 
 
 def read_lead_in(text: str, *, under: str) -> tuple[bool, Place | None]:
-    """Return whether a passage introduces a list of places that its amount goes to, and the place of the amount.
+    """Return whether a passage introduces a list of destinations, and the place of the amount.
 
     Args:
         text: The passage.
         under: What its heading explains: `boxes`, `lines` or empty.
 
     Returns:
-        None as the place is the line of the heading.
+        None as the place stands for the line of the heading.
     """
     sentence = text[find_sentences(text)[-1][0] :]
     places = find_places(sentence)
@@ -130,7 +130,7 @@ def read_lead_in(text: str, *, under: str) -> tuple[bool, Place | None]:
 
 
 def find_listed_form(text: str) -> tuple[str, ...]:
-    """Return the form or schedule on which the items of a list are, where its introduction names it; else none.
+    """Return the form or schedule that a list's introduction names for its items; empty if it names none.
 
     Args:
         text: The introduction.
@@ -139,7 +139,7 @@ def find_listed_form(text: str) -> tuple[str, ...]:
 
 
 def read_source_item(item: str, *, forms: tuple[str, ...]) -> list[FlowStatement]:
-    """Return the statements of one item of a list that names where the amount of its heading's line comes from.
+    """Extract the sources that one list item names for the line of the heading.
 
     Args:
         item: The item.

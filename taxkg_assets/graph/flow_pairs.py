@@ -38,7 +38,7 @@ Pair = tuple[Place | None, Place | None]
 
 
 def find_pairs(read: Clause, found: list[FoundPlace], before: Before, under: str, *, is_share: bool) -> list[Pair]:
-    """Find the pairs of ends that a clause joins, by what its verb does.
+    """Pair the sources and targets of the amounts that a clause moves.
 
     Args:
         read: The clause.
@@ -48,7 +48,7 @@ def find_pairs(read: Clause, found: list[FoundPlace], before: Before, under: str
         is_share: Whether the clause moves the share of an amount.
 
     Returns:
-        Source and target of each amount; None is the line or box of the heading.
+        Source and target of each amount; None stands for the line or box of the heading.
     """
     if read.verb in ("move", "moved"):
         groups = group_places(found, read.at)
@@ -78,12 +78,11 @@ def _is_sum(clause: str, found: list[FoundPlace]) -> bool:
 
 
 def is_elsewhere(clause: str, at: int = 0) -> bool:
-    """Decide whether a clause keeps its sources from the line of the heading; `, which is ...` only describes one.
+    """Return whether a clause sends its sources elsewhere than to the line of the heading.
 
     Args:
         clause: The clause, its places masked.
-        at: Where the source begins; what is compared after it is another amount, as in `Enter the
-            amount from line 9, but not less than zero`.
+        at: Index where the source begins.
 
     Returns:
         True if the amount of the sources is not that of the line.
@@ -188,7 +187,7 @@ def _pair_copies(targets: list[FoundPlace]) -> list[Pair]:
 
 
 def pair_shares(found: list[FoundPlace]) -> list[Pair]:
-    """Return the pairs of `on Schedule K, line 6a, and in box 6a of Schedule K-1`: partners share the total.
+    """Pair a partnership total with the place of its shares: `on Schedule K, line 6a, and in box 6a of Schedule K-1`.
 
     Args:
         found: Places of a clause with their roles.

@@ -68,7 +68,7 @@ class _Before:
 def read_passages(
     passages: pl.DataFrame, anchors: pl.DataFrame, papers: Mapping[str, Row], known: Lines
 ) -> Iterator[dict[str, Any]]:
-    """Read the passages that name a line; the face itself was read as labels.
+    """Extract flows from the passages of instructions and publications that name a line.
 
     Args:
         passages: Passages of instructions, publications and forms, from `select_passages`.
@@ -125,7 +125,7 @@ def read_passages(
 
 
 def read_headings(anchors: pl.DataFrame, papers: Mapping[str, Row], known: Lines) -> Iterator[dict[str, Any]]:
-    """Read the headings of lines in booklets that name where the amount comes from.
+    """Extract flows from booklet headings of lines that name the source of the amount.
 
     Args:
         anchors: Headings.
@@ -150,7 +150,7 @@ def read_headings(anchors: pl.DataFrame, papers: Mapping[str, Row], known: Lines
 
 
 def select_passages(sections: pl.DataFrame) -> pl.DataFrame:
-    """Select the passages that can state a flow: those that name a line, box or column, or a form to report on.
+    """Select the passages that can state a flow, by the lines, boxes, columns or forms they name.
 
     Args:
         sections: Passages of instructions, publications and forms.
@@ -296,13 +296,13 @@ def _spread(statement: FlowStatement, keys: list[str], form: str) -> Iterator[Fl
 
 
 def find_heading_form(heading: str, known: Lines) -> str:
-    """Return the information return that a heading is about: `Form 2099 transactions`; empty for a form of lines."""
+    """Return the information return in a heading: `Form 2099 transactions`; empty for other forms."""
     match = _ABOUT_FORM.match(heading)
     return match[1] if match and not known.has_only_lines(match[1]) else ""
 
 
 def place_on_form_before(statement: FlowStatement, text: str, heading_form: str) -> FlowStatement:
-    """Assign to a box without a form the form that the passage named last, else that of its heading."""
+    """Assign to a box without a form the last form that the passage named, else that of its heading."""
     source = statement.source
     if source is None or source.forms or source.kind != "box":
         return statement
@@ -337,7 +337,7 @@ def _is_amount_of(form: str, row: Row, paper: Row) -> bool:
 def find_subject(
     row: Row, paper: Row, heading: str, known: Lines, *, scope: str, schedules: Mapping[str, str]
 ) -> tuple[About, str, End | None]:
-    """Find the form that a passage is about, and the box or line that its heading explains.
+    """Determine the form that a passage is about, and the box or line that its heading explains.
 
     Args:
         row: Passage or table with the columns of its heading.

@@ -44,7 +44,7 @@ _ANAPHORIC = re.compile(r"[TD][nN#]{0,3}?N|T[nN]{1,3}|DnN?|D[nN]{1,2}[Ww]?|[TD]N
 
 @dataclass(slots=True)
 class Clause:
-    """A clause with its words, what its verb does to an amount, and where the verb ends.
+    """A clause in flow extraction: its words, what its verb does to an amount, and where the verb ends.
 
     Attributes:
         text: The clause, its places masked.
@@ -61,7 +61,7 @@ class Clause:
 
     @property
     def is_forecast(self) -> bool:
-        """Return whether the clause states where the amount will, or should, appear: `will be reported on`."""
+        """Return whether the clause says where the amount will appear: `will be reported on`."""
         modals = {"will", "should", "may"} & set(self.words.lemmas[: self.words.before(self.at)])
         return self.verb in ("moved", "shown") and bool(modals)
 
@@ -77,9 +77,7 @@ class Clause:
         return "h" in after.tags or ("this", "line") in pairwise(after.lemmas)
 
     def names_here_before(self, target: int) -> bool:
-        """Return whether the words between the verb and a place end in `here and on`, or the like.
-
-        The clause then sends its amount to two places: the line that the heading is about, and the place.
+        """Return whether the clause sends its amount both to the line of the heading and to a place: `here and on`.
 
         Args:
             target: Offset in the clause where the place begins, in characters.
@@ -92,7 +90,7 @@ class Clause:
 
 
 def split_clauses(text: str, words: Words) -> list[tuple[int, int]]:
-    """Split a sentence where the next predicate with its subject begins.
+    """Split a sentence into clauses, each beginning with a subject and its predicate.
 
     Args:
         text: The sentence, its places masked.
@@ -207,7 +205,7 @@ def _name_verb(tags: str, lemmas: tuple[str, ...], at: int) -> str:
 
 
 def find_object(clause: Clause, target: int) -> str:
-    """Return what a clause without a source moves to a place.
+    """Classify what a clause without a source moves to a place.
 
     Args:
         clause: The clause.
@@ -243,7 +241,7 @@ def _mark_here(words: Words) -> str:
 
 
 def find_listed(clause: Clause, end: int) -> str:
-    """Return what a clause moves whose targets follow as a list: `Enter the result as follows`.
+    """Classify what a clause moves to the targets of a following list: `Enter the result as follows`.
 
     Args:
         clause: The clause.

@@ -71,7 +71,7 @@ _THERE = re.compile(r"[to]D*(?:F+,?c?o?)*[DTn#]{0,2}$")
 
 @dataclass(slots=True)
 class FoundPlace:
-    """A place of a clause with what it is there: source, target, amount (either), aside, or empty."""
+    """A place in a clause with its role: source, target, amount (either), aside, or empty."""
 
     place: Place
     start: int
@@ -81,7 +81,7 @@ class FoundPlace:
 
 
 def find_roles(clause: str, places: list[Place], words: Words | None = None) -> list[FoundPlace]:
-    """Return the places of a clause with their roles; a place without a form of its own is on the form before it.
+    """Assign roles to the places of a clause; a place without a form takes the form before it.
 
     Args:
         clause: Clause with its places masked.
@@ -179,9 +179,9 @@ def _govern(tags: str) -> str:
 
 
 def settle(found: list[FoundPlace], *, verb: str, at: int, is_share: bool, under: str = "") -> None:
-    """Decide what an amount on a place is, and a place in parentheses: a source where a target follows.
+    """Decide the roles left open: amounts on a place, and places in parentheses.
 
-    Shares of partners go to boxes.
+    A place in parentheses is a source if a target follows. Shares of partners go to boxes.
 
     Args:
         found: Places of a clause; their roles are changed.
@@ -238,7 +238,7 @@ def _is_moved_aside(each: FoundPlace, at: int, verb: str) -> bool:
 
 
 def settle_asides(found: list[FoundPlace], *, under: str, verb: str) -> None:
-    """Make the places in parentheses of a clause without others its sources: `Enter your wages (Form W-2, box 1)`.
+    """Treat the only places of a clause, in parentheses, as its sources: `Enter your wages (Form W-2, box 1)`.
 
     Args:
         found: Places of a clause; their roles are changed.
@@ -253,7 +253,7 @@ def settle_asides(found: list[FoundPlace], *, under: str, verb: str) -> None:
 
 
 def group_places(found: list[FoundPlace], at: int) -> list[list[FoundPlace]]:
-    """Divide the places of a clause: `the dues from A on B and the tax from C on D` moves two amounts.
+    """Group the places of a clause by amount: `the dues from A on B and the tax from C on D` moves two amounts.
 
     Args:
         found: Places of the clause with their roles.

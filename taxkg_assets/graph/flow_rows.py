@@ -15,7 +15,7 @@ Row = Mapping[str, Any]
 
 
 def names_other(place: Place | None, about: About, known: Lines) -> bool:
-    """Decide whether a place is on another form than the one that the text is about.
+    """Return whether a place is on a different form from the one that the text is about.
 
     Args:
         place: Place, if any.
@@ -31,11 +31,11 @@ def names_other(place: Place | None, about: About, known: Lines) -> bool:
 def list_rows(
     statement: FlowStatement, own: End | None, about: About, *, known: Lines, stated: Row, text: str
 ) -> Iterator[dict[str, Any]]:
-    """Build one row for each pair of lines that a statement names.
+    """Build one row of `flows` for each pair of lines that a statement names.
 
     Args:
         statement: Statement with its places.
-        own: Line whose label states it, or that the heading is about; it takes the place of an end that is not stated.
+        own: Line whose label states it, or that the heading is about; it stands for an unnamed end.
         about: What the text is about.
         known: Lines of all documents.
         stated: Where the statement is printed: document_id, page, bbox, element_id.

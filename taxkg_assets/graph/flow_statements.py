@@ -35,7 +35,7 @@ _OTHER_CASE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class FlowStatement:
-    """One amount that goes from one place to another; None is the line, or box, that states it."""
+    """A statement that an amount goes from one place to another; None stands for the line or box that states it."""
 
     relation: str
     source: Place | None
@@ -46,7 +46,7 @@ class FlowStatement:
 
 
 def read_label(label: str) -> list[FlowStatement]:
-    """Return the statements of a label on where the amount of its line goes and comes from.
+    """Extract from a line's label where its amount goes and comes from.
 
     Args:
         label: Words printed for the line.
@@ -60,7 +60,7 @@ def read_label(label: str) -> list[FlowStatement]:
 
 
 def read_heading(heading: str) -> list[FlowStatement]:
-    """Return the statements of a line's heading on where its amount comes from: `Line 9—Dues From Form 2849, Line 6`.
+    """Extract from a line's heading where its amount comes from: `Line 9—Dues From Form 2849, Line 6`.
 
     Args:
         heading: Words of the heading; those of places begin with capitals there.
@@ -71,7 +71,7 @@ def read_heading(heading: str) -> list[FlowStatement]:
 
 
 def read_passage(text: str, *, under: str) -> list[FlowStatement]:
-    """Return the statements of a passage on amounts, sentence by sentence.
+    """Extract the flows that a passage states, sentence by sentence.
 
     Args:
         text: The passage.
@@ -89,14 +89,14 @@ def read_passage(text: str, *, under: str) -> list[FlowStatement]:
 
 
 def pair_in_turn(statement: FlowStatement, text: str) -> list[FlowStatement]:
-    """Divide a statement on several places that belong together in turn: `lines 1 and 2 on ..., respectively`.
+    """Split a statement on several corresponding places: `lines 1 and 2 on ..., respectively`.
 
     Args:
         statement: A statement of the passage.
         text: The passage.
 
     Returns:
-        The statement alone where its ends do not name equally many keys, or nothing says that they belong in turn.
+        One statement per pair; the statement itself if its ends do not correspond.
     """
     source, target = statement.source, statement.target
     if source is None or target is None or not 1 < len(source.keys) == len(target.keys):
@@ -110,7 +110,7 @@ def pair_in_turn(statement: FlowStatement, text: str) -> list[FlowStatement]:
 
 
 def names_whole(statement: FlowStatement, text: str) -> bool:
-    """Decide whether a statement moves the whole amount of its source.
+    """Return whether a statement moves the whole amount of its source.
 
     Args:
         statement: A statement of the passage.
@@ -127,7 +127,7 @@ def names_whole(statement: FlowStatement, text: str) -> bool:
 
 
 def read_code(text: str) -> str:
-    """Return the code that a passage on the entries of a box explains; empty where it explains none.
+    """Return the code that a passage on a box's entries explains; empty if it explains none.
 
     Args:
         text: The passage.
@@ -137,7 +137,7 @@ def read_code(text: str) -> str:
 
 
 def read_item(text: str, *, source: Place | None) -> list[FlowStatement]:
-    """Return the statements of an item of a list on where an amount goes.
+    """Extract from a list item where an amount goes.
 
     Args:
         text: The item.
@@ -149,7 +149,7 @@ def read_item(text: str, *, source: Place | None) -> list[FlowStatement]:
 
 
 def list_ends(statement: FlowStatement) -> tuple[object, ...]:
-    """Return the places of a statement as named; two statements of a text with the same ones are one.
+    """Return the places of a statement as named, to detect duplicate statements in a text.
 
     Args:
         statement: A statement.
@@ -216,7 +216,7 @@ def _read(text: str, offset: int, rules: RuleList[Statement]) -> Iterator[FlowSt
 
 
 def find_forms_alone(sentence: str, places: list[Place], alone: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the forms that the lines of a sentence are on: those it names alone, or those named alone before.
+    """Determine the forms that the lines of a sentence are on, from forms named without a line.
 
     Args:
         sentence: The sentence.
@@ -235,7 +235,7 @@ def find_forms_alone(sentence: str, places: list[Place], alone: tuple[str, ...])
 
 
 def find_filed_forms(text: str) -> tuple[tuple[str, ...], int]:
-    """Return the forms of the condition `If you file Form 2040, ...`, and where it ends; none without one.
+    """Return the forms in a condition `If you file Form 2040, ...`, and where it ends.
 
     Args:
         text: A sentence.
@@ -246,7 +246,7 @@ def find_filed_forms(text: str) -> tuple[tuple[str, ...], int]:
 
 
 def place_on_filed_form(target: Place, filed: tuple[tuple[str, ...], int]) -> Place:
-    """Assign to a target without a form the filed forms; a source is on the form that the text is about.
+    """Assign the filed forms of a condition to a target without a form.
 
     Args:
         target: Where an amount goes.
@@ -277,7 +277,7 @@ def _statements(rule: Statement, match: re.Match[str], places: list[Place], offs
 
 
 def list_places(words: str | None, places: list[Place]) -> list[Place]:
-    """List the places of a group; one without a form of its own, after one with it, is on the same form.
+    """List the places of a group; a place without a form takes the form of the one before it.
 
     Args:
         words: Masked words of the group.

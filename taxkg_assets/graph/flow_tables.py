@@ -56,7 +56,7 @@ class _Item:
     is_known: bool = False
 
     def read(self, path: Sequence[str], *, is_form: bool) -> None:
-        """Take over what the headings of a row name: a form, the number of a box, or a code.
+        """Read the form, box number or code in the headings of a row.
 
         Args:
             path: Headings of the row, its own last.
@@ -86,16 +86,16 @@ class _Item:
             self.keys, self.kind, self.code = boxes[0].keys, boxes[0].kind, boxes[0].code
 
     def place(self) -> Place | None:
-        """Return the place of the amount; None where the table does not say which box it is in."""
+        """Return the place of the amount; None if the table does not say which box it is in."""
         if not (self.form and self.keys and self.is_known):
             return None
         return Place((self.form,), self.keys, self.kind, "", "", "", 0, 1, code=self.code)
 
 
 def select_tables(tables: pl.DataFrame, sections: pl.DataFrame) -> pl.DataFrame:
-    """Select the tables that say where amounts go or come from, with the heading and the passage before each.
+    """Select the tables that say where amounts go or come from, with the heading and passage before each.
 
-    The passage before a table that continues another one is that before the first.
+    A continued table takes the passage before its first part.
 
     Args:
         tables: Tables with their cells.
@@ -122,7 +122,7 @@ def select_tables(tables: pl.DataFrame, sections: pl.DataFrame) -> pl.DataFrame:
 def read_tables(
     tables: pl.DataFrame, anchors: pl.DataFrame, papers: Mapping[str, Row], known: Lines
 ) -> Iterator[dict[str, Any]]:
-    """Read the tables of one document.
+    """Extract flows from the tables of one document.
 
     Args:
         tables: Its tables, from `select_tables`.

@@ -20,7 +20,7 @@ _PLAIN = frozenset({"amount", "total", "line", "result"})
 
 
 def moves_topic(read: Clause, target: int, topic: frozenset[str] | None) -> bool:
-    """Decide whether a clause moves what the heading of its line names: `Include taxable dues on`.
+    """Return whether a clause moves the amount that its line's heading names: `Include taxable dues on`.
 
     Args:
         read: The clause.
@@ -50,9 +50,10 @@ def _list_content(words: Words) -> frozenset[str]:
 
 
 def names_topic(read: Clause, sources: list[Place], topic: frozenset[str] | None) -> bool:
-    """Decide whether a clause says where the amount of its line is: `Your dues are the amount from Form 2889, line 4`.
+    """Return whether a clause below a line's heading says where the line's amount comes from.
 
-    So does a sentence without a verb: `Dues from Form 2889, line 4.`
+    `Your dues are the amount from Form 2889, line 4` does; so does a sentence without a verb: `Dues from Form 2889,
+    line 4.`
 
     Args:
         read: The clause, below the heading of a line.
@@ -76,7 +77,7 @@ def names_topic(read: Clause, sources: list[Place], topic: frozenset[str] | None
 
 
 def list_topic(words: str) -> frozenset[str] | None:
-    """List the nouns and adjectives of a heading and of its line's label, without their plural endings.
+    """List the nouns and adjectives of a heading and its line's label, without plural endings.
 
     Args:
         words: Heading and label.

@@ -24,7 +24,7 @@ _NEGATED = re.compile(r"n['’]t$")
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The words of a clause.
+    """The words of a clause with part-of-speech tags.
 
     Attributes:
         tags: One letter per word; `rules/flows.yaml` lists the letters.
@@ -39,7 +39,7 @@ class Words:
     ends: tuple[int, ...]
 
     def before(self, offset: int) -> int:
-        """Return how many words begin before an offset of the clause.
+        """Return the number of words that begin before an offset of the clause.
 
         Args:
             offset: Offset in the clause, in characters.
@@ -47,7 +47,7 @@ class Words:
         return bisect_left(self.starts, offset)
 
     def between(self, start: int, end: int) -> Words:
-        """Return the words of a part of the clause, with offsets in that part.
+        """Return the words in a range of the clause, with offsets from its start.
 
         Args:
             start: First character.
@@ -60,7 +60,7 @@ class Words:
 
 
 def read_words(clause: str) -> Words:
-    """Map each word of a clause to its letter.
+    """Tag the words of a clause with their parts of speech.
 
     Args:
         clause: Clause with its places masked.

@@ -32,7 +32,7 @@ def build_flows(
     tables: dy.DataFrame[schemas.Tables],
     memory: Memory | None = None,
 ) -> dy.DataFrame[schemas.Flows]:
-    """Read every statement that an amount goes from one line to another, and find both lines.
+    """Extract every statement that an amount goes from one line to another, and resolve both lines.
 
     Args:
         lines: Numbered fields with their labels.
@@ -82,7 +82,7 @@ class _Sources:
         """Digest of the lines of each document."""
 
     def of(self, document_id: str) -> list[pl.DataFrame]:
-        """Return the rows of a document: lines, formulas, passages, tables, anchors, and its row of `documents`."""
+        """Return the inputs of a document: lines, formulas, passages, tables, anchors, and its row of `documents`."""
         return [rows.get(document_id, nothing) for rows, nothing in self._tables]
 
 
@@ -119,7 +119,7 @@ def _read_document(
 
 
 def find_flow_faults(flows: dy.DataFrame[schemas.Flows], lines: dy.DataFrame[schemas.Lines]) -> pl.DataFrame:
-    """Return flows with an end that is no line, flows of a line to itself, and unresolved ones without a reason.
+    """Find flows whose end is not a line, flows of a line to itself, and unresolved ones without a reason.
 
     Args:
         flows: Statements with their ends.

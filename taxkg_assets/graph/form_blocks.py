@@ -14,7 +14,7 @@ Place = PieceRecord
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A stretch of text that is verbatim in a table: a paragraph, a heading, a cell."""
+    """A text that is verbatim in a table: a paragraph, a heading or a cell."""
 
     source_id: str
     text: str
@@ -23,7 +23,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Fragment:
-    """One printed piece.
+    """A printed part of a page, unit of layout blocks.
 
     Attributes:
         element_id: Element that contains it.
@@ -45,7 +45,7 @@ class Fragment:
 
 
 def find_blocks(fragments: Sequence[Fragment]) -> list[list[Fragment]]:
-    """Assemble pieces of one page that are printed closely below each other and overlap horizontally.
+    """Group printed pieces of one page that are close below each other and overlap horizontally.
 
     Args:
         fragments: Pieces of one page, in any order.

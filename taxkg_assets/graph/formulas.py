@@ -25,14 +25,14 @@ Spans = Mapping[Place, Sequence[Span]]
 def build_formulas(
     lines: dy.DataFrame[schemas.Lines], fields: dy.DataFrame[schemas.Fields]
 ) -> dy.DataFrame[schemas.Formulas]:
-    """Read the formula of every line whose label states arithmetic.
+    """Parse the formula of every line whose label states arithmetic.
 
     Args:
         lines: Numbered fields with their labels.
-        fields: Their places: a range of lines names amounts of one column.
+        fields: Positions of the lines: a range of lines names amounts of one column.
 
     Returns:
-        One row per line that states arithmetic; what cannot be read is `unparsed`, with the reason.
+        One row per line that states arithmetic; one that cannot be parsed is `unparsed`, with the reason.
     """
     spans = _find_spans(fields)
     registered = _find_registered(lines)
@@ -51,7 +51,7 @@ def build_formulas(
 
 
 def find_formula_faults(formulas: dy.DataFrame[schemas.Formulas], lines: dy.DataFrame[schemas.Lines]) -> pl.DataFrame:
-    """Return formulas with an operand that the form does not print, and lines that are computed from themselves.
+    """Find formulas with an operand missing on the form, and lines that are computed from themselves.
 
     Args:
         formulas: Parsed and unparsed formulas.

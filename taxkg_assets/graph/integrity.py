@@ -29,7 +29,7 @@ def find_dangling_edges(edges: dy.DataFrame[Edges], nodes: dy.DataFrame[Nodes]) 
 
 
 def find_tree_faults(nodes: dy.DataFrame[Nodes]) -> pl.DataFrame:
-    """Find nodes that break the tree of their document: no single root, a parent elsewhere or missing, a cycle.
+    """Find nodes that violate their document's tree: several roots, a missing or foreign parent, a cycle.
 
     Args:
         nodes: Nodes of the graph; external ones and concepts are ignored.
@@ -87,7 +87,7 @@ def find_parent_cycles(edges: dy.DataFrame[Edges]) -> pl.DataFrame:
 
 
 def find_unplaced_nodes(nodes: dy.DataFrame[Nodes]) -> pl.DataFrame:
-    """Find nodes of documents without a page or a rectangle.
+    """Find document nodes without a page or a rectangle.
 
     Args:
         nodes: Nodes of the graph.
@@ -104,7 +104,7 @@ def find_unplaced_nodes(nodes: dy.DataFrame[Nodes]) -> pl.DataFrame:
 def find_unsupported_edges(
     edges: dy.DataFrame[Edges], sections: dy.DataFrame[Sections], *, nodes: dy.DataFrame[Nodes]
 ) -> pl.DataFrame:
-    """Find semantic edges whose evidence is not the slice that they give of the element's text or the line's label.
+    """Find semantic edges whose evidence differs from the text at its offsets.
 
     Args:
         edges: Edges of the graph.
@@ -124,7 +124,7 @@ def find_unsupported_edges(
 
 
 def find_misused_relations(edges: dy.DataFrame[Edges], nodes: dy.DataFrame[Nodes]) -> pl.DataFrame:
-    """Find edges that contradict their relation: by polarity, by their ends, or by their origin.
+    """Find edges whose polarity, ends or origin does not fit their relation.
 
     Args:
         edges: Edges of the graph.
@@ -190,9 +190,7 @@ def _key_of(column: str) -> pl.Expr:
 def find_unprovenanced_edges(
     edges: dy.DataFrame[Edges], sections: dy.DataFrame[Sections], *, nodes: dy.DataFrame[Nodes]
 ) -> pl.DataFrame:
-    """Find edges without provenance: without a rule, or semantic without an element of the source's document.
-
-    A flow may be stated in any document. A flow from the label of a line has a page, but no element.
+    """Find edges without provenance: no rule, or a semantic edge without an element of the source's document.
 
     Args:
         edges: Edges of the graph.
@@ -224,7 +222,7 @@ def _find_false_slices(rows: pl.DataFrame, texts: pl.DataFrame, *, on: str) -> p
 def find_unconnected_nodes(nodes: dy.DataFrame[Nodes], edges: dy.DataFrame[Edges]) -> pl.DataFrame:
     """Find nodes that are not connected to their document, or only to nodes without any relation.
 
-    `follows` does not count, as it would connect whatever is printed in sequence, nor does the bare tree.
+    `follows` and the bare tree do not count, as they connect everything printed in sequence.
 
     Args:
         nodes: Nodes of the graph; external ones and concepts are ignored.
@@ -280,9 +278,7 @@ def score_connected(nodes: dy.DataFrame[Nodes], edges: dy.DataFrame[Edges]) -> f
 
 
 def score_connected_beyond(nodes: dy.DataFrame[Nodes], edges: dy.DataFrame[Edges]) -> float:
-    """Return the share of the nodes of the corpus that are connected to something beyond their document.
-
-    An external node counts: two documents that cite one law are connected. `follows` does not count.
+    """Return the share of nodes that are connected to something beyond their document.
 
     Args:
         nodes: Nodes of the graph.
@@ -320,8 +316,8 @@ def score_related(nodes: dy.DataFrame[Nodes], edges: dy.DataFrame[Edges]) -> dic
 def score_unresolved(references: dy.DataFrame[References], edges: dy.DataFrame[Edges]) -> float:
     """Return the share of references without a semantic edge.
 
-    A reference to another document always has an edge, to an external node if the corpus lacks the document. So what is
-    counted here refers to its own document and matches nothing in it.
+    A reference to another document always has an edge, to an external node if the corpus lacks the document. So each
+    counted reference is to its own document and matches nothing in it.
 
     Args:
         references: References of all documents; plain mentions of the text's own box or form do not count.

@@ -14,7 +14,7 @@ _LAST_DIVISION = re.compile(r"\([A-Za-z0-9]+\)$")
 
 
 class Laws:
-    """Documents that are laws and cited by name, and their sections.
+    """The laws among the documents, with their sections, by the names used in citations.
 
     Titles of statutes, notices and rulings decide which law each is.
 
@@ -50,7 +50,7 @@ class Laws:
                     return
 
     def is_cited_by_name(self, document_id: str) -> bool:
-        """Return whether a document is a law whose sections are cited by its name, never by a bare number elsewhere.
+        """Return whether a document is a law whose sections are always cited with its name.
 
         Args:
             document_id: Document.
@@ -58,19 +58,17 @@ class Laws:
         return document_id in self._citing
 
     def add_part(self, document_id: str, name: str, anchor_id: str) -> None:
-        """Add a part of a law by its name in citations: a section by its number, or `chapter 4`.
+        """Register a part of a law under its name in citations: a section by its number, or `chapter 4`.
 
         Args:
             document_id: Document of the law.
-            name: Name of the part; the first part of a name stays.
+            name: Name of the part; the first part of a name is used.
             anchor_id: Anchor of the part.
         """
         self._parts.setdefault((document_id, name), anchor_id)
 
     def find(self, reference: ReferenceRecord, *, near: Entry) -> tuple[str, bool] | None:
-        """Find the section, chapter or document that a citation names.
-
-        Of several revisions of a law the nearest to the citing document counts. A subdivision is found in its section.
+        """Find the section, chapter or document that a citation names, in the revision nearest to the citing document.
 
         Args:
             reference: Row of `references`.

@@ -18,11 +18,7 @@ _NEAR = 0.8
 
 
 def find_flow_edges(flows: dy.DataFrame[Flows], lines: dy.DataFrame[Lines], nodes: dy.DataFrame[Nodes]) -> pl.DataFrame:
-    """Lead from line to line as statements and formulas say.
-
-    `flows_to` leads the way of the amount; `from_form` and `computed_from` lead from the line that receives it to the
-    line that it comes from. A line's own label is evidence as it is in the text of its node. What a row of a table
-    states makes no edge, whose evidence is a slice of a passage.
+    """Build edges between lines from flows and formulas.
 
     Args:
         flows: Statements with their ends; those of which an end is open make no edge.

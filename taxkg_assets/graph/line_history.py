@@ -29,14 +29,14 @@ class NumberedRecord(TypedDict):
 
 
 def find_histories(rows: Sequence[LineRecord], *, drafts: Collection[str]) -> dict[LineId, list[str]]:
-    """List the names of each line in the older revisions of its form, newest first.
+    """List the names of each line in older revisions of its form, newest first.
 
     Args:
         rows: Rows of `lines` of all documents; their history is not read.
         drafts: Documents that no later revision continues.
 
     Returns:
-        For each line its names `<form>/<revision>/<part>/<key>`; empty where it is new.
+        For each line its names `<form>/<revision>/<part>/<key>`; empty if it is new.
     """
     by_form: dict[str, dict[tuple[str, str], list[LineRecord]]] = defaultdict(lambda: defaultdict(list))
     for row in rows:
@@ -59,7 +59,9 @@ def find_histories(rows: Sequence[LineRecord], *, drafts: Collection[str]) -> di
 
 
 def name_lasting(rows: Sequence[LineRecord]) -> dict[LineId, str]:
-    """Name each line by its form and its words in the oldest revision: documents that state the same change no name.
+    """Assign each line an id that is stable across revisions: its form and its label in the oldest revision.
+
+    All documents with the same change then produce the same id.
 
     Args:
         rows: Rows of `lines` of all documents with their history, of one document in the order in which it prints them.
@@ -194,7 +196,7 @@ def _jaccard(one: str, other: str) -> float:
 
 
 def fold_label(label: str) -> str:
-    """Return the words of a label that identify its line, without directions, years and keys of other lines.
+    """Reduce a label to the words that identify its line, without directions, years and keys of other lines.
 
     Args:
         label: Label as printed.
@@ -214,7 +216,7 @@ def name_of(line: LineRecord) -> str:
 
 
 def id_of(line: NumberedRecord) -> LineId:
-    """Return what identifies a line in the library.
+    """Return the identifying columns of a line in the library.
 
     Args:
         line: Row of `lines` or `fields`.

@@ -23,7 +23,7 @@ def build_lines(
     faces: dy.DataFrame[schemas.Faces],
     documents: dy.DataFrame[schemas.Documents],
 ) -> dy.DataFrame[schemas.Lines]:
-    """Register every numbered field of a form revision with its label, copies, entries and past.
+    """Build one row per numbered line of a form revision, with its label, copies, entries and history.
 
     Args:
         fields: Fillable fields of the forms.
@@ -61,9 +61,9 @@ def build_lines(
 
 
 def find_line_faults(lines: dy.DataFrame[schemas.Lines], fields: dy.DataFrame[schemas.Fields]) -> pl.DataFrame:
-    """Return numbered fields without a line, and lines of one revision that claim one identity.
+    """Find numbered fields without a line, and lines of one revision with the same identity.
 
-    A number without a letter may be an option of another line, where the lines of that number have letters.
+    A number without a letter may be an option of another line, if the lines of that number have letters.
 
     Args:
         lines: Registered lines.

@@ -28,10 +28,10 @@ class _ParsedQuestion:
 def find_boxes(
     question_text: str, registry: dy.DataFrame[Registry], *, documents: dy.DataFrame[Documents]
 ) -> dy.DataFrame[Registry]:
-    """Find the registry rows that a question refers to: `QD`, `1b`, `box 1b on the dividend form`.
+    """Find the boxes that a question names: `QD`, `1b`, `box 1b on the dividend form`.
 
-    A code names its form; other words are a box's label, its initials or an alias, a word of a form's title, or, if
-    they fit nothing as a whole, words of labels. Where several revisions or forms fit, all are found.
+    A form code selects the form. Other words are matched with a box's label, its initials or aliases, a form's title
+    or, if nothing matches as a whole, single label words. All matching revisions and forms are returned.
 
     Args:
         question_text: Words of the user.
@@ -39,7 +39,7 @@ def find_boxes(
         documents: Documents of the corpus, for the titles of forms.
 
     Returns:
-        Rows by form and key, newest revision first; none where the words fit nothing.
+        Rows by form and key, newest revision first; empty if nothing matches.
     """
     rows = registry.to_dicts()
     question = _read(question_text, forms=sorted({row["form"] for row in rows}))
@@ -55,7 +55,7 @@ def find_boxes(
 
 
 def find_named_forms(question_text: str, registry: dy.DataFrame[Registry]) -> tuple[str, ...]:
-    """Find the forms that a question names by code, if it names nothing else: `1099-DIV`, `Form W-2`.
+    """Find the forms that a question names by code if it names nothing else: `1099-DIV`, `Form W-2`.
 
     Args:
         question_text: Words of the user.

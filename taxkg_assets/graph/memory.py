@@ -9,29 +9,29 @@ import polars as pl
 
 
 class Memory(Protocol):
-    """Findings by the digest of what they were made from."""
+    """Interface of a cache of results by the digest of their inputs."""
 
     def recall(self, key: str) -> Any:
-        """Return what is remembered under a key; None for nothing.
+        """Return the cached result under a key; None if there is none.
 
         Args:
-            key: Digest of what it was made from.
+            key: Digest of the result's inputs.
         """
 
     def remember(self, key: str, found: Any) -> None:
-        """Remember findings.
+        """Add a result to the cache.
 
         Args:
-            key: Digest of what they were made from.
+            key: Digest of the result's inputs.
             found: Any value that JSON can hold, but None.
         """
 
     def keep(self) -> None:
-        """Write the findings that this run recalled or computed, and drop the rest."""
+        """Write the results that this run used, and drop the rest."""
 
 
 class NoMemory:
-    """The memory of a run that makes everything."""
+    """A cache that stores nothing, for runs that compute everything."""
 
     def recall(self, key: str) -> None:
         """Return None.
@@ -41,11 +41,11 @@ class NoMemory:
         """
 
     def remember(self, key: str, found: Any) -> None:
-        """Discard findings.
+        """Discard a result.
 
         Args:
             key: Any key.
-            found: Findings.
+            found: Result.
         """
 
     def keep(self) -> None:
@@ -53,7 +53,7 @@ class NoMemory:
 
 
 def split_by_document(frame: pl.DataFrame) -> Mapping[str, pl.DataFrame]:
-    """Split a table into the rows of each document, in their order.
+    """Split a table into one frame per document.
 
     Args:
         frame: Rows with `document_id`.

@@ -14,7 +14,7 @@ from taxkg_assets.rules.sentences import find_sentences
 
 @dataclass(frozen=True, slots=True)
 class PlacedAmount:
-    """Where a passage says to report an amount that it names."""
+    """An amount by name, with the line on which a passage says to report it."""
 
     amount: str
     target: Place
@@ -25,12 +25,12 @@ class PlacedAmount:
 
 @dataclass(slots=True)
 class NamedAmounts:
-    """Boxes of one document by the name of the amount that they show."""
+    """Boxes of one document by the name of the amount they show."""
 
     _shown: dict[str, list[Place]] = field(default_factory=lambda: defaultdict(list))
 
     def add(self, text: str) -> None:
-        """Remember the boxes that a passage names as those of an amount.
+        """Record the boxes that a passage names for an amount.
 
         Args:
             text: The passage.
@@ -43,7 +43,7 @@ class NamedAmounts:
                     self._shown[_fold(match["amount"])].append(place)
 
     def join(self, placed: PlacedAmount) -> Iterator[FlowStatement]:
-        """Build a statement for each box that shows an amount.
+        """Build a flow statement for each box that shows an amount.
 
         Args:
             placed: The amount with its line.
@@ -56,7 +56,7 @@ class NamedAmounts:
 
 
 def read_placed_amounts(text: str) -> list[PlacedAmount]:
-    """Return the amounts that a passage names together with the lines to report them on.
+    """Extract the amounts that a passage names together with the lines on which to report them.
 
     Args:
         text: The passage.

@@ -18,7 +18,7 @@ from taxkg_assets.rules.models.aliases import load_aliases
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A heading or a sentence that puts a name next to a box's key."""
+    """A heading or sentence that names a box next to its key."""
 
     document_id: str
     revision: str
@@ -27,7 +27,7 @@ class Mention:
 
 @dataclass(slots=True)
 class Usage:
-    """Names of the boxes of each form in headings and sentences of the corpus, and their abbreviations.
+    """The names of each form's boxes in the instructions, and their abbreviations.
 
     Attributes:
         headings: Headings by form and box key.
@@ -49,7 +49,7 @@ def find_usage(
     texts: Iterable[tuple[str, str | None, str]],
     forms: frozenset[str],
 ) -> Usage:
-    """Collect the names of boxes in the instructions of some forms.
+    """Collect the names that instructions use for the boxes of some forms.
 
     Args:
         anchors: Rows of `anchors`.
@@ -106,7 +106,7 @@ def _find_abbreviations(text: str) -> Iterator[tuple[str, str]]:
 
 
 def find_aliases(face: FaceRecord, usage: Usage) -> list[str]:
-    """List the aliases of a box.
+    """List the aliases of a box for look-ups by name.
 
     Args:
         face: Row of `faces`.
@@ -133,7 +133,7 @@ def find_aliases(face: FaceRecord, usage: Usage) -> list[str]:
 
 
 def keep_unambiguous(names: Sequence[list[str]], *, labels: Sequence[str]) -> list[list[str]]:
-    """Drop the names that two boxes of one form revision share, and those that are another box's label.
+    """Drop names that two boxes of one form revision share, and names that are another box's label.
 
     Args:
         names: Names of each box of a form revision.
@@ -148,7 +148,7 @@ def keep_unambiguous(names: Sequence[list[str]], *, labels: Sequence[str]) -> li
 
 
 def find_initials(label: str) -> list[str]:
-    """Return the initials of a label of a few plain words, as a reader may type them: QD of `Qualified dividends`.
+    """Return the initials of a short label, as a user may type them: QD for `Qualified dividends`.
 
     Args:
         label: Label with abbreviations written out.
@@ -169,7 +169,7 @@ def find_initials(label: str) -> list[str]:
 
 
 def find_abbreviations(name: str) -> list[str]:
-    """Find the words of a name that are abbreviations: two to six capital letters.
+    """Find the abbreviations in a name: words of two to six capital letters.
 
     Args:
         name: Alias of a box.
@@ -194,7 +194,7 @@ def _shorten(name: str, usage: Usage) -> Iterator[str]:
 
 
 def expand(text: str) -> str:
-    """Write out the abbreviations that forms print.
+    """Expand abbreviations that forms print.
 
     Args:
         text: Label or name.
@@ -213,7 +213,7 @@ def _strip_heading(heading: str) -> str:
 
 
 def shares_words(label: str, name: str) -> bool:
-    """Return whether a name refers to the field of a label; keys move from revision to revision.
+    """Return whether a name shares words with a label, since keys may denote different fields across revisions.
 
     Args:
         label: Label of a box.
@@ -229,7 +229,7 @@ def _words(text: str) -> set[str]:
 
 
 def distinct(names: Iterable[str], *, but: str) -> list[str]:
-    """Keep the first of names that differ in punctuation or case only.
+    """Remove names that differ only in punctuation or case from an earlier one.
 
     Args:
         names: Names in order of preference.

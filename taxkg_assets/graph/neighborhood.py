@@ -15,14 +15,14 @@ _ROUGH = ("parent_of", "follows")
 
 @dataclass(frozen=True, slots=True)
 class Neighborhood:
-    """The requested node, its own places, and the nodes and edges around them.
+    """A node with its surroundings in the graph, for display.
 
     Attributes:
         node_id: Requested node.
-        own: Its own places: headings of one box, and all below them.
+        own: Nodes that belong to the requested one: headings of one box, and everything below them.
         nodes: Rows of `nodes` to show.
         edges: Rows of `edges` between them.
-        left_out: Number of adjacent nodes that are not shown.
+        left_out: Number of adjacent nodes not shown.
     """
 
     node_id: str
@@ -35,10 +35,10 @@ class Neighborhood:
 def find_neighborhood(
     nodes: dy.DataFrame[Nodes], edges: dy.DataFrame[Edges], *, node_id: str, at_most: int = 60
 ) -> Neighborhood:
-    """Find what a node's places state and what other nodes state about them.
+    """Collect the nodes around a node: what it cites, and what cites it.
 
-    A box's places are its face and the headings aligned with it; what is below them belongs to it, sentences without
-    relations aside. Of adjacent nodes the most confident are kept, so that a picture can be read.
+    A box includes its field on the form, the headings aligned with it and everything below them, except sentences
+    without relations. Of the adjacent nodes the most confident are shown.
 
     Args:
         nodes: Nodes of the graph.

@@ -26,7 +26,7 @@ _LABEL_CHARACTERS = 46
 
 
 def name_node(row: NodeRecord) -> str:
-    """Name a node in a few words: its key and the beginning of its text.
+    """Return a short name of a node: its key and the beginning of its text.
 
     Args:
         row: Row of `nodes`.
@@ -42,7 +42,7 @@ def name_node(row: NodeRecord) -> str:
 
 
 def describe_neighborhood(found: Neighborhood, row: NodeRecord) -> str:
-    """Return the name of the node, and how much of its neighborhood is shown.
+    """Return the node's name, and how much of its neighborhood is shown.
 
     Args:
         found: Nodes and edges to draw.
@@ -53,7 +53,7 @@ def describe_neighborhood(found: Neighborhood, row: NodeRecord) -> str:
 
 
 def place_nodes(found: Neighborhood) -> dict[str, tuple[float, float]]:
-    """Assign to each node a column (0 citing nodes, 1 own places, 2 cited nodes) and a row in it.
+    """Assign each node a column (0 citing, 1 own, 2 cited) and a row in it.
 
     Args:
         found: Nodes and edges to draw.

@@ -10,7 +10,7 @@ from taxkg_assets.records import PlacedBoxRecord, copy_place
 
 
 def number_nodes(rows: list[dict[str, Any]]) -> None:
-    """Set `ordinal` of each node: its place, from 0, in the reading order of its document.
+    """Number the nodes of each document in reading order, from 0.
 
     Args:
         rows: Nodes with `document_id`, `order`, `level` and `node_id`; changed in place. Orders are compared as text:
@@ -23,7 +23,7 @@ def number_nodes(rows: list[dict[str, Any]]) -> None:
 
 
 def merge_pieces(pieces: Iterable[PlacedBoxRecord]) -> list[PlacedBoxRecord]:
-    """Merge the rectangles of printed lines into one per run of lines on a page and column.
+    """Merge the rectangles of printed lines into one per column and page.
 
     Args:
         pieces: Rectangles in reading order.

@@ -50,7 +50,7 @@ def build_nodes(
     faces: dy.DataFrame[Faces],
     links: dy.DataFrame[Links],
 ) -> dy.DataFrame[Nodes]:
-    """Build the nodes: one row per document, heading, paragraph, table, box of a face, concept and external thing.
+    """Build the nodes of the graph: one row per document, heading, paragraph, table, box, concept and external target.
 
     Args:
         documents: Documents of the corpus.
@@ -125,7 +125,7 @@ class _Context:
             self._by_form[row["form"]].append(row)
 
     def path_of(self, anchor_id: str | None, document_id: str) -> str:
-        """Join the document's title and the headings down to an anchor."""
+        """Join the document's title and the headings above an anchor to a path."""
         if anchor_id is None or anchor_id not in self.resolver.anchors:
             return self.titles[document_id]
         if anchor_id not in self._paths:
@@ -135,7 +135,7 @@ class _Context:
         return self._paths[anchor_id]
 
     def box_of(self, anchor_id: str | None, document_id: str) -> tuple[str | None, str | None]:
-        """Find the innermost key above a node and the registry identity of that box."""
+        """Find the innermost box key above a node and the box's registry identity."""
         if anchor_id is None or anchor_id not in self.resolver.anchors:
             return None, None
         if anchor_id not in self._boxes:
@@ -150,7 +150,7 @@ class _Context:
         return self._boxes[anchor_id]
 
     def canonical_of(self, anchor: AnchorRecord) -> str | None:
-        """Find the registry identity of a box heading: the face of the own document, else of the nearest revision."""
+        """Find the registry identity of a box heading, on the document's own form or the nearest revision."""
         key = anchor["key"]
         if anchor["kind"] != "box" or key is None or len(expand_key(key)) != 1:
             return None
@@ -163,11 +163,11 @@ class _Context:
         return None
 
     def face_of(self, document_id: str, box_key: str) -> tuple[str | None, str]:
-        """Look up registry identity and label of a box on a face."""
+        """Look up registry identity and label of a box on a form."""
         return self._canonical.get((document_id, box_key)), self._labels.get((document_id, box_key), "")
 
     def concepts_in(self, text: str, *, forms: tuple[str, ...]) -> list[str]:
-        """Find the labels whose words, or an alias's words, occur in a text."""
+        """Find the box labels and aliases whose words occur in a text."""
         vocabulary = self._vocabulary(forms)
         words = _WORD.findall(text.casefold()) if vocabulary else []
         if vocabulary.keys().isdisjoint(words):

@@ -20,7 +20,7 @@ from taxkg_assets.rules.models.revisions import Limits, load_revisions
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Passages that belong together; an empty side means that the other was added or removed."""
+    """Corresponding passages of two revisions; an empty side means that the other was added or removed."""
 
     before: tuple[Passage, ...]
     after: tuple[Passage, ...]
@@ -33,14 +33,14 @@ _Link = tuple[tuple[int, ...], tuple[int, ...], bool]
 
 
 def find_pairs(before: ComparableDocument, after: ComparableDocument) -> list[Pair]:
-    """Pair the passages of two documents; every passage is in exactly one pair.
+    """Pair the corresponding passages of two documents; every passage is in exactly one pair.
 
     Args:
         before: Older document.
         after: Newer document.
 
     Returns:
-        Pairs in the order of the newer document; removed passages follow what preceded them.
+        Pairs in the order of the newer document; removed passages follow their predecessors.
     """
     old, new = before.passages, after.passages
     matcher = SequenceMatcher(None, [_sign(p) for p in old], [_sign(p) for p in new], autojunk=False)

@@ -37,7 +37,7 @@ HEADING, TEXT, LINE, ROW, BLOCK, ADDRESS = "heading", "text", "line", "row", "bl
 
 @dataclass(frozen=True)
 class Owner:
-    """Place of a passage: its innermost heading, the key above it, its audience."""
+    """The section of a passage: its innermost heading, the key above it, its audience."""
 
     heading: str = ""
     key: str = ""
@@ -53,7 +53,7 @@ class Owner:
 
 @dataclass(frozen=True)
 class Passage:
-    """One comparable piece of a document; its text is its parts, one a line."""
+    """A passage to compare across revisions; its text is its parts, one per line."""
 
     kind: str
     parts: tuple[Part, ...]
@@ -68,28 +68,28 @@ class Passage:
 
     @cached_property
     def tokens(self) -> tuple[Token, ...]:
-        """Return words and signs, without a line's own key."""
+        """Return words and symbols, without a line's own key."""
         return tuple(token for token in find_tokens(self.text) if token.start >= self.skipped)
 
     @cached_property
     def words(self) -> tuple[str, ...]:
-        """Return the words as they are matched across revisions."""
+        """Return the words in the form that is matched across revisions."""
         return masked(self.tokens)
 
     @cached_property
     def bag(self) -> Counter[str]:
-        """Return the words that distinguish passages, with their counts: any two share the small words."""
+        """Return the distinctive words with their counts, without common short words."""
         distinctive = [word for word in self.words if len(word) > _SMALL_WORD or not word.isalpha()]
         return Counter(distinctive or self.words)
 
     @property
     def is_keyed(self) -> bool:
-        """Return whether a heading prints a key itself, and is not merely below one."""
+        """Return whether its heading itself has a key, rather than one above it."""
         return bool(self.owner.key) and self.owner.is_own_key
 
     @cached_property
     def place(self) -> tuple[str, ...]:
-        """Return the innermost heading, or the key, as it is compared across revisions."""
+        """Return the innermost heading, or the key, in the form that is compared across revisions."""
         if self.owner.key:
             # A line's number says nothing without its part or worksheet; a box is known by its form alone.
             above = self.owner.above if self.owner.kind == "line" else ()
@@ -99,7 +99,7 @@ class Passage:
 
 @dataclass(frozen=True)
 class ComparableDocument:
-    """A document as it is compared: its passages in reading order, and every word that it prints anywhere."""
+    """A document prepared for comparison: its passages in reading order, and all its words."""
 
     document_id: str
     passages: tuple[Passage, ...]
@@ -114,14 +114,14 @@ class ComparableDocument:
 
     @cached_property
     def keys(self) -> frozenset[tuple[str, ...]]:
-        """Return perspective, form and key of everything keyed."""
+        """Return perspective, form and key of all passages with a key."""
         return frozenset(p.place for p in self.passages if p.owner.key)
 
 
 def build_comparable_documents(
     document_ids: Collection[str], frames: Mapping[str, pl.DataFrame]
 ) -> dict[str, ComparableDocument]:
-    """Divide some documents into passages; each table is read once, however many documents there are.
+    """Split documents into comparable passages, reading each table once.
 
     Args:
         document_ids: Documents to divide.

@@ -30,7 +30,7 @@ _HALO = {"boxstyle": "round,pad=0.1", "fc": "white", "ec": "none", "alpha": 0.8}
 
 
 def render_graph_picture(found: Neighborhood) -> bytes:
-    """Draw a neighborhood in three columns: citing nodes, the node's own places, cited nodes; negative edges are red.
+    """Draw a neighborhood as PNG in three columns: citing nodes, own nodes, cited nodes; negative edges are red.
 
     Args:
         found: Nodes and edges to draw.

@@ -43,7 +43,7 @@ _SPLIT = re.compile(r",? (?:or|and) |, ")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A place as a text names it; without forms it is on the form that the text is about."""
+    """A line, box or form as a text names it; without a form it is on the form that the text is about."""
 
     forms: tuple[str, ...]
     keys: tuple[str, ...]
@@ -58,11 +58,11 @@ class Place:
 
 
 def find_places(text: str, *, columns: bool = False, before: str = "") -> list[Place]:
-    """Return the places that a text names, in its order.
+    """Find the lines, boxes and forms that a text names, in text order.
 
     Args:
         text: A label or a sentence.
-        columns: Whether columns without a line are places, too.
+        columns: Whether to include columns without a line.
         before: Text before it, which may name `that form`.
     """
     words = _NAMING if not columns else (*_NAMING, "column")
@@ -76,7 +76,7 @@ def _list_places(text: str, columns: bool, before: str) -> tuple[Place, ...]:
 
 
 def mask(text: str, places: list[Place]) -> str:
-    """Return a text of the same length with `⟨0___⟩` for the first place and so on; rules see a place as one word.
+    """Replace each place in a text by a token of the same length, so that rules see it as one word.
 
     Args:
         text: The text.
@@ -89,7 +89,7 @@ def mask(text: str, places: list[Place]) -> str:
 
 
 def shift(place: Place, offset: int) -> Place:
-    """Return a place of a sentence with its offsets in the text that the sentence is from.
+    """Shift the offsets of a sentence's place to offsets in the whole text.
 
     Args:
         place: Place of the sentence.
@@ -188,7 +188,7 @@ def _name_taken(document: str, form: str) -> str:
 
 
 def find_last_document(text: str) -> str:
-    """Return the form or schedule that a text names last; empty where it names none.
+    """Return the last form or schedule that a text names; empty if it names none.
 
     Args:
         text: A sentence, or its beginning.
@@ -207,14 +207,14 @@ def _list_keys(words: str) -> Iterator[str]:
 
 
 def range_keys(first: str, last: str) -> list[str]:
-    """List the keys from one to another: numbers without letters, or letters of one number.
+    """List the keys of a range: numbers without letters, or letters of one number.
 
     Args:
         first: First key.
         last: Last key.
 
     Returns:
-        The two keys alone where what is between is not known.
+        Only the two ends if the range cannot be enumerated.
     """
     if first.isdigit() and last.isdigit():
         return [str(number) for number in range(int(first), int(last) + 1)]
@@ -224,7 +224,7 @@ def range_keys(first: str, last: str) -> list[str]:
 
 
 def name_forms(words: str) -> tuple[str, ...]:
-    """List the forms that a name joins; a schedule keeps its parent in parentheses where it is stated.
+    """Split a joint name into forms; a schedule keeps its parent form in parentheses.
 
     Args:
         words: The name in the text.

@@ -27,7 +27,7 @@ def build_registry(
     documents: dy.DataFrame[schemas.Documents],
     sections: dy.DataFrame[schemas.Sections],
 ) -> dy.DataFrame[schemas.Registry]:
-    """Build one row per box of a form revision, with its identity, its other names, its group and its past.
+    """Build one row per box of a form revision, with its identity, aliases, group and history.
 
     Args:
         faces: One row per box of a form.
@@ -71,7 +71,7 @@ def build_registry(
 
 
 def find_registry_faults(registry: dy.DataFrame[schemas.Registry], faces: dy.DataFrame[schemas.Faces]) -> pl.DataFrame:
-    """Find rows that break an invariant of the registry: repeated keys, missing labels, differences from the faces.
+    """Find rows that violate an invariant of the registry: repeated keys, missing labels, differences from the forms.
 
     Args:
         registry: Registered boxes.
@@ -107,7 +107,7 @@ def find_invented_names(registry: pl.DataFrame, sections: pl.DataFrame) -> pl.Da
         sections: Content elements with their text.
 
     Returns:
-        `document_id`, `box_key`, `alias` and `abbreviation`, one row per invented abbreviation.
+        `document_id`, `box_key`, `alias` and `abbreviation`, one row per unprinted abbreviation.
     """
     named = [
         (row["document_id"], row["box_key"], alias, short)

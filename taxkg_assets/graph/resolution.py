@@ -32,7 +32,7 @@ _GUESS = 0.7
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The node that a reference reaches and the confidence in it."""
+    """The node to which a reference resolves, with its confidence."""
 
     node_id: str
     confidence: float
@@ -40,7 +40,7 @@ class Target:
 
 
 def face_node_id(document_id: str, box_key: str) -> str:
-    """Return the id of the node of a box on a form's face.
+    """Return the node id of a box on a form.
 
     Args:
         document_id: Document of the face.
@@ -53,7 +53,7 @@ _YEAR = re.compile(r"\d{4}")
 
 
 def find_printed_year(reference: ReferenceRecord) -> str:
-    """Find the year printed right before or after what a reference names (`your 2024 Schedule B`).
+    """Find the year printed next to a reference's target: `your 2024 Schedule B`.
 
     Args:
         reference: Row of `references`.
@@ -89,7 +89,7 @@ def fold_heading(text: str) -> str:
 
 
 def expand_key(key: str) -> list[str]:
-    """List the boxes or lines that a key covers: `boxes_14-16` is three.
+    """List the single boxes or lines of a key: `boxes_14-16` has three.
 
     Args:
         key: Key of a box, line, section or group.
@@ -109,7 +109,7 @@ def expand_key(key: str) -> list[str]:
 
 
 class Resolver:
-    """Boxes, lines, headings, tables and documents of the corpus by their names in text.
+    """Resolves references to boxes, lines, headings, tables and documents of the corpus.
 
     Args:
         catalogue: Documents of the corpus.
@@ -186,7 +186,7 @@ class Resolver:
         return self._keys.get((document_id, key), [])
 
     def find_forms(self, anchor_id: str | None, document_id: str) -> tuple[str, ...]:
-        """Find the forms that the text of an anchor is about.
+        """Find the forms that the text under an anchor is about.
 
         Args:
             anchor_id: Anchor; None for text without one.
@@ -203,14 +203,13 @@ class Resolver:
         return self.catalogue.entries[document_id].forms
 
     def resolve(self, reference: ReferenceRecord) -> Target | None:
-        """Find the node that a reference reaches.
+        """Resolve a reference to a node.
 
         Args:
             reference: Row of `references`.
 
         Returns:
-            The node, external where the corpus lacks it; None where the reference refers to this document but nothing
-            fits.
+            The node, external if the corpus lacks it; None if the reference is to this document and nothing matches.
         """
         kind, target = reference["kind"], find_named_target(reference)
         linked = self._resolve_link(reference)

@@ -26,7 +26,7 @@ def find_invalid_changes(
     faces: dy.DataFrame[Faces],
     elements: dy.DataFrame[Elements],
 ) -> pl.DataFrame:
-    """Find changes whose wording, key or evidence is not in the documents, or whose two wordings are equal.
+    """Find changes whose wording, key or evidence is not in the documents, or whose wordings are equal.
 
     Args:
         revisions: Changes to check.

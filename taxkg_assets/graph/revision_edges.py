@@ -28,7 +28,7 @@ def find_revision_links(
     node_ids: Container[str],
     memory: Memory,
 ) -> Iterator[Link]:
-    """Join the sections and lines of each document to those that they continue.
+    """Link the sections and lines of each document to those that they continue from the previous revision.
 
     Args:
         documents: Rows of `documents`.

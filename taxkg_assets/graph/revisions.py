@@ -50,7 +50,7 @@ def build_revisions(
     *,
     pairs: Sequence[tuple[str, ...]] | None = None,
 ) -> dy.DataFrame[Revisions]:
-    """Build one row per change between two consecutive final revisions of one product, or two builds of one revision.
+    """Build one row per change between consecutive final revisions of a product, or two builds of one revision.
 
     Args:
         documents: Documents of the corpus.
@@ -79,7 +79,7 @@ def _as_frame(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
 
 
 def find_consecutive(documents: pl.DataFrame) -> list[tuple[str, str]]:
-    """Pair the final documents of each product with the next: by revision, builds of one revision by their date.
+    """Pair the consecutive final documents of each product, by revision, or by date for builds of one revision.
 
     Args:
         documents: Rows of `documents`; drafts and documents without product or revision are left out.

@@ -42,18 +42,18 @@ class _LastLine:
     _tops: dict[str, str] = field(default_factory=dict)
 
     def find_scope(self, row: Mapping[str, Any]) -> str:
-        """Return the scope of the line before where a line below another top heading continues its numbers."""
+        """Return the scope of the preceding line if a line under another top heading continues its numbers."""
         number = _read_number(row)
         is_next = row["document_id"] == self.document and number and self.number <= number <= self.number + _NEAR
         return self.scope if is_next and (self.is_continued or self._find_top(row) != self.top) else ""
 
     def add(self, row: Mapping[str, Any], scope: str, *, is_continued: bool) -> None:
-        """Remember a heading.
+        """Record a heading.
 
         Args:
             row: Heading.
             scope: Its scope.
-            is_continued: Whether the scope is that of the line before it.
+            is_continued: Whether the scope is that of the preceding line.
         """
         self._tops[row["anchor_id"]] = self._find_top(row)
         if scope != WORKSHEET and (number := _read_number(row)):
@@ -67,16 +67,7 @@ class _LastLine:
 
 
 def find_scopes(anchors: pl.DataFrame) -> dict[str, str]:
-    """Find the schedule or worksheet that owns the lines named under each heading of a booklet.
-
-    The first rule that gives a scope decides:
-
-    1. The heading itself opens a schedule or a worksheet.
-    2. A top-level heading has the schedule or worksheet of the last chapter; any other heading has that of its parent,
-       except a line of the form after the line that a worksheet computes.
-    3. A line that continues the numbers of the line before it, below another top-level heading, has the scope of that
-       line; so do the lines that continue from there.
-    4. Headings without a line, between two lines of one schedule, have that schedule.
+    """Determine which schedule or worksheet the lines under each heading of a booklet belong to.
 
     Args:
         anchors: Headings; their ids sort in the order of the document.
@@ -135,13 +126,13 @@ def _fill_between(anchors: pl.DataFrame, scopes: dict[str, str]) -> None:
 
 
 def find_line_keys(anchors: pl.DataFrame) -> dict[str, str]:
-    """Find the one line that a heading without a key explains: that of the nearest heading above it with a key.
+    """Find the line that a heading without a key explains: that of the nearest heading above with a key.
 
     Args:
         anchors: Headings; their ids sort in the order of the document.
 
     Returns:
-        Key of the line by anchor_id; headings whose own key is the line's, and those below none, are left out.
+        Key of the line by anchor_id; headings with a key of their own, and those without one above, are omitted.
     """
     keys: dict[str, str] = {}
     found: dict[str, str] = {}
@@ -161,8 +152,7 @@ def find_line_keys(anchors: pl.DataFrame) -> dict[str, str]:
 def find_parents(
     passages: pl.DataFrame, papers: Mapping[str, Mapping[str, Any]], anchors: pl.DataFrame, scopes: Mapping[str, str]
 ) -> dict[str, dict[str, str]]:
-    """Find the forms of the schedules that each document names: `Schedule B (Form 2040)` in one place, `Schedule B` in
-    another.
+    """Find the parent form of each schedule that a document names both with and without it.
 
     Args:
         passages: Rows of `sections`.

@@ -29,14 +29,14 @@ _KEY_WORD = re.compile(r"^(?:lines?|box(?:es)?|parts?|codes?|steps?|columns?|\d+
 
 @dataclass(frozen=True)
 class Section:
-    """One heading of a document with the text directly below it.
+    """A heading of a document with the text directly below it, for alignment across revisions.
 
     Attributes:
         anchor_id: Heading.
         key: Key of a box, line, part or code; empty where it has none.
         words: Words of the heading as they are compared across years.
-        publisher_id: The publisher's own number of the section; empty where unknown.
-        parent: Place of the section above it in the document; -1 at the top.
+        publisher_id: The publisher's id of the section; empty if unknown.
+        parent: Index of the section above it in the document; -1 at the top.
         path: Words of the headings above it, the outermost first.
         text: Text directly below the heading.
     """
@@ -57,7 +57,7 @@ class Section:
 
     @cached_property
     def text_words(self) -> tuple[str, ...]:
-        """Return the words of the text as they are compared across years."""
+        """Return the words of the text in the form compared across years."""
         return find_masked_words(self.text)
 
     @cached_property
@@ -67,14 +67,14 @@ class Section:
 
     @cached_property
     def shingles(self) -> frozenset[tuple[str, ...]]:
-        """Return the runs of three words of the text."""
+        """Return the runs of three words in the text."""
         words = self.text_words
         return frozenset(words[at : at + _SHINGLE] for at in range(len(words) - _SHINGLE + 1))
 
 
 @dataclass(frozen=True, slots=True)
 class Continuation:
-    """How one section continues in the next revision.
+    """The sections of the next revision that continue a section.
 
     Attributes:
         before: Heading in the older revision.
@@ -88,7 +88,7 @@ class Continuation:
 
 
 def build_sections(anchors: pl.DataFrame, sections: pl.DataFrame) -> list[Section]:
-    """Read the sections of one document, in reading order.
+    """Build the sections of one document for alignment, in reading order.
 
     Args:
         anchors: Anchors of the document.
@@ -135,14 +135,14 @@ def _anchors_above(row: AnchorRecord, rows: Mapping[str, AnchorRecord]) -> list[
 
 
 def align_sections(older: Sequence[Section], newer: Sequence[Section]) -> list[Continuation]:
-    """Find which sections of the next revision continue each section of a document.
+    """Align the sections of a document with those of its next revision.
 
     Args:
         older: Sections of the older revision.
         newer: Sections of the newer one.
 
     Returns:
-        One continuation per older section, in its order. Newer sections that none names are new.
+        One continuation per older section, in its order. Newer sections in no continuation are new.
     """
     aligner = _Aligner(older, newer)
     aligner.pair_published()
@@ -172,7 +172,7 @@ class _Aligner:
         self.became[old], self.was[new] = new, old
 
     def pair_published(self) -> None:
-        """Pair sections with one number of the publisher, unless neither heading nor text agrees with it."""
+        """Pair sections with the same publisher id, unless neither heading nor text agrees."""
         least = self.limits["published"]
         for i, j in self._unique_matches(lambda section: section.publisher_id or None):
             old, new = self.old[i], self.new[j]
@@ -181,7 +181,7 @@ class _Aligner:
                 self.pair(i, j)
 
     def pair_unique(self, name: Callable[[Section], Hashable]) -> None:
-        """Pair sections with a name that occurs once on each side; None is no name."""
+        """Pair sections by names that occur once in each revision."""
         for i, j in self._unique_matches(name):
             self.pair(i, j)
 
@@ -198,7 +198,7 @@ class _Aligner:
         ]
 
     def pair_children(self) -> int:
-        """Pair the remaining sections under paired parents, most similar first; return how many pairs are new."""
+        """Pair the remaining sections under paired parents, most similar first, and return the number of new pairs."""
         groups: dict[int, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
         for i, section in enumerate(self.old):
             above = self.became.get(section.parent, -2) if section.parent >= 0 else -1
@@ -219,7 +219,7 @@ class _Aligner:
         return len(self.became) - before
 
     def pair_openings(self, mine: Sequence[int], theirs: Sequence[int]) -> None:
-        """Pair sections that are left whose texts begin with words that begin no other text of the two groups."""
+        """Pair remaining sections whose texts begin with the same distinctive words."""
         places: tuple[dict[tuple[str, ...], list[int]], ...] = (defaultdict(list), defaultdict(list))
         for side, sections, own in ((0, self.old, mine), (1, self.new, theirs)):
             for ix in own:
@@ -261,7 +261,7 @@ class _Aligner:
         return len(self.became) - before
 
     def pair_elsewhere(self) -> None:
-        """Pair each section without a partner with the section that prints most of its text, wherever that is."""
+        """Pair each remaining section with the section that contains most of its text, anywhere in the document."""
         left = [i for i in range(len(self.old)) if i not in self.became]
         loose = [j for j in range(len(self.new)) if j not in self.was]
         for i, j in _find_overlaps(self.old, self.new, left, loose, limits=self.limits, limit="elsewhere"):
@@ -269,10 +269,10 @@ class _Aligner:
                 self.pair(i, j)
 
     def find_splits(self) -> dict[int, list[int]]:
-        """Find the new sections that took over a part of an old one whose main part is elsewhere.
+        """Find new sections that contain part of an old section whose main part is elsewhere.
 
-        A section whose text is the same gave nothing away. Of the others, only text that one section of each revision
-        prints counts: what many say alike comes from none of them.
+        A section with unchanged text was not split. Otherwise only text that occurs in one section of each revision
+        counts.
         """
         loose = [j for j in range(len(self.new)) if j not in self.was]
         edited = [i for i, j in self.became.items() if self.old[i].text != self.new[j].text]
@@ -297,7 +297,7 @@ class _Aligner:
         return j == above
 
     def list_continuations(self) -> list[Continuation]:
-        """Name what became of each old section."""
+        """List the continuation of each old section."""
         parts = self.find_splits()
         moved = self._find_moved()
         found = []

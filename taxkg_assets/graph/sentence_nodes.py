@@ -29,7 +29,7 @@ def sentence_node_id(element_id: str, start: int) -> str:
 def find_dense_paragraphs(
     sections: dy.DataFrame[Sections], references: dy.DataFrame[References]
 ) -> dict[str, list[tuple[int, int]]]:
-    """Find dense paragraphs: long ones in which several sentences each name something for the first time.
+    """Find dense paragraphs: long ones in which several sentences introduce a reference.
 
     Args:
         sections: Content elements; rows of tables are left out.
@@ -69,7 +69,7 @@ def _count_naming_sentences(ranges: list[tuple[int, int]], places: list[tuple[in
 
 
 def find_pieces(pieces: list[PieceRecord], *, start: int, end: int) -> list[PieceRecord]:
-    """Select the printed lines that a range of the text overlaps.
+    """Select the printed lines that overlap a text range.
 
     Args:
         pieces: Lines with `start` and `end`.
@@ -83,9 +83,9 @@ def find_pieces(pieces: list[PieceRecord], *, start: int, end: int) -> list[Piec
 
 
 class EvidenceNodes:
-    """Lookup of the node that contains a place of an element.
+    """Finds the node that contains a position in an element: its table, sentence or paragraph.
 
-    A table's text belongs to the table's node; other text to its sentence where that is a node, else to its paragraph.
+    A table's text belongs to the table's node; other text to its sentence if that is a node, else to its paragraph.
 
     Args:
         nodes: Nodes of the graph.

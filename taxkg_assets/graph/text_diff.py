@@ -29,7 +29,7 @@ _LEAD = 60
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """One word, number or sign of a text: its normalized form and its place."""
+    """One word, number or symbol of a text: its normalized form and its position."""
 
     norm: str
     start: int
@@ -38,7 +38,7 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """A text with the words that count."""
+    """A text with the words to compare."""
 
     text: str
     tokens: tuple[Token, ...]
@@ -46,7 +46,7 @@ class Wording:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One stretch of words that differs; an empty stretch on one side is an insertion or a deletion.
+    """A range of words that differs between two texts; an empty range on one side is an insertion or a deletion.
 
     Attributes:
         before_start: First character in the older text, 0-based.
@@ -69,7 +69,7 @@ class Change:
 
 
 def find_tokens(text: str) -> tuple[Token, ...]:
-    """Find the words, numbers and signs of a text; leaders, bullets and drawn signs do not count.
+    """Split a text into words, numbers and symbols, ignoring leaders, bullets and drawn signs.
 
     Args:
         text: Text of a passage.
@@ -92,7 +92,7 @@ def _norm(word: str) -> str:
 
 
 def masked(tokens: Iterable[Token]) -> tuple[str, ...]:
-    """Return the words as they are matched across years: lower case, every year alike, without signs.
+    """Return words in the form matched across years: lower case, each year as `<year>`, without symbols.
 
     Args:
         tokens: Tokens of a text.
@@ -104,7 +104,7 @@ def masked(tokens: Iterable[Token]) -> tuple[str, ...]:
 
 
 def find_masked_words(text: str) -> tuple[str, ...]:
-    """Find the words of a text as they are matched across years; `masked` of its tokens, without their places.
+    """Return the words of a text in the form matched across years.
 
     Args:
         text: Text of a passage.
@@ -116,7 +116,7 @@ def find_masked_words(text: str) -> tuple[str, ...]:
 
 
 def find_words(text: str) -> list[str]:
-    """Return the normalized words, numbers and signs of a text: the tokens of `find_tokens` without their places.
+    """Return the normalized words, numbers and symbols of a text.
 
     Args:
         text: Text of a passage.
@@ -137,7 +137,7 @@ def _mask_word(norm: str) -> str:
 
 @cache
 def mask(norm: str) -> str:
-    """Return one word in lower case; a year becomes `<year>`.
+    """Return one word in the form matched across years: lower case, a year as `<year>`.
 
     Args:
         norm: Normalized form of a token.
@@ -151,7 +151,7 @@ def _is_year(norm: str) -> bool:
 
 
 def read_wording(text: str) -> Wording:
-    """Return a text of which all words count.
+    """Tokenize a text of which all words are compared.
 
     Args:
         text: Text of a passage.
@@ -160,12 +160,12 @@ def read_wording(text: str) -> Wording:
 
 
 def find_changes(before: Wording, after: Wording, *, years: int) -> tuple[Change, ...]:
-    """Find the stretches of words that differ between two wordings.
+    """Find the word ranges that differ between two wordings.
 
     Args:
         before: Older wording.
         after: Newer wording.
-        years: Years between the two revisions; a year that moved by as many is routine.
+        years: Years between the two revisions; a year that changed by as many is routine.
 
     Returns:
         Changes in order; none where only punctuation or spacing differs.
@@ -269,7 +269,7 @@ def _nature_of_change(
 
 
 def name_nature(before: str, after: str, *, lead: str = "") -> str:
-    """Return the first of these that words are about: amounts, dates, references, wording.
+    """Classify a change by its words: amounts, dates, references or wording, in this order.
 
     Args:
         before: Words of the older revision; empty where they were added.

@@ -13,10 +13,10 @@ _OPPOSITE = {"at_least_zero", "at_most_zero"}
 
 
 def mark_totals(rows: Sequence[FormulaRecord]) -> None:
-    """List for each total the other totals that add one of its lines, too, and the lines whose use is repeated.
+    """Record for each total the other totals that add one of its lines, and its repeated lines.
 
-    A line of several totals is no repetition where the form keeps them apart: one is limited to gains, the other to
-    losses, or their conditions differ.
+    A line of several totals is not repeated if the form keeps them apart: one is limited to gains, the other to losses,
+    or their conditions differ.
 
     Args:
         rows: Rows of `formulas`; `also_added_in` and `repeated_lines` of sums are filled in.

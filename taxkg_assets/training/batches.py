@@ -14,7 +14,7 @@ PAD_STEP = 8
 
 @dataclass(frozen=True)
 class Tokens:
-    """Tokenizer with a cache of token ids per text, or pair of texts, truncated to a maximum length.
+    """A tokenizer with a cache of token ids per text or pair of texts.
 
     Attributes:
         tokenizer: Tokenizer of the transformers library.

@@ -72,7 +72,7 @@ class EncoderTrainer:
         """Freeze the embeddings and the lowest layers; the highest layer is always trained.
 
         Raises:
-            ValueError: Nothing is left to train.
+            ValueError: No layer is left to train.
         """
         if not self.settings.frozen_layers:
             return
@@ -104,7 +104,7 @@ class EncoderTrainer:
         return found
 
     def find_guide(self, examples: Sequence[Example]) -> dict[tuple[str, bool], torch.Tensor]:
-        """Encode all texts of the training with the untrained model, as the guide of a GIST loss.
+        """Encode all training texts with the untrained model, as the guide of a GIST loss.
 
         Args:
             examples: Training examples.
@@ -234,7 +234,7 @@ class EncoderTrainer:
 
 
 def find_distinct(batch: Sequence[Example], column: dict[str, int]) -> torch.Tensor:
-    """Return which passages may be in-batch negatives of each query, shape (queries, passages).
+    """Return a mask of which passages may be in-batch negatives of each query, shape (queries, passages).
 
     Args:
         batch: Examples, one row each.
@@ -253,9 +253,9 @@ def find_distinct(batch: Sequence[Example], column: dict[str, int]) -> torch.Ten
 
 
 def find_own(batch: Sequence[Example], column: dict[str, int]) -> torch.Tensor:
-    """Return which passages are hard negatives of the row's own example, shape (queries, passages).
+    """Return a mask of which passages are hard negatives of the row's own example, shape (queries, passages).
 
-    A guide does not overrule these: they were validated when they were mined.
+    A guide does not overrule these, as they were validated when they were mined.
 
     Args:
         batch: Examples, one row each.

@@ -44,7 +44,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """The part of a node's row that pairs need."""
+    """The columns of a node that training pairs need."""
 
     node_id: str
     document_id: str | None
@@ -59,7 +59,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Corpus:
-    """Passages, nodes and labels of one home.
+    """Passages, nodes and box labels of one home, the source of training pairs.
 
     Attributes:
         passages: Passages by chunk id, in reading order.
@@ -77,7 +77,7 @@ class Corpus:
 
     @cached_property
     def holding(self) -> Mapping[str, tuple[str, ...]]:
-        """Return chunk ids of the passages that contain a paragraph or table, by its node."""
+        """Return the chunk ids that contain each paragraph or table, by node id."""
         found: dict[str, list[str]] = {}
         for passage in self.passages.values():
             for node_id in passage.node_ids:
@@ -86,7 +86,7 @@ class Corpus:
 
     @cached_property
     def passages_under(self) -> Mapping[str, tuple[str, ...]]:
-        """Return chunk ids of the passages that an anchor owns directly, by the anchor."""
+        """Return the chunk ids directly below each heading, by anchor id."""
         found: dict[str, list[str]] = {}
         for passage in self.passages.values():
             if passage.anchor_id is not None:
@@ -102,7 +102,7 @@ class Corpus:
         return {group: tuple(chunk_ids) for group, chunk_ids in found.items()}
 
     def passages_of_node(self, node_id: str) -> tuple[str, ...]:
-        """Return the chunk ids of a node: those that contain its text, or that the headings of its field own.
+        """Return the chunk ids of a node: those with its text, or those below the headings of its field.
 
         Args:
             node_id: Any node; an unknown one has no passages.
@@ -121,7 +121,7 @@ class Corpus:
         )
 
     def anchor_label(self, node_id: str) -> str:
-        """Return an anchor's name: its heading without the key, or the label that the form prints for its box.
+        """Return an anchor's name: its heading without the key, or the printed label of its box.
 
         Args:
             node_id: Node of the anchor.
@@ -135,7 +135,7 @@ class Corpus:
 
 
 def squeeze(text: str) -> str:
-    """Return a text on one line, with single spaces.
+    """Collapse whitespace to single spaces.
 
     Args:
         text: The text.
@@ -163,7 +163,7 @@ def read_corpus(
     edges: dy.DataFrame[Edges],
     families: Mapping[str, str],
 ) -> Corpus:
-    """Collect the accepted passages with their families and near-duplicates, the nodes, and the labels of boxes.
+    """Collect the accepted passages with their families and near-duplicates, the nodes, and the box labels.
 
     Args:
         chunks: All chunks; only accepted ones become passages.

@@ -20,7 +20,7 @@ DEPTH, SHORT = 10, 5
 
 @dataclass(frozen=True, slots=True)
 class QueryScore:
-    """Metrics of one development question, each 0 to 1."""
+    """Metrics of one development question, each from 0 to 1."""
 
     query: str
     kind: str
@@ -61,7 +61,7 @@ def score_dense(encode: Encode, dev: Sequence[Example], *, pool: Sequence[str] =
 
 
 def group_questions(examples: Sequence[Example]) -> list[tuple[str, list[Example]]]:
-    """Return each distinct question with its examples, in order of first appearance.
+    """Group examples by question, in order of first appearance.
 
     Args:
         examples: Examples; several may have the same question.
@@ -75,7 +75,7 @@ def group_questions(examples: Sequence[Example]) -> list[tuple[str, list[Example
 def score_question(
     query: str, examples: Sequence[Example], *, order: npt.NDArray[np.int64], place: dict[str, int]
 ) -> QueryScore:
-    """Score one ranking.
+    """Score the ranking of one question.
 
     Args:
         query: The question.

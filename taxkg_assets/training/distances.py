@@ -21,7 +21,7 @@ _CONTENT = ("paragraph", "table")
 
 @dataclass(frozen=True, slots=True)
 class Distances:
-    """Adjacency of the graph, with sentences merged into their paragraphs.
+    """Adjacency of the graph for distances, with sentences merged into their paragraphs.
 
     Attributes:
         neighbors: Nodes one step away, by node.
@@ -34,7 +34,7 @@ class Distances:
     paragraph_of: Mapping[str, str]
 
     def find_near(self, node_ids: Iterable[str], *, within: int) -> dict[str, int]:
-        """Return the nodes within a number of steps with their distance, the starting nodes included (0).
+        """Return the nodes within a number of steps, with their distances.
 
         Args:
             node_ids: Nodes to start from.
@@ -49,7 +49,7 @@ class Distances:
         return near
 
     def find_related(self, node_ids: Iterable[str]) -> set[str]:
-        """Return the nodes that a semantic relation joins with one of these, in either direction.
+        """Return the nodes that a semantic relation connects with given nodes, in either direction.
 
         Args:
             node_ids: Nodes to start from.
@@ -58,7 +58,7 @@ class Distances:
 
 
 def read_distances(edges: dy.DataFrame[Edges], nodes: dy.DataFrame[Nodes]) -> Distances:
-    """Read the graph's steps; external nodes are left out.
+    """Build the adjacency of the graph without external nodes.
 
     Args:
         edges: Edges of the graph.

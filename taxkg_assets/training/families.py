@@ -21,10 +21,10 @@ _SAME = ("same_field", "same_field_other_revision", "supersedes")
 def find_families(
     documents: dy.DataFrame[Documents], nodes: dy.DataFrame[Nodes], *, edges: dy.DataFrame[Edges]
 ) -> dict[str, str]:
-    """Name the family of each document: its forms, or its own name where it is about no form.
+    """Assign each document to a family: its forms, or its own name if it is about no form.
 
-    Two documents are of one family if they name a common form, or if the graph says that a field of one is a field of
-    the other.
+    Two documents belong to one family if they share a form, or if the graph says that a field of one is a field of the
+    other.
 
     Args:
         documents: Documents of the home.
@@ -57,8 +57,8 @@ def find_families(
 def find_splits(families: Iterable[str], *, dev_share: float, seed: int) -> dict[str, str]:
     """Assign each family to `train` or `dev` by a hash of its name.
 
-    A family keeps its side when others are added. If one side is empty, the family nearest to the border changes
-    sides, so that two families are enough for both sides.
+    A family stays in its split when others are added. If a split is empty, the family nearest to the threshold moves
+    there, so that two families suffice.
 
     Args:
         families: Names of families; repeated ones count once.

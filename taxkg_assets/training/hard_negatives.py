@@ -25,7 +25,7 @@ from taxkg_assets.training.structural_negatives import StructuralNegativeMiner, 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A candidate negative: row of the passage, source, and the edge or rule that it comes from."""
+    """A candidate negative: the passage's row, its source, and the edge or rule it comes from."""
 
     row: int
     source: str
@@ -44,12 +44,7 @@ def build_hard_negatives(
     retrievers: Retrievers,
     proposer: Proposer,
 ) -> dy.DataFrame[HardNegatives]:
-    """Mine hard negatives for each pair.
-
-    A search result is a negative only if the graph does not join it with the positive within `max_steps`, if it is not
-    too similar to the positive or nearly as similar to the query, and if it is no near-duplicate of a known positive.
-    A structural negative only has to lack a semantic relation with the positive. A passage that would be a negative of
-    very many pairs, such as an index page, is kept for the nearest ones: training would push it away from everything.
+    """Mine hard negatives for each pair, from search results and from the structure of documents.
 
     Args:
         pairs: Pairs to mine for.
@@ -86,7 +81,7 @@ def build_hard_negatives(
 
 
 def keep_nearest(negatives: pl.DataFrame, *, max_reuse: int) -> pl.DataFrame:
-    """Limit how many pairs a passage is a negative of, to those whose query is nearest to it, and renumber the ranks.
+    """Limit how often a passage is a negative, keeping the pairs whose query is nearest to it.
 
     Args:
         negatives: Rows of `hard_negatives`.
@@ -109,7 +104,7 @@ def _read_right(pairs: pl.DataFrame, corpus: Corpus) -> dict[str, set[str]]:
 
 
 class Miner:
-    """Mines the negatives of one pair after the other."""
+    """Mines the negatives of training pairs, one pair at a time."""
 
     def __init__(
         self,
@@ -131,7 +126,7 @@ class Miner:
         self._limits = load_training().negatives
 
     def mine(self, pair: PairRecord, *, lexical: Floats, dense: Floats) -> list[HardNegativeRecord]:
-        """Mine the negatives of one pair, hardest first, at most as many of each source as the rules allow.
+        """Mine the negatives of one pair, hardest first, up to a limit per source.
 
         Args:
             pair: Row of `pairs`.

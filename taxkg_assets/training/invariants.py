@@ -34,13 +34,16 @@ def find_leaked_pairs(pairs: dy.DataFrame[Pairs], eval_queries: dy.DataFrame[Eva
 
 
 def find_split_families(pairs: dy.DataFrame[Pairs]) -> pl.DataFrame:
-    """Find families and groups of near-duplicates on both sides of the split, and pairs that cross it.
+    """Find families, near-duplicate groups and pairs that are in both the training and the development split.
+
+    They would leak training data into the evaluation.
 
     Args:
         pairs: Pairs.
 
     Returns:
-        Columns `name`, `sides`, `what`, sorted.
+        Sorted columns `name`; `sides`, the number of splits; and `what` (`family`, `query_family` or
+        `near_duplicate_group`).
     """
     sides = {
         "family": pairs.select(name="family", split="split"),
@@ -66,11 +69,7 @@ def find_near_negatives(
     *,
     distances: Distances,
 ) -> pl.DataFrame:
-    """Find negatives that may be positives.
-
-    A search result must not be within `max_steps` of the positive in the graph, nor too similar to it, nor nearly as
-    similar to the query. A structural negative must have no semantic relation with the positive. No negative may be a
-    known positive. All paragraphs and tables of a passage count, not only its first one.
+    """Find hard negatives that may be positives.
 
     Args:
         negatives: Hard negatives.

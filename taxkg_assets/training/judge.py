@@ -19,7 +19,7 @@ from taxkg_assets.rules.models.training import load_training
 
 
 def judge_pairs(pairs: pl.DataFrame, proposer: Proposer) -> pl.DataFrame:
-    """Judge a sample stratified by kind.
+    """Judge a sample of training pairs, stratified by kind.
 
     Args:
         pairs: Rows of `pairs`.
@@ -42,7 +42,7 @@ def judge_pairs(pairs: pl.DataFrame, proposer: Proposer) -> pl.DataFrame:
 
 
 def judge_negatives(negatives: pl.DataFrame, proposer: Proposer, *, pairs: pl.DataFrame) -> pl.DataFrame:
-    """Judge a sample stratified by source.
+    """Judge a sample of hard negatives, stratified by source.
 
     Args:
         negatives: Rows of `hard_negatives`.

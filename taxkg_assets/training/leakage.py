@@ -23,7 +23,7 @@ def normalize(text: str) -> str:
 def find_overlaps(
     texts: Sequence[str], questions: Sequence[str], *, encode: Callable[[Sequence[str]], Floats]
 ) -> dict[int, str]:
-    """Find the texts that repeat an evaluation question: most words in common, or nearly the same vector.
+    """Find texts that repeat an evaluation question, by common words or by nearly equal vectors.
 
     Args:
         texts: Texts to check.
@@ -45,7 +45,7 @@ def find_overlaps(
 
 
 def find_repeated_words(texts: Sequence[str], questions: Sequence[str]) -> dict[int, str]:
-    """Find the texts that share most of their words with an evaluation question, or contain all of it.
+    """Find texts that share most of their words with an evaluation question or contain all of them.
 
     Args:
         texts: Texts to check.

@@ -44,7 +44,7 @@ STATE = "training_state.pt"
 
 @dataclass(frozen=True, slots=True)
 class EncoderTrainingContext:
-    """What the caller provides to train an encoder.
+    """What the caller provides for training an encoder.
 
     Attributes:
         open_base: Loads the base model, to be changed by training.
@@ -74,7 +74,7 @@ def build_model(
     *,
     context: EncoderTrainingContext,
 ) -> dy.DataFrame[schemas.Model]:
-    """Train an encoder on the training families; it is promoted if it beats its base on the development families.
+    """Train an encoder on the training families, and promote it if it beats its base on the development families.
 
     Args:
         pairs: Pairs of both splits.
@@ -121,7 +121,7 @@ def train_encoder(
     pool: Sequence[str] = (),
     progress: Progress | None = None,
 ) -> TrainedModel:
-    """Tune a SentenceTransformer, and save the interpolation with its base that scores best on the development split.
+    """Train an encoder, and save the interpolation with its base that scores best on the development split.
 
     An interrupted training with the same data, settings and base resumes from the state in `out`.
 
@@ -138,7 +138,7 @@ def train_encoder(
         The saved model with its figures.
 
     Raises:
-        ValueError: No evaluation gave a number, nothing is left to train, or the GPU's memory ran out.
+        ValueError: No evaluation gave a number, no layer is left to train, or the GPU's memory ran out.
     """
     with seeded(settings.steps), _named_shortage():
         trainer = EncoderTrainer(base, settings)
@@ -209,7 +209,7 @@ def _save_encoder(model: Any, of_base: DenseScores, found: DenseScores, *, out: 
 
 
 def identify_training(examples: Sequence[Example], dev: Sequence[Example], *, settings: Any) -> str:
-    """Return a digest of everything that decides the result of a training, the initial weights aside.
+    """Return a digest of everything except the initial weights that determines a training's result.
 
     Args:
         examples: Training examples, in order.
@@ -235,7 +235,9 @@ def hash_weights(folder: Path) -> str:
 
 
 def mix_weights(origin: Weights, tuned: Weights, *, alpha: float) -> Weights:
-    """Interpolate linearly between the weights of base and tuned model; integer buffers stay those of the base.
+    """Interpolate linearly between the weights of base and tuned model.
+
+    Integer buffers are those of the base.
 
     Args:
         origin: Weights of the base.

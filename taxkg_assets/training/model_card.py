@@ -14,7 +14,7 @@ from taxkg_assets.training.trained_model import TrainedModel
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """What a model was made from.
+    """The data that a model was trained on.
 
     Attributes:
         tables: Version and content digest by table.

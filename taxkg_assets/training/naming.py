@@ -13,7 +13,7 @@ _BARE = re.compile(r"^(?:Form )?(?=[\dW])")
 
 
 def name_form(form: str) -> str:
-    """Return a form's spoken name: `Form 1099-DIV`, `Schedule B`, `Pub. 525`; empty for none.
+    """Return the name of a form in running text: `Form 1099-DIV`, `Schedule B`, `Pub. 525`.
 
     Args:
         form: Forms of a document, as in `documents.form`; the first one is named.
@@ -27,7 +27,7 @@ def name_form(form: str) -> str:
 
 
 def name_document(corpus: Corpus, document_id: str) -> str:
-    """Return a document's name: its form, else the beginning of its title.
+    """Return a document's name in running text: its form, else the beginning of its title.
 
     Args:
         corpus: Corpus with the document's node.
@@ -38,14 +38,14 @@ def name_document(corpus: Corpus, document_id: str) -> str:
 
 
 def name_place(corpus: Corpus, anchor_id: str) -> str:
-    """Return the name of an anchor: form and key of a box, one or two headings of anything else.
+    """Return an anchor's name in a query: form and key of a box, one or two headings of anything else.
 
     Args:
         corpus: Corpus with the anchor.
         anchor_id: Anchor that owns at least one passage.
 
     Returns:
-        Empty where the heading says nothing by itself, e.g. the label of an example or a note.
+        Name; empty if the heading identifies nothing, e.g. the label of an example or a note.
     """
     node = corpus.nodes[anchor_id]
     first = corpus.passages[corpus.passages_under[anchor_id][0]]

@@ -26,10 +26,10 @@ class PassageText:
 
 
 def group_near_duplicates(texts: Mapping[str, PassageText]) -> dict[str, str]:
-    """Group near-duplicate passages.
+    """Group near-duplicate passages, ignoring years but not keys.
 
-    Years do not count, keys do: two passages about boxes 2e and 2f are never near-duplicates. Within one document the
-    threshold is higher, because the same words with other figures are another row of a table or another case.
+    Passages about boxes 2e and 2f are never near-duplicates. Within one document the threshold is higher, because the
+    same words with other figures are another row of a table or another case.
 
     Args:
         texts: Passages by id.
@@ -52,7 +52,7 @@ def group_near_duplicates(texts: Mapping[str, PassageText]) -> dict[str, str]:
 
 
 def find_shingles(text: str, *, size: int) -> Shingles:
-    """Return the hashed word n-grams of a text, years left out.
+    """Return the hashed word n-grams of a text without years.
 
     Args:
         text: The text.

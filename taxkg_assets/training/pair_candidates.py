@@ -23,7 +23,7 @@ _WHOLE_DOCUMENTS = ("references_form", "references_publication")
 
 @dataclass(frozen=True, slots=True)
 class PairCandidate:
-    """A query, the passages that may answer it (the nearest one is selected), and its source.
+    """A query with the passages that may answer it and its source; the nearest passage is selected later.
 
     Attributes:
         kind: One of `PAIR_KINDS`.
@@ -44,7 +44,7 @@ class PairCandidate:
 
 
 def find_hierarchical(corpus: Corpus) -> Iterator[PairCandidate]:
-    """Yield each heading, with the form or parent headings that identify it, and the first passage below it.
+    """Yield each heading, qualified by form or parent headings, with the first passage below it.
 
     Args:
         corpus: Passages and nodes.
@@ -56,7 +56,7 @@ def find_hierarchical(corpus: Corpus) -> Iterator[PairCandidate]:
 
 
 def find_cross_references(corpus: Corpus, edges: dy.DataFrame[Edges]) -> Iterator[PairCandidate]:
-    """Yield each sentence with a reference, and the passages of the heading or table that it refers to.
+    """Yield each sentence with a reference, with the passages of the referenced heading or table.
 
     Args:
         corpus: Passages and nodes.
@@ -103,9 +103,9 @@ def find_semantic(corpus: Corpus, edges: dy.DataFrame[Edges], *, wording: Corpus
 def find_same_fields(
     corpus: Corpus, edges: dy.DataFrame[Edges], *, registry: dy.DataFrame[Registry], wording: CorpusVocabulary
 ) -> Iterator[PairCandidate]:
-    """Yield what one perspective (filer, recipient) states about a field, with the passages of the other perspective.
+    """Yield what one perspective (filer, recipient) states about a field, with passages of the other perspective.
 
-    Also the label that the form prints, and aliases of the field; an abbreviation only if documents use it.
+    Also the printed label and the aliases of the field; an abbreviation only if documents use it.
 
     Args:
         corpus: Passages and nodes.
@@ -145,7 +145,7 @@ def find_definitions(corpus: Corpus) -> Iterator[PairCandidate]:
 
 
 def find_scenarios(corpus: Corpus, scenario_queries: dy.DataFrame[ScenarioQueries]) -> Iterator[PairCandidate]:
-    """Yield each scenario question with its passage; those that repeat an evaluation question are left out.
+    """Yield each scenario question with its passage, except those that repeat an evaluation question.
 
     Args:
         corpus: Passages and nodes.
@@ -160,7 +160,7 @@ def find_scenarios(corpus: Corpus, scenario_queries: dy.DataFrame[ScenarioQuerie
 
 
 def name_subject(corpus: Corpus, node_id: str) -> str:
-    """Return the subject of a node's text: the heading above it; empty where there is none.
+    """Return the subject of a node's text: the heading above it; empty if there is none.
 
     Args:
         corpus: Passages and nodes.

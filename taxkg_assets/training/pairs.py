@@ -60,10 +60,7 @@ def build_pairs(
     proposer: Proposer,
     report: Callable[[Steps], None] = lambda steps: None,
 ) -> dy.DataFrame[Pairs]:
-    """Build pairs of every kind, capped so that no kind and no family dominates.
-
-    Left out are queries that repeat an evaluation question, pairs across the split, and development pairs whose
-    positive is a near-duplicate of a training positive.
+    """Build training pairs of every kind, capped so that no kind and no family dominates.
 
     Args:
         scenario_queries: Questions with their passages.
@@ -254,7 +251,7 @@ def _cap(rows: Sequence[Row]) -> list[Row]:
 
 
 def balance_groups(items: Sequence[Item], count: int, *, of: Callable[[Item], str]) -> list[Item]:
-    """Keep the first items of each group, so that groups contribute equally where they have enough.
+    """Select items so that groups contribute equally as far as they have enough.
 
     Args:
         items: Items in order of preference.

@@ -17,13 +17,13 @@ _NAME = re.compile(rf"\b{_TITLED}(?: {_TITLED})*")
 
 
 class CorpusVocabulary:
-    """The corpus's vocabulary, and which of its words are written in lower case."""
+    """The vocabulary of the corpus, with the words that are written in lower case."""
 
     def __init__(self, corpus: Corpus) -> None:
         self._words = frozenset(word for p in corpus.passages.values() for word in _WORD.findall(p.text))
 
     def contains(self, word: str) -> bool:
-        """Return whether `word` occurs in the corpus with exactly this capitalization.
+        """Return whether a word occurs in the corpus with exactly this capitalization.
 
         Args:
             word: A word, e.g. an abbreviation.
@@ -31,7 +31,7 @@ class CorpusVocabulary:
         return word in self._words
 
     def soften(self, heading: str) -> str:
-        """Return a heading capitalized as in running text: names and abbreviations keep their capitals.
+        """Convert a heading to sentence case, keeping names and abbreviations capitalized.
 
         Args:
             heading: Heading as printed.
@@ -53,7 +53,7 @@ class CorpusVocabulary:
 
 
 def is_subject(heading: str) -> bool:
-    """Return whether a heading names something that a question can be about.
+    """Return whether a heading names a possible subject of a question.
 
     Args:
         heading: Heading without its key.
@@ -68,7 +68,7 @@ def is_subject(heading: str) -> bool:
 
 
 def find_head(phrase: str) -> str:
-    """Return the head of a noun phrase: the word before its first preposition, brackets left out.
+    """Return the head of a noun phrase: the word before its first preposition, ignoring parentheses.
 
     Args:
         phrase: Noun phrase.
@@ -79,7 +79,7 @@ def find_head(phrase: str) -> str:
 
 
 def agree(phrase: str) -> dict[str, str]:
-    """Return the verbs that agree with a noun phrase, under `is` and `do`.
+    """Return the forms of `is` and `do` that agree with a noun phrase.
 
     Args:
         phrase: Noun phrase.
@@ -90,7 +90,7 @@ def agree(phrase: str) -> dict[str, str]:
 
 
 def add_article(phrase: str) -> str:
-    """Return a noun phrase with an indefinite article where its head is countable: `a refund of tax`.
+    """Add an indefinite article to a noun phrase with a countable head: `a refund of tax`.
 
     Args:
         phrase: Noun phrase.

@@ -27,7 +27,7 @@ MIN_QUESTIONS = 20
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """Mean of a metric over the development questions for base and model, and the difference's interval by families."""
+    """Mean of a metric for base and model over the development questions, with the interval of the difference."""
 
     base: float
     own: float
@@ -37,7 +37,7 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Promotion:
-    """A model's gain over its base on the development questions, and whether it is promoted.
+    """The decision whether a model is promoted, with its gain over the base on the development questions.
 
     Attributes:
         figures: Means by metric; nDCG@10 decides.
@@ -53,7 +53,7 @@ class Promotion:
 
     @property
     def deciding(self) -> Figure:
-        """Figure of the metric that decides."""
+        """Return the metric that decides."""
         return self.figures[DECIDING]
 
     def columns(self) -> PromotionRecord:
@@ -78,7 +78,9 @@ def _spare(members: Mapping[str, Sequence[float]]) -> str:
 
 
 def decide_promotion(base: Sequence[QueryScore], own: Sequence[QueryScore], *, interval: Interval) -> Promotion:
-    """Promote a model if the interval of its gain is above 0 and no kind of question loses more than 0.02.
+    """Decide whether to promote a model.
+
+    The interval of its gain must be above 0, and no kind of question may lose more than 0.02.
 
     Args:
         base: Scores of the base, one per question.

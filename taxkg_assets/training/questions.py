@@ -20,7 +20,7 @@ _STOP = "\N{ONE DOT LEADER}"
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question with its register (plain, lay, terse …), the rule that made it, and the words that it is made from."""
+    """A generated question with its register (plain, lay, terse …), its rule, and its source words."""
 
     text: str
     register: str
@@ -29,7 +29,7 @@ class Question:
 
 
 def find_questions(corpus: Corpus, passage: Passage, *, wording: CorpusVocabulary) -> Iterator[Question]:
-    """Yield all questions that the rules make of a passage; a search decides later which are kept.
+    """Yield all questions that the rules generate from a passage, before the round-trip filter.
 
     Args:
         corpus: Passages and nodes.
@@ -85,7 +85,7 @@ def _ask_of_subject(sentences: Sequence[str], passage: Passage, names: Mapping[s
 
 
 def turn_to_first_person(text: str) -> str:
-    """Return a text in the first person: `your payer gave you` becomes `my payer gave me`.
+    """Rewrite a text from the second to the first person: `your payer gave you` to `my payer gave me`.
 
     Args:
         text: Text that addresses the reader.
@@ -96,7 +96,7 @@ def turn_to_first_person(text: str) -> str:
 
 
 def use_everyday_words(text: str) -> str:
-    """Return a text with everyday words for the documents' terms.
+    """Replace document terms in a question by everyday words.
 
     Args:
         text: A question.

@@ -55,7 +55,7 @@ class RerankerSettings:
 
 @dataclass(frozen=True, slots=True)
 class RankedList:
-    """The pipeline's results for a development question, best first, and which of them are relevant.
+    """The search results for a development question, with their relevance.
 
     Attributes:
         passages: Texts.
@@ -85,7 +85,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class RerankerTrainingContext:
-    """What the caller provides to train and evaluate rerankers.
+    """What the caller provides for training and evaluating rerankers.
 
     Attributes:
         read_lists: Ranks the questions of development examples with the pipeline.
@@ -111,12 +111,12 @@ def build_reranker(
     *,
     context: RerankerTrainingContext,
 ) -> dy.DataFrame[schemas.Reranker]:
-    """Evaluate each candidate in the pipeline on the questions of the development families, and promote at most one.
+    """Evaluate reranker candidates on the development families, and promote at most one.
 
     Args:
         pairs: Pairs of both splits.
         hard_negatives: Their negatives.
-        model: Only orders the steps: a late reranker reads with the tokens of the encoder in use.
+        model: Not read; makes this step run after the encoder, whose tokens a late reranker uses.
         context: Rankings, candidates and settings.
 
     Returns:
@@ -155,14 +155,14 @@ def _evaluate(candidate: Candidate, lists: Sequence[RankedList], context: Rerank
 
 
 def find_weights(lists: Sequence[RankedList], found: Sequence[Floats]) -> dict[str, float]:
-    """Fit the weight of a reranker's score for each family on the questions of all other families.
+    """Fit the weight of a reranker's score by cross-validation over families.
 
     Args:
         lists: Ranked lists.
-        found: The reranker's score of each passage of each list.
+        found: The reranker's scores of each list's passages.
 
     Returns:
-        Weight by family; under "" the weight fitted on all families.
+        Weight by family, fitted on the other families; under "" the weight fitted on all.
     """
     tried = {
         weight: np.array([score_list(one, s, weight=weight).ndcg for one, s in zip(lists, found, strict=True)])
@@ -194,7 +194,7 @@ def _find_modest(tried: Mapping[float, Floats]) -> float:
 
 
 def score_list(one: RankedList, scores: Floats, *, weight: float) -> QueryScore:
-    """Score a reranked list; relevant passages that the pipeline missed do not count.
+    """Score a reranked list; relevant passages missing in the list are ignored.
 
     Args:
         one: Ranked list.

@@ -14,15 +14,15 @@ _BATCH = 256
 
 
 class Retrievers(Protocol):
-    """BM25 and an encoder over the same passages, one row per passage."""
+    """BM25 and an encoder over the same passages, for mining and filtering."""
 
     @property
     def chunk_ids(self) -> Sequence[str]:
-        """Chunk of each row."""
+        """Return the chunk id of each row."""
 
     @property
     def vectors(self) -> Floats:
-        """Unit-length vectors, one row per passage."""
+        """Return the unit vectors, one row per passage."""
 
     def encode(self, texts: Sequence[str]) -> Floats:
         """Return unit-length vectors, one row per text.
@@ -48,7 +48,7 @@ class RetrievalScores:
 
 
 def score_passages(retrievers: Retrievers, texts: Sequence[str]) -> Iterator[RetrievalScores]:
-    """Score all passages for one text after the other.
+    """Yield the scores of all passages for each text.
 
     Args:
         retrievers: BM25 and the encoder.
@@ -65,7 +65,7 @@ def score_passages(retrievers: Retrievers, texts: Sequence[str]) -> Iterator[Ret
 
 
 def find_rank(scores: Floats, row: int) -> int:
-    """Return the 1-based rank of a row; rows with equal scores share the better rank.
+    """Return the 1-based rank of a row; rows with equal scores share the best rank.
 
     Args:
         scores: One score per row, higher is better.

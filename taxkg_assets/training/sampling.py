@@ -19,7 +19,7 @@ NEGATIVES = 4
 
 
 def read_examples(pairs: pl.DataFrame, hard_negatives: pl.DataFrame) -> list[Example]:
-    """Join pairs with their negatives, hardest first, in the order of pair ids.
+    """Join pairs with their negatives to training examples, hardest negatives first.
 
     Args:
         pairs: Rows of `pairs`.
@@ -44,10 +44,10 @@ def read_examples(pairs: pl.DataFrame, hard_negatives: pl.DataFrame) -> list[Exa
 def sample_examples(
     pairs: pl.DataFrame, hard_negatives: pl.DataFrame, *, most: int, dev: int, seed: int = 0
 ) -> tuple[list[Example], list[Example]]:
-    """Sample training and development examples; kinds other than questions in equal parts.
+    """Sample training and development examples, balancing the kinds other than questions.
 
-    No passage of a development family is a negative of a training example: training would push the development
-    positives away from questions.
+    No passage of a development family is a negative of a training example, as training would push development positives
+    away from questions.
 
     Args:
         pairs: Pairs of both splits.
@@ -71,7 +71,7 @@ def sample_examples(
 
 
 def sample_questions(pairs: pl.DataFrame, hard_negatives: pl.DataFrame, *, count: int) -> list[Example]:
-    """Sample questions of the development families, always the same ones, with their hardest negatives.
+    """Sample questions of the development families deterministically, with their hardest negatives.
 
     Args:
         pairs: Pairs of both splits.

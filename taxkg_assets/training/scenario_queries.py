@@ -28,7 +28,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class QuestionCandidate:
-    """A question and its passage before the round-trip search.
+    """A question and its passage before the round-trip filter.
 
     Attributes:
         other_positive_ids: Further chunks that answer it.
@@ -58,7 +58,7 @@ def build_scenario_queries(
     retrievers: Retrievers,
     proposer: Proposer,
 ) -> dy.DataFrame[ScenarioQueries]:
-    """Collect questions and keep those whose own passage a search finds again (round-trip consistency).
+    """Collect scenario questions, and keep those for which a search returns their own passage (round-trip consistency).
 
     Args:
         chunks: Chunks of the home.

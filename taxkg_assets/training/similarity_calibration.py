@@ -28,7 +28,7 @@ class SimilarityScale:
 
 
 def score_mean_by_rank(cosines: npt.NDArray[np.float32]) -> Floats:
-    """Return the mean cosine of the nearest passage over all questions, of the second nearest, and so on.
+    """Return the mean cosine at each rank over all questions.
 
     Args:
         cosines: One row per question, one column per passage.
@@ -39,7 +39,7 @@ def score_mean_by_rank(cosines: npt.NDArray[np.float32]) -> Floats:
 
 
 def fit_scale(base: Floats, tuned: Floats) -> SimilarityScale:
-    """Fit the line through the mean cosines of both encoders at the same ranks, by least squares.
+    """Fit a linear map between the cosines of two encoders at equal ranks by least squares.
 
     Args:
         base: Means of the base, from `score_mean_by_rank`.

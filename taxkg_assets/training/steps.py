@@ -61,7 +61,7 @@ class TrainingHistory:
 
     @property
     def examples_per_second(self) -> float:
-        """Throughput of the training steps, evaluation left out."""
+        """Return the throughput of the training steps, without evaluation."""
         return self.examples / max(self.seconds, 1e-9)
 
 
@@ -85,7 +85,7 @@ def peak_memory_mb() -> float:
 
 @contextmanager
 def seeded(settings: StepSettings) -> Iterator[None]:
-    """Seed torch and set its threads for the duration of a block, then restore both.
+    """Seed PyTorch and set its threads while the context is open.
 
     Args:
         settings: Seed and threads.
@@ -105,7 +105,7 @@ def seeded(settings: StepSettings) -> Iterator[None]:
 
 
 def draw_batches(count: int, *, settings: StepSettings) -> list[list[int]]:
-    """Return the example indices of each step; each epoch in a new order; at least one step.
+    """Draw the example indices of each step, shuffled in each epoch.
 
     Args:
         count: Number of examples.

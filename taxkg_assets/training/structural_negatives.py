@@ -33,13 +33,13 @@ class StructuralNegative:
 
 @dataclass(frozen=True, slots=True)
 class StructuralNegativeMiner:
-    """Finds structural negatives of passages.
+    """Mines negatives from the structure of documents: adjacent boxes, other forms and revisions, opposite polarity.
 
     Attributes:
         places: Chunk ids by key, by document and perspective.
         names: Chunk ids by name of the field.
         revised: The same heading in other revisions, by anchor.
-        speaking: Statements about each node: chunk id, whether it negates, and the edge.
+        speaking: Statements about each node: chunk id, whether it is negated, and the edge.
     """
 
     corpus: Corpus
@@ -50,9 +50,9 @@ class StructuralNegativeMiner:
     speaking: Mapping[str, tuple[tuple[str, bool, str], ...]]
 
     def mine(self, passage: Passage, query: str) -> Iterator[StructuralNegative]:
-        """Yield the structural negatives of a pair, without near-duplicates of its positive and passages related to it.
+        """Yield the structural negatives of a pair, without near-duplicates and related passages of its positive.
 
-        The same box of another form or year is a negative only where the query names its form or year.
+        The same box of another form or year is a negative only if the query names its form or year.
 
         Args:
             passage: The positive.
@@ -118,7 +118,7 @@ class StructuralNegativeMiner:
 def build_structural_miner(
     corpus: Corpus, distances: Distances, *, edges: dy.DataFrame[Edges]
 ) -> StructuralNegativeMiner:
-    """Index passages by place and name, and collect what sentences state about each node.
+    """Index passages by key and name, and collect what sentences state about each node.
 
     Args:
         corpus: Passages and nodes.

@@ -20,9 +20,7 @@ _LETTER = re.compile(r"^[A-Z]$")
 
 
 def find_table_questions(corpus: Corpus, tables: dy.DataFrame[Tables]) -> Iterator[PairCandidate]:
-    """Yield questions about cells and columns of each table that has headers.
-
-    Only content near the beginning of a passage is used: an encoder truncates the rest.
+    """Yield questions about cells and columns of each table with headers.
 
     Args:
         corpus: Passages and nodes.
@@ -104,7 +102,7 @@ def _heads(lines: Sequence[str], cell: Cell) -> bool:
 
 
 def read_lines(text: str, *, max_offset: int) -> list[str]:
-    """Return the lines that end within the first characters of a text, with single spaces.
+    """Return the lines within the first characters of a text.
 
     Args:
         text: The text.

@@ -13,7 +13,7 @@ _PART = re.compile(r"[^\W\d_]+")
 
 
 class Abbreviations:
-    """Abbreviations of one document, each with its words."""
+    """The abbreviations of one document with their expansions."""
 
     def __init__(self, names: Mapping[str, str]) -> None:
         """Take the words for each abbreviation.
@@ -35,7 +35,7 @@ class Abbreviations:
         return re.compile(rf"(?i)(?<!\w)(?P<name>{words})s?(?!\w)(?!\s*\()")
 
     def write_out(self, text: str) -> str:
-        """Return a text with the words for each abbreviation.
+        """Replace each abbreviation in a text by its expansion.
 
         Args:
             text: Any text of the document, or about it.
@@ -47,7 +47,7 @@ class Abbreviations:
         return self._printed.sub(write, text) if self.names else text
 
     def write_both(self, text: str) -> str:
-        """Return a text that has each abbreviation next to its words, so that either is found in it.
+        """Add its expansion next to each abbreviation, so that a search matches either.
 
         Args:
             text: Any text of the document.
@@ -63,13 +63,13 @@ NONE = Abbreviations({})
 
 
 def find_abbreviations(texts: Iterable[str]) -> Abbreviations:
-    """Find the abbreviations that a document introduces: their letters are the initials of the words next to them.
+    """Find the abbreviations that a document introduces, by initials of the adjacent words.
 
     Args:
         texts: Texts of the document.
 
     Returns:
-        The first words for each abbreviation.
+        The first expansion of each abbreviation.
 
     Source:
         rules/aliases.yaml, `printed_abbreviations`; rules/verification.yaml, `abbreviations`.

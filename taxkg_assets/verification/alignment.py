@@ -29,13 +29,14 @@ _FAR = 0.8  # nearness of a word, over what it needs, below which a passage says
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """What the words of a claim are in a passage.
+    """A claim aligned word by word with a passage, to accept paraphrases.
 
     Attributes:
-        claim: The claim in the words of the passage, as far as these say the same.
-        nearness: Cosine of each stem that the passage lacks to its nearest word, over what the stem needs.
-        answered: Weighted share of the words of the passage's nearest part that the claim has or is near to, 0 to 1.
-        replaced: How far a thing of the claim is from the one that the passage names in its place, 0 for none to 1.
+        claim: The claim with its words replaced by the passage's words of the same meaning.
+        nearness: Cosine of each stem that the passage lacks to its nearest word, divided by the required cosine.
+        answered: Weighted share of the words in the passage's most similar part that the claim contains or paraphrases,
+            0 to 1.
+        replaced: Distance between an object in the claim and the one that the passage names instead, 0 for none to 1.
     """
 
     claim: Claim
@@ -45,7 +46,7 @@ class Alignment:
 
 
 class Aligner:
-    """Aligns claims with passages; the words of a text are encoded once."""
+    """Aligns claims with passages by word embeddings; each text is encoded once."""
 
     def __init__(self, language: Language) -> None:
         """Take the functions that read words.
@@ -59,14 +60,14 @@ class Aligner:
         self._synonyms_of = lru_cache(maxsize=_MOST_KEPT)(self._read_synonyms)
 
     def align(self, claim: Claim, passage: Passage, *, own: Words, place: Words, part: str = "") -> Alignment:
-        """Return a claim in the words of a passage.
+        """Align the words of a claim with those of a passage.
 
         Args:
             claim: The claim.
             passage: The passage.
             own: Stems of the passage.
-            place: Stems of its place.
-            part: Part of the passage that is nearest in meaning to the claim.
+            place: Stems of its headings and of the sentence before.
+            part: Part of the passage that is most similar to the claim.
         """
         if self._language.read_vectors is None:
             return Alignment(claim, {})
@@ -217,14 +218,14 @@ def _rewrite(claim: Claim, said: Mapping[str, Words]) -> Claim:
 
 
 def score_softly(claim: Claim, absent: Words, nearness: Mapping[str, float], *, place: Words) -> float:
-    """Return the weighted share of a claim's words in a passage, 0 to 1.
+    """Return the weighted share of a claim's words in a passage, counting similar words partially, 0 to 1.
 
-    A word that the passage lacks counts by its nearest one, or as a word of its headings.
+    A word that the passage lacks counts by its nearest word, or as a word of its headings.
 
     Args:
         claim: The claim.
         absent: Words of the claim that the passage itself lacks.
-        nearness: Nearness of each of them to a word of the passage, over what it needs.
+        nearness: Cosine of each to its nearest word in the passage, divided by the required cosine.
         place: Words of the headings and of the sentence before.
     """
     context = load_verification().thresholds.context
@@ -237,14 +238,14 @@ def score_softly(claim: Claim, absent: Words, nearness: Mapping[str, float], *, 
 
 
 def score_strange(claim: Claim, absent: Words, nearness: Mapping[str, float], *, place: Words) -> float:
-    """Return the weight of the thing that a claim names and a passage does not, less its nearness; 0 for none.
+    """Return the weight of an object that the claim names and the passage does not, less its similarity; 0 for none.
 
-    What is done has many words; what it is done to is rarely renamed.
+    Actions have many wordings; their objects are rarely renamed.
 
     Args:
         claim: The claim.
         absent: Words of the claim that the passage itself lacks.
-        nearness: Nearness of each of them to a word of the passage, over what it needs.
+        nearness: Cosine of each to its nearest word in the passage, divided by the required cosine.
         place: Words of the headings and of the sentence before.
     """
     strange = (word for word in absent & claim.nouns if not match_word(word, place))
@@ -252,11 +253,11 @@ def score_strange(claim: Claim, absent: Words, nearness: Mapping[str, float], *,
 
 
 def score_unsaid(claim: Claim, missing: Words, nearness: Mapping[str, float]) -> float:
-    """Return the weight of the rarest word of a claim that a passage says in no words, 0 for none.
+    """Return the weight of the rarest word of a claim that a passage does not express; 0 for none.
 
     Args:
         claim: The claim.
         missing: Words of the claim that are neither in the passage nor in its headings.
-        nearness: Nearness of each of them to a word of the passage, over what it needs.
+        nearness: Cosine of each to its nearest word in the passage, divided by the required cosine.
     """
     return max((claim.weights[word] for word in missing if nearness.get(word, 0.0) < _FAR), default=0.0)

@@ -27,7 +27,7 @@ _FORMS = frozenset({"form", _PUBLISHED})
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What a statement is about.
+    """The form, publication and year that a statement is about.
 
     Attributes:
         forms: Forms and publications that it cites, in short names such as `W-2`, `Pub. 502` or `Schedule D`.
@@ -42,7 +42,7 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A statement in its parts.
+    """A statement parsed for checking: subject, values and words.
 
     Attributes:
         text: The statement with the sentence that opens its list.
@@ -78,7 +78,7 @@ _LISTED = re.compile(r"(?P<through>through|to|-)?\s*(?P<number>\d{1,2})(?:\((?P<
 
 
 def name_form(target: str) -> tuple[str, ...]:
-    """Return the short names of a form as a mention or a document gives it.
+    """Return the short names of a form from its mention or document.
 
     Args:
         target: Form, schedule, publication or its instructions, such as `Instructions for Form 1099-R`.
@@ -90,7 +90,7 @@ def name_form(target: str) -> tuple[str, ...]:
 
 
 def read_claim(statement: Statement, *, language: Language) -> Claim:
-    """Return what a statement claims: its subject, values, keys, forms and wording.
+    """Parse a statement into subject, values, keys, forms and words.
 
     Args:
         statement: Statement of a draft.
@@ -140,7 +140,7 @@ def _is_source(form: Value, text: str, subject: Subject) -> bool:
 
 
 def find_keys_and_forms(text: str, *, language: Language) -> list[Value]:
-    """Return the keys, forms and rules that a passage names.
+    """Return the keys, forms and rules in a passage.
 
     Args:
         text: The passage.

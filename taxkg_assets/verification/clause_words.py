@@ -24,19 +24,19 @@ Words = frozenset[str]
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """One clause: its content words and whether it denies.
+    """One clause: its content words and whether it is negated.
 
     Attributes:
         words: Stems of its content words; synonyms share one.
-        is_negative: Whether it denies.
-        heads: Words right after a denial, `deduct` of `can't deduct rent`.
-        reach: The next ones, `rent`.
-        opposites: Its words that have a contrary.
+        is_negative: Whether it is negated.
+        heads: Words right after a negation, `deduct` of `can't deduct rent`.
+        reach: The following words, `rent`.
+        opposites: Its words that have an antonym.
         force: `must`, `may`, or empty.
-        has_verb: Whether it says something of its own.
-        is_condition: Whether it only says in which case.
-        is_exception: Whether it names what the rest does not hold for.
-        is_concession: Whether it says what changes nothing, as in `even if it is small`.
+        has_verb: Whether it is a statement of its own.
+        is_condition: Whether it is a condition.
+        is_exception: Whether it names an exception.
+        is_concession: Whether it is a concession, as in `even if it is small`.
     """
 
     words: Words
@@ -52,7 +52,7 @@ class Clause:
 
     @property
     def is_aside(self) -> bool:
-        """Return whether it is a condition, an exception or a concession, not what the text asserts."""
+        """Return whether it is a condition, an exception or a concession rather than an assertion."""
         return self.is_condition or self.is_exception or self.is_concession
 
 
@@ -70,14 +70,14 @@ class Wording:
 
 
 def read_wording(text: str, *, language: Language) -> Wording:
-    """Read a text clause by clause.
+    """Split a text into clauses with their content words and negations.
 
     Args:
         text: A sentence, or a lead-in and its list item.
         language: Functions that read words.
 
     Returns:
-        Clauses with their words, values and denials.
+        The clauses.
 
     Source:
         rules/verification.yaml: `rewrites`, `no_denials`, `denials`, `clause_ends`, `alike`.
@@ -118,7 +118,7 @@ def read_wording(text: str, *, language: Language) -> Wording:
 
 
 def find_words(text: str, *, language: Language) -> Words:
-    """Return the stems of a text's content words: no figures, no keys; synonyms share one stem.
+    """Return the stems of a text's content words, without figures and keys; synonyms share one stem.
 
     Args:
         text: Any text.
@@ -176,7 +176,7 @@ def _read_force(part: str) -> str:
 
 
 def split_clauses(text: str) -> list[str]:
-    """Split a text into its clauses; a condition and its consequence are separate clauses.
+    """Split a text into clauses, separating conditions from consequences.
 
     Args:
         text: A text, folded.
@@ -261,7 +261,7 @@ def _alike(find_terms: Callable[[str], Sequence[str]]) -> Mapping[str, str]:
 
 @cache
 def find_opposites() -> Mapping[str, frozenset[str]]:
-    """Return the contraries of each word that has some (rules/verification.yaml, `opposites`)."""
+    """Return the antonyms of each word that has some (rules/verification.yaml, `opposites`)."""
     found: dict[str, set[str]] = {}
     pairs: Sequence[Sequence[str]] = load_verification().opposites
     for one, other in pairs:
@@ -272,7 +272,7 @@ def find_opposites() -> Mapping[str, frozenset[str]]:
 
 @cache
 def find_rivals() -> Mapping[str, frozenset[str]]:
-    """Return the words that contradict a word: its contraries, and the others of a set such as `weekly, monthly`."""
+    """Return the words that contradict a word: antonyms, and alternatives such as `weekly, monthly`."""
     found: dict[str, frozenset[str]] = dict(find_opposites())
     for row in load_verification().rows:
         for word in row:
@@ -281,7 +281,7 @@ def find_rivals() -> Mapping[str, frozenset[str]]:
 
 
 def read_weights(words: Iterable[str], *, language: Language) -> dict[str, float]:
-    """Return the weight of each word: that of its most frequent synonym; a word that no document has is the rarest.
+    """Return the weight of each word, that of its most frequent synonym; unknown words weigh most.
 
     Args:
         words: Stems.

@@ -40,7 +40,7 @@ _MANY = 3  # values that a passage states, from which more count no more
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """How a passage agrees with a claim.
+    """A passage compared with a claim: the features of the verdict.
 
     Attributes:
         passage: The passage.
@@ -125,13 +125,13 @@ class Comparison:
 
     @property
     def score(self) -> float:
-        """Return coverage and similarity blended, 0 to 1."""
+        """Return the blend of coverage and similarity, 0 to 1."""
         blend = load_verification().thresholds.blend
         return (1 - blend) * self.coverage + blend * self.similarity
 
     @property
     def probability(self) -> float:
-        """Return how likely a passage without a contrary value, word or polarity supports the claim, 0 to 1."""
+        """Return the probability that a passage without contradicting values or polarity supports the claim."""
         weights = load_verification().support
         total = (
             weights.intercept
@@ -149,24 +149,24 @@ class Comparison:
 
     @property
     def own_absent(self) -> frozenset[str]:
-        """Return the words of the claim, as it is written, that the passage itself lacks."""
+        """Return the words of the claim, as written, that the passage lacks."""
         return (self.literal or self).absent
 
     @property
     def order(self) -> float:
-        """Return the score by which passages are ordered: those that state the claim's values come first."""
+        """Return the sort key of passages: those that state the claim's values first, then by score."""
         total = len(self.matched) + len(self.differences) + len(self.unmatched)
         share = len(self.matched) / total if total else 0.0
         return self.score + load_verification().thresholds.value_bonus * share - _POINTER_LOSS * self.is_pointer
 
     @property
     def agrees(self) -> bool:
-        """Return whether every value is stated and no word is contrary."""
+        """Return whether every value is stated and no word is an antonym."""
         return not self.differences and not self.unmatched
 
 
 def score_coverage(claim: Claim, own: Words, place: Words) -> float:
-    """Return the weighted share of a claim's words in a passage or its place.
+    """Return the weighted share of a claim's words in a passage or its headings.
 
     Args:
         claim: The claim.
@@ -271,15 +271,15 @@ def compare_nearest(
     near: Sequence[Passage] = (),
     is_aligned: bool = True,
 ) -> list[Comparison]:
-    """Compare a claim with the passages that can decide on it, and with the nearest ones in any case.
+    """Compare a claim with the passages of its documents that share its words, and with the most similar ones.
 
     Args:
         claim: The claim.
         passages: Passages of the documents that it is about, which share words with it.
         reader: Reads their words and values.
-        near: Passages of the paragraphs that the search found, whatever their words.
-        is_aligned: Whether the claim is also read in the words of the nearest passages; otherwise only passages that
-            may support it are returned.
+        near: Passages of the paragraphs that the search returned, whatever their words.
+        is_aligned: Whether to accept paraphrases; otherwise only passages that may support the claim by its own words
+            are returned.
 
     Returns:
         Comparisons, best score first.
@@ -353,9 +353,9 @@ def _align(claim: Claim, row: Comparison, *, reader: PassageReader) -> Compariso
 
 
 def add_similarity(claim: Claim, found: Sequence[Comparison], *, reader: PassageReader) -> list[Comparison]:
-    """Return comparisons with the similarity of both embeddings, best score first.
+    """Add the similarity of meaning to comparisons, and sort them by score.
 
-    The clauses of a long passage are also compared: the most similar one counts.
+    Of a long passage, the most similar clause counts.
 
     Args:
         claim: The claim.

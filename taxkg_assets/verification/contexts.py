@@ -20,7 +20,7 @@ _WITHIN = 0.8  # share of the words found, by weight, that the best stretch has
 
 
 def is_scattered(claim: Claim, text: str, *, language: Language) -> bool:
-    """Return whether a long passage has the words of a claim only far from each other.
+    """Return whether a long passage contains the words of a claim only far apart.
 
     Args:
         claim: The claim.
@@ -42,7 +42,7 @@ def _total(parts: Sequence[Words], claim: Claim) -> float:
 
 
 def is_paired_in_order(text: str) -> bool:
-    """Return whether a text pairs two lists in their order.
+    """Return whether a text pairs two lists in order, as "respectively" does.
 
     Args:
         text: A sentence or a passage.

@@ -25,7 +25,7 @@ POLARITY = Difference("", "", "polarity")
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A verdict with the comparison that decides, or the nearest one.
+    """A verdict with the comparison that it is based on.
 
     Attributes:
         verdict: The verdict.
@@ -39,11 +39,11 @@ class Decision:
 
 
 def supports(row: Comparison, *, least_score: float | None = None) -> bool:
-    """Return whether a passage states what the claim states.
+    """Return whether a passage supports a claim.
 
     Args:
         row: The comparison.
-        least_score: Score that it must reach besides; None for none.
+        least_score: Minimum score that it must reach in addition; None for none.
     """
     bounds = load_verification().thresholds
     return (
@@ -68,7 +68,7 @@ def supports(row: Comparison, *, least_score: float | None = None) -> bool:
 
 
 def find_contradiction(row: Comparison) -> tuple[Difference, ...]:
-    """Return what a passage states otherwise; empty where it does not contradict.
+    """Return the values and words with which a passage contradicts a claim; empty if it does not.
 
     Args:
         row: The comparison.

@@ -11,15 +11,15 @@ _SENTENCE = re.compile(r"[;:.](?:\s|$)|\bbut\b")
 
 
 def is_denied(before: str, between: str = "", *, text: str) -> bool | None:
-    """Return whether a verb is denied within its own clause.
+    """Return whether a verb is negated within its own clause.
 
     Args:
-        before: Words before what is said, the verb with them or after them.
+        before: Words before the related lines, including the verb or followed by it.
         between: Words between the two lines that are related; empty for a computation.
         text: The whole statement.
 
     Returns:
-        None where it is open: the denial is of another clause, or it holds in one case alone.
+        None if undecided: the negation is in another clause, or holds only in a case.
 
     Source:
         rules/verification.yaml: `no_denials`, `word_denials`, `asides`.
@@ -35,7 +35,7 @@ def is_denied(before: str, between: str = "", *, text: str) -> bool | None:
 
 
 def has_case(text: str) -> bool:
-    """Return whether a statement holds in one case alone, or names an exception or a concession.
+    """Return whether a statement holds only in a case, or names an exception or a concession.
 
     Args:
         text: The statement.
@@ -45,7 +45,7 @@ def has_case(text: str) -> bool:
 
 
 def is_multiplied(words: str) -> bool:
-    """Return whether a clause names a multiple, a share or the contrary sign of an amount.
+    """Return whether a clause names a multiple, a share or the negative of an amount.
 
     Args:
         words: Words of the clause.
@@ -57,7 +57,7 @@ def is_multiplied(words: str) -> bool:
 
 
 def is_operand(before: str, after: str) -> bool:
-    """Return whether a statement computes further with what it names.
+    """Return whether a statement uses what it names in a further computation.
 
     Args:
         before: Words of the same clause before a computation.
@@ -71,10 +71,10 @@ def is_operand(before: str, after: str) -> bool:
 
 
 def cut_clause(before: str) -> str:
-    """Return the last clause of the words before something.
+    """Return the last clause of a text.
 
     Args:
-        before: The words.
+        before: The text.
     """
     return _read_own_clause(_SENTENCE.split(before)[-1])
 

@@ -25,7 +25,7 @@ _OF_CASES = frozenset({"amount", "number", "percent", "measure", "count", "age",
 
 
 def find_doubts(claim: Claim, text: str, wording: Wording, *, language: Language) -> frozenset[str]:
-    """Return why a passage does not support a claim although it has its words; empty for no reason.
+    """Return reasons to doubt that a passage supports a claim although it contains the claim's words.
 
     Args:
         claim: The claim.
@@ -63,7 +63,7 @@ def find_doubts(claim: Claim, text: str, wording: Wording, *, language: Language
 
 
 def is_swapped(claim: Claim, text: str, *, language: Language) -> bool:
-    """Return whether a claim and a passage put two things in opposite orders: `this before that`, `that before this`.
+    """Return whether a claim and a passage state two things in opposite order: `this before that`.
 
     Args:
         claim: The claim.
@@ -267,7 +267,7 @@ def _find_denied(wording: Wording) -> Words:
 
 
 def is_of_other_case(claim: Claim, text: str, *, language: Language) -> bool:
-    """Return whether a passage gives a claim's words another value than the one stated: `$5 (for boats, $7)`.
+    """Return whether a passage gives the claim's words a different value in another case: `$5 (for boats, $7)`.
 
     Args:
         claim: The claim.

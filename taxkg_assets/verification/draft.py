@@ -41,13 +41,13 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Quotation:
-    """Words that a draft sets in quotation marks, or in a quoted block.
+    """Text in quotation marks or in a quoted block of a draft.
 
     Attributes:
-        text: The words without their marks.
+        text: The text without quotation marks.
         start: First character in the draft.
         end: Exclusive end offset.
-        around: Sentence that quotes.
+        around: Sentence that contains the quotation.
     """
 
     text: str
@@ -58,7 +58,7 @@ class Quotation:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A draft in its parts.
+    """A draft split into statements and quotations.
 
     Attributes:
         text: The whole text.
@@ -79,7 +79,7 @@ class _Block:
 
 
 def read_draft(text: str) -> Draft:
-    """Return the statements and quotations of a draft.
+    """Split a draft into statements and quotations.
 
     Args:
         text: Plain text or Markdown.

@@ -22,7 +22,7 @@ _LONG_SENTENCE = 40
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """One sentence, label or cell with what its place says.
+    """One sentence, label or cell with its headings and keys, the unit of comparison.
 
     Attributes:
         document_id: Document.
@@ -58,17 +58,17 @@ class Passage:
 
     @property
     def spoken(self) -> str:
-        """Return the words that belong together: the lead-in and the item."""
+        """Return the passage with the sentence that introduces its list."""
         return f"{self.lead_in} {self.text}".strip()
 
     @property
     def written_out(self) -> str:
-        """Return the text of the passage with abbreviations written out."""
+        """Return the text of the passage with expanded abbreviations."""
         return self.abbreviations.write_out(self.spoken)
 
     @property
     def labeled(self) -> str:
-        """Return the text with the label of its box or line, and with the words for each abbreviation next to it.
+        """Return the text with the label of its box or line, and with expansions next to abbreviations.
 
         The sentence that opens a list is prefixed to its items, so that a negation in it applies to each item.
         """
@@ -78,17 +78,17 @@ class Passage:
 
     @property
     def place(self) -> str:
-        """Return what the passage is printed under: the nearest heading, the label, and the sentence before."""
+        """Return the text around the passage: the nearest heading, the label, and the sentence before."""
         return " . ".join(part for part in (*self.headings[-1:], self.label, self.before) if part)
 
     @property
     def context(self) -> str:
-        """Return the words of its place: headings and the sentence before."""
+        """Return all headings and the sentence before."""
         return self.abbreviations.write_both(" . ".join((*self.headings, self.before)))
 
 
 def build_passages(nodes: Iterable[NodeRecord], tables: Iterable[TableRecord]) -> list[Passage]:
-    """Build the passages of one document.
+    """Build the passages of one document for comparison with claims.
 
     Args:
         nodes: Rows of `nodes` of the document.

@@ -14,7 +14,7 @@ _ABOUT_THEM = 0.5  # weighted share of the words for them that the claim has
 
 
 def leaves_out(claim: Claim, text: str, *, language: Language) -> bool:
-    """Return whether a passage names some alone, and the claim is not about them.
+    """Return whether a passage is limited to a group ("only …") that the claim is not about.
 
     Args:
         claim: The claim.
@@ -34,7 +34,7 @@ def leaves_out(claim: Claim, text: str, *, language: Language) -> bool:
 
 
 def names_some_alone(claim: Claim, text: str) -> bool:
-    """Return whether a claim names some alone, and the passage does not.
+    """Return whether a claim is limited to a group ("only …") and the passage is not.
 
     Args:
         claim: The claim.

@@ -37,17 +37,17 @@ _TOLERANCE = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Computation:
-    """How a statement says that one line is computed.
+    """A statement's description of how one line is computed.
 
     Attributes:
         key: Line that is computed, such as `line_17`.
         operation: As in the table `formulas`.
         operands: Keys in their order; `line_3..line_7` for lines 3 through 7.
         factor: Rate of a product, as a fraction; None for others.
-        text: Words that say so.
-        is_negative: Whether the statement denies it.
-        is_open: Whether it says so of a multiple or a share, or denies it in one case alone: no form answers it.
-        neighbors: Lines above or below which it places the line, and that are there: `below line 11, … on line 14`.
+        text: Words that state it.
+        is_negative: Whether the statement negates it.
+        is_open: Whether no form can confirm it: it is about a multiple or a share, or negated only in a case.
+        neighbors: Existing lines between which it places the line: `below line 11, … on line 14`.
     """
 
     key: str
@@ -61,7 +61,7 @@ class Computation:
 
 
 def find_computations(text: str) -> list[Computation]:
-    """Return how a statement says that lines are computed.
+    """Extract from a statement how lines are computed.
 
     Args:
         text: A statement.
@@ -150,10 +150,10 @@ def find_formula(
     *,
     read_lines: Callable[[FormulaRecord], Collection[str]] = lambda row: (),
 ) -> FormulaRecord | None:
-    """Return the parsed formula of a line; None where the form states none.
+    """Return the parsed formula of a line; None if the form states none.
 
     Args:
-        claimed: What the statement says.
+        claimed: Computation in the statement.
         formulas: Rows of `formulas` of the documents that the statement is about.
         read_lines: Returns the keys of the lines among which a formula computes.
     """
@@ -163,10 +163,10 @@ def find_formula(
 
 
 def agrees(claimed: Computation, row: FormulaRecord, *, lines: Collection[str] = ()) -> bool:
-    """Return whether a statement computes a line as its form does.
+    """Return whether a statement computes a line as the line's formula does.
 
     Args:
-        claimed: What the statement says.
+        claimed: Computation in the statement.
         row: Row of `formulas` of the same line.
         lines: Keys of the lines of the form, without which a range has to name consecutive lines.
     """
@@ -181,10 +181,10 @@ def agrees(claimed: Computation, row: FormulaRecord, *, lines: Collection[str] =
 
 
 def leaves_out_letters(claimed: Computation, row: FormulaRecord, *, lines: Collection[str]) -> bool:
-    """Return whether a range leaves out letters alone of lines that a form computes with, so that it may be meant.
+    """Return whether a range skips only lettered lines of a formula, so that the range may stand for it.
 
     Args:
-        claimed: What the statement says: `lines 1 through 7`.
+        claimed: Computation in the statement: `lines 1 through 7`.
         row: Row of `formulas` of the same line, with lines 1 through 3, 4c, 5, 6, and 7.
         lines: Keys of the lines of the form.
     """

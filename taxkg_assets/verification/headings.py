@@ -27,9 +27,9 @@ def is_under_denial(claim: Claim, passage: Passage, wording: Wording) -> bool:
 
 
 def is_bare_heading(claim: Claim, passage: Passage, wording: Wording) -> bool:
-    """Return whether a claim of what must, may or can't be is compared with a label without a verb.
+    """Return whether a claim with must, may or can't is compared with a label without a verb.
 
-    A claim that names a key is no case of it: the label of that box, line or code states what is in it.
+    A claim that names a key is excluded: the label of that box, line or code states its content.
 
     Args:
         claim: The claim.

@@ -13,7 +13,7 @@ Vectors = npt.NDArray[np.float32]
 
 
 class Mentioned(Protocol):
-    """One place where a text names a form, a box, a line or a rule."""
+    """A mention of a form, a box, a line or a rule in a text."""
 
     @property
     def kind(self) -> str:
@@ -34,7 +34,7 @@ class Mentioned(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class WordVectors:
-    """The words of a text in their order, each with its vector in this text.
+    """The words of a text with their contextual vectors.
 
     Attributes:
         words: Words and marks as written.
@@ -47,7 +47,7 @@ class WordVectors:
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """Functions that read words, handed in by the caller, since stages do not import each other.
+    """Text functions provided by the caller, since stages do not import each other.
 
     Attributes:
         find_terms: Search terms of a text, in order, with repeats.

@@ -17,7 +17,7 @@ _LIST = re.compile(r",? (?:and|or|through) |, ")
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """One end of a transfer.
+    """One end of a transfer: a line or box.
 
     Attributes:
         key: Line or box, such as `line_17`.
@@ -35,7 +35,7 @@ class End:
 
 
 def find_ends(text: str, *, language: Language) -> list[End]:
-    """Find the lines and boxes of a text, each with the form that is named next to it.
+    """Find the lines and boxes in a text, each with the adjacent form.
 
     Args:
         text: A text, folded.

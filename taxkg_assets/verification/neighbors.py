@@ -19,7 +19,7 @@ _REACH = 0.5  # bound of a rivalry, on either side
 
 
 def relate(claim: Claim, rows: Sequence[Comparison]) -> list[Comparison]:
-    """Add to each comparison of a claim the other comparisons of that claim.
+    """Add to each comparison what other passages say about the same claim.
 
     Args:
         claim: The claim in its own words.

@@ -12,7 +12,7 @@ _MOST = 10  # parts of one passage
 
 
 def split_passage(text: str) -> list[str]:
-    """Split a long passage into parts, each one clause or two that follow each other.
+    """Split a long passage into parts of one or two consecutive clauses.
 
     Args:
         text: Words of a passage.

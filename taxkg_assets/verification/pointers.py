@@ -11,7 +11,7 @@ _LONGEST_POINTER = 40
 
 
 def is_pointer(text: str) -> bool:
-    """Return whether a sentence only says where to read on.
+    """Return whether a sentence only refers the reader elsewhere ("see …").
 
     Args:
         text: The sentence.
@@ -24,7 +24,7 @@ def is_pointer(text: str) -> bool:
 
 
 def refers(text: str) -> bool:
-    """Return whether a statement itself says where to read on, so that such a sentence may support it.
+    """Return whether a statement itself refers the reader elsewhere, so that such a sentence may support it.
 
     Args:
         text: The statement.
@@ -36,7 +36,7 @@ def refers(text: str) -> bool:
 
 
 def is_contrast(text: str) -> bool:
-    """Return whether a sentence turns to the contrary of the one before it.
+    """Return whether a sentence begins a contrast with the one before it.
 
     Args:
         text: The sentence.
@@ -48,7 +48,7 @@ def is_contrast(text: str) -> bool:
 
 
 def is_past(text: str) -> bool:
-    """Return whether a text says what applied before.
+    """Return whether a text describes earlier rules.
 
     Args:
         text: Words of a passage.
@@ -60,13 +60,13 @@ def is_past(text: str) -> bool:
 
 
 def find_asides(text: str) -> Sequence[tuple[int, int]]:
-    """Find where a passage says where to read on.
+    """Find the parts of a passage that refer the reader elsewhere.
 
     Args:
         text: Words of the passage, folded.
 
     Returns:
-        Start and end of each place, in characters.
+        Start and end of each part, in characters.
     """
     return [match.span() for match in load_verification().pointers.aside.pattern.finditer(text)]
 

@@ -23,7 +23,7 @@ _LEAST_WEIGHT = 0.1  # of a word that has none
 
 
 def find_contrary(one: Wording, other: Wording, *, weights: Mapping[str, float]) -> tuple[str, str] | None:
-    """Return a word of a statement and its contrary in the nearest clauses of a passage; None for none.
+    """Return a word of a statement and its antonym in the most similar clauses of a passage; None for none.
 
     Args:
         one: The statement.
@@ -40,7 +40,7 @@ def find_contrary(one: Wording, other: Wording, *, weights: Mapping[str, float])
 
 
 def lacks_sense(one: Wording, words: Words, other: Wording, *, language: Language) -> bool:
-    """Return whether a word of a statement that has a contrary, such as `exempt`, is missing from a passage.
+    """Return whether a passage lacks a word of a statement that has an antonym, such as `exempt`.
 
     Args:
         one: The statement.
@@ -66,7 +66,7 @@ def lacks_sense(one: Wording, words: Words, other: Wording, *, language: Languag
 
 
 def score_asserted(one: Wording, other: Wording, *, weights: Mapping[str, float]) -> float:
-    """Return the weighted share of a statement's words in what a passage asserts, not in its conditions, 0 to 1.
+    """Return the weighted share of a statement's words in what a passage asserts, without conditions, 0 to 1.
 
     Args:
         one: The statement.
@@ -97,7 +97,7 @@ def is_excepted(one: Wording, other: Wording, *, weights: Mapping[str, float]) -
 
 
 def names_exception(one: Wording, other: Wording, *, weights: Mapping[str, float]) -> bool:
-    """Return whether a passage excepts something that a statement is about, whatever else it states.
+    """Return whether a passage excepts something that a statement is about.
 
     Args:
         one: The statement.
@@ -112,7 +112,7 @@ def names_exception(one: Wording, other: Wording, *, weights: Mapping[str, float
 
 
 def demands_more(one: Wording, other: Wording, *, weights: Mapping[str, float]) -> bool:
-    """Return whether a statement says `must` where the nearest clauses of a passage say `may`.
+    """Return whether a statement says `must` where the most similar clauses of a passage say `may`.
 
     Args:
         one: The statement.
@@ -127,10 +127,10 @@ def demands_more(one: Wording, other: Wording, *, weights: Mapping[str, float]) 
 
 
 def score_agreement(one: Wording, other: Wording, *, weights: Mapping[str, float]) -> float:
-    """Return how far two texts agree in what they affirm and deny: 1 for the same, 0 for the opposite.
+    """Return how far two texts agree in affirming and negating: 1 for full agreement, 0 for opposites.
 
-    Denied verbs decide where both texts have them. Where they do not, each clause of the statement is compared with
-    the clause of the passage that shares most of its words.
+    Negated verbs decide if both texts have them. Otherwise each clause of the statement is compared with the clause of
+    the passage that shares most of its words.
 
     Args:
         one: The statement.
@@ -198,7 +198,7 @@ def _takes_contrary(clause: Clause, other: Wording, *, weights: Mapping[str, flo
 
 
 def is_reversed(one: Wording, other: Wording, *, weights: Mapping[str, float]) -> bool:
-    """Return whether a passage states most of a clause of a statement with the opposite polarity only.
+    """Return whether a passage states most of a clause of a statement, but only with the opposite polarity.
 
     Args:
         one: The statement.

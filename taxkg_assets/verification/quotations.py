@@ -19,7 +19,7 @@ _WORD = re.compile(r"\S+")
 
 @dataclass(frozen=True, slots=True)
 class QuotationMatch:
-    """A place where the library contains quoted words.
+    """The position of quoted words in the library.
 
     Attributes:
         document_id: Document.
@@ -48,7 +48,7 @@ _DELETED = _Deleted()
 
 
 def reduce_text(text: str) -> str:
-    """Return the letters, figures, $ and % of a text, in lower case; a period stays only inside a figure.
+    """Return the letters, digits, $ and % of a text in lower case; a period is kept only inside a number.
 
     Args:
         text: Any text.
@@ -59,7 +59,7 @@ def reduce_text(text: str) -> str:
 
 
 class QuotationIndex:
-    """The letters of every document, in reading order."""
+    """An index of the letters of every document, to find quotations."""
 
     def __init__(self, rows: Iterable[tuple[str, str, str]]) -> None:
         """Read the text of the library.
@@ -80,7 +80,7 @@ class QuotationIndex:
         self._letters = {document: "".join(own) for document, own in parts.items()}
 
     def find(self, quotation: str) -> list[QuotationMatch]:
-        """Find the documents that contain quoted words, parts around an omission in their order.
+        """Find the documents that contain a quotation; parts around an omission must be in order.
 
         Args:
             quotation: Words without their marks.
@@ -135,7 +135,7 @@ def _offset(text: str, letter: int) -> int:
 
 
 def compare_words(quotation: str, passage: str) -> tuple[float, list[tuple[str, str]]]:
-    """Return how alike a quotation and the best stretch of a passage are, and the words that differ.
+    """Return the similarity of a quotation and the best-matching part of a passage, and the words that differ.
 
     Args:
         quotation: The quoted words.

@@ -22,7 +22,7 @@ _NUMBERED = re.compile(r"(?:step|line)_\d+")
 
 
 class PassageReader:
-    """Reads words and values of passages, and keeps the words of those that were read."""
+    """Parses words and values of passages, with a cache."""
 
     def __init__(self, language: Language, forms: Mapping[str, Sequence[str]]) -> None:
         """Take the functions that read words, and the short names of each document's forms."""
@@ -34,7 +34,7 @@ class PassageReader:
         self._wordings: dict[tuple[str, str, int], tuple[Wording, Words]] = {}
 
     def words_of(self, passage: Passage) -> tuple[Wording, Words]:
-        """Return the wording of a passage, and the words of its place.
+        """Return the words of a passage by clause, and the words of its headings.
 
         Args:
             passage: The passage.
@@ -57,11 +57,11 @@ class PassageReader:
 
     @property
     def has_encoder(self) -> bool:
-        """Return whether texts can be encoded, and so compared by meaning."""
+        """Return whether an encoder is available to compare texts by meaning."""
         return self.language.encode is not None
 
     def compare_meaning(self, text: str, others: Sequence[str]) -> list[float]:
-        """Return the cosines of a text with others, at least 0; each text is encoded once.
+        """Return the cosine similarities of a text with others, at least 0; each text is encoded once.
 
         Args:
             text: Words of a claim.
@@ -82,7 +82,7 @@ class PassageReader:
         return [float(cosine) for cosine in np.clip(cosines, 0.0, 1.0)]
 
     def values_of(self, passage: Passage) -> list[Value]:
-        """Return the values, keys and forms in the text of a passage; `place_values_of` returns those of its headings.
+        """Return the values, keys and forms in the text of a passage, without its headings.
 
         Args:
             passage: The passage.
@@ -98,7 +98,7 @@ class PassageReader:
         return [*own, *named]
 
     def place_values_of(self, passage: Passage) -> list[Value]:
-        """Return the values, keys and forms of a passage's place.
+        """Return the values, keys and forms in a passage's headings.
 
         Args:
             passage: The passage.

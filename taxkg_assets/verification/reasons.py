@@ -10,7 +10,7 @@ _MOST_WORDS = 6
 
 
 def explain_decision(decision: Decision) -> str:
-    """Return why a statement has its verdict.
+    """Explain in words why a statement has its verdict.
 
     Args:
         decision: The decision.
@@ -28,7 +28,7 @@ def explain_decision(decision: Decision) -> str:
 
 
 def list_compared(decision: Decision) -> list[ComparedValue]:
-    """Return the values of a statement, each with what the passage states.
+    """List the values of a statement with what the passage states.
 
     Args:
         decision: The decision.

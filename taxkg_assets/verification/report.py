@@ -109,7 +109,7 @@ def render_page(report: Report, text: str) -> str:
 
 
 def summarize(report: Report) -> str:
-    """Return the outcome of a report in one sentence or two.
+    """Summarize a report in one or two sentences.
 
     Args:
         report: Findings of a draft.

@@ -15,7 +15,7 @@ _KEY_BONUS, _VALUE_BONUS = 0.15, 0.1
 
 
 class Shortlist:
-    """The passages of one document with the words of each; built once."""
+    """The passages of one document with their words, to preselect those for a claim."""
 
     def __init__(self, passages: Sequence[Passage], *, language: Language) -> None:
         """Read the words of all passages.
@@ -41,7 +41,7 @@ class Shortlist:
             self._by_node.setdefault(passage.node_id, []).append(passage)
 
     def find(self, claim: Claim) -> list[Passage]:
-        """Return the passages with most of a claim's words, values and keys, best first.
+        """Return the passages that share most words, values and keys with a claim.
 
         Args:
             claim: The claim.
@@ -67,7 +67,7 @@ class Shortlist:
         return [self.passages[number] for number in best[: bounds.shortlist]]
 
     def read_nodes(self, node_ids: Iterable[str]) -> list[Passage]:
-        """Return the passages of some paragraphs, headings and tables, in their order.
+        """Return the passages of some paragraphs, headings and tables, in document order.
 
         Args:
             node_ids: Nodes of the document.

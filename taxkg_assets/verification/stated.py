@@ -27,11 +27,11 @@ _LIST = re.compile(r"(?i)(?:[\s,(]|and|or|through|to|-|boxe?s?|lines?|columns?|c
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One value of a claim and what the passage states in its place.
+    """A value of a claim and the different value in the passage.
 
     Attributes:
-        stated: Words of the claim.
-        found: Words of the passage; empty where it states none.
+        stated: Value in the claim.
+        found: Value in the passage; empty if it states none.
         kind: Kind of the value, `bound`, `polarity` or `contrary`.
     """
 
@@ -43,7 +43,7 @@ class Difference:
 def compare_values(
     claim: Claim, passage: Passage, *, reader: PassageReader
 ) -> tuple[list[tuple[Value, str]], list[Difference], list[Value]]:
-    """Compare the values of a claim with those of a passage and its place.
+    """Compare the values of a claim with those of a passage and its headings.
 
     Args:
         claim: The claim.
@@ -51,7 +51,7 @@ def compare_values(
         reader: Reads its values.
 
     Returns:
-        Values that it states, each with its words; what it states otherwise; values that it does not state.
+        Matching values with the passage's words, differing values, and values that the passage does not state.
     """
     comparison = _Comparison(claim, passage, reader)
     for value in claim.values:
@@ -108,7 +108,7 @@ class _Comparison:
             self.unmatched.append(value)
 
     def add_swapped(self) -> None:
-        """Find values that the passage, or one of its headings, pairs otherwise than the claim."""
+        """Find values that the passage or a heading pairs differently from the claim."""
         swapped = _find_swapped(self.located, self.printed, text=self.text)
         found = [*self.differences, *swapped]
         self.differences = _without_paired(found, self.claim, self.passage, reader=self.reader)

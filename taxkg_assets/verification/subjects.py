@@ -11,7 +11,7 @@ from taxkg_assets.verification.claims import Subject, name_form
 
 @dataclass(frozen=True, slots=True)
 class Documents:
-    """Documents of a claim.
+    """The documents that can decide on a claim.
 
     Attributes:
         own: Documents of its forms and year.
@@ -25,9 +25,10 @@ class Documents:
 
 
 def find_documents(subject: Subject, documents: Sequence[DocumentRecord]) -> Documents:
-    """Return the documents that a claim is about.
+    """Find the documents that a claim is about.
 
-    A form that is revised seldom has in each year the revision before it. Without a year, the newest revision counts.
+    For a form that is revised seldom, the previous revision applies to each year. Without a year, the newest revision
+    counts.
 
     Args:
         subject: What the claim is about.

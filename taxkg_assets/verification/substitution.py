@@ -18,7 +18,7 @@ Near = Callable[[int, int], float]
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Words in a row that the other text lacks, and the words around them.
+    """Consecutive words that the other text lacks, with the words around them.
 
     Attributes:
         words: Numbers of the words.
@@ -34,13 +34,13 @@ class Run:
 def score_replaced(
     claim: Sequence[str], passage: Sequence[str], *, stems_of: Callable[[str], Words], near: Near
 ) -> float:
-    """Return how far a thing of a claim is from the one that a passage names in its place, 0 for none to 1.
+    """Score how far a claim replaces an object of the passage by a different one, 0 for none to 1.
 
     Args:
         claim: Words of the claim.
         passage: Words of the passage.
         stems_of: Stems of a word; none for a word without content.
-        near: Nearness of two words.
+        near: Function that returns the similarity of two words.
     """
     mine, theirs = (frozenset[str]().union(*(stems_of(word) for word in text)) for text in (claim, passage))
     worst = 0.0

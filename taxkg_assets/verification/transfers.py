@@ -28,14 +28,14 @@ _COPY, _SUM = "copy", "sum"
 
 @dataclass(frozen=True, slots=True)
 class Transfer:
-    """Where a statement says that an amount goes.
+    """A statement that an amount goes from one line or box to another.
 
     Attributes:
         source: Line or box that it comes from.
         target: Line or box that it goes to.
-        is_negative: Whether the statement denies it.
-        is_open: Whether it says so of a multiple or a share, or denies it in one case alone: no form answers it.
-        is_included: Whether the line that it goes to may have other amounts, too.
+        is_negative: Whether the statement negates it.
+        is_open: Whether no form can confirm it: it is about a multiple or a share, or negated only in a case.
+        is_included: Whether the target may include other amounts.
     """
 
     source: End
@@ -46,7 +46,7 @@ class Transfer:
 
 
 def find_transfers(text: str, *, language: Language, form: str = "") -> list[Transfer]:
-    """Return how a statement says that amounts go from one line or box to another.
+    """Extract from a statement how amounts go from one line or box to another.
 
     Args:
         text: A statement.
@@ -96,12 +96,10 @@ def find_transfers(text: str, *, language: Language, form: str = "") -> list[Tra
 def find_flow(
     claimed: Transfer, flows: Iterable[FlowRecord], formulas: Iterable[FormulaRecord] = ()
 ) -> FlowRecord | None:
-    """Return the flow that a statement describes; None where the documents print none.
-
-    A line that is computed from another one does not have its amount, unless its formula copies it.
+    """Find the flow that a statement describes; None if the documents state none.
 
     Args:
-        claimed: What the statement says.
+        claimed: Transfer in the statement.
         flows: Rows of `flows` of the documents that the statement is about.
         formulas: Rows of `formulas` of the same documents.
     """
@@ -131,13 +129,13 @@ def find_flow(
 
 
 def find_other_flow(claimed: Transfer, flows: Iterable[FlowRecord]) -> tuple[FlowRecord, Difference] | None:
-    """Return the flow that a form prints in the place of the one that a statement describes, and what differs.
+    """Find the printed flow that contradicts a statement: a different source or target for the same line.
 
-    A form prints one place to which it carries a line, and one from which a line takes an amount of another form. An
-    amount that goes to several lines, by its kind, decides nothing.
+    A form carries a line to one place, and a line takes the amount of one other form, so that a different printed place
+    contradicts. Amounts that go to several lines by type contradict nothing.
 
     Args:
-        claimed: What the statement says.
+        claimed: Transfer in the statement.
         flows: Rows of `flows` that are printed on the forms themselves.
     """
     if not (claimed.source.form and claimed.target.form):

@@ -25,7 +25,7 @@ _ORDINAL = re.compile(r"(\d{1,2})(?:nd|rd|th)")
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """One value as a text states it.
+    """A value, key or form in a text, normalized for comparison.
 
     Attributes:
         kind: phone, amount, percent, date, age, fraction, ordinal, measure, number; form, box, line, code, column,
@@ -49,7 +49,7 @@ class Value:
     end: int
 
     def equals(self, other: Value) -> bool:
-        """Return whether two values are the same, whatever bounds them.
+        """Return whether two values are equal, ignoring their bounds.
 
         Args:
             other: Value of the other text.
@@ -65,7 +65,7 @@ class Value:
         return not (self.year and other.year) or self.year == other.year
 
     def competes(self, other: Value) -> bool:
-        """Return whether another value is of the same kind, so that one can replace the other in a statement.
+        """Return whether another value has the same kind, so that one can replace the other in a statement.
 
         Args:
             other: Value of the other text.
@@ -75,7 +75,7 @@ class Value:
         return self.kind == other.kind and (self.kind not in _WITH_UNIT or self.unit == other.unit)
 
     def opposes(self, other: Value) -> bool:
-        """Return whether another value has the opposite bound, as `at most` has of `at least`.
+        """Return whether another value has the opposite bound, as `at most` and `at least`.
 
         Args:
             other: Value of the other text.
@@ -84,7 +84,7 @@ class Value:
 
 
 def fold(text: str) -> str:
-    """Fold quotation marks, dashes and blanks, one character for one, so that offsets stay true.
+    """Normalize quotation marks, dashes and blanks character by character, so that offsets stay valid.
 
     Args:
         text: Any text.
@@ -96,7 +96,7 @@ def fold(text: str) -> str:
 
 
 def find_values(text: str) -> list[Value]:
-    """Find the values of a text; a place is read by the first rule that matches it.
+    """Find the values in a text; at each position the first matching rule applies.
 
     Args:
         text: Any text.

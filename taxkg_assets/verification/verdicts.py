@@ -10,7 +10,7 @@ from taxkg_assets.bounding_box import BoundingBox
 
 
 class Verdict(StrEnum):
-    """What the library states about a statement or a quotation."""
+    """The verdict of the library on a statement or a quotation."""
 
     contradicted = "contradicted"
     other_year = "other_year"
@@ -40,7 +40,7 @@ FAULTS = frozenset({Verdict.contradicted, Verdict.other_year, Verdict.other_form
 
 
 class Evidence(BaseModel):
-    """The passage that a verdict rests on."""
+    """The passage on which a verdict is based."""
 
     model_config = ConfigDict(frozen=True)
     text: str = Field(description="the passage, with the sentence that opens its list")
@@ -55,7 +55,7 @@ class Evidence(BaseModel):
 
 
 class ComparedValue(BaseModel):
-    """A value, word or polarity of the draft and what the passage says in its place."""
+    """A value, word or polarity of the draft with what the passage states instead."""
 
     model_config = ConfigDict(frozen=True)
     kind: str = Field(description="amount, percent, date, box, line, form, polarity, word, …")
@@ -83,12 +83,12 @@ class Finding(BaseModel):
     @computed_field  # type: ignore[prop-decorator]
     @property
     def is_fault(self) -> bool:
-        """Return whether the draft has to be changed: a fault, or a quotation that the library does not contain."""
+        """Return whether the draft should be changed: an error, or a quotation that the library does not contain."""
         return self.verdict in FAULTS or (self.kind == "quotation" and self.verdict is Verdict.not_found)
 
 
 class Report(BaseModel):
-    """All findings of a draft, the worst first."""
+    """All findings of a draft, the most severe first."""
 
     name: str = Field(description="name of the draft")
     release: int = Field(description="release that the draft was checked against")
@@ -112,7 +112,7 @@ class Report(BaseModel):
 
 
 def order_findings(findings: list[Finding]) -> list[Finding]:
-    """Return findings with the worst verdict first, then in the order of the draft.
+    """Sort findings by severity of the verdict, then by position in the draft.
 
     Args:
         findings: Findings in any order.

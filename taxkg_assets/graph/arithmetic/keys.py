@@ -11,10 +11,10 @@ _ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x")
 
 
 def expand_range(first: str, last: str, spans: Mapping[str, Sequence[Span]]) -> list[str]:
-    """List the lines of a range in order.
+    """Expand a range of lines to the lines it includes.
 
-    A range names lines whose amounts are in the columns of its ends, which are the rightmost fields of these lines: a
-    date or a number between them is not added, nor is an amount of an inner column.
+    A range adds amounts of one column, the rightmost of its end lines: a line between them is excluded if it holds a
+    date or a number, or an amount of an inner column.
 
     Args:
         first: First key, without its kind.
@@ -22,7 +22,7 @@ def expand_range(first: str, last: str, spans: Mapping[str, Sequence[Span]]) -> 
         spans: For each key of the form, from left to right, the extents of its fields.
 
     Returns:
-        The keys; empty where an end is not on the form, the range runs backward, or a number has no amount in it.
+        The keys; empty if an end is not on the form, the range is reversed, or a line in it has no amount.
     """
     is_roman = _is_roman(first, last, spans)
     low, high = _order(first, is_roman=is_roman), _order(last, is_roman=is_roman)

@@ -49,14 +49,13 @@ class Statement:
 
 
 def read_statement(label: str) -> Statement | None:
-    """Read the formula that a label states.
+    """Parse the formula that a line's label states.
 
     Args:
         label: Words printed for a line.
 
     Returns:
-        The formula; one with a problem where the label states arithmetic that no rule accounts for; None where it
-        states none.
+        The formula; one with a problem if no rule covers the stated arithmetic; None if the label states none.
     """
     found = [(rule, match) for rule in load_formulas().rules for match in rule.pattern.finditer(label)]
     stated = [match for rule in load_formulas().stated for match in rule.pattern.finditer(label)]
