@@ -23,7 +23,7 @@ class BoundingBox(BaseModel):
 
     @classmethod
     def of_row(cls, row: Mapping[str, Any], *, page: int | None = None) -> Self:
-        """Return the rectangle that a table states.
+        """Read a rectangle from a table cell or row.
 
         Args:
             row: Cell or row with the columns `CORNERS`.

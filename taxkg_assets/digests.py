@@ -10,10 +10,7 @@ _HASH_SEED = 7
 
 
 def frame_digest(frame: pl.DataFrame) -> str:
-    """Digest the rows of a frame in their order; columns that end in `_at` do not count.
-
-    It uses the row hashes of polars with a fixed seed and not the bytes of the frame, which differ with how the frame
-    was made. What another version of polars hashed counts as changed (`code_fingerprint`).
+    """Compute a digest of a frame's rows in their order, ignoring columns that end in `_at`.
 
     Args:
         frame: Rows.
@@ -28,7 +25,7 @@ def frame_digest(frame: pl.DataFrame) -> str:
 
 
 def digest(*parts: str) -> str:
-    """Digest several strings.
+    """Compute a digest of several strings.
 
     Args:
         parts: Strings; their number and order count.

@@ -17,7 +17,7 @@ MOST_DAYS = 36_500
 
 
 class SettingError(ValueError):
-    """A setting that cannot be followed; the message names it, its value and the remedy, in one line."""
+    """An invalid setting; the message names it, its value and the remedy, in one line."""
 
 
 def _read_object(value: Any) -> Any:
@@ -245,28 +245,28 @@ class Settings(BaseModel):
             raise SettingError(_describe_errors(wrong)) from None
 
     def table_settings(self) -> str:
-        """Return the settings that shape tables, as JSON; storage places and speed do not count."""
+        """Return the settings that affect table contents, as JSON."""
         return self.model_dump_json(exclude={*_OPERATIONAL, *_ANSWERING, *_LLM, *_TRAINING, *_RERANKING})
 
     def answer_settings(self) -> str:
-        """Return, as JSON, the settings that the results and the outcome of an answer depend on."""
+        """Return the settings that affect search results and answers, as JSON."""
         return self.model_dump_json(include=set(_ANSWERING))
 
     def training_settings(self) -> str:
-        """Return the settings that decide how an encoder is trained, as JSON."""
+        """Return the settings that affect the training of encoders, as JSON."""
         return self.model_dump_json(include=set(_TRAINING))
 
     def reranker_settings(self) -> str:
-        """Return the settings that decide which rerankers are trained and evaluated, as JSON."""
+        """Return the settings that affect which rerankers are trained and evaluated, as JSON."""
         return self.model_dump_json(include={*_TRAINING, *_RERANKING})
 
     def llm_settings(self) -> str:
-        """Return the settings that decide which models are used, and how many items per call, as JSON."""
+        """Return the settings that affect model calls, as JSON."""
         return self.model_dump_json(include={"llm_provider", "llm_model", "llm_models", "llm_batch"})
 
 
 def settings_of(home: str = "") -> Settings:
-    """Return the settings of this process; they are read again once a variable has changed.
+    """Return the settings of this process, read again after a change of the environment.
 
     Args:
         home: Home that they are for; empty means the setting `home`.

@@ -58,11 +58,10 @@ def build_chunks(
     proposer: Proposer,
     encode: Encode,
 ) -> dy.DataFrame[schemas.Chunks]:
-    """Pack the paragraphs of each anchor, and the rows of each table, into units of about a hundred words.
+    """Pack paragraphs by heading, and tables by row, into retrieval chunks of about a hundred words.
 
-    Documents whose layout is weak, or all of them where `settings.chunker` is `semantic`, are cut by meaning instead. A
-    semantic unit that is not accepted stays as a row that waits for a review, and its text falls back to the structural
-    units.
+    Documents with a weak layout, or all if `settings.chunker` is `semantic`, are split by meaning instead. A semantic
+    chunk that is not accepted stays as a row that needs review, and its text falls back to structural chunks.
 
     Args:
         documents: One row per document; must cover all documents of the other frames.

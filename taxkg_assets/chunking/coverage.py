@@ -38,9 +38,7 @@ def find_uncovered_sections(
 
 
 def is_covered(text: str, chunks: list[str] | None) -> bool:
-    """Return whether a text is contained in some chunks, as a whole or sentence by sentence.
-
-    A sentence may also be divided between the end of one chunk and the beginning of another.
+    """Return whether some chunks contain a text, as a whole or sentence by sentence.
 
     Args:
         text: Text of a section.
@@ -63,7 +61,7 @@ def _is_tiled(part: str, chunks: list[str]) -> bool:
 
 
 def split_sentences(text: str) -> list[str]:
-    """Split a text at sentence ends; a sentence above the largest chunk size is also split at spaces.
+    """Split a text at sentence ends, and overlong sentences at spaces.
 
     Args:
         text: Text of a section.

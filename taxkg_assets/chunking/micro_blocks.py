@@ -13,7 +13,7 @@ from taxkg_assets.rules.sentences import find_sentence_parts
 
 @dataclass(frozen=True, slots=True)
 class MicroBlock:
-    """A sentence or a line of its own: its text, and its place in the element and on the page.
+    """A sentence or a line of its own, the smallest unit of semantic chunking.
 
     Attributes:
         element_id: Element that contains it.
@@ -46,7 +46,7 @@ class MicroBlock:
 
 
 def find_micro_blocks(sections: Sequence[SectionRecord]) -> list[MicroBlock]:
-    """Cut the sections of one document at the ends of short lines and of sentences.
+    """Split the sections of one document at the ends of short lines and of sentences.
 
     Args:
         sections: Rows of `sections` of one document, in reading order.

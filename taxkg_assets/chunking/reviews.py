@@ -14,7 +14,7 @@ from taxkg_assets.records import ReviewRecord
 
 
 class WaitingRecord(TypedDict):
-    """A chunk that waits for a review: a row of `find_waiting`."""
+    """A chunk that needs review: a row of `find_waiting`."""
 
     tier: int
     document_id: str
@@ -29,7 +29,7 @@ class WaitingRecord(TypedDict):
 def build_reviews(
     *, old: dy.DataFrame[schemas.Reviews], decided: Iterable[ReviewRecord]
 ) -> dy.DataFrame[schemas.Reviews]:
-    """Merge decisions into the table; a later decision replaces an earlier one on the same chunk and text.
+    """Merge review decisions into the table; a later decision replaces an earlier one on the same chunk and text.
 
     Args:
         old: Decisions so far.
@@ -45,7 +45,7 @@ def build_reviews(
 
 
 def find_waiting(chunks: dy.DataFrame[schemas.Chunks], documents: dy.DataFrame[schemas.Documents]) -> pl.DataFrame:
-    """Find the chunks that wait for a review.
+    """List the chunks that need review.
 
     Args:
         chunks: Chunks with their status and reason.
@@ -79,7 +79,7 @@ def hash_text(text: str) -> str:
 
 
 def summarize_chunks(chunks: dy.DataFrame[schemas.Chunks]) -> dict[str, float | int]:
-    """Summarize the table for its metadata: number of chunks, and the outcome of semantic chunking.
+    """Summarize the chunks for the table's metadata: their number, and the outcome of semantic chunking.
 
     Args:
         chunks: All chunks.

@@ -20,7 +20,7 @@ _WORD_OR_MARK = re.compile(r"\w+|[^\w\s]")
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """What a unit inherits from its document and anchor.
+    """The properties that a chunk inherits from its document and heading.
 
     Attributes:
         document: Row of `documents`.
@@ -44,7 +44,7 @@ class Owner:
 
 
 class Owners:
-    """Headings and inherited properties of each anchor, derived once.
+    """Computes the properties that chunks inherit from each heading, once per heading.
 
     Args:
         documents: Rows of `documents`.
@@ -62,7 +62,7 @@ class Owners:
         self._known: dict[tuple[str, str | None], Owner] = {}
 
     def find(self, document_id: str, anchor_id: str | None) -> Owner:
-        """Return what units of an anchor inherit.
+        """Return the properties that the chunks of a heading inherit.
 
         Args:
             document_id: Document of the unit.
@@ -121,7 +121,7 @@ _PERSPECTIVE_OF = {
 
 
 def begins_with_heading(text: str, anchor: AnchorRecord) -> bool:
-    """Return whether a text prints the heading that owns it; a numbered line prints its number first.
+    """Return whether a text begins with the heading that owns it.
 
     Args:
         text: Text of a unit.
@@ -149,7 +149,7 @@ def after_heading(anchor: AnchorRecord) -> str:
 
 
 def make_row(owner: Owner, *, text: str, **columns: Any) -> dict[str, Any]:
-    """Return a row of `chunks`: columns of its owner, with the defaults of an accepted structural chunk.
+    """Build a row of `chunks` from its owner, with the defaults of an accepted structural chunk.
 
     Args:
         owner: Document and anchor of the unit.
@@ -199,7 +199,7 @@ def _context(owner: Owner) -> str:
 
 
 def count_tokens(text: str) -> int:
-    """Estimate the tokens of a text: about seven letters for each word piece, and one for each punctuation mark.
+    """Estimate the tokens of a text: one per about seven letters of a word, and one per punctuation mark.
 
     Args:
         text: Any text.
@@ -212,7 +212,7 @@ def count_tokens(text: str) -> int:
 
 
 def place_boxes(pieces: Iterable[PlacedBoxRecord]) -> list[PlacedBoxRecord]:
-    """Merge the rectangles of lines that follow each other in one column of a page.
+    """Merge the rectangles of consecutive lines in one column of a page.
 
     Args:
         pieces: Rectangles in reading order.

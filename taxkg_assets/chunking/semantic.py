@@ -43,7 +43,7 @@ _STATUS = {"ACCEPT": "accepted", "REFINE": "refine", "REJECT": "rejected"}
 
 @dataclass(frozen=True, slots=True)
 class SemanticUnit:
-    """A run of micro-blocks that belong together, with the outcome of each step.
+    """Consecutive micro-blocks on one subject, with the outcome of each step of semantic chunking.
 
     Attributes:
         blocks: Micro-blocks in reading order.
@@ -122,10 +122,7 @@ def find_weak_layouts(sections: dy.DataFrame[schemas.Sections], anchors: dy.Data
 def find_semantic_units(
     blocks: Sequence[MicroBlock], *, title: str, proposer: Proposer, encode: Encode
 ) -> list[SemanticUnit]:
-    """Cut one document's micro-blocks into units of one subject each, validate and refine them.
-
-    There is one cycle of refinement, and a second one where few units are accepted (`forced_accept` in
-    rules/semantic.yaml).
+    """Group one document's micro-blocks into units on one subject each, then validate and refine the units.
 
     Args:
         blocks: Micro-blocks of one document in reading order.

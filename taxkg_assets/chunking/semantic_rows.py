@@ -25,7 +25,7 @@ def prefer_semantic(
     owners: Owners,
     decisions: Decisions,
 ) -> list[dict[str, Any]]:
-    """Combine semantic units for prose with structural ones for all else.
+    """Combine semantic chunks for prose with structural chunks for everything else.
 
     Args:
         structural: Structural rows of `chunks` of one document.

@@ -15,7 +15,7 @@ from taxkg_assets.records import CornersRecord, TableRecord
 
 @dataclass(frozen=True, slots=True)
 class TableUnit:
-    """Lines of a table that form one unit, the header first, and the rectangle of their rows in points."""
+    """A group of table rows with the table's header, and their bounding box in points."""
 
     lines: tuple[str, ...]
     box: CornersRecord
@@ -30,7 +30,7 @@ class _Block:
 
 
 def split_table(table: TableRecord, *, head_words: int, limit: int) -> list[TableUnit]:
-    """Pack table rows up to a number of words, each unit under the table's headers.
+    """Split a table into groups of rows up to a number of words, each below the table's headers.
 
     Args:
         table: Row of `tables`.

@@ -14,7 +14,7 @@ from taxkg_assets.rules.models.prices import load_prices
 
 
 class BudgetError(ProposerError):
-    """The next call could exceed the budget; all calls so far are kept."""
+    """The next call could exceed the budget; the replies so far are stored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class Usage:
 
 
 class Budget:
-    """Admits a call only if its maximum cost, with that of the calls under way, fits the budget; 0 means no limit.
+    """Admits a model call only if its maximum cost fits the budget, including calls in progress; 0 means no limit.
 
     Args:
         ledger: Tokens and dollars already spent, also by other processes; by default those of this object.
@@ -95,7 +95,7 @@ class Budget:
 
     @contextmanager
     def admit(self, request: Request) -> Iterator[Callable[[Reply], float | None]]:
-        """Reserve the maximum cost of a call while it is under way.
+        """Reserve the maximum cost of a call until its reply arrives.
 
         Args:
             request: The call.
@@ -132,7 +132,7 @@ class Budget:
                 self._reserved_usd -= usd
 
     def note(self, *, cached: int = 0, dropped: int = 0, failure: str = "") -> None:
-        """Count results without cost.
+        """Count results that caused no cost.
 
         Args:
             cached: Replayed calls.

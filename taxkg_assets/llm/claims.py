@@ -31,7 +31,7 @@ from taxkg_assets.rules.models.llm import load_llm
 
 
 def find_unsupported_content(claim: str, source: str) -> str:
-    """Return what a sentence claims beyond its source; empty where nothing is found.
+    """Return the content of a sentence that its source does not support; empty if there is none.
 
     Args:
         claim: The sentence.
@@ -78,7 +78,7 @@ def _is_of_something_else(
 
 
 def find_measures(text: str) -> frozenset[tuple[str, str]]:
-    """Return dates, terms, amounts and rates: each figure with its unit.
+    """Extract dates, terms, amounts and rates: each figure with its unit.
 
     Args:
         text: The text.
@@ -164,7 +164,7 @@ _KEPT_FAMILIES = ("force", "extent", "failing", "share", "time")
 
 
 def find_contrast_terms(text: str) -> Words:
-    """Return the terms of contrasts that a text states, e.g. `taxable` or `exempt` (rules/claims.yaml, `contrasts`).
+    """Return the contrasting terms in a text, e.g. `taxable` or `exempt` (rules/claims.yaml, `contrasts`).
 
     Args:
         text: The text.
@@ -234,7 +234,7 @@ def _find_marker(found: Sequence[Sequence[Marker]], family: str, *, at: int) -> 
 
 
 def denies_alike(claim: str, source: str) -> bool:
-    """Return whether each clause of a sentence negates what its source negates and affirms what its source affirms.
+    """Return whether a sentence negates and affirms the same things as its source, clause by clause.
 
     The most similar clause of the source must agree, and no word may be taken over that the source uses only in the
     opposite sense.

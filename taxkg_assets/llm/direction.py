@@ -24,7 +24,7 @@ class _Turn:
 
 
 def is_turned_around(claim: str, source: str) -> bool:
-    """Return whether `rent in a deposit` became `a deposit in rent`: the sides match better when swapped.
+    """Return whether a claim swaps two things of its source: `rent in a deposit` became `a deposit in rent`.
 
     Args:
         claim: The sentence.
@@ -42,7 +42,7 @@ def is_turned_around(claim: str, source: str) -> bool:
 
 
 def is_in_reverse(claim: str, source: str) -> bool:
-    """Return whether three words are in reverse order without a passive that explains it: `owners sue tenants`.
+    """Return whether a claim reverses three words of its source without a passive: `owners sue tenants`.
 
     Args:
         claim: The sentence.
@@ -61,7 +61,7 @@ def _find_orders(text: str) -> set[tuple[str, ...]]:
 
 
 def is_joined_differently(claim: str, source: str) -> bool:
-    """Return whether `and` became `or` between the same words, or `paid to` became `paid by`.
+    """Return whether a claim changes a connecting word: `and` to `or`, or `paid to` to `paid by`.
 
     Args:
         claim: The sentence.

@@ -28,9 +28,10 @@ class Estimate:
 
 
 class EstimatingProposer:
-    """Counts the calls that are not cached yet, each at the price of a full-length reply; rules provide the proposals.
+    """A proposer that counts the calls not yet cached, each at the price of a full-length reply.
 
-    Later tasks depend on earlier replies, so the count is approximate; retries are not included.
+    Rules provide the proposals. Later tasks depend on earlier replies, so the count is approximate; retries are not
+    included.
     """
 
     fingerprint = "estimate"

@@ -39,7 +39,7 @@ def _split(text: str) -> list[str]:
 
 
 def point(element_id: str, start: int, end: int) -> str:
-    """Return a pointer `element_id:start-end`.
+    """Format an evidence pointer `element_id:start-end`.
 
     Args:
         element_id: The element.
@@ -50,7 +50,7 @@ def point(element_id: str, start: int, end: int) -> str:
 
 
 def cite(block: Block, start: int, end: int) -> Evidence:
-    """Return evidence for a range of a block's characters.
+    """Build the evidence for a character range of a block.
 
     Args:
         block: The block.
@@ -70,15 +70,15 @@ def _find_places(quote: str, text: str) -> Iterator[int]:
 
 
 class BlockEvidence:
-    """The blocks of one item, against which evidence is checked."""
+    """The blocks of one item, against which proposed evidence is verified."""
 
     def __init__(self, blocks: Sequence[Block]) -> None:
         self._blocks = tuple(blocks)
 
     def find(self, evidence: Evidence) -> Evidence | None:
-        """Return the evidence with the place of its quote; None if the quote is not verbatim in its element.
+        """Return the evidence with the exact position of its quote; None if the quote is not verbatim.
 
-        Models copy well and count badly: a verbatim quote at a wrong place is moved to the nearest right one.
+        Models copy well and count badly: a verbatim quote at a wrong position is moved to the nearest right one.
 
         Args:
             evidence: Proposed evidence.
@@ -113,7 +113,7 @@ class BlockEvidence:
         return found if _tidy(found.quote) in wholes else None
 
     def mentions(self, words: str) -> bool:
-        """Return whether a block contains these words in a row, whatever their case, spaces and hyphens.
+        """Return whether a block contains these consecutive words, ignoring case, spaces and hyphens.
 
         Args:
             words: The words.
@@ -124,7 +124,7 @@ class BlockEvidence:
         )
 
     def is_valid_name(self, name: str, *, kind: str) -> bool:
-        """Return whether a name fits the pattern of its kind; without a pattern, whether it is short and has content.
+        """Return whether a name fits the pattern of its kind; without a pattern, whether it is short and meaningful.
 
         Args:
             name: The name.
@@ -136,10 +136,10 @@ class BlockEvidence:
         return bool(find_content(name)) and len(name.split()) <= load_llm().metadata.name_words
 
     def supports(self, claim: str, evidence: Sequence[Evidence]) -> bool:
-        """Return whether quotes entail a sentence: its figures and nearly all its words, the rest from their sentences.
+        """Return whether quotes entail a sentence.
 
-        Negation and conditions are read from the whole sentences that contain the quotes: a quote that begins after
-        "do not" shows the opposite of its source.
+        All figures and nearly all words must be in the quotes, the rest in their sentences. Negation and conditions are
+        read from the whole sentences: a quote that begins after "do not" means the opposite of its source.
 
         Args:
             claim: The sentence.
@@ -158,7 +158,7 @@ class BlockEvidence:
         )
 
     def is_about(self, question: str, evidence: Sequence[Evidence]) -> bool:
-        """Return whether a question is valid and about the sentences that contain the quotes.
+        """Return whether a text is a valid question about the sentences that contain the quotes.
 
         Args:
             question: The question.

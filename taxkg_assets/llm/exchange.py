@@ -36,7 +36,7 @@ class Request:
 
     @cached_property
     def call_id(self) -> str:
-        """Return content hash; equal calls are made once."""
+        """Return the content hash, by which equal calls are made only once."""
         return find_call_id(
             task=self.task,
             prompt_hash=self.prompt_hash,
@@ -61,7 +61,7 @@ def estimate_tokens(text: str) -> int:
 
 
 def find_call_id(*, task: str, prompt_hash: str, model: str, user: str, max_tokens: int) -> str:
-    """Return the content hash of a call: of everything that decides the reply.
+    """Return the content hash of a call, over everything that determines the reply.
 
     Args:
         task: Name of the task.
@@ -97,7 +97,7 @@ def count_tokens(returned: object, *, text: str) -> int:
 
 
 def read_wait(header: str, *, now: datetime | None = None) -> float | None:
-    """Return the seconds that a `Retry-After` header asks to wait; None where it names no future time.
+    """Return the seconds that a `Retry-After` header asks to wait; None if it names no future time.
 
     Args:
         header: Seconds or an HTTP date.
@@ -116,7 +116,7 @@ def read_wait(header: str, *, now: datetime | None = None) -> float | None:
 
 
 def put_on_one_line(message: object) -> str:
-    """Return an endpoint's message as one short line with a final period.
+    """Format an endpoint's message as one short line with a final period.
 
     Args:
         message: The message, of any type.
@@ -125,7 +125,7 @@ def put_on_one_line(message: object) -> str:
 
 
 def end_sentence(text: str) -> str:
-    """Return a text with a final period.
+    """Add a final period to a text.
 
     Args:
         text: The text.
@@ -134,7 +134,7 @@ def end_sentence(text: str) -> str:
 
 
 class Provider(Protocol):
-    """Completes requests; `name` is recorded in `llm_calls`."""
+    """Interface of a model provider; `name` is recorded in `llm_calls`."""
 
     @property
     def name(self) -> str:
@@ -165,7 +165,7 @@ class OutageError(ProposerError):
 
 
 class ThrottledError(OutageError):
-    """The provider asks to wait."""
+    """The provider asks the client to wait before the next request."""
 
 
 class AccessError(ProposerError):
@@ -173,10 +173,7 @@ class AccessError(ProposerError):
 
 
 def compose(task: Task[Any, Any], items: Sequence[Item], *, model: str) -> Request:
-    """Build the request of a batch: instructions and examples first, all document text between delimiters.
-
-    The delimiters contain a digest of the text between them, and angle brackets of the text are escaped, so that no
-    text can contain a delimiter; JSON decodes the escapes to the same characters.
+    """Build the request of a batch: instructions and examples, then the document text between delimiters.
 
     Args:
         task: The task.

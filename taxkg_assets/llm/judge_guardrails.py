@@ -55,7 +55,7 @@ _NEUTRAL = ("references", "qualifies", "applies_if")
 
 
 def find_objection(task: str, item: Item, proposal: Proposal) -> str:
-    """Return what contradicts a model's verdict; empty where nothing does.
+    """Return what contradicts a model's verdict; empty if nothing does.
 
     Args:
         task: Name of the task.

@@ -41,7 +41,7 @@ class Call:
 
 
 class CallLog(Protocol):
-    """Storage of calls; safe to use from several threads."""
+    """Interface of a thread-safe store of model calls."""
 
     def find(self, call_id: str) -> Call | None:
         """Return the recorded call with this content; None where there is none.
@@ -59,7 +59,7 @@ class CallLog(Protocol):
 
 
 def build_llm_calls(*, old: dy.DataFrame[schemas.LlmCalls], journal: Iterable[Call]) -> dy.DataFrame[schemas.LlmCalls]:
-    """Merge the calls of the table with those of the journal; of equal calls the first is kept.
+    """Merge the calls of the table and the journal, keeping the first of equal calls.
 
     Args:
         old: The table as stored.
@@ -74,7 +74,7 @@ def build_llm_calls(*, old: dy.DataFrame[schemas.LlmCalls], journal: Iterable[Ca
 
 
 def find_altered_calls(llm_calls: dy.DataFrame[schemas.LlmCalls]) -> pl.DataFrame:
-    """Find calls whose id is not the hash of their content: they would be replayed for another request.
+    """Find calls whose id is not the hash of their content, as they would be replayed for another request.
 
     Args:
         llm_calls: Recorded calls.
@@ -93,7 +93,7 @@ def find_altered_calls(llm_calls: dy.DataFrame[schemas.LlmCalls]) -> pl.DataFram
 
 @dataclass(frozen=True, slots=True)
 class CallTotals:
-    """What calls of models took together.
+    """Totals of recorded model calls.
 
     Attributes:
         calls: Number of calls.
@@ -110,7 +110,7 @@ class CallTotals:
     without_price: int
 
     def as_figures(self) -> dict[str, float | int]:
-        """Return the totals by the names under which they are shown."""
+        """Return the totals by display name."""
         return {
             "calls": self.calls,
             "input tokens": self.input_tokens,

@@ -18,7 +18,7 @@ _Rule = TypeVar("_Rule", bound=Rule)
 
 
 def mark_matches(text: str, rules: Iterable[_Rule]) -> tuple[str, list[tuple[int, _Rule]]]:
-    """Replace each match of a rule by the marker of the rule.
+    """Replace each rule match in a text by the rule's marker.
 
     Args:
         text: The text.
@@ -35,7 +35,7 @@ def mark_matches(text: str, rules: Iterable[_Rule]) -> tuple[str, list[tuple[int
 
 
 def split_parts(text: str) -> list[str]:
-    """Return the parts of each clause, split at its joints, with comparators as signs.
+    """Split each clause of a text at its conjunctions, with comparators as symbols.
 
     Args:
         text: The text.

@@ -69,7 +69,7 @@ class _Outcome(Generic[AnyProposal]):
 
 
 class ModelProposer:
-    """Calls a provider; a recorded call is replayed."""
+    """A proposer that calls a language model, replaying recorded calls."""
 
     def __init__(
         self,
@@ -89,7 +89,7 @@ class ModelProposer:
     def propose(
         self, task: Task[AnyItem, AnyProposal], items: Sequence[AnyItem]
     ) -> tuple[ProposalOutcome[AnyProposal], ...]:
-        """Propose for all items; an item with an invalid or unsupported proposal gets the rule's, with the reason.
+        """Propose for all items; an invalid or unsupported proposal is replaced by the rule's, with the reason.
 
         Args:
             task: The task.
@@ -298,13 +298,13 @@ def batches_of(items: Sequence[AnyItem], size: int) -> list[Sequence[AnyItem]]:
 
 
 def read_proposals(call: Call) -> tuple[dict[str, Any], str]:
-    """Parse a reply.
+    """Parse a reply into proposals.
 
     Args:
         call: The recorded call.
 
     Returns:
-        Proposals by item id, and what is wrong with the reply as a whole (empty where nothing is).
+        Proposals by item id, and what is wrong with the reply as a whole; may be empty.
     """
     if call.stop != COMPLETE:
         return {}, f"{call.stop}: the model stopped before its answer was whole"

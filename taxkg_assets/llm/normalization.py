@@ -77,7 +77,7 @@ def list_stems(text: str) -> list[str]:
 
 
 def find_figures(text: str) -> frozenset[str]:
-    """Return numbers, amounts and keys such as 1a or 1099-DIV, normalized.
+    """Extract numbers, amounts and keys such as 1a or 1099-DIV, normalized.
 
     Args:
         text: The text.
@@ -111,7 +111,7 @@ def count_denials(text: str) -> int:
 
 
 def is_limited(text: str) -> bool:
-    """Return whether a text has conditions or exceptions.
+    """Return whether a text contains conditions or exceptions.
 
     Args:
         text: The text.
@@ -120,7 +120,7 @@ def is_limited(text: str) -> bool:
 
 
 def find_keys(text: str) -> frozenset[tuple[str, str]]:
-    """Return figures with the kind of thing that they name: `boxes 1a and 2b` names two boxes, `line 4` is no `box 4`.
+    """Extract numbers with the kind of item that they identify: `boxes 1a and 2b` names two boxes.
 
     Args:
         text: The text.
@@ -146,7 +146,7 @@ def _figures_at(text: str, pattern: re.Pattern[str]) -> list[tuple[int, str, str
 
 
 def split_clauses(text: str) -> list[str]:
-    """Return the parts of a text that are negated or affirmed separately.
+    """Split a text into clauses that are negated or affirmed separately.
 
     Args:
         text: The text.
@@ -156,7 +156,7 @@ def split_clauses(text: str) -> list[str]:
 
 
 def score_coverage(wanted: frozenset[str], present: frozenset[str]) -> float:
-    """Return the share of the wanted words that a text contains, 0 to 1; 0 where none is wanted.
+    """Return the share of wanted words in a text, 0 to 1; 0 if none is wanted.
 
     Args:
         wanted: Wanted words.
@@ -166,7 +166,7 @@ def score_coverage(wanted: frozenset[str], present: frozenset[str]) -> float:
 
 
 def quote_opening(block: Block) -> Evidence:
-    """Return a block's first words as evidence, as many as evidence needs.
+    """Quote a block's first words as evidence.
 
     Args:
         block: The block.
@@ -184,7 +184,7 @@ def quote_opening(block: Block) -> Evidence:
 
 
 def spell_alike(text: str) -> str:
-    """Return a text with numbers as digits, the currency sign before amounts and the percent sign after rates.
+    """Normalize the spelling of numbers as digits, with currency signs before amounts and percent signs after rates.
 
     Args:
         text: The text.

@@ -11,7 +11,7 @@ from taxkg_assets.rules.sentences import find_sentence_parts
 
 
 def find_question_flaw(question: str, source: str) -> str:
-    """Return what is wrong with a generated question; empty where it is valid.
+    """Return the flaw of a generated question; empty if it is valid.
 
     Args:
         question: The question.

@@ -23,14 +23,14 @@ RULES: Mapping[str, Callable[[Any], Any]] = {name: _rule_of(name) for name in TA
 
 
 class RuleProposer:
-    """Answers every task by its rule."""
+    """A proposer that answers every task by rules."""
 
     fingerprint = NAME
 
     def propose(
         self, task: Task[AnyItem, AnyProposal], items: Sequence[AnyItem]
     ) -> tuple[ProposalOutcome[AnyProposal], ...]:
-        """Propose for all items; a rule's evidence passes the same check as a model's.
+        """Propose for all items by rule, with the same evidence check as for a model.
 
         Args:
             task: The task.

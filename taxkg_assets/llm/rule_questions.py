@@ -31,7 +31,7 @@ from taxkg_assets.rules.sentences import find_sentence_parts
 
 
 def propose_scenario_queries(item: PassageItem) -> ScenarioProposal:
-    """Propose a plain question about the passage's last heading; none where the passage does not mention it.
+    """Propose a plain question about the passage's innermost heading, if the passage mentions its subject.
 
     Args:
         item: Passage with its heading path.
@@ -47,7 +47,7 @@ def propose_scenario_queries(item: PassageItem) -> ScenarioProposal:
 
 
 def propose_pair_judging(item: QuestionItem) -> PairProposal:
-    """Judge a pair valid where the passage contains enough of the question's words, or their printed equivalents.
+    """Judge a pair valid if the passage contains enough of the question's words or their document terms.
 
     Args:
         item: Question and passage.
@@ -68,13 +68,11 @@ def propose_pair_judging(item: QuestionItem) -> PairProposal:
 
 
 def propose_negative_judging(item: NegativeItem) -> NegativeProposal:
-    """Decide whether a hard negative is a false negative.
+    """Judge whether a hard negative actually answers the question.
 
-    It is one if it says nearly the same as the positive, or if it is part of the positive and contains everything that
-    the question asks for.
-
-    Shared headings do not count as similarity: neighbors in a booklet share a long heading path. A negative is never
-    false where it lacks a figure or key of the question that the positive has, or is about another box.
+    It does if it says nearly the same as the positive, or is part of the positive and contains everything that the
+    question asks for. Shared headings do not count as similarity: neighbors in a booklet share a long heading path. It
+    does not if it lacks a figure or key of the question that the positive has, or is about another box.
 
     Args:
         item: Question, positive and negative.
@@ -120,7 +118,7 @@ def _strip_context(passage: str) -> str:
 
 
 def propose_hyde(item: HydeItem) -> HydeProposal:
-    """Propose the question with the corpus's terms for its words; nothing is invented.
+    """Expand a question by the corpus's terms for its words, inventing nothing.
 
     Args:
         item: Question and terms of the corpus.
@@ -148,7 +146,9 @@ def propose_relevance_grading(item: QuestionItem) -> GradeProposal:
 
 
 def propose_summaries(item: SummaryItem) -> SummaryProposal:
-    """Propose the sentences with most of the text's frequent words, early ones preferred, verbatim in reading order.
+    """Propose as summary the sentences with most of the text's frequent words, verbatim in reading order.
+
+    Early sentences are preferred.
 
     Args:
         item: Text to summarize.
@@ -197,7 +197,7 @@ def _is_informative(text: str) -> bool:
 
 
 def propose_answers(item: QuestionItem) -> AnswerProposal:
-    """Propose the sentences with most of the question's words that add something new, in reading order.
+    """Propose as answer the sentences with most of the question's words, in reading order, without repetition.
 
     Args:
         item: Question and passages.

@@ -55,7 +55,7 @@ def propose_ambiguous_references(item: ReferenceItem) -> ReferenceProposal:
 
 
 def propose_boundary_detection(item: BoundaryItem) -> BoundaryProposal:
-    """Propose unit boundaries where similarity, words and role change or a cue opens a unit; never within a sentence.
+    """Propose whether a unit begins at a block, by similarity, words, role and opening cues; never within a sentence.
 
     Args:
         item: Block with the text before it, and their similarity.
@@ -91,7 +91,7 @@ def propose_boundary_detection(item: BoundaryItem) -> BoundaryProposal:
 
 
 def propose_structure_analysis(item: StructureItem) -> StructureProposal:
-    """Propose the role that a block's marks, font and length suggest.
+    """Propose the role of a block from its marks, font and length.
 
     Args:
         item: Block with its features.
@@ -131,7 +131,7 @@ def _looks_like_heading(text: str, item: StructureItem) -> bool:
 
 
 def propose_metadata_enrichment(item: MetadataItem) -> MetadataProposal:
-    """Propose the last heading or first words as title, frequent words as tags, pattern matches as entities.
+    """Propose a title from the last heading or first words, tags from frequent words, and entities by pattern.
 
     Args:
         item: Passage with its heading path.
@@ -223,7 +223,7 @@ def _find_remedy(item: QualityItem, parts: dict[str, float], *, words: int, scor
 
 
 def propose_refinement(item: RefinementItem) -> RefinementProposal:
-    """Propose to split a chunk where neighboring blocks are least similar: below the limit, else at the minimum.
+    """Propose to split a chunk between its least similar blocks.
 
     Args:
         item: Chunk with its blocks and similarities.

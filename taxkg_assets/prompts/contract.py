@@ -24,7 +24,7 @@ class Strict(BaseModel):
 
 
 class Block(Strict):
-    """A piece of document text that evidence may point into. It is data, whatever it says.
+    """A text of a document that evidence may quote; it is data, never an instruction.
 
     Attributes:
         element_id: Element that contains the text.
@@ -40,7 +40,7 @@ class Block(Strict):
 
 
 class Item(Strict):
-    """One thing to decide.
+    """One decision to make, with the text it is about.
 
     Attributes:
         item_id: Name that is unique among the items of one call.
@@ -52,7 +52,7 @@ class Item(Strict):
 
 
 class Evidence(Strict):
-    """A verbatim quote and its place.
+    """A verbatim quote and its position.
 
     Attributes:
         pointer: `element_id:start-end`, half-open characters in the text of a block.
@@ -79,37 +79,37 @@ class Claim(Strict):
 
 
 class EvidenceCheck(Protocol):
-    """Decides whether the blocks of one item support evidence."""
+    """Interface of the evidence check over the blocks of one item."""
 
     def find(self, evidence: Evidence) -> Evidence | None:
-        """Find the place of a quote.
+        """Locate a quote.
 
         Args:
-            evidence: Quote with the place that a model gave.
+            evidence: Quote with the position that a model gave.
 
         Returns:
-            The evidence with the quote's actual place; None if the quote is not verbatim in the blocks.
+            The evidence with the quote's actual position; None if it is not verbatim in the blocks.
         """
 
     def locate(self, evidence: Evidence) -> Evidence | None:
-        """Find the place of a quote that is long enough to prove something.
+        """Locate a quote that is long enough to prove something.
 
         Args:
-            evidence: Quote with the place that a model gave.
+            evidence: Quote with the position that a model gave.
 
         Returns:
-            As `find`, but None also for a quote that says too little.
+            As `find`, but None also for a quote that is too short.
         """
 
     def mentions(self, words: str) -> bool:
-        """Return whether words occur next to each other in the blocks.
+        """Return whether words occur consecutively in the blocks.
 
         Args:
             words: Words to find.
         """
 
     def is_valid_name(self, name: str, *, kind: str) -> bool:
-        """Return whether a name is a valid one of its kind (box, form, amount, …), as documents print them.
+        """Return whether a name is a valid one of its kind (box, form, amount, …).
 
         Args:
             name: Name of an entity.
@@ -117,7 +117,7 @@ class EvidenceCheck(Protocol):
         """
 
     def supports(self, claim: str, evidence: Sequence[Evidence]) -> bool:
-        """Return whether located quotes say what a sentence says.
+        """Return whether located quotes entail a sentence.
 
         Args:
             claim: Sentence of a model.
@@ -125,7 +125,7 @@ class EvidenceCheck(Protocol):
         """
 
     def is_about(self, question: str, evidence: Sequence[Evidence]) -> bool:
-        """Return whether a text is a question about the quoted words.
+        """Return whether a text is a question that the quotes answer.
 
         Args:
             question: Text of a model.
@@ -147,17 +147,17 @@ class Proposal(Strict):
     evidence: tuple[Evidence, ...]
 
     def is_claim(self) -> bool:
-        """Return whether the proposal states something that needs evidence; "nothing found" does not."""
+        """Return whether the proposal states something that needs evidence, unlike "nothing found"."""
         return True
 
     def find_validation_error(self, item: Any) -> str:
-        """Return why a proposal is impossible for its item.
+        """Return why a proposal is invalid for its item.
 
         Args:
             item: Item of the same id.
 
         Returns:
-            One sentence; empty where nothing is wrong.
+            One sentence; empty if it is valid.
         """
         return ""
 
@@ -168,7 +168,7 @@ class Proposal(Strict):
             check: Check over the item's blocks.
 
         Returns:
-            The proposal with its evidence located; None where a quote is not verbatim, or no quote supports a claim.
+            The proposal with its evidence located; None if a quote is not verbatim, or no quote supports a claim.
         """
         if not self.is_claim() and not self.evidence:
             return self
@@ -183,7 +183,7 @@ AnyProposal = TypeVar("AnyProposal", bound=Proposal)
 
 @dataclass(frozen=True, slots=True)
 class Task(Generic[AnyItem, AnyProposal]):
-    """One kind of decision. Its name is that of its prompt file and of its rule.
+    """One kind of decision, named like its prompt file and its rule.
 
     Attributes:
         name: Name of the task.
@@ -241,7 +241,10 @@ class ProposalOutcome(Generic[AnyProposal]):
 
 
 class ProposerError(Exception):
-    """No model can be called: budget, access or outage. Paid responses are kept; the next run resumes there."""
+    """No model can be called: budget, access or outage.
+
+    Paid responses are stored, so that the next run resumes there.
+    """
 
 
 class Proposer(Protocol):
@@ -254,7 +257,7 @@ class Proposer(Protocol):
     def propose(
         self, task: Task[AnyItem, AnyProposal], items: Sequence[AnyItem]
     ) -> tuple[ProposalOutcome[AnyProposal], ...]:
-        """Propose an outcome for each item.
+        """Return one checked proposal per item.
 
         Args:
             task: Kind of the decision.

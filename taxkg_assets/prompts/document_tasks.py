@@ -35,7 +35,7 @@ class ReferenceItem(Item):
 
 
 class ReferenceProposal(Proposal):
-    """The candidate that the mention means, or none of them."""
+    """The candidate that a mention refers to, or none of them."""
 
     target: str | None
     relation: Relation
@@ -46,7 +46,7 @@ class ReferenceProposal(Proposal):
         return self.target is not None
 
     def find_validation_error(self, item: ReferenceItem) -> str:
-        """Name a target that is not a candidate, or a polarity that the relation cannot have.
+        """Return an error for a target that is not a candidate, or a polarity that the relation cannot have.
 
         Args:
             item: Item of the proposal.
@@ -90,7 +90,7 @@ class BoundaryProposal(Proposal):
 
 
 class StructureItem(Item):
-    """A block whose part in the document is to be decided, with its known typography."""
+    """A block whose structural role is to be decided, with its typography."""
 
     words: int = Field(ge=0)
     is_bold: bool = False
@@ -99,13 +99,13 @@ class StructureItem(Item):
 
 
 class StructureProposal(Proposal):
-    """The part of a block in the document; `level` is the depth of a heading, 0 for everything else."""
+    """The structural role of a block; `level` is the depth of a heading, 0 for everything else."""
 
     part: Literal["heading", "paragraph", "list_item", "table_row", "note", "artifact"]
     level: int = Field(ge=0, le=6)
 
     def find_validation_error(self, item: StructureItem) -> str:
-        """Name a heading without a level, or a level without a heading.
+        """Return an error for a heading without a level, or a level without a heading.
 
         Args:
             item: Item of the proposal.
@@ -117,7 +117,7 @@ class StructureProposal(Proposal):
 
 
 class Entity(Strict):
-    """A thing that a passage names."""
+    """A named entity in a passage."""
 
     name: str
     kind: Literal["box", "line", "form", "publication", "law", "amount", "date", "term", "organization"]
@@ -188,7 +188,7 @@ class QualityProposal(Proposal):
     reason: Literal["complete", "fragment", "too short", "too long", "several subjects", "furniture", "unreadable"]
 
     def find_validation_error(self, item: QualityItem) -> str:
-        """Name a refinement without an action, or a split of a single block.
+        """Return an error for a refinement without an action, or a split of a single block.
 
         Args:
             item: Item of the proposal.
@@ -203,7 +203,7 @@ class QualityProposal(Proposal):
 
 
 class RefinementItem(Item):
-    """A chunk that must be split; `similarities` are those of adjacent blocks."""
+    """A chunk to split, with the similarities of its adjacent blocks."""
 
     reason: str = ""
     similarities: tuple[float, ...] = ()
@@ -219,7 +219,7 @@ class RefinementProposal(Proposal):
         return bool(self.split_before)
 
     def find_validation_error(self, item: RefinementItem) -> str:
-        """Name blocks that do not exist, or are not in ascending order.
+        """Return an error for blocks that do not exist or are not in ascending order.
 
         Args:
             item: Item of the proposal.

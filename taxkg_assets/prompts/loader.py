@@ -36,7 +36,7 @@ class Prompt:
 
 @cache
 def load_prompt(name: str) -> Prompt:
-    """Read `prompts/<name>.md` with the preface of all prompts; once per process.
+    """Read a prompt file together with the preface of all prompts, once per process.
 
     Args:
         name: Name of a task.

@@ -36,7 +36,7 @@ class PassageItem(Item):
 
 
 class ScenarioProposal(Proposal):
-    """Questions that users might ask and the passage answers, as the evidence shows; others are left out."""
+    """Questions that users might ask and the passage answers, with evidence."""
 
     questions: tuple[str, ...]
 
@@ -78,7 +78,7 @@ class PairProposal(Proposal):
 
 
 class NegativeItem(QuestionItem):
-    """A question, the passage that answers it, and as block a passage that supposedly does not."""
+    """A question, its answering passage, and as block a supposed hard negative."""
 
     positive: str
 
@@ -90,7 +90,7 @@ class NegativeProposal(Proposal):
     reason: str
 
     def is_claim(self) -> bool:
-        """Return whether the passage is said to answer."""
+        """Return whether the verdict is that the passage answers the question."""
         return self.is_false_negative
 
 
@@ -112,12 +112,12 @@ class HydeProposal(Proposal):
 
 
 class GradeProposal(Proposal):
-    """How well the blocks answer the question, 0 to 10."""
+    """A relevance grade of the blocks for a question, 0 to 10."""
 
     grade: float = Field(ge=0, le=10)
 
     def is_claim(self) -> bool:
-        """Return whether the grade counts as an answer, from `CLAIMED_GRADE` up."""
+        """Return whether the grade is high enough to need evidence, from `CLAIMED_GRADE` up."""
         return self.grade >= CLAIMED_GRADE
 
 
@@ -148,7 +148,7 @@ class _ClaimsProposal(Proposal):
 
 
 class SummaryProposal(_ClaimsProposal):
-    """Content of a page or document, sentence by sentence; none where it says nothing."""
+    """A summary of a page or document, sentence by sentence; empty if the text says nothing."""
 
     def is_claim(self) -> bool:
         """Return whether there are sentences."""
@@ -165,7 +165,7 @@ class AnswerProposal(_ClaimsProposal):
         return self.is_answerable
 
     def find_validation_error(self, item: QuestionItem) -> str:
-        """Name a contradiction between `is_answerable` and the sentences.
+        """Return an error if `is_answerable` contradicts the sentences.
 
         Args:
             item: Item of the proposal.

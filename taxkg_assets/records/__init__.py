@@ -88,7 +88,7 @@ R = TypeVar("R")
 
 
 class Frame(Protocol):
-    """A frame of polars. Records are plain dictionaries, so that their types need no library of tables."""
+    """A polars frame as records see it; records are plain dictionaries that need no table library."""
 
     def iter_rows(self, *, named: Literal[True]) -> Iterator[object]:
         """Iterate over the rows by the names of their columns.

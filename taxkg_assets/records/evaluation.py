@@ -15,7 +15,7 @@ class GoldPassageRecord(TypedDict):
 
 
 class NearMissRecord(TypedDict):
-    """A tempting wrong passage of a question."""
+    """A similar but wrong passage of a question."""
 
     document: str
     page: int | None

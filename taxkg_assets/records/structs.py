@@ -36,7 +36,7 @@ class HiddenTextRecord(PlacedBoxRecord):
 
 
 class PageSourceRecord(TypedDict):
-    """What a page was read by."""
+    """How a page was read."""
 
     page: int
     source: str
@@ -65,7 +65,7 @@ class ChangedWordsRecord(TypedDict):
 
 
 def copy_place(record: PlacedBoxRecord) -> PlacedBoxRecord:
-    """Return the page and the corners of a record, without further keys.
+    """Return only the page and corners of a record.
 
     Args:
         record: A rectangle, or a record with its columns.

@@ -13,14 +13,14 @@ from taxkg_assets.rules.models.addresses import load_addresses
 
 @dataclass(frozen=True, slots=True)
 class Addresses:
-    """The web page and the PDF of a product; None where it has none."""
+    """The web page and the PDF of a product; None for a missing one."""
 
     page_url: str | None = None
     pdf_url: str | None = None
 
 
 def names_publisher(texts: Iterable[str]) -> bool:
-    """Return whether any text names the publisher of the products that have official addresses.
+    """Return whether any text names the publisher whose products have official addresses.
 
     Args:
         texts: Texts of a document, such as one per page.
@@ -30,7 +30,7 @@ def names_publisher(texts: Iterable[str]) -> bool:
 
 
 def find_addresses(irs_name: str, *, form: str, doc_type: str, revision: str, is_draft: bool) -> Addresses:
-    """Find the official addresses of a product of the IRS.
+    """Build the official addresses of an IRS product.
 
     Args:
         irs_name: File stem of the publisher, such as `f1099div`.
@@ -58,7 +58,7 @@ def find_addresses(irs_name: str, *, form: str, doc_type: str, revision: str, is
 
 
 def find_product(url: str) -> str | None:
-    """Find the product that an address belongs to.
+    """Parse the product from an official address.
 
     Args:
         url: Any URL.

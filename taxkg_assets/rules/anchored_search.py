@@ -18,7 +18,7 @@ Search = Callable[[str], "re.Match[str] | None"]
 
 
 def compile_search(pattern: re.Pattern[str]) -> Search:
-    """Select the fastest function that finds what `pattern.search` finds.
+    """Compile a pattern to a search function, faster for anchored patterns.
 
     Args:
         pattern: Compiled pattern.

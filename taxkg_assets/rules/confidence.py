@@ -9,9 +9,9 @@ from taxkg_assets.rules.models.confidence import load_confidence
 
 @cache
 def read_confidence(group: str, kind: str) -> float:
-    """Return the share of right decisions of one kind, with one right and one wrong added (Laplace's rule).
+    """Return the measured accuracy of one kind of decision, with Laplace smoothing.
 
-    A kind that was checked fewer than `seldom` times, or never, has the share of all such kinds of its group.
+    A kind with fewer than `seldom` checked decisions has the accuracy of all such kinds in its group.
 
     Args:
         group: List of kinds in rules/confidence.yaml, such as `reference_cues`.
@@ -30,5 +30,5 @@ def read_confidence(group: str, kind: str) -> float:
 
 
 def find_sure_threshold() -> float:
-    """Return the confidence, 0 to 1, from which a decision counts as sure."""
+    """Return the confidence threshold from which a decision needs no review."""
     return load_confidence().sure

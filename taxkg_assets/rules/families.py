@@ -28,7 +28,7 @@ _Rule = TypeVar("_Rule", bound=Rule, covariant=True)
 
 
 class Section(BaseModel):
-    """Part of a rule family with typed keys; unknown keys are errors."""
+    """A part of a rule family with typed keys; unknown keys are errors."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
@@ -102,7 +102,7 @@ class RuleList(Generic[_Rule]):
         return False
 
     def find_usable(self, text: str) -> list[_Rule]:
-        """Find the rules that can match at all in a text; cheap words decide.
+        """Return the rules that can match a text, by the literals they require.
 
         Args:
             text: Text that is searched.
@@ -115,7 +115,7 @@ class RuleList(Generic[_Rule]):
 
     @cached_property
     def rules_by_id(self) -> Mapping[str, _Rule]:
-        """Return all rules by id, with those that are off, which match nothing."""
+        """Return all rules by id, including disabled ones, which match nothing."""
         return {rule.id: _to_type(rule, self._rule_type) for rule in read_rules(self.family, self.group)}
 
     @cached_property
@@ -141,7 +141,7 @@ class _NamedRule:
 
 
 def load_model(name: str, model: type[_Family]) -> _Family:
-    """Read `rules/<name>.yaml` as a typed model.
+    """Read a rule family into its typed model.
 
     Args:
         name: Rule family.

@@ -13,9 +13,9 @@ LOCATED = " (located)"
 
 @dataclass(frozen=True, slots=True)
 class Floor:
-    """One bound of a gate, and the measurement that it was taken from.
+    """A floor or ceiling of a gate, with the measurement it was set from.
 
-    A share of fewer than `least_n` rows is not significant and not judged.
+    A share over fewer than `least_n` rows is not judged, as it is not significant.
 
     Attributes:
         id: Name of the floor.
@@ -51,7 +51,7 @@ class Floor:
             raise ValueError(f"floor {self.id}: bound is {self.bound!r}, neither min nor max")
 
     def holds(self, value: float) -> bool:
-        """Return whether a figure meets the bound; equality is enough.
+        """Return whether a value meets the floor, including equality.
 
         Args:
             value: Figure in the unit of the metric.
@@ -61,8 +61,8 @@ class Floor:
     def binds(self, query_set: str) -> bool:
         """Return whether the floor applies to a query set.
 
-        Located gold names one right passage of perhaps several in a corpus that it was not written for: such a set is
-        reported, and bound only by a floor of its own.
+        Located gold may miss other right passages in a corpus that it was not written for: such a set is reported, and
+        bound only by a floor of its own.
 
         Args:
             query_set: Name of the query set.
@@ -70,7 +70,7 @@ class Floor:
         return self.query_set == query_set or (self.query_set is None and not query_set.endswith(LOCATED))
 
     def describe(self) -> str:
-        """Return the bound in words, for the message of a failed gate."""
+        """Describe the floor for the message of a failed gate."""
         return f"{self.metric} must be at {'least' if self.bound == 'min' else 'most'} {self.floor:g}"
 
 
@@ -82,7 +82,7 @@ class Floors(Family):
 
 @cache
 def load_floors(gate: str | None = None) -> tuple[Floor, ...]:
-    """Read the floors of one gate, or of all, in the order of the file.
+    """Return the floors of one gate, or of all, in file order.
 
     Args:
         gate: Table of the gate; None for all.

@@ -18,7 +18,7 @@ _PERSPECTIVES = {
 
 
 def split_forms(form: str) -> tuple[str, ...]:
-    """Split the form of a booklet into single forms: two in `W-2 and W-3`.
+    """Split the forms of a booklet: `W-2 and W-3` into two.
 
     Args:
         form: Form as in the table `documents`; may be empty.
@@ -30,7 +30,7 @@ def split_forms(form: str) -> tuple[str, ...]:
 
 
 def find_named_forms(forms: Iterable[str], text: str) -> tuple[str, ...]:
-    """Find the forms that a text names. A pattern is compiled only if the form's number or letters occur.
+    """Find the forms that a text names.
 
     Args:
         forms: Forms as in the table `documents`.
@@ -53,11 +53,7 @@ def _rarest_part(form: str) -> str:
 
 @cache
 def form_pattern(form: str) -> re.Pattern[str]:
-    """Compile a pattern for all ways to write the name of a form.
-
-    Examples: `1099div`, `f1099div`, `Form 1099 DIV`, `W-2s`, `publication 15T`.
-
-    The plural's s is lower case: a capital S is a form's own letter (W-4S).
+    """Compile a pattern for all spellings of a form's name.
 
     Args:
         form: One form as in the table `documents`.
@@ -79,7 +75,7 @@ def form_pattern(form: str) -> re.Pattern[str]:
 
 
 def find_perspective(doc_type: str) -> str:
-    """Return the audience of a document type, where headings do not say otherwise.
+    """Return the default audience of a document type.
 
     Args:
         doc_type: Document type as in the table `documents`.

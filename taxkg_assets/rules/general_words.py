@@ -26,7 +26,7 @@ def _load() -> Mapping[str, tuple[str, str]]:
 
 @lru_cache(maxsize=_MOST_KEPT)
 def find_synonyms(word: str) -> frozenset[str]:
-    """Return the words that may say what a word says, in the senses that are frequent in English.
+    """Return the synonyms of a word in its frequent senses.
 
     Args:
         word: Word as written, in lower case.
@@ -37,7 +37,7 @@ def find_synonyms(word: str) -> frozenset[str]:
 
 @lru_cache(maxsize=_MOST_KEPT)
 def is_noun(word: str) -> bool:
-    """Return whether a word mostly names a thing; one that is not known does.
+    """Return whether a word is mostly used as a noun; unknown words are nouns.
 
     Args:
         word: Word as written, in lower case.

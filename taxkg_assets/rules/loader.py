@@ -64,7 +64,7 @@ class Rule:
 
     @cached_property
     def search(self) -> Search:
-        """Return the fastest function that finds what `pattern.search` finds."""
+        """Return the fastest function equivalent to `pattern.search`."""
         return compile_search(self.pattern)
 
     @cached_property
@@ -75,11 +75,11 @@ class Rule:
 
     @property
     def required_literals(self) -> tuple[str, ...]:
-        """Return words of which every matching text contains at least one; empty where there are none for sure."""
+        """Return words of which every matching text contains at least one; empty if there are none."""
         return self.literal_groups[0] if self.literal_groups else ()
 
     def may_match(self, small: str) -> bool:
-        """Return whether the pattern can match at all, without running it.
+        """Return whether the pattern can match a text, without running it.
 
         Args:
             small: Text in lower case.
@@ -115,7 +115,7 @@ def _read_text(name: str) -> str:
 
 @cache
 def load_family(name: str) -> dict[str, Any]:
-    """Read `rules/<name>.yaml`, once per process.
+    """Read a rule file, once per process.
 
     Args:
         name: Rule family.
@@ -141,7 +141,7 @@ _PART = re.compile(r"\(\?&(?P<name>\w+)\)")
 
 
 def expand_references(pattern: str) -> str:
-    """Replace references to the shared grammar, such as `(?&joint)`, by the patterns that they name.
+    """Replace references to the shared grammar, such as `(?&joint)`, by their patterns.
 
     Args:
         pattern: Pattern as written in a rule.
@@ -157,9 +157,9 @@ _WORD_START = re.compile(r"\\b(?P<letter>\[[A-Za-z]+\]|[A-Za-z])(?![*+?{])")
 
 
 def hoist_first_letter(pattern: str) -> str:
-    r"""Rewrite `\bform` so that the letter is tested before the word boundary: places without it are skipped.
+    r"""Rewrite `\bform` so that the engine first searches for the letter, which is faster.
 
-    Both match the same; with the letter first, the engine searches for it instead of trying every place of a text.
+    Both patterns match the same.
 
     Args:
         pattern: Regular expression.
@@ -168,7 +168,7 @@ def hoist_first_letter(pattern: str) -> str:
 
 
 def read_rules(name: str, group: str = "rules") -> list[Rule]:
-    """Read a list of a rule family with the rules that are switched off, which tests and counts need.
+    """Read a list of rules, including disabled ones, for tests and counts.
 
     Args:
         name: Rule family, `rules/<name>.yaml`.

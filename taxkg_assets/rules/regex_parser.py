@@ -9,7 +9,7 @@ _PARSER: Any = import_module("re._parser")
 
 
 def parse_pattern(pattern: str, flags: int = 0) -> Any:
-    """Parse a regular expression.
+    """Parse a regular expression into the standard library's syntax tree.
 
     Args:
         pattern: The expression.

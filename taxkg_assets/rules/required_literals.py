@@ -19,7 +19,7 @@ _LEAST_LETTERS = 2
 
 
 def find_required_literals(pattern: str) -> tuple[str, ...]:
-    """Find lowercase literals of which every match contains at least one.
+    """Find literals of which every match of a pattern contains at least one, for prefiltering.
 
     Args:
         pattern: Regular expression.
@@ -31,7 +31,7 @@ def find_required_literals(pattern: str) -> tuple[str, ...]:
 
 
 def find_literal_groups(pattern: str) -> tuple[tuple[str, ...], ...]:
-    """Find groups of words of which every matching text contains one each.
+    """Find groups of literals of which every match contains one each, for prefiltering.
 
     Args:
         pattern: Regular expression.

@@ -24,7 +24,7 @@ def find_sentences(text: str) -> list[tuple[int, int]]:
 
 
 def find_sentence_parts(text: str) -> list[tuple[int, int]]:
-    """Split a text into sentences, and these at the marks between their listed items.
+    """Split a text into sentences, and sentences at their list marks.
 
     Args:
         text: Text of an element or passage.

@@ -22,7 +22,7 @@ _COUNTED = ("documents", "questions")
 
 @dataclass(frozen=True, slots=True)
 class Support:
-    """Support of one rule.
+    """The evidence for one rule.
 
     Attributes:
         reads: `documents`, `questions`, or what else the rule reads, for which nothing is counted.
@@ -37,7 +37,7 @@ class Support:
 
 @dataclass(frozen=True, slots=True)
 class Exemption:
-    """Lists of rules that counts do not decide on.
+    """Rule lists that stay on without evidence.
 
     Attributes:
         kind: `closed list`, `syntax`, `named part`, `guard` or `safety`.
@@ -52,7 +52,7 @@ class Exemption:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """Which rules need support.
+    """The minimum evidence that rules need.
 
     Attributes:
         reach: Fewest documents or questions.
@@ -65,7 +65,7 @@ class Policy:
     exempt: tuple[Exemption, ...]
 
     def is_below(self, support: Support) -> bool:
-        """Return whether a rule has too little support to be on without a measured gain.
+        """Return whether a rule has too little evidence to be on without a measured gain.
 
         Args:
             support: Counts of the rule.
@@ -97,7 +97,7 @@ def load_policy() -> Policy:
 
 @cache
 def load_support() -> Mapping[Key, Support]:
-    """Read the counts of all rules from `rules/support.csv`, once per process."""
+    """Read the evidence counts of all rules from `rules/support.csv`, once per process."""
     return {key: _to_support(row) for key, row in _read_rows("support.csv")}
 
 
@@ -114,7 +114,7 @@ def load_gains() -> Mapping[Key, float]:
 
 @cache
 def load_evidence_families(reads: str) -> frozenset[str]:
-    """Read the families of documents whose labels support rules, from `rules/evidence_families.csv`.
+    """Read the document families whose labels count as evidence from `rules/evidence_families.csv`.
 
     Args:
         reads: What these rules read, `documents` or `questions`.
@@ -128,7 +128,7 @@ def load_evidence_families(reads: str) -> frozenset[str]:
 
 @cache
 def find_unsupported(family: str) -> frozenset[tuple[str, str]]:
-    """Find the rules of a family that are off for lack of support.
+    """Find the rules of a family that are off for lack of evidence.
 
     Args:
         family: Rule family.

@@ -17,7 +17,7 @@ from taxkg_assets.schemas.values import CHUNK_LEVELS, CHUNK_STATUSES, CREATED_BY
 
 
 class Chunks(dy.Schema):
-    """One retrieval unit: verbatim text, the context it needs to be understood, and its place."""
+    """One retrieval unit: verbatim text, its context and its location."""
 
     chunk_id = key_column("`<level>:<first node id>` with a number where a node is split")
     document_id = text_column("document")
@@ -49,7 +49,7 @@ class Chunks(dy.Schema):
 
 
 class Reviews(dy.Schema):
-    """One person's decision on a chunk that the validation did not accept; it holds while the text is the same."""
+    """One reviewer's decision on a chunk that the validation did not accept; valid while the text is the same."""
 
     chunk_id = key_column("chunk that was decided on")
     text_hash = key_column("SHA-256 of the chunk's text, shortened")

@@ -72,7 +72,7 @@ class FamilyFigures(dy.Schema):
 
 
 class Metrics(dy.Schema):
-    """One figure of the whole pipeline: how much there is, how good it is, and how long it took."""
+    """One metric of the whole pipeline: size, quality or time."""
 
     metric = key_column("name of the metric, such as `chunks` or `sufficiency@3`")
     slice = key_column("all, a query set, or a document that was cut by meaning")

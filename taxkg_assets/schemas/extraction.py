@@ -33,7 +33,7 @@ from taxkg_assets.schemas.values import (
 
 
 class Spans(dy.Schema):
-    """One run of text in one font, with its place on the page."""
+    """One run of text in one font, with its position on the page."""
 
     document_id = key_column("document")
     page = dy.Int32(primary_key=True, min=1, description="1-based PDF page")
@@ -119,7 +119,7 @@ class Anchors(dy.Schema):
 
 
 class Faces(dy.Schema):
-    """One box printed on a form's face; the copies of a form count once."""
+    """One box printed on a form; repeated copies of the form count once."""
 
     document_id = key_column("document")
     form = text_column("form, e.g. 1099-DIV")
@@ -134,7 +134,7 @@ class Faces(dy.Schema):
 
 
 class Fields(dy.Schema):
-    """One fillable field of a form, with what its template states about it and the words printed for it."""
+    """One fillable field of a form, with the information from its template and the text printed for it."""
 
     document_id = key_column("document")
     page = dy.Int32(primary_key=True, min=1, description="1-based PDF page")
@@ -162,7 +162,7 @@ class Fields(dy.Schema):
 
 
 class Sections(dy.Schema):
-    """One content element (paragraph, list item, callout, table caption), whole across breaks, and its owner."""
+    """One content element (paragraph, list item, callout, table caption) with its owner, joined across page breaks."""
 
     element_id = key_column("id of the first element")
     anchor_id = text_column(
@@ -184,7 +184,7 @@ class Sections(dy.Schema):
 
 
 class Links(dy.Schema):
-    """One link as the publisher set it: its words, its rectangles, and what it leads to."""
+    """One link set by the publisher: its words, its rectangles and its target."""
 
     document_id = key_column("document")
     page = dy.Int32(primary_key=True, min=1, description="1-based PDF page of the first rectangle")
@@ -214,7 +214,7 @@ class Links(dy.Schema):
 
 
 class References(dy.Schema):
-    """One place where the text points at something; lists and ranges give one row per target."""
+    """One reference in the text; lists and ranges give one row per target."""
 
     document_id = text_column("document")
     page = page_column("page of the evidence")
@@ -251,10 +251,10 @@ class References(dy.Schema):
 
     @dy.rule()
     def end_is_after_start(cls) -> pl.Expr:
-        """Require `end` behind `start`."""
+        """Require that `end` is after `start`."""
         return cls.end.col > cls.start.col
 
     @dy.rule()
     def mention_is_in_evidence(cls) -> pl.Expr:
-        """Require the characters of the mention within those of the evidence."""
+        """Require that the mention is within the evidence."""
         return (cls.mention_start.col >= cls.start.col) & (cls.mention_end.col <= cls.end.col)

@@ -72,7 +72,7 @@ class Lines(dy.Schema):
 
 
 class Formulas(dy.Schema):
-    """How one line is computed from others, as its label states it."""
+    """The computation of one line from others, as its label states it."""
 
     document_id = key_column("document that prints the line")
     part = dy.String(primary_key=True, description="part of the form: I, II, …; empty where the form has none")
@@ -165,7 +165,7 @@ class Nodes(dy.Schema):
 
 
 class Edges(dy.Schema):
-    """One typed relation between two nodes, with the place that says so."""
+    """One typed relation between two nodes, with the text that states it."""
 
     source_id = key_column("node that refers")
     target_id = key_column("node referred to")

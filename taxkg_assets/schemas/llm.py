@@ -8,7 +8,7 @@ from taxkg_assets.schemas.columns import key_column, text_column
 
 
 class LlmCalls(dy.Schema):
-    """One call of a language model, with its reply as received; an equal call is answered from here."""
+    """One call of a language model with its reply; equal calls are replayed from here."""
 
     call_id = key_column("content hash of task, prompt, model, input and limits")
     task = text_column("task, named like its prompt file")

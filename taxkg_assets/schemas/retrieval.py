@@ -9,7 +9,7 @@ from taxkg_assets.schemas.values import CREATED_BY
 
 
 class Summaries(dy.Schema):
-    """A document or a page in a few sentences."""
+    """A summary of a document or a page in a few sentences."""
 
     unit_id = key_column("`document:<document_id>` or `page:<document_id>:p<page>`, zero-padded")
     document_id = text_column("document")
@@ -21,7 +21,7 @@ class Summaries(dy.Schema):
 
 
 class Embeddings(dy.Schema):
-    """One vector of one text by one model."""
+    """The vector of one text by one encoder."""
 
     model_hash = key_column("SHA-256 of the model's weights, shortened")
     text_hash = key_column("SHA-256 of the embedded text (context and text)")
@@ -44,7 +44,7 @@ class Index(dy.Schema):
 
 
 class Release(dy.Schema):
-    """One release: what readers serve. The row with the highest `release_ix` that is not rolled back is current."""
+    """One release for readers. The row with the highest `release_ix` that is not rolled back is current."""
 
     release_ix = dy.Int32(primary_key=True, min=0, description="0, 1, 2, …")
     index_version = text_column("index that this release serves")

@@ -8,7 +8,7 @@ from taxkg_assets.schemas.columns import key_column, strings_column, text_column
 
 
 class QueryLog(dy.Schema):
-    """One question to a server whose query log is on, with what it found."""
+    """One question to a server with an enabled query log, and its results."""
 
     entry_id = key_column("random id, returned with the answer")
     kind = text_column("search or ask")
@@ -29,7 +29,7 @@ class QueryLog(dy.Schema):
 
 
 class Feedback(dy.Schema):
-    """One rating of an answer by its reader."""
+    """One reader's rating of an answer."""
 
     feedback_id = key_column("random id")
     entry_id = text_column("question of `query_log` that it rates")

@@ -10,7 +10,7 @@ from taxkg_assets.schemas.values import CHECK_OUTCOMES, CHECK_SEVERITIES, DOC_TY
 
 
 class Documents(dy.Schema):
-    """One successfully processed document (PDF or .txt statute): it was read, and its tables pass the checks."""
+    """One admitted document (PDF or .txt statute): it was read, and its tables pass the checks."""
 
     document_id = key_column("file name without extension; `<irs name>--<revision>` for fetched files")
     irs_name = text_column("the IRS's own file stem, e.g. f1099div; empty where there is none")
@@ -55,7 +55,7 @@ class Documents(dy.Schema):
 
 
 class Quarantine(dy.Schema):
-    """A document that could not be processed: rows of its last valid version stay in the other tables."""
+    """One document that could not be processed; rows of its last valid version stay in the other tables."""
 
     document_id = key_column("file name without extension")
     sha256 = text_column("SHA-256 of the offending bytes; if it was rejected unread, of the reason")
@@ -71,7 +71,7 @@ class Quarantine(dy.Schema):
 
 
 class DocumentQuality(dy.Schema):
-    """The result of one document check for one document: passed, failed with a flag, or failed and held back."""
+    """The result of one document check for one document: passed, failed with a flag, or failed and withheld."""
 
     document_id = key_column("document")
     law = key_column("name of the document check")
@@ -87,12 +87,12 @@ class DocumentQuality(dy.Schema):
 
     @dy.rule()
     def a_passed_check_has_no_rows(cls) -> pl.Expr:
-        """Require offending rows exactly where the check failed."""
+        """Require offending rows if and only if the check failed."""
         return (pl.col("outcome") == "passed") == (pl.col("rows") == 0)
 
     @dy.rule()
     def only_a_corrupt_document_is_withheld(cls) -> pl.Expr:
-        """Require that a failed check holds a document back exactly where its severity is `corrupt`."""
+        """Require that a failed check withholds a document if and only if its severity is `corrupt`."""
         return (pl.col("outcome") == "passed") | (
             (pl.col("outcome") == "withheld") == (pl.col("strength") == "corrupt")
         )

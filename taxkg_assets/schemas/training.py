@@ -39,7 +39,7 @@ class ScenarioQueries(dy.Schema):
 
 
 class Pairs(dy.Schema):
-    """One query (a question or short text) and its positive passage, as a model is trained on them."""
+    """One training pair: a query (a question or short text) and its positive passage."""
 
     pair_id = key_column("`<kind>:<hash of both texts>`")
     kind = dy.String(regex=one_of(PAIR_KINDS), description=" | ".join(PAIR_KINDS))
@@ -88,7 +88,7 @@ class HardNegatives(dy.Schema):
 
 
 class Model(dy.Schema):
-    """One trained encoder, measured against its base on form families that it has not seen."""
+    """One trained encoder, evaluated against its base on held-out form families."""
 
     name = key_column("`encoder-` and the beginning of its hash")
     path = text_column("folder, relative to the home")
@@ -114,7 +114,7 @@ class Model(dy.Schema):
 
 
 class Reranker(dy.Schema):
-    """One reranker of the best passages, evaluated in the pipeline against the pipeline without it."""
+    """One reranker, evaluated in the pipeline against the pipeline without it."""
 
     name = key_column("`late` or `cross`, and the beginning of its hash")
     kind = dy.String(regex=one_of(RERANKERS), description=" | ".join(RERANKERS))

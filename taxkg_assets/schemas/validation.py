@@ -16,33 +16,30 @@ _KEPT_BY_WHOLE_FRAMES = ("nullability", "nan", "inf")
 
 @cache
 def dtypes(schema: type[dy.Schema]) -> pl.Schema:
-    """Return a table's columns with their types; computed once per process, as every document needs them.
+    """Return a table's columns with their types, computed once per process.
 
     Args:
-        schema: The table.
+        schema: Schema class of the table.
     """
     return empty(schema).schema
 
 
 @cache
 def empty(schema: type[Table]) -> dy.DataFrame[Table]:
-    """Return a table without rows; computed once per process, as most documents lack some tables.
+    """Return a table without rows, created once per process because most documents lack some tables.
 
     Args:
-        schema: The table.
+        schema: Schema class of the table.
     """
     return schema.create_empty()
 
 
 def validated(frame: pl.DataFrame, schema: type[Table]) -> dy.DataFrame[Table]:
-    """Validate a frame as `schema.validate` does, in a quarter of the time.
-
-    All rules are evaluated in one selection, whose expressions are computed once per process. Only a frame that breaks
-    a rule goes to dataframely, which plans its query on every call and names the offending rows.
+    """Validate a frame like `schema.validate`, in a quarter of the time.
 
     Args:
         frame: Rows in the table's columns.
-        schema: The table.
+        schema: Schema class of the table.
 
     Returns:
         The same rows, typed as rows of the table.

@@ -19,7 +19,7 @@ Trace = Callable[[str, Mapping[str, Any]], None]
 
 
 def pin_address(url: str, address: str) -> str:
-    """Return a URL with its host replaced by an address that was checked before.
+    """Replace the host of a URL by its verified IP address.
 
     Args:
         url: Address of a document.
@@ -32,8 +32,6 @@ def pin_address(url: str, address: str) -> str:
 
 def request_options(url: str, headers: Mapping[str, str], *, trace: Trace) -> dict[str, Any]:
     """Build the headers and the TLS server name of a request to a pinned address.
-
-    The certificate is checked against the name in the URL, not against the address.
 
     Args:
         url: Address of a document, with the host's name.
@@ -50,10 +48,10 @@ def request_options(url: str, headers: Mapping[str, str], *, trace: Trace) -> di
 
 @contextmanager
 def limit_connection(due_at: float) -> Iterator[Trace]:
-    """Yield a trace for a request whose connection is shut down at a deadline.
+    """Shut a request's connection down at a deadline.
 
-    Timeouts bound the wait for the next byte only, and nothing else bounds headers that drip. A second descriptor of
-    the socket ends the connection also where TLS has taken over the first one.
+    Timeouts only bound the wait for the next byte, and nothing else limits slowly sent headers. A second descriptor of
+    the socket ends the connection even where TLS has taken over the first one.
 
     Args:
         due_at: Deadline on the monotonic clock, in seconds.

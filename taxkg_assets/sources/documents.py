@@ -27,7 +27,7 @@ def build_documents(admissions: Sequence[DocumentRecord]) -> dy.DataFrame[Docume
     """Build the table of admitted documents.
 
     Args:
-        admissions: What each document is.
+        admissions: Identity and file of each document.
 
     Returns:
         One row per document, sorted by `document_id`.
@@ -37,7 +37,7 @@ def build_documents(admissions: Sequence[DocumentRecord]) -> dy.DataFrame[Docume
 
 
 def find_tier(row: DocumentRecord, *, own: Mapping[str, int]) -> int:
-    """Decide the review priority of a document's chunks.
+    """Determine the review priority of a document's chunks.
 
     Args:
         row: The document; its own tier is not read.

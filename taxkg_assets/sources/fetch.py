@@ -49,7 +49,7 @@ class _TryAgainError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What an earlier request left, so that the server can answer that nothing changed.
+    """State from an earlier request, so that the server can answer that nothing changed.
 
     Attributes:
         is_read: Whether the file could be opened.
@@ -82,7 +82,7 @@ class Fetched:
 
 
 def find_urls(name: str, *, base_url: str, years: tuple[int, ...] = (), is_draft: bool = False) -> list[str]:
-    """Build the addresses of a product, or of the members of a family.
+    """Build the URLs of a product, or of the members of a family.
 
     Args:
         name: File stem of the IRS such as `f1099div`, or a family in rules/fetching.yaml.
@@ -115,7 +115,9 @@ def find_urls(name: str, *, base_url: str, years: tuple[int, ...] = (), is_draft
 
 @dataclass
 class Fetcher:
-    """Fetches from the listed hosts and that of `base_url`, which need not be public, one request at a time.
+    """A client that downloads from the listed hosts and that of `base_url`, one request at a time.
+
+    The host of `base_url` need not be public.
 
     Raises:
         FetchError: The base address contains a user or a password, or is not an HTTP address.
@@ -137,12 +139,12 @@ class Fetcher:
         self._hosts = {*load_fetching().hosts, parts.hostname}
 
     def fetch(self, url: str, folder: Path, *, known: Known | None = None, is_dry: bool = False) -> Fetched:
-        """Fetch a document into a folder as `.<name>.fetched`, if it changed; the caller gives it its name.
+        """Download a document into a folder as `.<name>.fetched`, if it changed; the caller renames it.
 
         Args:
             url: Address of the document; its host must be listed.
             folder: Folder of the result, created if needed.
-            known: What an earlier request left; with it the request is conditional.
+            known: State from an earlier request; with it the request is conditional.
             is_dry: Whether to request nothing.
 
         Returns:

@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 
 class FilePlace(BaseModel):
-    """A file and the source that contains it.
+    """A file with the source that contains it.
 
     Attributes:
         root: Folder or file that was given.
@@ -19,7 +19,7 @@ class FilePlace(BaseModel):
 
 
 class SourceFile(FilePlace):
-    """The file of a document.
+    """The source file of a document.
 
     Attributes:
         rival: Another file of that name with other bytes; None where the name is clear.
@@ -29,7 +29,7 @@ class SourceFile(FilePlace):
 
 
 class SourceManifest(BaseModel):
-    """Recorded sources of a home, as `sources.json` states them.
+    """The recorded sources of a home, the content of `sources.json`.
 
     Attributes:
         roots: Folders and files that were given, sorted.

@@ -30,9 +30,9 @@ def build_quarantine(refusals: Sequence[QuarantineRecord]) -> dy.DataFrame[Quara
 def find_withheld(
     documents: pl.DataFrame, quarantine: pl.DataFrame, *, share: float, least: int
 ) -> tuple[pl.DataFrame, bool]:
-    """List the documents that failed checks hold back, and decide whether they are too many.
+    """List the documents withheld by failed checks, and decide whether they are too many to continue.
 
-    Files that cannot be read do not count.
+    Unreadable files do not count.
 
     Args:
         documents: Admitted documents.

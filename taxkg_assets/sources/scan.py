@@ -30,7 +30,7 @@ class MissingSourceError(SourceError):
 
 
 class Claim(NamedTuple):
-    """A file with the name of a document, and the source that contains it."""
+    """A file whose name gives a document id, with the source that contains it."""
 
     document_id: str
     root: str
@@ -38,7 +38,7 @@ class Claim(NamedTuple):
 
 
 def find_source_files(root: Path) -> dict[str, list[Path]]:
-    """Find the documents of one source: every .pdf and .txt file of a folder, not of folders in it, or a single file.
+    """Find the documents of one source: the .pdf and .txt files directly in a folder, or a single file.
 
     Args:
         root: Folder or file.
@@ -71,7 +71,7 @@ def find_source_files(root: Path) -> dict[str, list[Path]]:
 
 
 def describe_skipped(root: Path, *, roots: Collection[str] = ()) -> str:
-    """Describe what a folder contains that looks like documents and is not read: subfolders, and links to nothing.
+    """Describe document-like entries of a folder that are not read: subfolders and broken links.
 
     Args:
         root: Folder or file of a source.
@@ -117,7 +117,7 @@ def name_of(path: Path) -> str:
 
 
 def printable(path: str) -> str:
-    """Return a path as text that a table can store and a terminal can print.
+    """Convert a path to text that tables can store and terminals can print.
 
     Args:
         path: Path or name; bytes that are not UTF-8 and control characters become question marks.
@@ -126,11 +126,7 @@ def printable(path: str) -> str:
 
 
 def merge_sources(manifest: SourceManifest, scans: Mapping[Path, Mapping[str, list[Path]]]) -> SourceManifest:
-    """Update the manifest after some of its sources were scanned again.
-
-    A document is removed only when its own folder was scanned without it. A single file never removes anything. Where
-    files have equal names and equal bytes, the first source keeps the document; where the bytes differ, the entry also
-    names the `rival`, as it is unknown which of them is meant.
+    """Update the manifest after some sources were scanned again.
 
     Args:
         manifest: Manifest so far.
@@ -149,7 +145,7 @@ def merge_sources(manifest: SourceManifest, scans: Mapping[Path, Mapping[str, li
 def drop_source(
     manifest: SourceManifest, root: str, *, others: Mapping[Path, Mapping[str, list[Path]]]
 ) -> SourceManifest:
-    """Remove a source from the manifest; documents that another source contains, too, are taken from there.
+    """Remove a source from the manifest; its documents move to other sources that contain them.
 
     Args:
         manifest: Manifest so far.
@@ -193,9 +189,9 @@ def _are_same(one: Path, other: Path) -> bool:
 
 
 def find_duplicate_files(seen: Mapping[str, str], *, admitted: Mapping[str, str]) -> dict[str, str]:
-    """Find documents whose bytes are those of another one.
+    """Find documents with the same bytes as another one.
 
-    An admitted document stays, else the one with the shorter name.
+    The admitted document stays, else the one with the shorter name.
 
     Args:
         seen: SHA-256 of the files as they are now, by document id.
@@ -224,7 +220,7 @@ def sha256_of(path: Path) -> str:
 
 
 def seen_sha256(path: Path) -> str:
-    """Return the SHA-256 of a file, in hexadecimal; a file with unchanged times, size and inode is not read again.
+    """Return the SHA-256 of a file, cached while its times, size and inode are unchanged.
 
     Args:
         path: Path of the file.
@@ -239,7 +235,7 @@ def _seen_sha256(path: Path, state: tuple[int, ...]) -> str:
 
 
 def existing_roots(roots: Iterable[str]) -> list[Path]:
-    """Return the recorded sources that exist now; a missing one, such as an unmounted disk, removes nothing.
+    """Return the recorded sources that exist; a missing one, such as an unmounted disk, removes no document.
 
     Args:
         roots: Sources of the manifest.

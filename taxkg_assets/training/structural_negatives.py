@@ -24,7 +24,7 @@ _NEGATES = ("excludes",)
 
 @dataclass(frozen=True, slots=True)
 class StructuralNegative:
-    """A passage that nearly answers, its source (see `NEGATIVE_SOURCES`), and the edge or keys that it comes from."""
+    """A passage that nearly answers a query, with its source (`NEGATIVE_SOURCES`) and the edge or keys behind it."""
 
     chunk_id: str
     source: str

@@ -67,7 +67,7 @@ _OUTAGES = {
 
 
 class BedrockProvider:
-    """Calls Bedrock; remembers which models do not accept tools or a temperature."""
+    """A provider that calls Amazon Bedrock, and remembers which models do not accept tools or a temperature."""
 
     name = "bedrock"
 
@@ -147,12 +147,12 @@ class BedrockProvider:
 
 
 def render_arguments(request: Request, *, prefix: str = "", lessons: frozenset[str] = frozenset()) -> dict[str, Any]:
-    """Return the arguments of Converse for a request.
+    """Build the arguments of Bedrock's Converse for a request.
 
     Args:
         request: The call.
         prefix: Prefix of inference profiles; ids that are profiles or ARNs stay as they are.
-        lessons: Optional fields that the model does not accept.
+        lessons: Optional fields known to be rejected by the model.
     """
     arguments: dict[str, Any] = {
         "modelId": prefix + request.model if _is_plain_id(request.model) else request.model,

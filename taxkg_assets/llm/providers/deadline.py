@@ -27,7 +27,7 @@ class _Attempt(threading.Thread, Generic[_Result]):
 
 
 def call_with_timeout(seconds: float, call: Callable[[], _Result]) -> _Result:
-    """Return the result of a call that runs in its own thread; an exception of the call is raised again here.
+    """Run a call in its own thread with a time limit, and return its result.
 
     Args:
         seconds: Time limit in seconds.

@@ -36,7 +36,7 @@ _SHORTEST_KEY = 12
 
 
 class OpenAIProvider:
-    """Calls `<url>/chat/completions`; remembers which models lack structured output."""
+    """A provider that calls `<url>/chat/completions`, and remembers which models lack structured output."""
 
     name = "openai"
 

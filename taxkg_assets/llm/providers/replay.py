@@ -6,7 +6,7 @@ from taxkg_assets.llm.exchange import AccessError, Reply, Request
 
 
 class ReplayProvider:
-    """Refuses every request that was never recorded."""
+    """A provider that refuses every request, so that only recorded calls are replayed."""
 
     name = "replay"
 
@@ -17,7 +17,7 @@ class ReplayProvider:
             request: A call that is not recorded.
 
         Returns:
-            Nothing: it raises always.
+            Never.
 
         Raises:
             AccessError: Always.

@@ -41,7 +41,7 @@ class Marker(Rule):
 
     @property
     def meaning(self) -> str:
-        """Return the id of the marker whose meaning it has."""
+        """Return the id of the marker with the same meaning."""
         return self.means or self.id
 
 

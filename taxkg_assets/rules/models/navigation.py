@@ -38,7 +38,7 @@ class Limits(Section):
     reasons: int
 
     def chars_of(self, kind: str) -> int:
-        """Return the most characters of a `name`, `title` or `url`.
+        """Return the maximum length of a `name`, `title` or `url`.
 
         Args:
             kind: `name`, `title` or `url`.

@@ -130,7 +130,7 @@ class Negatives(Section):
     max_reuse: int
 
     def count_of(self, source: str) -> int:
-        """Return the most negatives of a pair by one source: `dense`, `bm25` or `structural`.
+        """Return the maximum number of negatives of a pair from one source: `dense`, `bm25` or `structural`.
 
         Args:
             source: Negative source.
