@@ -36,7 +36,8 @@ defs = dg.Definitions(
             target=dg.AssetSelection.all(),
             minimum_interval_seconds=automation.SENSOR_SECONDS,
             default_status=dg.DefaultSensorStatus.STOPPED,
-            description="Rebuilds what depends on a table that was materialized by hand, once its gates have passed.",
+            description="Rebuilds the tables downstream of one that was materialized by hand, "
+            "once its gates have passed.",
         ),
         alerts.alert_failed_runs,
         alerts.alert_quarantine,

@@ -27,7 +27,7 @@ def _read_object(value: Any) -> Any:
     try:
         return json.loads(value)
     except (ValueError, RecursionError) as broken:
-        raise ValueError(f"it is not JSON ({broken})") from broken
+        raise ValueError(f"the value is not JSON ({broken})") from broken
 
 
 def _read_environment() -> dict[str, str]:
@@ -63,9 +63,7 @@ class Settings(BaseModel):
     engine: Literal["local", "spark"] = Field(
         default="local", description="where documents are read: worker processes of this machine, or a Spark cluster"
     )
-    spark_master: str = Field(
-        default="", description="address of the Spark master; empty to use the active Spark session"
-    )
+    spark_master: str = Field(default="", description="address of the Spark master; empty for the active Spark session")
     document_seconds: float = Field(
         default=300.0, gt=0, le=MOST_SECONDS, description="wall-clock limit for reading one document, in seconds"
     )
@@ -75,10 +73,10 @@ class Settings(BaseModel):
         default=0.1,
         ge=0,
         le=1,
-        description="maximum share of documents that document checks may hold back; above it, the build is blocked",
+        description="maximum share of documents withheld by document checks; above it, the build is blocked",
     )
     withheld_least: int = Field(
-        default=5, ge=1, description="number of documents held back below which the build is never blocked"
+        default=5, ge=1, description="number of withheld documents below which the build is never blocked"
     )
     tables_in_memory_mb: int = Field(
         default=256, ge=1, description="maximum size of the rows that are written to a table in one commit, in MiB"
@@ -152,7 +150,8 @@ class Settings(BaseModel):
         "precedence",
     )
     alert_webhook: SecretStr = Field(
-        default=SecretStr(""), description="webhook for failed gates, failed runs and quarantined documents"
+        default=SecretStr(""),
+        description="URL of a webhook for alerts on failed gates, failed runs and quarantined documents",
     )
 
     keep_days: float = Field(
@@ -168,13 +167,17 @@ class Settings(BaseModel):
     )
     ablation: bool = Field(
         default=True,
-        description="measure in each build what every part of the search adds; this doubles the time of evaluation",
+        description="measure in each build the contribution of every search component; this "
+        "doubles the time of evaluation",
     )
     answer_relevance: float = Field(
-        default=8.0, ge=0, le=10, description="minimum relevance, on a scale of 0 to 10, for an answer"
+        default=8.0, ge=0, le=10, description="minimum relevance, on a scale of 0 to 10, from which an answer is given"
     )
     guidance_relevance: float = Field(
-        default=7.0, ge=0, le=10, description="minimum relevance, on a scale of 0 to 10, for general guidance"
+        default=7.0,
+        ge=0,
+        le=10,
+        description="minimum relevance, on a scale of 0 to 10, from which general guidance is given",
     )
 
     llm_provider: Literal["rules", "replay", "bedrock", "openai"] = Field(

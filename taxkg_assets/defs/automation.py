@@ -77,21 +77,23 @@ def sync_partitions(instance: dg.DagsterInstance, document_ids: set[str]) -> tup
 everything = dg.define_asset_job(
     "build",
     selection=BUILT,
-    description="Builds everything up to the release, without training. Tables that are current are not built again.",
+    description="Builds all tables up to the release, without training. Current tables are not rebuilt.",
 )
 
 training = dg.define_asset_job(
     "train",
     selection=TRAINED,
     tags={WORK_TAG: TRAINING_WORK},
-    description="Makes pairs, negatives and models from the current graph. New documents do not wait for it.",
+    description="Builds training pairs, negatives and models from the current graph. Builds of new "
+    "documents do not wait for it.",
 )
 
 weekly_training = dg.ScheduleDefinition(
     name="weekly_training",
     job=training,
     cron_schedule="30 1 * * 6",
-    description="Trains on the current graph every Saturday night. It keeps all cores busy for 15 minutes or more.",
+    description="Trains models on the current graph every Saturday night, which keeps all cores "
+    "busy for 15 minutes or more.",
     default_status=dg.DefaultScheduleStatus.STOPPED,
 )
 
@@ -100,8 +102,8 @@ weekly_training = dg.ScheduleDefinition(
     job=everything,
     minimum_interval_seconds=SENSOR_SECONDS,
     default_status=default_status(),
-    description="Checks the inbox and the recorded folders; new, changed and removed documents reach the release in "
-    "one run of the job `build`.",
+    description="Checks the inbox and the recorded folders, and starts one run of the job `build` for new, changed "
+    "and removed documents.",
 )
 def sources_changed(context: dg.SensorEvaluationContext, home: Home) -> dg.SensorResult | dg.SkipReason:
     """Scan the recorded sources and the inbox, and request one run if files are new, changed or removed.

@@ -117,6 +117,7 @@ nightly_housekeeping = dg.ScheduleDefinition(
     name="nightly_housekeeping",
     job=housekeeping,
     cron_schedule="40 3 * * *",
-    description="Deletes versions older than TAXKG_KEEP_DAYS that no kept release reads, every night.",
+    description="Deletes table and index versions older than TAXKG_KEEP_DAYS every night, except those "
+    "that a retained release needs.",
     default_status=default_schedule_status(),
 )

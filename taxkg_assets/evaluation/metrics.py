@@ -305,10 +305,12 @@ def _chunk_figures(chunks: dy.DataFrame[Chunks]) -> list[dict[str, Any]]:
     accepted = chunks.filter(pl.col("status") == "accepted")
     cut = chunks.filter(pl.col("created_by") != "structural")
     rows = [
-        figure("chunks", float(accepted.height), "count", chunks.height, note="accepted ones: those that are indexed"),
+        figure(
+            "chunks", float(accepted.height), "count", chunks.height, note="only accepted chunks, which are indexed"
+        ),
         figure("average tokens", _mean(accepted["token_count"]), "tokens", accepted.height),
         figure(
-            "average quality", _mean(accepted["quality"]), "share", accepted.height, note="structural ones count as 1"
+            "average quality", _mean(accepted["quality"]), "share", accepted.height, note="structural chunks count as 1"
         ),
         figure("semantic quality", _mean(cut["quality"]), "share", cut.height, note="accepted or not"),
     ]

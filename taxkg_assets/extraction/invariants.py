@@ -259,7 +259,7 @@ DOCUMENT_CHECKS: tuple[DocumentCheck, ...] = (
         on="documents",
         where=pl.col("warnings").list.eval(pl.element().str.starts_with("Tables kept as text")).list.any(),
         show=("warnings",),
-        broken="tables are served as plain text, because the headers of some cells were not found",
+        broken="tables are served as plain text, because some cells have no header",
         remedy="Read the table on the page. `taxkg explain` names it.",
     ),
     DocumentCheck(
@@ -284,7 +284,7 @@ DOCUMENT_CHECKS: tuple[DocumentCheck, ...] = (
         on="formulas",
         where=pl.col("repeated_lines").list.len() > 0,
         show=("key", "repeated_lines"),
-        broken="totals use a line more than once, and the form does not state why",
+        broken="totals use a line more than once although the form does not say so",
         remedy="Compare the totals with the printed form. `taxkg form FORM` lists its lines.",
     ),
     DocumentCheck(

@@ -246,7 +246,7 @@ class _Aligner:
         return heading + text if heading >= least or text >= self.limits["text"] else 0.0
 
     def pair_parents(self) -> int:
-        """Pair old sections with new ones that contain most of their subsections; return the count of new pairs."""
+        """Pair old sections with new ones that contain most of their subsections; return how many were paired."""
         votes: dict[int, Counter[int]] = defaultdict(Counter)
         for i, j in self.became.items():
             old_parent, new_parent = self.old[i].parent, self.new[j].parent

@@ -96,9 +96,9 @@ class BlockEvidence:
         return min(found, key=lambda pair: pair[0])[1] if found else None
 
     def locate(self, evidence: Evidence) -> Evidence | None:
-        """Return the evidence with the place of its quote; None where it is not verbatim or proves nothing.
+        """Return the evidence with the exact position of its quote; None if it is not verbatim or proves nothing.
 
-        A letter or a few stop words occur in every text; a whole block or sentence may be short. A sentence with a
+        Letters and a few stop words occur in every text; a whole block or sentence may be short. A sentence with a
         prompt injection is never evidence.
 
         Args:

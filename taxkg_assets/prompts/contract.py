@@ -67,7 +67,7 @@ class Evidence(Strict):
     def _is_countable(cls, pointer: str) -> str:
         """Refuse numbers beyond the length of any text, which Python would not even parse."""
         if any(len(number) > _MOST_DIGITS for number in pointer.rpartition(":")[2].split("-")):
-            raise ValueError("no text is that long")
+            raise ValueError("offset beyond the maximum length of a text")
         return pointer
 
 

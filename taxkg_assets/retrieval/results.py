@@ -47,21 +47,27 @@ class Explanation(BaseModel):
 
     model_config = ConfigDict(frozen=True)
     lexical_rank: int | None = Field(
-        default=None, description="rank by BM25, from 1; null where BM25 did not find the passage"
+        default=None, description="rank by BM25, from 1; null if BM25 did not retrieve the passage"
     )
     vector_rank: int | None = Field(
-        default=None, description="rank by vectors, from 1; null where they did not find the passage"
+        default=None, description="rank by vectors, from 1; null if the vector search did not retrieve the passage"
     )
-    rerank_score: float = Field(description="score of the ranking")
-    reranker: RerankerPenalty | None = Field(default=None, description="deduction of a reranker, if one scored it")
+    rerank_score: float = Field(description="score of the passage in the ranking")
+    reranker: RerankerPenalty | None = Field(
+        default=None, description="points deducted by a reranker, if one scored the passage"
+    )
     cosine: float = Field(description="cosine of the question's vector and the passage's")
     coverage: float = Field(description="share of the question's terms in the passage, rare terms counting more")
     route: RouteExplanation = Field(description="interpretation of the question")
-    edge: None = Field(default=None, description="always null: a search follows no edge of the graph")
-    chunk_ids: list[str] = Field(description="chunks that the passage consists of")
-    unit: Found[str | None] = Field(default=None, description="document, page or section that the passage represents")
-    drill_down: Found[list[str]] = Field(default=[], description="best passages of `unit`")
-    same_in: Found[list[SameText]] = Field(default=[], description="equal paragraphs of other revisions, newest first")
+    edge: None = Field(default=None, description="always null: a search does not follow graph edges")
+    chunk_ids: list[str] = Field(description="ids of the chunks that make up the passage")
+    unit: Found[str | None] = Field(
+        default=None, description="id of the document, page or section that this passage is the best of"
+    )
+    drill_down: Found[list[str]] = Field(default=[], description="chunk ids of the best passages of `unit`")
+    same_in: Found[list[SameText]] = Field(
+        default=[], description="the same paragraph in other revisions, newest first"
+    )
 
 
 class Result(BaseModel):

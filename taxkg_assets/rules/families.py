@@ -67,7 +67,9 @@ class RuleList(Generic[_Rule]):
         cls.declared = {name.removesuffix("_") if iskeyword(name[:-1]) else name: name for name in get_annotations(cls)}
         for rule_id, name in cls.declared.items():
             if hasattr(RuleList, name):
-                raise TypeError(f"{cls.__name__}.{name}: every list has this attribute. Give the rule another id.")
+                raise TypeError(
+                    f"{cls.__name__}.{name}: this rule id is an attribute of every rule list. Choose another id."
+                )
             setattr(cls, name, _NamedRule(rule_id, name))
 
     def __init__(self, family: str, group: str, rule_type: type[_Rule]) -> None:

@@ -48,7 +48,7 @@ class Floor:
 
     def __post_init__(self) -> None:
         if self.bound not in ("min", "max"):
-            raise ValueError(f"floor {self.id}: bound is {self.bound!r}, neither min nor max")
+            raise ValueError(f"floor {self.id}: bound must be min or max, not {self.bound!r}")
 
     def holds(self, value: float) -> bool:
         """Return whether a value meets the floor, including equality.

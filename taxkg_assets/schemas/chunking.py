@@ -43,7 +43,8 @@ class Chunks(dy.Schema):
     boundary_confidence = fraction_column("confidence of the boundary that the chunk begins at; 1 for structural units")
     refinements = dy.Int32(
         min=0,
-        description="rounds of refinement of the chunk's document; a second one follows if few chunks were accepted",
+        description="number of refinement rounds of the chunk's document: a second one follows "
+        "if few chunks were accepted",
     )
     created_by = dy.String(regex=one_of(CREATED_BY), description=" | ".join(CREATED_BY))
 

@@ -17,8 +17,8 @@ class EvalQueries(dy.Schema):
     query_id = key_column("id within the set")
     query = text_column("the question")
     type = dy.String(regex=one_of(QUERY_TYPES), description=" | ".join(QUERY_TYPES))
-    gold = dy.List(dy.Struct({**_PASSAGE, "grade": dy.Int32()}), description="passages that answer it")
-    near_miss = dy.List(dy.Struct({**_PASSAGE, "why": dy.String()}), description="tempting wrong passages")
+    gold = dy.List(dy.Struct({**_PASSAGE, "grade": dy.Int32()}), description="passages that answer the question")
+    near_miss = dy.List(dy.Struct({**_PASSAGE, "why": dy.String()}), description="similar but wrong passages")
     coverage = dy.Float64(
         nullable=True, min=0.0, max=1.0, description="minimum share of passages of grade 2 or 3 to retrieve"
     )

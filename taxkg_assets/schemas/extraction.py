@@ -106,10 +106,10 @@ class Anchors(dy.Schema):
     heading = text_column("heading as printed; of a run-in heading only the bold part")
     parent_anchor_id = text_column("enclosing anchor; null at the top of the document", nullable=True)
     form = text_column("form this anchor is about where the document covers several; may be empty")
-    perspective = dy.String(
-        regex=one_of(PERSPECTIVES), description="audience that the text around the anchor addresses"
+    perspective = dy.String(regex=one_of(PERSPECTIVES), description="audience of the text around the anchor")
+    repeat_ix = dy.Int32(
+        min=0, description="0-based number among anchors with the same form, key, parent, heading and page"
     )
-    repeat_ix = dy.Int32(min=0, description="0-based counter of anchors with the same form, key, parent, heading, page")
     element_id = text_column("element that prints the heading")
     confidence = fraction_column("confidence that this is a heading of this kind")
     source = extraction_source_column()
@@ -126,7 +126,7 @@ class Faces(dy.Schema):
     revision = text_column("revision of the form")
     box_key = key_column("box_1a, box_12a, …")
     label = text_column("label as printed; empty only where nothing but the key is printed")
-    is_unlabelled = dy.Bool(description="whether the face prints the key without a label")
+    is_unlabelled = dy.Bool(description="whether the form prints the key without a label")
     page = page_column("page of the copy that was read")
     bbox = bbox_column("the box's cell on that page")
     field_names = strings_column("AcroForm field names inside the box")
@@ -139,7 +139,9 @@ class Fields(dy.Schema):
     document_id = key_column("document")
     page = dy.Int32(primary_key=True, min=1, description="1-based PDF page")
     field_ix = dy.Int32(
-        primary_key=True, min=0, description="place among the fields of the page, as they are filled in"
+        primary_key=True,
+        min=0,
+        description="position among the fields of the page, in the order in which they are filled in",
     )
     name = text_column(
         "full name of the form field: the path of its names; the box's key where the face has no form fields"
@@ -178,7 +180,7 @@ class Sections(dy.Schema):
     element_ids = strings_column("all elements joined into this one, in order")
     pieces = dy.List(
         dy.Struct({"start": dy.Int32(), "end": dy.Int32(), "page": dy.Int32(), **corner_columns()}),
-        description="ranges of `text` and the rectangle of each, one per printed line",
+        description="character ranges of `text` with their rectangles, one per printed line",
     )
     publisher_id = text_column("the publisher's own number of the paragraph, the same over editions", nullable=True)
 
@@ -200,7 +202,7 @@ class Links(dy.Schema):
     )
     subterm = text_column("terms of the index below that, joined with ', '; may be empty", nullable=True)
     target_page = page_column("page of the target; null outside the document", nullable=True)
-    target_y_pt = dy.Float64(nullable=True, description="distance of the point from the top of that page")
+    target_y_pt = dy.Float64(nullable=True, description="vertical position of the target on that page, from the top")
     target_publisher_id = text_column("the publisher's own number of the target", nullable=True)
     target_anchor_id = text_column(
         "heading that begins at the point, or that owns what does; null if unsure", nullable=True
@@ -234,14 +236,16 @@ class References(dy.Schema):
     evidence = text_column("sentence or clause that points, a verbatim slice of `sections.text`")
     is_self = dy.Bool(description="whether the text mentions the box or form that it is about")
     relation = dy.String(regex=one_of(RELATIONS), description=" | ".join(RELATIONS))
-    polarity = dy.String(regex=one_of(POLARITIES), description="negative where the sentence negates or forbids")
+    polarity = dy.String(
+        regex=one_of(POLARITIES), description="positive, or negative if the sentence negates or forbids"
+    )
     confidence = fraction_column("confidence of kind, target and relation together")
     rule_id = text_column("rule that decided the relation")
     created_by = dy.String(regex=one_of(CREATED_BY), description=" | ".join(CREATED_BY))
     resolved_by = dy.String(
         nullable=True,
         regex=one_of(("link",)),
-        description="link: the publisher's link gives the target",
+        description="origin of the target: rule or llm; link if the publisher's link gives it",
     )
     target_anchor_id = text_column("heading that the link leads to", nullable=True)
     target_element_id = text_column("element that the link leads to", nullable=True)

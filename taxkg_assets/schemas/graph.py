@@ -50,18 +50,18 @@ class Lines(dy.Schema):
     """One numbered field of one form revision: a box, line or column, with all its copies and entries."""
 
     document_id = key_column("document that prints the line")
-    part = dy.String(primary_key=True, description="part of the form: I, II, …; empty where the form has none")
+    part = dy.String(primary_key=True, description="part of the form: I, II, …; empty if the form has no parts")
     key = key_column("box_1a, line_5a, column_d, step_4b, …")
     form = text_column("form, e.g. 8960 or Schedule D (Form 1040)")
     revision = text_column("revision of the form")
-    line_ix = dy.Int32(min=0, description="place in the document, as the form is filled in")
+    line_ix = dy.Int32(min=0, description="position in the document, in the order in which the form is filled in")
     kind = dy.String(regex=one_of(LINE_KINDS), description=" | ".join(LINE_KINDS))
     section = text_column("heading above the line, as printed; may be empty")
     label = text_column("words printed for the line; empty where only the key is printed")
     column_letters = strings_column("letters of the columns in which a line that is a table row is filled in")
     copies = strings_column("copies of the form that hold the line: A, B, 1, …")
     entries = strings_column("kinds of the fields of the line; empty for a heading of further lines")
-    field_count = dy.Int32(min=0, description="number of fields of the line, all copies together")
+    field_count = dy.Int32(min=0, description="number of fields of the line on all copies")
     canonical_id = text_column(
         "`<form>/<words>` of the line's label in the oldest revision of the library; the same in every later one"
     )
@@ -75,7 +75,7 @@ class Formulas(dy.Schema):
     """The computation of one line from others, as its label states it."""
 
     document_id = key_column("document that prints the line")
-    part = dy.String(primary_key=True, description="part of the form: I, II, …; empty where the form has none")
+    part = dy.String(primary_key=True, description="part of the form: I, II, …; empty if the form has no parts")
     key = key_column("line that is computed")
     operation = dy.String(regex=one_of(OPERATIONS), description=" | ".join(OPERATIONS))
     operands = strings_column(
@@ -124,7 +124,7 @@ class Flows(dy.Schema):
     target_code = text_column("code of the entry, where the statement is about one entry of a box; may be empty")
     target_line = text_column("canonical id of the line; null where not resolved", nullable=True)
     is_same_year = dy.Bool(
-        description="whether both ends are lines of the year of the statement; else one is of the nearest revision"
+        description="whether both lines are of the statement's year; false if one is taken from the nearest revision"
     )
     problem = text_column("why an end is not resolved; empty where both are")
     agreement = dy.String(
@@ -143,8 +143,7 @@ class Flows(dy.Schema):
 
 
 class Nodes(dy.Schema):
-    """One document, anchor, paragraph, sentence (of dense paragraphs only), table, concept of an index, or external
-    thing."""
+    """One node: document, heading, paragraph, sentence (of a dense paragraph), table, concept or external target."""
 
     node_id = key_column(
         "document_id, anchor_id, element_id, table_id, `<element_id>:s<start>`, `concept:<term>/<subterm>` or "
@@ -180,7 +179,7 @@ class Edges(dy.Schema):
         description="end (exclusive) of the evidence, in characters of the element's text; 0 for structural edges",
     )
     element_id = text_column("content element that holds the evidence; null for structural edges", nullable=True)
-    polarity = dy.String(regex=one_of(POLARITIES), description="negative where the text negates or forbids")
+    polarity = dy.String(regex=one_of(POLARITIES), description="positive, or negative if the text negates or forbids")
     confidence = fraction_column("confidence of the relation")
     evidence = text_column("verbatim slice of the element's text; empty for structural edges")
     page = page_column("page of the evidence; null for structural edges", nullable=True)
@@ -222,10 +221,12 @@ class Revisions(dy.Schema):
                 "nature": dy.String(),
             }
         ),
-        description="stretches of `before` and `after` that differ, and what each is about",
+        description="ranges of `before` and `after` that differ, each with its kind",
     )
     nature = dy.String(regex=one_of(CHANGE_NATURES), description=" | ".join(CHANGE_NATURES))
-    is_routine = dy.Bool(description="whether no action is needed: years rolled on, page numbers, editing, moved text")
+    is_routine = dy.Bool(
+        description="whether the change needs no action: updated years, page numbers, editing, moved text"
+    )
     before_places = placed_boxes_column("rectangles of the older words")
     after_places = placed_boxes_column("rectangles of the newer words")
     evidence = text_column("`<element, heading, table or box>:<start>-<end>` of the words, older → newer")

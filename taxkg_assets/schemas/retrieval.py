@@ -54,4 +54,4 @@ class Release(dy.Schema):
     model_hash = text_column("SHA-256 of the encoder's weights, shortened")
     metrics = text_column("JSON object: figures of the evaluation that let it pass")
     is_rolled_back = dy.Bool(description="whether a rollback withdrew the release")
-    released_at = dy.Datetime(time_unit="us", time_zone="UTC", description="when it became visible")
+    released_at = dy.Datetime(time_unit="us", time_zone="UTC", description="when the release became visible to readers")

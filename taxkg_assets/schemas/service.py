@@ -23,9 +23,9 @@ class QueryLog(dy.Schema):
         description="probability that the answer contains what is needed; null for a search",
     )
     documents = strings_column("documents of the passages, best first")
-    release_ix = dy.Int32(min=0, description="release that answered")
+    release_ix = dy.Int32(min=0, description="number of the release that answered")
     latency_ms = dy.Float64(min=0.0, description="time to answer")
-    received_at = dy.Datetime(time_unit="us", time_zone="UTC", description="when it was received")
+    received_at = dy.Datetime(time_unit="us", time_zone="UTC", description="when the question was received")
 
 
 class Feedback(dy.Schema):

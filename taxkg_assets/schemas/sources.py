@@ -20,11 +20,11 @@ class Documents(dy.Schema):
     doc_type = dy.String(regex=one_of(DOC_TYPES), description=" | ".join(DOC_TYPES))
     revision = text_column("revision as YYYY-MM or YYYY; empty where the document states none")
     tax_year = dy.Int32(nullable=True, description="tax year the document covers; null for continuous use")
-    is_draft = dy.Bool(description="whether the pages say that this is a draft, not for filing")
+    is_draft = dy.Bool(description="whether the pages say that the document is a draft")
     title = text_column("title as printed on the first page")
     tier = dy.Int32(min=1, max=3, description="review priority of the document's chunks: 1 before 2 before 3")
     pdf_modified_on = dy.String(
-        regex=r"^(\d{4}-\d\d-\d\d)?$", description="day of the last change stated in the file, or empty"
+        regex=r"^(\d{4}-\d\d-\d\d)?$", description="date of the last change in the file's metadata; may be empty"
     )
     sha256 = dy.String(regex=r"^[0-9a-f]{64}$", description="SHA-256 of the file's bytes")
     page_count = dy.Int32(min=1, description="pages")
@@ -47,7 +47,7 @@ class Documents(dy.Schema):
                 "reason": dy.String(),
             }
         ),
-        description="what each page was read by: tags, template or layout; the reason where its tags are not trusted",
+        description="how each page was read: tags, template or layout, with the reason if its tags are not trusted",
     )
     page_url = text_column("official web page of the product; null where it is none of the IRS's", nullable=True)
     pdf_url = text_column("official address of the PDF of this revision", nullable=True)
@@ -64,7 +64,7 @@ class Quarantine(dy.Schema):
     reason = text_column("what was wrong, one sentence")
     remedy = text_column("what to do about it, one sentence")
     is_check_failure = dy.Bool(
-        description="true if held back by a failed document check, false if the file could not be processed"
+        description="true if a failed document check withholds the document, false if the file could not be processed"
     )
     code_version = text_column("version of the extraction code and rules that refused it")
     first_seen_at = dy.Datetime(time_unit="us", time_zone="UTC", description="when these bytes were first refused")
@@ -77,7 +77,7 @@ class DocumentQuality(dy.Schema):
     law = key_column("name of the document check")
     strength = dy.String(
         regex=one_of(CHECK_SEVERITIES),
-        description="severity: corrupt holds the document back, incomplete flags it",
+        description="severity: corrupt withholds the document, incomplete flags it",
     )
     outcome = dy.String(regex=one_of(CHECK_OUTCOMES), description=" | ".join(CHECK_OUTCOMES))
     rows = dy.Int32(min=0, description="rows that fail the check")

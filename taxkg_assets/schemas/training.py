@@ -29,9 +29,9 @@ class ScenarioQueries(dy.Schema):
     register = dy.String(regex=one_of(REGISTERS), description=" | ".join(REGISTERS))
     generator = text_column("rule that made the question, `model`, or `written`")
     evidence = text_column("words of the passage that the question was generated from; empty for a written question")
-    round_trip_rank = dy.Int32(min=1, description="rank of the query's passage by the better retriever")
+    round_trip_rank = dy.Int32(min=1, description="rank of the question's own passage by the better retriever")
     lexical_rank = dy.Int32(min=1, description="rank by BM25 alone")
-    dense_rank = dy.Int32(min=1, description="rank by the encoder alone")
+    dense_rank = dy.Int32(min=1, description="rank of the question's own passage by the encoder")
     repeated_eval_query = text_column(
         "evaluation question that it repeats, so that no pair is made of it; mostly empty"
     )
@@ -54,7 +54,9 @@ class Pairs(dy.Schema):
     family = text_column("form family of the passage's document; the split is by family")
     split = dy.String(regex=one_of(SPLITS), description=" | ".join(SPLITS))
     relation = text_column("relation of the edge that the pair is made from; otherwise empty")
-    polarity = dy.String(regex=one_of(POLARITIES), description="negative where the sentence negates or forbids")
+    polarity = dy.String(
+        regex=one_of(POLARITIES), description="positive, or negative if the sentence negates or forbids"
+    )
     weight = fraction_column("weight of the pair in the training loss: the confidence of its source")
     source = text_column("edge (`source>relation>target@start`), question or rule that the pair is made from")
     near_duplicate_group = text_column("chunk id of the first passage of its group of near-duplicates")
@@ -67,7 +69,7 @@ class HardNegatives(dy.Schema):
     """One passage that resembles a pair's positive passage and does not answer its query."""
 
     pair_id = key_column("pair")
-    rank = dy.Int32(primary_key=True, min=0, description="0-based order, the hardest first")
+    rank = dy.Int32(primary_key=True, min=0, description="0-based rank, the hardest negative first")
     node_id = text_column("paragraph or table of the passage")
     chunk_id = text_column("passage")
     document_id = text_column("document of the passage")
@@ -81,7 +83,7 @@ class HardNegatives(dy.Schema):
     reason = text_column("edge or rule that it comes from, e.g. the `excludes` edge; empty for a search result")
     is_false_negative = dy.Bool(
         nullable=True,
-        description="whether the passage answers the query, as the judge sees it; null outside the judged sample",
+        description="the judge's verdict whether the passage answers the query; null outside the judged sample",
     )
     judged_by = text_column("rules or a model's name; empty outside the judged sample")
     judgment = text_column("the judge's reason; empty outside the judged sample")
@@ -96,20 +98,20 @@ class Model(dy.Schema):
     base_hash = text_column("SHA-256 of the base's weights, shortened")
     sha256 = text_column("SHA-256 of the weights")
     settings = text_column("JSON object: settings of the training")
-    pairs = dy.Int32(min=1, description="pairs it was trained on")
-    steps = dy.Int32(min=0, description="training steps, to the end or to early stopping")
+    pairs = dy.Int32(min=1, description="number of training pairs")
+    steps = dy.Int32(min=0, description="number of training steps, until the end or early stopping")
     alpha = fraction_column("weight of the tuned parameters when interpolated with the base model (1 = fully tuned)")
-    dev_questions = dy.Int32(min=1, description="development questions")
+    dev_questions = dy.Int32(min=1, description="number of development questions")
     base_score = fraction_column("nDCG@10 of the base on the development questions")
     candidate_score = fraction_column("nDCG@10 of this model on the same questions")
-    gain = dy.Float64(description="mean of the score of this model minus that of the base")
+    gain = dy.Float64(description="mean difference of scores, this model minus the base")
     gain_low = dy.Float64(
         nullable=True,
         description="lower end of its 95 % confidence interval, clustered by family; null for a single family",
     )
     gain_high = dy.Float64(nullable=True, description="upper end")
     gain_by_kind = text_column("JSON object: gain by kind of question")
-    is_chosen = dy.Bool(description="whether the encoder is in use from the next build on; otherwise the base is kept")
+    is_chosen = dy.Bool(description="whether builds use this encoder instead of the base")
     reason = text_column("why it was promoted or not")
 
 
@@ -122,17 +124,17 @@ class Reranker(dy.Schema):
     base = text_column("model that it is, or base that it was tuned from")
     sha256 = text_column("SHA-256 of the weights; empty for a model by name")
     settings = text_column("JSON object: settings of the training")
-    depth = dy.Int32(min=1, description="passages that it reranks")
-    weight = dy.Float64(min=0, description="weight of the reranker's score, which is added to the ranker's")
-    dev_questions = dy.Int32(min=1, description="development questions")
+    depth = dy.Int32(min=1, description="number of passages that it reranks")
+    weight = dy.Float64(min=0, description="weight with which the reranker's score is added to the ranker's")
+    dev_questions = dy.Int32(min=1, description="number of development questions")
     base_score = fraction_column("nDCG@10 of the pipeline without it")
     candidate_score = fraction_column("nDCG@10 of the pipeline with it")
-    gain = dy.Float64(description="mean of the score with the reranker minus the score without it")
+    gain = dy.Float64(description="mean difference of scores, with the reranker minus without it")
     gain_low = dy.Float64(
         nullable=True,
         description="lower end of its 95 % confidence interval, clustered by family; null for a single family",
     )
     gain_high = dy.Float64(nullable=True, description="upper end")
     gain_by_kind = text_column("JSON object: gain by kind of question")
-    is_chosen = dy.Bool(description="whether the reranker is in use from the next build on")
+    is_chosen = dy.Bool(description="whether builds use this reranker")
     reason = text_column("why it was promoted or not")

@@ -21,11 +21,11 @@ class SourceReply(BaseModel):
 class AnswerReply(BaseModel):
     """An answer with citations [n], general guidance with its notice, or abstention."""
 
-    answer: str | None = Field(description="the answer; null if it abstains")
+    answer: str | None = Field(description="the answer; null if the library does not answer the question")
     abstained: bool = Field(description="whether the library does not answer the question")
     outcome: str = Field(description="answer, guidance (general guidance only) or abstention")
     confidence: float = Field(description="estimated chance that the answer contains what is needed, 0 to 1")
-    sources: list[SourceReply] = Field(description="cited passages; the nearest ones if it abstains")
+    sources: list[SourceReply] = Field(description="cited passages; without an answer, the nearest passages")
     cautions: list[str] = Field(description="quality flags of the cited documents")
 
 
@@ -50,8 +50,8 @@ class RelationReply(BaseModel):
         description="includes, excludes, requires, same_field, …; begins with ← if the relation leads from the other "
         "node to this passage"
     )
-    other: str = Field(description="node at the other end")
-    evidence: str = Field(description="words that state the relation; may be empty")
+    other: str = Field(description="id of the node at the other end")
+    evidence: str = Field(description="text that states the relation; may be empty")
 
 
 class FullPassageReply(BaseModel):
@@ -63,29 +63,31 @@ class FullPassageReply(BaseModel):
     perspective: str = Field(description="audience of the passage: filer, recipient, …")
     text: str = Field(description="full text of the passage")
     rectangles: list[list[float]] = Field(description="[page, x0, y0, x1, y1], in points from the top left")
-    relations: list[RelationReply] = Field(description="what the passage includes, excludes, requires, refers to, …")
+    relations: list[RelationReply] = Field(
+        description="relations of the passage: includes, excludes, requires, refers_to, …"
+    )
 
 
 class BoxTextReply(BaseModel):
     """A paragraph about a box."""
 
     reader: str = Field(description="filer or recipient")
-    document: str = Field(description="document that prints the paragraph")
+    document: str = Field(description="id of the paragraph's document")
     page: int = Field(description="page of the PDF, from 1")
-    text: str = Field(description="text; a long one ends with …")
+    text: str = Field(description="text of the paragraph, truncated with … if it is long")
     node_id: str = Field(description="id for the tools `passage` and `evidence`")
 
 
 class BoxReply(BaseModel):
     """A box of one revision of a form."""
 
-    document: str = Field(description="document of the form")
+    document: str = Field(description="document id of the form")
     form: str = Field(description="form, e.g. 1099-DIV")
     revision: str = Field(description="revision, YYYY-MM or YYYY")
     box_key: str = Field(description="box_1a, …")
-    label: str = Field(description="words printed for the box")
+    label: str = Field(description="printed label of the box")
     aliases: list[str] = Field(description="other names that documents use for the box")
-    texts: list[BoxTextReply] = Field(description="what filers and recipients are instructed")
+    texts: list[BoxTextReply] = Field(description="instructions for filers and recipients")
     revisions: list[str] = Field(description="all revisions with this box, newest first")
     cautions: list[str] = Field(description="quality flags of the documents involved")
 
@@ -93,32 +95,28 @@ class BoxReply(BaseModel):
 class FlowReply(BaseModel):
     """A statement that an amount goes from one line to another."""
 
-    line: str = Field(description="line at the other end: form, part, key")
+    line: str = Field(description="the line at the other end: form, part and key")
     document: str = Field(description="document of the line at the other end; empty if the library does not contain it")
-    evidence: str = Field(description="words that state the flow")
+    evidence: str = Field(description="text that states the flow")
     stated_in: str = Field(description="document and page that state the flow")
 
 
 class LineReply(BaseModel):
     """A line, box or column of one revision of a form."""
 
-    document: str = Field(description="document of the form")
+    document: str = Field(description="document id of the form")
     form: str = Field(description="form or schedule")
     revision: str = Field(description="revision, YYYY-MM or YYYY")
     part: str = Field(description="part of the form; may be empty")
     key: str = Field(description="line_5a, box_1a, …")
     kind: str = Field(description="box, line, column or step")
     section: str = Field(description="heading above the line; may be empty")
-    label: str = Field(description="words printed for the line")
-    formula: str = Field(
-        description="how the line is computed, as its label states; empty if the label does not state that"
-    )
+    label: str = Field(description="printed label of the line")
+    formula: str = Field(description="formula of the line in its label; empty if the label states none")
     used_in: list[str] = Field(description="lines of the form that are computed from this one")
-    comes_from: list[FlowReply] = Field(description="where the line's amount comes from")
-    goes_to: list[FlowReply] = Field(description="where the line's amount goes")
-    texts: list[BoxTextReply] = Field(
-        description="what the instructions say about the line; for a box, see the tool `box`"
-    )
+    comes_from: list[FlowReply] = Field(description="lines that the amount comes from")
+    goes_to: list[FlowReply] = Field(description="lines that the amount goes to")
+    texts: list[BoxTextReply] = Field(description="instructions for the line; for a box, use the tool `box`")
     page: int = Field(description="page of the PDF, from 1")
     rectangle: list[float] = Field(description="x0, y0, x1, y1 of the first field, in points")
     revisions: list[str] = Field(description="all revisions with this line, newest first")
@@ -129,18 +127,18 @@ class TraceStepReply(BaseModel):
     """One step of a trace: a statement that an amount goes from one line to another."""
 
     source: str = Field(description="line that the amount comes from")
-    target: str = Field(description="line that it goes to")
-    evidence: str = Field(description="words that state the flow")
+    target: str = Field(description="line that the amount goes to")
+    evidence: str = Field(description="text that states the flow")
     stated_in: str = Field(description="document and page that state the flow")
 
 
 class TraceReply(BaseModel):
     """The lines that an amount comes from and goes to."""
 
-    line: str = Field(description="the line that was named")
-    label: str = Field(description="words printed for the line")
-    steps: list[TraceStepReply] = Field(description="statements, the nearest first")
-    is_cut: bool = Field(description="whether there are further steps: raise `depth` or `k`")
+    line: str = Field(description="the traced line")
+    label: str = Field(description="printed label of the line")
+    steps: list[TraceStepReply] = Field(description="steps of the trace, those next to the line first")
+    is_cut: bool = Field(description="whether further steps were cut off; raise `depth` or `k` to get them")
 
 
 class CellReply(BaseModel):
@@ -155,7 +153,7 @@ class CellReply(BaseModel):
     revision: str = Field(description="revision; may be empty")
     page: int = Field(description="page of the PDF, from 1")
     rectangle: list[float] = Field(description="x0, y0, x1, y1 of the cell, in points")
-    node_id: str = Field(description="the table, for `evidence`")
+    node_id: str = Field(description="id of the table, for the tool `evidence`")
 
 
 class CellsReply(BaseModel):
@@ -171,11 +169,15 @@ class ChangeReply(BaseModel):
         description="section of the report: Boxes, Lines and codes, Amounts, Dates, Instructions or Routine"
     )
     kind: str = Field(description="kind of change, such as `box added`, `line renumbered` or `text changed`")
-    key: str = Field(description="box, line or code that the change falls under; empty for prose")
+    key: str = Field(description="key of the changed box, line or code; empty for other text")
     heading_path: str = Field(description="headings above the change, joined with ' > '")
-    before: str = Field(description="older wording; a long one ends with …; empty if added")
-    after: str = Field(description="newer wording; a long one ends with …; empty if removed")
-    nature: str = Field(description="what the change is about")
+    before: str = Field(
+        description="text in the older document, truncated with … if it is long; empty if the text was added"
+    )
+    after: str = Field(
+        description="text in the newer document, truncated with … if it is long; empty if the text was removed"
+    )
+    nature: str = Field(description="description of the change")
     is_routine: bool = Field(description="no action is needed")
     page_before: int | None = Field(description="page in the older document")
     page_after: int | None = Field(description="page in the newer document")
@@ -184,10 +186,10 @@ class ChangeReply(BaseModel):
 class ChangesReply(BaseModel):
     """What changed between two revisions."""
 
-    older: str = Field(description="older document; empty if nothing changed")
-    newer: str = Field(description="newer document; empty if nothing changed")
-    total: int = Field(description="number of changes, those left out by `k` included")
-    changes: list[ChangeReply] = Field(description="changes: those of boxes first, routine ones last")
+    older: str = Field(description="id of the older document; empty if nothing changed")
+    newer: str = Field(description="id of the newer document; empty if nothing changed")
+    total: int = Field(description="total number of changes, also beyond `k`")
+    changes: list[ChangeReply] = Field(description="the changes: changed boxes first, routine changes last")
 
 
 class DocumentReply(BaseModel):
@@ -207,22 +209,22 @@ class DocumentReply(BaseModel):
 class DocumentsReply(BaseModel):
     """Documents of the library."""
 
-    total: int = Field(description="number of documents that fit, those left out by `k` included")
-    documents: list[DocumentReply] = Field(description="by form, the newest revision first")
+    total: int = Field(description="total number of matching documents, also beyond `k`")
+    documents: list[DocumentReply] = Field(description="the documents, by form, newest revision first")
 
 
 class FieldReply(BaseModel):
     """One numbered field of a form."""
 
     key: str = Field(description="box_1b, line_8b, …")
-    label: str = Field(description="words printed for the field")
+    label: str = Field(description="printed label of the field")
     part: str = Field(description="part of the form; may be empty")
     section: str = Field(description="heading above the field; may be empty")
     column: str = Field(description="column of a table; may be empty")
     row: str = Field(description="row of a table; may be empty")
     copies: list[str] = Field(description="copies of the form that print the field: A, B, 1, …")
     kind: str = Field(description="text, checkbox, choice or signature")
-    formula: str = Field(description="how the field is computed, as stated; may be empty")
+    formula: str = Field(description="formula of the field in its label; may be empty")
     page: int = Field(description="page of the first copy, from 1")
     rectangle: list[float] = Field(description="x0, y0, x1, y1 on that page, in points from the top left")
 
@@ -230,5 +232,5 @@ class FieldReply(BaseModel):
 class FieldsReply(BaseModel):
     """Numbered fields of a form."""
 
-    total: int = Field(description="number of fields, those left out by `k` included")
-    fields: list[FieldReply] = Field(description="in the order they are filled in")
+    total: int = Field(description="total number of fields, also beyond `k`")
+    fields: list[FieldReply] = Field(description="the fields, in the order in which they are filled in")

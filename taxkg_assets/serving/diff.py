@@ -186,7 +186,7 @@ def show(report: ChangeReport, *, has_routine: bool, out: Console) -> None:
     for note in report.notes:
         out.print(Text(note, style="yellow"))
     if not report.items:
-        out.print("[green]No change:[/] both print the same text.")
+        out.print("[green]No change:[/] both documents have the same text.")
         return
     counts = Table(*report.counts, box=None, pad_edge=False)
     counts.add_row(*map(str, report.counts.values()))

@@ -83,7 +83,7 @@ def read_file(path: Path) -> DraftFile:
         DraftError: The file is too large, not a text file, or an unreadable PDF.
     """
     if not path.is_file():
-        raise DraftError(f"{path} is not a file. Name a text, Markdown or PDF file.")
+        raise DraftError(f"{path} does not exist or is not a file. Give a text, Markdown or PDF file.")
     with path.open("rb") as opened:
         return read_bytes(opened.read(load_verification().limits.draft_bytes + 1), name=path.name)
 
@@ -103,7 +103,7 @@ def read_bytes(data: bytes, *, name: str) -> DraftFile:
     """
     most = load_verification().limits.draft_bytes
     if len(data) > most:
-        raise DraftError(f"{name} is larger than {most / 1e6:g} MB. Split it, and check the parts.")
+        raise DraftError(f"{name} is larger than {most / 1e6:g} MB. Split it and check the parts.")
     if data.startswith(_PDF):
         return _read_pdf(data, name=name)
     encoding = "utf-16" if data.startswith(_WIDE) else "utf-8-sig"
@@ -167,7 +167,7 @@ def _read_pdf(data: bytes, *, name: str) -> DraftFile:
         sections = pl.read_ipc(Path(job.folder) / "sections.arrow")
     rows = sections.sort("paragraph_ix").select("text", "pieces").rows()
     if not any(text.strip() for text, _ in rows):
-        raise DraftError(f"{name} holds no text: it may be a scan; add a text layer by OCR first.")
+        raise DraftError(f"{name} contains no text: it may be a scan; add a text layer by OCR first.")
     starts, place = [], 0
     for text, _ in rows:
         starts.append(place)

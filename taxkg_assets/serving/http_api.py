@@ -74,10 +74,14 @@ class SearchRequest(_Request):
 
     question: Question
     k: int = Field(default=5, ge=1, le=50, description="number of passages")
-    form: Words | None = Field(default=None, max_length=100, description="only this form, e.g. 1099-DIV")
-    year: int | None = Field(default=None, ge=1900, le=2200, description="only this tax year or revision year")
+    form: Words | None = Field(
+        default=None, max_length=100, description="return only passages about this form, e.g. 1099-DIV"
+    )
+    year: int | None = Field(
+        default=None, ge=1900, le=2200, description="return only passages of this tax year or revision year"
+    )
     document: Words | None = Field(default=None, max_length=200, description="only this document")
-    tag: Words | None = Field(default=None, max_length=100, description="only passages with this tag or entity")
+    tag: Words | None = Field(default=None, max_length=100, description="return only passages with this tag or entity")
     level: Level = Field(default="auto", description="level of the passages; auto: chosen from the question")
 
 
@@ -85,9 +89,13 @@ class AskRequest(_Request):
     """A question to answer from the whole corpus or from part of it."""
 
     question: Question
-    k: int = Field(default=5, ge=1, le=50, description="number of passages to return, besides those that are cited")
-    form: Words | None = Field(default=None, max_length=100, description="only this form, e.g. 1099-DIV")
-    year: int | None = Field(default=None, ge=1900, le=2200, description="only this tax year or revision year")
+    k: int = Field(default=5, ge=1, le=50, description="number of passages to return besides the cited ones")
+    form: Words | None = Field(
+        default=None, max_length=100, description="answer only from documents about this form, e.g. 1099-DIV"
+    )
+    year: int | None = Field(
+        default=None, ge=1900, le=2200, description="answer only from documents of this tax year or revision year"
+    )
     document: Words | None = Field(default=None, max_length=200, description="only this document")
 
 
@@ -104,7 +112,7 @@ class QueryRequest(_Request):
 
     question: Question
     document: Words | None = Field(default=None, max_length=200, description="only this document")
-    document_id: Words | None = Field(default=None, max_length=200, description="older name of `document`")
+    document_id: Words | None = Field(default=None, max_length=200, description="former name of the field `document`")
     mode: Literal["auto", "summary", "detailed"] = Field(
         default="auto",
         description="summary: from whole sections; detailed: from paragraphs; auto: by the question",
@@ -114,7 +122,7 @@ class QueryRequest(_Request):
 class FeedbackRequest(_Request):
     """A user's judgment of an answer."""
 
-    query_id: str = Field(pattern="^[0-9a-f]{32}$", description="X-Query-Id of the answer")
+    query_id: str = Field(pattern="^[0-9a-f]{32}$", description="value of the header X-Query-Id of the answer")
     is_helpful: bool = Field(description="whether the answer helped")
     comment: Words = Field(default="", max_length=2000, description="why")
 
@@ -137,14 +145,18 @@ class Source(BaseModel):
 class QueryResponse(BaseModel):
     """An answer with its sources."""
 
-    answer: str | None = Field(description="the answer with its citations [n]; null if it abstains")
-    sources: list[Source] = Field(description="the passages, in the order of their numbers")
+    answer: str | None = Field(
+        description="the answer with its citations [n]; null if the library does not answer the question"
+    )
+    sources: list[Source] = Field(description="the cited passages, in the order of their numbers")
     detail_level: str = Field(
         description="level of the passages used: the requested mode, or the one chosen for `auto`"
     )
     confidence: float = Field(description="estimated chance that the answer contains what is needed, 0 to 1")
     abstained: bool = Field(description="whether the library does not answer the question")
-    created_by: Literal["rule", "llm"] = Field(description="llm: sentences of a model, each checked against its quotes")
+    created_by: Literal["rule", "llm"] = Field(
+        description="origin of the answer; llm: written by a language model, each sentence checked against its quotes"
+    )
 
 
 def create_app(service: Service, *, hosts: Iterable[str] = ()) -> FastAPI:
@@ -246,7 +258,7 @@ def _add_errors(app: FastAPI) -> None:
         return refuse(404, str(error))
 
     async def out_of_reach(_: Request, error: Exception) -> JSONResponse:
-        _log.error("a table of the release cannot be read: %s", error)
+        _log.error("A request failed because a table of the release cannot be read: %s", error)
         return refuse(503, "The home cannot be read now. Try again later; the server's log has the cause.")
 
     async def invalid(_: Request, error: Exception) -> Response:

@@ -147,5 +147,5 @@ class Journal:
     def _tell(self, problem: str) -> None:
         """Log once what keeps the query log from being written."""
         if problem and problem != self._problem:
-            _log.warning("questions are kept in memory, the log cannot be written: %s", problem)
+            _log.warning("The query log cannot be written; questions are kept in memory until it can: %s", problem)
         self._problem = problem

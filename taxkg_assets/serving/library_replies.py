@@ -32,7 +32,7 @@ class Heading(BaseModel):
     text: str
     level: int = Field(description="depth in the outline, from 1")
     page: int
-    key: str | None = Field(description="box_1a, line_3, …, or null")
+    key: str | None = Field(description="key of the heading: box_1a, line_3, …; null for a heading without a key")
 
 
 class DocumentDetail(DocumentEntry):
@@ -46,7 +46,7 @@ class DocumentDetail(DocumentEntry):
 class IndexPlace(BaseModel):
     """A page or section to which a document's printed index refers for a term."""
 
-    label: str = Field(description="page number as printed")
+    label: str = Field(description="printed page number of the entry")
     page: int | None = Field(description="page of the PDF that the entry leads to; null outside the document")
 
 
@@ -54,7 +54,7 @@ class IndexTerm(BaseModel):
     """A term of a document's printed index."""
 
     term: str
-    subterm: str = Field(description="subordinate terms, joined with ', '; may be empty")
+    subterm: str = Field(description="subentries, joined with ', '; may be empty")
     places: list[IndexPlace]
 
 
@@ -94,7 +94,7 @@ class FormField(BaseModel):
     page: int
     key: str = Field(description="box_1b, line_8b, …; empty for fields without a number")
     label: str
-    copy_name: str = Field(description="copy of the form: A, B, 1, …; empty where there are no copies")
+    copy_name: str = Field(description="copy of the form: A, B, 1, …; empty if the form has no copies")
     part: str
     section: str
     column: str
@@ -102,7 +102,7 @@ class FormField(BaseModel):
     name: str = Field(description="full name of the form field in the file")
     kind: str
     spoken: str = Field(description="accessible description of the field, as a screen reader reads it")
-    formula: str = Field(description="how the amount is figured, as stated; may be empty")
+    formula: str = Field(description="formula of the field in its label; may be empty")
     bbox: BoundingBox
 
 

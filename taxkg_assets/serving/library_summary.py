@@ -17,14 +17,14 @@ EXAMPLES = 5
 class LibrarySummary(BaseModel):
     """Counts of a release, the forms and years of its documents, and questions to try."""
 
-    documents: int = Field(description="documents of the release")
-    products: int = Field(description="documents, all revisions of a product counted once")
-    pages: int = Field(description="pages of all documents")
-    flagged: int = Field(description="documents that fail a quality check")
-    fillable: int = Field(description="forms whose fields can be browsed")
-    forms: list[str] = Field(description="forms and publications, by name")
+    documents: int = Field(description="number of documents in the release")
+    products: int = Field(description="number of products, each with all its revisions")
+    pages: int = Field(description="number of pages in all documents")
+    flagged: int = Field(description="number of documents that fail a quality check")
+    fillable: int = Field(description="number of forms whose fields can be browsed")
+    forms: list[str] = Field(description="names of the forms and publications")
     years: list[str] = Field(description="tax years or revision years, newest first")
-    examples: list[str] = Field(description="questions about what the library holds")
+    examples: list[str] = Field(description="example questions that the library can answer")
 
 
 def summarize_library(released: Released) -> LibrarySummary:

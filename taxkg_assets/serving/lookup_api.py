@@ -60,9 +60,11 @@ def _add_changes(router: APIRouter, service: Service) -> None:
         older: Annotated[str, Query(max_length=200, description="older revision or document, e.g. 2020")] = "",
         newer: Annotated[str, Query(max_length=200, description="newer revision or document")] = "",
         routine: Annotated[
-            bool, Query(description="whether to include changes that need no action; they come last")
+            bool, Query(description="whether to include changes that need no action, at the end")
         ] = True,
-        key: Annotated[str, Query(max_length=50, description="only changes of this box or line, e.g. box_1a")] = "",
+        key: Annotated[
+            str, Query(max_length=50, description="return only changes of this box or line, e.g. box_1a")
+        ] = "",
         k: Annotated[int, Query(ge=1, le=MOST_CHANGES, description="maximum number of changes")] = MOST_CHANGES,
     ) -> list[ChangeRow]:
         return service.list_changes(name, older, newer, routine=routine, key=key)[:k]
@@ -81,7 +83,7 @@ def _add_nodes(router: APIRouter, service: Service) -> None:
     )
     def evidence(
         node_id: NodeId,
-        page: Annotated[int | None, Query(ge=1, description="page of the PDF; the node's first if empty")] = None,
+        page: Annotated[int | None, Query(ge=1, description="page of the PDF; the node's first page if empty")] = None,
         zoom: Annotated[float, Query(ge=0.5, le=4.0, description="pixels per point")] = 2.0,
     ) -> Response:
         return Response(service.draw_evidence(node_id, page=page, zoom=zoom), media_type="image/png")

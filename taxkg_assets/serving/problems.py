@@ -57,7 +57,7 @@ BLANK = r"String should match pattern '\S'"
 class Problem(BaseModel):
     """The reason why a request was refused, as a JSON problem."""
 
-    detail: str = Field(description="the reason in one sentence; for names that do not exist it lists those that do")
+    detail: str = Field(description="the reason in one sentence; for an unknown name, it lists the existing names")
     code: str = Field(description="the kind of error: " + " | ".join(CODES.values()))
 
 

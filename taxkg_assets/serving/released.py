@@ -192,7 +192,10 @@ class Released:
         exported = open_question_encoder(home, hashed)
         if exported is not None:
             return exported
-        _log.warning("questions are encoded with torch, which takes seconds: %s", why_not_exported(self.store, hashed))
+        _log.warning(
+            "The encoder has no export, so PyTorch encodes questions, which takes seconds to load: %s",
+            why_not_exported(self.store, hashed),
+        )
         encoder = open_encoder_by_hash(home, hashed)
         if encoder is None:
             own = open_encoder(home)

@@ -57,9 +57,7 @@ def build_result(result: BuildResult, *, out: Console, is_whole: bool = False) -
     if result.is_done:
         out.print(f"[green]Built[/] in {result.seconds:.1f} s.")
     else:
-        out.print(
-            f"[bold red]Stopped[/] after {result.seconds:.1f} s. Tables downstream of the failure were not changed."
-        )
+        out.print(f"[bold red]Stopped[/] after {result.seconds:.1f} s. Tables downstream of the failure are unchanged.")
 
 
 def _built_tables(result: BuildResult, *, out: Console, is_whole: bool) -> None:
@@ -224,7 +222,7 @@ def estimates(rows: Sequence[TableEstimate], *, out: Console) -> None:
         out: Console.
     """
     if not rows:
-        out.print("No language model is set. Rules do its tasks, at no cost.")
+        out.print("No language model is configured. Rules do its tasks at no cost.")
         return
     shown = Table(
         "table", "task", "model", "items", "calls", "recorded", "tokens in", "tokens out, at most", "USD, at most"
@@ -239,7 +237,7 @@ def estimates(rows: Sequence[TableEstimate], *, out: Console) -> None:
         shown.add_row(row.table, own.task, escape(own.model), *map(str, figures), usd)
     out.print(shown)
     as_of = load_prices().as_of
-    out.print(f"Prices as published in {as_of}; TAXKG_LLM_PRICES names a file of newer ones.", highlight=False)
+    out.print(f"Prices as published in {as_of}; TAXKG_LLM_PRICES can name a file with newer prices.", highlight=False)
 
 
 def waiting(rows: Sequence[WaitingRecord], *, out: Console) -> None:

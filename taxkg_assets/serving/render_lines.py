@@ -26,7 +26,7 @@ def lines(rows: Sequence[LineRow], *, out: Console) -> None:
         name = f"{row.form} ({row.revision}) {part}{_key(row)}"
         out.print(f"[bold]{escape(name)}[/]  {escape(row.label) or '[dim]no label[/]'}", highlight=False)
         if row.section:
-            out.print(f"  under {escape(row.section)}", highlight=False)
+            out.print(f"  heading: {escape(row.section)}", highlight=False)
         out.print(f"  [dim]{escape(row.canonical_id)}, {escape(row.document_id)} p. {row.page}[/]", highlight=False)
         if row.history:
             out.print(f"  in older revisions: {escape(', '.join(row.history))}", highlight=False)

@@ -32,7 +32,7 @@ class PlacedCorners(Corners):
 class BoxPassage(_Row):
     """A paragraph about a box."""
 
-    document_id: str = Field(description="document that prints the paragraph")
+    document_id: str = Field(description="id of the paragraph's document")
     perspective: str = Field(description="audience of the passage: filer, recipient, …")
     page: int = Field(description="page of the PDF, from 1")
     heading_path: str = Field(description="headings above the paragraph, joined with ' > '")
@@ -44,17 +44,17 @@ class BoxPassage(_Row):
 class BoxRow(_Row):
     """A box of one revision of a form."""
 
-    document_id: str = Field(description="document of the form")
+    document_id: str = Field(description="document id of the form")
     form: str = Field(description="form, e.g. 1099-DIV")
     revision: str = Field(description="revision, YYYY-MM or YYYY")
     box_key: str = Field(description="box_1a, …")
-    label: str = Field(description="words printed for the box")
+    label: str = Field(description="printed label of the box")
     canonical_id: str = Field(
         default="", description="`<form>/<revision>/<box_key>`: id of the box within one revision"
     )
     aliases: list[str] = Field(default=[], description="other names that documents use for the box")
     history: list[str] = Field(default=[], description="ids of the box in older revisions, newest first")
-    source: str = Field(default="", description="where the box is printed, `<document_id>:p<page>`")
+    source: str = Field(default="", description="document and page of the box, `<document_id>:p<page>`")
     passages: list[BoxPassage] = Field(default=[], description="paragraphs about the box; only if one box is named")
     quality: list[Flag] = Field(default=[], description="quality flags of the documents involved")
     filer: str | None = Field(
@@ -69,59 +69,67 @@ class FormulaRow(_Row):
     """How a line is computed, as its label states it."""
 
     operation: str = Field(description="sum, difference, product, smaller, larger, copy or unparsed")
-    operands: list[str] = Field(description="keys in their order; a difference is the first minus all others")
+    operands: list[str] = Field(description="keys of the operands in order; a difference is the first minus all others")
     operand_parts: list[str] = Field(
         default=[], description="part of the form of each operand; empty for an operand without a part"
     )
     factor: float | None = Field(default=None, description="rate of a product")
     bound: str = Field(default="", description="at_least_zero, at_most_zero or empty")
-    condition: str = Field(default="", description="condition, as printed; may be empty")
-    evidence: str = Field(description="words that state the formula")
-    problem: str = Field(default="", description="why the formula is not parsed; empty if it is")
-    also_added_in: list[str] = Field(default=[], description="other totals that include a line of this formula")
-    repeated_lines: list[str] = Field(default=[], description="lines that a total uses more than once")
+    condition: str = Field(
+        default="", description="condition under which the formula applies, as printed; may be empty"
+    )
+    evidence: str = Field(description="text that states the formula")
+    problem: str = Field(default="", description="why the formula could not be parsed; empty for a parsed one")
+    also_added_in: list[str] = Field(default=[], description="keys of other totals that add one of the same lines")
+    repeated_lines: list[str] = Field(
+        default=[], description="keys of lines that are added more than once into a total"
+    )
 
 
 class FlowRow(_Row):
     """A statement that an amount goes from one line to another."""
 
     relation: str = Field(description="flows_to, from_form or computed_from")
-    source_document_id: str | None = Field(description="document that the amount comes from; null if not resolved")
-    source_form: str = Field(description="its form")
-    source_part: str = Field(description="its part; may be empty")
-    source_key: str = Field(description="its line, box or column")
-    source_code: str = Field(
-        default="", description="code of the entry, where the statement is about one entry of a box; may be empty"
+    source_document_id: str | None = Field(
+        description="id of the document that the amount comes from; null if not resolved"
     )
-    target_document_id: str | None = Field(description="document that the amount goes to; null if not resolved")
+    source_form: str = Field(description="its form")
+    source_part: str = Field(description="part of the line that the amount comes from; may be empty")
+    source_key: str = Field(description="line, box or column that the amount comes from")
+    source_code: str = Field(
+        default="", description="code of the entry, if the statement is about one entry of a box; may be empty"
+    )
+    target_document_id: str | None = Field(
+        description="id of the document that the amount goes to; null if not resolved"
+    )
     target_form: str = Field(description="its form")
-    target_part: str = Field(description="its part; may be empty")
-    target_key: str = Field(description="its line, box or column")
+    target_part: str = Field(description="part of the line that the amount goes to; may be empty")
+    target_key: str = Field(description="line, box or column that the amount goes to")
     target_code: str = Field(
-        default="", description="code of the entry, where the statement is about one entry of a box; may be empty"
+        default="", description="code of the entry, if the statement is about one entry of a box; may be empty"
     )
     agreement: str = Field(description="whether both ends state the flow: agreed, one_side, contradicted or unresolved")
-    evidence: str = Field(description="words that state the flow")
-    document_id: str = Field(description="document that states the flow")
+    evidence: str = Field(description="text that states the flow")
+    document_id: str = Field(description="id of the document that states the flow")
     page: int = Field(description="page of the PDF, from 1")
-    bbox: Corners | None = Field(default=None, description="where the evidence begins")
+    bbox: Corners | None = Field(default=None, description="rectangle of the line where the evidence begins")
 
 
 class FieldRow(_Row):
     """A field to be filled in: a row of the table `fields`."""
 
-    name: str = Field(description="full name of the field in the PDF; the key where the form has no fillable fields")
+    name: str = Field(description="full name of the field in the PDF; the key if the form has no fillable fields")
     key: str = Field(description="line_5a, box_1a, …; empty for a field without a number")
     part: str = Field(description="part of the form: I, II, …; may be empty")
     column: str = Field(description="letter of the field's column; may be empty")
-    row: str = Field(description="row of the field's table where rows are counted; may be empty")
+    row: str = Field(description="row number of the field in a table; may be empty")
     copy_name: str = Field(
         alias="copy", description="copy of the form that contains the field: A, B, 1, …; may be empty"
     )
     kind: str = Field(description="text, checkbox, choice or signature")
-    label: str = Field(description="words printed for the field; may be empty")
+    label: str = Field(description="printed label of the field; may be empty")
     page: int = Field(description="page of the PDF, from 1")
-    bbox: Corners = Field(description="rectangle to be filled in")
+    bbox: Corners = Field(description="rectangle of the field")
 
 
 class ExplainedPassage(_Row):
@@ -136,21 +144,23 @@ class LineExplanation(_Row):
     """A heading of instructions that explains a line, with the passages below it."""
 
     node_id: str = Field(description="id of the heading, for `/v1/nodes` and `/v1/evidence`")
-    relation: str = Field(description="same_field, or same_field_other_revision for a line of another revision")
-    document_id: str = Field(description="document that prints the heading")
+    relation: str = Field(
+        description="same_field, or same_field_other_revision if it explains the line of another revision"
+    )
+    document_id: str = Field(description="id of the heading's document")
     page: int = Field(description="page of the PDF, from 1")
-    heading: str = Field(description="words of the heading")
+    heading: str = Field(description="text of the heading")
     perspective: str = Field(description="audience of the passage: filer, recipient, …")
-    official_url: str | None = Field(default=None, description="the section on the publisher's web page")
+    official_url: str | None = Field(default=None, description="URL of the section on the publisher's web page")
     bbox: Corners | None = Field(default=None, description="rectangle of the heading")
-    passages: list[ExplainedPassage] = Field(description="first passages below the heading, lower headings included")
+    passages: list[ExplainedPassage] = Field(description="first passages below the heading and its subheadings")
 
 
 class LineRow(_Row):
     """A line, box or column of one revision of a form."""
 
-    document_id: str = Field(description="document of the form")
-    anchor_id: str | None = Field(default=None, description="heading that prints the line, if any")
+    document_id: str = Field(description="document id of the form")
+    anchor_id: str | None = Field(default=None, description="anchor id of the line's heading, if any")
     canonical_id: str = Field(default="", description="`<form>/<words>`: id of the line, the same in every revision")
     form: str = Field(description="form or schedule, e.g. 8960")
     revision: str = Field(description="revision, YYYY-MM or YYYY")
@@ -158,19 +168,17 @@ class LineRow(_Row):
     key: str = Field(description="line_5a, box_1a, column_d, …")
     kind: str = Field(description="box, line, column or step")
     section: str = Field(description="heading above the line; may be empty")
-    label: str = Field(description="words printed for the line")
-    column_letters: list[str] = Field(
-        default=[], description="columns in which a line that is a table row is filled in"
-    )
-    field_count: int = Field(default=0, description="number of fields of the line, all copies together")
+    label: str = Field(description="printed label of the line")
+    column_letters: list[str] = Field(default=[], description="columns to fill in, if the line is a table row")
+    field_count: int = Field(default=0, description="number of fields of the line on all copies")
     history: list[str] = Field(default=[], description="names of the line in older revisions, newest first")
     page: int = Field(description="page of the PDF, from 1")
-    bbox: Corners | None = Field(default=None, description="first field of the line, or where the line is printed")
-    formula: FormulaRow | None = Field(
-        default=None, description="how the line is computed; null if its label does not state that"
+    bbox: Corners | None = Field(
+        default=None, description="rectangle of the line's first field, or of its printed text"
     )
-    flows_in: list[FlowRow] = Field(default=[], description="statements of where the line's amount comes from")
-    flows_out: list[FlowRow] = Field(default=[], description="statements of where the line's amount goes")
+    formula: FormulaRow | None = Field(default=None, description="formula of the line; null if its label states none")
+    flows_in: list[FlowRow] = Field(default=[], description="statements about the sources of the line's amount")
+    flows_out: list[FlowRow] = Field(default=[], description="statements about the destinations of the line's amount")
     used_in: list[str] = Field(default=[], description="lines of the same document that are computed from this one")
     fields: list[FieldRow] = Field(default=[], description="fields of the line")
     explanations: list[LineExplanation] = Field(
@@ -183,15 +191,15 @@ class TraceStatement(_Row):
     """Where a document states that an amount goes from one line to another."""
 
     relation: str = Field(description="flows_to, from_form or computed_from")
-    evidence: str = Field(description="words that state the flow")
-    document_id: str = Field(description="document that states the flow")
+    evidence: str = Field(description="text that states the flow")
+    document_id: str = Field(description="id of the document that states the flow")
     page: int = Field(description="page of the PDF, from 1")
-    bbox: Corners | None = Field(default=None, description="where the evidence begins")
+    bbox: Corners | None = Field(default=None, description="rectangle of the line where the evidence begins")
     is_same_year: bool = Field(
-        description="whether both ends are of the year of the statement; else one is of the nearest revision"
+        description="whether both lines are of the statement's year; false if one is taken from the nearest revision"
     )
     agreement: str = Field(description="whether both ends state the flow: agreed, one_side, contradicted or unresolved")
-    problem: str = Field(description="why an end is not resolved; empty if both ends are")
+    problem: str = Field(description="why a line could not be resolved; empty if both were")
 
 
 class TraceStep(_Row):
@@ -203,30 +211,30 @@ class TraceStep(_Row):
     part: str = Field(description="part of the form; may be empty")
     key: str = Field(description="line, box or column")
     column: str = Field(
-        default="", description="letter of the column, where the statement is about one column; may be empty"
+        default="", description="letter of the column, if the statement is about one column; may be empty"
     )
     code: str = Field(
-        default="", description="code of the entry, where the statement is about one entry of a box; may be empty"
+        default="", description="code of the entry, if the statement is about one entry of a box; may be empty"
     )
-    label: str = Field(description="words printed for the line; may be empty")
-    statement: TraceStatement = Field(description="where the flow is stated")
-    steps: list[TraceStep] = Field(description="further steps; none for a line that occurs earlier in the trace")
+    label: str = Field(description="printed label of the line; may be empty")
+    statement: TraceStatement = Field(description="statement of the flow, with its document and page")
+    steps: list[TraceStep] = Field(description="further steps; empty for a line that occurs earlier in the trace")
 
 
 class Trace(_Row):
     """The lines that the amount of a line goes to and comes from."""
 
-    document_id: str = Field(description="document that contains the line; empty if no document does")
+    document_id: str = Field(description="id of the document that contains the line; empty if no document does")
     form: str = Field(description="form or schedule")
     revision: str = Field(description="revision; may be empty")
     part: str = Field(description="part of the form; may be empty")
     key: str = Field(description="line, box or column")
     code: str = Field(
-        default="", description="code of the entry, where the statement is about one entry of a box; may be empty"
+        default="", description="code of the entry, if the statement is about one entry of a box; may be empty"
     )
-    label: str = Field(description="words printed for the line; may be empty")
-    into: list[TraceStep] = Field(description="steps to where the amount goes")
-    out_of: list[TraceStep] = Field(description="steps to where the amount comes from")
+    label: str = Field(description="printed label of the line; may be empty")
+    into: list[TraceStep] = Field(description="steps to the destinations of the amount")
+    out_of: list[TraceStep] = Field(description="steps to the sources of the amount")
 
 
 class RowValue(BaseModel):
@@ -247,20 +255,20 @@ class CellRow(BaseModel):
     """A cell of a table."""
 
     model_config = ConfigDict(frozen=True)
-    rank: int = Field(description="place among the cells found, from 1")
+    rank: int = Field(description="rank of the cell, from 1")
     score: float = Field(description="how well the cell's headers match the question")
-    document: str = Field(description="document that prints the table")
+    document: str = Field(description="id of the table's document")
     form: str = Field(description="form of the document, e.g. 1099-DIV")
     revision: str = Field(description="revision of the document, YYYY-MM or YYYY")
     doc_type: str = Field(description="type of the document")
     page: int = Field(description="page of the PDF, from 1")
     bboxes: list[BoundingBox] = Field(description="rectangle of the cell")
     heading_path: str = Field(description="headings above the table, joined with ' > '")
-    anchor_key: str | None = Field(description="box, line or section that the table belongs to")
+    anchor_key: str | None = Field(description="key of the box, line or section that contains the table")
     text: str = Field(description="the cell with its headers, in words")
     node_id: str = Field(description="id of the table")
-    chunk_id: str = Field(description="chunk that prints the cell; empty if none does")
-    official_url: str | None = Field(default=None, description="the section on the publisher's web page")
+    chunk_id: str = Field(description="id of the chunk that contains the cell; empty if none does")
+    official_url: str | None = Field(default=None, description="URL of the section on the publisher's web page")
     quality: list[Flag] = Field(description="quality flags of the document")
     via: CellExplanation
     title: str = Field(description="title of the table")
@@ -277,7 +285,7 @@ class ChangedWords(_Row):
     before_end: int = Field(description="exclusive end offset in `before`")
     after_start: int = Field(description="0-based offset in `after`")
     after_end: int = Field(description="exclusive end offset in `after`")
-    nature: str = Field(default="", description="subject of the difference: amounts, dates, wording, …")
+    nature: str = Field(default="", description="kind of difference: amounts, dates, references or wording")
 
 
 class ChangeRow(_Row):
@@ -287,18 +295,18 @@ class ChangeRow(_Row):
         description="section of the report: Boxes, Lines and codes, Amounts, Dates, Instructions or Routine"
     )
     kind: str = Field(description="kind of change, such as `box added`, `line renumbered` or `text changed`")
-    key: str = Field(description="box, line or code that the change falls under; empty for prose")
+    key: str = Field(description="key of the changed box, line or code; empty for other text")
     previous_key: str = Field(description="key of a renumbered box or line in the older revision")
     heading_path: str = Field(description="headings above the change, joined with ' > '")
-    before: str = Field(description="older wording; empty if added")
-    after: str = Field(description="newer wording; empty if removed")
-    words: list[ChangedWords] = Field(description="stretches of `before` and `after` that differ")
-    nature: str = Field(description="what the change is about")
-    is_routine: bool = Field(description="whether no action is needed: years rolled on, editing, moved text")
+    before: str = Field(description="text in the older document; empty if the text was added")
+    after: str = Field(description="text in the newer document; empty if the text was removed")
+    words: list[ChangedWords] = Field(description="ranges of `before` and `after` that differ")
+    nature: str = Field(description="description of the change")
+    is_routine: bool = Field(description="whether the change needs no action: updated years, editing, moved text")
     from_document_id: str = Field(description="older document")
     to_document_id: str = Field(description="newer document")
-    before_places: list[PlacedCorners] = Field(description="rectangles of the older words")
-    after_places: list[PlacedCorners] = Field(description="rectangles of the newer words")
+    before_places: list[PlacedCorners] = Field(description="rectangles of the older text")
+    after_places: list[PlacedCorners] = Field(description="rectangles of the newer text")
 
 
 class NodeEdge(_Row):
@@ -306,11 +314,11 @@ class NodeEdge(_Row):
 
     direction: str = Field(description="out: from this node; in: to this node")
     relation: str = Field(description="includes, excludes, requires, same_field, …")
-    other_id: str = Field(description="node at the other end")
+    other_id: str = Field(description="id of the node at the other end")
     polarity: str = Field(description="positive or negative")
     confidence: float = Field(description="from 0 to 1")
-    evidence: str = Field(description="words that state the relation; may be empty")
-    document_id: str = Field(default="", description="document of this node")
+    evidence: str = Field(description="text that states the relation; may be empty")
+    document_id: str = Field(default="", description="id of this node's document")
     page: int | None = Field(default=None, description="page of the evidence")
 
 
@@ -318,21 +326,21 @@ class NodeDetail(_Row):
     """A node of the graph in full."""
 
     node_id: str = Field(description="id of the node")
-    document_id: str | None = Field(description="document; null for an external node")
-    level: str = Field(description="document, anchor, paragraph, sentence, table or external")
+    document_id: str | None = Field(description="document id; null for an external node")
+    level: str = Field(description="type of the node: document, anchor, paragraph, sentence, table or external")
     perspective: str | None = Field(default=None, description="audience of the node: filer, recipient, …")
     parent_id: str | None = Field(default=None, description="parent node")
     heading_path: str = Field(description="headings above the node, joined with ' > '")
     text: str = Field(description="text")
     page: int | None = Field(description="first page")
     bboxes: list[PlacedCorners] | None = Field(default=None, description="rectangles")
-    edges: list[NodeEdge] = Field(default=[], description="relations other than the hierarchy of headings")
+    edges: list[NodeEdge] = Field(default=[], description="relations, without the hierarchy of headings")
 
 
 class Served(BaseModel):
     """What the server currently serves: release, models and documents."""
 
-    status: str = Field(description="ok; stale if a newer release cannot be read")
+    status: str = Field(description="state of the server: ok, or stale if a newer release cannot be read")
     release: int = Field(description="number of the release")
     released_at: str = Field(description="when the release was made, ISO 8601 in UTC")
     model: str = Field(description="encoder of the index")

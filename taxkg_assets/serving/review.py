@@ -53,7 +53,7 @@ def decide(store: Store, chunk_ids: Sequence[str], *, decision: str, reason: str
     if printed := [c for c in chunk_ids if known[c]["created_by"] == "structural"]:
         raise NotWaitingError(
             f"{', '.join(printed)}: only chunks of the semantic chunker can be accepted or rejected. "
-            "`taxkg review list` lists those that wait."
+            "`taxkg review list` lists the chunks that need review."
         )
     decided: list[ReviewRecord] = [
         {

@@ -99,14 +99,14 @@ class Service:
             problem = f"{type(error).__name__}: {error}"
             if problem != self._problem:
                 _log.warning(
-                    "a newer release cannot be read, so release %s is still served: %s",
+                    "A newer release cannot be read, so release %s is still served: %s",
                     self._current.row["release_ix"],
                     problem,
                 )
             self._problem = problem
         else:
             if self._problem:
-                _log.warning("the home can be read again: release %s is served", self._current.row["release_ix"])
+                _log.warning("The home can be read again: release %s is now served", self._current.row["release_ix"])
             self._problem = ""
 
     @property

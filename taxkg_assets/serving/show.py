@@ -247,7 +247,9 @@ def _open_source(document: SourceColumns) -> Any:
     """Open the document's file if its bytes are those that were read; `PageNotFoundError` otherwise."""
     path = Path(document["source_uri"])
     if not path.is_file():
-        raise PageNotFoundError(f"{path} is gone. Put the file back, or build again with `taxkg build --corpus`.")
+        raise PageNotFoundError(
+            f"{path} no longer exists. Restore the file, or run `taxkg build --corpus` with its new folder."
+        )
     data = path.read_bytes()
     if hashlib.sha256(data).hexdigest() != document["sha256"]:
         raise PageNotFoundError(f"{path} has changed since it was read. Run `taxkg build`, and try again.")

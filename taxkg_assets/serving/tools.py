@@ -65,13 +65,19 @@ EVIDENCE_ZOOM = 1.5
 
 READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 
-Question = Annotated[str, Field(min_length=1, max_length=MOST_CHARACTERS, description="the question, in plain words")]
+Question = Annotated[str, Field(min_length=1, max_length=MOST_CHARACTERS, description="the question in plain words")]
 Count = Annotated[int, Field(ge=1, le=50, description="number of passages")]
 CellCount = Annotated[int, Field(ge=1, le=50, description="number of cells")]
 RowCount = Annotated[int, Field(ge=1, le=500, description="maximum number of rows")]
-FormName = Annotated[str | None, Field(max_length=100, description="only this form, e.g. 1099-DIV")]
-Year = Annotated[int | None, Field(ge=1900, le=2200, description="only this tax year or revision year")]
-DocumentId = Annotated[str | None, Field(max_length=200, description="only this document, by its id")]
+FormName = Annotated[
+    str | None, Field(max_length=100, description="return only results about this form, e.g. 1099-DIV")
+]
+Year = Annotated[
+    int | None, Field(ge=1900, le=2200, description="return only results of this tax year or revision year")
+]
+DocumentId = Annotated[
+    str | None, Field(max_length=200, description="return only results from the document with this id")
+]
 FieldForm = Annotated[str, Field(max_length=100, description="the form or schedule, e.g. 1099-DIV or Schedule D")]
 FieldKey = Annotated[str, Field(max_length=50, description="the box, line or column, e.g. 2e, 5a or Part II 2")]
 Revision = Annotated[str, Field(max_length=200, description="revision, its year, or document; the newest if empty")]
@@ -150,7 +156,9 @@ def _add_search_tools(server: MCPServer[Any], service: Service) -> None:
         year: Year = None,
         document: DocumentId = None,
         level: Annotated[Level, Field(description="level of the passages; auto: chosen from the question")] = "auto",
-        tag: Annotated[str | None, Field(max_length=100, description="only passages with this tag or entity")] = None,
+        tag: Annotated[
+            str | None, Field(max_length=100, description="return only passages with this tag or entity")
+        ] = None,
         full: Annotated[bool, Field(description="whether to return whole texts instead of their first words")] = False,
     ) -> PassagesReply:
         """Rank passages for a question, each with its first words. Read one with `passage`; for an answer use `ask`."""
@@ -213,14 +221,16 @@ def _add_document_tools(server: MCPServer[Any], service: Service) -> None:
     def diff(
         name: Annotated[str, Field(max_length=100, description="a form or booklet, e.g. 1099-NEC or f1099nec")],
         older: Annotated[
-            str, Field(max_length=200, description="older revision, e.g. 2020; empty for the last two")
+            str, Field(max_length=200, description="older revision, e.g. 2020; if empty, the two newest are compared")
         ] = "",
         newer: Annotated[str, Field(max_length=200, description="newer revision, e.g. 2024-01")] = "",
         k: RowCount = 20,
         routine: Annotated[
             bool, Field(description="whether to include changes that need no action, e.g. a new year")
         ] = False,
-        key: Annotated[str, Field(max_length=50, description="only changes of this box or line, e.g. box_1a")] = "",
+        key: Annotated[
+            str, Field(max_length=50, description="return only changes of this box or line, e.g. box_1a")
+        ] = "",
     ) -> ChangesReply:
         """List what changed between two revisions, boxes first. Use it instead of `ask` for "what changed"."""
         return reply_changes(service.list_changes(name, older, newer, routine=routine, key=key), k=k)
@@ -241,7 +251,7 @@ def _add_document_tools(server: MCPServer[Any], service: Service) -> None:
     def evidence(
         node_id: Annotated[str, Field(max_length=300, description="`node_id` of a passage, a source or a cell")],
         page: Annotated[
-            int | None, Field(ge=1, description="page of the PDF; the first of the passage if empty")
+            int | None, Field(ge=1, description="page of the PDF; the passage's first page if empty")
         ] = None,
     ) -> Image:
         """Show the page of a passage as a picture with the passage marked."""

@@ -72,7 +72,7 @@ class Checker:
         self._graph = GraphChecker(released, self._passages, self._reader)
 
     def check(self, draft: DraftFile, *, seconds: float | None = None) -> Report:
-        """Check the quotations of a draft, and its claims that name a form, a document or an amount.
+        """Check the quotations of a draft, and its statements that name a form, box, line, amount, date or rule.
 
         Args:
             draft: Text of the draft.

@@ -25,7 +25,7 @@ class VerifyRequest(BaseModel):
 class VerifyResponse(Report):
     """Findings of a draft, the worst first."""
 
-    draft: str = Field(description="text of the draft, to which `start` and `end` of the findings refer")
+    draft: str = Field(description="text of the draft; `start` and `end` of the findings are offsets in it")
 
 
 def create_verify_router(service: Service) -> APIRouter:

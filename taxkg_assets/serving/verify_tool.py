@@ -21,12 +21,15 @@ SHOWN_CHARACTERS = 400
 class CheckReply(BaseModel):
     """Findings of a draft check."""
 
-    is_fine: bool = Field(description="whether no changes are needed")
+    is_fine: bool = Field(description="whether the draft needs no changes")
     counts: dict[str, int] = Field(description="number of statements and quotations for each verdict")
-    skipped: int = Field(description="sentences that name no form, box, line, amount, date or rule: not checked")
-    unchecked: int = Field(description="statements beyond the limits of a call: not checked")
+    skipped: int = Field(
+        description="number of sentences not checked because they name no form, box, line, amount, date or rule"
+    )
+    unchecked: int = Field(description="number of statements not checked because they exceed the limits of one call")
     findings: list[dict[str, Any]] = Field(
-        description="the worst first: kind, text, start, end, verdict, reason, score, evidence with its place, compared"
+        description="the findings, most severe first: kind, text, start, end, verdict, reason, "
+        "score, evidence, compared values"
     )
 
 
@@ -41,9 +44,14 @@ def add_verify_tool(server: MCPServer[Any], service: Service) -> None:
     @server.tool(annotations=ToolAnnotations(read_only_hint=True, open_world_hint=False))
     async def verify(
         text: Annotated[
-            str, Field(min_length=1, max_length=MOST_CHARACTERS, description="draft, answer or memo: text or Markdown")
+            str,
+            Field(
+                min_length=1,
+                max_length=MOST_CHARACTERS,
+                description="draft to check, such as an answer or memo: text or Markdown",
+            ),
         ],
-        k: Annotated[int, Field(ge=1, le=200, description="maximum number of findings, the worst first")] = 30,
+        k: Annotated[int, Field(ge=1, le=200, description="maximum number of findings, the most severe first")] = 30,
     ) -> CheckReply:
         """Check the statements and quotations of a text against the library before you hand it over.
 

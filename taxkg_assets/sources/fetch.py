@@ -131,7 +131,9 @@ class Fetcher:
 
     def __post_init__(self) -> None:
         if "@" in self.base_url:  # not repeated in the message: what precedes it is mostly a password
-            raise FetchError("The address of the server contains a user or a password (@): give it without.")
+            raise FetchError(
+                "The address of the server contains a user or a password (@): give the address without them."
+            )
         parts = _parts(self.base_url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise FetchError(f"{self.base_url!r} is not an http(s) address.")
@@ -172,7 +174,7 @@ class Fetcher:
             ) from failed
         except (httpx.InvalidURL, ValueError) as odd:
             raise FetchError(f"{url}: the response of the server cannot be used ({odd}). Try again later.") from odd
-        raise AssertionError("the attempts neither ended nor failed")
+        raise AssertionError("unreachable: the last attempt returns or raises")
 
     def _retrying(self) -> Retrying:
         backoff = wait_random_exponential(multiplier=self.limits.seconds_between, max=30)
@@ -245,8 +247,8 @@ class Fetcher:
                 if seen > self.limits.most_bytes:
                     _forget(partial)
                     raise FetchError(
-                        f"{url}: more than {self.limits.most_bytes / 2**20:.3g} MiB. If you want this file, "
-                        "download it yourself and put it into a source folder."
+                        f"{url}: more than {self.limits.most_bytes / 2**20:.3g} MiB. To include this file, "
+                        "download it yourself into a source folder."
                     )
                 out.write(piece)
                 if self._is_overdue():
@@ -304,7 +306,7 @@ class Fetcher:
         if parts.username is not None:
             raise FetchError(f"{url}: an address with a user name is not allowed.")
         if host not in self._hosts:
-            raise FetchError(f"{url}: not one of the allowed hosts ({', '.join(sorted(self._hosts))}).")
+            raise FetchError(f"{url}: the host is not one of those allowed ({', '.join(sorted(self._hosts))}).")
         given = urlsplit(self.base_url)
         if parts.port not in ({given.port} if host == given.hostname else {None, 443}):
             port = parts.port or (443 if parts.scheme == "https" else 80)

@@ -65,7 +65,8 @@ def find_source_files(root: Path) -> dict[str, list[Path]]:
                 found.setdefault(name_of(path), []).append(path)
     except OSError as closed:
         raise SourceError(
-            f"The folder {root} cannot be read ({closed.strerror}): let the user of this process read it."
+            f"The folder {root} cannot be read ({closed.strerror}): give the user of this "
+            f"process permission to read it."
         ) from closed
     return found
 

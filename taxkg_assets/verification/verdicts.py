@@ -43,14 +43,14 @@ class Evidence(BaseModel):
     """The passage on which a verdict is based."""
 
     model_config = ConfigDict(frozen=True)
-    text: str = Field(description="the passage, with the sentence that opens its list")
+    text: str = Field(description="the passage, with the sentence that introduces its list")
     heading_path: str = Field(description="headings above the passage, joined with ' > '")
     document: str
     form: str
     revision: str
     page: int = Field(description="page of the PDF, from 1")
     rectangles: list[BoundingBox]
-    node_id: str = Field(description="paragraph, heading or table that prints the passage")
+    node_id: str = Field(description="id of the paragraph, heading or table that contains the passage")
     official_url: str | None = Field(description="official address of the PDF, at the page")
 
 
@@ -60,7 +60,7 @@ class ComparedValue(BaseModel):
     model_config = ConfigDict(frozen=True)
     kind: str = Field(description="amount, percent, date, box, line, form, polarity, word, …")
     stated: str = Field(description="words of the draft")
-    found: str = Field(description="words of the passage; empty where it states none")
+    found: str = Field(description="value in the passage; empty if it states none")
     is_equal: bool
 
 
@@ -70,14 +70,16 @@ class Finding(BaseModel):
     model_config = ConfigDict(frozen=True)
     kind: str = Field(description="statement or quotation")
     text: str
-    start: int = Field(description="first character in the draft")
-    end: int = Field(description="one past the last character of the finding")
+    start: int = Field(description="0-based offset in the draft")
+    end: int = Field(description="exclusive end offset in the draft")
     page: int | None = Field(default=None, description="page of a PDF draft")
-    rectangles: list[BoundingBox] = Field(default=[], description="place of the finding on the page of a PDF draft")
+    rectangles: list[BoundingBox] = Field(default=[], description="rectangles of the finding in a PDF draft")
     verdict: Verdict
-    reason: str = Field(description="why, in one sentence")
-    score: float = Field(description="how near the passage is, 0 to 1")
-    evidence: Evidence | None = Field(default=None, description="the passage that decides, or the nearest one")
+    reason: str = Field(description="reason for the verdict, in one sentence")
+    score: float = Field(description="similarity of the passage to the statement, 0 to 1")
+    evidence: Evidence | None = Field(
+        default=None, description="the passage that decides the verdict, or the most similar one"
+    )
     compared: list[ComparedValue] = []
 
     @computed_field  # type: ignore[prop-decorator]
@@ -93,8 +95,12 @@ class Report(BaseModel):
     name: str = Field(description="name of the draft")
     release: int = Field(description="release that the draft was checked against")
     findings: list[Finding]
-    skipped: int = Field(description="sentences that name no form, box, line, amount, date or rule: not checked")
-    unchecked: int = Field(default=0, description="statements beyond the limits of a call: not checked")
+    skipped: int = Field(
+        description="number of sentences not checked because they name no form, box, line, amount, date or rule"
+    )
+    unchecked: int = Field(
+        default=0, description="number of statements not checked because they exceed the limits of one call"
+    )
     counts: dict[Verdict, int]
 
     @computed_field  # type: ignore[prop-decorator]

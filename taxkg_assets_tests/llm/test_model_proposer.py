@@ -63,7 +63,7 @@ def _text(text: str, stop: str = COMPLETE) -> Callable[[Request], Reply]:
         (_text('{"proposals": [{"item_id": ["q0"]}, 7]}'), "missing: the answer has no proposal for the item"),
         (
             lambda r: proposals(r, evidence=[{"pointer": "d:p1:e1:" + "9" * 5_000 + "-1", "quote": "Enter the rent"}]),
-            "invalid: evidence.0.pointer: Value error, no text is that long",
+            "invalid: evidence.0.pointer: Value error, offset beyond the maximum length of a text",
         ),
         (_text('{"proposals": []}'), "missing: the answer has no proposal for the item"),
         (lambda r: proposals(r, confidence=7), "invalid: confidence: Input should be less than or equal to 1"),

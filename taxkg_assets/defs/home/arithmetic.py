@@ -59,7 +59,7 @@ def copy_to_gpu(model: Any, *, is_demanded: bool) -> GpuModel | None:
     if isinstance(found, GpuModel):
         return found
     if is_demanded:
-        raise ModelError(f"TAXKG_DEVICE=cuda: the GPU cannot be used ({found}). Set it to cpu, or free the GPU.")
+        raise ModelError(f"TAXKG_DEVICE=cuda: the GPU cannot be used ({found}). Free the GPU, or set TAXKG_DEVICE=cpu.")
     _log.warning("The GPU cannot be used (%s): the CPU is used instead, in the same precision.", found)
     return None
 
@@ -76,7 +76,7 @@ def wants_gpu(home: AnyHome) -> bool:
     if home.settings.device == GPU and not has_gpu():
         is_built = is_built_for_gpu()
         reason = "no driver that PyTorch can use is loaded" if is_built else "PyTorch is installed without CUDA"
-        raise ModelError(f"TAXKG_DEVICE=cuda: there is no GPU to compute on ({reason}). Set TAXKG_DEVICE to auto.")
+        raise ModelError(f"TAXKG_DEVICE=cuda: no GPU is available ({reason}). Set TAXKG_DEVICE to auto.")
     return home.settings.device != "cpu" and has_gpu()
 
 

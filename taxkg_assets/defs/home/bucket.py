@@ -37,7 +37,7 @@ class S3Storage:
     def __init__(self, uri: str, *, work: Path, patience_s: float = 180.0) -> None:
         bucket, _, prefix = uri.removeprefix(REMOTE).partition("/")
         if not bucket:
-            raise StorageError(f"{uri!r} names no bucket: write s3://BUCKET/FOLDER.")
+            raise StorageError(f"{uri!r} is not the address of a bucket folder: write s3://BUCKET/FOLDER.")
         self.bucket, self.prefix, self._work = bucket, prefix.strip("/"), work
         self.uri = f"{REMOTE}{bucket}/{self.prefix}".rstrip("/")
         self._patience_s = patience_s
@@ -203,7 +203,7 @@ class S3Storage:
             self._client().download_file(self.bucket, f"{self._key(name)}/{path}", str(target))
         if not any(loading.iterdir()):
             loading.rmdir()
-            raise StorageError(f"There is nothing at {self.uri_of(name)}: check the address.")
+            raise StorageError(f"{self.uri_of(name)} does not exist in the bucket: check the address of the home.")
         try:
             loading.replace(copied)
         except OSError:

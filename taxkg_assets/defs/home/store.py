@@ -292,8 +292,8 @@ class Store(StoredTables):
         state = self.state(name)
         if state is None:
             raise TableNotFoundError(
-                f"Table {name} was deleted from {self.uri} while it was written. Change nothing in a home while a "
-                "build runs, and run the build again."
+                f"Table {name} was deleted from {self.uri} while it was written. Run the build again, and do not "
+                "change a home while it is built."
             )
         return state
 

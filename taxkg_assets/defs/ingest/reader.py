@@ -87,7 +87,8 @@ class _Child:
             self.close()
             reason = reply.reason if isinstance(reply, Lost) else ""
             raise RuntimeError(
-                f"No reading process could start. {reason} Free memory or end other work, and build again."
+                f"No worker process for reading documents could start. {reason} Free memory or end "
+                f"other work, and build again."
             )
 
     def read(self, job: Job) -> Reply | Lost:
@@ -229,4 +230,4 @@ def _to_outcome(job: Job, reply: Reply | Lost, *, seconds: float) -> Outcome:
         case Unwritable():
             raise OSError(reply.errno, reply.message, reply.folder)
         case Ready():
-            raise RuntimeError("A reading process that was given a document says that it has started.")
+            raise RuntimeError("A worker process replied `ready` to a document instead of a result.")

@@ -34,4 +34,4 @@ def _find_wiring() -> tuple[str, int]:
         if frame.f_code.co_name == "<module>" and Path(frame.f_code.co_filename).parent == PACKAGE / "defs":
             return frame.f_code.co_filename, frame.f_lineno
         frame = frame.f_back
-    raise LookupError("No file of defs is being imported.")
+    raise LookupError("code_references() must be called while a module of defs is imported.")

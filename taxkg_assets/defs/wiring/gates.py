@@ -231,7 +231,7 @@ def _make_checks(
     second = dg.AssetCheckSpec(
         f"{name}{MEASURED_SUFFIX}",
         asset=table,
-        description=f"There are labels or questions for `{name}`. Without any it passes, and this check warns.",
+        description=f"Warns if there are no labels or questions for the check `{name}`, which then passes unmeasured.",
         metadata=spec.metadata,
         additional_deps=[dg.AssetKey(n) for n in gated.reads],
     )

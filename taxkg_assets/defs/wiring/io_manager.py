@@ -75,7 +75,8 @@ class DeltaIO(dg.ConfigurableIOManager):
         if faults:
             listed = "; ".join(faults)
             raise UngatedInputError(
-                f"{name} may not be used: {listed}. Fix the data or the code, then run `taxkg build`, "
+                f"{name} cannot be read because of its gates: {listed}. Fix the data or the "
+                f"code, then run `taxkg build`, "
                 "or materialize the named tables with their checks."
             )
         state = self.home.store.state(name)

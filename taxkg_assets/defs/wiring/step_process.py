@@ -103,7 +103,7 @@ def run_in_process(title: str, function: Callable[..., T], *arguments: Any) -> T
         child.join()
         raise StepDiedError(
             f"The process of {title} ended with status {child.exitcode} and no result; it may have run out of memory. "
-            "Free memory and build again: what was built stays."
+            "Free memory and build again; finished tables are kept."
         ) from died
     finally:
         receiver.close()

@@ -132,7 +132,7 @@ class _Reader:
         if self._nodes > self._most_nodes:
             raise _RefusedError(f"The template has more than {self._most_nodes} elements.")
         if self._depth > self._most_depth:
-            raise _RefusedError(f"The template is nested more than {self._most_depth} deep.")
+            raise _RefusedError(f"The template is nested more than {self._most_depth} levels deep.")
         if ":" in tag:
             tag = tag.rpartition(":")[2]
         if tag in _NAMED or tag == "field":
@@ -206,4 +206,4 @@ def _without_drawing(data: bytes) -> tuple[bytes, int]:
 
 
 def _refuse_doctype(*_: Any) -> None:
-    raise _RefusedError("The template declares a document type or entities.")
+    raise _RefusedError("The template declares a document type or entities, which are not read for safety.")

@@ -83,7 +83,9 @@ def read_source(
         )
     if not any(page.spans for page in pages):
         if any(page.image_count for page in pages):
-            raise StageError("open", "No page has text, only images.", "Run OCR on the file and add the result.")
+            raise StageError(
+                "open", "No page has text, only images.", "Run OCR on the file and add the recognized file."
+            )
         raise StageError("open", "The pages are blank: there is no text on any of them.", _REDOWNLOAD)
     hidden += find_printed_injections([(page.page, page.spans) for page in pages])
     rows = find_rows(sorted(hidden, key=lambda row: row.page))
@@ -180,7 +182,9 @@ def _open(data: bytes, *, is_text: bool) -> Any:
         raise StageError("open", f"The file is damaged beyond repair ({_first_line(error)}).", _REDOWNLOAD) from error
     if document.needs_pass:
         document.close()
-        raise StageError("open", "The file is encrypted with a password.", "Remove the password and add it again.")
+        raise StageError(
+            "open", "The file is encrypted with a password.", "Remove the password and add the file again."
+        )
     if document.page_count == 0:
         is_cut = document.is_pdf and document.is_repaired
         document.close()

@@ -47,7 +47,7 @@ class OpenAIProvider:
         self._key = key.strip()
         if not self._key.isprintable() or not self._key.isascii():
             raise AccessError(
-                "TAXKG_LLM_KEY contains characters that an HTTP header cannot contain: set it to the key alone."
+                "TAXKG_LLM_KEY contains characters that an HTTP header cannot contain: set it to the key only."
             )
         # Azure takes the key under a name of its own.
         is_azure = self._url.host.endswith(".azure.com")

@@ -23,6 +23,6 @@ class ReplayProvider:
             AccessError: Always.
         """
         raise AccessError(
-            f"{request.task}: a call of {request.model} is not recorded in llm_calls, and the provider is `replay`: "
-            "set TAXKG_LLM_PROVIDER to a model's, or to `rules`."
+            f"{request.task}: the provider is `replay`, and this call of {request.model} is not recorded in "
+            "llm_calls: set TAXKG_LLM_PROVIDER to a model's, or to `rules`."
         )

@@ -68,7 +68,8 @@ def export_encoder(model: Any, folder: Path, *, base: ExportCard, is_small: bool
     vectors = original.encode(list(PROBES), normalize_embeddings=True)
     if (apart := float((1 - (vectors * encoder.encode_sentences(PROBES)).sum(axis=1)).max())) > MOST_APART:
         raise ExportError(
-            f"the export of {card.model_name} gives vectors that differ from the original by {apart:.1e} in cosine"
+            f"the export of {card.model_name} computes vectors whose cosine differs from the "
+            f"original's by {apart:.1e} in cosine"
         )
     if is_small:
         quantize_graph(path, folder / SMALL)
@@ -98,7 +99,9 @@ def export_cross(model: Any, folder: Path, *, base: ExportCard) -> ExportCard:
     original = np.asarray(model.predict(pairs, activation_fn=torch.nn.Identity(), show_progress_bar=False)).reshape(-1)
     found = ExportedCrossScorer(_reopen(folder, card)).score(PROBES[0], PROBES)
     if (apart := float(np.abs(original - found).max())) > MOST_APART * max(1.0, float(np.abs(original).max())):
-        raise ExportError(f"the export of {card.model_name} gives scores that differ from the original by {apart:.1e}")
+        raise ExportError(
+            f"the export of {card.model_name} computes scores that differ from the original's by {apart:.1e}"
+        )
     return _finish(folder, card)
 
 
@@ -122,7 +125,7 @@ def _find_pooling(model: Any) -> str:
     """
     names = [type(module).__name__ for module in model]
     if names not in (["Transformer", "Pooling"], ["Transformer", "Pooling", "Normalize"]):
-        raise ExportError(f"the model is made of {', '.join(names)}, not of transformer, pooling and normalization")
+        raise ExportError(f"the model consists of {', '.join(names)}, not of transformer, pooling and normalization")
     mode = model[1].get_config_dict().get("pooling_mode", "")
     if mode not in POOLINGS:
         raise ExportError(f"the model pools by {mode!r}, not by {' or '.join(POOLINGS)}")

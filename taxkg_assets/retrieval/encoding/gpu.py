@@ -95,7 +95,7 @@ class GpuModel:
                 torch.cuda.empty_cache()
                 _log.warning(
                     "The GPU's memory is full: the other passages are encoded on the processor, in the same precision. "
-                    "Free it and run the build again, or set TAXKG_DEVICE=cpu."
+                    "Free GPU memory for the next build, or set TAXKG_DEVICE=cpu."
                 )
         parts = zip(*(tensor.split(self.rows) for tensor in features.values()), strict=True)
         with torch.inference_mode():

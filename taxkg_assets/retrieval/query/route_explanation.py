@@ -17,10 +17,14 @@ class RouteExplanation(BaseModel):
 
     model_config = ConfigDict(frozen=True)
     forms: Found[list[str]] = Field(default=[], description="forms that the question names or implies, e.g. 1099-DIV")
-    years: Found[list[int]] = Field(default=[], description="tax years, or years of revisions")
+    years: Found[list[int]] = Field(default=[], description="tax years or revision years in the question")
     revisions: Found[list[str]] = Field(default=[], description="revisions as named")
-    keys: Found[list[str]] = Field(default=[], description="keys of boxes, lines and columns, e.g. box_1a")
-    perspective: Found[str] = Field(default="", description="audience of the wanted instructions: filer or recipient")
+    keys: Found[list[str]] = Field(
+        default=[], description="keys of the requested boxes, lines and columns, e.g. box_1a"
+    )
+    perspective: Found[str] = Field(
+        default="", description="requested audience of the instructions: filer or recipient"
+    )
     certainty: Found[float] = Field(default=0.0, description="confidence in the detected perspective, 0 to 1")
     wants_draft: Found[bool] = Field(default=False, description="whether the question asks for a draft")
     places: Found[list[str]] = Field(default=[], description="states and cities that the question names")
@@ -33,5 +37,7 @@ class RouteExplanation(BaseModel):
     filers: Found[list[str]] = Field(
         default=[], description="kinds of filers besides individuals that the question may be about, e.g. estate"
     )
-    intent: Found[str] = Field(default="", description="kind of question, unless passages answer it")
-    corrections: Found[list[str]] = Field(default=[], description="corrected typing errors, each as `word: other`")
+    intent: Found[str] = Field(default="", description="kind of question, if it asks for something other than passages")
+    corrections: Found[list[str]] = Field(
+        default=[], description="corrected typing errors, each as `misspelled: corrected`"
+    )

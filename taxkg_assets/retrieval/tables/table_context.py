@@ -69,7 +69,7 @@ def read_catalogue(listed: pl.DataFrame, *, tables: pl.DataFrame) -> TableCatalo
     """
     sorted_tables = tables.sort("table_id")
     if not sorted_tables["table_id"].equals(listed["table_id"]):
-        raise ValueError("the index lists other tables than the release has; run `taxkg build`")
+        raise ValueError("the table catalog of the index does not match the tables of the release: run `taxkg build`")
     columns = CellColumns(sorted_tables)
     return TableCatalogue(
         tuple(

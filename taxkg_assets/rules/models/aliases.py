@@ -83,5 +83,5 @@ class Aliases(Family):
 
 @cache
 def load_aliases() -> Aliases:
-    """Return the rules of `aliases`, read once per process."""
+    """Return the rules for the abbreviations and other names of boxes; read once per process."""
     return load_model("aliases", Aliases)

@@ -29,5 +29,5 @@ class Authored(Family):
 
 @cache
 def load_authored() -> Authored:
-    """Return the rules of `authored`, read once per process."""
+    """Return the rules for the checks whether the structure tags of a page are reliable; read once per process."""
     return load_model("authored", Authored)

@@ -50,5 +50,5 @@ class Definitions(Family):
 
 @cache
 def load_definitions() -> Definitions:
-    """Return the rules of `definitions`, read once per process."""
+    """Return the rules for questions about the meaning of a term, and definitions; read once per process."""
     return load_model("definitions", Definitions)

@@ -79,5 +79,5 @@ class Flows(Family):
 
 @cache
 def load_flows() -> Flows:
-    """Return the rules of `flows`, read once per process."""
+    """Return the rules for sentences that say that an amount goes from one line to another; read once per process."""
     return load_model("flows", Flows)

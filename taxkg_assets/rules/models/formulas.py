@@ -39,5 +39,5 @@ class Formulas(Family):
 
 @cache
 def load_formulas() -> Formulas:
-    """Return the rules of `formulas`, read once per process."""
+    """Return the rules for labels that state how a line is computed; read once per process."""
     return load_model("formulas", Formulas)

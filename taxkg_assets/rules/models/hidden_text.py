@@ -65,5 +65,5 @@ class HiddenText(Family):
 
 @cache
 def load_hidden_text() -> HiddenText:
-    """Return the rules of `hidden_text`, read once per process."""
+    """Return the rules for the detection of invisible text and prompt injections; read once per process."""
     return load_model("hidden_text", HiddenText)

@@ -85,5 +85,5 @@ class Identity(Family):
 
 @cache
 def load_identity() -> Identity:
-    """Return the rules of `identity`, read once per process."""
+    """Return the rules for the identification of a document by its printed text; read once per process."""
     return load_model("identity", Identity)

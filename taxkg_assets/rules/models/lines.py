@@ -27,5 +27,5 @@ class Lines(Family):
 
 @cache
 def load_lines() -> Lines:
-    """Return the rules of `lines`, read once per process."""
+    """Return the rules for the numbered lines of forms and their alignment across revisions; read once per process."""
     return load_model("lines", Lines)

@@ -44,5 +44,5 @@ class Polarity(Family):
 
 @cache
 def load_polarity() -> Polarity:
-    """Return the rules of `polarity`, read once per process."""
+    """Return the rules for the boundaries, conditions and negations of clauses; read once per process."""
     return load_model("polarity", Polarity)

@@ -40,5 +40,5 @@ class Predicates(Family):
 
 @cache
 def load_predicates() -> Predicates:
-    """Return the rules of `predicates`, read once per process."""
+    """Return the rules for the verbs that move amounts or name forms; read once per process."""
     return load_model("predicates", Predicates)

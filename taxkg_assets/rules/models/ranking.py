@@ -117,5 +117,5 @@ class Ranking(Family):
 
 @cache
 def load_ranking() -> Ranking:
-    """Return the rules of `ranking`, read once per process."""
+    """Return the rules for the weights of the feature ranker; read once per process."""
     return load_model("ranking", Ranking)

@@ -90,5 +90,5 @@ class References(Family):
 
 @cache
 def load_references() -> References:
-    """Return the rules of `references`, read once per process."""
+    """Return the rules for the references in text; read once per process."""
     return load_model("references", References)

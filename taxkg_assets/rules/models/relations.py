@@ -103,5 +103,5 @@ class Relations(Family):
 
 @cache
 def load_relations() -> Relations:
-    """Return the rules of `relations`, read once per process."""
+    """Return the rules for the relations that sentences state; read once per process."""
     return load_model("relations", Relations)

@@ -97,5 +97,5 @@ class Revisions(Family):
 
 @cache
 def load_revisions() -> Revisions:
-    """Return the rules of `revisions`, read once per process."""
+    """Return the rules for the changes between revisions; read once per process."""
     return load_model("revisions", Revisions)

@@ -152,5 +152,5 @@ class Roles(Family):
 
 @cache
 def load_roles() -> Roles:
-    """Return the rules of `roles`, read once per process."""
+    """Return the rules for the roles of printed lines and paragraphs; read once per process."""
     return load_model("roles", Roles)

@@ -54,5 +54,5 @@ class StandardSections(Family):
 
 @cache
 def load_standard_sections() -> StandardSections:
-    """Return the rules of `standard_sections`, read once per process."""
+    """Return the rules for the standard sections of instructions, and questions about them; read once per process."""
     return load_model("standard_sections", StandardSections)

@@ -229,5 +229,5 @@ class Tables(Family):
 
 @cache
 def load_tables() -> Tables:
-    """Return the rules of `tables`, read once per process."""
+    """Return the rules for the thresholds of table extraction; read once per process."""
     return load_model("tables", Tables)

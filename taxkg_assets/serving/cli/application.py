@@ -117,8 +117,8 @@ def answering() -> Iterator[None]:
     seconds = time.perf_counter() - started
     if seconds > SLOW_SECONDS:
         err.print(
-            f"[dim]{seconds:.0f} s, most of it to open the release. `taxkg serve` keeps it open and answers in less "
-            "than a second.[/]",
+            f"[dim]{seconds:.0f} s, mostly to open the release. `taxkg serve` keeps it open and answers in less than a "
+            "second.[/]",
             highlight=False,
         )
 

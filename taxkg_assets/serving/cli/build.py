@@ -205,7 +205,7 @@ def status(home: HomeOption = "", as_json: JsonOption = False) -> None:
 @command(epilog=examples("taxkg sources list", "taxkg sources drop forms/old"))
 def sources(
     action: Annotated[Sources, typer.Argument(help="list or drop.")],
-    source: Annotated[Path | None, typer.Argument(help="Folder or file to drop.")] = None,
+    source: Annotated[Path | None, typer.Argument(help="Folder or file to remove from the recorded sources.")] = None,
     home: HomeOption = "",
     as_json: JsonOption = False,
 ) -> None:
@@ -218,13 +218,13 @@ def sources(
         print_json(rows) if as_json else render.sources(rows, out=out)
         return
     if source is None:
-        raise typer.BadParameter("Name the folder or file as `taxkg sources list` prints it.")
+        raise typer.BadParameter("Give the folder or file as `taxkg sources list` prints it.")
     leaving = drop(home_of(home), source)
     if as_json:
         print_json({"leaving": leaving})
     else:
         removed = f"{counted(len(leaving), 'document')}: {', '.join(leaving)}"
-        out.print(f"Dropped. The next build removes {removed}.", markup=False)
+        out.print(f"Removed the source. The next build removes {removed}.", markup=False)
 
 
 @command(epilog=examples("taxkg vacuum --keep-days 30 --dry-run"))

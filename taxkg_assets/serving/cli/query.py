@@ -25,8 +25,10 @@ from taxkg_assets.settings import Settings
 
 command = partial(app.command, rich_help_panel="Query")
 
-QueriesOption = Annotated[Path | None, typer.Option("--queries", help="File with one {id, query} a line.")]
-RunOption = Annotated[Path | None, typer.Option("--out", help="Run file for --queries.")]
+QueriesOption = Annotated[
+    Path | None, typer.Option("--queries", help="JSON Lines file of questions, each line with `id` and `query`.")
+]
+RunOption = Annotated[Path | None, typer.Option("--out", help="File to write the results of --queries to.")]
 
 
 class Level(StrEnum):
@@ -203,7 +205,9 @@ def explain(
 def diff(
     name: Annotated[str, typer.Argument(help="Form or IRS file name, e.g. 1099-NEC or f1099nec.")],
     older: Annotated[str, typer.Argument(help="Older revision, document id or PDF, e.g. 2020.")] = "",
-    newer: Annotated[str, typer.Argument(help="Newer one (default: the two newest).")] = "",
+    newer: Annotated[
+        str, typer.Argument(help="Newer revision, document id or PDF (default: the two newest revisions).")
+    ] = "",
     markdown: Annotated[Path | None, typer.Option("--markdown", help="Write the report as Markdown.")] = None,
     html: Annotated[Path | None, typer.Option("--html", help="Write the report as an HTML page.")] = None,
     has_routine: Annotated[bool, typer.Option("--all", help="Show routine changes too.")] = False,
@@ -232,12 +236,12 @@ def diff(
 
 @command(epilog=examples("taxkg show i1099div--2024-01 3", "taxkg show f1040--2023 1 --out page.png --open"))
 def show(
-    document: Annotated[str, typer.Argument(help="Document, e.g. i1099div--2024-01.")],
+    document: Annotated[str, typer.Argument(help="Document id, e.g. i1099div--2024-01.")],
     page: Annotated[int, typer.Argument(help="Page of the PDF, from 1.")],
     output: Annotated[
-        Path | None, typer.Option("--out", help="Picture to write (default: <home>/reports/pages).")
+        Path | None, typer.Option("--out", help="PNG file to write (default: <home>/reports/pages).")
     ] = None,
-    is_opened: Annotated[bool, typer.Option("--open", help="Open the picture afterwards.")] = False,
+    is_opened: Annotated[bool, typer.Option("--open", help="Open the PNG file afterwards.")] = False,
     home: HomeOption = "",
     as_json: JsonOption = False,
 ) -> None:

@@ -34,10 +34,10 @@ class Review(StrEnum):
 @command(name="eval", epilog=examples("taxkg eval", "taxkg eval --gold questions.jsonl"))
 def evaluate(
     gold: Annotated[
-        Path | None, typer.Option("--gold", help="Measure on this file of questions with gold passages (JSON Lines).")
+        Path | None, typer.Option("--gold", help="Evaluate on this JSON Lines file of questions with gold passages.")
     ] = None,
     answers: Annotated[
-        bool, typer.Option("--answers", help="Answer the questions of this home and measure the answers.")
+        bool, typer.Option("--answers", help="Answer this home's evaluation questions and score the answers.")
     ] = False,
     usage: Annotated[bool, typer.Option("--usage", help="Summarize the query log of this home's servers.")] = False,
     home: HomeOption = "",
@@ -68,7 +68,7 @@ def evaluate(
 
 @command(epilog=examples("taxkg review list", 'taxkg review reject CHUNK --reason "two boxes in one"'))
 def review(
-    action: Annotated[Review, typer.Argument(help="list, accept or reject.")],
+    action: Annotated[Review, typer.Argument(help="Action: list, accept or reject.")],
     chunks: Annotated[list[str] | None, typer.Argument(help="Ids of chunks to accept or reject.")] = None,
     reason: Annotated[str, typer.Option("--reason", help="Reason for the decision.")] = "",
     home: HomeOption = "",
@@ -88,7 +88,7 @@ def review(
         print_json(rows) if as_json else render.waiting(rows, out=out)
         return
     if not chunks:
-        raise typer.BadParameter("Name the chunks as `taxkg review list` prints them.")
+        raise typer.BadParameter("Give the chunk ids that `taxkg review list` prints.")
     count = decide(store, chunks, decision=f"{action.value}ed", reason=reason)
     print_json({"decided": count}) if as_json else out.print(
         f"Recorded {counted(count, 'decision')}. Run `taxkg build` to apply them."

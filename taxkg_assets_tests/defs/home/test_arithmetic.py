@@ -84,7 +84,7 @@ def test_a_home_in_single_precision_keeps_it(
 
 def test_a_gpu_that_is_demanded_and_missing_is_one_clear_error(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     _use(monkeypatch, has_gpu=False, device="cuda")
-    with pytest.raises(ModelError, match=r"TAXKG_DEVICE=cuda: there is no GPU .*PyTorch is installed without CUDA"):
+    with pytest.raises(ModelError, match=r"TAXKG_DEVICE=cuda: no GPU is available .*PyTorch is installed without CUDA"):
         wants_gpu(home)
     monkeypatch.setattr(arithmetic, "is_built_for_gpu", lambda: True)
     with pytest.raises(ModelError, match="no driver that PyTorch can use is loaded"):
@@ -149,6 +149,6 @@ def test_a_gpu_that_is_named_and_missing_is_reported_before_any_document_is_read
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TAXKG_DEVICE", "cuda")
-    with pytest.raises(ModelError, match="there is no GPU"):
+    with pytest.raises(ModelError, match="no GPU is available"):
         build(str(tmp_path / "home"))
     assert not (tmp_path / "home" / "tables").exists()
