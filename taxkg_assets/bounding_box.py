@@ -28,6 +28,9 @@ class BoundingBox(BaseModel):
         Args:
             row: Cell or row with the columns `CORNERS`.
             page: Page of the PDF, from 1; that of the row by default.
+
+        Returns:
+            The rectangle.
         """
         page = row["page"] if page is None else page
         return cls(page=page, x0=row["x0_pt"], y0=row["y0_pt"], x1=row["x1_pt"], y1=row["y1_pt"])

@@ -155,6 +155,9 @@ def make_row(owner: Owner, *, text: str, **columns: Any) -> dict[str, Any]:
         owner: Document and anchor of the unit.
         text: Text of the unit.
         columns: Further columns, which replace the defaults.
+
+    Returns:
+        The row.
     """
     document = owner.document
     anchor_id = owner.anchor["anchor_id"] if owner.anchor else None

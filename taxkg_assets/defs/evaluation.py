@@ -245,7 +245,7 @@ OPTIONAL = (
 
 
 def find_steps(systems: Collection[str]) -> list[Step]:
-    """List the components that can be compared: all before reranking, and the optional ones with runs.
+    """Return the components that can be compared: all before reranking, and the optional ones with runs.
 
     Args:
         systems: Names of the systems with runs.
@@ -262,7 +262,7 @@ def find_steps(systems: Collection[str]) -> list[Step]:
 
 
 def find_missing(steps: Collection[Step]) -> list[str]:
-    """List the optional components that were not measured.
+    """Return the optional components that were not measured.
 
     Args:
         steps: SearchComponents that were compared.

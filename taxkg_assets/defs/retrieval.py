@@ -358,7 +358,7 @@ release = table(
 
 
 def find_kept_releases(store: Store) -> pl.DataFrame:
-    """List the retained releases: the newest that were not rolled back and whose index exists.
+    """Return the retained releases: the newest that were not rolled back and whose index exists.
 
     Args:
         store: Tables of the home.

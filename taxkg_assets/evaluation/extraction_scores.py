@@ -86,7 +86,11 @@ class LabeledScore:
         return self.figures[self.metric]
 
     def describe(self) -> str:
-        """Describe the main metric as a gate shows it."""
+        """Describe the main metric as a gate shows it.
+
+        Returns:
+            One phrase.
+        """
         if self.score is None:
             return f"{self.metric}: not measured (no label is for a document of this home)"
         return f"{self.metric} {self.score:.4f} on {self.n_rows} labeled rows"

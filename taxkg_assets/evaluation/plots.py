@@ -53,6 +53,9 @@ def find_gain_axis(marks: Sequence[Mark]) -> Axis:
 
     Args:
         marks: Gains to plot.
+
+    Returns:
+        The axis.
     """
     ends = [abs(end) for mark in marks for end in (mark.value, mark.low, mark.high) if end is not None]
     reach = max(0.1, -(-round(max(ends, default=0.1), 6) * 10 // 1) / 10)

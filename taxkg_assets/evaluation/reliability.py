@@ -96,5 +96,8 @@ def list_outcomes(pairs: Iterable[tuple[float, bool]]) -> pl.DataFrame:
 
     Args:
         pairs: Confidence and success of each decision.
+
+    Returns:
+        Columns `confidence` and `is_right`.
     """
     return pl.DataFrame(list(pairs), schema=OUTCOME, orient="row")

@@ -61,7 +61,7 @@ def find_unread_pages(elements: dy.DataFrame[Elements], source: Source) -> pl.Da
 
 
 def find_silent_pages(elements: dy.DataFrame[Elements], documents: dy.DataFrame[Documents]) -> pl.DataFrame:
-    """Find pages without an element that their document does not list as scanned or blank.
+    """Return the pages without an element that their document does not list as scanned or blank.
 
     Args:
         elements: Elements of all documents.
@@ -119,7 +119,7 @@ def find_misowned_elements(elements: dy.DataFrame[Elements], sections: dy.DataFr
 
 
 def find_strayed_sections(sections: dy.DataFrame[Sections], anchors: dy.DataFrame[Anchors]) -> pl.DataFrame:
-    """Find section rows whose owner is not an anchor of their document.
+    """Return the section rows whose owner is not an anchor of their document.
 
     Args:
         sections: Sections of one or more documents.
@@ -156,7 +156,7 @@ def find_broken_pieces(sections: dy.DataFrame[Sections]) -> pl.DataFrame:
 
 
 def find_false_evidence(references: dy.DataFrame[References], sections: dy.DataFrame[Sections]) -> pl.DataFrame:
-    """Find references whose element does not exist or whose evidence differs from the text at its offsets.
+    """Return the references whose element does not exist or whose evidence differs from the text at its offsets.
 
     Args:
         references: References of one or more documents.

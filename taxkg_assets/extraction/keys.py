@@ -38,7 +38,7 @@ class Key:
 
 @lru_cache(maxsize=4096)
 def find_key(heading: str, *, is_whole: bool = False) -> Key | None:
-    """Parse the key of the box, group, code, line or part that begins a heading.
+    """Return the key of the box, group, code, line or part that begins a heading.
 
     Args:
         heading: Heading as printed.
@@ -55,7 +55,7 @@ def find_key(heading: str, *, is_whole: bool = False) -> Key | None:
 
 @lru_cache(maxsize=4096)
 def find_numbered_line(heading: str) -> Key | None:
-    """Parse the line number of a heading that consists of the number alone; None for other headings.
+    """Return the line number of a heading that consists of the number alone; None for other headings.
 
     Args:
         heading: Heading as printed.
@@ -69,7 +69,7 @@ def find_numbered_line(heading: str) -> Key | None:
 
 @lru_cache(maxsize=4096)
 def find_statute_key(text: str, *, is_code: bool = False) -> Key | None:
-    """Parse the section number of a statute that begins a line; None for other lines.
+    """Return the section number of a statute that begins a line; None for other lines.
 
     Args:
         text: Line as printed.
@@ -123,6 +123,9 @@ def read_members(listed: str) -> list[str]:
 
     Args:
         listed: List as printed, e.g. `1a, 1b and 3 through 5`.
+
+    Returns:
+        Keys in the order of the list.
     """
     members: list[str] = []
     is_range = False
@@ -148,6 +151,9 @@ def expand_members(listed: str) -> list[str]:
 
     Args:
         listed: List as printed.
+
+    Returns:
+        Keys in the order of the list.
     """
     expanded: list[str] = []
     for member in read_members(listed):

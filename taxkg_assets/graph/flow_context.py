@@ -114,7 +114,7 @@ def find_origins(means: str, before: Before, under: str) -> list[Place | None]:
         under: What the heading explains.
 
     Returns:
-        Its places; None stands for the line or box of the heading.
+        Its places; None means the line or box of the heading.
     """
     if means == "here" or (means and before.is_label):
         return [None] if under == "lines" else []
@@ -150,7 +150,7 @@ def find_whole(before: Before) -> Place | None:
         before: What the clauses before named.
 
     Returns:
-        The line; None stands for the line of the heading.
+        The line; None means the line of the heading.
     """
     origin = before.targets[-1] if before.targets else before.last
     is_line = origin is not None and len(origin.keys) == 1 and WHOLE.match("".join(origin.forms)) is not None

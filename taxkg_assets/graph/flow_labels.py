@@ -23,7 +23,7 @@ def read_label_statements(label: str) -> list[FlowStatement]:
         label: Words printed for a line; what they compute is its amount: `Add lines 3 and 4. Include the total on`.
 
     Returns:
-        Statements; None as an end stands for the line of the label. Lines of the same form are operands of its formula.
+        Statements; None as an end means the line of the label. Lines of the same form are operands of its formula.
     """
     found = [each for each in read_label(label) if each.relation != "from_form" or (each.source and each.source.forms)]
     known = {list_ends(each) for each in found}

@@ -104,7 +104,7 @@ def read_lead_in(text: str, *, under: str) -> tuple[bool, Place | None]:
         under: What its heading explains: `boxes`, `lines` or empty.
 
     Returns:
-        None as the place stands for the line of the heading.
+        None as the place means the line of the heading.
     """
     sentence = text[find_sentences(text)[-1][0] :]
     places = find_places(sentence)
@@ -144,6 +144,9 @@ def read_source_item(item: str, *, forms: tuple[str, ...]) -> list[FlowStatement
     Args:
         item: The item.
         forms: Forms of places that name none.
+
+    Returns:
+        Statements of flows.
     """
     lowered = _ITEM.sub(lambda match: f"{match[1]}{match[2].lower()}", item)
     end = next((end for start, end in find_sentences(lowered) if end - start > _MARKER), len(lowered))

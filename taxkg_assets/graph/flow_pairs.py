@@ -48,7 +48,7 @@ def find_pairs(read: Clause, found: list[FoundPlace], before: Before, under: str
         is_share: Whether the clause moves the share of an amount.
 
     Returns:
-        Source and target of each amount; None stands for the line or box of the heading.
+        Source and target of each amount; None means the line or box of the heading.
     """
     if read.verb in ("move", "moved"):
         groups = group_places(found, read.at)

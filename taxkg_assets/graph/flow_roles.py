@@ -87,6 +87,9 @@ def find_roles(clause: str, places: list[Place], words: Words | None = None) -> 
         clause: Clause with its places masked.
         places: Places of the sentence.
         words: Words of the clause, if they were read before.
+
+    Returns:
+        Places with their roles.
     """
     words = words or read_words(clause)
     found: list[FoundPlace] = []

@@ -35,7 +35,7 @@ def list_rows(
 
     Args:
         statement: Statement with its places.
-        own: Line whose label states it, or that the heading is about; it stands for an unnamed end.
+        own: Line whose label states it, or that the heading is about; it replaces an unnamed end.
         about: What the text is about.
         known: Lines of all documents.
         stated: Where the statement is printed: document_id, page, bbox, element_id.

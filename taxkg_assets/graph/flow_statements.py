@@ -35,7 +35,7 @@ _OTHER_CASE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class FlowStatement:
-    """A statement that an amount goes from one place to another; None stands for the line or box that states it."""
+    """A statement that an amount goes from one place to another; None means the line or box that states it."""
 
     relation: str
     source: Place | None
@@ -50,6 +50,9 @@ def read_label(label: str) -> list[FlowStatement]:
 
     Args:
         label: Words printed for the line.
+
+    Returns:
+        Statements of flows.
     """
     found = [
         each
@@ -64,6 +67,9 @@ def read_heading(heading: str) -> list[FlowStatement]:
 
     Args:
         heading: Words of the heading; those of places begin with capitals there.
+
+    Returns:
+        Statements of flows.
     """
     lowered = _CAPITALS.sub(lambda match: match[0].lower(), heading)
     found = [each for each in _read(lowered, 0, load_flows().labels) if each.relation == "from_form"]
@@ -77,6 +83,9 @@ def read_passage(text: str, *, under: str) -> list[FlowStatement]:
         text: The passage.
         under: What its heading explains: `boxes` (of a form that the reader received), `lines` (that the reader
             fills in), or empty.
+
+    Returns:
+        Statements of flows.
     """
     found: list[FlowStatement] = []
     for start, end in find_sentences(text):
@@ -142,6 +151,9 @@ def read_item(text: str, *, source: Place | None) -> list[FlowStatement]:
     Args:
         text: The item.
         source: Place of the amount, from the sentence that introduces the list; None is the line of the heading.
+
+    Returns:
+        Statements of flows.
     """
     lowered = _ITEM.sub(lambda match: f"{match[1]}{match[2].lower()}", text)
     found = {(each.target.start if each.target else 0): each for each in _read(lowered, 0, load_flows().items)}

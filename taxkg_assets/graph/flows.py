@@ -119,7 +119,7 @@ def _read_document(
 
 
 def find_flow_faults(flows: dy.DataFrame[schemas.Flows], lines: dy.DataFrame[schemas.Lines]) -> pl.DataFrame:
-    """Find flows whose end is not a line, flows of a line to itself, and unresolved ones without a reason.
+    """Return the flows whose end is not a line, flows of a line to itself, and unresolved ones without a reason.
 
     Args:
         flows: Statements with their ends.

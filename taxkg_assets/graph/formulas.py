@@ -51,7 +51,7 @@ def build_formulas(
 
 
 def find_formula_faults(formulas: dy.DataFrame[schemas.Formulas], lines: dy.DataFrame[schemas.Lines]) -> pl.DataFrame:
-    """Find formulas with an operand missing on the form, and lines that are computed from themselves.
+    """Return the formulas with an operand missing on the form, and lines that are computed from themselves.
 
     Args:
         formulas: Parsed and unparsed formulas.

@@ -200,6 +200,9 @@ def fold_label(label: str) -> str:
 
     Args:
         label: Label as printed.
+
+    Returns:
+        Words separated by blanks.
     """
     for rule in load_lines().asides:
         label = rule.pattern.sub(" ", label)

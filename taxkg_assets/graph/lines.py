@@ -61,7 +61,7 @@ def build_lines(
 
 
 def find_line_faults(lines: dy.DataFrame[schemas.Lines], fields: dy.DataFrame[schemas.Fields]) -> pl.DataFrame:
-    """Find numbered fields without a line, and lines of one revision with the same identity.
+    """Return the numbered fields without a line, and lines of one revision with the same identity.
 
     A number without a letter may be an option of another line, if the lines of that number have letters.
 

@@ -56,7 +56,7 @@ class NamedAmounts:
 
 
 def read_placed_amounts(text: str) -> list[PlacedAmount]:
-    """Extract the amounts that a passage names together with the lines on which to report them.
+    """Return the amounts that a passage names together with the lines on which to report them.
 
     Args:
         text: The passage.

@@ -64,6 +64,9 @@ def find_places(text: str, *, columns: bool = False, before: str = "") -> list[P
         text: A label or a sentence.
         columns: Whether to include columns without a line.
         before: Text before it, which may name `that form`.
+
+    Returns:
+        Places in text order.
     """
     words = _NAMING if not columns else (*_NAMING, "column")
     return list(_list_places(text, columns, before)) if any(word in text for word in words) else []
@@ -81,6 +84,9 @@ def mask(text: str, places: list[Place]) -> str:
     Args:
         text: The text.
         places: What `find_places` found in it.
+
+    Returns:
+        The masked text.
     """
     for at, place in enumerate(places):
         word = f"⟨{str(at).ljust(place.end - place.start - 2, '_')}⟩"
@@ -94,6 +100,9 @@ def shift(place: Place, offset: int) -> Place:
     Args:
         place: Place of the sentence.
         offset: Where the sentence begins in the text.
+
+    Returns:
+        The place in the whole text.
     """
     return replace(place, start=place.start + offset, end=place.end + offset)
 

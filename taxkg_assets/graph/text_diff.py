@@ -155,6 +155,9 @@ def read_wording(text: str) -> Wording:
 
     Args:
         text: Text of a passage.
+
+    Returns:
+        The text with its tokens.
     """
     return Wording(text, find_tokens(text))
 

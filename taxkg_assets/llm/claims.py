@@ -82,6 +82,9 @@ def find_measures(text: str) -> frozenset[tuple[str, str]]:
 
     Args:
         text: The text.
+
+    Returns:
+        Pairs of figure and unit.
     """
     rules = load_claims().measures
     return frozenset(

@@ -56,6 +56,9 @@ def cite(block: Block, start: int, end: int) -> Evidence:
         block: The block.
         start: First character, 0-based.
         end: Exclusive end offset.
+
+    Returns:
+        The evidence.
     """
     place = point(block.element_id, block.start + start, block.start + end)
     return Evidence(pointer=place, quote=block.text[start:end])

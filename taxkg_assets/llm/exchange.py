@@ -120,6 +120,9 @@ def put_on_one_line(message: object) -> str:
 
     Args:
         message: The message, of any type.
+
+    Returns:
+        The line.
     """
     return end_sentence(" ".join(str(message)[: 4 * _MOST_SAID].split())[:_MOST_SAID])
 
@@ -129,6 +132,9 @@ def end_sentence(text: str) -> str:
 
     Args:
         text: The text.
+
+    Returns:
+        The sentence.
     """
     return text if not text or text[-1] in ".!?" else f"{text}."
 

@@ -39,6 +39,9 @@ def split_parts(text: str) -> list[str]:
 
     Args:
         text: The text.
+
+    Returns:
+        Parts of the clauses, in order.
     """
     joint = load_claims().joints.ends_a_piece.pattern
     text, _ = mark_matches(text, load_claims().comparators)

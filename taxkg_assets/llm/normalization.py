@@ -81,6 +81,9 @@ def find_figures(text: str) -> frozenset[str]:
 
     Args:
         text: The text.
+
+    Returns:
+        The normalized figures.
     """
     pattern = load_llm().figures.number_or_key.pattern
     return frozenset(_one_spelling(match[0]) for match in pattern.finditer(text))
@@ -124,6 +127,9 @@ def find_keys(text: str) -> frozenset[tuple[str, str]]:
 
     Args:
         text: The text.
+
+    Returns:
+        Pairs of kind and number.
     """
     kinds = load_llm().key_kinds.names_a_key.pattern
     figures = load_llm().figures.number_or_key.pattern
@@ -150,6 +156,9 @@ def split_clauses(text: str) -> list[str]:
 
     Args:
         text: The text.
+
+    Returns:
+        The clauses, in order.
     """
     pattern = load_llm().clause_ends.ends_a_clause.pattern
     return [part for part in pattern.split(text) if part and find_content(part)]
@@ -170,6 +179,9 @@ def quote_opening(block: Block) -> Evidence:
 
     Args:
         block: The block.
+
+    Returns:
+        The evidence.
     """
     most, least = load_llm().words.opening, load_llm().evidence.least_words
     start = len(block.text) - len(block.text.lstrip())
@@ -188,6 +200,9 @@ def spell_alike(text: str) -> str:
 
     Args:
         text: The text.
+
+    Returns:
+        The normalized text.
     """
     text = _number_run().sub(lambda match: _figure_of(match[0]), text)
     for rule in load_claims().spellings:

@@ -70,7 +70,11 @@ class Floor:
         return self.query_set == query_set or (self.query_set is None and not query_set.endswith(LOCATED))
 
     def describe(self) -> str:
-        """Describe the floor for the message of a failed gate."""
+        """Describe the floor for the message of a failed gate.
+
+        Returns:
+            One phrase.
+        """
         return f"{self.metric} must be at {'least' if self.bound == 'min' else 'most'} {self.floor:g}"
 
 

@@ -81,6 +81,9 @@ def reply_answer(found: Answer, *, k: int) -> AnswerReply:
     Args:
         found: The answer.
         k: Number of nearest passages to return if the answer abstains.
+
+    Returns:
+        The reply.
     """
     cited = {int(number) for number in _CITATION.findall(found.answer or "")}
     rows = [row for row in found.results if row.rank in cited] or found.results[:k]
@@ -100,6 +103,9 @@ def reply_passages(found: Iterable[Result], *, is_full: bool) -> PassagesReply:
     Args:
         found: Passages, best first.
         is_full: Whether to return their whole text.
+
+    Returns:
+        The reply.
     """
     rows = [
         PassageReply(
@@ -118,6 +124,9 @@ def reply_node(node: NodeDetail) -> FullPassageReply:
 
     Args:
         node: The node with its relations.
+
+    Returns:
+        The reply.
     """
     return FullPassageReply(
         document=node.document_id or "",
@@ -143,6 +152,9 @@ def reply_box(rows: Sequence[BoxRow], *, revision: str) -> BoxReply:
     Args:
         rows: The box in each revision, newest first.
         revision: Revision, its year, or document; the newest if empty.
+
+    Returns:
+        The reply.
 
     Raises:
         FilterError: There is no such revision; the message lists the existing ones.
@@ -172,6 +184,9 @@ def reply_line(rows: Sequence[LineRow], *, revision: str) -> LineReply:
     Args:
         rows: The line in each revision, newest first.
         revision: Revision, its year, or document; the newest if empty.
+
+    Returns:
+        The reply.
 
     Raises:
         FilterError: There is no such revision; the message lists the existing ones.
@@ -204,6 +219,9 @@ def reply_trace(traced: Trace, *, depth: int, k: int) -> TraceReply:
         traced: Trace of a line.
         depth: Maximum number of steps in each direction.
         k: Maximum number of statements.
+
+    Returns:
+        The reply.
     """
     steps: list[TraceStepReply] = []
     is_cut = False
@@ -225,6 +243,9 @@ def reply_cells(rows: Iterable[CellRow]) -> CellsReply:
 
     Args:
         rows: Cells as the look-up returns them.
+
+    Returns:
+        The reply.
     """
     names = ("title", "row", "column", "value", "document", "form", "revision", "page", "node_id")
     cells = [
@@ -244,6 +265,9 @@ def reply_changes(rows: Sequence[ChangeRow], *, k: int) -> ChangesReply:
     Args:
         rows: The changes.
         k: Most changes to return.
+
+    Returns:
+        The reply.
     """
     names = ("group", "kind", "key", "heading_path", "nature", "is_routine")
     changes = [
@@ -267,6 +291,9 @@ def reply_documents(entries: Sequence[DocumentEntry], *, words: str, k: int) -> 
         entries: Documents of the release.
         words: Words of the title, form, year or id; all documents if empty.
         k: Most documents to return.
+
+    Returns:
+        The reply.
     """
     parts = words.lower().split()
     found = [
@@ -288,6 +315,9 @@ def reply_fields(fields: Iterable[FormField], *, k: int) -> FieldsReply:
     Args:
         fields: Fields in the order they are filled in.
         k: Most fields to return.
+
+    Returns:
+        The reply.
     """
     numbered: dict[tuple[str, str, str, str], list[FormField]] = {}
     for field in fields:

@@ -38,14 +38,14 @@ class Readable(Protocol):
     """A source of tables: the current home, or a release of it."""
 
     def read(self, name: str) -> pl.DataFrame:
-        """Read a whole table.
+        """Return a whole table.
 
         Args:
             name: Name of the table, e.g. `sections`.
         """
 
     def read_documents(self, name: str, document_ids: Collection[str]) -> pl.DataFrame:
-        """Read the rows of some documents.
+        """Return the rows of some documents.
 
         Args:
             name: Name of the table, e.g. `sections`.

@@ -26,7 +26,7 @@ class WithFiles:
     frames: Mapping[str, pl.DataFrame]
 
     def read(self, name: str) -> pl.DataFrame:
-        """Read a whole table, including the further files.
+        """Return a whole table, including the further files.
 
         Args:
             name: Name of the table, e.g. `sections`.
@@ -34,7 +34,7 @@ class WithFiles:
         return self._joined(self.tables.read(name), name)
 
     def read_documents(self, name: str, document_ids: Collection[str]) -> pl.DataFrame:
-        """Read the rows of some documents, including the further files.
+        """Return the rows of some documents, including the further files.
 
         Args:
             name: Name of the table, e.g. `sections`.

@@ -221,6 +221,9 @@ class RoundedResponse(JSONResponse):
 
         Args:
             content: Plain data.
+
+        Returns:
+            JSON as UTF-8.
         """
         return super().render(_round(content))
 

@@ -38,7 +38,7 @@ KEYS_SHOWN = 2
 
 
 def list_documents(released: Released) -> list[DocumentEntry]:
-    """List the documents of a release by form, newest revision first; documents without a form come last.
+    """Return the documents of a release by form, newest revision first; documents without a form come last.
 
     Args:
         released: The release to read.
@@ -87,7 +87,7 @@ def describe_document(released: Released, document: str) -> DocumentDetail:
 
 
 def list_index_terms(released: Released, document: str) -> list[IndexTerm]:
-    """List the terms of a document's printed index, in its order; empty for a document without an index.
+    """Return the terms of a document's printed index, in its order; empty for a document without an index.
 
     Args:
         released: The release to read; one of an older version does not contain links.
@@ -159,6 +159,9 @@ def draw_plain_page(released: Released, document: str, page: int, *, zoom: float
         document: Document id.
         page: 1-based page.
         zoom: Pixels per point.
+
+    Returns:
+        The picture with the size of the page.
 
     Raises:
         PageNotFoundError: There is no such page, or its file is gone or has changed.

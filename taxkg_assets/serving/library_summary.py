@@ -32,6 +32,9 @@ def summarize_library(released: Released) -> LibrarySummary:
 
     Args:
         released: The release to read.
+
+    Returns:
+        The summary.
     """
     documents, forms = list_documents(released), list_forms(released)
     return LibrarySummary(

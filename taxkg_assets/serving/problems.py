@@ -88,6 +88,9 @@ def refuse(status: int, detail: str, *, headers: Mapping[str, str] | None = None
         status: HTTP status.
         detail: The reason in one sentence.
         headers: Additional response headers.
+
+    Returns:
+        The response.
     """
     return JSONResponse({"detail": detail, "code": code_of(status)}, status, headers=dict(headers or {}))
 

@@ -26,7 +26,7 @@ class TableLookup:
     released: Released
 
     def find(self, question: str, *, k: int = 5, document: str | None = None) -> list[CellRow]:
-        """Find the cells that answer a question, best first; empty where none does.
+        """Return the cells that answer a question, best first; empty where none does.
 
         Args:
             question: The user's question.

@@ -67,7 +67,7 @@ class PassageFinder:
         return relate(claim, rows) if is_aligned else rows
 
     def search(self, claim: Claim) -> tuple[str, ...]:
-        """Find the documents of the best search results for a claim, limited to the claim's year if it has one.
+        """Return the documents of the best search results for a claim, limited to the claim's year if it has one.
 
         Args:
             claim: The claim.

@@ -24,6 +24,9 @@ def pin_address(url: str, address: str) -> str:
     Args:
         url: Address of a document.
         address: IPv4 or IPv6 address that the host resolved to.
+
+    Returns:
+        The URL with the address as its host.
     """
     parts = urlsplit(url)
     host = f"[{address}]" if ":" in address else address

@@ -122,6 +122,9 @@ def printable(path: str) -> str:
 
     Args:
         path: Path or name; bytes that are not UTF-8 and control characters become question marks.
+
+    Returns:
+        The path, with other characters as question marks.
     """
     return _CONTROL.sub("?", path.encode("utf8", errors="replace").decode("utf8"))
 

@@ -139,6 +139,9 @@ def squeeze(text: str) -> str:
 
     Args:
         text: The text.
+
+    Returns:
+        The text on one line.
     """
     return _SPACE.sub(" ", text).strip()
 

@@ -35,6 +35,9 @@ class CorpusVocabulary:
 
         Args:
             heading: Heading as printed.
+
+        Returns:
+            The heading.
         """
         first, _, rest = _NAME.sub(self._soften_run, heading).partition(" ")
         small = load_scenarios().limits.small_words
@@ -94,6 +97,9 @@ def add_article(phrase: str) -> str:
 
     Args:
         phrase: Noun phrase.
+
+    Returns:
+        The phrase with its article.
     """
     head = find_head(phrase)
     if head not in load_scenarios().limits.counted or _DETERMINED.match(phrase):

@@ -110,6 +110,9 @@ def draw_batches(count: int, *, settings: StepSettings) -> list[list[int]]:
     Args:
         count: Number of examples.
         settings: Batch size, epochs (also fractions) and seed.
+
+    Returns:
+        Example indices of each batch.
     """
     wanted = max(min(count, settings.batch), round(count * settings.epochs))
     order: list[int] = []

@@ -39,6 +39,9 @@ class Abbreviations:
 
         Args:
             text: Any text of the document, or about it.
+
+        Returns:
+            The text.
         """
 
         def write(match: re.Match[str]) -> str:
@@ -51,6 +54,9 @@ class Abbreviations:
 
         Args:
             text: Any text of the document.
+
+        Returns:
+            The text.
         """
         if not self.names:
             return text

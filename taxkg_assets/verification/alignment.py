@@ -68,6 +68,9 @@ class Aligner:
             own: Stems of the passage.
             place: Stems of its headings and of the sentence before.
             part: Part of the passage that is most similar to the claim.
+
+        Returns:
+            The alignment.
         """
         if self._language.read_vectors is None:
             return Alignment(claim, {})

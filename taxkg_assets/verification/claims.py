@@ -95,6 +95,9 @@ def read_claim(statement: Statement, *, language: Language) -> Claim:
     Args:
         statement: Statement of a draft.
         language: Functions that read words.
+
+    Returns:
+        The claim.
     """
     text = fold(f"{statement.lead_in} {statement.text}".strip())
     mentions = language.find_mentions(_part_ends(text))

@@ -281,7 +281,7 @@ def find_rivals() -> Mapping[str, frozenset[str]]:
 
 
 def read_weights(words: Iterable[str], *, language: Language) -> dict[str, float]:
-    """Return the weight of each word, that of its most frequent synonym; unknown words weigh most.
+    """Return the weight of each word, that of its most frequent synonym; unknown words count as the rarest.
 
     Args:
         words: Stems.

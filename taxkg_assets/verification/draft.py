@@ -83,6 +83,9 @@ def read_draft(text: str) -> Draft:
 
     Args:
         text: Plain text or Markdown.
+
+    Returns:
+        The draft.
     """
     blocks = list(_find_blocks(text))
     statements = list(_find_statements(text, blocks))

@@ -66,6 +66,9 @@ def find_computations(text: str) -> list[Computation]:
     Args:
         text: A statement.
 
+    Returns:
+        Computations in the order of the text.
+
     Source:
         rules/verification.yaml, `operations`.
     """

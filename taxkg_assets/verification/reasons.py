@@ -14,6 +14,9 @@ def explain_decision(decision: Decision) -> str:
 
     Args:
         decision: The decision.
+
+    Returns:
+        One or two sentences.
     """
     row = decision.comparison
     if decision.verdict is Verdict.supported:
@@ -28,7 +31,7 @@ def explain_decision(decision: Decision) -> str:
 
 
 def list_compared(decision: Decision) -> list[ComparedValue]:
-    """List the values of a statement with what the passage states.
+    """Return the values of a statement with what the passage states.
 
     Args:
         decision: The decision.

@@ -113,6 +113,9 @@ def summarize(report: Report) -> str:
 
     Args:
         report: Findings of a draft.
+
+    Returns:
+        The summary.
     """
     faults = sum(finding.is_fault for finding in report.findings)
     checked = len(report.findings)

@@ -25,7 +25,7 @@ class Documents:
 
 
 def find_documents(subject: Subject, documents: Sequence[DocumentRecord]) -> Documents:
-    """Find the documents that a claim is about.
+    """Return the documents that a claim is about.
 
     For a form that is revised seldom, the previous revision applies to each year. Without a year, the newest revision
     counts.

@@ -41,6 +41,9 @@ def score_replaced(
         passage: Words of the passage.
         stems_of: Stems of a word; none for a word without content.
         near: Function that returns the similarity of two words.
+
+    Returns:
+        The score.
     """
     mine, theirs = (frozenset[str]().union(*(stems_of(word) for word in text)) for text in (claim, passage))
     worst = 0.0

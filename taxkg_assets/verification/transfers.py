@@ -96,7 +96,7 @@ def find_transfers(text: str, *, language: Language, form: str = "") -> list[Tra
 def find_flow(
     claimed: Transfer, flows: Iterable[FlowRecord], formulas: Iterable[FormulaRecord] = ()
 ) -> FlowRecord | None:
-    """Find the flow that a statement describes; None if the documents state none.
+    """Return the flow that a statement describes; None if the documents state none.
 
     Args:
         claimed: Transfer in the statement.
@@ -129,7 +129,7 @@ def find_flow(
 
 
 def find_other_flow(claimed: Transfer, flows: Iterable[FlowRecord]) -> tuple[FlowRecord, Difference] | None:
-    """Find the printed flow that contradicts a statement: a different source or target for the same line.
+    """Return the printed flow that contradicts a statement: a different source or target for the same line.
 
     A form carries a line to one place, and a line takes the amount of one other form, so that a different printed place
     contradicts. Amounts that go to several lines by type contradict nothing.

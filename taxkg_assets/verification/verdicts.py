@@ -122,5 +122,8 @@ def order_findings(findings: list[Finding]) -> list[Finding]:
 
     Args:
         findings: Findings in any order.
+
+    Returns:
+        The findings.
     """
     return sorted(findings, key=lambda row: (not row.is_fault, ORDER.index(row.verdict), row.start))

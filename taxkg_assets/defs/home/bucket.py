@@ -148,7 +148,7 @@ class S3Storage:
                 )
 
     def children(self, name: str) -> list[str]:
-        """List the names directly below a prefix, sorted.
+        """Return the names directly below a prefix, sorted.
 
         Args:
             name: Path of a file or folder, relative to the home.

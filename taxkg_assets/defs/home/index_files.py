@@ -183,6 +183,9 @@ def open_whole_index(store: Store, path: str, *, model_hash: str) -> SearchIndex
         store: Home of the index.
         path: Version of the index.
         model_hash: Model of its vectors.
+
+    Returns:
+        The index.
     """
     if isinstance(store.storage, LocalStorage):
         opened = open_search_index(store, path, model_hash=model_hash, most_rows=sys.maxsize)
@@ -236,6 +239,9 @@ def open_codes(store: Store, path: str) -> VectorCodes:
     Args:
         store: Home of the index.
         path: Version of the index.
+
+    Returns:
+        The codes.
     """
     return _read_codes(_open_folder(store, f"{path}/{FACTS}"))
 
@@ -246,13 +252,16 @@ def open_lexical(store: Store, path: str) -> LexicalRetriever:
     Args:
         store: Home of the index.
         path: Version of the index.
+
+    Returns:
+        The postings.
     """
     facts = _open_folder(store, f"{path}/{FACTS}")
     return _read_lexical(facts, json.loads((facts / CARD).read_text(encoding="utf8")))
 
 
 def find_damaged_files(store: Store, path: str) -> list[str]:
-    """List the files of an index whose digests differ from the recorded ones.
+    """Return the files of an index whose digests differ from the recorded ones.
 
     Args:
         store: Home of the index.

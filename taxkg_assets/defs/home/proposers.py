@@ -86,6 +86,9 @@ def open_proposer(home: AnyHome, *, spender: BudgetScope = BudgetScope.BUILD) ->
     Args:
         home: The home.
         spender: Whose budget is spent.
+
+    Returns:
+        The proposer.
     """
     if home.settings.llm_provider == "rules":
         return RuleProposer()
@@ -97,6 +100,9 @@ def open_trainer(home: AnyHome) -> Proposer:
 
     Args:
         home: The home.
+
+    Returns:
+        The proposer.
     """
     return open_proposer(home, spender=BudgetScope.TRAINING)
 
@@ -136,6 +142,9 @@ def open_estimator(home: AnyHome) -> EstimatingProposer:
 
     Args:
         home: The home.
+
+    Returns:
+        The proposer.
     """
     settings = _checked(home.settings)
     prices = Prices(_own_prices(settings.llm_prices))

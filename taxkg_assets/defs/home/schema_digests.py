@@ -19,7 +19,7 @@ _DESCRIBED = re.compile(r"\w+_column")
 
 
 def find_defined(node: ast.stmt) -> set[str]:
-    """List the names that a top-level statement defines.
+    """Return the names that a top-level statement defines.
 
     Args:
         node: The statement.
@@ -61,6 +61,9 @@ def close_schemas(names: Iterable[str]) -> set[str]:
 
     Args:
         names: Names of the definitions.
+
+    Returns:
+        Names of the definitions.
     """
     nodes, seen, waiting = _schema_nodes(), set[str](), list(names)
     while waiting:

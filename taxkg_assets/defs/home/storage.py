@@ -105,14 +105,14 @@ class Storage(Protocol):
         """
 
     def children(self, name: str) -> list[str]:
-        """List the names directly below a folder, sorted.
+        """Return the names directly below a folder, sorted.
 
         Args:
             name: Path of a file or folder, relative to the home.
         """
 
     def walk(self, name: str) -> Iterator[str]:
-        """List every file below a folder, as relative paths.
+        """Return every file below a folder, as relative paths.
 
         Args:
             name: Path of a file or folder, relative to the home.
@@ -161,6 +161,9 @@ def safe_name(name: str) -> str:
 
     Args:
         name: Name of a file or folder.
+
+    Returns:
+        The name.
 
     Raises:
         ValueError: The name leads out of its folder.
@@ -240,7 +243,7 @@ class LocalStorage:
             path.unlink(missing_ok=True)
 
     def children(self, name: str) -> list[str]:
-        """List the names directly below a folder, sorted; empty for a missing folder.
+        """Return the names directly below a folder, sorted; empty for a missing folder.
 
         Args:
             name: Path of a file or folder, relative to the home.

@@ -56,7 +56,7 @@ class StoredTables:
         return DeltaTable.is_deltatable(self.table_uri(name), self._options())
 
     def open_table(self, name: str, *, version: int | None = None) -> DeltaTable | None:
-        """Open a Delta table; None before its first commit.
+        """Return a Delta table; None before its first commit.
 
         Args:
             name: Name of the table, e.g. `sections`.

@@ -189,7 +189,7 @@ def publish(home: Home, name: str, document_ids: Iterable[str]) -> Iterator[Batc
 
 
 def find_unpublished(store: Store) -> set[str]:
-    """List admitted documents whose newest rows are missing in an extraction table after an interrupted run.
+    """Return the admitted documents whose newest rows are missing in an extraction table after an interrupted run.
 
     Args:
         store: Tables of the home.

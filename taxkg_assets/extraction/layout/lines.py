@@ -79,6 +79,9 @@ def make_line(page: int, spans: Sequence[Span]) -> Line | None:
     Args:
         page: 1-based page.
         spans: Spans of one line in reading order.
+
+    Returns:
+        The line.
     """
     if len(spans) == 1:
         return _plain_line(page, spans[0])
@@ -295,6 +298,9 @@ def cut_line(line: Line, at: int) -> tuple[list[Line], list[Line]]:
     Args:
         line: Line to cut.
         at: Character of its text before which it is cut.
+
+    Returns:
+        Lines before and after the cut.
     """
     left: list[Span] = []
     right: list[Span] = []

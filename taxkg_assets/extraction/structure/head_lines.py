@@ -29,6 +29,9 @@ def squeeze(text: str) -> str:
 
     Args:
         text: Text of spans.
+
+    Returns:
+        The text on one line.
     """
     return " ".join(text.replace("\u00a0", " ").split())
 

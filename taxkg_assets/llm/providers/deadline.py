@@ -33,6 +33,9 @@ def call_with_timeout(seconds: float, call: Callable[[], _Result]) -> _Result:
         seconds: Time limit in seconds.
         call: Function without arguments.
 
+    Returns:
+        What the function returns.
+
     Raises:
         TimeoutError: The call takes longer. Its thread is abandoned, not stopped.
     """

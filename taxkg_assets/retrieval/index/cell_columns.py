@@ -93,6 +93,9 @@ class CellColumns(dict[str, Sequence[Any]]):
 
         Args:
             name: Name of the column.
+
+        Returns:
+            The list.
         """
         found = self[name]
         if not isinstance(found, list):
@@ -105,6 +108,9 @@ def group_rows(pairs: Iterable[tuple[int, Key]]) -> Mapping[Key, list[int]]:
 
     Args:
         pairs: Row and value.
+
+    Returns:
+        Row numbers by value.
     """
     found: dict[Key, list[int]] = {}
     for number, key in pairs:

@@ -238,6 +238,9 @@ class RememberingIndex(SearchIndex):
 
         Args:
             index: The index.
+
+        Returns:
+            The wrapper.
         """
         tokens = index.known.tokens
         known = index.known if tokens is None else replace(index.known, tokens=RememberingTokens.of(tokens))

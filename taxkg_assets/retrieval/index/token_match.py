@@ -125,6 +125,9 @@ class RememberingTokens(TokenIndex):
 
         Args:
             tokens: The index of tokens.
+
+        Returns:
+            The wrapper.
         """
         return cls(**{one.name: getattr(tokens, one.name) for one in fields(TokenIndex)})
 

@@ -353,6 +353,9 @@ def name_code(printed: str) -> str:
 
     Args:
         printed: Text that matched `listed_codes`.
+
+    Returns:
+        The code.
     """
     return printed.removeprefix("Code").strip(" —–-")
 

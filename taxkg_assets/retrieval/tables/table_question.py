@@ -88,6 +88,9 @@ def drop_denied(text: str) -> str:
 
     Args:
         text: Question, title or sentence.
+
+    Returns:
+        The rest of the text.
     """
     return _DENIED.sub(" ", text)
 

@@ -143,6 +143,9 @@ def counted(number: int, noun: str) -> str:
     Args:
         number: The number.
         noun: Noun in the singular; its plural ends in -s.
+
+    Returns:
+        The number with its noun.
     """
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
