@@ -71,11 +71,11 @@ def split_sentences(text: str) -> list[str]:
         (rules/chunking.yaml).
     """
     limit = load_chunking().sizes.max_words
-    found: list[str] = []
+    sentences: list[str] = []
     for start, end in find_sentence_parts(text):
         sentence = text[start:end]
         words = list(re.finditer(r"\S+", sentence))
         for first in range(0, len(words), limit):
             last = words[min(first + limit, len(words)) - 1]
-            found.append(sentence[words[first].start() : last.end()])
-    return found
+            sentences.append(sentence[words[first].start() : last.end()])
+    return sentences

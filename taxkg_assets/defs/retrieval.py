@@ -125,7 +125,7 @@ def encode_new_passages(home: Home) -> None:
     chunks = schemas.Chunks.cast(home.store.read("chunks"))
     old = schemas.Embeddings.cast(home.store.read_or_empty("embeddings"))
     encoders = [defer_encoder(home), *([defer_base(home)] if is_tuned(home) else [])]
-    missing = count_missing(chunks, old, model_hashes=[one.model_hash for one in encoders])
+    missing = count_missing(chunks, old, model_hashes=[encoder.model_hash for encoder in encoders])
     if not 0 < missing <= ENCODED_AHEAD:
         return
     made = build_embeddings(chunks, old, encoder=encoders[0], base=encoders[1] if len(encoders) > 1 else None)

@@ -144,7 +144,7 @@ def _passage(passage: Row) -> dict[str, Any]:
 
 
 def _locate_all(locators: Sequence[Row], row: Row, corpus: _Corpus) -> tuple[list[Row], list[str]]:
-    found: list[Row] = []
+    rows: list[Row] = []
     failed: list[str] = []
     for locator in locators:
         passage = _locate({"form": row.get("form", ""), **locator}, corpus)
@@ -152,8 +152,8 @@ def _locate_all(locators: Sequence[Row], row: Row, corpus: _Corpus) -> tuple[lis
             failed.append(f"no paragraph of {locator['doc_type']} {locator['anchor']} holds {list(locator['words'])}")
         else:
             extra = {name: locator[name] for name in ("grade", "why") if name in locator}
-            found.append({**passage, **extra})
-    return found, failed
+            rows.append({**passage, **extra})
+    return rows, failed
 
 
 def _locate(locator: Row, corpus: _Corpus) -> Row | None:

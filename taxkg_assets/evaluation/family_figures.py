@@ -141,7 +141,7 @@ def _score_retrieval(
             group = DEVELOPMENT if family in evidence else LEFT_OUT
             for name in (ALL, family):
                 values.setdefault((row["metric"], group, name), []).append(row["value"])
-    return [_row(*key, value=sum(own) / len(own), n=len(own)) for key, own in values.items()]
+    return [_row(*key, value=sum(value) / len(value), n=len(value)) for key, value in values.items()]
 
 
 def _group(documents: Iterable[str], evidence: frozenset[str]) -> dict[str, set[str]]:

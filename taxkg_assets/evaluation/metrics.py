@@ -165,16 +165,16 @@ def score_query(query: EvalQueryRecord, results: Sequence[Result], *, is_abstain
         return scores
     is_row = query["type"] == "table_value"
     gold = list(query["gold"])
-    found = find_passages(required, results, is_row=is_row, budget=TOKEN_BUDGET)
-    every = found if len(gold) == len(required) else find_passages(gold, results, is_row=is_row, budget=TOKEN_BUDGET)
-    in_budget = sum(found.is_in_budget) / len(required)
-    is_hit = 1 in found.ranks
+    passages = find_passages(required, results, is_row=is_row, budget=TOKEN_BUDGET)
+    every = passages if len(gold) == len(required) else find_passages(gold, results, is_row=is_row, budget=TOKEN_BUDGET)
+    in_budget = sum(passages.is_in_budget) / len(required)
+    is_hit = 1 in passages.ranks
     scores |= {
-        "recall@5": score_recall(found.ranks, RANK_CUTOFF),
+        "recall@5": score_recall(passages.ranks, RANK_CUTOFF),
         f"relevance@{SHOWN}": float(score_recall(every.ranks, SHOWN) > 0),
-        f"sufficiency@{SHOWN}": float(score_recall(found.ranks, SHOWN) == 1),
+        f"sufficiency@{SHOWN}": float(score_recall(passages.ranks, SHOWN) == 1),
         "recall@2000tok": in_budget,
-        "mrr": score_reciprocal_rank(found.ranks),
+        "mrr": score_reciprocal_rank(passages.ranks),
         "hit@1": float(is_hit),
         "ndcg@10": score_ndcg(every.ranks, [passage["grade"] for passage in gold]),
         "near_miss@1": _score_near_miss(query, results, is_hit=is_hit),

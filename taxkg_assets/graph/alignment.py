@@ -82,10 +82,10 @@ def _same_fields(catalogue: Catalogue, resolver: Resolver, rows: list[BoxRecord]
             if resolver.anchors[anchor_id]["kind"] == "box_group":
                 yield Link(face, anchor_id, "part_of_group", confidence)
         for doc_type in ("filer_instructions", "recipient_instructions"):
-            found = catalogue.find_nearest(row["form"], doc_type, to=entry)
-            if found is None:
+            nearest = catalogue.find_nearest(row["form"], doc_type, to=entry)
+            if nearest is None:
                 continue
-            booklet, is_sure = found
+            booklet, is_sure = nearest
             relation = "same_field" if is_sure else "same_field_other_revision"
             for anchor_id, confidence in _box_anchors(resolver, booklet.document_id, row["box_key"], form=row["form"]):
                 sure = confidence if is_sure else min(confidence, _NEAR)

@@ -245,16 +245,16 @@ def find_segments(row: RevisionRecord) -> list[tuple[str, str]]:
         return [(op, text) for op, text in ((REMOVED, before), (ADDED, after)) if text and before != after] or [
             (SAME, _shortened(after, is_first=False, is_last=False))
         ]
-    found: list[tuple[str, str]] = []
+    segments: list[tuple[str, str]] = []
     at = 0
     for ix, word in enumerate(row["words"]):
         stayed = after[at : word["after_start"]]
-        found.append((SAME, _shortened(stayed, is_first=ix == 0, is_last=False)))
-        found.append((REMOVED, before[word["before_start"] : word["before_end"]]))
-        found.append((ADDED, after[word["after_start"] : word["after_end"]]))
+        segments.append((SAME, _shortened(stayed, is_first=ix == 0, is_last=False)))
+        segments.append((REMOVED, before[word["before_start"] : word["before_end"]]))
+        segments.append((ADDED, after[word["after_start"] : word["after_end"]]))
         at = word["after_end"]
-    found.append((SAME, _shortened(after[at:], is_first=False, is_last=True)))
-    return [(op, text) for op, text in found if text]
+    segments.append((SAME, _shortened(after[at:], is_first=False, is_last=True)))
+    return [(op, text) for op, text in segments if text]
 
 
 def _shortened(text: str, *, is_first: bool, is_last: bool) -> str:

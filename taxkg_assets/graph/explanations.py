@@ -109,7 +109,7 @@ def _read_headings(anchors: Iterable[AnchorRecord], documents: Sequence[Document
     for row in anchors:
         if row["document_id"] in forms:
             known[row["anchor_id"]] = row
-    found: dict[str, list[Heading]] = defaultdict(list)
+    headings: dict[str, list[Heading]] = defaultdict(list)
     schedule: dict[str, str] = {}
     for row in sorted(known.values(), key=lambda row: (row["document_id"], row["element_id"], row["anchor_id"])):
         document_id, text = row["document_id"], row["heading"]
@@ -123,8 +123,8 @@ def _read_headings(anchors: Iterable[AnchorRecord], documents: Sequence[Document
         about = split_forms(row["form"] or forms[document_id])
         part = _part_above(row, known)
         own = schedule.get(document_id, "")
-        found[document_id].append(Heading(row["anchor_id"], spans, columns, part, own, about))
-    return found
+        headings[document_id].append(Heading(row["anchor_id"], spans, columns, part, own, about))
+    return headings
 
 
 def _read_names(heading: str) -> tuple[tuple[tuple[str, str], ...], tuple[str, ...]]:

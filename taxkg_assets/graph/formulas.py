@@ -90,11 +90,11 @@ def _find_spans(fields: pl.DataFrame) -> dict[str, dict[tuple[str, str], list[Sp
 
 def _find_registered(lines: pl.DataFrame) -> dict[str, set[Place]]:
     """Collect part and key of the lines of each document, also of those without a field of their own."""
-    found: dict[str, set[Place]] = defaultdict(set)
+    registered: dict[str, set[Place]] = defaultdict(set)
     own = lines.filter(pl.col("key").str.starts_with("line_")).select("document_id", "part", "key")
     for document_id, part, key in own.iter_rows():
-        found[document_id].add((part, key.partition("_")[2]))
-    return found
+        registered[document_id].add((part, key.partition("_")[2]))
+    return registered
 
 
 def _row_of(
@@ -142,7 +142,7 @@ def _resolve(
     parts = [operand.part] if operand.part else [line["part"], *sorted({part for part, _ in spans})]
     by_key: dict[str, tuple[str, Sequence[Span]]] = {}
     for part in reversed(parts):
-        by_key |= {key: (part, own) for (of, key), own in spans.items() if of == part}
+        by_key |= {key: (part, span) for (of, key), span in spans.items() if of == part}
     if operand.last:
         keys = expand_range(operand.first, operand.last, {key: own for key, (_, own) in by_key.items()})
     else:

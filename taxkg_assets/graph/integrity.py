@@ -116,11 +116,11 @@ def find_unsupported_edges(
     """
     semantic, in_label = edges.filter(_SEMANTIC), _FLOWS & pl.col("element_id").is_null()
     texts = nodes.select(source_id="node_id", text="text")
-    found = [
+    unsupported_edges = [
         _find_false_slices(semantic.filter(~in_label), sections.select("element_id", "text"), on="element_id"),
         _find_false_slices(semantic.filter(in_label), texts, on="source_id"),
     ]
-    return pl.concat(found).select("source_id", "target_id", "relation", "start", "evidence")
+    return pl.concat(unsupported_edges).select("source_id", "target_id", "relation", "start", "evidence")
 
 
 def find_misused_relations(edges: dy.DataFrame[Edges], nodes: dy.DataFrame[Nodes]) -> pl.DataFrame:
@@ -173,10 +173,10 @@ def find_misused_relations(edges: dy.DataFrame[Edges], nodes: dy.DataFrame[Nodes
         & (_form_of("source_canonical_id") != _form_of("target_canonical_id")),
     }
     columns = ["source_id", "target_id", "relation", "polarity", "fault"]
-    found = [
+    misused_relations = [
         rows.filter(is_broken).with_columns(fault=pl.lit(name)).select(columns) for name, is_broken in faults.items()
     ]
-    return pl.concat(found).sort("source_id", "target_id", "relation", "fault")
+    return pl.concat(misused_relations).sort("source_id", "target_id", "relation", "fault")
 
 
 def _form_of(column: str) -> pl.Expr:

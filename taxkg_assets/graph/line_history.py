@@ -41,7 +41,7 @@ def find_histories(rows: Sequence[LineRecord], *, drafts: Collection[str]) -> di
     by_form: dict[str, dict[tuple[str, str], list[LineRecord]]] = defaultdict(lambda: defaultdict(list))
     for row in rows:
         by_form[row["form"]][row["revision"], row["document_id"]].append(row)
-    found: dict[LineId, list[str]] = {}
+    histories: dict[LineId, list[str]] = {}
     for of_form in by_form.values():
         older: list[LineRecord] = []
         before: list[LineRecord] = []
@@ -52,10 +52,10 @@ def find_histories(rows: Sequence[LineRecord], *, drafts: Collection[str]) -> di
             pairs = pair_lines(older, lines)
             for at, line in enumerate(lines):
                 past = older[pairs[at]] if at in pairs else None
-                found[id_of(line)] = [] if past is None else [name_of(past), *found[id_of(past)]]
+                histories[id_of(line)] = [] if past is None else [name_of(past), *histories[id_of(past)]]
             if document_id not in drafts:
                 before = lines
-    return found
+    return histories
 
 
 def name_lasting(rows: Sequence[LineRecord]) -> dict[LineId, str]:
@@ -181,11 +181,11 @@ def _qualify_repeated(rows: Sequence[LineRecord]) -> list[str]:
     """
     words = [fold_label(row["label"]) for row in rows]
     counts = Counter(words)
-    firsts = {(row["part"], row["key"]): own for row, own in zip(rows, words, strict=True)}
+    firsts = {(row["part"], row["key"]): word for row, word in zip(rows, words, strict=True)}
     heads = [(row["part"], f"{row['key'].rstrip(_LETTERS)}a") for row in rows]
     return [
-        f"{firsts.get(head, '')} {own}".strip() if counts[own] > 1 else own
-        for head, own in zip(heads, words, strict=True)
+        f"{firsts.get(head, '')} {word}".strip() if counts[word] > 1 else word
+        for head, word in zip(heads, words, strict=True)
     ]
 
 

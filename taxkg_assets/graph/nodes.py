@@ -156,8 +156,8 @@ class _Context:
             return None
         entry = self.catalogue.entries[anchor["document_id"]]
         for form in self.resolver.find_forms(anchor["anchor_id"], anchor["document_id"]):
-            found = self.catalogue.find_face(form, of=entry)
-            canonical = self._canonical.get((found[0].document_id, key)) if found else None
+            face = self.catalogue.find_face(form, of=entry)
+            canonical = self._canonical.get((face[0].document_id, key)) if face else None
             if canonical:
                 return canonical
         return None

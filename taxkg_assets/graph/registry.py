@@ -144,21 +144,21 @@ def _find_histories(
     by_form: dict[str, dict[tuple[str, str], list[FaceRecord]]] = defaultdict(lambda: defaultdict(list))
     for face in iter_records(faces.sort("document_id", "box_key"), FaceRecord):
         by_form[face["form"]][face["revision"], face["document_id"]].append(face)
-    found: dict[tuple[str, str], list[str]] = {}
+    histories: dict[tuple[str, str], list[str]] = {}
     for of_form in by_form.values():
         older: list[FaceRecord] = []
         for (_, document_id), boxes in sorted(of_form.items()):
             for box in boxes:
                 before = _find_predecessor(box, older, boxes)
                 if before is not None and before["revision"] != box["revision"]:
-                    past = found[before["document_id"], before["box_key"]]
+                    past = histories[before["document_id"], before["box_key"]]
                     name = "/".join((before["form"], before["revision"], before["box_key"]))
-                    found[document_id, box["box_key"]] = [name, *past]
+                    histories[document_id, box["box_key"]] = [name, *past]
                 else:
-                    found[document_id, box["box_key"]] = []
+                    histories[document_id, box["box_key"]] = []
             if document_id not in drafts:
                 older = boxes
-    return found
+    return histories
 
 
 def _find_predecessor(box: FaceRecord, older: Sequence[FaceRecord], newer: Sequence[FaceRecord]) -> FaceRecord | None:

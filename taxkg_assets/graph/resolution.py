@@ -253,8 +253,8 @@ class Resolver:
         if not year:
             return self.catalogue.find_nearest(form, doc_type, to=entry)
         dated = replace(entry, document_id="", doc_type="", forms=(), revision=year)
-        found = self.catalogue.find_nearest(form, doc_type, to=dated)
-        return found if found is not None and found[1] else None
+        nearest = self.catalogue.find_nearest(form, doc_type, to=dated)
+        return nearest if nearest is not None and nearest[1] else None
 
     def _choose(self, candidates: list[str], reference: ReferenceRecord, *, forms: tuple[str, ...]) -> str | None:
         """Choose among anchors of one name: the same form and audience first, then the nearest in reading order."""
@@ -273,16 +273,16 @@ class Resolver:
 
     def _resolve_box(self, reference: ReferenceRecord) -> Target | None:
         key, entry = reference["target"], self._entry(reference)
-        own = self.find_forms(reference["anchor_id"], entry.document_id)
-        named = (reference["target_form"],) if reference["target_form"] else own
+        forms = self.find_forms(reference["anchor_id"], entry.document_id)
+        named = (reference["target_form"],) if reference["target_form"] else forms
         if not reference["target_form"] or set(named) & set(entry.forms):
             anchor_id = self._choose(self.find_anchors(entry.document_id, key), reference, forms=named)
             if anchor_id is not None:
                 return Target(anchor_id, 1.0)
         for form in named:
-            found = self._find_box(form, key, near=entry, reference=reference)
-            if found is not None:
-                return found
+            box = self._find_box(form, key, near=entry, reference=reference)
+            if box is not None:
+                return box
         is_outside = reference["target_form"] and not set(named) & set(entry.forms)
         return _outside("box", f"{_form_name(named[0])} {key}") if is_outside else None
 
@@ -316,10 +316,10 @@ class Resolver:
         if "worksheet" in named["form"].casefold():
             return self._resolve_worksheet_line(named["what"], named["form"], entry)
         for doc_type in ("form", "filer_instructions"):
-            found = self._find_nearest(named["form"], doc_type, reference)
-            anchors = self.find_anchors(found[0].document_id, named["what"]) if found else []
-            if found and anchors:
-                return Target(anchors[0], 1.0 if found[1] else _INEXACT)
+            nearest = self._find_nearest(named["form"], doc_type, reference)
+            anchors = self.find_anchors(nearest[0].document_id, named["what"]) if nearest else []
+            if nearest and anchors:
+                return Target(anchors[0], 1.0 if nearest[1] else _INEXACT)
         return _outside("line", reference["target"])
 
     def _resolve_worksheet_line(self, key: str, worksheet: str, entry: Entry) -> Target | None:
@@ -370,9 +370,9 @@ class Resolver:
         if form.startswith("Schedule") and "(" not in form:
             names.append(f"{form} (Form 1040)")
         for name in names:
-            found = self._find_nearest(name, doc_type, reference)
-            if found is not None:
-                return Target(found[0].document_id, 1.0 if found[1] else _INEXACT)
+            nearest = self._find_nearest(name, doc_type, reference)
+            if nearest is not None:
+                return Target(nearest[0].document_id, 1.0 if nearest[1] else _INEXACT)
         return None
 
     def _resolve_publication(self, target: str, reference: ReferenceRecord) -> Target | None:
@@ -385,9 +385,9 @@ class Resolver:
         return None
 
     def _resolve_statute(self, target: str, reference: ReferenceRecord) -> Target | None:
-        own = self.find_anchors(reference["document_id"], target)
-        found = own or self._statutes.get(target, [])
-        return Target(found[0], 1.0 if own else _INEXACT) if found else None
+        anchors = self.find_anchors(reference["document_id"], target)
+        found = anchors or self._statutes.get(target, [])
+        return Target(found[0], 1.0 if anchors else _INEXACT) if found else None
 
 
 def _outside(kind: str, target: str) -> Target:

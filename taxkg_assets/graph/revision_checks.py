@@ -44,13 +44,13 @@ def find_invalid_changes(
     texts = _list_texts(sections=sections, anchors=anchors, tables=tables, faces=faces, elements=elements)
     printed = _look_up(revisions, texts, anchors=anchors, faces=faces)
     key = ("from_document_id", "to_document_id", "change_ix")
-    found = [
+    invalid_changes = [
         {**{name: row[name] for name in key}, "fault": fault}
         for row in revisions.iter_rows(named=True)
         for fault in _faults(row, known=known, printed=printed)
     ]
     schema = {name: revisions.schema[name] for name in key} | {"fault": pl.String}
-    return pl.DataFrame(found, schema=schema)
+    return pl.DataFrame(invalid_changes, schema=schema)
 
 
 @dataclass(frozen=True, slots=True)

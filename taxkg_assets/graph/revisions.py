@@ -113,8 +113,8 @@ def find_revision_changes(
     """
     ids = (before["document_id"], after["document_id"])
     compared = build_comparable_documents(ids, frames)
-    found = _find_changes(before, after, old=compared[ids[0]], new=compared[ids[1]])
-    return list(iter_records(_as_frame(found), RevisionRecord))
+    changes = _find_changes(before, after, old=compared[ids[0]], new=compared[ids[1]])
+    return list(iter_records(_as_frame(changes), RevisionRecord))
 
 
 def _find_changes(

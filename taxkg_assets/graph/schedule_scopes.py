@@ -135,18 +135,18 @@ def find_line_keys(anchors: pl.DataFrame) -> dict[str, str]:
         Key of the line by anchor_id; headings with a key of their own, and those without one above, are omitted.
     """
     keys: dict[str, str] = {}
-    found: dict[str, str] = {}
+    line_keys: dict[str, str] = {}
     columns = ("anchor_id", "kind", "key", "heading", "parent_anchor_id")
     for row in anchors.select(columns).sort("anchor_id").iter_rows(named=True):
         own = _read_key(row["heading"]) or row["key"] or ""
         if own != (row["key"] or ""):
-            found[row["anchor_id"]] = own
+            line_keys[row["anchor_id"]] = own
         if (not own or own.startswith("code_")) and not _read_scope(row):
             own = keys.get(row["parent_anchor_id"] or "", "")
             if own.startswith("line_"):
-                found[row["anchor_id"]] = own
+                line_keys[row["anchor_id"]] = own
         keys[row["anchor_id"]] = own
-    return found
+    return line_keys
 
 
 def find_parents(

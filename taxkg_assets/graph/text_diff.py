@@ -177,7 +177,7 @@ def find_changes(before: Wording, after: Wording, *, years: int) -> tuple[Change
     a, b = [t.norm for t in old], [t.norm for t in new]
     if a == b or "".join(a) == "".join(b):
         return ()
-    found = []
+    changes = []
     for i0, i1, j0, j1 in _bridged(_stretches(a, b), a):
         if "".join(a[i0:i1]) == "".join(b[j0:j1]):
             continue
@@ -187,8 +187,8 @@ def find_changes(before: Wording, after: Wording, *, years: int) -> tuple[Change
             is_last = k1 == len(a) and m1 == len(b)
             stretches = (before.text[s0:e0], after.text[s1:e1])
             nature = _nature_of_change(a[k0:k1], b[m0:m1], stretches=stretches, lead=lead, years=years, is_last=is_last)
-            found.append(Change(s0, e0, s1, e1, nature))
-    return tuple(found)
+            changes.append(Change(s0, e0, s1, e1, nature))
+    return tuple(changes)
 
 
 def _stretches(a: list[str], b: list[str]) -> list[tuple[int, int, int, int]]:

@@ -74,15 +74,15 @@ def is_joined_differently(claim: str, source: str) -> bool:
 def _find_joins(text: str) -> Mapping[Words, Words]:
     """Return which conjunctions or prepositions connect which words."""
     text, _ = mark_matches(text, load_claims().comparators)
-    found: dict[Words, Words] = {}
+    joins: dict[Words, Words] = {}
     for rule in load_claims().joins:
         for m in rule.pattern.finditer(text):
             left = _nearest(text[: m.start()].rstrip(" ,"), at=-1) if rule.joins == "both" else " "
             right = _nearest(text[m.end() :], at=0)
             if left and right:
                 words = frozenset((left, right))
-                found[words] = found.get(words, frozenset()) | {rule.id}
-    return found
+                joins[words] = joins.get(words, frozenset()) | {rule.id}
+    return joins
 
 
 def _find_turns(clause: str) -> list[_Turn]:

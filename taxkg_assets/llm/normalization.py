@@ -134,17 +134,17 @@ def find_keys(text: str) -> frozenset[tuple[str, str]]:
     kinds = load_llm().key_kinds.names_a_key.pattern
     figures = load_llm().figures.number_or_key.pattern
     named = sorted([(m.start(), "kind", m[0]) for m in kinds.finditer(text)] + _figures_at(text, figures))
-    found: set[tuple[str, str]] = set()
+    keys: set[tuple[str, str]] = set()
     kind, last = "", 0
     for start, sort, word in named:
         if sort == "kind":
             kind = word.casefold().rstrip(".").removesuffix("es" if word.casefold().startswith("box") else "s")
         elif kind and not _OTHER_WORDS.search(text[last:start]):
-            found.add((kind, _one_spelling(word)))
+            keys.add((kind, _one_spelling(word)))
         else:
             kind = ""
         last = start + len(word)
-    return frozenset(found)
+    return frozenset(keys)
 
 
 def _figures_at(text: str, pattern: re.Pattern[str]) -> list[tuple[int, str, str]]:

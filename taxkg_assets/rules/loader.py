@@ -105,8 +105,8 @@ def pattern_key(pattern: str) -> str:
 @cache
 def _read_literals() -> dict[str, list[list[str]]]:
     """Return the literal groups of the patterns of all rules: to parse a pattern takes as long as to compile it."""
-    found: dict[str, list[list[str]]] = json.loads(_read_text(LITERALS))
-    return found
+    literals: dict[str, list[list[str]]] = json.loads(_read_text(LITERALS))
+    return literals
 
 
 def _read_text(name: str) -> str:

@@ -125,5 +125,5 @@ def _read_errno(error: BaseException) -> int:
     """Return the number that the system gave to an error; 0 where it has none."""
     if isinstance(error, OSError) and error.errno:
         return error.errno
-    found = _RUST_ERRNO.search(str(error))
-    return int(found[1]) if found else 0
+    match = _RUST_ERRNO.search(str(error))
+    return int(match[1]) if match else 0

@@ -186,7 +186,7 @@ def list_forms(released: Released) -> list[FormEntry]:
     counts = dict(fields.group_by("document_id").len().iter_rows())
     numbered = fields.filter(pl.col("key") != "").unique(["document_id", "key"], maintain_order=True, keep="first")
     keys = dict(numbered.group_by("document_id").agg(pl.col("key").head(KEYS_SHOWN)).iter_rows())
-    found: dict[str, list[FormRevision]] = {}
+    forms: dict[str, list[FormRevision]] = {}
     documents = released.table("documents").sort("revision", "document_id", descending=True)
     for row in documents.iter_rows(named=True):
         if row["doc_type"] == "form" and row["form"] and counts.get(row["document_id"]):
@@ -197,10 +197,10 @@ def list_forms(released: Released) -> list[FormEntry]:
                 title=row["title"],
                 fields=counts[row["document_id"]],
             )
-            found.setdefault(row["form"], []).append(revision)
+            forms.setdefault(row["form"], []).append(revision)
     return [
-        FormEntry(form=form, keys=keys.get(found[form][0].document, []), revisions=found[form])
-        for form in sorted(found)
+        FormEntry(form=form, keys=keys.get(forms[form][0].document, []), revisions=forms[form])
+        for form in sorted(forms)
     ]
 
 

@@ -37,25 +37,27 @@ def find_explanations(node_ids: Sequence[str], released: Released) -> dict[str, 
     documents = sorted({target.partition("#")[0] for _, _, target in pairs})
     anchors = {row["anchor_id"]: row for row in released.read_documents("anchors", documents).iter_rows(named=True)}
     below = _find_passages({target for _, _, target in pairs}, anchors, released=released, documents=documents)
-    found: dict[str, list[LineExplanation]] = defaultdict(list)
+    explanations: dict[str, list[LineExplanation]] = defaultdict(list)
     for relation, source, target in pairs:
         place = anchors.get(target)
         if place is not None and place["perspective"] != "face":  # a line of an older form explains nothing
             columns = {name: place[name] for name in _HEADING}
-            found[source].append(LineExplanation(node_id=target, relation=relation, **columns, passages=below[target]))
-    return found
+            explanations[source].append(
+                LineExplanation(node_id=target, relation=relation, **columns, passages=below[target])
+            )
+    return explanations
 
 
 def _find_passages(
     targets: set[str], anchors: Mapping[str, Mapping[str, Any]], *, released: Released, documents: Sequence[str]
 ) -> dict[str, list[ExplainedPassage]]:
     """Collect the first passages under each of some headings, lower headings included."""
-    found: dict[str, list[ExplainedPassage]] = defaultdict(list)
+    passages: dict[str, list[ExplainedPassage]] = defaultdict(list)
     sections = released.read_documents("sections", list(documents)).sort("document_id", "element_id")
     for row in sections.select("element_id", "anchor_id", "page", "text").iter_rows(named=True):
         above = row["anchor_id"]
         while above in anchors:
-            if above in targets and len(found[above]) < _MOST_PASSAGES:
-                found[above].append(ExplainedPassage(**{name: row[name] for name in _PASSAGE}))
+            if above in targets and len(passages[above]) < _MOST_PASSAGES:
+                passages[above].append(ExplainedPassage(**{name: row[name] for name in _PASSAGE}))
             above = anchors[above]["parent_anchor_id"]
-    return found
+    return passages

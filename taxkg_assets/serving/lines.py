@@ -177,8 +177,8 @@ def _read_formulas(released: Released, rows: pl.DataFrame) -> dict[Place, Formul
     """Read the formulas of the lines' documents; none from a release of an older version."""
     if not released.holds("formulas"):
         return {}
-    found = released.read_documents("formulas", rows["document_id"].unique().to_list())
-    return {_place_of(row): FormulaRow(**row) for row in found.iter_rows(named=True)}
+    documents = released.read_documents("formulas", rows["document_id"].unique().to_list())
+    return {_place_of(row): FormulaRow(**row) for row in documents.iter_rows(named=True)}
 
 
 def _place_of(row: Mapping[str, Any]) -> Place:

@@ -117,12 +117,12 @@ def check_totals(rows: Sequence[LineRow]) -> str:
     totals = {_key(row): row.formula for row in rows if row.formula is not None and row.formula.operation == "sum"}
     if not totals:
         return ""
-    repeated = {key: ", ".join(own.repeated_lines).replace("_", " ") for key, own in totals.items()}
+    repeated = {key: ", ".join(total.repeated_lines).replace("_", " ") for key, total in totals.items()}
     repeated = {key: lines for key, lines in repeated.items() if lines}
     apart = [
-        f"{key} and {', '.join(own.also_added_in)}".replace("_", " ")
-        for key, own in totals.items()
-        if own.also_added_in and key not in repeated
+        f"{key} and {', '.join(total.also_added_in)}".replace("_", " ")
+        for key, total in totals.items()
+        if total.also_added_in and key not in repeated
     ]
     text = "1 total uses every line once" if len(totals) == 1 else f"{len(totals)} totals use every line once"
     if repeated:

@@ -58,17 +58,17 @@ def find_source_files(root: Path) -> dict[str, list[Path]]:
         return {name_of(root): [root]}
     if not root.is_dir():
         raise MissingSourceError(f"{root} does not exist: give a folder or a file of PDFs or .txt statutes.")
-    found: dict[str, list[Path]] = {}
+    source_files: dict[str, list[Path]] = {}
     try:
         for path in sorted(root.iterdir()):
             if path.suffix.lower() in SUFFIXES and path.is_file() and not path.name.startswith("."):
-                found.setdefault(name_of(path), []).append(path)
+                source_files.setdefault(name_of(path), []).append(path)
     except OSError as closed:
         raise SourceError(
             f"The folder {root} cannot be read ({closed.strerror}): give the user of this "
             f"process permission to read it."
         ) from closed
-    return found
+    return source_files
 
 
 def describe_skipped(root: Path, *, roots: Collection[str] = ()) -> str:

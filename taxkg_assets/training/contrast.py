@@ -77,7 +77,7 @@ class EncoderTrainer:
         if not self.settings.frozen_layers:
             return
         weights = dict(self.model.named_parameters())
-        layers = {int(found[1]) for name in weights if (found := _LAYER.search(name))}
+        layers = {int(match[1]) for name in weights if (match := _LAYER.search(name))}
         frozen = min(self.settings.frozen_layers, max(layers, default=0))
         for name, weight in weights.items():
             layer = _LAYER.search(name)

@@ -88,7 +88,7 @@ def read_distances(edges: dy.DataFrame[Edges], nodes: dy.DataFrame[Nodes]) -> Di
                 related.setdefault(one, set()).add(other)
                 related.setdefault(other, set()).add(one)
     return Distances(
-        neighbors={name: tuple(sorted(found)) for name, found in neighbors.items()},
+        neighbors={name: tuple(sorted(neighbor)) for name, neighbor in neighbors.items()},
         related={name: frozenset(found) for name, found in related.items()},
         paragraph_of=paragraph_of,
     )

@@ -52,14 +52,14 @@ def find_split_families(pairs: dy.DataFrame[Pairs]) -> pl.DataFrame:
         ),
         "near_duplicate_group": pairs.select(name="near_duplicate_group", split="split"),
     }
-    found = [
+    split_families = [
         frame.group_by("name")
         .agg(sides=pl.col("split").n_unique())
         .filter(pl.col("sides") > 1)
         .with_columns(what=pl.lit(what))
         for what, frame in sides.items()
     ]
-    return pl.concat(found).sort("what", "name")
+    return pl.concat(split_families).sort("what", "name")
 
 
 def find_near_negatives(

@@ -57,13 +57,13 @@ def find_repeated_words(texts: Sequence[str], questions: Sequence[str]) -> dict[
     threshold = load_training().leakage.min_shared_words
     plain = [normalize(question) for question in questions]
     words = [frozenset(question.split()) for question in plain]
-    found: dict[int, str] = {}
+    repeated_words: dict[int, str] = {}
     for place, text in enumerate(texts):
         said = normalize(text)
         own = frozenset(said.split())
         for number, question in enumerate(questions):
             shared = len(own & words[number])
             if shared >= threshold * len(own | words[number]) or f" {plain[number]} " in f" {said} ":
-                found[place] = question
+                repeated_words[place] = question
                 break
-    return found
+    return repeated_words

@@ -85,8 +85,9 @@ def _render_results(trained: TrainedModel, gain: Promotion, dev: Sequence[Exampl
         "| | base | tuned | gain | interval by families |",
         "|---|---|---|---|---|",
         *(
-            f"| {name} | {own.base:.3f} | {own.own:.3f} | {own.own - own.base:+.3f} | {_render_interval(own)} |"
-            for name, own in gain.figures.items()
+            f"| {name} | {figure.base:.3f} | {figure.own:.3f} | {figure.own - figure.base:+.3f} "
+            f"| {_render_interval(figure)} |"
+            for name, figure in gain.figures.items()
         ),
         "",
         f"| kind of question | gain in {DECIDING} |",

@@ -81,13 +81,13 @@ def _find_candidates(
     for name, runs in shingles.items():
         for run in sorted(runs)[:hashes]:
             buckets.setdefault((texts[name].key, run), []).append(name)
-    found: set[tuple[str, str]] = set()
+    candidates: set[tuple[str, str]] = set()
     for names in buckets.values():
         if len(names) <= max_bucket:
-            found.update(combinations(names, 2))
+            candidates.update(combinations(names, 2))
         else:
-            found.update((names[0], name) for name in names[1:])
-    return found
+            candidates.update((names[0], name) for name in names[1:])
+    return candidates
 
 
 def _root(group: dict[str, str], name: str) -> str:

@@ -62,7 +62,7 @@ def sample_examples(
     kept_out = pairs.filter(pl.col("split") == "dev")["family"].unique().to_list()
     negatives = {"train": hard_negatives.filter(~pl.col("family").is_in(kept_out)), "dev": hard_negatives}
     written = frozenset(pairs.filter(pl.col("source").str.starts_with(WRITTEN))["pair_id"])
-    sides = [read_examples(pairs.filter(pl.col("split") == side), own) for side, own in negatives.items()]
+    sides = [read_examples(pairs.filter(pl.col("split") == side), negative) for side, negative in negatives.items()]
     draw = random.Random(seed)
     chosen, measured = (
         _draw_by_kind(side, most, draw, written=written) for side, most in zip(sides, (most, dev), strict=True)

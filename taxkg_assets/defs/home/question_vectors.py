@@ -77,11 +77,11 @@ class QuestionVectors:
         rows = [
             {
                 "question": question,
-                "tokens": own.tokens.tolist(),
-                "dimension": own.vectors.shape[1],
-                "vectors": own.vectors.ravel().tolist(),
+                "tokens": token.tokens.tolist(),
+                "dimension": token.vectors.shape[1],
+                "vectors": token.vectors.ravel().tolist(),
             }
-            for question, own in tokens.items()
+            for question, token in tokens.items()
         ]
         if rows:
             _add(self._path(model_hash, TOKENS), pl.DataFrame(rows, schema=TOKEN_ROW))

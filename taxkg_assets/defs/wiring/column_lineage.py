@@ -165,7 +165,9 @@ def column_lineage(table: str) -> dg.TableColumnLineage | None:
         table: Name of the table.
     """
     found = {
-        column: [dg.TableColumnDep(dg.AssetKey(above), own) for above, own in (one.split(".", 1) for one in sources)]
+        column: [
+            dg.TableColumnDep(dg.AssetKey(above), own) for above, own in (source.split(".", 1) for source in sources)
+        ]
         for column, sources in find_column_sources(table).items()
     }
     return dg.TableColumnLineage(found) if found else None

@@ -70,8 +70,8 @@ class DeltaIO(dg.ConfigurableIOManager):
         """
         name = context.asset_key.to_user_string()
         above = PIPELINE.ancestors([name])
-        found = self._find_ungated_of_step(context)
-        faults = [f"{gate} {reason}" for gate, reason in sorted(found.items()) if gate.partition(":")[0] in above]
+        ungated = self._find_ungated_of_step(context)
+        faults = [f"{gate} {reason}" for gate, reason in sorted(ungated.items()) if gate.partition(":")[0] in above]
         if faults:
             listed = "; ".join(faults)
             raise UngatedInputError(

@@ -99,7 +99,7 @@ def _read_operands(text: str) -> list[Operand]:
     elsewhere = _ELSEWHERE.match(text.strip())
     if elsewhere is not None:
         return [Operand(elsewhere["key"].lower(), form=elsewhere["form"])]
-    found: list[Operand] = []
+    operands: list[Operand] = []
     part = ""
     for piece in _BETWEEN.split(text.strip()):
         lead = _LEAD.match(piece)
@@ -110,14 +110,14 @@ def _read_operands(text: str) -> list[Operand]:
             continue
         span = _RANGE.match(key)
         if span is not None:
-            found.append(Operand(span["first"].lower(), span["last"].lower(), part))
+            operands.append(Operand(span["first"].lower(), span["last"].lower(), part))
         elif _KEY.match(key):
-            found.append(Operand(key.lower(), part=part))
+            operands.append(Operand(key.lower(), part=part))
         elif not re.fullmatch(r"(?i)part\s+[ivx]+", piece):
             return []
         else:
             part = piece.split()[-1].upper()
-    return found
+    return operands
 
 
 def _find_bound(label: str, operation: str, operands: Sequence[Operand]) -> str | None:

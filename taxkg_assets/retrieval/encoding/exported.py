@@ -195,7 +195,7 @@ class ExportedEncoder:
         for first in range(0, len(order), _TOGETHER):
             group = order[first : first + _TOGETHER]
             vectors = self._forward([ids[place] for place in group], len(ids[group[-1]]))
-            found.update((new[place], own.copy()) for place, own in zip(group, vectors, strict=True))
+            found.update((new[place], vector.copy()) for place, vector in zip(group, vectors, strict=True))
         if len(self.sentences) + len(new) > _KNOWN_SENTENCES:
             self.sentences.clear()
         self.sentences.update((text, found[text]) for text in new)

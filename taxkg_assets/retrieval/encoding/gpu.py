@@ -39,8 +39,8 @@ def has_gpu() -> bool:
 
 def is_built_for_gpu() -> bool:
     """Return whether the installed PyTorch is built for CUDA, without importing it."""
-    found = find_spec("torch")
-    version = Path(found.origin).parent / "version.py" if found is not None and found.origin else None
+    spec = find_spec("torch")
+    version = Path(spec.origin).parent / "version.py" if spec is not None and spec.origin else None
     return version is not None and version.is_file() and bool(_BUILT_FOR.search(version.read_text(encoding="utf8")))
 
 

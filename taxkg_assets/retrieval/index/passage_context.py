@@ -122,12 +122,12 @@ class PassageContext:
         Args:
             place: Index of the introducing line.
         """
-        return [own for own in self.lines if own.leads and own.leads[-1] == place]
+        return [line for line in self.lines if line.leads and line.leads[-1] == place]
 
     def _near(self, one: Line, other: Line) -> bool:
         """Return whether no line of prose is between two items."""
         low, high = sorted((one.place, other.place))
-        return bool(one.leads) or all(own.is_item for own in self.lines[low : high + 1])
+        return bool(one.leads) or all(line.is_item for line in self.lines[low : high + 1])
 
     def _split(self, row: int) -> Iterator[tuple[str, bool]]:
         heading = self.heading(row)

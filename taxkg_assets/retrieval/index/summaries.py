@@ -82,7 +82,7 @@ def digest_running_text(
     hashed = running_text.select("document_id", row=running_text.hash_rows(seed=_HASH_SEED))
     by_document = hashed.group_by("document_id", maintain_order=True).agg("row")
     names, rows = by_document.get_columns()
-    return {name: hashlib.sha256(own.to_numpy().tobytes()).hexdigest() for name, own in zip(names, rows, strict=True)}
+    return {name: hashlib.sha256(row.to_numpy().tobytes()).hexdigest() for name, row in zip(names, rows, strict=True)}
 
 
 def _find_running_text(

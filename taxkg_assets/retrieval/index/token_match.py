@@ -78,10 +78,10 @@ class TokenIndex:
         Returns:
             Scores of shape (texts,); a token that no passage prints has no similarity.
         """
-        lengths = np.array([max(1, len(own)) for own in texts], dtype=np.int64)
+        lengths = np.array([max(1, len(text)) for text in texts], dtype=np.int64)
         if not len(question.tokens) or not len(lengths) or not len(self.tokens):
             return np.zeros(len(lengths))
-        printed = np.concatenate([np.array(own or [_NO_TOKEN], dtype=np.int32) for own in texts])
+        printed = np.concatenate([np.array(text or [_NO_TOKEN], dtype=np.int32) for text in texts])
         distinct, numbers = np.unique(printed, return_inverse=True)
         places = np.minimum(np.searchsorted(self.tokens, distinct), len(self.tokens) - 1)
         near = self.vectors[places] @ question.vectors.T

@@ -28,10 +28,10 @@ def score_form(form: str, route: Route) -> float:
     """
     if not route.forms:
         return 0.0
-    own = split_forms(form)
-    if set(own) & set(route.forms):
+    forms = split_forms(form)
+    if set(forms) & set(route.forms):
         return 1.0
-    return -0.4 if form.startswith("Pub") or not own else OTHER_FORM
+    return -0.4 if form.startswith("Pub") or not forms else OTHER_FORM
 
 
 def score_forms(forms: Sequence[str], route: Route) -> Floats:

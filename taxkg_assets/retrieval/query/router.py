@@ -93,7 +93,7 @@ def build_catalog(documents: Iterable[NamedDocument], *, keys: Mapping[str, froz
     return Catalog(
         names=tuple(sorted(words)),
         printed="\n".join(printed),
-        title_words={form: frozenset(own) for form, own in words.items()},
+        title_words={form: frozenset(word) for form, word in words.items()},
         keys={
             form: frozenset().union(*(own for several, own in (keys or {}).items() if form in split_forms(several)))
             for form in sorted(words)
@@ -317,7 +317,7 @@ def find_lay_terms(question: str) -> str:
     Returns:
         Terms separated by blanks, in the order of rules/lay_terms.yaml; empty for none.
     """
-    return " ".join(found.terms for found in find_everyday_words(question))
+    return " ".join(word.terms for word in find_everyday_words(question))
 
 
 def find_printed_terms(question: str) -> dict[str, frozenset[str]]:
@@ -330,9 +330,9 @@ def find_printed_terms(question: str) -> dict[str, frozenset[str]]:
         Printed terms by term of the question; terms that no rule matches are left out.
     """
     printed: dict[str, frozenset[str]] = {}
-    for found in find_everyday_words(question):
-        terms = frozenset(find_terms(found.terms))
-        printed |= {term: printed.get(term, frozenset()) | terms for term in find_terms(found.words)}
+    for word in find_everyday_words(question):
+        terms = frozenset(find_terms(word.terms))
+        printed |= {term: printed.get(term, frozenset()) | terms for term in find_terms(word.words)}
     return printed
 
 
@@ -382,8 +382,8 @@ def find_kind(anchor_key: str | None) -> str:
     Returns:
         `box`, `line` or `code`; empty for all others.
     """
-    found = _ANCHOR_KEY.fullmatch(anchor_key or "")
-    return found["kind"] if found else ""
+    match = _ANCHOR_KEY.fullmatch(anchor_key or "")
+    return match["kind"] if match else ""
 
 
 def covers_key(anchor_key: str | None, keys: Sequence[str]) -> bool:

@@ -268,16 +268,16 @@ class Searcher:
         if self.reranker is None or not self.parts.reranker or not ranking.candidates:
             return ranking
         depth = self.reranker.depth
-        self.passages.prefetch([found.row for found in ranking.candidates[:depth]], ("context", "text"))
+        self.passages.prefetch([candidate.row for candidate in ranking.candidates[:depth]], ("context", "text"))
         lost = self.reranker.score_penalties(
-            query, [self.read_passage(found.row) for found in ranking.candidates[:depth]]
+            query, [self.read_passage(candidate.row) for candidate in ranking.candidates[:depth]]
         )
         floor = float(lost.min())
         reranked = [
-            replace(found, score=found.score + float(lost[place]), rerank_penalty=float(lost[place]))
+            replace(candidate, score=candidate.score + float(lost[place]), rerank_penalty=float(lost[place]))
             if place < depth
-            else replace(found, score=found.score + floor)
-            for place, found in enumerate(ranking.candidates)
+            else replace(candidate, score=candidate.score + floor)
+            for place, candidate in enumerate(ranking.candidates)
         ]
         order = sorted(range(len(reranked)), key=lambda place: (-reranked[place].score, place))
         features = {name: values[order] for name, values in ranking.features.items()}

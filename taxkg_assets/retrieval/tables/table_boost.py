@@ -98,8 +98,10 @@ def _lead_with(ranking: Ranking, row: int, match: CellMatch, *, facts: PassageFa
         New ranking; the same one where no unit of the table is a candidate.
     """
     candidates, limits = ranking.candidates, load_ranking().cells
-    places = [place for place, own in enumerate(candidates) if own.row == row]
-    nearest = places or [place for place, own in enumerate(candidates) if facts.tables.get(own.row) == match.table_id]
+    places = [place for place, candidate in enumerate(candidates) if candidate.row == row]
+    nearest = places or [
+        place for place, candidate in enumerate(candidates) if facts.tables.get(candidate.row) == match.table_id
+    ]
     if not nearest:
         return ranking
     order = [nearest[0], *(place for place in range(len(candidates)) if place not in places)]

@@ -108,9 +108,11 @@ def find_table_cells(
     """
     parsed = replace(read_table_question(question, catalogue), forms=frozenset(forms))
     entries = (catalogue.by_id[table_id] for table_id in tables if table_id in catalogue.by_id)
-    found = [_match_table(entry, _score_cells(parsed, entry, catalogue), prior=None) for entry in entries]
+    table_cells = [_match_table(entry, _score_cells(parsed, entry, catalogue), prior=None) for entry in entries]
     within = load_table_lookup().weights.alike_within
-    return [[match for match in matches if match.score >= matches[0].score - within] for matches in found if matches]
+    return [
+        [match for match in matches if match.score >= matches[0].score - within] for matches in table_cells if matches
+    ]
 
 
 def read_table_question(question: str, catalogue: TableCatalogue) -> Question:
@@ -167,9 +169,9 @@ def _score_cells(parsed: Question, entry: TableEntry, catalogue: TableCatalogue)
 def _match_table(entry: TableEntry, scored_cells: Sequence[CellWeights], *, prior: float | None) -> list[CellMatch]:
     """Score the cells of one table, the best ones only; without a prior those whose own headers name something."""
     found = [
-        (own.score(prior), cell, own.assumes_status)
-        for own, cell in zip(scored_cells, entry.answers, strict=True)
-        if own.is_named or prior is not None
+        (scored_cell.score(prior), cell, scored_cell.assumes_status)
+        for scored_cell, cell in zip(scored_cells, entry.answers, strict=True)
+        if scored_cell.is_named or prior is not None
     ]
     if not found:
         return []

@@ -137,12 +137,12 @@ def find_facets(text: str) -> dict[str, frozenset[str]]:
     Returns:
         Values by facet, such as filing statuses.
     """
-    found: dict[str, set[str]] = {}
+    facets: dict[str, set[str]] = {}
     small = text.lower()
     for rule in load_table_lookup().facets:
         if rule.may_match(small) and rule.pattern.search(text):
-            found.setdefault(rule.facet, set()).add(rule.id)
-    return {facet: frozenset(values) for facet, values in found.items()}
+            facets.setdefault(rule.facet, set()).add(rule.id)
+    return {facet: frozenset(values) for facet, values in facets.items()}
 
 
 @lru_cache(maxsize=20_000)

@@ -279,7 +279,7 @@ def _year_share(question: Question, entry: TableEntry, *, row: Header, column: H
     matched = 0.0
     for year in question.years:
         number = Number(float(year))
-        if year in entry.context.years or any(found.holds(number) for found in headers):
+        if year in entry.context.years or any(header.holds(number) for header in headers):
             matched += 1.0
         elif entry.mentioned_years:
             shares = [sum(r.holds(number) for r in ranges) / len(ranges) for ranges in entry.mentioned_years]
