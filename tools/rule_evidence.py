@@ -23,6 +23,7 @@ from typing import Any
 
 import polars as pl
 
+from taxkg_assets.retrieval.answering.definitions import read_terms
 from taxkg_assets.rules.anchored_search import compile_search
 from taxkg_assets.rules.loader import Rule, load_family, read_rules
 from taxkg_assets.rules.support import Support, load_policy
@@ -33,7 +34,15 @@ from tools.rule_labels import (
     read_labeled_rows,
     read_questions,
 )
-from tools.rule_library import FRAGMENT_FAMILIES, RULE_SECONDS, Library, limit_seconds, read_library
+from tools.rule_library import (
+    FRAGMENT_FAMILIES,
+    RULE_SECONDS,
+    Library,
+    draw_index_terms,
+    limit_seconds,
+    mark_terms,
+    read_library,
+)
 
 ROOT = Path(__file__).resolve().parents[1]
 EVIDENCE = ROOT / "taxkg_assets" / "rules" / "support.csv"
@@ -49,8 +58,13 @@ QUESTION_GROUPS = {
     "answers.destination_questions",
     "answers.line_questions",
     "answers.source_questions",
+    "definitions.comparisons",
+    "definitions.generic",
     "definitions.questions",
     "ranking.yes_or_no",
+    "standard_sections.barred",
+    "standard_sections.form_questions",
+    "standard_sections.questions",
     "table_lookup.comparatives",
     "table_lookup.count_words",
     "table_lookup.facets",
@@ -70,6 +84,8 @@ NO_TEXT = {
     "roles.bold_fonts": "names of fonts",
     "matching": "quotes in labels",
 }
+MARKED_GROUPS = {"definitions.headings", "definitions.openings", "definitions.statements"}
+"""Lists whose patterns read texts with `@` in place of the term in a question."""
 MADE_FAMILIES = {"relations", "references", "flows"}
 """Families whose rules are named in the stored rows that they made."""
 
@@ -189,6 +205,7 @@ def count_evidence(
     labels: LabeledRows,
     questions: Sequence[Sequence[str]],
     made: Mapping[str, set[str]],
+    terms: Sequence[str] = (),
 ) -> list[Evidence]:
     """Count in how many documents, questions and labeled rows each rule fires.
 
@@ -198,17 +215,23 @@ def count_evidence(
         labels: Labeled rows.
         questions: Texts of each written question.
         made: Documents by id of a rule that made a stored row.
+        terms: Terms of questions and of printed indexes, for rules that read texts with a marked term.
 
     Returns:
         One row per rule, in the order of the rules.
     """
     found = []
+    marked = library.mark_terms(terms) if any(f"{row[0]}.{row[1]}" in MARKED_GROUPS for row in rules) else library
     for family, group, rule in rules:
-        reads, at = find_reading(family, group), set[str]()
+        reads, at, is_marked = find_reading(family, group), set[str](), f"{family}.{group}" in MARKED_GROUPS
         if family in MADE_FAMILIES and rule.id in made:
             at = made[rule.id]
         elif reads == "documents":
-            at = library.find_documents(rule, with_fragments=family in FRAGMENT_FAMILIES)
+            source = marked if is_marked else library
+            at = source.find_documents(rule, with_fragments=family in FRAGMENT_FAMILIES)
+        rows = labels.of(family, reads)
+        if is_marked:
+            rows = [[text for each in row for text in mark_terms(each, terms)] for row in rows]
         review = labels.reviewed.get((family, group, rule.id), Review(0))
         found.append(
             Evidence(
@@ -219,8 +242,7 @@ def count_evidence(
                 documents=max(len(at), review.products),
                 families=max(len({name.split("--")[0] for name in at}), review.products),
                 questions=count_matches(rule, questions) if reads == "questions" else 0,
-                labeled=max(count_matches(rule, labels.of(family, reads)), labels.decided.get((family, rule.id), 0))
-                + review.right,
+                labeled=max(count_matches(rule, rows), labels.decided.get((family, rule.id), 0)) + review.right,
                 pattern=pattern_digest(rule),
             )
         )
@@ -288,10 +310,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     order = {(family, group, rule.id): ix for ix, (family, group, rule) in enumerate(list_rules())}
     library, made = read_library(options.home), read_reference_rules(options.home)
     labels, questions = read_labeled_rows(folders, options.home), read_questions()
+    asked = [*questions, *labels.of("definitions", "questions")]
+    asked_terms = {term for row in asked for text in row for term in read_terms(text)}
+    terms = sorted({*asked_terms, *draw_index_terms(options.home)})
     rows = read_evidence(options.out) if options.out.exists() else []
     for name in options.family or sorted({family for family, _, _ in order}):
         rules = [row for row in list_rules() if row[0] == name]
-        counted = count_evidence(rules, library, labels=labels, questions=questions, made=made)
+        counted = count_evidence(rules, library, labels=labels, questions=questions, made=made, terms=terms)
         kept = [row for row in rows if row.family != name and (row.family, row.group, row.rule) in order]
         rows = [*kept, *counted]
         # Written after each family, so that an interrupted count loses one family only.

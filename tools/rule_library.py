@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import operator
 import signal
 from collections import defaultdict
@@ -14,6 +15,7 @@ from typing import Any
 
 import polars as pl
 
+from taxkg_assets.retrieval.answering.definitions import mark_term
 from taxkg_assets.rules.anchored_search import compile_search
 from taxkg_assets.rules.loader import Rule
 from taxkg_assets.rules.sentences import find_sentences
@@ -22,6 +24,8 @@ from tools.rule_labels import (
 )
 
 LONG_CHARACTERS = 500
+INDEX_TERMS = 150
+"""Terms of printed indexes that are marked for rules on definitions."""
 RULE_SECONDS = 4.0
 """Processor time for one rule; what it has found by then is counted."""
 FRAGMENT_FAMILIES = {"relations", "polarity", "predicates", "references"}
@@ -78,6 +82,19 @@ class Library:
         contained = [self._small.str.contains_any(list(words)) for words in rule.literal_groups]
         return reduce(operator.and_, contained).arg_true().to_list()
 
+    def mark_terms(self, terms: Sequence[str]) -> Library:
+        """Return a library of the texts that contain one of some terms, with `@` in place of the term.
+
+        Args:
+            terms: Terms, such as those that questions ask the meaning of.
+        """
+        marked: dict[str, int] = defaultdict(int)
+        for text in self.texts:
+            if not text.is_fragment:
+                for piece in mark_terms(text.text, terms):
+                    marked[piece] |= text.documents
+        return Library(self.names, [Text(text, text.lower(), documents) for text, documents in marked.items()])
+
     def find_documents(self, rule: Rule, *, with_fragments: bool) -> set[str]:
         """Find the documents in which a rule fires.
 
@@ -117,6 +134,32 @@ def limit_seconds(seconds: float) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         signal.signal(signal.SIGVTALRM, before)
+
+
+def mark_terms(text: str, terms: Iterable[str]) -> list[str]:
+    """Return a text with `@` in place of a term, once for each term that it contains.
+
+    Args:
+        text: The text.
+        terms: The terms.
+    """
+    small = text.lower()
+    return [mark_term(text, term) for term in terms if term.lower() in small]
+
+
+def draw_index_terms(home: Path, *, count: int = INDEX_TERMS) -> list[str]:
+    """Draw terms of the printed indexes of a home, which are what its documents explain.
+
+    Args:
+        home: Folder of a built home.
+        count: Number of terms.
+
+    Returns:
+        Terms without subterms, those with the smallest digests.
+    """
+    nodes = pl.read_delta(str(home / "tables" / "nodes"), columns=["level", "text"])
+    names = nodes.filter(pl.col("level") == "concept", ~pl.col("text").str.contains(r"[:,(\d]"))["text"].unique()
+    return sorted(names, key=lambda name: hashlib.sha256(name.encode()).hexdigest())[:count]
 
 
 def read_library(home: Path) -> Library:
