@@ -102,12 +102,12 @@ def _describe_corpus(documents: Iterable[DocumentRecord]) -> str:
 
 def _find_outlines(anchors: Iterable[AnchorRecord]) -> dict[str, tuple[str, ...]]:
     """Return the outlines of the second tier: the first top-level headings of each document."""
-    most, found = load_chunking().tiers.headings, dict[str, list[str]]()
+    most, outlines = load_chunking().tiers.headings, dict[str, list[str]]()
     for row in sorted(anchors, key=lambda row: row["anchor_id"]):
-        outline = found.setdefault(row["document_id"], [])
+        outline = outlines.setdefault(row["document_id"], [])
         if row["parent_anchor_id"] is None and row["heading"] not in outline and len(outline) < most:
             outline.append(row["heading"])
-    return {document_id: tuple(headings) for document_id, headings in found.items()}
+    return {document_id: tuple(headings) for document_id, headings in outlines.items()}
 
 
 _PERSPECTIVE_OF = {

@@ -186,15 +186,17 @@ def _find_boundaries(blocks: Sequence[MicroBlock], *, proposer: Proposer, encode
         )
         for n, block in enumerate(blocks)
     ]
-    found = proposer.propose(BOUNDARY_DETECTION, items)
+    outcomes = proposer.propose(BOUNDARY_DETECTION, items)
     return _Read(
         blocks=tuple(blocks),
         is_heading=tuple(part == "heading" for part in known),
         is_artifact=tuple(part == "artifact" for part in known),
         similarity=tuple(similarity),
-        is_boundary=tuple(row.proposal is not None and row.proposal.is_boundary for row in found),
-        confidence=tuple(row.proposal.confidence if row.proposal is not None else 0.0 for row in found),
-        created_by="llm" if "llm" in {row.created_by for row in found} | {row.created_by for row in parts} else "rule",
+        is_boundary=tuple(row.proposal is not None and row.proposal.is_boundary for row in outcomes),
+        confidence=tuple(row.proposal.confidence if row.proposal is not None else 0.0 for row in outcomes),
+        created_by="llm"
+        if "llm" in {row.created_by for row in outcomes} | {row.created_by for row in parts}
+        else "rule",
     )
 
 
@@ -358,13 +360,13 @@ def _enrich(units: Sequence[SemanticUnit], *, title: str, proposer: Proposer) ->
     ]
     enriched: list[SemanticUnit] = []
     for unit, row in zip(units, proposer.propose(METADATA_ENRICHMENT, items), strict=True):
-        found = row.proposal
+        proposal = row.proposal
         enriched.append(
             replace(
                 unit,
                 title=unit.headings[0] if unit.headings else enriched[-1].title if enriched else "",
-                tags=found.tags if found is not None else (),
-                entities=tuple(dict.fromkeys(e.name for e in found.entities)) if found is not None else (),
+                tags=proposal.tags if proposal is not None else (),
+                entities=tuple(dict.fromkeys(e.name for e in proposal.entities)) if proposal is not None else (),
                 created_by="llm" if row.created_by == "llm" else unit.created_by,
             )
         )

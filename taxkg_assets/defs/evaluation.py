@@ -148,8 +148,8 @@ def open_base_systems(
         known=replace(searcher.index.known, document_vectors=None, section_means=None, tokens=tokens),
     )
     before = replace(searcher, index=index, encoder=base.encoder, reranker=None)
-    found = open_systems(before, settings)
-    return {DENSE_BASE: found["dense"], ON_BASE: found[FULL]}
+    systems = open_systems(before, settings)
+    return {DENSE_BASE: systems["dense"], ON_BASE: systems[FULL]}
 
 
 # arguments: one per upstream table, as the wiring reads their names
@@ -182,8 +182,8 @@ def build_runs_on_index(
     )
     before: Mapping[str, System] = {}
     if base is not None:
-        own = replace(base, encoder=encoders[1])
-        before = open_base_systems(searcher, settings, base=own, kept_tokens=KeptTokens(store))
+        base_searcher = replace(base, encoder=encoders[1])
+        before = open_base_systems(searcher, settings, base=base_searcher, kept_tokens=KeptTokens(store))
     runs = build_eval_runs(eval_queries, {**open_systems(searcher, settings), **before}, left_out=LEFT_OUT)
     for one in encoders:
         questions.keep(one.model_hash, one.questions)

@@ -114,9 +114,9 @@ def extraction(context: dg.AssetExecutionContext) -> Iterator[dg.Output[Document
     its previous rows stay.
     """
     home: Home = context.resources.home
-    found = admit_documents(home, context.partition_keys)
-    yield dg.Output(DocumentBatches([found.documents]), "documents")
-    yield dg.Output(DocumentBatches([found.quarantine]), "quarantine")
+    intake = admit_documents(home, context.partition_keys)
+    yield dg.Output(DocumentBatches([intake.documents]), "documents")
+    yield dg.Output(DocumentBatches([intake.quarantine]), "quarantine")
     for one in READ_TABLES:
         if one.name in PER_DOCUMENT:
             yield dg.Output(DocumentBatches(publish(home, one.name, context.partition_keys)), one.name)

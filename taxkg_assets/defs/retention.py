@@ -61,20 +61,20 @@ def vacuum(store: Store, *, keep_days: float, is_dry: bool = False) -> Iterator[
             keep_versions=sorted(versions),
         )
         dead = [f"tables/{name}/{file}" for file in data] + _dead_entries(store, name, min(versions), hours=hours)
-        there = {file: seen for file in dead if (seen := store.storage.stat(file)) is not None}
+        files = {file: stat for file in dead if (stat := store.storage.stat(file)) is not None}
         if not is_dry:
-            for file in there:
+            for file in files:
                 store.storage.remove(file)
-        yield ReclaimedFiles(name, len(there), sum(seen.bytes for seen in there.values()))
+        yield ReclaimedFiles(name, len(files), sum(stat.bytes for stat in files.values()))
 
 
 def _dead_entries(store: Store, name: str, oldest: int, *, hours: int) -> list[str]:
     """Return log entries of a table before the checkpoint from which the oldest kept version can be read."""
     log = f"tables/{name}/_delta_log"
     entries = store.storage.children(log)
-    numbers = [int(found[1]) for entry in entries if (found := _CHECKPOINT.match(entry))]
+    numbers = [int(match[1]) for entry in entries if (match := _CHECKPOINT.match(entry))]
     start = max((number for number in numbers if number <= oldest), default=0)
-    before = [f"{log}/{entry}" for entry in entries if (found := _ENTRY.match(entry)) and int(found[1]) < start]
+    before = [f"{log}/{entry}" for entry in entries if (match := _ENTRY.match(entry)) and int(match[1]) < start]
     return [path for path in before if (seen := store.storage.stat(path)) and seen.age_s > hours * 3600]
 
 

@@ -80,8 +80,8 @@ def measure_interval(values: Sequence[float], clusters: Sequence[str]) -> tuple[
     Returns:
         Lower and upper end; None for a single family.
     """
-    found = score_interval(values, clusters, seed=0, stream=("training",))
-    return found.low, found.high
+    interval = score_interval(values, clusters, seed=0, stream=("training",))
+    return interval.low, interval.high
 
 
 def open_encoder_context(home: Home) -> EncoderTrainingContext:
@@ -132,8 +132,8 @@ def open_reranker_context(home: Home) -> RerankerTrainingContext:
         if name not in TRAINED_HERE:
             scorer = open_scorer(home, kind="cross", path="", name=name)
             return [Candidate("cross", "", name, "", "{}", scorer.score)]
-        found = [open_late(home)]
-        return [*found, train_cross(home, examples, dev)] if name == "cross" else found
+        candidates = [open_late(home)]
+        return [*candidates, train_cross(home, examples, dev)] if name == "cross" else candidates
 
     return RerankerTrainingContext(
         read_lists=read_lists,
@@ -158,8 +158,11 @@ def train_cross(home: Home, examples: Sequence[Example], dev: Sequence[Example])
     """Train a cross-encoder initialized from the encoder in use."""
     from sentence_transformers import CrossEncoder
 
-    own = RerankerSettings(is_bfloat16=has_bfloat16() and not wants_gpu(home))
-    settings = replace(own, steps=replace(own.steps, epochs=home.settings.train_epochs, seed=home.settings.train_seed))
+    reranker_settings = RerankerSettings(is_bfloat16=has_bfloat16() and not wants_gpu(home))
+    settings = replace(
+        reranker_settings,
+        steps=replace(reranker_settings.steps, epochs=home.settings.train_epochs, seed=home.settings.train_seed),
+    )
     chosen = read_chosen_encoder(home)
     start = (
         str(home.store.storage.local_copy(chosen["path"]))
@@ -212,10 +215,10 @@ def rank_questions(home: Home, dev: Sequence[Example]) -> list[RankedList]:
     lists = []
     for example in {example.query: example for example in dev}.values():
         best = searcher.rank(example.query).candidates[: home.settings.reranker_depth]
-        is_right = np.array([chunk_ids[found.row] in answers[example.query] for found in best], dtype=np.bool_)
+        is_right = np.array([chunk_ids[candidate.row] in answers[example.query] for candidate in best], dtype=np.bool_)
         if is_right.any():
-            passages = tuple(searcher.read_passage(found.row) for found in best)
-            scores = np.array([found.score for found in best])
+            passages = tuple(searcher.read_passage(candidate.row) for candidate in best)
+            scores = np.array([candidate.score for candidate in best])
             lists.append(RankedList(example.query, example.kind, example.family, passages, scores, is_right))
     return lists
 
@@ -272,12 +275,12 @@ def encoder_beats_its_base(
     sampled = sample_questions(pairs, hard_negatives, count=REEVALUATED)
     models = open_untrained(home), open_folder(home.store.storage.local_copy(chosen["path"].item()))
     settings = encoder_settings(home)
-    base, own = (mean_of(score_dense(EncoderTrainer(m, settings).encode, sampled).questions) for m in models)
+    base, tuned = (mean_of(score_dense(EncoderTrainer(m, settings).encode, sampled).questions) for m in models)
     is_another = chosen["base_hash"].item() != weights_hash(home)
     return replace(
         verdict,
-        offending=chosen.select(verdict.offending.columns).filter(is_another or own - base < MIN_KIND_GAIN),
-        figures={**verdict.figures, f"{len(sampled)} repeated: base": base, "the chosen encoder": own},
+        offending=chosen.select(verdict.offending.columns).filter(is_another or tuned - base < MIN_KIND_GAIN),
+        figures={**verdict.figures, f"{len(sampled)} repeated: base": base, "the chosen encoder": tuned},
         note=f"trained from a different base than TAXKG_MODEL: run `taxkg train`. {verdict.note}"
         if is_another
         else verdict.note,

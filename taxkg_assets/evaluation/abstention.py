@@ -42,11 +42,11 @@ def score_abstention(
     runs = EvalRuns.cast(eval_runs.filter(pl.col("system") == system))
     grades = runs.group_by("query_set", "query_id").agg(pl.col("confidence").first())
     scores = score_runs(eval_queries, runs) if scores is None else scores.filter(pl.col("system") == system)
-    found = scores.filter(pl.col("metric") == "recall@5", pl.col("value") > 0)
+    answered = scores.filter(pl.col("metric") == "recall@5", pl.col("value") > 0)
     questions = (
         eval_queries.filter(pl.col("is_resolved"))
         .join(grades, on=["query_set", "query_id"])
-        .join(found.select("query_set", "query_id", is_found=pl.lit(True)), on=["query_set", "query_id"], how="left")
+        .join(answered.select("query_set", "query_id", is_found=pl.lit(True)), on=["query_set", "query_id"], how="left")
         .with_columns(is_answerable=pl.col("type") != "unanswerable", is_found=pl.col("is_found").fill_null(False))
     )
     rows = [

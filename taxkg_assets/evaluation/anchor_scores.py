@@ -34,21 +34,21 @@ def score_anchors(
     rows = list(anchors.iter_rows(named=True))
     met = _pair(wanted, rows)
     counted = [(label, row) for label, row in zip(wanted, met, strict=True) if not label.is_optional]
-    found = {row["anchor_id"] for row in met if row is not None}
+    matched = {row["anchor_id"] for row in met if row is not None}
     pages = {(label.document_id, label.page) for label in wanted}
     read = [row for row in rows if (row["document_id"], row["page"]) in pages]
     figures = _score_recall(counted)
     for name, is_runin in (("structural", False), ("runin", True)):
         mine = [row for row in read if (row["kind"] == "runin") == is_runin]
-        figures[f"{name}_precision"] = score_share(sum(row["anchor_id"] in found for row in mine), len(mine))
+        figures[f"{name}_precision"] = score_share(sum(row["anchor_id"] in matched for row in mine), len(mine))
     figures["structural_f1"] = _score_f1(figures["structural_recall"], figures["structural_precision"])
     misses = [_miss(label) for label, row in counted if row is None]
     misses += [
         ("invented", row["document_id"], row["page"], "", row["heading"], row["kind"])
         for row in read
-        if row["anchor_id"] not in found
+        if row["anchor_id"] not in matched
     ]
-    outcomes = [(row["confidence"], row["anchor_id"] in found) for row in read]
+    outcomes = [(row["confidence"], row["anchor_id"] in matched) for row in read]
     hits = [(label, row) for label, row in counted if row is not None]
     for name, (share, faults) in {"key": _score_keys(hits), "parent": _score_parents(hits, rows)}.items():
         figures[f"{name}_accuracy"] = share

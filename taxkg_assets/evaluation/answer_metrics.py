@@ -80,10 +80,10 @@ def score_answer(query: Labeled, reply: Reply) -> dict[str, float]:
         return scores
     text = _CITATION.sub(" ", reply.text or "")
     is_row = query["type"] == "table_value"
-    found = [is_quoted(passage["quote"], text, is_row=is_row) for passage in required]
-    scores |= {"contains_needed": float(any(found)), "contains_all": float(all(found))}
+    quoted = [is_quoted(passage["quote"], text, is_row=is_row) for passage in required]
+    scores |= {"contains_needed": float(any(quoted)), "contains_all": float(all(quoted))}
     if is_row:
-        scores["value_correct"] = float(all(found))
+        scores["value_correct"] = float(all(quoted))
     if words := find_words(text):
         scores["off_point"] = _score_off_point(words, [passage["quote"] for passage in query["gold"]])
     return scores
@@ -179,9 +179,12 @@ def score_reliability(
     for confidence, is_right in pairs:
         by_bin.setdefault(min(int(confidence * bins), bins - 1), []).append((confidence, is_right))
     rows = []
-    for ix, own in sorted(by_bin.items()):
-        mean, right = statistics.fmean(sure for sure, _ in own), statistics.fmean(is_right for _, is_right in own)
-        rows.append((ix / bins, (ix + 1) / bins, len(own), mean, right))
+    for ix, pairs_of_bin in sorted(by_bin.items()):
+        mean, right = (
+            statistics.fmean(sure for sure, _ in pairs_of_bin),
+            statistics.fmean(is_right for _, is_right in pairs_of_bin),
+        )
+        rows.append((ix / bins, (ix + 1) / bins, len(pairs_of_bin), mean, right))
     return rows
 
 
@@ -250,8 +253,8 @@ def score_answers(
     scores = pl.DataFrame(rows, schema=_SCORES, orient="row")
     report = []
     for (piece, metric), cell in scores.partition_by("slice", "metric", as_dict=True, maintain_order=True).items():
-        own = cell.sort("query_id")
+        values = cell.sort("query_id")
         stream = (str(piece), str(metric))
-        mean = score_interval(own["value"].to_list(), own["family"].to_list(), seed=seed, stream=stream)
-        report.append((piece, metric, mean.value, mean.low, mean.high, own.height))
+        mean = score_interval(values["value"].to_list(), values["family"].to_list(), seed=seed, stream=stream)
+        report.append((piece, metric, mean.value, mean.low, mean.high, values.height))
     return pl.DataFrame(report, schema=FIGURES, orient="row")

@@ -87,10 +87,10 @@ def _list_sets(queries: Queries) -> list[tuple[str, list[NamedQuestion]]]:
             str(name),
             [
                 NamedQuestion(id=row["query_id"], type=row["type"], gold=row["gold"])
-                for row in iter_records(own, EvalQueryRecord)
+                for row in iter_records(rows, EvalQueryRecord)
             ],
         )
-        for (name,), own in resolved.partition_by("query_set", as_dict=True).items()
+        for (name,), rows in resolved.partition_by("query_set", as_dict=True).items()
     ]
 
 

@@ -132,9 +132,9 @@ def score_edges(
     """
     rows = [row for row in _find_semantic(edges, nodes, documents=documents) if row["place"] in labels.pages]
     met = [[label for label in labels.facts if _matches(row, label)] for row in rows]
-    is_right = [any(not label.is_optional for label in found) for found in met]
+    is_right = [any(not label.is_optional for label in is_matched) for is_matched in met]
     counted = [ix for ix, row in enumerate(rows) if is_right[ix] or not (met[ix] or row["is_self"])]
-    matched = {label for found in met for label in found}
+    matched = {label for is_matched in met for label in is_matched}
     wanted = [label for label in labels.facts if not label.is_optional]
     table = [
         _score(

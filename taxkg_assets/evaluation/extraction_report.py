@@ -92,8 +92,10 @@ def _summarize(
 
 def _write_types(read: pl.DataFrame) -> Table:
     rows = [
-        _type_row(str(name), own)
-        for (name,), own in sorted(read.group_by("doc_type"), key=lambda group: (-group[1].height, str(group[0])))
+        _type_row(str(name), documents_of_type)
+        for (name,), documents_of_type in sorted(
+            read.group_by("doc_type"), key=lambda group: (-group[1].height, str(group[0]))
+        )
     ]
     if len(rows) > 1:
         rows.append(_type_row("all", read, is_strong=True))

@@ -164,7 +164,11 @@ def score_roles(
     for label in wanted:
         text = squash(label.text)
         read = [(row, squash(row["text"])) for row in on_page[label.document_id, label.page]]
-        matching = [(row, own) for row, own in read if own and (text in own or _is_large_part(own, text))]
+        matching = [
+            (row, element_text)
+            for row, element_text in read
+            if element_text and (text in element_text or _is_large_part(element_text, text))
+        ]
         if not matching:
             lost += 1
             misses.append(("lost", label.document_id, label.page, label.role, None, label.text))
@@ -209,12 +213,12 @@ def score_ownership(
     right, lost, misses = 0, 0, list[Miss]()
     for label in wanted:
         matching = _find_quoted(label.quote, of_document[label.document_id])
-        here = [row for row in matching if row["page"] == label.page] or matching
-        if not here:
+        on_page = [row for row in matching if row["page"] == label.page] or matching
+        if not on_page:
             lost += 1
             misses.append(("lost", label.document_id, label.page, label.owner, None, label.quote))
             continue
-        owner = find_structural_owner(here[0]["anchor_id"], tree)
+        owner = find_structural_owner(on_page[0]["anchor_id"], tree)
         is_right = owner is not None and is_same_heading(owner["heading"], label.owner)
         right += is_right
         if not is_right:
@@ -227,13 +231,13 @@ def score_ownership(
 def _find_quoted(quoted: str, sections: Sequence[tuple[Mapping[str, Any], str]]) -> list[Mapping[str, Any]]:
     """Return the paragraphs with a quote, or else with what follows the quote's run-in heading."""
     quote = squash(quoted)
-    matching = [row for row, own in sections if quote in own or _is_fragment(own, quote)]
+    matching = [row for row, section_text in sections if quote in section_text or _is_fragment(section_text, quote)]
     if matching:
         return matching
     separator = ". " if ". " in quoted[: load_naming().thresholds.runin_characters] else "—"
     rest = squash(quoted.partition(separator)[2])
     return (
-        [row for row, own in sections if rest in own]
+        [row for row, section_text in sections if rest in section_text]
         if len(rest) >= load_naming().thresholds.runin_rest_letters
         else []
     )

@@ -116,9 +116,11 @@ def _score_extraction(extracted: Extracted, labels: Labels, labeled: set[str]) -
     evidence = load_evidence_families("documents")
     rows = []
     for group, documents in _group(labeled, evidence).items():
-        own = {name_family(name): {other for other in documents if name_family(other) == name_family(name)}
-               for name in sorted(documents)}  # fmt: skip
-        for family, names in ((ALL, documents), *own.items()):
+        by_family = {
+            name_family(name): {other for other in documents if name_family(other) == name_family(name)}
+            for name in sorted(documents)
+        }
+        for family, names in ((ALL, documents), *by_family.items()):
             scores = extracted.within(names).score(labels.within(names))
             rows += [_row(metric, group, family, value=score.score, n=score.n_rows) for metric, score in scores.items()]
     return [row for row in rows if row["n"]]

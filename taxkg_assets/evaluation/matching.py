@@ -75,8 +75,8 @@ def find_words(text: str | None) -> tuple[str, ...]:
         Normalized words in order.
     """
     edges = load_matching().word_edges
-    found = load_matching().words.word_of_a_quote.pattern.findall(fold(text).translate(_removed()))
-    return tuple(word for word in (raw.strip(edges) for raw in found) if word)
+    words = load_matching().words.word_of_a_quote.pattern.findall(fold(text).translate(_removed()))
+    return tuple(word for word in (raw.strip(edges) for raw in words) if word)
 
 
 @lru_cache(maxsize=1024)

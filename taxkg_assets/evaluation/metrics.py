@@ -315,11 +315,26 @@ def _chunk_figures(chunks: dy.DataFrame[Chunks]) -> list[dict[str, Any]]:
         figure("semantic quality", _mean(cut["quality"]), "share", cut.height, note="accepted or not"),
     ]
     note = "" if cut.height else "not measured: no document has a weak layout"
-    for piece, own in (("all", cut), *((str(key[0]), of) for key, of in sorted(cut.group_by("document_id")))):
+    for piece, chunks_of_piece in (
+        ("all", cut),
+        *((str(key[0]), of) for key, of in sorted(cut.group_by("document_id"))),
+    ):
         rows += [
-            figure("semantic accept", _mean(own["status"] == "accepted"), "share", own.height, piece=piece, note=note),
             figure(
-                "boundary confidence", _mean(own["boundary_confidence"]), "share", own.height, piece=piece, note=note
+                "semantic accept",
+                _mean(chunks_of_piece["status"] == "accepted"),
+                "share",
+                chunks_of_piece.height,
+                piece=piece,
+                note=note,
+            ),
+            figure(
+                "boundary confidence",
+                _mean(chunks_of_piece["boundary_confidence"]),
+                "share",
+                chunks_of_piece.height,
+                piece=piece,
+                note=note,
             ),
         ]
     forced = cut.filter(pl.col("refinements") > 1)["document_id"].n_unique()

@@ -80,7 +80,7 @@ def find_near_misses(registry: pl.DataFrame, rows: pl.DataFrame) -> list[NearMis
         Near misses, sorted; of passages with the same text, only those that differ in form or year.
     """
     passages = _find_box_passages(registry, rows)
-    found: list[NearMiss] = []
+    pairs: list[NearMiss] = []
     for passage in passages:
         nearest = {
             SIBLING: _most_similar(passage, passages, is_near=_is_sibling),
@@ -90,8 +90,8 @@ def find_near_misses(registry: pl.DataFrame, rows: pl.DataFrame) -> list[NearMis
         others = [p for p in passages if _is_other_copy(passage, p)]
         for kind, near in nearest.items():
             if near is not None:
-                found += _make_questions(kind, passage, near, others)
-    return sorted(set(found), key=lambda item: (item.kind, item.right, item.near, item.wording))
+                pairs += _make_questions(kind, passage, near, others)
+    return sorted(set(pairs), key=lambda item: (item.kind, item.right, item.near, item.wording))
 
 
 def _find_box_passages(registry: pl.DataFrame, rows: pl.DataFrame) -> list[_BoxPassage]:
@@ -217,9 +217,9 @@ def score_near_misses(
     Returns:
         One accuracy per system and kind.
     """
-    found = []
-    for system, own in margins.items():
-        passed = [float(margin > 0) for margin in own]
+    accuracies = []
+    for system, scores in margins.items():
+        passed = [float(margin > 0) for margin in scores]
         for kind in ("all", *KINDS):
             chosen = [ix for ix, item in enumerate(near_misses) if kind in ("all", item.kind)]
             if chosen:
@@ -229,8 +229,8 @@ def score_near_misses(
                     seed=seed,
                     stream=("near_miss", kind),
                 )
-                found.append(Accuracy(system, kind, len(chosen), interval))
-    return found
+                accuracies.append(Accuracy(system, kind, len(chosen), interval))
+    return accuracies
 
 
 def describe_accuracy(accuracy: Accuracy) -> dict[str, str | int | float | None]:

@@ -45,7 +45,7 @@ def open_question(question: Row, texts: Mapping[str, Sequence[tuple[int, str]]])
         if document not in texts:
             failed.append(f"not in the library: {document}")
             continue
-        near = [text for own, text in texts[document] if page - 1 <= own <= page]
+        near = [text for page_number, text in texts[document] if page - 1 <= page_number <= page]
         quote = find_quote(near, letters=passage["letters"], digest=passage["digest"])
         if quote is None:
             failed.append(f"no text of {document}, page {page}, has the digest {passage['digest'][:8]}")
@@ -67,11 +67,11 @@ def find_quote(texts: Iterable[str], *, letters: int, digest: str) -> str | None
         The stretch as printed; None where no text has it.
     """
     for text in texts:
-        found = [(ix, letter) for ix, sign in enumerate(text) for letter in squash(sign)]
-        line = "".join(letter for _, letter in found)
+        letters_at = [(ix, letter) for ix, sign in enumerate(text) for letter in squash(sign)]
+        line = "".join(letter for _, letter in letters_at)
         for start in range(len(line) - letters + 1):
             if _digest(line[start : start + letters]) == digest:
-                return text[found[start][0] : found[start + letters - 1][0] + 1]
+                return text[letters_at[start][0] : letters_at[start + letters - 1][0] + 1]
     return None
 
 

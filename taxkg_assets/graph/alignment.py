@@ -98,16 +98,16 @@ def _same_fields(catalogue: Catalogue, resolver: Resolver, rows: list[BoxRecord]
 
 def _box_anchors(resolver: Resolver, document_id: str, key: str, *, form: str) -> list[tuple[str, float]]:
     """Find the headings of a document for a box of a form, alone or in a group; `12a` also goes by `12`."""
-    found: list[tuple[str, float]] = []
+    box_anchors: list[tuple[str, float]] = []
     stem = re.sub(r"(?<=\d)[a-z]$", "", key)
     for name, ceiling in ((key, _SURE), (stem, _GROUP)):
         for anchor_id in resolver.find_anchors(document_id, name):
             row = resolver.anchors[anchor_id]
             if row["kind"] in ("box", "box_group") and form in resolver.find_forms(anchor_id, document_id):
-                found.append((anchor_id, ceiling if row["kind"] == "box" else min(ceiling, _GROUP)))
-        if found:
+                box_anchors.append((anchor_id, ceiling if row["kind"] == "box" else min(ceiling, _GROUP)))
+        if box_anchors:
             break
-    return found
+    return box_anchors
 
 
 def _other_revisions(catalogue: Catalogue, rows: list[BoxRecord]) -> Iterator[Link]:

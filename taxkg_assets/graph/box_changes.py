@@ -75,7 +75,7 @@ def _row(kind: str, before: Box | None, after: Box | None, *, changes: Sequence[
         sides[f"{name}_places"] = [{"page": side["page"], **side["bbox"]}] if side else []
     is_rename = kind == "box renamed"
     is_routine = is_rename and all(change.is_routine for change in changes)
-    found = (f"{s['document_id']}#{s['box_key']}:0-{len(s['label'])}" if s else "" for s in (before, after))
+    evidence = (f"{s['document_id']}#{s['box_key']}:0-{len(s['label'])}" if s else "" for s in (before, after))
     return {
         "kind": kind,
         "key": box["box_key"],
@@ -95,5 +95,5 @@ def _row(kind: str, before: Box | None, after: Box | None, *, changes: Sequence[
         ],
         "nature": changes[0].nature if is_routine else "structure",
         "is_routine": is_routine,
-        "evidence": " → ".join(found),
+        "evidence": " → ".join(evidence),
     }

@@ -89,8 +89,8 @@ class Catalogue:
             self.entries[entry.document_id] = entry
             for form in entry.forms:
                 self._by_form[form, entry.doc_type].append(entry)
-        for found in self._by_form.values():
-            found.sort(key=lambda entry: (entry.months, entry.document_id))
+        for documents_of_form in self._by_form.values():
+            documents_of_form.sort(key=lambda entry: (entry.months, entry.document_id))
         self._nearest: dict[tuple[str, str, str], tuple[Entry, bool] | None] = {}
         self._faces: dict[tuple[str, str], tuple[Entry, bool] | None] = {}
 
@@ -144,16 +144,16 @@ class Catalogue:
 
     def _choose_nearest(self, form: str, doc_type: str, *, to: Entry) -> tuple[Entry, bool] | None:
         """Choose by the revision of the text alone, so that the answer holds for all texts of that revision."""
-        found = self._find_final(form, doc_type) or self.find_all(form, doc_type)
-        if not found:
+        candidates = self._find_final(form, doc_type) or self.find_all(form, doc_type)
+        if not candidates:
             return None
-        same = [entry for entry in found if entry.revision == to.revision]
+        same = [entry for entry in candidates if entry.revision == to.revision]
         if same:
             return same[0], True
-        earlier = [entry for entry in found if entry.months <= to.months]
+        earlier = [entry for entry in candidates if entry.months <= to.months]
         if earlier and not earlier[-1].is_annual:
             return earlier[-1], True
-        best = min(found, key=lambda entry: (abs(entry.months - to.months), entry.months, entry.document_id))
+        best = min(candidates, key=lambda entry: (abs(entry.months - to.months), entry.months, entry.document_id))
         return best, False
 
     def find_face(self, form: str, *, of: Entry) -> tuple[Entry, bool] | None:

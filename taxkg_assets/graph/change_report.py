@@ -68,8 +68,8 @@ class ChangeReport:
     @property
     def counts(self) -> dict[str, int]:
         """Return the number of changes in each group, in report order."""
-        found = Counter(item.group for item in self.items)
-        return {name: found[name] for name, _ in GROUPS}
+        group_counts = Counter(item.group for item in self.items)
+        return {name: group_counts[name] for name, _ in GROUPS}
 
 
 def build_change_report(
@@ -341,7 +341,7 @@ def order_by_heading(items: Sequence[Item]) -> list[tuple[str, list[Item]]]:
     Returns:
         Heading path and its items, in the order in which the headings first occur.
     """
-    found: dict[str, list[Item]] = {}
+    groups: dict[str, list[Item]] = {}
     for item in items:
-        found.setdefault(item.path, []).append(item)
-    return list(found.items())
+        groups.setdefault(item.path, []).append(item)
+    return list(groups.items())

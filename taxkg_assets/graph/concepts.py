@@ -47,7 +47,7 @@ def find_entries(links: pl.DataFrame, node_ids: Container[str]) -> Iterator[Entr
     kept = links.filter(pl.col("kind").is_in(KINDS) & pl.col("term").is_not_null())
     columns = kept.sort("document_id", "page", "link_ix").select("term", "subterm", *_TARGETS)
     for term, subterm, *targets in columns.iter_rows():
-        target = next((own for own in targets if own is not None and own in node_ids), None)
+        target = next((target_id for target_id in targets if target_id is not None and target_id in node_ids), None)
         words = [_without_remark(part) for part in (term, subterm or "")]
         folded = [fold_name(part).replace(" ", "-") for part in words]
         if target is not None and folded[0]:

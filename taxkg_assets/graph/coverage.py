@@ -33,9 +33,9 @@ def find_aligned(
     placed = boxes.join(faces.select("document_id", "node_id", box_key="anchor_key"), on=["document_id", "box_key"])
     readers = nodes.select(target_id="node_id", reader="perspective")
     same = edges.filter(pl.col("relation").is_in(list(_HOW))).join(readers, on="target_id")
-    found = same.select("reader", how=pl.col("relation").replace(_HOW), node_id="source_id").unique()
+    aligned = same.select("reader", how=pl.col("relation").replace(_HOW), node_id="source_id").unique()
     both = placed.join(pl.DataFrame({"reader": READERS}), how="cross")
-    best = found.group_by("node_id", "reader").agg(pl.col("how").sort_by(pl.col("how") != "this revision").first())
+    best = aligned.group_by("node_id", "reader").agg(pl.col("how").sort_by(pl.col("how") != "this revision").first())
     return both.join(best, on=["node_id", "reader"], how="left", maintain_order="left").drop("node_id")
 
 

@@ -59,9 +59,9 @@ class Definitions:
             Definitions, one per heading.
         """
         for anchor in self._resolver.anchors.values():
-            found = self.find(anchor)
-            if found is not None:
-                yield found
+            definition = self.find(anchor)
+            if definition is not None:
+                yield definition
 
     def find(self, anchor: AnchorRecord) -> Definition | None:
         """Find the box that a heading names.
@@ -81,7 +81,9 @@ class Definitions:
         if anchor["key"] is not None or not name or entry.perspective in ("statute", "other"):
             return None
         forms = self._resolver.find_forms(anchor["anchor_id"], anchor["document_id"])
-        faces = [found[0] for form in forms if (found := self._resolver.catalogue.find_face(form, of=entry))]
+        faces = [
+            nearest_face[0] for form in forms if (nearest_face := self._resolver.catalogue.find_face(form, of=entry))
+        ]
         words = len(name.split())
         if faces:
             rows = [row for face in faces for row in self._on_face.get((face.document_id, name), ())]

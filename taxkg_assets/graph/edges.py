@@ -84,7 +84,7 @@ def build_edges(
     related = [*find_links(catalogue, resolver, registry=registry_rows), *explained, *continued]
     memory.keep()
     related += [Link(entry.node_id, entry.target_id, "indexed_at", 1.0) for entry in find_entries(links, known)]
-    found = pl.concat(
+    edges = pl.concat(
         [
             _structural(_tree_edges(nodes)),
             _structural(_link_edges(related)),
@@ -93,7 +93,7 @@ def build_edges(
             _definition_edges(Definitions(resolver, registry=registry_rows, texts=texts), sections),
         ]
     )
-    return Edges.validate(_choose_best(found.filter(pl.col("source_id") != pl.col("target_id"))))
+    return Edges.validate(_choose_best(edges.filter(pl.col("source_id") != pl.col("target_id"))))
 
 
 def _make_resolver(
@@ -162,21 +162,21 @@ def _definition_edges(definitions: Definitions, sections: dy.DataFrame[Sections]
     columns = below.select("anchor_id", "element_id", "page", "text")
     first = {row["anchor_id"]: row for row in columns.unique("anchor_id", keep="first").iter_rows(named=True)}
     rows = []
-    for found in definitions.find_all():
-        below_heading = first.get(found.anchor_id)
+    for definition in definitions.find_all():
+        below_heading = first.get(definition.anchor_id)
         if below_heading is None or not below_heading["text"].strip():
             continue
         start, end = find_sentences(below_heading["text"])[0]
         rows.append(
             {
-                "source_id": found.anchor_id,
-                "target_id": face_node_id(found.document_id, found.box_key),
+                "source_id": definition.anchor_id,
+                "target_id": face_node_id(definition.document_id, definition.box_key),
                 "relation": "defines",
                 "start": start,
                 "end": end,
                 "element_id": below_heading["element_id"],
                 "polarity": "positive",
-                "confidence": found.confidence,
+                "confidence": definition.confidence,
                 "evidence": below_heading["text"][start:end],
                 "page": below_heading["page"],
                 "created_by": "rule",

@@ -63,22 +63,24 @@ def find_explanations(
     headings = _read_headings(anchors, documents)
     books = Catalogue([row for row in documents if row["document_id"] in headings])
     faces = _Faces(lines, documents)
-    for document_id, own in faces.lines.items():
-        entry, form = faces.catalogue.entries[document_id], own[0]["form"]
+    for document_id, lines_of_document in faces.lines.items():
+        entry, form = faces.catalogue.entries[document_id], lines_of_document[0]["form"]
         parent = _PARENT.search(form)
         named = [form, *([parent[1]] if parent else [])]
-        found = next((hit for name in named if (hit := books.find_nearest(name, _BOOKLET, to=entry))), None)
-        if found is None:
+        explained = next((hit for name in named if (hit := books.find_nearest(name, _BOOKLET, to=entry))), None)
+        if explained is None:
             continue
-        booklet, is_sure = found
-        pairs = [(row, row) for row in own] if is_sure else faces.translate(own, booklet, form)
+        booklet, is_sure = explained
+        pairs = (
+            [(row, row) for row in lines_of_document] if is_sure else faces.translate(lines_of_document, booklet, form)
+        )
         schedule = form.partition(" (")[0].lower() if parent and form not in booklet.forms else ""
         keys = {row["key"] for _, row in pairs}
         relation, confidence = ("same_field", _SURE) if is_sure else ("same_field_other_revision", _NEAR)
         for heading in headings[booklet.document_id]:
             if heading.schedule == schedule and set(named) & set(heading.forms):
-                for line, there in pairs:
-                    if _explains(heading, there, keys):
+                for line, counterpart in pairs:
+                    if _explains(heading, counterpart, keys):
                         yield Link(node_of(line), heading.anchor_id, relation, confidence)
 
 
@@ -98,8 +100,8 @@ class _Faces:
         face = self.catalogue.find_nearest(form, "form", to=booklet)
         if face is None:
             return []
-        there = {row["canonical_id"]: row for row in self.lines[face[0].document_id]}
-        return [(row, there[row["canonical_id"]]) for row in own if row["canonical_id"] in there]
+        by_canonical_id = {row["canonical_id"]: row for row in self.lines[face[0].document_id]}
+        return [(row, by_canonical_id[row["canonical_id"]]) for row in own if row["canonical_id"] in by_canonical_id]
 
 
 def _read_headings(anchors: Iterable[AnchorRecord], documents: Sequence[DocumentRecord]) -> dict[str, list[Heading]]:
@@ -122,8 +124,8 @@ def _read_headings(anchors: Iterable[AnchorRecord], documents: Sequence[Document
             continue
         about = split_forms(row["form"] or forms[document_id])
         part = _part_above(row, known)
-        own = schedule.get(document_id, "")
-        headings[document_id].append(Heading(row["anchor_id"], spans, columns, part, own, about))
+        schedule_name = schedule.get(document_id, "")
+        headings[document_id].append(Heading(row["anchor_id"], spans, columns, part, schedule_name, about))
     return headings
 
 
@@ -186,12 +188,12 @@ def _covers(span: tuple[str, str], key: str) -> bool:
     """Decide whether a range contains a key; a range to 5 contains 5a."""
     if span[0] == span[1]:
         return key == span[0]
-    own, low, high = _order(key), _order(span[0]), _order(span[1])
+    position, low, high = _order(key), _order(span[0]), _order(span[1])
     return (
-        own is not None
+        position is not None
         and low is not None
         and high is not None
-        and (low <= own <= high or (not high[1] and own[0] == high[0]))
+        and (low <= position <= high or (not high[1] and position[0] == high[0]))
     )
 
 

@@ -58,13 +58,13 @@ def find_formula_faults(formulas: dy.DataFrame[schemas.Formulas], lines: dy.Data
         lines: Numbered fields.
     """
     parsed = formulas.filter(pl.col("operation") != "unparsed")
-    own = parsed.explode("operands", "operand_parts", empty_as_null=False)
-    own = own.filter(~pl.col("operands").str.contains("(", literal=True))
-    own = own.select("document_id", "part", "key", "operand_parts", "operands")
+    operand_rows = parsed.explode("operands", "operand_parts", empty_as_null=False)
+    operand_rows = operand_rows.filter(~pl.col("operands").str.contains("(", literal=True))
+    operand_rows = operand_rows.select("document_id", "part", "key", "operand_parts", "operands")
     known = lines.select("document_id", operand_parts="part", operands="key").unique()
-    lost = own.join(known, on=["document_id", "operand_parts", "operands"], how="anti")
+    lost = operand_rows.join(known, on=["document_id", "operand_parts", "operands"], how="anti")
     faults = [lost.with_columns(fault=pl.lit("no such line"))]
-    for (document_id,), rows in own.group_by("document_id", maintain_order=True):
+    for (document_id,), rows in operand_rows.group_by("document_id", maintain_order=True):
         sources: dict[Place, set[Place]] = defaultdict(set)
         for part, key, of_part, operand in rows.drop("document_id").iter_rows():
             sources[part, key].add((of_part, operand))
@@ -77,22 +77,22 @@ def find_formula_faults(formulas: dy.DataFrame[schemas.Formulas], lines: dy.Data
 
 def _find_spans(fields: pl.DataFrame) -> dict[str, dict[tuple[str, str], list[Span]]]:
     """Collect for each document the extents of the amounts of each part and key."""
-    found: dict[str, dict[tuple[str, str], list[Span]]] = defaultdict(lambda: defaultdict(list))
+    extents: dict[str, dict[tuple[str, str], list[Span]]] = defaultdict(lambda: defaultdict(list))
     amounts = fields.filter((pl.col("kind") == "text") & pl.col("key").str.starts_with("line_"))
     for row in amounts.select("document_id", "part", "key", "label", "bbox").iter_rows(named=True):
         number = row["key"].partition("_")[2]
-        spans = found[row["document_id"]][row["part"], number]
+        spans = extents[row["document_id"]][row["part"], number]
         if load_formulas().no_amounts.matches(row["label"]):
             continue
         spans.append((row["bbox"]["x0_pt"], row["bbox"]["x1_pt"]))
-    return found
+    return extents
 
 
 def _find_registered(lines: pl.DataFrame) -> dict[str, set[Place]]:
     """Collect part and key of the lines of each document, also of those without a field of their own."""
     registered: dict[str, set[Place]] = defaultdict(set)
-    own = lines.filter(pl.col("key").str.starts_with("line_")).select("document_id", "part", "key")
-    for document_id, part, key in own.iter_rows():
+    numbered = lines.filter(pl.col("key").str.starts_with("line_")).select("document_id", "part", "key")
+    for document_id, part, key in numbered.iter_rows():
         registered[document_id].add((part, key.partition("_")[2]))
     return registered
 
@@ -144,7 +144,7 @@ def _resolve(
     for part in reversed(parts):
         by_key |= {key: (part, span) for (of, key), span in spans.items() if of == part}
     if operand.last:
-        keys = expand_range(operand.first, operand.last, {key: own for key, (_, own) in by_key.items()})
+        keys = expand_range(operand.first, operand.last, {key: key_span for key, (_, key_span) in by_key.items()})
     else:
         keys = [operand.first] if operand.first in by_key else []
         if not keys:
@@ -164,11 +164,11 @@ def _mark_cycles(rows: Sequence[FormulaRecord]) -> None:
     by_document: dict[str, dict[Place, list[FormulaRecord]]] = defaultdict(lambda: defaultdict(list))
     for row in rows:
         by_document[row["document_id"]][row["part"], row["key"]].append(row)
-    for own in by_document.values():
+    for formulas_of_document in by_document.values():
         while cycle := _find_cycle(
-            {at: sorted({o for row in of for o in _operands_of(row)}) for at, of in own.items()}
+            {at: sorted({o for row in of for o in _operands_of(row)}) for at, of in formulas_of_document.items()}
         ):
-            for row in (row for at in cycle for row in own[at] if row["operands"]):
+            for row in (row for at in cycle for row in formulas_of_document[at] if row["operands"]):
                 row["operation"], row["operands"], row["operand_parts"] = "unparsed", [], []
                 row["factor"], row["bound"] = None, ""
                 row["problem"] = "the line would be computed from itself"

@@ -77,11 +77,11 @@ def name_lasting(rows: Sequence[LineRecord]) -> dict[LineId, str]:
     for lines in by_document.values():
         words = ["-".join(each.split()[:_MOST_WORDS]) for each in _qualify_repeated(lines)]
         counts = Counter(words)
-        for line, own in zip(lines, words, strict=True):
-            is_clear = own and counts[own] == 1
-            slugs[name_of(line)] = f"{line['form']}/{own}" if is_clear else _with_place(f"{line['form']}/{own}", line)
+        for line, slug in zip(lines, words, strict=True):
+            is_clear = slug and counts[slug] == 1
+            slugs[name_of(line)] = f"{line['form']}/{slug}" if is_clear else _with_place(f"{line['form']}/{slug}", line)
     oldest = {id_of(row): (row["history"] or [name_of(row)])[-1] for row in rows}
-    names = {own: slugs[first] for own, first in oldest.items()}
+    names = {slug: slugs[first] for slug, first in oldest.items()}
     return _part_shared(names, oldest)
 
 
@@ -92,11 +92,12 @@ def _with_place(name: str, line: LineRecord) -> str:
 def _part_shared(names: dict[LineId, str], oldest: Mapping[LineId, str]) -> dict[LineId, str]:
     """Add the oldest name where two lines of a document would have one name, to the one that began later."""
     counts: dict[tuple[str, str], set[str]] = defaultdict(set)
-    for own, name in names.items():
-        counts[own[0], name].add(oldest[own])
+    for line_id, name in names.items():
+        counts[line_id[0], name].add(oldest[line_id])
     later = {first for firsts in counts.values() for first in sorted(firsts, key=_revision_of)[1:]}
     return {
-        own: f"{name}@{oldest[own].partition('/')[2]}" if oldest[own] in later else name for own, name in names.items()
+        line_id: f"{name}@{oldest[line_id].partition('/')[2]}" if oldest[line_id] in later else name
+        for line_id, name in names.items()
     }
 
 

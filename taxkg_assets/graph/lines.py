@@ -44,8 +44,14 @@ def build_lines(
             entries.setdefault(id_of(field), []).append(field)
     printed = _printed_lines(anchors, forms, entries=entries)
     rows = [
-        _row_of(own, forms[own[0]], entries=entries.get(own, []), anchor=printed.get(own), face=boxes.get(own))
-        for own in {**entries, **printed, **_unfilled(boxes, entries, forms)}
+        _row_of(
+            line_key,
+            forms[line_key[0]],
+            entries=entries.get(line_key, []),
+            anchor=printed.get(line_key),
+            face=boxes.get(line_key),
+        )
+        for line_key in {**entries, **printed, **_unfilled(boxes, entries, forms)}
     ]
     rows = _drop_options(rows, printed)
     _count(rows)
@@ -87,15 +93,15 @@ def _printed_lines(
 ) -> dict[LineId, AnchorRecord]:
     """Collect the numbered headings of the forms themselves: the first of each part and key on a page of its fields."""
     known = {row["anchor_id"]: row for row in iter_records(anchors, AnchorRecord)}
-    found: dict[LineId, list[AnchorRecord]] = {}
+    printed_lines: dict[LineId, list[AnchorRecord]] = {}
     for row in known.values():
         is_numbered = row["kind"] in _NUMBERED and row["perspective"] == "face"
         if is_numbered and row["key"] and row["document_id"] in forms:
-            found.setdefault((row["document_id"], _part_of(row, known), row["key"]), []).append(row)
-    pages = {own: {row["page"] for row in of_line} for own, of_line in entries.items()}
+            printed_lines.setdefault((row["document_id"], _part_of(row, known), row["key"]), []).append(row)
+    pages = {line_key: {row["page"] for row in of_line} for line_key, of_line in entries.items()}
     return {
-        own: next((row for row in printed if row["page"] in pages.get(own, ())), printed[0])
-        for own, printed in found.items()
+        line_key: next((row for row in printed if row["page"] in pages.get(line_key, ())), printed[0])
+        for line_key, printed in printed_lines.items()
     }
 
 
@@ -122,12 +128,12 @@ def _is_option(row: LineRecord, places: Mapping[tuple[str, str], Sequence[tuple[
         return not row["field_count"]
     number = int(match[1])
     of_part = places.get((row["document_id"], row["part"]), ())
-    own = next((place for other, letters, place in of_part if other == number and not letters), None)
-    if own is None:
+    line_place = next((place for other, letters, place in of_part if other == number and not letters), None)
+    if line_place is None:
         return False
-    lettered = [place for other, letters, place in of_part if other == number and letters and place[0] == own[0]]
-    later = [place for other, _, place in of_part if other > number and place[0] == own[0]]
-    return bool(lettered and later) and own > max(lettered) and own > min(later)
+    lettered = [place for other, letters, place in of_part if other == number and letters and place[0] == line_place[0]]
+    later = [place for other, _, place in of_part if other > number and place[0] == line_place[0]]
+    return bool(lettered and later) and line_place > max(lettered) and line_place > min(later)
 
 
 def _part_of(row: AnchorRecord, known: Mapping[str, AnchorRecord]) -> str:
@@ -149,7 +155,7 @@ def _unfilled(
 ) -> dict[LineId, FaceRecord]:
     """Keep the boxes of a face that have no field anywhere on it."""
     filled = {(document_id, key) for document_id, _, key in entries}
-    return {own: row for own, row in boxes.items() if own[0] in forms and (own[0], own[2]) not in filled}
+    return {box_id: row for box_id, row in boxes.items() if box_id[0] in forms and (box_id[0], box_id[2]) not in filled}
 
 
 def _row_of(

@@ -109,7 +109,7 @@ def _narrow(
         or [
             row
             for row in rows
-            if all(any(_is_inflection(word, own) for own in _words_of(row)) for word in question.words)
+            if all(any(_is_inflection(word, label_word) for label_word in _words_of(row)) for word in question.words)
         ]
     )
 

@@ -61,4 +61,4 @@ def split_by_document(frame: pl.DataFrame) -> Mapping[str, pl.DataFrame]:
     Returns:
         Rows by document_id.
     """
-    return {str(name): own for (name,), own in frame.partition_by("document_id", as_dict=True).items()}
+    return {str(name): rows for (name,), rows in frame.partition_by("document_id", as_dict=True).items()}

@@ -142,9 +142,12 @@ def keep_unambiguous(names: Sequence[list[str]], *, labels: Sequence[str]) -> li
     Returns:
         Remaining names of each box, in the same order.
     """
-    counts = Counter(name for own in names for name in {fold_name(name) for name in own})
+    counts = Counter(name for box_names in names for name in {fold_name(name) for name in box_names})
     printed = {fold_name(label) for label in labels}
-    return [[name for name in own if counts[fold_name(name)] == 1 and fold_name(name) not in printed] for own in names]
+    return [
+        [name for name in box_names if counts[fold_name(name)] == 1 and fold_name(name) not in printed]
+        for box_names in names
+    ]
 
 
 def find_initials(label: str) -> list[str]:

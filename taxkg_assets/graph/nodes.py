@@ -172,14 +172,14 @@ class _Context:
         words = _WORD.findall(text.casefold()) if vocabulary else []
         if vocabulary.keys().isdisjoint(words):
             return []
-        found = {
+        labels = {
             label
             for ix, word in enumerate(words)
             if word in vocabulary
             for phrase, label in vocabulary[word]
             if words[ix : ix + len(phrase)] == phrase
         }
-        return sorted(found)
+        return sorted(labels)
 
     def _vocabulary(self, forms: tuple[str, ...]) -> dict[str, list[tuple[list[str], str]]]:
         """Index labels and aliases of the forms by first word; without a form, of all forms."""
@@ -371,7 +371,7 @@ def _face_rows(faces: dy.DataFrame[Faces], *, context: _Context) -> Iterator[dic
 
 
 def _external_rows(references: dy.DataFrame[References], *, resolver: Resolver) -> Iterator[dict[str, Any]]:
-    found: set[str] = set()
+    targets: set[str] = set()
     seen: set[tuple[Any, ...]] = set()
     # A link into the document never leads outside.
     elsewhere = references.filter(pl.col("target_element_id").is_null())
@@ -382,6 +382,6 @@ def _external_rows(references: dy.DataFrame[References], *, resolver: Resolver) 
             continue
         seen.add(key)
         target = resolver.resolve(row)
-        if target is not None and target.is_external and target.node_id not in found:
-            found.add(target.node_id)
+        if target is not None and target.is_external and target.node_id not in targets:
+            targets.add(target.node_id)
             yield placeless_row(target.node_id, "external", target.node_id.split(":", 2)[2])

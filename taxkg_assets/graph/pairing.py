@@ -69,15 +69,15 @@ def _pair_sections(before: ComparableDocument, after: ComparableDocument, links:
         {p.parts[0].source_id: ix for ix, p in enumerate(document.passages) if p.kind == HEADING}
         for document in (before, after)
     ]
-    found: list[_Link] = []
+    pairs: list[_Link] = []
     for section in align_sections(before.sections, after.sections):
-        targets = tuple(places[1][own] for own in section.after if own in places[1])
+        targets = tuple(places[1][continuation_id] for continuation_id in section.after if continuation_id in places[1])
         if section.before in places[0] and targets:
-            found.append(((places[0][section.before],), targets, MOVED in section.changes))
-    old = {ix for mine, _, _ in found for ix in mine}
-    new = {ix for _, theirs, _ in found for ix in theirs}
+            pairs.append(((places[0][section.before],), targets, MOVED in section.changes))
+    old = {ix for mine, _, _ in pairs for ix in mine}
+    new = {ix for _, theirs, _ in pairs for ix in theirs}
     kept = [link for link in links if old.isdisjoint(link[0]) and new.isdisjoint(link[1])]
-    return [*kept, *found]
+    return [*kept, *pairs]
 
 
 def _sign(passage: Passage) -> tuple[str, ...]:
@@ -117,14 +117,14 @@ def _pair_gap(
                         choices.append((best[i - di][j - dj] + gain, (di, dj)))
             if choices:
                 best[i][j], step[i][j] = max(choices, key=lambda choice: choice[0])
-    found = []
+    pairs = []
     i, j = rows, columns
     while i or j:
         di, dj = step[i][j]
         if di and dj:
-            found.append((tuple(range(i0 + i - di, i0 + i)), tuple(range(j0 + j - dj, j0 + j))))
+            pairs.append((tuple(range(i0 + i - di, i0 + i)), tuple(range(j0 + j - dj, j0 + j))))
         i, j = i - di, j - dj
-    return found
+    return pairs
 
 
 def _gain(old: Sequence[Passage], new: Sequence[Passage]) -> float:
@@ -186,15 +186,15 @@ def _pair_moved(old: Sequence[Passage], new: Sequence[Passage], links: Sequence[
     """Pair what is left over with what is left over elsewhere: the same words first, then the most similar."""
     limits = load_revisions().limits
     left, right = _left_over(old, new, links)
-    found: list[_Link] = []
+    pairs: list[_Link] = []
     by_words: dict[tuple[str, ...], list[int]] = defaultdict(list)
     for j in right:
         by_words[new[j].words].append(j)
     for i in left:
         if same := by_words.get(old[i].words):
             j = same.pop(0)
-            found.append(((i,), (j,), True))
-    left, right = _left_over(old, new, [*links, *found])
+            pairs.append(((i,), (j,), True))
+    left, right = _left_over(old, new, [*links, *pairs])
     shingled: dict[tuple[str, ...], set[int]] = defaultdict(set)
     for j in right:
         for shingle in _shingles(new[j], limits.shingle):
@@ -210,9 +210,9 @@ def _pair_moved(old: Sequence[Passage], new: Sequence[Passage], links: Sequence[
             words = old[i].bag.total() + new[j].bag.total()
             if j not in taken and 2 * _shared(old[i].bag, new[j].bag) >= limits.moved_similarity * words:
                 taken.add(j)
-                found.append(((i,), (j,), True))
+                pairs.append(((i,), (j,), True))
                 break
-    return found
+    return pairs
 
 
 def _shingles(passage: Passage, length: int) -> set[tuple[str, ...]]:
@@ -237,7 +237,7 @@ def _pair_headings(before: ComparableDocument, after: ComparableDocument, links:
     left, right = _left_over(old, new, links)
     became = {a[0]: b[0] for a, b, _ in links if a and b}
     loose = set(right)
-    found: list[_Link] = []
+    pairs: list[_Link] = []
     for i in left:
         j = became.get(i + 1, 0) - 1
         if j not in loose or not old[i].kind == new[j].kind == HEADING or old[i].is_keyed != new[j].is_keyed:
@@ -245,8 +245,8 @@ def _pair_headings(before: ComparableDocument, after: ComparableDocument, links:
         if old[i].is_keyed and (old[i].place in after.keys or new[j].place in before.keys):
             continue
         loose.remove(j)
-        found.append(((i,), (j,), False))
-    return found
+        pairs.append(((i,), (j,), False))
+    return pairs
 
 
 def _left_over(old: Sequence[Passage], new: Sequence[Passage], links: Sequence[_Link]) -> tuple[list[int], list[int]]:

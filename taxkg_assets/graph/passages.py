@@ -180,13 +180,13 @@ def _build_comparable_document(document_id: str, own: Mapping[str, pl.DataFrame]
 def _addresses_of(elements: pl.DataFrame) -> list[tuple[str, Passage]]:
     """Return web addresses printed alone in the margin of a page: no paragraph contains them, but readers need them."""
     rule = load_revisions().citations.address
-    found = []
+    addresses = []
     for row in iter_records(elements.filter(role="PageArtifact"), ElementRecord):
         if rule.pattern.fullmatch(row["text"].strip()):
             place: PieceRecord = {"start": 0, "end": len(row["text"]), "page": row["page"], **row["bbox"]}
             part = Part(row["element_id"], row["text"], (place,))
-            found.append((row["element_id"], Passage(ADDRESS, (part,), Owner())))
-    return found
+            addresses.append((row["element_id"], Passage(ADDRESS, (part,), Owner())))
+    return addresses
 
 
 def _is_finding_aid(heading: str) -> bool:
@@ -231,23 +231,23 @@ def _passages_of(
     rows: Sequence[SectionRecord], *, owner: Owner, labels: Mapping[str, str], tables: Mapping[str, TableRecord]
 ) -> list[tuple[str, Passage]]:
     """Return passages under one heading on one page, each with the element that decides its place in the order."""
-    found: list[tuple[str, Passage]] = []
+    passages: list[tuple[str, Passage]] = []
     loose: list[Fragment] = []
     for row in rows:
         table = tables.get(row["table_id"] or "")
         if table is not None:
-            found += _table_rows(row, table, owner=owner)
+            passages += _table_rows(row, table, owner=owner)
         elif owner.kind == "line" and row["element_id"] == owner.element_id:
             match = load_revisions().lines.line_key.pattern.match(row["text"])
             skipped = match.end() if match else 0
-            found.append((row["element_id"], Passage(LINE, (_part(row),), owner, skipped)))
+            passages.append((row["element_id"], Passage(LINE, (_part(row),), owner, skipped)))
         elif row["role"] == "FormField":
             if not _is_box(row["text"], labels):
                 loose.append(Fragment(row["element_id"], _part(row)))
         else:
-            found.append((row["element_id"], Passage(TEXT, (_part(row),), owner, _skip_label(row["text"]))))
+            passages.append((row["element_id"], Passage(TEXT, (_part(row),), owner, _skip_label(row["text"]))))
     blocks = find_blocks(loose)
-    return found + [(b[0].element_id, Passage(BLOCK, tuple(f.part for f in b), owner)) for b in blocks]
+    return passages + [(b[0].element_id, Passage(BLOCK, tuple(f.part for f in b), owner)) for b in blocks]
 
 
 def _skip_label(text: str) -> int:
@@ -262,9 +262,9 @@ def _part(row: SectionRecord) -> Part:
 
 def _table_rows(row: SectionRecord, table: TableRecord, *, owner: Owner) -> list[tuple[str, Passage]]:
     """Return the caption, and one passage per row: its header and its cells."""
-    found = []
+    passages = []
     if row["text"] == table["title"]:
-        found.append((row["element_id"], Passage(TEXT, (_part(row),), owner)))
+        passages.append((row["element_id"], Passage(TEXT, (_part(row),), owner)))
     by_row: dict[int, list[CellRecord]] = defaultdict(list)
     for cell in table["cells"]:
         by_row[cell["row_ix"]].append(cell)
@@ -284,12 +284,12 @@ def _table_rows(row: SectionRecord, table: TableRecord, *, owner: Owner) -> list
             )
             for text, bbox in texts
         ]
-        found += [
+        passages += [
             (row["element_id"], Passage(ROW, tuple(group), owner, _skip_label(group[0].text)))
             for group in _side_by_side(parts)
             if group
         ]
-    return found
+    return passages
 
 
 def _side_by_side(parts: list[Part]) -> list[list[Part]]:

@@ -137,7 +137,9 @@ def _read_place(match: re.Match[str], before: str) -> Place | None:
     document = _find_document(match, prefix, before)
     if document is None:
         return None
-    year = next((found for name in ((prefix,) if prefix else _BY_LABEL) if (found := groups.get(f"{name}year"))), None)
+    year = next(
+        (year_group for name in ((prefix,) if prefix else _BY_LABEL) if (year_group := groups.get(f"{name}year"))), None
+    )
     return Place(
         forms=(RETURN,) if groups["return"] else (FACE,) if prefix in _ON_FACE else name_forms(document),
         keys=tuple(_list_keys(groups[f"{prefix}keys"] if prefix else "")),
@@ -179,7 +181,14 @@ def _find_document(match: re.Match[str], prefix: str, before: str) -> str | None
     if match["line_first_that"]:
         return find_last_document(text[:start]) or find_last_document(before) or None
     named = match.groupdict()
-    document = next((found for name in ((prefix,) if prefix else _BY_LABEL) if (found := named.get(f"{name}doc"))), "")
+    document = next(
+        (
+            document_group
+            for name in ((prefix,) if prefix else _BY_LABEL)
+            if (document_group := named.get(f"{name}doc"))
+        ),
+        "",
+    )
     if prefix == _ALONE and text.endswith("its ", 0, start):
         return find_last_document(text[:start]) or document
     near = max(0, start - _NEAR)

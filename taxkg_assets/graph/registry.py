@@ -127,9 +127,9 @@ def find_invented_names(registry: pl.DataFrame, sections: pl.DataFrame) -> pl.Da
 def _drop_shared_names(rows: list[dict[str, Any]]) -> None:
     """Keep the names that mean only one box of their face."""
     for _, of_face in groupby(rows, key=lambda row: row["document_id"]):
-        own = list(of_face)
-        kept = keep_unambiguous([row["aliases"] for row in own], labels=[row["label"] for row in own])
-        for row, names in zip(own, kept, strict=True):
+        boxes = list(of_face)
+        kept = keep_unambiguous([row["aliases"] for row in boxes], labels=[row["label"] for row in boxes])
+        for row, names in zip(boxes, kept, strict=True):
             row["aliases"] = names
 
 
@@ -174,13 +174,13 @@ def _groups_by_form(
 ) -> dict[str, list[tuple[int, int]]]:
     """Collect the printed groups of boxes (boxes 14 to 16) of each form."""
     forms = dict(zip(documents["document_id"], documents["form"], strict=True))
-    found: dict[str, set[tuple[int, int]]] = defaultdict(set)
+    groups: dict[str, set[tuple[int, int]]] = defaultdict(set)
     for anchor in anchors.filter(pl.col("kind") == "box_group").iter_rows(named=True):
         match = _GROUP_KEY.match(anchor["key"] or "")
         if match and int(match[1]) < int(match[2]):
             for form in split_forms(anchor["form"] or forms.get(anchor["document_id"], "")):
-                found[form].add((int(match[1]), int(match[2])))
-    return {form: sorted(ranges) for form, ranges in found.items()}
+                groups[form].add((int(match[1]), int(match[2])))
+    return {form: sorted(ranges) for form, ranges in groups.items()}
 
 
 def _lettered_keys(faces: dy.DataFrame[schemas.Faces]) -> set[tuple[str, str]]:

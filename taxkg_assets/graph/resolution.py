@@ -221,18 +221,18 @@ class Resolver:
             return self._resolve_line(reference)
         if kind == "section":
             return self._resolve_section(reference)
-        found: Target | None = None
+        resolved: Target | None = None
         if kind == "form":
-            found = self._resolve_document(target.removeprefix("Form "), "form", reference)
+            resolved = self._resolve_document(target.removeprefix("Form "), "form", reference)
         elif kind == "publication":
-            found = self._resolve_publication(target, reference)
+            resolved = self._resolve_publication(target, reference)
         elif kind == "statute_section":
-            found = self._resolve_statute(target, reference)
+            resolved = self._resolve_statute(target, reference)
         elif kind in ("irc_section", "regulation", "notice_or_ruling"):
             law = self._laws.find(reference, near=self._entry(reference))
-            found = Target(law[0], 1.0 if law[1] else _INEXACT) if law else None
+            resolved = Target(law[0], 1.0 if law[1] else _INEXACT) if law else None
         year = find_printed_year(reference) if kind in ("form", "publication") else ""
-        return found or _outside(kind, f"{target} ({year})" if year else target)
+        return resolved or _outside(kind, f"{target} ({year})" if year else target)
 
     def _resolve_link(self, reference: ReferenceRecord) -> Target | None:
         """Find the node that the publisher's own link leads to: a table, a heading, or a paragraph without one."""
@@ -258,14 +258,14 @@ class Resolver:
 
     def _choose(self, candidates: list[str], reference: ReferenceRecord, *, forms: tuple[str, ...]) -> str | None:
         """Choose among anchors of one name: the same form and audience first, then the nearest in reading order."""
-        own = self.anchors.get(reference["anchor_id"] or "")
-        here = self._order.get(reference["anchor_id"] or "", 0)
+        anchor = self.anchors.get(reference["anchor_id"] or "")
+        position = self._order.get(reference["anchor_id"] or "", 0)
 
         def rank(anchor_id: str) -> tuple[bool, bool, bool, int, str]:
             row = self.anchors[anchor_id]
             is_other_form = bool(row["form"]) and bool(forms) and not set(split_forms(row["form"])) & set(forms)
-            is_other_reader = own is not None and row["perspective"] != own["perspective"]
-            distance = abs(self._order[anchor_id] - here)
+            is_other_reader = anchor is not None and row["perspective"] != anchor["perspective"]
+            distance = abs(self._order[anchor_id] - position)
             return is_other_form, is_other_reader, row["kind"] == "box_group", distance, anchor_id
 
         best = min(candidates, key=rank, default=None)
@@ -290,14 +290,14 @@ class Resolver:
         """Find a box of a form: on its face, else in its instructions; `12` covers `12a` to `12d`."""
         for doc_type in ("form", "filer_instructions", "recipient_instructions"):
             is_face = doc_type == "form"
-            found = (
+            face = (
                 self.catalogue.find_face(form, of=near)
                 if is_face and not find_printed_year(reference)
                 else self._find_nearest(form, doc_type, reference)
             )
-            if found is None:
+            if face is None:
                 continue
-            entry, is_sure = found
+            entry, is_sure = face
             confidence = 1.0 if is_sure else _INEXACT
             for name in (key, f"{key}a"):
                 if (entry.document_id, name) in self.faces:
@@ -340,11 +340,11 @@ class Resolver:
         target, entry = reference["target"], self._entry(reference)
         booklet = _IN_BOOKLET.match(target)
         if booklet is not None:
-            found = self._resolve_publication(booklet["where"], reference)
-            if found is None:
+            publication = self._resolve_publication(booklet["where"], reference)
+            if publication is None:
                 return _outside("section", target)
-            anchors = self._headings.get((found.node_id, fold_heading(booklet["what"])), [])
-            return Target(anchors[0], found.confidence) if anchors else found
+            anchors = self._headings.get((publication.node_id, fold_heading(booklet["what"])), [])
+            return Target(anchors[0], publication.confidence) if anchors else publication
         forms = self.find_forms(reference["anchor_id"], entry.document_id)
         name = fold_heading(target)
         candidates = self._headings.get((entry.document_id, name), [])
@@ -379,15 +379,15 @@ class Resolver:
         if target.startswith("Pub."):
             return self._resolve_document(target, "publication", reference)
         for code in _FORM_CODE.findall(target.split("nstructions for ", 1)[-1]):
-            found = self._resolve_document(code, "filer_instructions", reference)
-            if found is not None:
-                return found
+            instructions = self._resolve_document(code, "filer_instructions", reference)
+            if instructions is not None:
+                return instructions
         return None
 
     def _resolve_statute(self, target: str, reference: ReferenceRecord) -> Target | None:
         anchors = self.find_anchors(reference["document_id"], target)
-        found = anchors or self._statutes.get(target, [])
-        return Target(found[0], 1.0 if anchors else _INEXACT) if found else None
+        candidates = anchors or self._statutes.get(target, [])
+        return Target(candidates[0], 1.0 if anchors else _INEXACT) if candidates else None
 
 
 def _outside(kind: str, target: str) -> Target:

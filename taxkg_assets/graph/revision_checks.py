@@ -75,17 +75,17 @@ def _list_texts(
     margins = elements.lazy().filter(pl.col("role") == "PageArtifact")
     cells = tables.lazy().select("document_id", "table_id", "cells").explode("cells", empty_as_null=False)
     box = pl.concat_str("document_id", pl.lit("#"), "box_key")
-    own = pl.col("document_id")
+    document_id = pl.col("document_id")
     return pl.concat(
         [
-            sections.lazy().select(own, source="element_id", text="text"),
-            margins.select(own, source="element_id", text="text"),
-            anchors.lazy().select(own, source="anchor_id", text="heading"),
+            sections.lazy().select(document_id, source="element_id", text="text"),
+            margins.select(document_id, source="element_id", text="text"),
+            anchors.lazy().select(document_id, source="anchor_id", text="heading"),
             *(
-                cells.select(own, source="table_id", text=pl.col("cells").struct.field(name))
+                cells.select(document_id, source="table_id", text=pl.col("cells").struct.field(name))
                 for name in ("text", "row_path")
             ),
-            faces.lazy().select(own, source=box, text="label"),
+            faces.lazy().select(document_id, source=box, text="label"),
         ]
     )
 
@@ -103,11 +103,11 @@ def _look_up(revisions: pl.DataFrame, texts: pl.LazyFrame, *, anchors: pl.DataFr
         .agg(pl.col("text").str.len_chars().max())
         .collect()
     )
-    found = texts.select("document_id", "text").join(quoted.lazy(), on=["document_id", "text"], how="semi").collect()
+    matches = texts.select("document_id", "text").join(quoted.lazy(), on=["document_id", "text"], how="semi").collect()
     keys = [anchors.select("document_id", pl.col("key").fill_null("")), faces.select("document_id", key="box_key")]
     return _Printed(
         {(document_id, source): length for document_id, source, length in longest.iter_rows()},
-        frozenset(found.iter_rows()),
+        frozenset(matches.iter_rows()),
         frozenset(row for frame in keys for row in frame.iter_rows()),
     )
 
@@ -129,8 +129,8 @@ def _faults(row: Mapping[str, Any], *, known: Mapping[str, Mapping[str, Any]], p
                 yield f"evidence points nowhere: {pointer}"
         if any(not 0 <= w[f"{side}_start"] <= w[f"{side}_end"] <= len(row[side]) for w in row["words"]):
             yield f"words lie outside {side}"
-    own = sides["before" if row["kind"].endswith("removed") else "after"]
-    if row["key"] and (own, row["key"]) not in printed.keys:
+    texts = sides["before" if row["kind"].endswith("removed") else "after"]
+    if row["key"] and (texts, row["key"]) not in printed.keys:
         yield f"no key {row['key']}"
     if row["previous_key"] and (
         row["previous_key"] == row["key"] or (sides["before"], row["previous_key"]) not in printed.keys

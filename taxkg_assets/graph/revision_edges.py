@@ -61,26 +61,26 @@ def _section_links(
             continue
         for name in pair:
             if name not in digests:
-                own = (headings[name], texts.get(name, nothing))
-                digests[name] = digest(*map(frame_digest, own))
+                inputs = (headings[name], texts.get(name, nothing))
+                digests[name] = digest(*map(frame_digest, inputs))
         key = digest(*(digests[name] for name in pair))
-        found = memory.recall(key)
-        if found is None:
+        links = memory.recall(key)
+        if links is None:
             for name in pair:
                 if name not in read:
                     read[name] = build_sections(headings[name], texts.get(name, nothing))
-            found = list(_continue_sections(*(read[name] for name in pair)))
-            memory.remember(key, found)
-        for source_id, target_id, confidence in found:
+            links = list(_continue_sections(*(read[name] for name in pair)))
+            memory.remember(key, links)
+        for source_id, target_id, confidence in links:
             yield Link(source_id, target_id, "same_section_other_revision", confidence)
 
 
 def _continue_sections(older: list[Section], newer: list[Section]) -> Iterator[tuple[str, str, float]]:
     """Find the newer heading, the older one and the confidence of each section that continues."""
-    for found in align_sections(older, newer):
-        confidence = _NEAR if {RENAMED, SPLIT} & set(found.changes) else _SURE
-        for anchor_id in found.after:
-            yield anchor_id, found.before, confidence
+    for continuation in align_sections(older, newer):
+        confidence = _NEAR if {RENAMED, SPLIT} & set(continuation.changes) else _SURE
+        for anchor_id in continuation.after:
+            yield anchor_id, continuation.before, confidence
 
 
 def _line_links(documents: pl.DataFrame, lines: pl.DataFrame) -> Iterator[Link]:

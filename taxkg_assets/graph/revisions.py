@@ -68,10 +68,10 @@ def build_revisions(
     rows = {row["document_id"]: row for row in iter_records(documents, DocumentRecord)}
     pairs = find_consecutive(documents) if pairs is None else pairs
     compared = build_comparable_documents({name for pair in pairs for name in pair}, frames)
-    found: list[dict[str, Any]] = []
+    changes: list[dict[str, Any]] = []
     for before, after in pairs:
-        found += _find_changes(rows[before], rows[after], old=compared[before], new=compared[after])
-    return Revisions.validate(_as_frame(found).sort(Revisions.primary_key()))
+        changes += _find_changes(rows[before], rows[after], old=compared[before], new=compared[after])
+    return Revisions.validate(_as_frame(changes).sort(Revisions.primary_key()))
 
 
 def _as_frame(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
@@ -158,8 +158,8 @@ def _pair_rows(
         yield from _changed(pair, old=old, new=new, years=years, loose=loose)
         return
     (passage,) = pair.before or pair.after
-    own, other = (old, new) if pair.before else (new, old)
-    if not _is_gone(passage, own=own, other=other):
+    this, other = (old, new) if pair.before else (new, old)
+    if not _is_gone(passage, own=this, other=other):
         return
     kind = f"{_subject(passage)} {'removed' if pair.before else 'added'}"
     is_stamp = load_revisions().edition_lines.edition_line.pattern.search(passage.text) is not None

@@ -91,13 +91,13 @@ def find_scopes(anchors: pl.DataFrame) -> dict[str, str]:
         if outer == WORKSHEET and _is_past_worksheet(row, headings.get(row["parent_anchor_id"], "")):
             outer = ""
         continued = "" if scope or outer else previous_line.find_scope(row)
-        found = scope or outer or continued
-        if found:
-            scopes[row["anchor_id"]] = found
+        scope_of_heading = scope or outer or continued
+        if scope_of_heading:
+            scopes[row["anchor_id"]] = scope_of_heading
         is_continued = bool(continued) or (not scope and row["parent_anchor_id"] in carried_on)
         if is_continued:
             carried_on.add(row["anchor_id"])
-        previous_line.add(row, found, is_continued=is_continued)
+        previous_line.add(row, scope_of_heading, is_continued=is_continued)
     _fill_between(anchors, scopes)
     return scopes
 
@@ -138,14 +138,14 @@ def find_line_keys(anchors: pl.DataFrame) -> dict[str, str]:
     line_keys: dict[str, str] = {}
     columns = ("anchor_id", "kind", "key", "heading", "parent_anchor_id")
     for row in anchors.select(columns).sort("anchor_id").iter_rows(named=True):
-        own = _read_key(row["heading"]) or row["key"] or ""
-        if own != (row["key"] or ""):
-            line_keys[row["anchor_id"]] = own
-        if (not own or own.startswith("code_")) and not _read_scope(row):
-            own = keys.get(row["parent_anchor_id"] or "", "")
-            if own.startswith("line_"):
-                line_keys[row["anchor_id"]] = own
-        keys[row["anchor_id"]] = own
+        line_key = _read_key(row["heading"]) or row["key"] or ""
+        if line_key != (row["key"] or ""):
+            line_keys[row["anchor_id"]] = line_key
+        if (not line_key or line_key.startswith("code_")) and not _read_scope(row):
+            line_key = keys.get(row["parent_anchor_id"] or "", "")
+            if line_key.startswith("line_"):
+                line_keys[row["anchor_id"]] = line_key
+        keys[row["anchor_id"]] = line_key
     return line_keys
 
 

@@ -104,21 +104,21 @@ def build_sections(anchors: pl.DataFrame, sections: pl.DataFrame) -> list[Sectio
     kept = [row for row in rows.values() if not _is_numbered_field(row)]
     places = {row["anchor_id"]: place for place, row in enumerate(kept)}
     words = {anchor_id: find_masked_words(row["heading"]) for anchor_id, row in rows.items()}
-    found = []
+    result = []
     for row in kept:
         above = _anchors_above(row, rows)
-        found.append(
+        result.append(
             Section(
                 anchor_id=row["anchor_id"],
                 key=row["key"] or "",
                 words=words[row["anchor_id"]],
                 publisher_id=row["publisher_id"] or "",
-                parent=next((places[own] for own in above if own in places), -1),
-                path=tuple(words[own] for own in reversed(above)),
+                parent=next((places[ancestor] for ancestor in above if ancestor in places), -1),
+                path=tuple(words[ancestor] for ancestor in reversed(above)),
                 text="\n".join(texts[row["anchor_id"]]),
             )
         )
-    return found
+    return result
 
 
 def _is_numbered_field(row: AnchorRecord) -> bool:
@@ -189,12 +189,12 @@ class _Aligner:
         places: tuple[dict[Hashable, list[int]], ...] = (defaultdict(list), defaultdict(list))
         for side, sections, done in ((0, self.old, self.became), (1, self.new, self.was)):
             for ix, section in enumerate(sections):
-                if ix not in done and (own := name(section)) is not None:
-                    places[side][own].append(ix)
+                if ix not in done and (section_name := name(section)) is not None:
+                    places[side][section_name].append(ix)
         return [
             (mine[0], theirs[0])
-            for own, mine in places[0].items()
-            if len(mine) == 1 and len(theirs := places[1].get(own, [])) == 1
+            for section_name, mine in places[0].items()
+            if len(mine) == 1 and len(theirs := places[1].get(section_name, [])) == 1
         ]
 
     def pair_children(self) -> int:
@@ -221,8 +221,8 @@ class _Aligner:
     def pair_openings(self, mine: Sequence[int], theirs: Sequence[int]) -> None:
         """Pair remaining sections whose texts begin with the same distinctive words."""
         places: tuple[dict[tuple[str, ...], list[int]], ...] = (defaultdict(list), defaultdict(list))
-        for side, sections, own in ((0, self.old, mine), (1, self.new, theirs)):
-            for ix in own:
+        for side, sections, indices in ((0, self.old, mine), (1, self.new, theirs)):
+            for ix in indices:
                 if len(opening := sections[ix].text_words[:_OPENING]) == _OPENING:
                     places[side][opening].append(ix)
         for opening, olds in places[0].items():
@@ -254,8 +254,8 @@ class _Aligner:
                 votes[old_parent][new_parent] += 1
         before = len(self.became)
         children = Counter(section.parent for section in self.old)
-        for old_parent, found in sorted(votes.items()):
-            new_parent, count = found.most_common(1)[0]
+        for old_parent, new_sections in sorted(votes.items()):
+            new_parent, count = new_sections.most_common(1)[0]
             if 2 * count > children[old_parent] and new_parent not in self.was:
                 self.pair(old_parent, new_parent)
         return len(self.became) - before
@@ -283,9 +283,11 @@ class _Aligner:
         parts: dict[int, list[int]] = defaultdict(list)
         taken: set[int] = set()
         for j, i in _find_overlaps(self.new, self.old, loose, edited, limits=self.limits, limit="part"):
-            own = {run for run in self.new[j].shingles & self.old[i].shingles if counts[0][run] == counts[1][run] == 1}
+            shared_runs = {
+                run for run in self.new[j].shingles & self.old[i].shingles if counts[0][run] == counts[1][run] == 1
+            }
             is_below = not self.new[j].key and self._is_below(j, self.became[i])
-            if j not in taken and not is_below and len(own) >= self.limits["part"] * len(self.new[j].shingles):
+            if j not in taken and not is_below and len(shared_runs) >= self.limits["part"] * len(self.new[j].shingles):
                 taken.add(j)
                 parts[i].append(j)
         return parts
@@ -300,10 +302,10 @@ class _Aligner:
         """List the continuation of each old section."""
         parts = self.find_splits()
         moved = self._find_moved()
-        found = []
+        continuations = []
         for i, old in enumerate(self.old):
             if i not in self.became:
-                found.append(Continuation(old.anchor_id, (), ()))
+                continuations.append(Continuation(old.anchor_id, (), ()))
                 continue
             targets = [self.became[i], *sorted(parts.get(i, ()))]
             new = self.new[targets[0]]
@@ -315,16 +317,18 @@ class _Aligner:
                 (MOVED, i in moved),
             ]
             after = tuple(self.new[j].anchor_id for j in targets)
-            found.append(Continuation(old.anchor_id, after, tuple(name for name, applies in changes if applies)))
-        return found
+            continuations.append(
+                Continuation(old.anchor_id, after, tuple(name for name, applies in changes if applies))
+            )
+        return continuations
 
     def _find_moved(self) -> set[int]:
         """Find the sections that are under another parent, or out of the order of their siblings."""
         moved = set()
         siblings: dict[int, list[int]] = defaultdict(list)
         for i, j in self.became.items():
-            above, there = self.old[i].parent, self.new[j].parent
-            if (self.became.get(above, -2) if above >= 0 else -1) == there:
+            above, new_parent = self.old[i].parent, self.new[j].parent
+            if (self.became.get(above, -2) if above >= 0 else -1) == new_parent:
                 siblings[above].append(i)
             else:
                 moved.add(i)
@@ -350,16 +354,16 @@ def _find_overlaps(
     for j in theirs:
         for shingle in others[j].shingles:
             printed[shingle].append(j)
-    found = []
+    overlaps = []
     for i in own:
         shingles = sections[i].shingles
         if len(shingles) < limits["least_shingles"]:
             continue
         counts = Counter(j for shingle in shingles for j in printed.get(shingle, ()))
-        found += [
+        overlaps += [
             (count / len(shingles), -i, -j) for j, count in counts.items() if count >= limits[limit] * len(shingles)
         ]
-    return [(-i, -j) for _, i, j in sorted(found, reverse=True)]
+    return [(-i, -j) for _, i, j in sorted(overlaps, reverse=True)]
 
 
 def _distinctive(words: Sequence[str]) -> Counter[str]:

@@ -48,14 +48,14 @@ def find_dense_paragraphs(
     for element_id, start, *named in columns.iter_rows():
         places[element_id].append((start, (named[0], named[1], named[2])))
     prose = sections.filter(pl.col("table_id").is_null()).select("element_id", "text")
-    found = {}
+    dense = {}
     for element_id, text in prose.iter_rows():
         if len({named for _, named in places.get(element_id, ())}) < limits.speakers:
             continue
         ranges = find_sentences(text)
         if len(ranges) >= limits.sentences and _count_naming_sentences(ranges, places[element_id]) >= limits.speakers:
-            found[element_id] = ranges
-    return found
+            dense[element_id] = ranges
+    return dense
 
 
 def _count_naming_sentences(ranges: list[tuple[int, int]], places: list[tuple[int, tuple[str, str, str]]]) -> int:

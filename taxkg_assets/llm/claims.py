@@ -68,11 +68,18 @@ def _is_of_something_else(
     for part in claimed:
         for measure in find(part):
             words = find_stems(part) - find_stems(" ".join(measure))
-            own = max((len(words & there) for measures, there in stated if measure in measures), default=0)
-            other = max(
-                (len(words & there) for measures, there in stated if measures and measure not in measures), default=0
+            best_overlap = max(
+                (len(words & context_words) for measures, context_words in stated if measure in measures), default=0
             )
-            if other > own:
+            other = max(
+                (
+                    len(words & context_words)
+                    for measures, context_words in stated
+                    if measures and measure not in measures
+                ),
+                default=0,
+            )
+            if other > best_overlap:
                 return True
     return False
 
@@ -133,10 +140,13 @@ def _condition_end() -> re.Pattern[str]:
 
 def _swaps_conditions(claim: str, source: str) -> bool:
     """Return whether a condition in one of two sentences is the rule in the other."""
-    own, rule = _part_conditions(claim)
+    condition, rule = _part_conditions(claim)
     stated, stated_rule = _part_conditions(source)
-    straight, crossed = len(own & stated) + len(rule & stated_rule), len(own & stated_rule) + len(rule & stated)
-    return bool(own and stated) and crossed > straight
+    straight, crossed = (
+        len(condition & stated) + len(rule & stated_rule),
+        len(condition & stated_rule) + len(rule & stated),
+    )
+    return bool(condition and stated) and crossed > straight
 
 
 def _part_conditions(text: str) -> tuple[Words, Words]:
@@ -191,8 +201,8 @@ def _is_as_said(piece: _Piece, stated: Sequence[_Piece]) -> bool:
 def _agrees(piece: _Piece, other: _Piece) -> bool:
     left_out = {rule.id for rule in _markers() if rule.can_be_left_out}
     for family in {rule.family for rule in _markers()}:
-        own, there = piece.markers.get(family, frozenset()), other.markers.get(family, frozenset())
-        if not own <= there or (family in _KEPT_FAMILIES and not there - own <= left_out):
+        claimed, stated = piece.markers.get(family, frozenset()), other.markers.get(family, frozenset())
+        if not claimed <= stated or (family in _KEPT_FAMILIES and not stated - claimed <= left_out):
             return False
     return piece.denials == other.denials
 
@@ -212,10 +222,10 @@ def _read_pieces(text: str) -> list[_Piece]:
     pieces = []
     for clause in split_clauses(text):
         parts = [part for part in joint.split(_part_at_conditions(mark_matches(clause, _markers())[0])) if part.strip()]
-        found = [[rule for n, rule in enumerate(_markers()) if chr(FIRST_MARK + n) in part] for part in parts]
-        families = {rule.family for rules in found for rule in rules}
+        rules_of_piece = [[rule for n, rule in enumerate(_markers()) if chr(FIRST_MARK + n) in part] for part in parts]
+        families = {rule.family for rules in rules_of_piece for rule in rules}
         for n, part in enumerate(parts):
-            markers = {family: _find_marker(found, family, at=n) for family in families}
+            markers = {family: _find_marker(rules_of_piece, family, at=n) for family in families}
             pieces.append(_Piece(words=find_stems(part), markers=markers, denials=count_denials(part)))
     return pieces
 
@@ -232,8 +242,8 @@ def _find_marker(found: Sequence[Sequence[Marker]], family: str, *, at: int) -> 
     """Return the markers of a family that apply to one part of a clause."""
     before, after = found[at::-1], found[at:]
     order = [*before, *after] if family in _KEPT_FAMILIES else [*after, *before]
-    own = ([rule.meaning for rule in rules if rule.family == family] for rules in order)
-    return frozenset(next(ids for ids in own if ids))
+    meanings = ([rule.meaning for rule in rules if rule.family == family] for rules in order)
+    return frozenset(next(ids for ids in meanings if ids))
 
 
 def denies_alike(claim: str, source: str) -> bool:
@@ -264,8 +274,11 @@ def _denies_the_same_figures(claim: str, source: str) -> bool:
     denied = [(find_figures(part), is_negative(part)) for part in split_parts(source) if find_figures(part)]
     if len({is_denied for _, is_denied in denied}) < 2:
         return True
-    own = [(figure, is_negative(part)) for part in split_parts(claim) for figure in find_figures(part)]
-    return all(any(figure in figures and denies == there for figures, there in denied) for figure, denies in own)
+    claimed = [(figure, is_negative(part)) for part in split_parts(claim) for figure in find_figures(part)]
+    return all(
+        any(figure in figures and denies == source_figures for figures, source_figures in denied)
+        for figure, denies in claimed
+    )
 
 
 _BREACHES: Mapping[str, Callable[[str, str], bool]] = {

@@ -51,8 +51,8 @@ def is_in_reverse(claim: str, source: str) -> bool:
     voice = re.compile(load_claims().voice)
     if bool(voice.search(claim)) != bool(voice.search(source)):
         return False
-    own, stated = _find_orders(claim), _find_orders(source)
-    return any(three[::-1] in stated and len(set(three)) == len(three) for three in own - stated)
+    claimed, stated = _find_orders(claim), _find_orders(source)
+    return any(three[::-1] in stated and len(set(three)) == len(three) for three in claimed - stated)
 
 
 def _find_orders(text: str) -> set[tuple[str, ...]]:

@@ -54,19 +54,21 @@ class EstimatingProposer:
             One outcome per item, in the order of the items.
         """
         model = self._call_policy.models_of(task.name)[0]
-        found = self.estimates.setdefault(task.name, Estimate(task.name, model))
+        estimate = self.estimates.setdefault(task.name, Estimate(task.name, model))
         price = self._prices.find(model)
         for batch in batches_of(items, task.batch or self._call_policy.batch):
             request = compose(task, batch, model=model)
             if request.call_id in self._counted:
                 continue
             self._counted.add(request.call_id)
-            found.items += len(batch)
+            estimate.items += len(batch)
             if self._log.find(request.call_id) is not None:
-                found.cached += 1
+                estimate.cached += 1
                 continue
-            found.calls += 1
-            found.input_tokens += request.estimated_tokens
-            found.most_output_tokens += request.max_tokens
-        found.most_usd = None if price is None else round(price.cost(found.input_tokens, found.most_output_tokens), 4)
+            estimate.calls += 1
+            estimate.input_tokens += request.estimated_tokens
+            estimate.most_output_tokens += request.max_tokens
+        estimate.most_usd = (
+            None if price is None else round(price.cost(estimate.input_tokens, estimate.most_output_tokens), 4)
+        )
         return self._rules.propose(task, items)

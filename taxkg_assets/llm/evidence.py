@@ -90,13 +90,13 @@ class BlockEvidence:
         start = int(span.partition("-")[0])
         if not evidence.quote.strip():
             return None
-        found = [
+        positions = [
             (abs(block.start + place - start), cite(block, place, place + len(evidence.quote)))
             for block in self._blocks
             if block.element_id == element_id
             for place in _find_places(evidence.quote, block.text)
         ]
-        return min(found, key=lambda pair: pair[0])[1] if found else None
+        return min(positions, key=lambda pair: pair[0])[1] if positions else None
 
     def locate(self, evidence: Evidence) -> Evidence | None:
         """Return the evidence with the exact position of its quote; None if it is not verbatim or proves nothing.
@@ -107,13 +107,13 @@ class BlockEvidence:
         Args:
             evidence: Proposed evidence.
         """
-        found = self.find(evidence)
-        if found is None or has_prompt_injection(self._sentences_of(found)):
+        located = self.find(evidence)
+        if located is None or has_prompt_injection(self._sentences_of(located)):
             return None
-        if is_telling(found.quote):
-            return found
+        if is_telling(located.quote):
+            return located
         wholes = {_tidy(text) for block in self._blocks for text in (block.text, *_split(block.text))}
-        return found if _tidy(found.quote) in wholes else None
+        return located if _tidy(located.quote) in wholes else None
 
     def mentions(self, words: str) -> bool:
         """Return whether a block contains these consecutive words, ignoring case, spaces and hyphens.

@@ -191,9 +191,9 @@ class ModelProposer:
         for size in sorted(set(sizes), reverse=True):
             total.unread = {}
             for batch in batches_of(rest, size):
-                found = self._ask(task, batch, model=model)
-                total.judged |= found.judged
-                total.unread |= found.unread
+                proposals = self._ask(task, batch, model=model)
+                total.judged |= proposals.judged
+                total.unread |= proposals.unread
             rest = [item for item in rest if item.item_id in total.unread]
             if not rest:
                 break
@@ -309,12 +309,12 @@ def read_proposals(call: Call) -> tuple[dict[str, Any], str]:
     if call.stop != COMPLETE:
         return {}, f"{call.stop}: the model stopped before its answer was whole"
     try:
-        found = json.loads(_strip_fence(call.output))
+        parsed = json.loads(_strip_fence(call.output))
     except json.JSONDecodeError as error:
         return {}, f"malformed: no JSON at character {error.pos}"
     except (ValueError, RecursionError):  # Python reads neither numbers of thousands of digits nor endless nesting
         return {}, "malformed: a number too long or nesting too deep to be read"
-    rows = found.get("proposals") if isinstance(found, dict) else None
+    rows = parsed.get("proposals") if isinstance(parsed, dict) else None
     if not isinstance(rows, list):
         return {}, "malformed: no list of proposals"
     named = [row for row in rows if isinstance(row, dict) and isinstance(row.get("item_id"), str)]

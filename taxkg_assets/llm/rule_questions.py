@@ -89,8 +89,8 @@ def propose_negative_judging(item: NegativeItem) -> NegativeProposal:
     is_like = similarity >= limits.same or (answers and similarity >= limits.alike)
     figures = find_figures(item.question) & find_figures(item.positive)
     text = "\n".join(block.text for block in item.blocks)
-    own, other = _find_own_key(item.positive), _find_own_key(text)
-    is_elsewhere = own != other and bool(own and other)
+    positive_key, other = _find_own_key(item.positive), _find_own_key(text)
+    is_elsewhere = positive_key != other and bool(positive_key and other)
     is_false = is_like and not is_elsewhere and figures <= find_figures(text)
     return NegativeProposal(
         item_id=item.item_id,
@@ -103,11 +103,11 @@ def propose_negative_judging(item: NegativeItem) -> NegativeProposal:
 
 def _score_similarity(blocks: Sequence[Block], positive: str) -> float:
     """Return the share of common content words, headings left out, 0 to 1."""
-    own, right = (
+    words, right = (
         _content_of_texts(_strip_context(block.text) for block in blocks),
         find_content(_strip_context(positive)),
     )
-    return len(own & right) / max(1, len(own | right))
+    return len(words & right) / max(1, len(words | right))
 
 
 def _strip_context(passage: str) -> str:
@@ -255,12 +255,12 @@ def _find_lay_words(question: str, present: frozenset[str]) -> frozenset[str]:
 
 def _best_sentence(blocks: Sequence[Block], wanted: frozenset[str]) -> tuple[float, Evidence] | None:
     """Return the sentence with most of the wanted words, and its share of them."""
-    found = [
+    candidates = [
         (score_coverage(wanted, find_content(block.text[start:end])), cite(block, start, end))
         for block in blocks
         for start, end in find_sentence_parts(block.text)
     ]
-    return max(found, key=lambda pair: pair[0]) if found else None
+    return max(candidates, key=lambda pair: pair[0]) if candidates else None
 
 
 def _evidence(blocks: Sequence[Block], wanted: frozenset[str]) -> tuple[Evidence, ...]:

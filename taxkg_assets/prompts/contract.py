@@ -205,8 +205,8 @@ class Task(Generic[AnyItem, AnyProposal]):
         definitions = inner.pop("$defs", {})
         listed = {"type": "array", "items": inner}
         whole = {"type": "object", "properties": {"proposals": listed}, "required": ["proposals"]}
-        found: dict[str, Any] = _bare({**whole, "additionalProperties": False})
-        return {**found, "$defs": _bare(definitions)} if definitions else found
+        definition: dict[str, Any] = _bare({**whole, "additionalProperties": False})
+        return {**definition, "$defs": _bare(definitions)} if definitions else definition
 
 
 def _bare(schema: Any) -> Any:

@@ -45,13 +45,13 @@ def load_prompt(name: str) -> Prompt:
         The prompt; its hash covers the file and the preface.
     """
     text, preface = _read(name), _read(PREFACE)
-    found = [(m[1], json.loads(m[2])) for m in _FENCED.finditer(text)]
+    fenced = [(m[1], json.loads(m[2])) for m in _FENCED.finditer(text)]
     instructions = _FENCED.split(text)[0].split("\n## ")[0].strip()
     return Prompt(
         name=name,
         instructions=f"{preface.strip()}\n\n{instructions}",
-        schema=next(value for kind, value in found if kind == "schema"),
-        examples=tuple(value for kind, value in found if kind == "example"),
+        schema=next(value for kind, value in fenced if kind == "schema"),
+        examples=tuple(value for kind, value in fenced if kind == "example"),
         prompt_hash=hashlib.sha256(f"{preface}\x1f{text}".encode()).hexdigest()[:16],
     )
 

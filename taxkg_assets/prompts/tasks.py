@@ -138,9 +138,9 @@ class _ClaimsProposal(Proposal):
         kept = []
         for claim in self.sentences:
             located = [check.locate(evidence) for evidence in claim.evidence]
-            found = tuple(evidence for evidence in located if evidence is not None)
-            if found and len(found) == len(located) and check.supports(claim.text, found):
-                kept.append(claim.model_copy(update={"evidence": found}))
+            verified = tuple(evidence for evidence in located if evidence is not None)
+            if verified and len(verified) == len(located) and check.supports(claim.text, verified):
+                kept.append(claim.model_copy(update={"evidence": verified}))
         evidence = tuple(e for claim in kept for e in claim.evidence)
         if self.is_claim() and not kept:
             return None

@@ -55,12 +55,14 @@ def copy_to_gpu(model: Any, *, is_demanded: bool) -> GpuModel | None:
     Raises:
         ModelError: The setting demands a GPU, and none is usable.
     """
-    found = open_on_gpu(model, rows=ROWS)
-    if isinstance(found, GpuModel):
-        return found
+    copied = open_on_gpu(model, rows=ROWS)
+    if isinstance(copied, GpuModel):
+        return copied
     if is_demanded:
-        raise ModelError(f"TAXKG_DEVICE=cuda: the GPU cannot be used ({found}). Free the GPU, or set TAXKG_DEVICE=cpu.")
-    _log.warning("The GPU cannot be used (%s): the CPU is used instead, in the same precision.", found)
+        raise ModelError(
+            f"TAXKG_DEVICE=cuda: the GPU cannot be used ({copied}). Free the GPU, or set TAXKG_DEVICE=cpu."
+        )
+    _log.warning("The GPU cannot be used (%s): the CPU is used instead, in the same precision.", copied)
     return None
 
 
@@ -126,9 +128,9 @@ def record_arithmetic(home: AnyHome) -> None:
     Args:
         home: The home.
     """
-    own = (find_arithmetic(home) or _IN_SINGLE).encode()
-    if home.store.storage.read(RECORD) != own:
-        home.store.storage.write(RECORD, own)
+    arithmetic = (find_arithmetic(home) or _IN_SINGLE).encode()
+    if home.store.storage.read(RECORD) != arithmetic:
+        home.store.storage.write(RECORD, arithmetic)
 
 
 @cache

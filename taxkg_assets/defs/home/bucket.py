@@ -90,8 +90,8 @@ class S3Storage:
         from botocore.exceptions import ClientError
 
         try:
-            found = self._client().get_object(Bucket=self.bucket, Key=self._key(name))
-            data: bytes = found["Body"].read()
+            response = self._client().get_object(Bucket=self.bucket, Key=self._key(name))
+            data: bytes = response["Body"].read()
         except ClientError as failed:
             if failed.response["Error"]["Code"] in MISSING:
                 return None
@@ -110,13 +110,13 @@ class S3Storage:
         from botocore.exceptions import ClientError
 
         try:
-            found = self._client().head_object(Bucket=self.bucket, Key=self._key(name))
+            response = self._client().head_object(Bucket=self.bucket, Key=self._key(name))
         except ClientError as failed:
             if failed.response["Error"]["Code"] in MISSING:
                 return None
             raise
-        now = parsedate_to_datetime(found["ResponseMetadata"]["HTTPHeaders"]["date"])
-        return FileStat(found["ContentLength"], (now - found["LastModified"]).total_seconds())
+        now = parsedate_to_datetime(response["ResponseMetadata"]["HTTPHeaders"]["date"])
+        return FileStat(response["ContentLength"], (now - response["LastModified"]).total_seconds())
 
     def write(self, name: str, data: bytes) -> None:
         """Write an object in one request, so that readers get the old or the new bytes.
@@ -166,7 +166,7 @@ class S3Storage:
         """
         below = self._key(name) + "/"
         for page in self._client().get_paginator("list_objects_v2").paginate(Bucket=self.bucket, Prefix=below):
-            yield from (found["Key"].removeprefix(below) for found in page.get("Contents", ()))
+            yield from (entry["Key"].removeprefix(below) for entry in page.get("Contents", ()))
 
     def publish_folder(self, folder: Path, name: str) -> None:
         """Upload a folder file by file; readers ignore it until a table refers to it.

@@ -27,8 +27,8 @@ def schema_of(name: str) -> Schema:
     """
     from taxkg_assets import schemas
 
-    found: Schema = getattr(schemas, "".join(part.capitalize() for part in name.split("_")))
-    return found
+    schema: Schema = getattr(schemas, "".join(part.capitalize() for part in name.split("_")))
+    return schema
 
 
 def empty_frame(schema: Schema) -> pl.DataFrame:

@@ -168,16 +168,16 @@ def read_code(*functions: Callable[..., Any]) -> Code:
 
 @cache
 def _read_code(functions: tuple[Callable[..., Any], ...]) -> Code:
-    found = Code()
+    code = Code()
     for function in functions:
         target = inspect.unwrap(function)
         if target.__module__.startswith(DEFS):
-            _follow_function(target.__module__, target.__name__, found)
+            _follow_function(target.__module__, target.__name__, code)
         else:
-            _follow_module(target.__module__, found)
-    if any(_PART in json.dumps(_parse_family(name), default=str) for name in found.families):
-        found.families.add("key_lists")
-    return found
+            _follow_module(target.__module__, code)
+    if any(_PART in json.dumps(_parse_family(name), default=str) for name in code.families):
+        code.families.add("key_lists")
+    return code
 
 
 def family_digest(name: str) -> str:
@@ -263,12 +263,12 @@ def _imported(node: ast.AST) -> Iterator[tuple[str, str]]:
 
 def _aliases(nodes: Iterable[ast.AST]) -> dict[str, tuple[str, str]]:
     """Map each imported name of a module to its module and member."""
-    found: dict[str, tuple[str, str]] = {}
+    aliases: dict[str, tuple[str, str]] = {}
     for node in nodes:
         if isinstance(node, ast.Import | ast.ImportFrom):
             for alias, what in zip(node.names, _imported(node), strict=False):
-                found[alias.asname or alias.name.split(".")[0]] = what
-    return found
+                aliases[alias.asname or alias.name.split(".")[0]] = what
+    return aliases
 
 
 def _follow_module(name: str, found: Code) -> None:
@@ -342,10 +342,10 @@ def _is_schema(node: ast.AST, aliases: Mapping[str, tuple[str, str]]) -> TypeGua
 
 def _own_names(node: ast.AST) -> set[str]:
     """Return the parameters and variables of a function, which hide names of its module."""
-    own = {inner.arg for inner in ast.walk(node) if isinstance(inner, ast.arg)}
+    names = {inner.arg for inner in ast.walk(node) if isinstance(inner, ast.arg)}
     if isinstance(node, ast.FunctionDef):
-        own |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-    return own
+        names |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    return names
 
 
 def _follow_name(module: str, member: str, found: Code) -> None:

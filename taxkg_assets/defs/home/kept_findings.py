@@ -39,10 +39,10 @@ class KeptFindings:
         """
         if self._known is None:
             self._known = self._read()
-        found = self._known.get(key)
-        if found is not None:
-            self._used[key] = found
-        return found
+        result = self._known.get(key)
+        if result is not None:
+            self._used[key] = result
+        return result
 
     def remember(self, key: str, found: Any) -> None:
         """Add a result to the cache; `keep` writes it to disk.

@@ -122,19 +122,19 @@ class Lease:
         return True
 
     def _is_ours(self) -> bool:
-        found = self._get()
-        if found is None or json.loads(found["Body"].read())["token"] != self._token:
+        lease = self._get()
+        if lease is None or json.loads(lease["Body"].read())["token"] != self._token:
             return False
-        self._etag, self._renewed_at = found["ETag"], time.monotonic()
+        self._etag, self._renewed_at = lease["ETag"], time.monotonic()
         return True
 
     def _look(self) -> tuple[str, str, float]:
         """Holder of the lease, the version of its record, and its age; empty without a holder."""
-        found = self._get()
-        if found is None:
+        lease = self._get()
+        if lease is None:
             return "", "", 0.0
-        now = parsedate_to_datetime(found["ResponseMetadata"]["HTTPHeaders"]["date"])
-        return json.loads(found["Body"].read())["holder"], found["ETag"], (now - found["LastModified"]).total_seconds()
+        now = parsedate_to_datetime(lease["ResponseMetadata"]["HTTPHeaders"]["date"])
+        return json.loads(lease["Body"].read())["holder"], lease["ETag"], (now - lease["LastModified"]).total_seconds()
 
     def _get(self) -> Any:
         from botocore.exceptions import ClientError

@@ -173,11 +173,15 @@ def open_encoder_by_hash(home: AnyHome, hashed: str) -> SentenceEncoder | None:
     # A kept model is named by the beginning of its hash, so that no other is fetched from a bucket.
     kept = [name for name in storage.children(MODELS) if name == f"encoder-{hashed[:12]}"]
     names = (_name_in_use(home), home.settings.model, *(str(storage.local_copy(f"{MODELS}/{name}")) for name in kept))
-    own = find_arithmetic(home)
+    current_arithmetic = find_arithmetic(home)
     # An index of single precision, from a GPU say, is served by a processor that builds in bfloat16.
-    tried = (own,) if home.settings.model_runtime != TORCH else (own, SINGLE, *([BFLOAT16] if has_bfloat16() else []))
+    tried = (
+        (current_arithmetic,)
+        if home.settings.model_runtime != TORCH
+        else (current_arithmetic, SINGLE, *([BFLOAT16] if has_bfloat16() else []))
+    )
     found = ((name, one) for one in tried for name in names if _stored_hash(name, one) == hashed)
-    name, arithmetic = next(found, (None, own))
+    name, arithmetic = next(found, (None, current_arithmetic))
     return None if name is None else _open(home, name, arithmetic)
 
 

@@ -130,8 +130,8 @@ def open_export(store: Store, hashed: str, *, threads: int) -> ExportedModel | N
 
 
 def _read_card(store: Store, name: str) -> dict[str, Any] | None:
-    found = store.storage.read(f"{name}/{CARD}")
-    return None if found is None else json.loads(found)
+    data = store.storage.read(f"{name}/{CARD}")
+    return None if data is None else json.loads(data)
 
 
 @cache
@@ -139,8 +139,8 @@ def _open(folder: Path, card: str, threads: int) -> ExportedModel:
     """Open the model of a folder, once per process."""
     from tokenizers import Tokenizer  # loaded here: a build needs no tokenizer of its own
 
-    own = json.loads(card)
-    read = ExportCard(**{**own, "scale": CosineScale(**own["scale"])})
+    fields = json.loads(card)
+    read = ExportCard(**{**fields, "scale": CosineScale(**fields["scale"])})
     _verify(folder, read.digests)
     tokenizer = Tokenizer.from_file(str(folder / TOKENIZER))
     tokenizer.no_padding()
@@ -159,10 +159,10 @@ def _verify(folder: Path, digests: Mapping[str, str]) -> None:
     for name, digest in digests.items():
         path = folder / name
         with path.open("rb") as file:
-            found = hashlib.file_digest(file, "sha256").hexdigest()
-        if found != digest:
+            actual = hashlib.file_digest(file, "sha256").hexdigest()
+        if actual != digest:
             raise ExportDamagedError(
-                f"The exported model {path} has SHA-256 {found}, its card says {digest}: "
+                f"The exported model {path} has SHA-256 {actual}, its card says {digest}: "
                 f"delete the folder {folder} and run `taxkg build`."
             )
     with contextlib.suppress(OSError):  # a home that this user may only read is verified each time

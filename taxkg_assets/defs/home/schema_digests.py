@@ -37,14 +37,14 @@ def _schema_nodes() -> dict[str, ast.stmt]:
     Raises:
         ValueError: Two modules define one name.
     """
-    found: dict[str, ast.stmt] = {}
+    nodes: dict[str, ast.stmt] = {}
     for path in sorted((PACKAGE / "schemas").glob("*.py")):
         for node in drop_words(ast.parse(path.read_bytes()), is_schema=True).body:
             for name in find_defined(node) - {"__all__"}:
-                if name in found:
+                if name in nodes:
                     raise ValueError(f"{name} is defined twice in {SCHEMAS}.")
-                found[name] = node
-    return found
+                nodes[name] = node
+    return nodes
 
 
 def is_of_schemas(module: str) -> bool:

@@ -218,8 +218,8 @@ class LocalStorage:
         path = self._path(name)
         if not path.is_file():
             return None
-        found = path.stat()
-        return FileStat(found.st_size, time.time() - found.st_mtime)
+        status = path.stat()
+        return FileStat(status.st_size, time.time() - status.st_mtime)
 
     def write(self, name: str, data: bytes) -> None:
         """Replace a file atomically: readers get the old or the new bytes.

@@ -323,8 +323,8 @@ class Store(StoredTables):
 
     def read_manifest(self) -> SourceManifest:
         """Return the recorded sources; empty for a new home."""
-        found = self.storage.read(SOURCE_MANIFEST)
-        return SourceManifest() if found is None else SourceManifest.model_validate(json.loads(found))
+        data = self.storage.read(SOURCE_MANIFEST)
+        return SourceManifest() if data is None else SourceManifest.model_validate(json.loads(data))
 
     @contextmanager
     def lock_manifest(self) -> Iterator[None]:

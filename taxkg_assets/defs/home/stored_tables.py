@@ -129,10 +129,10 @@ class StoredTables:
         if not (files := table.file_uris()):
             rows = self.read(name, version=version)
             return rows if columns is None else rows.select(columns)
-        found = pl.scan_parquet(files, storage_options=self._options()).rename(
+        frame = pl.scan_parquet(files, storage_options=self._options()).rename(
             RENAMED_COLUMNS.get(name, {}), strict=False
         )
-        return (found if columns is None else found.select(columns)).collect()
+        return (frame if columns is None else frame.select(columns)).collect()
 
     def read_documents(self, name: str, document_ids: Collection[str], *, version: int | None = None) -> pl.DataFrame:
         """Return the rows of some documents, sorted by primary key; the rest of the table is not read.

@@ -65,14 +65,14 @@ def read_times(store: Store) -> dict[str, tuple[datetime, datetime]]:
     Returns:
         By part, its start and its start plus the measured duration.
     """
-    found = {part: (datetime.fromisoformat(row["began_at"]), row["seconds"]) for part, row in _read(store).items()}
-    return {part: (began, began + timedelta(seconds=seconds)) for part, (began, seconds) in found.items()}
+    times = {part: (datetime.fromisoformat(row["began_at"]), row["seconds"]) for part, row in _read(store).items()}
+    return {part: (began, began + timedelta(seconds=seconds)) for part, (began, seconds) in times.items()}
 
 
 def _read(store: Store) -> dict[str, dict[str, Any]]:
     path = store.folder("cache") / TIMES
-    found: dict[str, dict[str, Any]] = json.loads(path.read_text(encoding="utf8")) if path.is_file() else {}
-    return found
+    times: dict[str, dict[str, Any]] = json.loads(path.read_text(encoding="utf8")) if path.is_file() else {}
+    return times
 
 
 class TimedProposer:

@@ -34,6 +34,6 @@ def open_tokenizer(folder: Path) -> Callable[[Sequence[str]], list[list[int]]] |
 
     def find_tokens(texts: Sequence[str]) -> list[list[int]]:
         parts = (texts[first : first + TOKENIZED_AT_ONCE] for first in range(0, len(texts), TOKENIZED_AT_ONCE))
-        return [found.ids[1:-1] for part in parts for found in tokenizer.encode_batch(list(part))]
+        return [encoding.ids[1:-1] for part in parts for encoding in tokenizer.encode_batch(list(part))]
 
     return find_tokens

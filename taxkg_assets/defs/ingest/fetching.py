@@ -75,9 +75,9 @@ def fetch(
     base_url = base_url or load_fetching().base_url
     fetcher = Fetcher(base_url)
     wanted = tuple(years)
-    found = [find_urls(name, base_url=base_url, years=wanted, is_draft=is_draft) for name in names]
+    url_lists = [find_urls(name, base_url=base_url, years=wanted, is_draft=is_draft) for name in names]
     with nullcontext() if is_dry else _alone_in(folder):
-        for url in dict.fromkeys(url for urls in found for url in urls):
+        for url in dict.fromkeys(url for urls in url_lists for url in urls):
             record = _read_record(folder)
             known = Known(**record[url]) if url in record and (folder / record[url]["file"]).is_file() else None
             try:

@@ -107,15 +107,15 @@ class SparkEngine:
 
     def _encode(self, texts: Sequence[str], *, name: str, model_hash: str, progress: Progress | None) -> Vectors:
         spark, encode = self._session(), partial(_encode_batches, name=name, model_hash=model_hash)
-        found: list[bytes] = [b""] * len(texts)
+        vectors: list[bytes] = [b""] * len(texts)
         for first in range(0, len(texts), PASSAGES_AT_ONCE):
             wave = list(enumerate(texts[first : first + PASSAGES_AT_ONCE], first))
             rows = spark.createDataFrame(wave, "row int, text string").repartition(-(-len(wave) // PASSAGES_PER_TASK))
             for reply in _collect(rows.mapInArrow(encode, _VECTORS)):
-                found[reply.row] = reply.vector
+                vectors[reply.row] = reply.vector
             if progress is not None:
                 progress(first + len(wave), len(texts))
-        return np.frombuffer(b"".join(found), dtype=np.float32).reshape(len(texts), -1)
+        return np.frombuffer(b"".join(vectors), dtype=np.float32).reshape(len(texts), -1)
 
     def _session(self) -> Any:
         # Executors import the very code that the driver runs, with the same interpreter.
@@ -134,7 +134,7 @@ def _collect(rows: Any) -> list[Any]:
         ExecutorError: A task failed; the message is the last exception of its traceback.
     """
     try:
-        found: list[Any] = rows.collect()
+        collected: list[Any] = rows.collect()
     except PythonException as failed:
         lines = [line for line in str(failed).splitlines() if _RAISED.match(line)]
         reason = lines[-1].partition(": ")[2] if lines else str(failed)
@@ -142,7 +142,7 @@ def _collect(rows: Any) -> list[Any]:
             f"An executor of the Spark cluster failed: {reason.rstrip('. ')}. Correct it on the cluster and run "
             "`taxkg build` again; finished work is kept."
         ) from failed
-    return found
+    return collected
 
 
 def _read_batches(batches: Iterator[pa.RecordBatch], *, limits: Limits) -> Iterator[pa.RecordBatch]:
@@ -150,9 +150,9 @@ def _read_batches(batches: Iterator[pa.RecordBatch], *, limits: Limits) -> Itera
     for batch in batches:
         jobs = [Job(**json.loads(text)) for text in batch.column("job").to_pylist()]
         with tempfile.TemporaryDirectory() as scratch:
-            here = [replace(job, folder=f"{scratch}/{ix}") for ix, job in enumerate(jobs)]
-            outcomes = read_documents(here, workers=1, limits=limits, on_done=lambda _: None)
-            for job, outcome in zip(here, outcomes, strict=True):
+            local_jobs = [replace(job, folder=f"{scratch}/{ix}") for ix, job in enumerate(jobs)]
+            outcomes = read_documents(local_jobs, workers=1, limits=limits, on_done=lambda _: None)
+            for job, outcome in zip(local_jobs, outcomes, strict=True):
                 files = sorted(Path(job.folder).iterdir()) if outcome.is_read else []
                 row = {
                     "outcome": json.dumps(asdict(outcome)),

@@ -62,12 +62,14 @@ def find_alerts(instance: dg.DagsterInstance, store: Store, run_id: str) -> Iter
 def _gate_lines(instance: dg.DagsterInstance, run_id: str) -> tuple[str, ...]:
     lines = []
     for entry in instance.all_logs(run_id, of_type=dg.DagsterEventType.ASSET_CHECK_EVALUATION):
-        found = entry.get_dagster_event().asset_check_evaluation_data
-        if not found.passed and found.blocking:
-            figures = {name: value.value for name, value in found.metadata.items()}
+        evaluation = entry.get_dagster_event().asset_check_evaluation_data
+        if not evaluation.passed and evaluation.blocking:
+            figures = {name: value.value for name, value in evaluation.metadata.items()}
             note, rows = figures.get("note", ""), figures.get("offending rows", 0)
             lines.append(
-                f"{found.asset_key.to_user_string()}:{found.check_name}: {rows} offending rows. {note}".strip()
+                (
+                    f"{evaluation.asset_key.to_user_string()}:{evaluation.check_name}: {rows} offending rows. {note}"
+                ).strip()
             )
     return tuple(lines)
 

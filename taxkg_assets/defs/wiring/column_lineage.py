@@ -164,10 +164,11 @@ def column_lineage(table: str) -> dg.TableColumnLineage | None:
     Args:
         table: Name of the table.
     """
-    found = {
+    lineage = {
         column: [
-            dg.TableColumnDep(dg.AssetKey(above), own) for above, own in (source.split(".", 1) for source in sources)
+            dg.TableColumnDep(dg.AssetKey(above), source_column)
+            for above, source_column in (source.split(".", 1) for source in sources)
         ]
         for column, sources in find_column_sources(table).items()
     }
-    return dg.TableColumnLineage(found) if found else None
+    return dg.TableColumnLineage(lineage) if lineage else None

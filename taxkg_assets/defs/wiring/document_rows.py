@@ -33,6 +33,6 @@ def describe_documents(store: Store, name: str, documents: Sequence[str]) -> dic
     described: dict[str, dict[str, Any]] = {d: {"dagster/partition_row_count": counts.get(d, 0)} for d in documents}
     if len(documents) <= MOST_PREVIEWS:
         first = wanted.filter(pl.int_range(pl.len()).over("document_id") < PREVIEW_ROWS).collect()
-        for (document,), own in first.group_by("document_id", maintain_order=True):
-            described[str(document)]["preview"] = table_metadata(shortened(own))
+        for (document,), rows in first.group_by("document_id", maintain_order=True):
+            described[str(document)]["preview"] = table_metadata(shortened(rows))
     return described

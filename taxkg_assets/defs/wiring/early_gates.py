@@ -101,12 +101,12 @@ class EarlyGates:
         if batch is None or (batch.found is None and not batch.begun.done()):
             return False
         try:
-            found = batch.wait()[name]
+            result = batch.wait()[name]
         except Exception:  # the check of the gate runs again, and reports what is wrong
             return False
-        if isinstance(found, Exception):
+        if isinstance(result, Exception):
             return False
-        verdict, versions = found
+        verdict, versions = result
         return verdict.passed and all(home.store.version(read) == version for read, version in versions.items())
 
     def evaluate_next(self, table: str, *, but: _Batch) -> None:
@@ -136,10 +136,10 @@ class EarlyGates:
         batch = self.batches.get((table, name))
         if batch is not None and batch.begun.running():
             self.evaluate_next(table, but=batch)
-        found = batch.wait()[name] if batch is not None else None
-        if isinstance(found, Exception):
-            raise found
-        return found[0] if found is not None and found[1] == dict(versions) else None
+        verdict = batch.wait()[name] if batch is not None else None
+        if isinstance(verdict, Exception):
+            raise verdict
+        return verdict[0] if verdict is not None and verdict[1] == dict(versions) else None
 
 
 _running: list[EarlyGates] = []
@@ -206,10 +206,10 @@ def take_verdict(table: str, name: str, *, versions: Mapping[str, int]) -> Verdi
 
 def evaluate_gates(home_name: str, table: str, names: Sequence[str]) -> dict[str, Found]:
     """Evaluate gates of a table, reading each table that they need once."""
-    home, frames, found = Home(home=home_name), dict[tuple[str, int], Any](), dict[str, Found]()
+    home, frames, verdicts = Home(home=home_name), dict[tuple[str, int], Any](), dict[str, Found]()
     for name in names:
         try:
-            found[name] = PIPELINE[table].gates[name](home, frames)
+            verdicts[name] = PIPELINE[table].gates[name](home, frames)
         except Exception as error:
-            found[name] = make_portable(error)
-    return found
+            verdicts[name] = make_portable(error)
+    return verdicts

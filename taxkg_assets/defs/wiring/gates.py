@@ -109,9 +109,9 @@ def _evaluated_at(record: AssetCheckExecutionRecord) -> int:
 
 def _gated_versions(record: AssetCheckExecutionRecord) -> dict[str, int]:
     """Return the versions of all tables that a gate read."""
-    found = record.evaluation.metadata.get(GATED_VERSIONS) if record.evaluation is not None else None
+    recorded = record.evaluation.metadata.get(GATED_VERSIONS) if record.evaluation is not None else None
     versions: dict[str, int] = (
-        json.loads(found.value) if isinstance(found, dg.TextMetadataValue) and found.value else {}
+        json.loads(recorded.value) if isinstance(recorded, dg.TextMetadataValue) and recorded.value else {}
     )
     return versions
 
@@ -153,9 +153,9 @@ class _Gate:
             if (n, versions[n]) not in read:
                 read[n, versions[n]] = home.store.read(n, version=versions[n])
         frames = {n: read[n, versions[n]] for n in names}
-        found = self.condition(**frames, **({"home": home} if "home" in self.parameters else {}))
+        verdict = self.condition(**frames, **({"home": home} if "home" in self.parameters else {}))
         checked = frames[self.on].height if self.on in frames else 0
-        return found if isinstance(found, Verdict) else Verdict(found, checked), versions
+        return verdict if isinstance(verdict, Verdict) else Verdict(verdict, checked), versions
 
 
 def gate(
@@ -195,8 +195,8 @@ def gate(
             begin_gates()
             if "home" not in parameters:
                 key = dg.AssetCheckKey(dg.AssetKey(on), condition.__name__)
-                if found := find_current_result(context.instance, key, versions=versions, by=by):
-                    return True, found
+                if verdict := find_current_result(context.instance, key, versions=versions, by=by):
+                    return True, verdict
             if early := take_verdict(on, condition.__name__, versions=versions):
                 passed, metadata = _summarize(early, versions)
             elif reads_much(home, inspected):
@@ -258,8 +258,8 @@ def _make_checks(
 
 def _is_measured(metadata: Mapping[str, Any]) -> bool:
     """Return whether a gate had something to measure; its metadata may be of an earlier evaluation."""
-    found = metadata.get(MEASURED, True)
-    return bool(found.value if isinstance(found, dg.MetadataValue) else found)
+    measured = metadata.get(MEASURED, True)
+    return bool(measured.value if isinstance(measured, dg.MetadataValue) else measured)
 
 
 def _evaluate(home_name: str, table: str, name: str) -> tuple[bool, dict[str, Any]]:

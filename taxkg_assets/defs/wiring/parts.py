@@ -78,8 +78,8 @@ def digest_sources(parts: Parts, frames: Mapping[str, pl.DataFrame], *, code: st
         Digest by part.
     """
     assert parts.digest_each is not None
-    found = parts.digest_each(**{name: frames[name] for name in inspect.signature(parts.digest_each).parameters})
-    return {(document_id,): digest(code, made_from) for document_id, made_from in found.items()}
+    digests = parts.digest_each(**{name: frames[name] for name in inspect.signature(parts.digest_each).parameters})
+    return {(document_id,): digest(code, made_from) for document_id, made_from in digests.items()}
 
 
 def find_kept(digests: Mapping[Part, str], state: TableState | None) -> set[Part]:

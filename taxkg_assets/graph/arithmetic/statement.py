@@ -57,16 +57,16 @@ def read_statement(label: str) -> Statement | None:
     Returns:
         The formula; one with a problem if no rule covers the stated arithmetic; None if the label states none.
     """
-    found = [(rule, match) for rule in load_formulas().rules for match in rule.pattern.finditer(label)]
+    matches = [(rule, match) for rule in load_formulas().rules for match in rule.pattern.finditer(label)]
     stated = [match for rule in load_formulas().stated for match in rule.pattern.finditer(label)]
-    if not found and not stated:
+    if not matches and not stated:
         return None
-    place = found[0][1].span() if found else (stated[0].start(), len(label))
-    if not found:
+    place = matches[0][1].span() if matches else (stated[0].start(), len(label))
+    if not matches:
         return Statement("unparsed", (), *place, problem="no rule reads the words of this label")
-    if len(found) > 1 or any(not _covers(found[0][1], match) for match in stated):
+    if len(matches) > 1 or any(not _covers(matches[0][1], match) for match in stated):
         return Statement("unparsed", (), *place, problem="the label states several operations")
-    return _read(*found[0], label)
+    return _read(*matches[0], label)
 
 
 def _covers(match: re.Match[str], other: re.Match[str]) -> bool:

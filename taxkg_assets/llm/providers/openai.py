@@ -119,13 +119,13 @@ def _find_address(url: str) -> httpx.URL:
         f"TAXKG_LLM_URL is not a web address: {url!r}. Name the server's, e.g. http://localhost:11434/v1 for Ollama."
     )
     try:
-        found, port = httpx.URL(url.strip()), urlsplit(url.strip()).port  # each takes what the other one refuses
+        address, port = httpx.URL(url.strip()), urlsplit(url.strip()).port  # each takes what the other one refuses
     except (httpx.InvalidURL, ValueError) as invalid:
         raise AccessError(wrong) from invalid
-    if found.scheme not in ("http", "https") or not found.host or port == 0:
+    if address.scheme not in ("http", "https") or not address.host or port == 0:
         raise AccessError(wrong)
-    path = found.path.rstrip("/").removesuffix(_PATH) + _PATH
-    return found.copy_with(path=path, fragment=None)
+    path = address.path.rstrip("/").removesuffix(_PATH) + _PATH
+    return address.copy_with(path=path, fragment=None)
 
 
 def render_body(request: Request, *, lessons: tuple[str, ...] = ()) -> dict[str, Any]:
@@ -184,18 +184,18 @@ def _parse(text: str) -> Any:
 
 def _message(text: str) -> str:
     """Return the text of an error, however the endpoint wraps it."""
-    found = _parse(text)
-    error = found.get("error", found) if isinstance(found, dict) else found
+    parsed = _parse(text)
+    error = parsed.get("error", parsed) if isinstance(parsed, dict) else parsed
     message = error.get("message", error) if isinstance(error, dict) else error
     return put_on_one_line(text if message is None else message)
 
 
 def _find_status(status: int, text: str) -> int:
     """Return the status of a response; gateways report failures in the body of a response with status 200."""
-    found = _parse(text) if status == httpx.codes.OK else None
-    if not isinstance(found, dict) or found.get("choices") or not found.get("error"):
+    parsed = _parse(text) if status == httpx.codes.OK else None
+    if not isinstance(parsed, dict) or parsed.get("choices") or not parsed.get("error"):
         return status
-    code = str(found["error"].get("code")) if isinstance(found["error"], dict) else ""
+    code = str(parsed["error"].get("code")) if isinstance(parsed["error"], dict) else ""
     return int(code) if re.fullmatch("[45][0-9]{2}", code) else int(httpx.codes.BAD_GATEWAY)
 
 
@@ -214,8 +214,8 @@ def _read(status: int, text: str, wait: float | None, *, request: Request) -> Re
     if status >= 300:
         raise AccessError(f"{model}: the endpoint refuses the request (status {status}): {_message(text)}")
     try:
-        found = json.loads(text)
-        choice, usage = found["choices"][0], found.get("usage")
+        parsed = json.loads(text)
+        choice, usage = parsed["choices"][0], parsed.get("usage")
         counts = usage if isinstance(usage, dict) else {}
         said = choice["message"]
         answer = _join_parts(said.get("content"))

@@ -58,19 +58,19 @@ class VectorCodes:
         Returns:
             Counts of shape (rows,), from 0 to the dimension.
         """
-        found = np.zeros(self.height, dtype=np.uint16)
+        counts = np.zeros(self.height, dtype=np.uint16)
         unit = query_vector / max(
             float(np.linalg.norm(query_vector)), 1e-9
         )  # a mixture of vectors is shorter than they are
         query_bits = _pack(unit[None] - self.center)[:, 0]
         differing, counted = np.empty(_SIGNS_AT_ONCE, dtype=np.uint64), np.empty(_SIGNS_AT_ONCE, dtype=np.uint8)
         for first in range(0, self.height, _SIGNS_AT_ONCE):
-            part = found[first : first + _SIGNS_AT_ONCE]
+            part = counts[first : first + _SIGNS_AT_ONCE]
             bits, count = differing[: len(part)], counted[: len(part)]
             for word, mine in zip(self.signs[:, first : first + len(part)], query_bits, strict=True):
                 np.bitwise_xor(word, mine, out=bits)
                 part += np.bitwise_count(bits, out=count)
-        return found
+        return counts
 
     def compare(self, query_vector: Vectors, rows: Ints) -> Vectors:
         """Approximate the inner products of some rows with a vector, from the rows' bytes, up to one constant factor.
@@ -83,8 +83,10 @@ class VectorCodes:
             Products in the order of `rows`.
         """
         blocks = (rows[first : first + _BLOCK] for first in range(0, len(rows), _BLOCK))
-        found = [score_rows(np.take(self.octets, block, axis=0).astype(np.float32), query_vector) for block in blocks]
-        return np.concatenate(found) if found else np.zeros(0, dtype=np.float32)
+        products = [
+            score_rows(np.take(self.octets, block, axis=0).astype(np.float32), query_vector) for block in blocks
+        ]
+        return np.concatenate(products) if products else np.zeros(0, dtype=np.float32)
 
 
 def build_codes(vectors: Vectors) -> VectorCodes:

@@ -163,8 +163,8 @@ def batch_by_padded_length(ids: Sequence[list[int]], *, rows: int) -> list[Batch
         Batches of indices into `ids`, the shortest texts first.
     """
     by_length: dict[int, list[int]] = {}
-    for row, own in enumerate(ids):
-        by_length.setdefault(pad_length(own), []).append(row)
+    for row, token_ids in enumerate(ids):
+        by_length.setdefault(pad_length(token_ids), []).append(row)
     return [
         of_length[first : first + rows]
         for _, of_length in sorted(by_length.items())

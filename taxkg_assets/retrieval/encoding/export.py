@@ -97,8 +97,8 @@ def export_cross(model: Any, folder: Path, *, base: ExportCard) -> ExportCard:
     _save_tokenizer(model.tokenizer, folder)
     pairs = [(PROBES[0], probe) for probe in PROBES]
     original = np.asarray(model.predict(pairs, activation_fn=torch.nn.Identity(), show_progress_bar=False)).reshape(-1)
-    found = ExportedCrossScorer(_reopen(folder, card)).score(PROBES[0], PROBES)
-    if (apart := float(np.abs(original - found).max())) > MOST_APART * max(1.0, float(np.abs(original).max())):
+    scores = ExportedCrossScorer(_reopen(folder, card)).score(PROBES[0], PROBES)
+    if (apart := float(np.abs(original - scores).max())) > MOST_APART * max(1.0, float(np.abs(original).max())):
         raise ExportError(
             f"the export of {card.model_name} computes scores that differ from the original's by {apart:.1e}"
         )

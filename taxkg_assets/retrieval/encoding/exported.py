@@ -91,7 +91,7 @@ class ExportedModel:
         if len(texts) == 1:  # a batch of one starts threads
             return [self.tokenizer.encode(texts[0]).ids]
         parts = (texts[first : first + TOKENIZED_AT_ONCE] for first in range(0, len(texts), TOKENIZED_AT_ONCE))
-        return [found.ids for part in parts for found in self.tokenizer.encode_batch(list(part))]
+        return [encoding.ids for part in parts for encoding in self.tokenizer.encode_batch(list(part))]
 
     def token_vectors(self, ids: Sequence[Sequence[int]], length: int) -> tuple[Vectors, npt.NDArray[np.int64]]:
         """Run padded rows of tokens through the model.
@@ -107,8 +107,8 @@ class ExportedModel:
         padded = np.array([[*row, *[pad] * (length - len(row))] for row in ids], dtype=np.int64)
         mask = np.array([[1] * len(row) + [0] * (length - len(row)) for row in ids], dtype=np.int64)
         given = {"input_ids": padded, "attention_mask": mask}
-        found: Vectors = self.session.run(None, {one.name: given[one.name] for one in self.session.get_inputs()})[0]
-        return found, mask
+        outputs: Vectors = self.session.run(None, {one.name: given[one.name] for one in self.session.get_inputs()})[0]
+        return outputs, mask
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,10 +174,12 @@ class ExportedEncoder:
             texts: Questions.
         """
         ids = self._token_ids([self._prompt("query") + text for text in texts])
-        found, _ = self.model.token_vectors(ids, max(map(len, ids)))
+        vectors, _ = self.model.token_vectors(ids, max(map(len, ids)))
         if len(self.recent) + len(ids) > _REMEMBERED:
             self.recent.clear()
-        self.recent.update((tuple(own), found[row : row + 1, : len(own)]) for row, own in enumerate(ids))
+        self.recent.update(
+            (tuple(token_ids), vectors[row : row + 1, : len(token_ids)]) for row, token_ids in enumerate(ids)
+        )
 
     def encode_sentences(self, texts: Sequence[str]) -> Vectors:
         """Encode a few short texts without a prompt, batching texts of similar length to save padding.
@@ -207,7 +209,7 @@ class ExportedEncoder:
         Args:
             texts: Texts.
         """
-        return [own[1:-1] for own in self._token_ids(texts)]
+        return [token_ids[1:-1] for token_ids in self._token_ids(texts)]
 
     def encode_tokens(self, texts: Sequence[str]) -> list[TokenVectors]:
         """Encode the tokens of texts, each in a batch of one: questions come one at a time.
@@ -230,21 +232,21 @@ class ExportedEncoder:
             Unit vectors, shape (tokens, dimension).
         """
         (ends,) = self._token_ids([""])
-        found = [self._encode_row([ends[0], token, ends[-1]]).vectors for token in tokens]
-        return np.concatenate([np.zeros((0, self.dimension), np.float32), *found])
+        vectors = [self._encode_row([ends[0], token, ends[-1]]).vectors for token in tokens]
+        return np.concatenate([np.zeros((0, self.dimension), np.float32), *vectors])
 
     def _encode_row(self, ids: list[int]) -> TokenVectors:
         return make_token_vectors(ids, self._run_row(ids)[0])
 
     def _run_row(self, ids: list[int]) -> Vectors:
         """Return the token vectors of one text, shape (1, tokens, dimension)."""
-        found = self.recent.get(key := tuple(ids))
-        if found is None:
-            found, _ = self.model.token_vectors([ids], len(ids))
+        vectors = self.recent.get(key := tuple(ids))
+        if vectors is None:
+            vectors, _ = self.model.token_vectors([ids], len(ids))
             if len(self.recent) >= _REMEMBERED:
                 self.recent.clear()
-            self.recent[key] = found
-        return found
+            self.recent[key] = vectors
+        return vectors
 
     def _prompt(self, *names: str) -> str:
         return next((self.model.card.prompts[name] for name in names if self.model.card.prompts.get(name)), "")
@@ -288,16 +290,16 @@ class ExportedLateScorer:
     def _vectors(self, texts: Sequence[str]) -> list[Vectors]:
         """Return unit vectors of each text's tokens, without the special tokens at both ends."""
         ids = self.model.token_ids(texts, limit=LATE_TOKENS)
-        found: dict[int, Vectors] = {}
+        vectors: dict[int, Vectors] = {}
         order = sorted(range(len(texts)), key=lambda place: len(texts[place]))
         for first in range(0, len(order), GROUP):
             group = order[first : first + GROUP]
-            own = [ids[place] for place in group]
-            tokens, _ = self.model.token_vectors(own, max(map(len, own)))
+            batch = [ids[place] for place in group]
+            tokens, _ = self.model.token_vectors(batch, max(map(len, batch)))
             unit = tokens / np.maximum(np.linalg.norm(tokens, axis=2, keepdims=True), _EPSILON)
-            for place, row, text_ids in zip(group, unit, own, strict=True):
-                found[place] = row[1 : len(text_ids) - 1]
-        return [found[place] for place in range(len(texts))]
+            for place, row, text_ids in zip(group, unit, batch, strict=True):
+                vectors[place] = row[1 : len(text_ids) - 1]
+        return [vectors[place] for place in range(len(texts))]
 
 
 @dataclass(frozen=True, slots=True)

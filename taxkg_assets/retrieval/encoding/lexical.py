@@ -71,8 +71,8 @@ def _scanner() -> re.Pattern[str]:
     There is a group for each kind, and four within an amount. Words come first, as most terms are words; nothing else
     begins with a letter.
     """
-    found = _patterns()
-    return re.compile("|".join(f"({found[rule].pattern})" for rule in ("word", "dashed_number", "key", "amount")))
+    patterns = _patterns()
+    return re.compile("|".join(f"({patterns[rule].pattern})" for rule in ("word", "dashed_number", "key", "amount")))
 
 
 @lru_cache(maxsize=200_000)
@@ -128,7 +128,7 @@ def find_distinct_terms(text: str) -> frozenset[str]:
 
 def _take_prefixed(text: str, terms: list[str]) -> str:
     """Add the terms of numbers that a word or a letter makes keys, and return the text without those of forms."""
-    found = _patterns()
+    patterns = _patterns()
 
     def take_form(match: re.Match[str]) -> str:
         suffix = next(group for group in match.groups()[1:] if group)
@@ -141,12 +141,12 @@ def _take_prefixed(text: str, terms: list[str]) -> str:
         terms.extend(section + letter + paragraph for paragraph in paragraphs)
         return f" {section} "
 
-    text = found["form_number"].sub(take_form, text)
-    text = found["joined_form_number"].sub(take_form, text)
-    text = found["wage_form_number"].sub(take_form, text)
-    text = found["subsection"].sub(take_subsection, text)
-    terms += [f"sec_{match[1]}" for match in found["section_number"].finditer(text)]
-    terms += [f"box_{match[1]}" for match in found["box_number"].finditer(text)]
+    text = patterns["form_number"].sub(take_form, text)
+    text = patterns["joined_form_number"].sub(take_form, text)
+    text = patterns["wage_form_number"].sub(take_form, text)
+    text = patterns["subsection"].sub(take_subsection, text)
+    terms += [f"sec_{match[1]}" for match in patterns["section_number"].finditer(text)]
+    terms += [f"box_{match[1]}" for match in patterns["box_number"].finditer(text)]
     return text
 
 

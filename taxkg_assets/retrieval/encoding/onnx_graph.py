@@ -124,8 +124,8 @@ class PlainTransformer(torch.nn.Module):
             input_ids: Token ids, shape (texts, tokens).
             attention_mask: 1 for a token, 0 for padding, same shape.
         """
-        found: torch.Tensor = self.inner(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
-        return found
+        output: torch.Tensor = self.inner(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
+        return output
 
 
 class PlainClassifier(torch.nn.Module):
@@ -146,5 +146,5 @@ class PlainClassifier(torch.nn.Module):
             token_type_ids: 0 for the question, 1 for the passage, same shape; None for models without them.
         """
         more = {} if token_type_ids is None else {"token_type_ids": token_type_ids}
-        found: torch.Tensor = self.inner(input_ids=input_ids, attention_mask=attention_mask, **more).logits
-        return found
+        output: torch.Tensor = self.inner(input_ids=input_ids, attention_mask=attention_mask, **more).logits
+        return output

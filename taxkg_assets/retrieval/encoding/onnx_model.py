@@ -34,8 +34,8 @@ class OnnxModel:
     @property
     def max_seq_length(self) -> int | None:
         """Return the largest number of tokens of a text; None where it is unlimited."""
-        found: int | None = self.model.max_seq_length
-        return found
+        limit: int | None = self.model.max_seq_length
+        return limit
 
     def __getitem__(self, place: int) -> Any:
         return self.model[place]
@@ -49,10 +49,10 @@ class OnnxModel:
         import torch  # loaded here: readers of the index's rows need no torch
 
         fed = {one.name: features[one.name].numpy() for one in self.session.get_inputs()}
-        found = {**features, "token_embeddings": torch.from_numpy(self.session.run(None, fed)[0])}
+        output = {**features, "token_embeddings": torch.from_numpy(self.session.run(None, fed)[0])}
         for module in list(self.model)[1:]:
-            found = module(found)
-        return found
+            output = module(output)
+        return output
 
 
 def open_session(path: str, *, threads: int = 0, is_optimized: bool = False, save_as: str = "") -> Any:

@@ -34,8 +34,8 @@ def run_in_parallel(one: Callable[[], One], other: Callable[[], Other]) -> tuple
     if has_one_core():
         return one(), other()
     started = _threads().submit(one)
-    here = other()
-    return started.result(), here
+    result = other()
+    return started.result(), result
 
 
 @cache

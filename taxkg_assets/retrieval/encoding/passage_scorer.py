@@ -75,7 +75,7 @@ class LateScorer:
         import torch  # loaded here: readers of the index's rows need no torch
 
         limit = min(self.max_tokens, self.model.max_seq_length or self.max_tokens)
-        found: dict[int, Floats] = {}
+        vectors: dict[int, Floats] = {}
         order = sorted(range(len(texts)), key=lambda place: len(texts[place]))
         for first in range(0, len(order), GROUP):
             group = order[first : first + GROUP]
@@ -87,8 +87,8 @@ class LateScorer:
                 tokens = self.model(dict(features))["token_embeddings"].float()
             unit = torch.nn.functional.normalize(tokens, dim=2).numpy()
             for place, row, mask in zip(group, unit, features["attention_mask"].sum(dim=1).tolist(), strict=True):
-                found[place] = row[1 : mask - 1]
-        return [found[place] for place in range(len(texts))]
+                vectors[place] = row[1 : mask - 1]
+        return [vectors[place] for place in range(len(texts))]
 
 
 @dataclass(frozen=True, slots=True)

@@ -175,7 +175,7 @@ class SentenceEncoder:
         Args:
             texts: Texts.
         """
-        return [own[1:-1] for own in self._token_ids(texts)]
+        return [token_ids[1:-1] for token_ids in self._token_ids(texts)]
 
     def encode_tokens(self, texts: Sequence[str]) -> list[TokenVectors]:
         """Encode the tokens of texts, in batches of one padded length.
@@ -199,8 +199,8 @@ class SentenceEncoder:
         """
         (ends,) = self._token_ids([""])
         rows = max(self._batch_rows, SHORT_ROWS)
-        found = self._encode_rows([[ends[0], token, ends[-1]] for token in tokens], rows=rows)
-        return np.concatenate([np.zeros((0, self.dimension), np.float32), *(one.vectors for one in found)])
+        vectors = self._encode_rows([[ends[0], token, ends[-1]] for token in tokens], rows=rows)
+        return np.concatenate([np.zeros((0, self.dimension), np.float32), *(one.vectors for one in vectors)])
 
     @property
     def _batch_rows(self) -> int:
@@ -220,18 +220,18 @@ class SentenceEncoder:
         def encode(batch: Batch) -> list[TokenVectors]:
             features = self._pad([ids[row] for row in batch], pad_length(ids[batch[0]]), rows=rows)
             raw = self._run(features, "token_embeddings", self._batch_model).numpy()
-            return [make_token_vectors(ids[row], own) for row, own in zip(batch, raw[: len(batch)], strict=True)]
+            return [make_token_vectors(ids[row], vector) for row, vector in zip(batch, raw[: len(batch)], strict=True)]
 
         batches = batch_by_padded_length(ids, rows=rows)
         # One thread for a batch: sums of several threads differ in the last digits with their number.
         with self._map_batches(is_single=len(batches) == 1) as map_batches:
             encoded = map_batches(encode, batches)
-            found = {
-                row: own
+            vectors = {
+                row: row_vectors
                 for batch, some in zip(batches, encoded, strict=True)
-                for row, own in zip(batch, some, strict=True)
+                for row, row_vectors in zip(batch, some, strict=True)
             }
-        return [found[row] for row in range(len(ids))]
+        return [vectors[row] for row in range(len(ids))]
 
     def _prompt(self, *names: str) -> str:
         prompts: dict[str, str] = self.model.prompts or {}
@@ -256,11 +256,11 @@ class SentenceEncoder:
 
     def _token_ids(self, texts: Sequence[str]) -> list[list[int]]:
         limit = min(self.max_tokens, self.model.max_seq_length or self.max_tokens)
-        found: list[list[int]] = []
+        token_ids: list[list[int]] = []
         for first in range(0, len(texts), TOKENIZED_AT_ONCE):
             some = list(texts[first : first + TOKENIZED_AT_ONCE])
-            found += self.model.tokenizer(some, truncation=True, max_length=limit)["input_ids"]
-        return found
+            token_ids += self.model.tokenizer(some, truncation=True, max_length=limit)["input_ids"]
+        return token_ids
 
     def _pad(self, ids: list[list[int]], length: int, *, rows: int) -> dict[str, Any]:
         import torch  # loaded here: readers of the index's rows need no torch

@@ -69,13 +69,13 @@ class LexicalRetriever:
         Returns:
             Booleans of shape (terms, rows).
         """
-        found = np.zeros((len(terms), len(rows)), dtype=np.bool_)
+        contained = np.zeros((len(terms), len(rows)), dtype=np.bool_)
         wanted = rows.astype(np.int32)  # numbers of another type would have all rows of a term copied
-        for own, term in zip(found, terms, strict=True):
+        for flags, term in zip(contained, terms, strict=True):
             postings = self.rows[self._postings(term)]
             if len(postings):
-                own[:] = postings[np.minimum(np.searchsorted(postings, wanted), len(postings) - 1)] == wanted
-        return found
+                flags[:] = postings[np.minimum(np.searchsorted(postings, wanted), len(postings) - 1)] == wanted
+        return contained
 
     def _postings(self, term: str) -> slice:
         """Return the postings of a term, in order of row; empty for an unknown one."""
@@ -165,7 +165,8 @@ def _score_postings(terms: Ints, rows: Ints, *, repeats: Ints, frequencies: Ints
     settings = load_lexical().bm25
     k1, b, count = settings.k1, settings.b, len(lengths)
     rarity = np.array(
-        [math.log(1 + (count - own + 0.5) / (own + 0.5)) for own in frequencies.tolist()], dtype=np.float32
+        [math.log(1 + (count - frequency + 0.5) / (frequency + 0.5)) for frequency in frequencies.tolist()],
+        dtype=np.float32,
     )
     often = repeats.astype(np.float32)
     norm = k1 * ((1 - b) + b * lengths / lengths.mean()) if count else np.zeros(0)

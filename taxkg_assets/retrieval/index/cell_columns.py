@@ -97,10 +97,10 @@ class CellColumns(dict[str, Sequence[Any]]):
         Returns:
             The list.
         """
-        found = self[name]
-        if not isinstance(found, list):
-            found = self[name] = self._rows[name].to_list()
-        return found
+        column = self[name]
+        if not isinstance(column, list):
+            column = self[name] = self._rows[name].to_list()
+        return column
 
 
 def group_rows(pairs: Iterable[tuple[int, Key]]) -> Mapping[Key, list[int]]:
@@ -112,7 +112,7 @@ def group_rows(pairs: Iterable[tuple[int, Key]]) -> Mapping[Key, list[int]]:
     Returns:
         Row numbers by value.
     """
-    found: dict[Key, list[int]] = {}
+    rows: dict[Key, list[int]] = {}
     for number, key in pairs:
-        found.setdefault(key, []).append(number)
-    return found
+        rows.setdefault(key, []).append(number)
+    return rows

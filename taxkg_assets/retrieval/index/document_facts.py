@@ -49,18 +49,18 @@ class DocumentFacts:
     def documents(self) -> list[IndexedDocument]:
         """Return the documents of the index in the order of their ids."""
         columns = ["document_id", "irs_name", "document_form", "doc_type", "revision", "tax_year", "is_draft", "title"]
-        found = self.rows.select(columns).unique("document_id").sort("document_id").rows(named=True)
+        records = self.rows.select(columns).unique("document_id").sort("document_id").rows(named=True)
         newest: dict[str, str] = {}
-        for row in found:
+        for row in records:
             row["family"] = row["irs_name"] or row["document_id"]
             if not row["is_draft"]:
                 newest[row["family"]] = max(newest.get(row["family"], ""), row["revision"])
-        for row in found:
+        for row in records:
             row["is_stale"] = row["revision"] < newest.get(row["family"], "")
             row["years"] = {int(year) for year in re.findall(r"(?:19|20)\d\d", row["revision"])} | (
                 {row["tax_year"]} if row["tax_year"] else set()
             )
-        return cast(list[IndexedDocument], found)
+        return cast(list[IndexedDocument], records)
 
     @cached_property
     def number_of(self) -> Ints:
@@ -126,8 +126,8 @@ class DocumentFacts:
         if not route.years:
             return scores
         by_edition: Mapping[Any, list[int]] = self._revisions if route.revisions else self._years
-        found = [number for one in route.revisions or route.years for number in by_edition.get(one, ())]
-        numbers = np.array(found, dtype=np.int64)
+        matching = [number for one in route.revisions or route.years for number in by_edition.get(one, ())]
+        numbers = np.array(matching, dtype=np.int64)
         scores[self._flags[0] > 0] = -0.5
         scores[np.isin(self._families, self._families[numbers])] = -1.0
         scores[numbers] = 1.0

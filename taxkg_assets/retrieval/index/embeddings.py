@@ -73,7 +73,7 @@ def count_missing(
     """
     wanted = _list_texts(chunks)
     known = [old.filter(pl.col("model_hash") == hashed) for hashed in model_hashes]
-    return sum(wanted.join(own, on="text_hash", how="anti").height for own in known)
+    return sum(wanted.join(frame, on="text_hash", how="anti").height for frame in known)
 
 
 def _list_texts(chunks: pl.DataFrame) -> pl.DataFrame:
@@ -120,10 +120,10 @@ def align_vectors(chunks: pl.DataFrame, embeddings: dy.DataFrame[schemas.Embeddi
     texts = chunks.select(embedded_text().alias("text"))["text"]
     wanted = pl.DataFrame({"text_hash": hash_texts(texts)}, schema={"text_hash": pl.String})
     known = embeddings.filter(pl.col("model_hash") == model_hash).select("text_hash", "vector")
-    found = wanted.join(known, on="text_hash", how="left", maintain_order="left")
-    lacking = found["vector"].null_count()
+    aligned = wanted.join(known, on="text_hash", how="left", maintain_order="left")
+    lacking = aligned["vector"].null_count()
     if lacking:
         raise ValueError(
-            f"{lacking} of {found.height} chunks have no vector of model {model_hash}; build embeddings first"
+            f"{lacking} of {aligned.height} chunks have no vector of model {model_hash}; build embeddings first"
         )
-    return stack_vectors(found["vector"])
+    return stack_vectors(aligned["vector"])

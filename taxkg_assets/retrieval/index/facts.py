@@ -113,8 +113,8 @@ class PassageFacts:
     def has_both_sides(self) -> npt.NDArray[np.bool_]:
         """Return for each form number whether the form has passages for its filer and others for its recipient."""
         filer, recipient = (
-            {form for number in set(self.form_number[own].tolist()) for form in split_forms(self.forms[number])}
-            for own in (self.side_number == self.find_side(name) for name in ("filer", "recipient"))
+            {form for number in set(self.form_number[is_side].tolist()) for form in split_forms(self.forms[number])}
+            for is_side in (self.side_number == self.find_side(name) for name in ("filer", "recipient"))
         )
         both = filer & recipient
         return np.array([not both.isdisjoint(split_forms(form)) for form in self.forms], dtype=np.bool_)
@@ -164,13 +164,13 @@ class PassageFacts:
         Returns:
             Terms in the order of `rows`; empty for rows without labels.
         """
-        found = [frozenset[str]()] * len(rows)
-        own = self._labeled_rows
-        places = np.searchsorted(own, rows)
-        some = np.flatnonzero(np.append(own, -1)[places] == rows)
+        labels = [frozenset[str]()] * len(rows)
+        labeled_rows = self._labeled_rows
+        places = np.searchsorted(labeled_rows, rows)
+        some = np.flatnonzero(np.append(labeled_rows, -1)[places] == rows)
         for place, text in zip(some.tolist(), self._label_texts.gather(places[some].tolist()), strict=True):
-            found[place] = frozenset(find_terms(text))
-        return found
+            labels[place] = frozenset(find_terms(text))
+        return labels
 
     @cached_property
     def _label_texts(self) -> pl.Series:
@@ -190,9 +190,9 @@ class PassageFacts:
         names = self.labeled.select(both.list.explode().unique()).to_series().drop_nulls()
         alike = [name for name in names if name.casefold() == wanted]
         carries = self.labeled.select(both.list.set_intersection(alike).list.len() > 0).to_series()
-        found = np.zeros(len(self.document_number), dtype=np.bool_)
-        found[self._labeled_rows[carries.to_numpy()]] = bool(alike)
-        return found
+        is_tagged = np.zeros(len(self.document_number), dtype=np.bool_)
+        is_tagged[self._labeled_rows[carries.to_numpy()]] = bool(alike)
+        return is_tagged
 
     def list_tags(self) -> list[str]:
         """Return the tags of the index, most frequent first."""
@@ -236,13 +236,13 @@ class PassageFacts:
     @cached_property
     def form_keys(self) -> Mapping[str, frozenset[str]]:
         """Return for each form the keys of its headings and the codes that its passages list."""
-        found: dict[str, set[str]] = {}
+        keys_by_form: dict[str, set[str]] = {}
         for form, key in self.rows.select("form", "anchor_key").drop_nulls().unique().iter_rows():
-            found.setdefault(form, set()).add(key)
+            keys_by_form.setdefault(form, set()).add(key)
         listed = self.rows.select("form", code=pl.col("text").str.extract_all(_listed_code())).explode("code")
         for form, line in listed.drop_nulls().unique().iter_rows():
-            found.setdefault(form, set()).add(f"code_{name_code(line)}")
-        return {form: frozenset(keys) for form, keys in found.items()}
+            keys_by_form.setdefault(form, set()).add(f"code_{name_code(line)}")
+        return {form: frozenset(keys) for form, keys in keys_by_form.items()}
 
 
 def _listed_code() -> str:

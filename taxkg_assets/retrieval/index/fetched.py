@@ -33,8 +33,8 @@ class FetchedColumn(Sequence[Any]):
     def __getitem__(self, row: int | slice) -> Any:
         if isinstance(row, slice):
             raise TypeError("columns that are fetched cell by cell cannot be sliced")
-        found = self._cells.get(row, self)
-        return self._store.read([row], [self.name])[self.name][0] if found is self else found
+        cell = self._cells.get(row, self)
+        return self._store.read([row], [self.name])[self.name][0] if cell is self else cell
 
     def kept(self) -> dict[int, Any]:
         """Return the cached cells by row number."""
@@ -97,10 +97,10 @@ class FetchedRows(Mapping[str, int]):
         rows = self._rows
         if chunk_id not in rows:
             rows = self._rows = {own: row for row, own in self._chunk_ids.kept().items()}
-        found = rows.get(chunk_id)
-        if found is None and (found := self._store.find_chunk(chunk_id)) is None:
+        cell = rows.get(chunk_id)
+        if cell is None and (cell := self._store.find_chunk(chunk_id)) is None:
             raise KeyError(chunk_id)
-        return found
+        return cell
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._chunk_ids.kept().values())

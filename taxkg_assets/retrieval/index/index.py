@@ -90,8 +90,8 @@ def _find_all_terms(rows: pl.DataFrame, known: pl.DataFrame | None) -> pl.Series
         distinct = known.select(*TERMED, "terms").unique(TERMED)
         texts = texts.drop("terms").join(distinct, on=TERMED, how="left", maintain_order="left")
     terms = [
-        find_row_terms(text, heading_path=path, context=context) if found is None else found
-        for text, path, context, found in texts.iter_rows()
+        find_row_terms(text, heading_path=path, context=context) if known_terms is None else known_terms
+        for text, path, context, known_terms in texts.iter_rows()
     ]
     return pl.Series(terms, dtype=pl.String)
 
@@ -200,8 +200,8 @@ def write_passages(connection: Any, rows: pl.DataFrame, vectors: Vectors) -> Non
     table: Any = None
     for first in range(0, max(1, rows.height), WRITTEN_AT_ONCE):
         part = slice(first, first + WRITTEN_AT_ONCE)
-        own = pl.Series("vector", vectors[part], dtype=pl.Array(pl.Float32, vectors.shape[1]))
-        data = numbered[part].with_columns(own).to_arrow()
+        column = pl.Series("vector", vectors[part], dtype=pl.Array(pl.Float32, vectors.shape[1]))
+        data = numbered[part].with_columns(column).to_arrow()
         if table is None:
             table = connection.create_table(PASSAGES, data=data, mode="overwrite")
         else:
@@ -255,8 +255,8 @@ def read_rows(connection: Any, columns: Sequence[str] = ()) -> pl.DataFrame:
         raise ValueError("the index has no table of passages: run `taxkg build`")
     table = connection.open_table(PASSAGES)
     named = [name for name in columns or table.schema.names if name not in ("row", "document_number", "form_number")]
-    found = table.search().select(["row", *named]).limit(table.count_rows()).to_arrow()
-    return pl.DataFrame(found).sort("row").select(named)
+    rows = table.search().select(["row", *named]).limit(table.count_rows()).to_arrow()
+    return pl.DataFrame(rows).sort("row").select(named)
 
 
 def _read_table(connection: Any, name: str) -> pl.DataFrame:

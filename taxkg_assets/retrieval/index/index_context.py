@@ -73,12 +73,12 @@ class IndexContext:
     def titled(self) -> Mapping[str, Ints]:
         """Return for each title word the documents about forms that have it, by word and by document number."""
         of_form = self.catalog.title_words
-        found: dict[str, list[int]] = {}
+        titles: dict[str, list[int]] = {}
         for number, row in enumerate(self.documents.documents):
             forms = (of_form.get(form, frozenset()) for form in split_forms(row["document_form"]))
             for word in frozenset[str]().union(*forms):
-                found.setdefault(word, []).append(number)
-        return {word: np.array(numbers, dtype=np.int64) for word, numbers in found.items()}
+                titles.setdefault(word, []).append(number)
+        return {word: np.array(numbers, dtype=np.int64) for word, numbers in titles.items()}
 
     @cached_property
     def has_tokens(self) -> bool:

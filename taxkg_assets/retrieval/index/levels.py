@@ -66,13 +66,13 @@ def _units_of(level: str, rows: pl.DataFrame, *, vectors: Vectors, texts: Mappin
     }
     named = grouped.with_columns(chunk_id=ids[level], level=pl.lit(level))
     if level == "section":
-        own = [" ".join(text.split(None, sizes.unit_words)[: sizes.unit_words]) for text in named["text"]]
+        unit_texts = [" ".join(text.split(None, sizes.unit_words)[: sizes.unit_words]) for text in named["text"]]
     else:
-        own = [texts.get(unit_id, "") for unit_id in named["chunk_id"]]
+        unit_texts = [texts.get(unit_id, "") for unit_id in named["chunk_id"]]
     terms = [" ".join(text.split(" ", sizes.unit_terms)[: sizes.unit_terms]) for text in named["terms"]]
     columns = ["chunk_id", "level", "document_id", "page", "anchor_id", "chunk_ix", "heading_path", "form"]
     return named.with_columns(
-        text=pl.Series(own, dtype=pl.String),
+        text=pl.Series(unit_texts, dtype=pl.String),
         terms=pl.Series(terms, dtype=pl.String),
         vector=list_vectors(_sum_vectors(vectors, named["row"])),
     ).select(*columns, "perspective", *_OF_DOCUMENT, "text", "terms", "vector", "children")

@@ -39,20 +39,20 @@ class PassageContext:
     @cached_property
     def lines(self) -> list[Line]:
         """Return all lines in reading order."""
-        found: list[Line] = []
+        all_lines: list[Line] = []
         for row in self.rows:
             for number, (text, is_heading) in enumerate(self._split(row)):
-                is_rest = number == 0 and bool(found) and continues_element(row, self.facts)
-                found.append(self._place(text, row, before=found, is_heading=is_heading, is_rest=is_rest))
-        return found
+                is_rest = number == 0 and bool(all_lines) and continues_element(row, self.facts)
+                all_lines.append(self._place(text, row, before=all_lines, is_heading=is_heading, is_rest=is_rest))
+        return all_lines
 
     @cached_property
     def of_row(self) -> dict[int, list[Line]]:
         """Return lines by row."""
-        found: dict[int, list[Line]] = {row: [] for row in self.rows}
+        by_row: dict[int, list[Line]] = {row: [] for row in self.rows}
         for line in self.lines:
-            found[line.row].append(line)
-        return found
+            by_row[line.row].append(line)
+        return by_row
 
     @property
     def is_cut(self) -> bool:
@@ -66,11 +66,11 @@ class PassageContext:
         Args:
             row: Row number in the context.
         """
-        found = self._headings.get(row)
-        if found is None:
+        cached = self._headings.get(row)
+        if cached is None:
             path: str = self.facts.columns["heading_path"][row]
-            found = self._headings[row] = path.rpartition(" > ")[2]
-        return found
+            cached = self._headings[row] = path.rpartition(" > ")[2]
+        return cached
 
     def denial(self, row: int) -> str:
         """Return the nearest heading above a row that excludes, such as `Do not include`; empty for none.
@@ -79,7 +79,7 @@ class PassageContext:
             row: Row number in the context.
         """
         above = self.facts.columns["heading_path"][row].split(" > ")[1:-1]
-        return next((own for own in reversed(above) if load_answers().denials.matches(own)), "")
+        return next((heading for heading in reversed(above) if load_answers().denials.matches(heading)), "")
 
     def chunk(self, line: Line) -> str:
         """Return the id of the passage that contains a line.
@@ -98,13 +98,13 @@ class PassageContext:
             line: A line of the context.
         """
         nodes: Sequence[str] = self.facts.columns["node_ids"][line.row]
-        own = self.of_row[line.row]
+        lines = self.of_row[line.row]
         if line.is_table or len(nodes) == 1:
             return nodes[0]
-        if len(own) == len(nodes) + 1:
-            own = own[1:]
-        place = next((number for number, other in enumerate(own) if other.place == line.place), None)
-        return nodes[place] if place is not None and len(own) == len(nodes) else ""
+        if len(lines) == len(nodes) + 1:
+            lines = lines[1:]
+        place = next((number for number, other in enumerate(lines) if other.place == line.place), None)
+        return nodes[place] if place is not None and len(lines) == len(nodes) else ""
 
     def items_of(self, line: Line) -> list[Line]:
         """Return the items of the list that an item belongs to, in reading order, without nested items.
@@ -113,7 +113,9 @@ class PassageContext:
             line: A line of the context.
         """
         return [
-            own for own in self.lines if own.mark == line.mark and own.leads == line.leads and self._near(own, line)
+            other
+            for other in self.lines
+            if other.mark == line.mark and other.leads == line.leads and self._near(other, line)
         ]
 
     def hanging_on(self, place: int) -> list[Line]:
@@ -237,15 +239,15 @@ def open_contexts(rows: Sequence[int], facts: PassageFacts) -> dict[int, Passage
         for other in range(_find_list_start(row, facts), min(len(documents), row + limits.rows_after + 1)):
             if documents[other] == documents[row]:
                 wanted.add(other)
-    found: dict[int, PassageContext] = {}
+    contexts: dict[int, PassageContext] = {}
     run: list[int] = []
     for row in [*sorted(wanted), -1]:
         if run and (row != run[-1] + 1 or documents[row] != documents[run[-1]]):
             context = PassageContext(tuple(run), facts)
-            found.update(dict.fromkeys(run, context))
+            contexts.update(dict.fromkeys(run, context))
             run = []
         run.append(row)
-    return found
+    return contexts
 
 
 def prefetch_contexts(rows: Sequence[int], facts: PassageFacts) -> None:
@@ -264,11 +266,11 @@ def prefetch_contexts(rows: Sequence[int], facts: PassageFacts) -> None:
 def _rows_back(row: int, facts: PassageFacts) -> list[int]:
     """Return where a list around a row may begin, nearest first: some rows back, then each before under its heading."""
     limits, anchors = load_answers().lists, facts.anchor_number
-    found = [max(0, row - limits.rows_before)]
+    rows = [max(0, row - limits.rows_before)]
     furthest = max(0, row - limits.rows_of_list)
-    while found[-1] > furthest and anchors[found[-1]] == anchors[row] and not facts.is_table[found[-1]]:
-        found.append(found[-1] - 1)
-    return found
+    while rows[-1] > furthest and anchors[rows[-1]] == anchors[row] and not facts.is_table[rows[-1]]:
+        rows.append(rows[-1] - 1)
+    return rows
 
 
 def _find_list_start(row: int, facts: PassageFacts) -> int:
@@ -304,7 +306,7 @@ def add_lead_ins(passages: Sequence[Sequence[int]], facts: PassageFacts) -> list
     """
     torn = [_find_torn(rows, facts) for rows in passages]
     prefetch_contexts([row for rows in torn for row in rows], facts)
-    return [_add_leads(rows, own, facts) for rows, own in zip(passages, torn, strict=True)]
+    return [_add_leads(rows, lead_rows, facts) for rows, lead_rows in zip(passages, torn, strict=True)]
 
 
 def _find_torn(rows: Sequence[int], facts: PassageFacts) -> list[int]:

@@ -43,12 +43,12 @@ class MappedVectors:
     def __getitem__(self, rows: Sequence[int] | npt.NDArray[np.int64]) -> Vectors:
         """Return the rows of these numbers."""
         wanted = np.asarray(rows, dtype=np.int64)
-        found: Vectors = np.empty((len(wanted), self._matrix.shape[1]), dtype=self._matrix.dtype)
+        matrix: Vectors = np.empty((len(wanted), self._matrix.shape[1]), dtype=self._matrix.dtype)
         for first in range(0, len(wanted), _READ_AT_ONCE):
             part = slice(first, first + _READ_AT_ONCE)
-            found[part] = self._matrix[wanted[part]]
+            matrix[part] = self._matrix[wanted[part]]
             self._pages.release()
-        return found
+        return matrix
 
 
 @dataclass(frozen=True)
@@ -103,14 +103,14 @@ class LanceRows:
         return self._find_first(f"chunk_id = {_quoted(chunk_id)}")
 
     def _find_first(self, where: str) -> int | None:
-        found = self.passages.search().where(where).select(["row"]).limit(self.height).to_list()
-        return min((one["row"] for one in found), default=None)
+        rows = self.passages.search().where(where).select(["row"]).limit(self.height).to_list()
+        return min((one["row"] for one in rows), default=None)
 
     def _take(self, rows: Sequence[int], columns: Sequence[str]) -> pl.DataFrame:
         wanted_rows = np.asarray(rows, dtype=np.int64)
         once = np.unique(wanted_rows)
-        found = pl.DataFrame(self.passages.take_offsets(once.tolist()).select(["row", *columns]).to_arrow()).sort("row")
-        ordered: pl.DataFrame = found.drop("row")[np.searchsorted(once, wanted_rows).tolist()]
+        frame = pl.DataFrame(self.passages.take_offsets(once.tolist()).select(["row", *columns]).to_arrow()).sort("row")
+        ordered: pl.DataFrame = frame.drop("row")[np.searchsorted(once, wanted_rows).tolist()]
         return ordered
 
 

@@ -158,10 +158,10 @@ class NearRows:
         passes = rows.mask(self.facts, among=pool)
         if passes.sum() < limits.compared / limits.thinned and len(pool) < self.codes.height:
             among = np.flatnonzero(rows.mask(self.facts))
-            found, near = _compare(self.codes, self.query_vector, self._differences, among)
+            nearest, near = _compare(self.codes, self.query_vector, self._differences, among)
         else:
-            found, near = pool[passes], near[passes]
-        return found[find_top(near, count)]
+            nearest, near = pool[passes], near[passes]
+        return nearest[find_top(near, count)]
 
     @cached_property
     def _differences(self) -> npt.NDArray[np.uint16]:
@@ -202,9 +202,9 @@ class CodedScores:
             rows: Filter of rows.
             count: Most rows to return.
         """
-        found = self.near.find(rows, count=_reach(count))
-        cosines = self.score_meaning(found)
-        best: Ints = found[np.lexsort((found, -cosines))]
+        nearest = self.near.find(rows, count=_reach(count))
+        cosines = self.score_meaning(nearest)
+        best: Ints = nearest[np.lexsort((nearest, -cosines))]
         return best[:count]
 
     def score_terms(self, rows: Ints) -> Scores:

@@ -42,11 +42,11 @@ class Sections:
         Args:
             anchors: 0-based numbers of anchors in the index.
         """
-        once, own = np.unique(anchors, return_inverse=True)
+        once, inverse = np.unique(anchors, return_inverse=True)
         place = self.place[once]
-        found: Vectors = self.vectors[self.first[once]].copy()
-        found[place >= 0] = self.means[place[place >= 0]]
-        return found[own]
+        directions: Vectors = self.vectors[self.first[once]].copy()
+        directions[place >= 0] = self.means[place[place >= 0]]
+        return directions[inverse]
 
 
 def open_sections(anchors: Ints, *, means: Matrix, vectors: Matrix) -> Sections:

@@ -155,8 +155,8 @@ def find_contained_terms(
     Returns:
         Booleans of shape (terms, rows).
     """
-    found = contained.copy()
+    contained_printed = contained.copy()
     for place, term in enumerate(wanted):
         if term in printed:
-            found[place] |= lexical.hold_terms(sorted(printed[term]), rows).any(axis=0)
-    return found
+            contained_printed[place] |= lexical.hold_terms(sorted(printed[term]), rows).any(axis=0)
+    return contained_printed

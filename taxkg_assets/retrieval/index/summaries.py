@@ -54,11 +54,11 @@ def build_summaries(
     rows: list[dict[str, Any]] = []
     for document_id, group in groupby(running_text.iter_rows(named=True), key=lambda row: row["document_id"]):
         # Each document has its own calls: they are the same whatever other documents there are.
-        found = list(_items(document_id, list(group)))
-        outcomes = proposer.propose(SUMMARIES, [item for item, _ in found])
+        items = list(_items(document_id, list(group)))
+        outcomes = proposer.propose(SUMMARIES, [item for item, _ in items])
         rows += [
             _row(judged, place=(document_id, page))
-            for judged, (_, page) in zip(outcomes, found, strict=True)
+            for judged, (_, page) in zip(outcomes, items, strict=True)
             if judged.proposal is not None and judged.proposal.sentences
         ]
     frame = pl.DataFrame(rows, schema=Summaries.create_empty().schema)
@@ -113,9 +113,9 @@ def _items(document_id: str, rows: Sequence[Row]) -> Iterable[tuple[SummaryItem,
         by_page.setdefault(row["page"], []).append(row)
         firsts.setdefault(row["anchor_id"], row)
     leads, title = [row for row in firsts.values() if row["is_leading"]], rows[0]["title"]
-    for page, own in sorted(by_page.items()):
+    for page, page_rows in sorted(by_page.items()):
         item_id = f"page:{document_id}:p{page:04d}"
-        yield _item(item_id, own, title=title, sentences=sizes.page_sentences), page
+        yield _item(item_id, page_rows, title=title, sentences=sizes.page_sentences), page
     # A form with hardly any section is summarized by its boxes.
     spread = leads if len(leads) >= sizes.document_sentences else list(firsts.values())
     step = max(1, -(-len(spread) // sizes.blocks))

@@ -165,7 +165,7 @@ def build_token_index(texts: Sequence[str], *, encoder: Encoder, memory: TokenMe
     keys, sample = remember_tokens(texts, encoder=encoder, memory=memory)
     lists = [memory.distinct[key] for key in keys]
     tokens, numbers = np.unique(np.concatenate([*lists, np.zeros(0, np.int32)]), return_inverse=True)
-    starts = np.concatenate([[0], np.cumsum([len(own) for own in lists])]).astype(np.int64)
+    starts = np.concatenate([[0], np.cumsum([len(token_ids) for token_ids in lists])]).astype(np.int64)
     frequencies = np.bincount(numbers, minlength=len(tokens))
     rarity = np.log(1 + (len(lists) - frequencies + 0.5) / (frequencies + 0.5))
     return TokenIndex(
@@ -209,12 +209,12 @@ def remember_tokens(texts: Sequence[str], *, encoder: Encoder, memory: TokenMemo
     for first in range(0, len(new), _READ_AT_ONCE):
         part = new[first : first + _READ_AT_ONCE]
         lists = encoder.find_tokens([text_of[key] for key in part])
-        found = [np.unique(np.array(own or [_NO_TOKEN], dtype=np.int32)) for own in lists]
-        memory.distinct.update(zip(part, found, strict=True))
+        distinct = [np.unique(np.array(token_ids or [_NO_TOKEN], dtype=np.int32)) for token_ids in lists]
+        memory.distinct.update(zip(part, distinct, strict=True))
     new = [key for key in sample if key not in memory.sums]
     encoded = encoder.encode_tokens([text_of[key] for key in new]) if new else []
     memory.sums.update(zip(new, map(_sum_by_token, encoded), strict=True))
-    summed = np.concatenate([[_NO_TOKEN], *(own.tokens for own in memory.sums.values())])
+    summed = np.concatenate([[_NO_TOKEN], *(token_ids.tokens for token_ids in memory.sums.values())])
     printed = np.concatenate([np.zeros(0, np.int32), *memory.distinct.values()])
     unknown = [token for token in np.setdiff1d(printed, summed).tolist() if token not in memory.lone]
     memory.lone.update(zip(unknown, encoder.encode_lone_tokens(unknown) if unknown else (), strict=True))
@@ -227,9 +227,9 @@ def _find_vectors(
     """Return the mean direction of each token over a sample of texts; a token that it lacks has its own vector."""
     sums: Vectors = np.zeros((len(tokens), dimension), dtype=np.float32)
     is_summed = tokens == _NO_TOKEN
-    for own in map(memory.sums.__getitem__, sample):
-        places = np.searchsorted(tokens, own.tokens)
-        sums[places] += own.vectors
+    for sums_of_text in map(memory.sums.__getitem__, sample):
+        places = np.searchsorted(tokens, sums_of_text.tokens)
+        sums[places] += sums_of_text.vectors
         is_summed[places] = True
     for place in np.flatnonzero(~is_summed).tolist():
         sums[place] = memory.lone[int(tokens[place])]

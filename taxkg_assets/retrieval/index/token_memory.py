@@ -75,8 +75,10 @@ class TokenMemory:
         lone = np.array(list(self.lone), dtype=np.int32)
         return {
             **_list_parts("distinct", self.distinct.keys(), list(self.distinct.values())),
-            **_list_parts("sums", self.sums.keys(), [own.tokens for own in sums]),
-            "sums_vectors": np.concatenate([own.vectors for own in sums]) if sums else np.zeros((0, 0), np.float32),
+            **_list_parts("sums", self.sums.keys(), [sums_of_text.tokens for sums_of_text in sums]),
+            "sums_vectors": np.concatenate([sums_of_text.vectors for sums_of_text in sums])
+            if sums
+            else np.zeros((0, 0), np.float32),
             "lone": lone,
             "lone_vectors": np.stack(list(self.lone.values())) if len(lone) else np.zeros((0, 0), np.float32),
         }

@@ -50,8 +50,8 @@ class Route:
 
     def describe(self) -> RouteExplanation:
         """Return the explanation of the route for display, without the default intent."""
-        found = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        return RouteExplanation(**found | {"intent": "" if self.intent == QUESTION else self.intent})
+        values = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return RouteExplanation(**values | {"intent": "" if self.intent == QUESTION else self.intent})
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,15 +87,17 @@ def build_catalog(documents: Iterable[NamedDocument], *, keys: Mapping[str, froz
     for row in documents:
         printed.append(f"{row['form']} {row['title']}".casefold())
         for form in split_forms(row["form"]):
-            own = words.setdefault(form, set())
+            title_words = words.setdefault(form, set())
             if row["doc_type"] == "form":
-                own |= {term for term in find_terms(row["title"]) if term.isalpha()}
+                title_words |= {term for term in find_terms(row["title"]) if term.isalpha()}
     return Catalog(
         names=tuple(sorted(words)),
         printed="\n".join(printed),
         title_words={form: frozenset(word) for form, word in words.items()},
         keys={
-            form: frozenset().union(*(own for several, own in (keys or {}).items() if form in split_forms(several)))
+            form: frozenset().union(
+                *(title_words for several, title_words in (keys or {}).items() if form in split_forms(several))
+            )
             for form in sorted(words)
         },
     )
@@ -204,7 +206,9 @@ def _is_printed(form: str, catalog: Catalog) -> bool:
 def _find_forms_of_keys(keys: Sequence[str], catalog: Catalog) -> tuple[str, ...]:
     """Return the form that alone has all requested boxes and lines; none where several have them."""
     wanted = {key for key in keys if key.startswith(("box_", "line_"))}
-    holders = [form for form, own in catalog.keys.items() if wanted and all(_is_key_of(key, own) for key in wanted)]
+    holders = [
+        form for form, form_keys in catalog.keys.items() if wanted and all(_is_key_of(key, form_keys) for key in wanted)
+    ]
     return tuple(holders) if len(holders) == 1 else ()
 
 
@@ -225,7 +229,7 @@ def find_missing_keys(route: Route, catalog: Catalog) -> tuple[str, ...]:
     kinds = {key.split("_")[0].removesuffix("es") for key in printed}
     wanted = [key for key in route.keys if key.split("_")[0] in kinds & {"box", "code"}]
     missing = [key for key in wanted if not _is_key_of(key, printed)]
-    numbers = [int(found) for key in printed if key.startswith("line") for found in re.findall(r"\d+", key)]
+    numbers = [int(digits) for key in printed if key.startswith("line") for digits in re.findall(r"\d+", key)]
     lines = [(key, re.search(r"\d+", key)) for key in route.keys if key.startswith("line_")]
     beyond = [key for key, number in lines if numbers and number and int(number[0]) > max(numbers)]
     return tuple(missing + beyond)
@@ -240,12 +244,12 @@ def _find_years(question: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
     revisions: list[str] = []
     for rule in load_router().years.find_usable(question):
         for match in rule.pattern.finditer(question):
-            found = {name.rstrip("2"): value for name, value in match.groupdict().items() if value}
-            years.append(int(found["year"]))
-            if "month" in found:
-                revisions.append(f"{found['year']}-{int(found['month']):02d}")
-            elif "name" in found:
-                revisions.append(f"{found['year']}-{MONTHS.index(found['name'].lower()[:3]) + 1:02d}")
+            groups = {name.rstrip("2"): value for name, value in match.groupdict().items() if value}
+            years.append(int(groups["year"]))
+            if "month" in groups:
+                revisions.append(f"{groups['year']}-{int(groups['month']):02d}")
+            elif "name" in groups:
+                revisions.append(f"{groups['year']}-{MONTHS.index(groups['name'].lower()[:3]) + 1:02d}")
     return tuple(sorted(set(years))), tuple(dict.fromkeys(revisions))
 
 
