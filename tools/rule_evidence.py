@@ -310,9 +310,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     order = {(family, group, rule.id): ix for ix, (family, group, rule) in enumerate(list_rules())}
     library, made = read_library(options.home), read_reference_rules(options.home)
     labels, questions = read_labeled_rows(folders, options.home), read_questions()
-    asked = [*questions, *labels.of("definitions", "questions")]
-    asked_terms = {term for row in asked for text in row for term in read_terms(text)}
-    terms = sorted({*asked_terms, *draw_index_terms(options.home)})
+    texts = [*questions, *labels.of("definitions", "questions")]
+    of_questions = {term for row in texts for text in row for term in read_terms(text)}
+    terms = sorted({*of_questions, *draw_index_terms(options.home)})
     rows = read_evidence(options.out) if options.out.exists() else []
     for name in options.family or sorted({family for family, _, _ in order}):
         rules = [row for row in list_rules() if row[0] == name]

@@ -9,13 +9,13 @@ import polars as pl
 
 from taxkg_assets import schemas
 from taxkg_assets.defs.home.index_files import open_catalogue, open_whole_index
-from taxkg_assets.defs.home.kept_tokens import KeptTokens
 from taxkg_assets.defs.home.models import defer_base, defer_encoder, is_tuned, model_hash
 from taxkg_assets.defs.home.proposers import open_proposer, proposer_fingerprint
 from taxkg_assets.defs.home.question_vectors import QuestionVectors
 from taxkg_assets.defs.home.rerankers import open_reranker, reranker_hash
 from taxkg_assets.defs.home.store import Store, digest
 from taxkg_assets.defs.home.timing import read_times
+from taxkg_assets.defs.home.token_cache import TokenCache
 from taxkg_assets.defs.wiring.extraction_report import show_extraction, write_extraction_report
 from taxkg_assets.defs.wiring.gates import gate
 from taxkg_assets.defs.wiring.gold import gold_fingerprint, open_labels, open_query_sets
@@ -127,17 +127,17 @@ def open_systems(searcher: Searcher, settings: Settings) -> Mapping[str, System]
 
 
 def open_base_systems(
-    searcher: Searcher, settings: Settings, *, base: Base, kept_tokens: KeptTokens
+    searcher: Searcher, settings: Settings, *, base: Base, token_cache: TokenCache
 ) -> Mapping[str, System]:
     """Return two systems on the base encoder: vector retrieval alone, and the search without a reranker."""
     assert isinstance(searcher.index, SearchIndex), "a build reads the index into memory"
     vectors = align_vectors(searcher.index.rows, base.embeddings, model_hash=base.encoder.model_hash)
     rows = searcher.index.rows.with_columns(vector=pl.Series(vectors.tolist(), dtype=pl.List(pl.Float32)))
     units = build_units(rows, summaries=base.summaries).sort("level", "document_id", "chunk_ix", "chunk_id")
-    memory = kept_tokens.read(base.encoder.model_hash)
+    memory = token_cache.read(base.encoder.model_hash)
     texts = rows.select(text=embedded_text())["text"].to_list()
     tokens = build_token_index(texts, encoder=base.encoder, memory=memory)
-    kept_tokens.keep(base.encoder.model_hash, memory)
+    token_cache.keep(base.encoder.model_hash, memory)
     index = replace(
         searcher.index,
         vectors=vectors,
@@ -183,7 +183,7 @@ def build_runs_on_index(
     before: Mapping[str, System] = {}
     if base is not None:
         base_searcher = replace(base, encoder=encoders[1])
-        before = open_base_systems(searcher, settings, base=base_searcher, kept_tokens=KeptTokens(store))
+        before = open_base_systems(searcher, settings, base=base_searcher, token_cache=TokenCache(store))
     runs = build_eval_runs(eval_queries, {**open_systems(searcher, settings), **before}, left_out=LEFT_OUT)
     for one in encoders:
         questions.keep(one.model_hash, one.questions)

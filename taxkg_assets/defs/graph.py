@@ -8,7 +8,7 @@ import polars as pl
 
 from taxkg_assets import schemas
 from taxkg_assets.defs.extraction import measured
-from taxkg_assets.defs.home.kept_findings import KeptFindings
+from taxkg_assets.defs.home.result_cache import ResultCache
 from taxkg_assets.defs.home.store import Store
 from taxkg_assets.defs.wiring.gates import gate
 from taxkg_assets.defs.wiring.gold import open_labels
@@ -57,7 +57,7 @@ flows = table(
     schemas.Flows,
     build_flows,
     group="graph",
-    resources={"memory": lambda home: KeptFindings(home.store, "flows", build_flows)},
+    resources={"memory": lambda home: ResultCache(home.store, "flows", build_flows)},
 )
 nodes = table(schemas.Nodes, build_nodes, group="graph")
 
@@ -77,7 +77,7 @@ edges = table(
     schemas.Edges,
     build_edges,
     group="graph",
-    resources={"memory": lambda home: KeptFindings(home.store, "edges", find_revision_links)},
+    resources={"memory": lambda home: ResultCache(home.store, "edges", find_revision_links)},
     row_checks=(find_unsupported_edges, find_misused_relations, find_unprovenanced_edges),
     show=show_relations,
 )

@@ -22,12 +22,12 @@ from taxkg_assets.defs.home.index_files import (
     write_index_files,
 )
 from taxkg_assets.defs.home.indexes import has_index, open_index
-from taxkg_assets.defs.home.kept_tokens import KeptTokens
 from taxkg_assets.defs.home.models import base_hash, defer_base, defer_encoder, find_name, is_tuned, model_hash
 from taxkg_assets.defs.home.new_vectors import NewVectors
 from taxkg_assets.defs.home.proposers import open_proposer, proposer_fingerprint
 from taxkg_assets.defs.home.storage import LocalStorage
 from taxkg_assets.defs.home.store import Store, digest
+from taxkg_assets.defs.home.token_cache import TokenCache
 from taxkg_assets.defs.ingest.engine import open_engine
 from taxkg_assets.defs.wiring.gates import gate
 from taxkg_assets.defs.wiring.parts import BY_DOCUMENT, Parts
@@ -99,7 +99,7 @@ def keep_tokens(home: Home) -> None:
     """Cache the tokens of all passages with vectors while the encoder is loaded, for the index build."""
     accepted = home.store.scan("chunks").filter(pl.col("status") == "accepted")
     texts = accepted.select(text=embedded_text()).collect()["text"].to_list()
-    kept = KeptTokens(home.store)
+    kept = TokenCache(home.store)
     for encoder in (defer_encoder(home), *([defer_base(home)] if is_tuned(home) else [])) if texts else ():
         memory = kept.read(encoder.model_hash)
         known = memory.list_keys()
@@ -198,7 +198,7 @@ def build_index_version(
     store: Store,
     contents: dict[str, str],
     terms: FoundTerms,
-    kept_tokens: KeptTokens,
+    token_cache: TokenCache,
 ) -> pl.DataFrame:
     """Build one version of the search index in a folder named by its content; an incomplete one has no row."""
     import lancedb  # takes a second to load, which most runs do not need
@@ -221,10 +221,10 @@ def build_index_version(
     catalogue = list_catalogue(
         build_catalogue(tables=tables, documents=documents, headings=headings, sections=sections)
     )
-    memory = kept_tokens.read(encoder.model_hash)
+    memory = token_cache.read(encoder.model_hash)
     known_tokens = memory.list_keys()
     tokens = build_token_index(rows.select(text=embedded_text())["text"].to_list(), encoder=encoder, memory=memory)
-    kept_tokens.keep(encoder.model_hash, memory, known=known_tokens)
+    token_cache.keep(encoder.model_hash, memory, known=known_tokens)
     known = build_known(rows.drop("vector"), vectors, units=ordered.drop("vector"), catalogue=catalogue, tokens=tokens)
     manifest = build_index(
         connection,
@@ -273,7 +273,7 @@ index = table(
         "encoder": defer_encoder,
         "store": lambda home: home.store,
         "terms": find_known_terms,
-        "kept_tokens": lambda home: KeptTokens(home.store),
+        "token_cache": lambda home: TokenCache(home.store),
         "contents": _contents("chunks", "documents", "embeddings", "summaries", "tables"),
     },
     fingerprint=_index_fingerprint,

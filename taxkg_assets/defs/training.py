@@ -23,7 +23,7 @@ from taxkg_assets.schemas import Chunks, Embeddings
 from taxkg_assets.sources.scan import sha256_of
 from taxkg_assets.training.distances import read_distances
 from taxkg_assets.training.hard_negatives import build_hard_negatives
-from taxkg_assets.training.invariants import find_leaked_pairs, find_near_negatives, find_split_families
+from taxkg_assets.training.invariants import find_leaked_pairs, find_leaking_groups, find_near_negatives
 from taxkg_assets.training.judge import score_by, score_false, score_valid
 from taxkg_assets.training.pairs import REPEATS, Steps, build_pairs
 from taxkg_assets.training.scenario_queries import build_scenario_queries
@@ -142,7 +142,7 @@ def no_pair_repeats_an_evaluation_question(
 def no_family_is_on_both_sides(pairs: dy.DataFrame[schemas.Pairs]) -> Verdict:
     """No form family, and no passage or near-duplicate, is in both the training and the development split."""
     sides = pairs.group_by("split").agg(pl.len()).sort("split")
-    return Verdict(find_split_families(pairs), pairs.height, figures=dict(sides.iter_rows()))
+    return Verdict(find_leaking_groups(pairs), pairs.height, figures=dict(sides.iter_rows()))
 
 
 @gate(on="hard_negatives")

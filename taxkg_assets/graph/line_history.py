@@ -58,7 +58,7 @@ def find_histories(rows: Sequence[LineRecord], *, drafts: Collection[str]) -> di
     return histories
 
 
-def name_lasting(rows: Sequence[LineRecord]) -> dict[LineId, str]:
+def assign_stable_ids(rows: Sequence[LineRecord]) -> dict[LineId, str]:
     """Assign each line an id that is stable across revisions: its form and its label in the oldest revision.
 
     All documents with the same change then produce the same id.

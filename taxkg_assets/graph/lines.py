@@ -9,7 +9,7 @@ import dataframely as dy
 import polars as pl
 
 from taxkg_assets import schemas
-from taxkg_assets.graph.line_history import LineId, find_histories, id_of, name_lasting
+from taxkg_assets.graph.line_history import LineId, assign_stable_ids, find_histories, id_of
 from taxkg_assets.records import AnchorRecord, DocumentRecord, FaceRecord, FieldRecord, LineRecord, iter_records
 
 _NUMBERED = ("box", "line", "column")
@@ -59,7 +59,7 @@ def build_lines(
     past = find_histories(rows, drafts=drafts)
     for row in rows:
         row["history"] = past[id_of(row)]
-    identities = name_lasting(rows)
+    identities = assign_stable_ids(rows)
     for row in rows:
         row["canonical_id"] = identities[id_of(row)]
     frame = pl.DataFrame(rows, schema=schemas.dtypes(schemas.Lines)).sort("document_id", "part", "key")

@@ -11,19 +11,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from taxkg_assets.llm.direction import is_in_reverse, is_joined_differently, is_turned_around
+from taxkg_assets.llm.direction import changes_connective, reverses_words, swaps_arguments
 from taxkg_assets.llm.markers import FIRST_MARK, mark_matches, split_parts
 from taxkg_assets.llm.normalization import (
     Words,
-    count_denials,
+    count_negations,
     find_figures,
     find_keys,
     find_stem,
     find_stems,
     is_limited,
     is_negative,
+    normalize_spelling,
     score_coverage,
-    spell_alike,
     split_clauses,
 )
 from taxkg_assets.rules.models.claims import Marker, load_claims
@@ -37,7 +37,7 @@ def find_unsupported_content(claim: str, source: str) -> str:
         claim: The sentence.
         source: Sentences that it must follow from.
     """
-    claim, source = spell_alike(claim), spell_alike(source)
+    claim, source = normalize_spelling(claim), normalize_spelling(source)
     return next((name for name, is_broken in _BREACHES.items() if is_broken(claim, source)), "")
 
 
@@ -226,7 +226,7 @@ def _read_pieces(text: str) -> list[_Piece]:
         families = {rule.family for rules in rules_of_piece for rule in rules}
         for n, part in enumerate(parts):
             markers = {family: _find_marker(rules_of_piece, family, at=n) for family in families}
-            pieces.append(_Piece(words=find_stems(part), markers=markers, denials=count_denials(part)))
+            pieces.append(_Piece(words=find_stems(part), markers=markers, denials=count_negations(part)))
     return pieces
 
 
@@ -246,7 +246,7 @@ def _find_marker(found: Sequence[Sequence[Marker]], family: str, *, at: int) -> 
     return frozenset(next(ids for ids in meanings if ids))
 
 
-def denies_alike(claim: str, source: str) -> bool:
+def has_same_polarity(claim: str, source: str) -> bool:
     """Return whether a sentence negates and affirms the same things as its source, clause by clause.
 
     The most similar clause of the source must agree, and no word may be taken over that the source uses only in the
@@ -291,9 +291,9 @@ _BREACHES: Mapping[str, Callable[[str, str], bool]] = {
     ),
     "other bounds": _has_other_bounds,
     "a condition left out": _leaves_out_a_condition,
-    "another denial": lambda claim, source: not denies_alike(claim, source),
+    "another denial": lambda claim, source: not has_same_polarity(claim, source),
     "another force": _has_another_force,
-    "turned round": is_turned_around,
-    "in reverse": is_in_reverse,
-    "joined otherwise": is_joined_differently,
+    "turned round": swaps_arguments,
+    "in reverse": reverses_words,
+    "joined otherwise": changes_connective,
 }

@@ -23,7 +23,7 @@ class _Turn:
     nearest: tuple[str, str] = ("", "")
 
 
-def is_turned_around(claim: str, source: str) -> bool:
+def swaps_arguments(claim: str, source: str) -> bool:
     """Return whether a claim swaps two things of its source: `rent in a deposit` became `a deposit in rent`.
 
     Args:
@@ -41,7 +41,7 @@ def is_turned_around(claim: str, source: str) -> bool:
     return False
 
 
-def is_in_reverse(claim: str, source: str) -> bool:
+def reverses_words(claim: str, source: str) -> bool:
     """Return whether a claim reverses three words of its source without a passive: `owners sue tenants`.
 
     Args:
@@ -60,7 +60,7 @@ def _find_orders(text: str) -> set[tuple[str, ...]]:
     return {three for piece in pieces for three in combinations(list_stems(piece), 3)}
 
 
-def is_joined_differently(claim: str, source: str) -> bool:
+def changes_connective(claim: str, source: str) -> bool:
     """Return whether a claim changes a connecting word: `and` to `or`, or `paid to` to `paid by`.
 
     Args:

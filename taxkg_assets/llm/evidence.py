@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from taxkg_assets.llm.claims import find_unsupported_content
-from taxkg_assets.llm.normalization import find_content, find_figures, find_stems, spell_alike
+from taxkg_assets.llm.normalization import content_stems, find_figures, find_stems, normalize_spelling
 from taxkg_assets.llm.question_validation import find_question_flaw, has_prompt_injection
 from taxkg_assets.prompts.contract import Block, Evidence
 from taxkg_assets.rules.models.llm import load_llm
@@ -15,14 +15,14 @@ from taxkg_assets.rules.sentences import find_sentence_parts
 _PART_OF_WORD = re.compile(r"[^\W_]+")
 
 
-def is_telling(quote: str) -> bool:
+def has_enough_content(quote: str) -> bool:
     """Return whether a quote has enough content words to count as evidence.
 
     Args:
         quote: The quote.
     """
     least: int = load_llm().evidence.least_words
-    return len(find_content(quote) | find_figures(quote)) >= least
+    return len(content_stems(quote) | find_figures(quote)) >= least
 
 
 def _tidy(text: str) -> str:
@@ -110,7 +110,7 @@ class BlockEvidence:
         located = self.find(evidence)
         if located is None or has_prompt_injection(self._sentences_of(located)):
             return None
-        if is_telling(located.quote):
+        if has_enough_content(located.quote):
             return located
         wholes = {_tidy(text) for block in self._blocks for text in (block.text, *_split(block.text))}
         return located if _tidy(located.quote) in wholes else None
@@ -122,7 +122,7 @@ class BlockEvidence:
             words: The words.
         """
         wanted = _flatten(words)
-        return bool(find_content(words) | find_figures(words)) and any(
+        return bool(content_stems(words) | find_figures(words)) and any(
             f" {wanted} " in f" {_flatten(block.text)} " for block in self._blocks
         )
 
@@ -136,7 +136,7 @@ class BlockEvidence:
         patterns = [rule.pattern for rule in load_llm().entities if rule.id == kind]
         if patterns:
             return any(pattern.fullmatch(name) for pattern in patterns)
-        return bool(find_content(name)) and len(name.split()) <= load_llm().metadata.name_words
+        return bool(content_stems(name)) and len(name.split()) <= load_llm().metadata.name_words
 
     def supports(self, claim: str, evidence: Sequence[Evidence]) -> bool:
         """Return whether quotes entail a sentence.
@@ -151,11 +151,11 @@ class BlockEvidence:
         sources = [self._sentences_of(row) for row in evidence]
         if _tidy(claim) in {_tidy(part) for source in sources for part in (source, *_split(source))} - {""}:
             return True
-        quoted = spell_alike(" ".join(row.quote for row in evidence))
+        quoted = normalize_spelling(" ".join(row.quote for row in evidence))
         words, quoted_words = find_stems(claim), find_stems(quoted)
         least = load_llm().support.least_share
         return (
-            find_figures(spell_alike(claim)) <= find_figures(quoted)
+            find_figures(normalize_spelling(claim)) <= find_figures(quoted)
             and len(words & quoted_words) >= least * len(words)
             and not find_unsupported_content(claim, " ".join(dict.fromkeys(sources)))
         )

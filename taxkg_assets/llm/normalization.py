@@ -18,7 +18,7 @@ _WORD = re.compile(r"[^\W\d_][\w'’-]*|\d[\d,.]*\d|\d")
 Words = frozenset[str]
 
 
-def find_content(text: str) -> frozenset[str]:
+def content_stems(text: str) -> frozenset[str]:
     """Return the prefix stems of a text's content words.
 
     Args:
@@ -99,10 +99,10 @@ def is_negative(text: str) -> bool:
     Args:
         text: The text.
     """
-    return count_denials(text) > 0
+    return count_negations(text) > 0
 
 
-def count_denials(text: str) -> int:
+def count_negations(text: str) -> int:
     """Return the number of negations and prohibitions in a text.
 
     Args:
@@ -161,7 +161,7 @@ def split_clauses(text: str) -> list[str]:
         The clauses, in order.
     """
     pattern = load_llm().clause_ends.ends_a_clause.pattern
-    return [part for part in pattern.split(text) if part and find_content(part)]
+    return [part for part in pattern.split(text) if part and content_stems(part)]
 
 
 def score_coverage(wanted: frozenset[str], present: frozenset[str]) -> float:
@@ -188,14 +188,14 @@ def quote_opening(block: Block) -> Evidence:
     end = start
     for number, word in enumerate(re.finditer(r"\S+", block.text)):
         beginning = block.text[start:end]
-        if number >= most and len(find_content(beginning) | find_figures(beginning)) >= least:
+        if number >= most and len(content_stems(beginning) | find_figures(beginning)) >= least:
             break
         end = word.end()
     place = f"{block.element_id}:{block.start + start}-{block.start + end}"
     return Evidence(pointer=place, quote=block.text[start:end])
 
 
-def spell_alike(text: str) -> str:
+def normalize_spelling(text: str) -> str:
     """Normalize the spelling of numbers as digits, with currency signs before amounts and percent signs after rates.
 
     Args:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from taxkg_assets.llm.claims import find_contrast_terms, find_measures
-from taxkg_assets.llm.normalization import find_content, find_figures, find_keys, find_stems, spell_alike
+from taxkg_assets.llm.normalization import content_stems, find_figures, find_keys, find_stems, normalize_spelling
 from taxkg_assets.rules.models.hidden_text import load_hidden_text
 from taxkg_assets.rules.models.lay_terms import load_lay_terms
 from taxkg_assets.rules.models.llm import load_llm
@@ -18,7 +18,7 @@ def find_question_flaw(question: str, source: str) -> str:
         source: Sentences that it must be about.
     """
     limits = load_llm().question_limits
-    wording, source = spell_alike(question.strip()), spell_alike(source)
+    wording, source = normalize_spelling(question.strip()), normalize_spelling(source)
     if not wording.endswith("?"):
         return "not a question"
     if not limits.least_words <= len(wording.split()) <= limits.most_words:
@@ -58,7 +58,7 @@ def has_prompt_injection(text: str) -> bool:
 
 
 def _is_meant(terms: str, source: str) -> bool:
-    return bool(find_content(terms) & find_content(source))
+    return bool(content_stems(terms) & content_stems(source))
 
 
 def _stated(question: str) -> str:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from taxkg_assets.llm.evidence import cite
-from taxkg_assets.llm.normalization import find_content, find_figures, score_coverage
+from taxkg_assets.llm.normalization import content_stems, find_figures, score_coverage
 from taxkg_assets.llm.question_validation import find_question_flaw
 from taxkg_assets.prompts.contract import Block, Claim, Evidence
 from taxkg_assets.prompts.tasks import (
@@ -37,7 +37,7 @@ def propose_scenario_queries(item: PassageItem) -> ScenarioProposal:
         item: Passage with its heading path.
     """
     subject = item.heading_path.rpartition(" > ")[2].rstrip(".:")
-    best = _best_sentence(item.blocks, find_content(subject)) if subject else None
+    best = _best_sentence(item.blocks, content_stems(subject)) if subject else None
     templates = load_llm().questions if best else []
     questions = [template.format(subject=subject) for template in templates]
     fair = tuple(question for question in questions if best and not find_question_flaw(question, best[1].quote))
@@ -55,7 +55,7 @@ def propose_pair_judging(item: QuestionItem) -> PairProposal:
     Returns:
         Verdict with the best sentence as evidence.
     """
-    wanted, present = find_content(item.question), _content_of(item.blocks)
+    wanted, present = content_stems(item.question), _content_of(item.blocks)
     share = score_coverage(wanted, present | _find_lay_words(item.question, present))
     is_valid = share >= load_llm().pairs.least_share
     return PairProposal(
@@ -80,8 +80,8 @@ def propose_negative_judging(item: NegativeItem) -> NegativeProposal:
     Returns:
         Verdict, with evidence where the negative is false.
     """
-    limits, wanted = load_llm().negatives, find_content(item.question)
-    present, said = _content_of(item.blocks), find_content(item.positive)
+    limits, wanted = load_llm().negatives, content_stems(item.question)
+    present, said = _content_of(item.blocks), content_stems(item.positive)
     share = score_coverage(wanted, present | _find_lay_words(item.question, present))
     right = score_coverage(wanted, said | _find_lay_words(item.question, said))
     similarity = _score_similarity(item.blocks, item.positive)
@@ -105,7 +105,7 @@ def _score_similarity(blocks: Sequence[Block], positive: str) -> float:
     """Return the share of common content words, headings left out, 0 to 1."""
     words, right = (
         _content_of_texts(_strip_context(block.text) for block in blocks),
-        find_content(_strip_context(positive)),
+        content_stems(_strip_context(positive)),
     )
     return len(words & right) / max(1, len(words | right))
 
@@ -137,7 +137,7 @@ def propose_relevance_grading(item: QuestionItem) -> GradeProposal:
     Returns:
         Grade with the best sentence as evidence.
     """
-    rules, wanted = load_llm().grades, find_content(item.question)
+    rules, wanted = load_llm().grades, content_stems(item.question)
     best = _best_sentence(item.blocks, wanted)
     share = score_coverage(wanted, _content_of(item.blocks))
     grade = round(10 * (rules.all * share + rules.best_sentence * (best[0] if best else 0.0)), 2)
@@ -164,10 +164,10 @@ def propose_summaries(item: SummaryItem) -> SummaryProposal:
         if rules.least_words <= len(block.text[start:end].split()) <= rules.most_words
     ]
     places = [(block, start, end) for block, start, end in sized if _is_informative(block.text[start:end])] or sized
-    contents = [find_content(block.text[start:end]) for block, start, end in places]
+    contents = [content_stems(block.text[start:end]) for block, start, end in places]
     counts = Counter(word for words in contents for word in words)
     most = max(counts.values(), default=1)
-    title = find_content(item.title)
+    title = content_stems(item.title)
 
     def worth(number: int) -> float:
         words = contents[number]
@@ -202,9 +202,9 @@ def propose_answers(item: QuestionItem) -> AnswerProposal:
     Args:
         item: Question and passages.
     """
-    rules, wanted = load_llm().answers, find_content(item.question)
+    rules, wanted = load_llm().answers, content_stems(item.question)
     places = [(block, start, end) for block in item.blocks for start, end in find_sentence_parts(block.text)]
-    contents = [find_content(block.text[start:end]) for block, start, end in places]
+    contents = [content_stems(block.text[start:end]) for block, start, end in places]
     chosen: list[int] = []
     present: frozenset[str] = frozenset()
     while len(chosen) < rules.sentences:
@@ -235,7 +235,7 @@ def _content_of(blocks: Sequence[Block]) -> frozenset[str]:
 
 
 def _content_of_texts(texts: Iterable[str]) -> frozenset[str]:
-    return frozenset().union(*(find_content(text) for text in texts))
+    return frozenset().union(*(content_stems(text) for text in texts))
 
 
 def _find_own_key(passage: str) -> str:
@@ -249,14 +249,14 @@ def _find_own_key(passage: str) -> str:
 
 def _find_lay_words(question: str, present: frozenset[str]) -> frozenset[str]:
     """Return the question's everyday words for which a text has the printed terms."""
-    rules = [rule for rule in load_lay_terms().rules if find_content(rule.terms) & present]
-    return frozenset().union(*(find_content(match[0]) for rule in rules for match in rule.pattern.finditer(question)))
+    rules = [rule for rule in load_lay_terms().rules if content_stems(rule.terms) & present]
+    return frozenset().union(*(content_stems(match[0]) for rule in rules for match in rule.pattern.finditer(question)))
 
 
 def _best_sentence(blocks: Sequence[Block], wanted: frozenset[str]) -> tuple[float, Evidence] | None:
     """Return the sentence with most of the wanted words, and its share of them."""
     candidates = [
-        (score_coverage(wanted, find_content(block.text[start:end])), cite(block, start, end))
+        (score_coverage(wanted, content_stems(block.text[start:end])), cite(block, start, end))
         for block in blocks
         for start, end in find_sentence_parts(block.text)
     ]

@@ -8,7 +8,7 @@ from collections import Counter
 from itertools import pairwise
 
 from taxkg_assets.llm.evidence import cite
-from taxkg_assets.llm.normalization import find_content, quote_opening, score_coverage
+from taxkg_assets.llm.normalization import content_stems, quote_opening, score_coverage
 from taxkg_assets.prompts.contract import Block, Evidence
 from taxkg_assets.prompts.document_tasks import (
     BoundaryItem,
@@ -38,8 +38,8 @@ def propose_ambiguous_references(item: ReferenceItem) -> ReferenceProposal:
     block = item.blocks[0]
     spans = find_sentence_parts(block.text) or [(0, len(block.text))]
     start, end = next((s for s in spans if s[0] <= item.mention_start < s[1]), spans[-1])
-    present = find_content(block.text[start:end])
-    shares = [score_coverage(find_content(c.description), present) for c in item.candidates]
+    present = content_stems(block.text[start:end])
+    shares = [score_coverage(content_stems(c.description), present) for c in item.candidates]
     ranked = sorted(zip(shares, range(len(shares)), strict=True), key=lambda pair: (-pair[0], pair[1]))
     limits = load_llm().references
     second = ranked[1][0] if len(ranked) > 1 else 0.0
@@ -69,7 +69,7 @@ def propose_boundary_detection(item: BoundaryItem) -> BoundaryProposal:
     features = {
         "bias": 1.0,
         "distance": 1.0 - similarity,
-        "novelty": 1.0 - score_coverage(find_content(text), find_content(item.before)),
+        "novelty": 1.0 - score_coverage(content_stems(text), content_stems(item.before)),
         "heading": float(block.role in rules.heading_roles),
         "role_change": float(bool(item.role_before) and item.role_before != block.role),
         "opening_cue": float(load_llm().opening_cues.matches(text)),
@@ -230,7 +230,7 @@ def propose_refinement(item: RefinementItem) -> RefinementProposal:
     """
     least = load_llm().quality.least_similarity
     similarities = item.similarities or tuple(
-        score_coverage(find_content(b.text), find_content(a.text)) for a, b in pairwise(item.blocks)
+        score_coverage(content_stems(b.text), content_stems(a.text)) for a, b in pairwise(item.blocks)
     )
     low = [n + 1 for n, value in enumerate(similarities) if value < least]
     if not low and similarities:

@@ -10,7 +10,7 @@ from taxkg_assets.bounding_box import BoundingBox
 from taxkg_assets.records import CellRecord, TableRecord, iter_records
 from taxkg_assets.retrieval.answering.answer import Answer
 from taxkg_assets.retrieval.answering.units import Piece
-from taxkg_assets.retrieval.tables.table_headers import leaf_of
+from taxkg_assets.retrieval.tables.table_headers import innermost_header
 from taxkg_assets.serving.released import Released
 
 CELL_ROLES = ("cell", "row")
@@ -79,7 +79,7 @@ def _find_others(text: str, first: str, cells: Sequence[CellRecord]) -> list[Cel
         for cell in cells
         if cell["row_ix"] in rows
         and (value := _squeeze(cell["text"] or ""))
-        and words.endswith(f"{_squeeze(leaf_of(cell['col_path'] or '')).rstrip(': ')}: {value}")
+        and words.endswith(f"{_squeeze(innermost_header(cell['col_path'] or '')).rstrip(': ')}: {value}")
     ]
 
 

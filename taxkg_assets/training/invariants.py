@@ -33,7 +33,7 @@ def find_leaked_pairs(pairs: dy.DataFrame[Pairs], eval_queries: dy.DataFrame[Eva
     return found.with_columns(question=pl.Series([leaks[place] for place in places], dtype=pl.String))
 
 
-def find_split_families(pairs: dy.DataFrame[Pairs]) -> pl.DataFrame:
+def find_leaking_groups(pairs: dy.DataFrame[Pairs]) -> pl.DataFrame:
     """Find families, near-duplicate groups and pairs that are in both the training and the development split.
 
     They would leak training data into the evaluation.

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from taxkg_assets import schemas
-from taxkg_assets.defs.home.kept_tokens import KeptTokens
 from taxkg_assets.defs.home.models import defer_base
+from taxkg_assets.defs.home.token_cache import TokenCache
 from taxkg_assets.defs.retrieval import FoundTerms, NothingToSearchError, build_index_version
 from taxkg_assets.defs.wiring.resources import Home
 
@@ -28,5 +28,5 @@ def test_without_a_passage_no_index_is_built_and_the_remedy_is_named(tmp_path: P
             store=home.store,
             contents={},
             terms=FoundTerms(None, ""),
-            kept_tokens=KeptTokens(home.store),
+            token_cache=TokenCache(home.store),
         )

@@ -3,7 +3,7 @@ from __future__ import annotations
 import polars as pl
 
 from taxkg_assets.training.distances import Distances
-from taxkg_assets.training.invariants import find_leaked_pairs, find_near_negatives, find_split_families
+from taxkg_assets.training.invariants import find_leaked_pairs, find_leaking_groups, find_near_negatives
 
 _DISTANCES = Distances(
     neighbors={"p1": ("h",), "h": ("p1", "p2"), "p2": ("h",)}, related={"p1": frozenset({"p3"})}, paragraph_of={}
@@ -62,7 +62,7 @@ def test_a_family_or_a_near_duplicate_on_both_sides_is_found() -> None:
             "query_family": ["f", "g"],
             "near_duplicate_group": ["s", "t"],
         }
-        return find_split_families(pl.DataFrame(base | columns))["name"].to_list()  # type: ignore[arg-type]
+        return find_leaking_groups(pl.DataFrame(base | columns))["name"].to_list()  # type: ignore[arg-type]
 
     assert sides() == []
     assert sides(family=["f", "f"], query_family=["f", "f"]) == ["f", "f"]

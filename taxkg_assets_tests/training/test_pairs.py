@@ -8,7 +8,7 @@ import pytest
 
 from taxkg_assets.llm.rule_proposer import RuleProposer
 from taxkg_assets.schemas import EvalQueries, Pairs, ScenarioQueries, Tables
-from taxkg_assets.training.invariants import find_leaked_pairs, find_split_families
+from taxkg_assets.training.invariants import find_leaked_pairs, find_leaking_groups
 from taxkg_assets.training.pairs import REPEATS, Steps, balance_groups, build_pairs
 from taxkg_assets_tests.training import small
 
@@ -97,7 +97,7 @@ def test_what_is_left_out_is_reported_by_kind_and_reason() -> None:
 
 def test_families_keep_to_their_side(pairs: dy.DataFrame[Pairs]) -> None:
     assert set(pairs["split"]) == {"train", "dev"}
-    assert find_split_families(pairs).is_empty()
+    assert find_leaking_groups(pairs).is_empty()
 
 
 def test_built_twice_it_is_the_same(pairs: dy.DataFrame[Pairs]) -> None:

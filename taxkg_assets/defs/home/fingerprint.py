@@ -20,7 +20,7 @@ from typing import Any, TypeGuard
 
 import yaml
 
-from taxkg_assets.defs.home.kept_fingerprints import keep_fingerprint, recall_fingerprint
+from taxkg_assets.defs.home.fingerprint_cache import keep_fingerprint, recall_fingerprint
 from taxkg_assets.defs.home.schema_digests import (
     NAME,
     PACKAGE,

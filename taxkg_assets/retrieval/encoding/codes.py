@@ -108,7 +108,7 @@ def build_codes(vectors: Vectors) -> VectorCodes:
     return VectorCodes(center, signs, octets)
 
 
-def smallest_indices(differences: npt.NDArray[np.uint16], count: int) -> Ints:
+def find_smallest_distances(differences: npt.NDArray[np.uint16], count: int) -> Ints:
     """Find the indices of the smallest Hamming distances, including ties with the largest of them.
 
     Args:

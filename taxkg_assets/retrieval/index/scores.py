@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from taxkg_assets.retrieval.encoding.arrays import Ints
-from taxkg_assets.retrieval.encoding.codes import VectorCodes, smallest_indices
+from taxkg_assets.retrieval.encoding.codes import VectorCodes, find_smallest_distances
 from taxkg_assets.retrieval.encoding.encoder import CosineScale, Vectors
 from taxkg_assets.retrieval.encoding.lexical import Scores
 from taxkg_assets.retrieval.encoding.vector import score_rows
@@ -259,7 +259,7 @@ def _compare(
 
     `differences` are those of every row, `among` the rows that may be found; None for all.
     """
-    least = smallest_indices(differences if among is None else differences[among], int(_limits().compared))
+    least = find_smallest_distances(differences if among is None else differences[among], int(_limits().compared))
     rows = least if among is None else among[least]
     return rows, codes.compare(query_vector, rows)
 

@@ -9,7 +9,7 @@ from taxkg_assets.retrieval.index.facts import PassageFacts
 from taxkg_assets.retrieval.index.index_context import IndexContext
 from taxkg_assets.retrieval.query.router import Route
 from taxkg_assets.retrieval.results import Ranking
-from taxkg_assets.retrieval.tables.table_aptness import rate_match
+from taxkg_assets.retrieval.tables.table_aptness import rate_cell
 from taxkg_assets.retrieval.tables.table_entry import TableCatalogue
 from taxkg_assets.retrieval.tables.table_lookup import CellMatch, find_cells, find_unit, score_shares, score_tables
 from taxkg_assets.rules.models.ranking import load_ranking
@@ -68,15 +68,17 @@ def promote_table_cell(query: str, ranking: Ranking, *, tables: TableCatalogue, 
     if not matches or matches[0].assumes_status or matches[0].score < least:
         return ranking
     shares = score_shares(ranking, facts=index_context.passages)
-    match = matches[0] if ranking.route.years else take_newest(matches, tables=tables, shares=shares)
-    match = rate_match(match, query, tables=tables, share=shares.get(match.table_id, 0.0))
+    match = matches[0] if ranking.route.years else take_newest_edition(matches, tables=tables, shares=shares)
+    match = rate_cell(match, query, tables=tables, share=shares.get(match.table_id, 0.0))
     if match.aptness < load_table_lookup().aptness.leading:
         return ranking
     row = find_unit(match, facts=index_context.passages)
     return ranking if row is None else _lead_with(ranking, row, match, facts=index_context.passages)
 
 
-def take_newest(matches: Sequence[CellMatch], *, tables: TableCatalogue, shares: Mapping[str, float]) -> CellMatch:
+def take_newest_edition(
+    matches: Sequence[CellMatch], *, tables: TableCatalogue, shares: Mapping[str, float]
+) -> CellMatch:
     """Of the cells whose headers equal those of the best match, return the one from the newest document.
 
     Args:

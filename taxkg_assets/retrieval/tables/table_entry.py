@@ -17,17 +17,17 @@ from taxkg_assets.records import CellRecord, TableRecord
 from taxkg_assets.retrieval.tables.table_headers import (
     Header,
     continues_rule,
+    innermost_header,
     is_value,
-    leaf_of,
     read_column_header,
     read_row_header,
 )
 from taxkg_assets.retrieval.tables.table_question import (
-    drop_denied,
-    find_denied_words,
     find_facets,
     find_form_numbers,
+    find_negated_words,
     find_words,
+    remove_negated,
 )
 from taxkg_assets.retrieval.tables.table_ranges import Range, find_ranges
 
@@ -73,7 +73,7 @@ class TableEntry:
     @cached_property
     def denied_words(self) -> frozenset[str]:
         """Return the title words that are negated, as in tables for people who are not covered."""
-        return find_denied_words(self.row["title"])
+        return find_negated_words(self.row["title"])
 
     @cached_property
     def affirmed_words(self) -> frozenset[str]:
@@ -114,7 +114,7 @@ class TableEntry:
     @cached_property
     def mentioned_years(self) -> tuple[tuple[Range, ...], ...]:
         """Return the ranges of years in each sentence that mentions the table; negated parts are left out."""
-        texts = (drop_denied(text) for text in self.context.mentions)
+        texts = (remove_negated(text) for text in self.context.mentions)
         ranges = (tuple(found for found in find_ranges(text) if found.names_year) for text in texts)
         return tuple(found for found in ranges if found)
 
@@ -147,7 +147,7 @@ class TableEntry:
     @cached_property
     def continued(self) -> frozenset[str]:
         """Return the column paths that continue the rule of the column before, as "of the amount over" does."""
-        return frozenset(path for path in self.headers if continues_rule(leaf_of(path)))
+        return frozenset(path for path in self.headers if continues_rule(innermost_header(path)))
 
     def is_nearby(self, word: str, cell: CellRecord) -> bool:
         """Return whether another cell in the same row contains a word.

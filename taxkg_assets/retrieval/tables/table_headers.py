@@ -39,7 +39,7 @@ class Header:
         return tuple(found for found, _ in self.ranges if found.names_year)
 
 
-def leaf_of(path: str) -> str:
+def innermost_header(path: str) -> str:
     """Return the innermost header of a path that is more than a column's letter.
 
     Args:
@@ -80,7 +80,7 @@ def _is_condition(cell: CellRecord, row: Sequence[CellRecord]) -> bool:
     """Return whether a cell is a further condition for other cells to its right: IF one thing, AND another."""
 
     def adds(other: CellRecord) -> bool:
-        return any(rule.pattern.search(leaf_of(other["col_path"])) for rule in load_table_lookup().conditions)
+        return any(rule.pattern.search(innermost_header(other["col_path"])) for rule in load_table_lookup().conditions)
 
     return adds(cell) and any(other["col_ix"] > cell["col_ix"] and not adds(other) for other in row)
 

@@ -13,7 +13,7 @@ from taxkg_assets.records import CellRecord
 from taxkg_assets.retrieval.index.facts import PassageFacts
 from taxkg_assets.retrieval.results import Ranking
 from taxkg_assets.retrieval.tables.table_entry import TableCatalogue, TableEntry
-from taxkg_assets.retrieval.tables.table_headers import SEPARATOR, continues_rule, leaf_of
+from taxkg_assets.retrieval.tables.table_headers import SEPARATOR, continues_rule, innermost_header
 from taxkg_assets.retrieval.tables.table_question import Question, read_question
 from taxkg_assets.retrieval.tables.table_scores import STATUS, CellWeights, score_cell
 from taxkg_assets.rules.models.table_lookup import load_table_lookup
@@ -235,7 +235,7 @@ def _whole_value(cell: CellRecord, row: Sequence[CellRecord]) -> str:
     """Return a cell's text with the cells to its right that continue its rule: "plus ...", "of the excess"."""
     value: str = cell["text"]
     for other in row[row.index(cell) + 1 :]:
-        leaf = leaf_of(other["col_path"])
+        leaf = innermost_header(other["col_path"])
         if other["row_path"] != cell["row_path"] or not continues_rule(leaf):
             break
         value += f" {leaf[:1].lower()}{leaf[1:]} {other['text']}"

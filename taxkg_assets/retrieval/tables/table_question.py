@@ -83,7 +83,7 @@ def find_words(text: str) -> frozenset[str]:
     return frozenset((*words, *(date[0] for date in dates), *months))
 
 
-def drop_denied(text: str) -> str:
+def remove_negated(text: str) -> str:
     """Remove negated parts from a text: the rest of each clause after a negation.
 
     Args:
@@ -95,7 +95,7 @@ def drop_denied(text: str) -> str:
     return _DENIED.sub(" ", text)
 
 
-def find_denied_words(text: str) -> frozenset[str]:
+def find_negated_words(text: str) -> frozenset[str]:
     """Find the words that a text only mentions in a negated condition: "if you aren't covered".
 
     Args:
@@ -211,7 +211,7 @@ def read_question(question: str) -> Question:
         tuple(years),
         wants_share=wants_share,
         states=find_states(question),
-        denied=find_denied_words(question) & words,
+        denied=find_negated_words(question) & words,
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from taxkg_assets.retrieval.index.facts import PassageFacts
 from taxkg_assets.retrieval.results import Ranking
-from taxkg_assets.retrieval.tables.table_aptness import rate_match
+from taxkg_assets.retrieval.tables.table_aptness import rate_cell
 from taxkg_assets.retrieval.tables.table_boost import may_request_cell
 from taxkg_assets.retrieval.tables.table_entry import TableCatalogue
 from taxkg_assets.retrieval.tables.table_lookup import CellMatch, find_table_cells, list_statuses, score_shares
@@ -54,7 +54,7 @@ def _choose_cells(
         found = [matches for matches in found if not load_answers().values.matches(matches[0].value)]
     shares = score_shares(ranking, facts=facts)
     rated = [
-        [rate_match(match, question, tables=tables, share=shares.get(match.table_id, 0.0)) for match in matches]
+        [rate_cell(match, question, tables=tables, share=shares.get(match.table_id, 0.0)) for match in matches]
         for matches in found
     ]
     least = load_table_lookup().aptness.least

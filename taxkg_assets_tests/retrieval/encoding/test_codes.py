@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from taxkg_assets.retrieval.encoding.codes import build_codes, smallest_indices
+from taxkg_assets.retrieval.encoding.codes import build_codes, find_smallest_distances
 from taxkg_assets.retrieval.encoding.encoder import Vectors
 from taxkg_assets.retrieval.index import scores
 from taxkg_assets.retrieval.index.row_filter import RowFilter
@@ -43,12 +43,12 @@ def test_a_row_differs_in_no_bit_from_itself() -> None:
 
 
 def test_the_least_hold_those_equal_to_the_last() -> None:
-    assert smallest_indices(np.array([3, 1, 2, 2, 9], dtype=np.uint16), 2).tolist() == [1, 2, 3]
+    assert find_smallest_distances(np.array([3, 1, 2, 2, 9], dtype=np.uint16), 2).tolist() == [1, 2, 3]
 
 
 def test_of_very_many_numbers_about_as_many_as_requested_are_found() -> None:
     numbers = np.random.default_rng(7).integers(100, 300, 40_000).astype(np.uint16)
-    found = smallest_indices(numbers, 2_000)
+    found = find_smallest_distances(numbers, 2_000)
     assert 1_500 < len(found) < 2_500
     assert set(found) == set(np.flatnonzero(numbers <= numbers[found].max()))
 

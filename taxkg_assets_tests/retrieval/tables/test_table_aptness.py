@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from taxkg_assets.retrieval.tables.table_aptness import rate_match
-from taxkg_assets.retrieval.tables.table_boost import take_newest
+from taxkg_assets.retrieval.tables.table_aptness import rate_cell
+from taxkg_assets.retrieval.tables.table_boost import take_newest_edition
 from taxkg_assets.retrieval.tables.table_entry import TableCatalogue, TableContext, build_table_catalogue
 from taxkg_assets.retrieval.tables.table_lookup import CellMatch, find_table_cells
 
@@ -34,7 +34,7 @@ def _rate(question: str, table: dict[str, Any], *, share: float = 1.0, years: tu
     context = TableContext(document="Harbor Dues and Discounts", headings="Booklet > Logs", years=years)
     catalogue: TableCatalogue = build_table_catalogue([table], {"z:1": context})
     match = find_table_cells(question, catalogue, tables=["z:1"])[0][0]
-    return rate_match(match, question, tables=catalogue, share=share)
+    return rate_cell(match, question, tables=catalogue, share=share)
 
 
 def test_a_cell_leads_where_something_of_the_question_selects_its_row() -> None:
@@ -81,4 +81,4 @@ def test_of_editions_with_the_same_headers_the_newest_leads() -> None:
     catalogue = build_table_catalogue(tables, contexts)
     question = "service life of a boat, 30 feet long"
     matches = [own[0] for own in find_table_cells(question, catalogue, tables=list(contexts))]
-    assert take_newest(matches, tables=catalogue, shares={"old": 1.0, "new": 0.9}).table_id == "new"
+    assert take_newest_edition(matches, tables=catalogue, shares={"old": 1.0, "new": 0.9}).table_id == "new"

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from taxkg_assets.defs.home import kept_fingerprints
-from taxkg_assets.defs.home.kept_fingerprints import MOST_FILES, keep_fingerprint, recall_fingerprint
+from taxkg_assets.defs.home import fingerprint_cache
+from taxkg_assets.defs.home.fingerprint_cache import MOST_FILES, keep_fingerprint, recall_fingerprint
 
 FOUND = "0123456789abcdef01234567"
 PACKAGES = ("polars",)
@@ -31,8 +31,8 @@ def next_process() -> Callable[[], None]:
     """What makes this process forget what it has read, as another one has not read it."""
 
     def forget() -> None:
-        kept_fingerprints._find_file.cache_clear()
-        kept_fingerprints._read_kept.cache_clear()
+        fingerprint_cache._find_file.cache_clear()
+        fingerprint_cache._read_kept.cache_clear()
 
     forget()
     return forget

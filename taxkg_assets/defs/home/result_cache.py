@@ -20,7 +20,7 @@ FINDINGS = "findings"
 
 
 @dataclass(slots=True)
-class KeptFindings:
+class ResultCache:
     """Cached results of one builder in one home; an implementation of `Memory`."""
 
     store: Store

@@ -27,7 +27,7 @@ KEPT_ENCODERS = 2
 
 
 @dataclass(frozen=True, slots=True)
-class KeptTokens:
+class TokenCache:
     """The cached token vectors of one home."""
 
     store: Store

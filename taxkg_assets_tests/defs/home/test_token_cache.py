@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from taxkg_assets.defs.home import kept_tokens
-from taxkg_assets.defs.home.kept_tokens import KEPT_ENCODERS, KeptTokens
+from taxkg_assets.defs.home import token_cache
 from taxkg_assets.defs.home.store import Store
+from taxkg_assets.defs.home.token_cache import KEPT_ENCODERS, TokenCache
 from taxkg_assets.retrieval.encoding.encoder import TokenVectors
 from taxkg_assets.retrieval.index.token_memory import TokenMemory, digest_text
 
@@ -22,7 +22,7 @@ def _memory(number: float) -> TokenMemory:
 
 
 def test_kept_tokens_come_back_bit_by_bit(tmp_path: Path) -> None:
-    kept = KeptTokens(Store(tmp_path))
+    kept = TokenCache(Store(tmp_path))
     kept.keep("weights", _memory(1 / 3))
     found = kept.read("weights")
     assert {key: own.tolist() for key, own in found.distinct.items()} == {
@@ -34,16 +34,16 @@ def test_kept_tokens_come_back_bit_by_bit(tmp_path: Path) -> None:
 
 
 def test_what_other_weights_or_other_code_found_is_not_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    kept = KeptTokens(Store(tmp_path))
+    kept = TokenCache(Store(tmp_path))
     kept.keep("weights", _memory(0.1))
     assert kept.read("other weights").distinct == {}
-    monkeypatch.setattr(kept_tokens, "code_fingerprint", lambda *_: "changed")
+    monkeypatch.setattr(token_cache, "code_fingerprint", lambda *_: "changed")
     assert kept.read("weights").distinct == {}
 
 
 @pytest.mark.parametrize("keep_bytes", [0, 40, -30])
 def test_a_damaged_file_is_as_none(tmp_path: Path, keep_bytes: int) -> None:
-    kept = KeptTokens(Store(tmp_path))
+    kept = TokenCache(Store(tmp_path))
     kept.keep("weights", _memory(0.1))
     (path,) = (tmp_path / "cache" / "tokens").glob("*.npy")
     path.write_bytes(path.read_bytes()[:keep_bytes])
@@ -51,7 +51,7 @@ def test_a_damaged_file_is_as_none(tmp_path: Path, keep_bytes: int) -> None:
 
 
 def test_altered_bytes_are_found(tmp_path: Path) -> None:
-    kept = KeptTokens(Store(tmp_path))
+    kept = TokenCache(Store(tmp_path))
     kept.keep("weights", _memory(0.1))
     (path,) = (tmp_path / "cache" / "tokens").glob("*.npy")
     written = path.read_bytes()
@@ -61,7 +61,7 @@ def test_altered_bytes_are_found(tmp_path: Path) -> None:
 
 
 def test_files_of_former_encoders_are_deleted(tmp_path: Path) -> None:
-    kept = KeptTokens(Store(tmp_path))
+    kept = TokenCache(Store(tmp_path))
     for number in range(KEPT_ENCODERS + 2):
         kept.keep(f"weights {number}", _memory(number))
     assert len(list((tmp_path / "cache" / "tokens").glob("*.npy"))) == KEPT_ENCODERS

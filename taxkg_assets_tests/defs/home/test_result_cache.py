@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from taxkg_assets.defs.home import kept_findings
-from taxkg_assets.defs.home.kept_findings import KeptFindings
+from taxkg_assets.defs.home import result_cache
+from taxkg_assets.defs.home.result_cache import ResultCache
 from taxkg_assets.defs.home.store import Store
 from taxkg_assets.graph.revision_edges import find_revision_links
 
 
-def _open(home: Path) -> KeptFindings:
-    return KeptFindings(Store(home), "edges", find_revision_links)
+def _open(home: Path) -> ResultCache:
+    return ResultCache(Store(home), "edges", find_revision_links)
 
 
 def _keep(home: Path, **found: object) -> None:
@@ -41,7 +41,7 @@ def test_what_a_run_does_not_use_is_forgotten(tmp_path: Path) -> None:
 
 def test_other_code_finds_nothing_and_removes_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _keep(tmp_path, one=[1])
-    monkeypatch.setattr(kept_findings, "code_fingerprint", lambda *_: "changed")
+    monkeypatch.setattr(result_cache, "code_fingerprint", lambda *_: "changed")
     assert _open(tmp_path).recall("one") is None
     _keep(tmp_path, one=[2])
     assert len(list((tmp_path / "cache" / "findings").iterdir())) == 1
