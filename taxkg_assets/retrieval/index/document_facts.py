@@ -166,7 +166,7 @@ class DocumentFacts:
         return [next((rule.id for rule in rules if rule.pattern.search(row["title"])), "") for row in self.documents]
 
     def _score_filers(self, route: Route) -> Floats:
-        """Return 1 for a document for filers whom the question names neither in words nor by their form.
+        """Return 1 for a document for filers that the question names neither in words nor by their form.
 
         A form that the library lacks may be of any filer.
         """
