@@ -238,12 +238,13 @@ def reply_cells(rows: Iterable[CellRow]) -> CellsReply:
     return CellsReply(cells=cells)
 
 
-def reply_changes(rows: Sequence[ChangeRow], *, k: int) -> ChangesReply:
+def reply_changes(rows: Sequence[ChangeRow], *, k: int, compared: Sequence[ChangeRow] = ()) -> ChangesReply:
     """Return changes between two revisions.
 
     Args:
         rows: The changes.
         k: Most changes to return.
+        compared: All changes between the same revisions: they name the revisions where `rows` is empty.
     """
     names = ("group", "kind", "key", "heading_path", "nature", "is_routine")
     changes = [
@@ -256,7 +257,8 @@ def reply_changes(rows: Sequence[ChangeRow], *, k: int) -> ChangesReply:
         )
         for row in rows[:k]
     ]
-    older, newer = (rows[0].from_document_id, rows[0].to_document_id) if rows else ("", "")
+    first = next(iter(rows or compared), None)
+    older, newer = (first.from_document_id, first.to_document_id) if first else ("", "")
     return ChangesReply(older=older, newer=newer, total=len(rows), changes=changes)
 
 
