@@ -65,7 +65,6 @@ PLAIN = (
     (r"Input should be a valid (string|list)", r"must be a \1"),
     (r"Input should be a valid dictionary.*", "must be a JSON object"),
     (r"Input should be ('.*)", r"must be \1"),
-    (r"Value error, (.*)", r"\1"),
 )
 """What pydantic says, as patterns, and the same in plain words."""
 
@@ -92,15 +91,16 @@ def describe_invalid(errors: Iterable[Mapping[str, Any]]) -> str:
             sentences.append(f"The body is not valid JSON (character {error['loc'][-1]})")
             continue
         place = ".".join(str(part) for part in error["loc"] if part not in ("body", "query", "path"))
-        sentences.append(f"{place or 'the body'}: {_put_plainly(str(error['msg']))}")
-    return "; ".join(sentences) + "."
+        sentences.append(_describe(place or "the body", str(error["msg"])))
+    said = "; ".join(sentences) + "."
+    return said[0].upper() + said[1:] if said.startswith("the body") else said
 
 
-def _put_plainly(said: str) -> str:
+def _describe(place: str, said: str) -> str:
     for pattern, words in PLAIN:
         if found := re.fullmatch(pattern, said):
-            return found.expand(words).replace("{greater}", "least").replace("{less}", "most")
-    return said
+            return f"{place} {found.expand(words)}".replace("{greater}", "least").replace("{less}", "most")
+    return f"{place}: {said.removeprefix('Value error, ')}"
 
 
 def describe_unknown(error: StarletteHTTPException, *, method: str, path: str) -> str:
