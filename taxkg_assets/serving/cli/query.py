@@ -139,7 +139,7 @@ def box(
     home: HomeOption = "",
     as_json: JsonOption = False,
 ) -> None:
-    """Look up boxes by form and key or by name, with their instructions. A form alone lists those of its newest revision."""
+    """Look up boxes by form and key or by name, with their instructions. A form alone lists its newest boxes."""
     from taxkg_assets.serving import render_answers
     from taxkg_assets.serving.boxes import list_boxes_of_forms, list_named_boxes
     from taxkg_assets.serving.released import open_release
