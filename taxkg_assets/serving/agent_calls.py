@@ -1,4 +1,4 @@
-"""How a tool for agents is run: beside others, with errors in words, and a reply without what is empty."""
+"""How a tool for agents is run: in a thread of its own, with errors in words, and a reply without what is empty."""
 
 from __future__ import annotations
 
@@ -23,6 +23,9 @@ def explained(work: Callable[P, T]) -> Callable[P, Any]:
 
     Args:
         work: The tool; what it returns is packed for an agent.
+
+    Returns:
+        The tool as a coroutine. What the library does not have is a `ToolError` in the words of the error.
     """
 
     @wraps(work)
@@ -41,6 +44,9 @@ def pack_reply(found: BaseModel) -> CallToolResult:
 
     Args:
         found: The reply.
+
+    Returns:
+        Both forms of the reply.
     """
     data = found.model_dump(mode="json")
     # A list of its own stays when it is empty: it says that nothing was found.

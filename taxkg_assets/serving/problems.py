@@ -110,6 +110,9 @@ def describe_unknown(error: StarletteHTTPException, *, method: str, path: str) -
         error: The refusal; its words are kept unless they only repeat the status.
         method: Method of the request.
         path: Path of the request.
+
+    Returns:
+        One sentence.
     """
     if error.detail == "Not Found":
         return f"There is no {path}. The calls are described at /docs and in /openapi.json."
