@@ -37,6 +37,7 @@ td.strong { font-weight: 700; }
 td small { display: block; color: color-mix(in srgb, var(--ink) 85%, transparent); font-size: .75rem;
   font-weight: 400; }
 figure { margin: .6rem 0 1.2rem; padding: .8rem; background: var(--card); border-radius: 8px; }
+figure .scroll { --back: var(--card); }
 figcaption { font-size: .85rem; font-weight: 600; margin-bottom: .2rem; }
 .plot { width: 100%; min-width: 34rem; height: auto; display: block; }
 .plot text { font-size: 13px; fill: var(--ink); }

@@ -259,12 +259,13 @@ def reply_cells(rows: Iterable[CellRow]) -> CellsReply:
     return CellsReply(cells=cells)
 
 
-def reply_changes(rows: Sequence[ChangeRow], *, k: int) -> ChangesReply:
+def reply_changes(rows: Sequence[ChangeRow], *, k: int, compared: Sequence[ChangeRow] = ()) -> ChangesReply:
     """Convert the changes between two revisions to the reply of an agent tool.
 
     Args:
         rows: The changes.
         k: Most changes to return.
+        compared: All changes between the same revisions: they name the revisions where `rows` is empty.
 
     Returns:
         The reply.
@@ -280,7 +281,8 @@ def reply_changes(rows: Sequence[ChangeRow], *, k: int) -> ChangesReply:
         )
         for row in rows[:k]
     ]
-    older, newer = (rows[0].from_document_id, rows[0].to_document_id) if rows else ("", "")
+    first = next(iter(rows or compared), None)
+    older, newer = (first.from_document_id, first.to_document_id) if first else ("", "")
     return ChangesReply(older=older, newer=newer, total=len(rows), changes=changes)
 
 

@@ -121,7 +121,8 @@ def resolve_revision_pair(
         raise RevisionNotFoundError(
             f"{name!r} matches several documents: {', '.join(products)}. Use one of these names."
         )
-    raise RevisionNotFoundError(f"{name!r} has no document {wanted}. Revisions: {listed}.")
+    remedy = "" if older else " A comparison needs two: fetch another one, for example `taxkg fetch NAME --year YEAR`."
+    raise RevisionNotFoundError(f"{name!r} has no document {wanted}. Revisions: {listed}.{remedy}")
 
 
 def _find_products(documents: pl.DataFrame, name: str) -> list[str]:
@@ -170,7 +171,8 @@ def _find_named(documents: pl.DataFrame, wanted: str) -> DocumentRecord | None:
 
 def _revisions_of(documents: pl.DataFrame, product: str) -> str:
     rows = documents.filter(pl.col("irs_name") == product).sort("revision", "document_id")
-    return ", ".join(d.partition("--")[2] or d for d in rows["document_id"])
+    names = zip(rows["document_id"], rows["revision"], strict=True)
+    return ", ".join(document.partition("--")[2] or revision or document for document, revision in names)
 
 
 def show(report: ChangeReport, *, has_routine: bool, out: Console) -> None:

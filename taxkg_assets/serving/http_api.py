@@ -29,7 +29,14 @@ from taxkg_assets.serving.api_examples import add_examples
 from taxkg_assets.serving.browse_api import create_browse_router
 from taxkg_assets.serving.field_names import describe_fields
 from taxkg_assets.serving.lookup_api import create_lookup_router
-from taxkg_assets.serving.problems import NOT_FOUND, code_of, describe_invalid, describe_problems, refuse
+from taxkg_assets.serving.problems import (
+    NOT_FOUND,
+    code_of,
+    describe_invalid,
+    describe_problems,
+    describe_unknown,
+    refuse,
+)
 from taxkg_assets.serving.replies import CellRow, Served
 from taxkg_assets.serving.request_limits import PostOnly, RequestLimits, ToolsPath
 from taxkg_assets.serving.server_metrics import MetricsMiddleware, ServerMetrics
@@ -270,9 +277,10 @@ def _add_errors(app: FastAPI) -> None:
         problem = {"detail": describe_invalid(error.errors()), "code": code_of(422)}
         return Response(json.dumps(problem), 422, media_type="application/json")
 
-    async def refused(_: Request, error: Exception) -> Response:
+    async def refused(request: Request, error: Exception) -> Response:
         assert isinstance(error, StarletteHTTPException)
-        return refuse(error.status_code, str(error.detail), headers=error.headers)
+        detail = describe_unknown(error, method=request.method, path=request.url.path)
+        return refuse(error.status_code, detail, headers=error.headers)
 
     app.add_exception_handler(RequestValidationError, invalid)
     app.add_exception_handler(StarletteHTTPException, refused)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pydantic import BaseModel, Field
+from starlette.exceptions import HTTPException as StarletteHTTPException
 from starlette.responses import JSONResponse
 
 from taxkg_assets.serving.boxes import BoxNotFoundError
@@ -51,7 +53,20 @@ MEANINGS = {
 }
 """What each error means that any operation can return."""
 
-BLANK = r"String should match pattern '\S'"
+PLAIN = (
+    (r"String should match pattern '\\S'", "must not be blank"),
+    (r"String should match pattern '\^\[0-9a-f\]\{32\}\$'", "must be 32 hexadecimal digits"),
+    (r"Field required", "is required"),
+    (r"Extra inputs are not permitted", "is not a parameter of this call"),
+    (r"String should have at least 1 character", "must not be empty"),
+    (r"String should have at (least|most) (\d+) characters", r"must have at \1 \2 characters"),
+    (r"Input should be (greater|less) than or equal to (.+)", r"must be at {\1} \2"),
+    (r"Input should be a valid (integer|number|boolean).*", r"must be a valid \1"),
+    (r"Input should be a valid (string|list)", r"must be a \1"),
+    (r"Input should be a valid dictionary.*", "must be a JSON object"),
+    (r"Input should be ('.*)", r"must be \1"),
+)
+"""What pydantic says, as patterns, and the same in plain words."""
 
 
 class Problem(BaseModel):
@@ -76,9 +91,35 @@ def describe_invalid(errors: Iterable[Mapping[str, Any]]) -> str:
             sentences.append(f"The body is not valid JSON (character {error['loc'][-1]})")
             continue
         place = ".".join(str(part) for part in error["loc"] if part not in ("body", "query", "path"))
-        said = "must not be blank" if error["msg"] == BLANK else error["msg"]
-        sentences.append(f"{place}: {said}" if place else str(said))
-    return "; ".join(sentences) + "."
+        sentences.append(_describe(place or "the body", str(error["msg"])))
+    said = "; ".join(sentences) + "."
+    return said[0].upper() + said[1:] if said.startswith("the body") else said
+
+
+def _describe(place: str, said: str) -> str:
+    for pattern, words in PLAIN:
+        if found := re.fullmatch(pattern, said):
+            return f"{place} {found.expand(words)}".replace("{greater}", "least").replace("{less}", "most")
+    return f"{place}: {said.removeprefix('Value error, ')}"
+
+
+def describe_unknown(error: StarletteHTTPException, *, method: str, path: str) -> str:
+    """Describe a refusal of the web framework with what to do instead.
+
+    Args:
+        error: The refusal; its words are kept unless they only repeat the status.
+        method: Method of the request.
+        path: Path of the request.
+
+    Returns:
+        One sentence.
+    """
+    if error.detail == "Not Found":
+        return f"There is no {path}. The calls are described at /docs and in /openapi.json."
+    if error.detail == "Method Not Allowed":
+        allowed = (error.headers or {}).get("Allow", "")
+        return f"{path} does not take {method}" + (f": use {allowed}." if allowed else ". See /docs.")
+    return str(error.detail)
 
 
 def refuse(status: int, detail: str, *, headers: Mapping[str, str] | None = None) -> JSONResponse:

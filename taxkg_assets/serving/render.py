@@ -163,6 +163,8 @@ def statuses(tables: Sequence[TableStatus], refused: Sequence[QuarantineRecord],
             escape("" if row.state == "missing" else gates),
         )
     out.print(shown)
+    if any(row.is_trained and row.state == "missing" for row in tables):
+        out.print("`taxkg train` builds the missing tables of training; answers need none of them.", highlight=False)
     quarantine(refused, out=out)
 
 

@@ -96,14 +96,19 @@ def boxes(rows: Sequence[BoxRow], *, out: Console) -> None:
 
 
 def forms(rows: Sequence[BoxRow], *, out: Console) -> None:
-    """Print all boxes of a form, one table per revision, and whether its instructions cover each.
+    """Print every box of the newest revision of each form, with whether its instructions cover it.
 
     Args:
-        rows: Boxes.
+        rows: Boxes, those of newer revisions first.
         out: Console.
     """
+    older: dict[str, list[str]] = {}
     for document, boxes_of_face in groupby(rows, key=lambda row: row.document_id):
         face = list(boxes_of_face)
+        if face[0].form in older:
+            older[face[0].form].append(face[0].revision or document)
+            continue
+        older[face[0].form] = []
         title = f"{face[0].form} ({face[0].revision}), {document}"
         shown = Table("box", "label", "filer instructions", "recipient instructions", title=escape(title))
         shown.title_justify = "left"
@@ -113,6 +118,12 @@ def forms(rows: Sequence[BoxRow], *, out: Console) -> None:
                 escape(row.box_key.removeprefix("box_")), escape(row.label) or "[dim]no label[/]", *instructions
             )
         out.print(shown)
+    for form, revisions in older.items():
+        if revisions:
+            said = (
+                f'Older revisions: {", ".join(revisions)}. `taxkg form "{form}" --revision {revisions[0]}` lists one.'
+            )
+            out.print(said, markup=False, highlight=False)
 
 
 def cells(question: str, rows: Sequence[CellRow], *, out: Console) -> None:

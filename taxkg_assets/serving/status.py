@@ -42,6 +42,8 @@ class TableStatus:
     version: int | None
     gates: int
     failing: dict[str, str]
+    is_trained: bool = False
+    """Whether `taxkg train` builds it, and not `taxkg build`."""
 
 
 def table_statuses(store: Store) -> list[TableStatus]:
@@ -99,7 +101,9 @@ def _statuses(store: Store, instance: dg.DagsterInstance) -> list[TableStatus]:
         mine = {g.split(":", 1)[1]: why for g, why in faults.items() if g.startswith(f"{name}:")}
         count = None if state is None else store.count(name)
         version = None if state is None else state.version
-        rows.append(TableStatus(name, word, count, version, len(PIPELINE.gates(name)), {} if state is None else mine))
+        failing = {} if state is None else mine
+        is_trained = name in PIPELINE.trained()
+        rows.append(TableStatus(name, word, count, version, len(PIPELINE.gates(name)), failing, is_trained))
     return rows
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-import anyio.to_thread
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import ToolAnnotations
 from pydantic import BaseModel, Field
 
+from taxkg_assets.serving.agent_calls import explained
 from taxkg_assets.serving.drafts import DraftError, read_text
 from taxkg_assets.serving.service import Service
 from taxkg_assets.verification.verdicts import Finding
@@ -42,7 +42,8 @@ def add_verify_tool(server: MCPServer[Any], service: Service) -> None:
     """
 
     @server.tool(annotations=ToolAnnotations(read_only_hint=True, open_world_hint=False))
-    async def verify(
+    @explained
+    def verify(
         text: Annotated[
             str,
             Field(
@@ -63,7 +64,7 @@ def add_verify_tool(server: MCPServer[Any], service: Service) -> None:
             draft = read_text(text, name="text")
         except DraftError as error:
             raise ToolError(str(error)) from error
-        report = await anyio.to_thread.run_sync(lambda: service.verify(draft))
+        report = service.verify(draft)
         return CheckReply(
             is_fine=report.is_fine,
             counts={verdict.value: number for verdict, number in report.counts.items()},

@@ -55,6 +55,15 @@ def test_an_answer_cites_the_passages_that_it_quotes(built_samples: Path) -> Non
         assert all(piece["text"] in found["answer"] for piece in unit["pieces"] if piece["role"] != "label")
 
 
+def test_an_answer_can_be_narrowed_to_a_document(built_samples: Path) -> None:
+    only = "sample-f1099div--2026-01"
+    narrowed = ("--form", "1099-DIV", "--year", "2026", "--document", only)
+    found = run("ask", "What is reported in box 1a?", *narrowed, "--home", str(built_samples))
+    assert {row["document"] for row in found["results"]} == {only}
+    unknown = ["ask", "x", "--form", "9999", "--home", str(built_samples)]
+    assert CliRunner().invoke(app, unknown).exit_code != 0
+
+
 @pytest.mark.parametrize("command", ["search", "ask"])
 def test_a_file_of_questions_becomes_a_run(command: str, built_samples: Path, tmp_path: Path) -> None:
     questions, out = tmp_path / "q.jsonl", tmp_path / "run.jsonl"
@@ -150,6 +159,7 @@ def test_what_is_not_there_is_named_with_a_remedy(built_samples: Path, tmp_path:
 def test_a_question_or_a_file_but_not_both() -> None:
     assert CliRunner().invoke(app, ["ask"]).exit_code == 2
     assert CliRunner().invoke(app, ["ask", "x", "--queries", "q", "--out", "o"]).exit_code == 2
+    assert CliRunner().invoke(app, ["ask", "--queries", "q", "--out", "o", "--form", "1099-DIV"]).exit_code == 2
 
 
 @pytest.mark.parametrize("days", ["inf", "nan", "1e300"])

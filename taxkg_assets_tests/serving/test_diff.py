@@ -24,6 +24,7 @@ ROWS = [
     document("f9--2032-draft1", "9", "form", "2032", is_draft=True),
     document("i9--2030", "9", "filer_instructions", "2030"),
     document("i9--2033", "9", "filer_instructions", "2033"),
+    document("w9", "W-9", "form", "2029") | {"irs_name": "w9"},
 ]
 
 
@@ -53,10 +54,11 @@ def test_two_documents_are_found_by_name_and_revision(queried: tuple[str, ...], 
 @pytest.mark.parametrize(
     ("queried", "message"),
     [
-        (("f77",), "Names: f9, i9"),
+        (("f77",), "Names: f9, i9, w9"),
         (("9",), "matches several documents: f9, i9"),
         (("f9", "2030", "2040"), r"Revisions: f9: 2030, 2031, 2031__build20311206, 2032-draft1\."),
         (("f9", "2030"), "Give two revisions"),
+        (("w9",), r"Revisions: w9: 2029\. A comparison needs two: fetch another one"),
         (("f9", "2030", "f9--2030"), "the same document, f9--2030. Name two of these: 2030, 2031"),
     ],
 )

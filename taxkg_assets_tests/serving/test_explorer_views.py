@@ -120,6 +120,32 @@ def test_a_trace_without_a_box_asks_for_one(open_page: Any) -> None:
     page.get_by_text("Name a form and a box or line").wait_for()
 
 
+def test_a_trace_can_be_started_from_a_line_of_each_form(open_page: Any) -> None:
+    page = open_page("/?view=trace")
+    page.get_by_role("link", name="Form 1099-DIV, box 1a").click()
+    page.locator("svg.graph .node.start").wait_for()
+
+
+def test_a_question_leads_to_the_box_that_it_names(open_page: Any) -> None:
+    page = open_page("/?q=What is reported in box 1a of Form 1099-DIV?")
+    page.get_by_role("heading", name="Answer").wait_for()
+    page.locator(".badge").get_by_role("link", name="Box 1a").click()
+    page.wait_for_url("**view=form**")
+    page.get_by_role("heading", name="Box 1a").wait_for()
+
+
+def test_a_field_that_a_revision_does_not_have_is_said(open_page: Any) -> None:
+    page = open_page(f"/?view=form&document={FORM}&field=|box_99|")
+    page.get_by_text("This revision has no box 99.").wait_for()
+    page.get_by_role("heading", name="Box 1a").wait_for()
+
+
+def test_an_unknown_view_is_not_found(open_page: Any) -> None:
+    page = open_page("/?view=nothing")
+    page.get_by_role("heading", name="Not found").wait_for()
+    page.get_by_role("alert").get_by_text("no view “nothing”").wait_for()
+
+
 def test_a_comparison_is_stacked_on_a_phone(open_page: Any) -> None:
     page = open_page(f"/?view=compare&left={FORM}&leftField=|box_1b|&right={FORM}&rightField=|box_1a|", PHONE)
     row = page.locator("table.compare tbody tr:not(.same)").first

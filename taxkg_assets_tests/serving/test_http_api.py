@@ -82,8 +82,8 @@ def test_queried_twice_is_answered_from_memory(client: TestClient, service: Serv
     [
         ("/v1/ask", {"question": " "}, 422, "must not be blank"),
         ("/v1/ask", {"question": "x" * 5000}, 422, "at most"),
-        ("/v1/ask", {"question": "x", "k": 0}, 422, "greater"),
-        ("/v1/ask", {"question": "x", "sql": "drop"}, 422, "Extra"),
+        ("/v1/ask", {"question": "x", "k": 0}, 422, "k must be at least 1."),
+        ("/v1/ask", {"question": "x", "sql": "drop"}, 422, "sql is not a parameter of this call."),
         ("/v1/search", {"question": "x", "document": "nothing"}, 404, "Documents:"),
         ("/v1/search", {"question": "x", "form": "9999-ZZ"}, 404, "Forms:"),
         ("/v1/search", {"question": "x", "year": 1950}, 404, "Years:"),
@@ -111,6 +111,14 @@ def test_every_error_has_the_same_form(client: TestClient) -> None:
         assert reply.status_code >= 400
         assert set(reply.json()) == {"detail", "code"}
         assert isinstance(reply.json()["detail"], str)
+
+
+def test_a_wrong_path_or_method_is_answered_with_the_right_one(client: TestClient) -> None:
+    assert client.get("/v1/asks").json()["detail"] == (
+        "There is no /v1/asks. The calls are described at /docs and in /openapi.json."
+    )
+    assert client.get("/v1/ask").json()["detail"] == "/v1/ask does not take GET: use POST."
+    assert client.post("/v1/ask", json=[]).json()["detail"] == "The body must be a JSON object."
 
 
 @pytest.mark.parametrize("path", sorted(BODIES.keys() - {"/v1/feedback"}))

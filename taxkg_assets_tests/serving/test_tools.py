@@ -148,12 +148,29 @@ def test_one_revision_of_a_box_or_line_is_returned_and_the_others_named(service:
     }
 
 
+def test_empty_fields_cost_an_agent_nothing(service: Service) -> None:
+    form = call(service, "documents", words="form 1099-DIV 2026").structured_content["documents"][0]
+    reply = call(service, "fields", document=form["document"])
+    assert '""' not in reply.content[0].text
+    assert any("" in row.values() for row in reply.structured_content["fields"])
+    assert json.loads(call(service, "documents", words="nowhere").content[0].text) == {"total": 0, "documents": []}
+
+
+def test_a_comparison_without_a_change_names_its_revisions(service: Service) -> None:
+    reply = call(service, "diff", name="f1099div", key="box_99").structured_content
+    assert (reply["total"], reply["older"], reply["newer"]) == (
+        0,
+        "sample-f1099div--2024-01",
+        "sample-f1099div--2026-01",
+    )
+
+
 @pytest.mark.parametrize(
     ("tool", "arguments", "said"),
     [
-        ("ask", {"question": ""}, "question: String should have at least 1 character."),
-        ("ask", {"question": "x", "k": 99}, "k: Input should be less than or equal to 50."),
-        ("search", {}, "question: Field required."),
+        ("ask", {"question": ""}, "question must not be empty."),
+        ("ask", {"question": "x", "k": 99}, "k must be at most 50."),
+        ("search", {}, "question is required."),
         ("evidence", {"node_id": "nothing"}, "Take `node_id` from a search result."),
         ("passage", {"node_id": "nothing"}, "no node 'nothing'"),
         ("diff", {"name": "f0"}, "Names: "),

@@ -91,12 +91,17 @@ def search(
 
 @command(
     epilog=examples(
-        'taxkg ask "Which box shows qualified dividends?"', "taxkg ask --queries questions.jsonl --out run.jsonl"
+        'taxkg ask "Which box shows qualified dividends?"',
+        'taxkg ask "Who must file?" --form 8283 --year 2024',
+        "taxkg ask --queries questions.jsonl --out run.jsonl",
     )
 )
 def ask(
     question: Annotated[str, typer.Argument(help="The question.")] = "",
     k: Annotated[int, typer.Option("-k", min=1, max=50, help="Number of passages to show.")] = 5,
+    form: Annotated[str, typer.Option("--form", help="Only this form, e.g. 1099-DIV.")] = "",
+    year: Annotated[int | None, typer.Option("--year", help="Only this tax year or revision year.")] = None,
+    document: Annotated[str, typer.Option("--document", help="Only this document.")] = "",
     queries: QueriesOption = None,
     output: RunOption = None,
     home: HomeOption = "",
@@ -106,17 +111,22 @@ def ask(
     from taxkg_assets.retrieval.answering.answer import ask as answer_question
     from taxkg_assets.serving import render_answers
     from taxkg_assets.serving.batch import run_batch, run_line
+    from taxkg_assets.serving.filters import check_filters
     from taxkg_assets.serving.released import open_release
 
     check_question(question, queries, output)
+    if queries is not None and (form or year or document):
+        raise typer.BadParameter("--form, --year and --document narrow one question; they do not go with --queries.")
     released, settings = open_release(home_of(home)), Settings()
+    filters: dict[str, Any] = {"form": form or None, "year": year, "document": document or None}
+    check_filters(released, **filters)
     if queries is not None and output is not None:
         searcher = released.searcher
         count = run_batch(queries, output, line=lambda i, q: run_line(searcher, i, q, settings=settings))
         err.print(f"Wrote the answers to {counted(count, 'question')} to {output}.")
         return
     with answering():
-        answer = answer_question(released.searcher, question, settings=settings, k=k)
+        answer = answer_question(released.searcher, question, settings=settings, k=k, **filters)
     if as_json:
         print_json(answer.model_dump())
     else:
@@ -131,7 +141,7 @@ def box(
     home: HomeOption = "",
     as_json: JsonOption = False,
 ) -> None:
-    """Look up boxes by form and key or by name, with their instructions. A form alone lists all its boxes."""
+    """Look up boxes by form and key or by name, with their instructions. A form alone lists its newest boxes."""
     from taxkg_assets.serving import render_answers
     from taxkg_assets.serving.boxes import list_boxes_of_forms, list_named_boxes
     from taxkg_assets.serving.released import open_release

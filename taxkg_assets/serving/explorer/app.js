@@ -1,5 +1,5 @@
 // Routes: every state of the page has an address, and the address alone decides what is shown.
-import { getJson, getLibrary } from "./api.js";
+import { ApiError, getJson, getLibrary } from "./api.js";
 import { showAsk, showFailure } from "./ask_view.js";
 import { address, el } from "./dom.js";
 import { showStart } from "./library_views.js";
@@ -19,6 +19,10 @@ const VIEWS = {
 };
 
 const PARENTS = { document: "documents", form: "forms" };
+
+const showUnknown = async (_, { view: name }) => {
+  throw new ApiError(`The explorer has no view “${name}”. Choose one above.`, 404);
+};
 
 const view = document.getElementById("view");
 const form = document.getElementById("ask");
@@ -55,7 +59,7 @@ const render = async ({ isMoved = false } = {}) => {
   const params = readAddress();
   fillQuestion(params);
   markNavigation(params);
-  const show = params.q ? showAsk : VIEWS[params.view] ?? showStart;
+  const show = params.q ? showAsk : params.view ? VIEWS[params.view] ?? showUnknown : showStart;
   // Each address writes into a stage of its own, so a late reply cannot overwrite a newer state.
   const stage = el("div", {}, el("p", { class: "soft" }, "Loading …"));
   view.replaceChildren(stage);

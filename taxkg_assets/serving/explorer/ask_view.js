@@ -1,6 +1,6 @@
 // A question: its answer, the passages it rests on, and the page where they stand.
 import { ApiError, getDocuments, postJson } from "./api.js";
-import { announce, el, fill, formName, isNarrow, keyName, link, placeLink, words } from "./dom.js";
+import { announce, el, fieldId, fill, formName, isNarrow, keyName, link, placeLink, words } from "./dom.js";
 import { createPageViewer, showInDialog } from "./page_viewer.js";
 import { textBlock } from "./text.js";
 
@@ -47,14 +47,23 @@ const explain = (row, question) => {
   return `Why this passage: ${reasons.length ? `${reasons.join(", ")}, and ${last}` : last}.`;
 };
 
-// What was understood of a question: forms, keys and years that it names.
-const understood = found => {
-  const route = found.results[0]?.via.route ?? {};
+// The newest revision of a form that can be opened, of a year that a question names if there is one.
+const formDocument = (form, years, known) => {
+  const own = [...known.values()].filter(row => row.doc_type === "form" && row.form === form && !row.is_draft);
+  return (own.find(row => years.some(year => row.revision.startsWith(`${year}`))) ?? own[0])?.document;
+};
+
+// What was understood of a question: forms, keys and years that it names. A form or its box is a link to its page.
+const understood = (found, known) => {
+  const { forms = [], keys = [], years = [], perspective, wants_draft: wantsDraft } = found.results[0]?.via.route ?? {};
+  const badge = (text, document, field) => el("span", { class: "badge" }, document ? link({ view: "form", document, field }, text) : text);
+  const documents = forms.map(form => formDocument(form, years, known));
   const parts = [
-    ...(route.forms ?? []).map(formName), ...(route.keys ?? []).map(key => keyName(key)), ...(route.years ?? []).map(String),
-    route.perspective && `text for the ${route.perspective}`, route.wants_draft && "drafts too",
-  ].filter(Boolean);
-  return parts.length ? el("p", { class: "note" }, "Read as: ", parts.map(part => el("span", { class: "badge" }, part))) : null;
+    ...forms.map((form, place) => badge(formName(form), documents[place])),
+    ...keys.map(key => badge(keyName(key), forms.length === 1 && documents[0], fieldId({ key }))),
+    ...[...years.map(String), perspective && `text for the ${perspective}`, wantsDraft && "drafts too"].filter(Boolean).map(text => badge(text)),
+  ];
+  return parts.length ? el("p", { class: "note" }, "Read as: ", parts) : null;
 };
 
 const sameIn = row => {
@@ -243,7 +252,7 @@ export const showAsk = async (view, params, { signal, retry }) => {
   const scope = narrowed.length
     ? el("p", { class: "note" }, `Only ${narrowed.join(", ")}. `, link({ q: params.q }, "Ask all documents"))
     : null;
-  fill(view, el("div", { class: `split${isAbstention ? " single" : ""}` }, el("div", {}, answerCard(found, cite), !isAbstention && understood(found), scope, list), side));
+  fill(view, el("div", { class: `split${isAbstention ? " single" : ""}` }, el("div", {}, answerCard(found, cite), understood(found, known), scope, list), side));
   document.title = `${params.q} – taxkg`;
   announce(isAbstention ? HEADINGS.abstention : "Answer ready");
   const first = citedNumbers(found.answer)[0] ?? 1;
@@ -263,7 +272,7 @@ const exactBoxes = (found, row, line) => {
 export const showFailure = (view, error, retry) => {
   const canRetry = !(error instanceof ApiError) || error.status === 0 || error.status >= 500;
   fill(view, el("section", { class: "card answer failed", role: "alert" },
-    el("h1", { tabindex: -1 }, "This did not work"),
+    el("h1", { tabindex: -1 }, error.status === 404 ? "Not found" : "This did not work"),
     el("p", {}, error.message),
     el("p", { class: "actions" }, canRetry
       ? el("button", { type: "button", onclick: retry }, "Try again")

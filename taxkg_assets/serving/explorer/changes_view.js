@@ -17,7 +17,7 @@ const marked = (text, ranges, tag) => {
 const sideOf = ({ revision, document, text, ranges, places, tag }) => el("div", {},
   el("p", { class: "note" }, `${revision} `,
     places[0] && placeLink({ document, page: places[0].page, boxes: places }, `page ${places[0].page}`)),
-  text ? el("p", { class: "text" }, marked(text, ranges, tag)) : el("p", { class: "soft" }, tag === "del" ? "not there" : "no longer there"));
+  text ? el("p", { class: "text" }, marked(text, ranges, tag)) : el("p", { class: "soft" }, places[0] ? "no words" : tag === "del" ? "not there" : "no longer there"));
 
 const changeCard = row => el("article", { class: "card" },
   el("div", { class: "where" },

@@ -1,6 +1,6 @@
 // Forms with their revisions, and one form whose fields can be clicked.
 import { getDocuments, getJson, postJson } from "./api.js";
-import { el, fieldId, fill, formName, isNarrow, keyName, link, placeLink, plural, revisionName } from "./dom.js";
+import { el, fieldId, fill, formName, isNarrow, keyName, link, placeLink, plural, revisionName, words } from "./dom.js";
 import { lineDetail } from "./line_card.js";
 import { createPageViewer } from "./page_viewer.js";
 import { textBlock } from "./text.js";
@@ -47,9 +47,10 @@ const entriesOf = fields => {
   return [...entries.values()];
 };
 
-// An address may name a field with its column or without.
+// An address may name a field with its part and column or without.
 const findEntry = (entries, id) => entries.find(entry => entry.id === id)
-  ?? entries.find(entry => id && entry.key && entry.id.startsWith(id.endsWith("|") ? id : `${id}|`));
+  ?? entries.find(entry => id && entry.key && entry.id.startsWith(id.endsWith("|") ? id : `${id}|`))
+  ?? entries.find(entry => id?.startsWith("|") && entry.key && entry.key === id.split("|")[1]);
 
 // A section often repeats its part: "Part I Investment Income".
 const placeOf = field => {
@@ -163,11 +164,17 @@ export const showForm = async (view, params, { signal, navigate, replace }) => {
       el("div", {}, detail, el("section", { class: "card" }, el("h2", {}, plural(entries.length, "field")), fieldList(entries, select))),
       side));
   document.title = `${found.title} – fields – taxkg`;
-  const first = findEntry(entries, params.field) ?? entries.find(entry => entry.key) ?? entries[0];
+  const requested = findEntry(entries, params.field);
+  const first = requested ?? entries.find(entry => entry.key) ?? entries[0];
   if (!first) {
     fill(detail, el("p", {}, "No field of this form could be read."));
     drawPage(1);
     return;
+  }
+  if (params.field && !requested) {
+    const [part, key] = params.field.split("|");
+    const name = key ? `${part ? `Part ${part}, ` : ""}${words(key)}` : `field ${params.field}`;
+    detail.before(el("p", { class: "note", role: "status" }, `This revision has no ${name}. Choose a field on the page or in the list.`));
   }
   await select(first, { isFirst: true });
 };

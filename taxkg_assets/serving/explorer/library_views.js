@@ -16,7 +16,8 @@ export const showStart = async view => {
     el("h2", {}, "What is here"),
     el("div", { class: "tiles start" },
       el("section", { class: "card" }, el("h3", {}, link({ view: "documents" }, plural(library.documents, "document"))),
-        el("p", { class: "soft" }, `${library.products} forms, instructions and publications in all their revisions; ${plural(library.pages, "page")}.`)),
+        el("p", { class: "soft" }, `${plural(library.pages, "page")}; ${library.products} forms, instructions and publications, all revisions counted once. `,
+          library.flagged > 0 && link({ view: "documents", filter: "flagged" }, `${library.flagged} failed a check when read.`))),
       el("section", { class: "card" }, el("h3", {}, link({ view: "forms" }, plural(library.fillable, "form"))),
         el("p", { class: "soft" }, "Click a field on the form to see its label, how it is figured, and what the instructions say.")),
       el("section", { class: "card" }, el("h3", {}, link({ view: "changes" }, "Changes between revisions")),
@@ -25,8 +26,8 @@ export const showStart = async view => {
         el("p", { class: "soft" }, "Where the amount of a box or line comes from and where it goes, each step with its evidence.")),
       el("section", { class: "card" }, el("h3", {}, link({ view: "compare" }, "Compare two fields")),
         el("p", { class: "soft" }, "Two years of one box, or boxes of two forms, next to each other.")),
-      el("section", { class: "card" }, el("h3", {}, library.flagged ? link({ view: "documents", filter: "flagged" }, `${plural(library.flagged, "document")} with a flag`) : "No document has a flag"),
-        el("p", { class: "soft" }, "Each document is checked when it is read. A failed check is a flag, here and next to each answer."))));
+      el("section", { class: "card" }, el("h3", {}, link({ view: "verify" }, "Check a draft")),
+        el("p", { class: "soft" }, "Each statement and quotation of a memo or an answer, checked against the documents."))));
   document.title = "taxkg";
 };
 

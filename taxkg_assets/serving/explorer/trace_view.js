@@ -176,6 +176,8 @@ const markChosen = element => {
   element.setAttribute("aria-pressed", "true");
 };
 
+const startLink = ({ form, keys: [key] }) => link({ view: "trace", form, key: words(key) }, `${formName(form)}, ${words(key)}`);
+
 export const showTrace = async (view, params, { signal, navigate }) => {
   const requested = { form: params.form ?? "", key: params.key ?? "", year: params.year ?? "" };
   const depth = Number(params.depth) || 2;
@@ -195,7 +197,12 @@ export const showTrace = async (view, params, { signal, navigate }) => {
   const result = el("div", {}, el("p", { class: "soft" }, requested.form && requested.key ? "Following the amount …" : "Name a form and a box or line to see where its amount comes from and where it goes."));
   fill(view, el("h1", { tabindex: -1 }, "Trace an amount"), form, result);
   document.title = "Trace – taxkg";
-  if (!requested.form || !requested.key) return;
+  if (!requested.form || !requested.key) {
+    const forms = await getJson("v1/forms", signal);
+    const starts = forms.filter(own => /\d/.test(own.keys[0]));
+    if (starts.length) result.append(el("h2", {}, "Start with"), el("p", { class: "chips" }, starts.map(startLink)));
+    return;
+  }
   const query = new URLSearchParams({ form: requested.form, key: requested.key, ...(requested.year && { revision: requested.year }) });
   let traced;
   try {

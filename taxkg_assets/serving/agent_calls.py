@@ -1,0 +1,64 @@
+"""How a tool for agents is run: in a thread of its own, with errors in words, and a reply without what is empty."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
+
+import anyio.to_thread
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp.types import CallToolResult, TextContent
+from pydantic import BaseModel
+
+from taxkg_assets.serving.problems import NOT_FOUND
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def explained(work: Callable[P, T]) -> Callable[P, Any]:
+    """Run a tool in a thread of its own, so that slow ones delay no others; expected errors in their own words.
+
+    Args:
+        work: The tool; what it returns is packed for an agent.
+
+    Returns:
+        The tool as a coroutine. What the library does not have is a `ToolError` in the words of the error.
+    """
+
+    @wraps(work)
+    async def run(*args: P.args, **kwargs: P.kwargs) -> T | CallToolResult:
+        try:
+            found = await anyio.to_thread.run_sync(lambda: work(*args, **kwargs))
+        except NOT_FOUND as expected:
+            raise ToolError(str(expected)) from expected
+        return pack_reply(found) if isinstance(found, BaseModel) else found
+
+    return run
+
+
+def pack_reply(found: BaseModel) -> CallToolResult:
+    """Return a reply as data, and as text without what is empty: a model reads the text, and pays for it.
+
+    Args:
+        found: The reply.
+
+    Returns:
+        Both forms of the reply.
+    """
+    data = found.model_dump(mode="json")
+    # A list of its own stays when it is empty: it says that nothing was found.
+    shown = {name: _prune(value) for name, value in data.items() if value is not None and value != ""}
+    text = json.dumps(shown, ensure_ascii=False, separators=(",", ":"))
+    return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=data)
+
+
+def _prune(value: Any) -> Any:
+    """Return data without empty texts, lists and objects in its objects."""
+    if isinstance(value, dict):
+        return {name: _prune(own) for name, own in value.items() if own is not None and own not in ("", [], {})}
+    if isinstance(value, list):
+        return [_prune(own) for own in value]
+    return value
