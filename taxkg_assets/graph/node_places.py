@@ -3,10 +3,25 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Any, NamedTuple
 
-from taxkg_assets.records import PlacedBoxRecord, copy_place
+import polars as pl
+
+from taxkg_assets.records import PlacedBoxRecord
+
+
+class Piece(NamedTuple):
+    """A printed line of a text: its range of characters, half-open, its page, and its rectangle in points."""
+
+    start: int
+    end: int
+    page: int
+    x0_pt: float
+    y0_pt: float
+    x1_pt: float
+    y1_pt: float
 
 
 def number_nodes(rows: list[dict[str, Any]]) -> None:
@@ -22,23 +37,38 @@ def number_nodes(rows: list[dict[str, Any]]) -> None:
         counts[row["document_id"]] += 1
 
 
-def merge_pieces(pieces: Iterable[PlacedBoxRecord]) -> list[PlacedBoxRecord]:
+def list_pieces(pieces: pl.Series) -> Iterator[list[Piece]]:
+    """List the printed lines of each text: polars reads nested structs one by one, and a flat table at once.
+
+    Args:
+        pieces: Column `pieces` of sections.
+
+    Yields:
+        Lines of each text in reading order.
+    """
+    flat = pieces.explode(empty_as_null=False, keep_nulls=False).struct.unnest().select(Piece._fields)
+    lines = map(Piece._make, flat.iter_rows())
+    for count in pieces.list.len().fill_null(0):
+        yield list(islice(lines, count))
+
+
+def merge_pieces(pieces: Iterable[Piece]) -> list[PlacedBoxRecord]:
     """Merge the rectangles of printed lines into one per column and page.
 
     Args:
-        pieces: Rectangles in reading order.
+        pieces: Lines in reading order.
 
     Returns:
         Rectangles in the same order.
     """
     boxes: list[PlacedBoxRecord] = []
-    for piece in pieces:
+    for _, _, page, x0, y0, x1, y1 in pieces:
         last = boxes[-1] if boxes else None
-        is_below = last is not None and last["page"] == piece["page"] and piece["y0_pt"] >= last["y0_pt"] - 1
-        if last is None or not is_below or piece["x0_pt"] > last["x1_pt"] or piece["x1_pt"] < last["x0_pt"]:
-            boxes.append(copy_place(piece))
+        is_below = last is not None and last["page"] == page and y0 >= last["y0_pt"] - 1
+        if last is None or not is_below or x0 > last["x1_pt"] or x1 < last["x0_pt"]:
+            boxes.append({"page": page, "x0_pt": x0, "y0_pt": y0, "x1_pt": x1, "y1_pt": y1})
             continue
-        last["x0_pt"] = min(last["x0_pt"], piece["x0_pt"])
-        last["x1_pt"] = max(last["x1_pt"], piece["x1_pt"])
-        last["y1_pt"] = max(last["y1_pt"], piece["y1_pt"])
+        last["x0_pt"] = min(last["x0_pt"], x0)
+        last["x1_pt"] = max(last["x1_pt"], x1)
+        last["y1_pt"] = max(last["y1_pt"], y1)
     return boxes

@@ -13,7 +13,7 @@ import polars as pl
 from taxkg_assets.graph.catalogue import Catalogue
 from taxkg_assets.graph.concepts import concept_rows, placeless_row
 from taxkg_assets.graph.definitions import Definitions
-from taxkg_assets.graph.node_places import merge_pieces, number_nodes
+from taxkg_assets.graph.node_places import list_pieces, merge_pieces, number_nodes
 from taxkg_assets.graph.resolution import Resolver, expand_key, face_node_id, find_printed_year
 from taxkg_assets.graph.sentence_nodes import find_dense_paragraphs, find_pieces, sentence_node_id
 from taxkg_assets.records import AnchorRecord, BoxRecord, DocumentRecord, ReferenceRecord, iter_records
@@ -290,7 +290,8 @@ def _section_rows(
     A table's row becomes the table's node, and a table without a row hangs on its document.
     """
     table_rows = {row["table_id"]: row for row in tables.drop("cells").to_dicts()}
-    for row in sections.to_dicts():
+    read = sections.select("document_id", "anchor_id", "element_id", "table_id", "page", "text")
+    for row, lines in zip(read.iter_rows(named=True), list_pieces(sections["pieces"]), strict=True):
         document_id, anchor_id = row["document_id"], row["anchor_id"]
         key, canonical = context.box_of(anchor_id, document_id)
         table = table_rows.pop(row["table_id"], None) if row["table_id"] else None
@@ -308,13 +309,13 @@ def _section_rows(
             "text": table["title"] or row["text"] if table else row["text"],
             "concepts": context.concepts_in(row["text"], forms=forms),
             "page": row["page"],
-            "bboxes": [{"page": table["page"], **table["bbox"]}] if table else merge_pieces(row["pieces"]),
+            "bboxes": [{"page": table["page"], **table["bbox"]}] if table else merge_pieces(lines),
             "order": row["element_id"],
         }
         yield node
         for start, end in dense.get(row["element_id"], ()):
-            pieces = find_pieces(row["pieces"], start=start, end=end)
-            sentence = {"text": row["text"][start:end], "page": pieces[0]["page"], "bboxes": merge_pieces(pieces)}
+            pieces = find_pieces(lines, start=start, end=end)
+            sentence = {"text": row["text"][start:end], "page": pieces[0].page, "bboxes": merge_pieces(pieces)}
             concepts = context.concepts_in(sentence["text"], forms=forms)
             yield {**node, **sentence, **_below(node, start=start), "concepts": concepts}
     for table in table_rows.values():
@@ -374,7 +375,7 @@ def _external_rows(references: dy.DataFrame[References], *, resolver: Resolver) 
     targets: set[str] = set()
     seen: set[tuple[Any, ...]] = set()
     # A link into the document never leads outside.
-    elsewhere = references.filter(pl.col("target_element_id").is_null())
+    elsewhere = references.filter(pl.col("target_element_id").is_null() & _may_lead_outside())
     for row in iter_records(elsewhere, ReferenceRecord):
         named = (row["document_id"], row["anchor_id"], row["kind"], row["target"], row["target_form"])
         key = (*named, row.get("target_url"), find_printed_year(row))
@@ -385,3 +386,11 @@ def _external_rows(references: dy.DataFrame[References], *, resolver: Resolver) 
         if target is not None and target.is_external and target.node_id not in targets:
             targets.add(target.node_id)
             yield placeless_row(target.node_id, "external", target.node_id.split(":", 2)[2])
+
+
+def _may_lead_outside() -> pl.Expr:
+    """Return what may reach outside: a box, line or heading that is named alone is of its own document."""
+    kind, target = pl.col("kind"), pl.col("target")
+    is_own_box = (kind == "box") & (pl.col("target_form").fill_null("") == "")
+    is_own_place = kind.is_in(["line", "section"]) & ~target.str.contains(")", literal=True)
+    return ~(is_own_box | is_own_place)

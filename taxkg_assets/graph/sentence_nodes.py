@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import dataframely as dy
 import polars as pl
 
-from taxkg_assets.records import PieceRecord
+from taxkg_assets.graph.node_places import Piece
 from taxkg_assets.rules.models.sentences import load_sentences
 from taxkg_assets.rules.sentences import find_sentences
 from taxkg_assets.schemas import Nodes, References, Sections
@@ -43,15 +43,16 @@ def find_dense_paragraphs(
     """
     limits = load_sentences().dense
     places: dict[str, list[tuple[int, tuple[str, str, str]]]] = defaultdict(list)
-    mentions = references.filter(~pl.col("is_self")).sort("element_id", "start")
-    columns = mentions.select("element_id", "start", "kind", "target", pl.col("target_form").fill_null(""))
-    for element_id, start, *named in columns.iter_rows():
-        places[element_id].append((start, (named[0], named[1], named[2])))
-    prose = sections.filter(pl.col("table_id").is_null()).select("element_id", "text")
+    named = ("kind", "target", "target_form")
+    mentions = references.filter(~pl.col("is_self")).with_columns(pl.col("target_form").fill_null(""))
+    counted = mentions.select("element_id", *named).unique().group_by("element_id").len()
+    speaking = counted.filter(pl.col("len") >= limits.speakers)["element_id"].implode()
+    several = mentions.filter(pl.col("element_id").is_in(speaking)).sort("element_id", "start")
+    for element_id, start, kind, target, form in several.select("element_id", "start", *named).iter_rows():
+        places[element_id].append((start, (kind, target, form)))
+    prose = sections.filter(pl.col("table_id").is_null() & pl.col("element_id").is_in(speaking))
     dense = {}
-    for element_id, text in prose.iter_rows():
-        if len({named for _, named in places.get(element_id, ())}) < limits.speakers:
-            continue
+    for element_id, text in prose.select("element_id", "text").iter_rows():
         ranges = find_sentences(text)
         if len(ranges) >= limits.sentences and _count_naming_sentences(ranges, places[element_id]) >= limits.speakers:
             dense[element_id] = ranges
@@ -68,18 +69,18 @@ def _count_naming_sentences(ranges: list[tuple[int, int]], places: list[tuple[in
     return len(naming)
 
 
-def find_pieces(pieces: list[PieceRecord], *, start: int, end: int) -> list[PieceRecord]:
+def find_pieces(pieces: list[Piece], *, start: int, end: int) -> list[Piece]:
     """Select the printed lines that overlap a text range.
 
     Args:
-        pieces: Lines with `start` and `end`.
+        pieces: Lines of the text.
         start: 0-based offset of the range.
         end: Exclusive end offset.
 
     Returns:
         Lines in their order.
     """
-    return [piece for piece in pieces if piece["start"] < end and piece["end"] > start]
+    return [piece for piece in pieces if piece.start < end and piece.end > start]
 
 
 class EvidenceNodes:

@@ -95,7 +95,8 @@ def _find_running_text(
     family = pl.when(pl.col("irs_name") == "").then("document_id").otherwise("irs_name").alias("family")
     about = documents.select("document_id", "title", family)
     running_text = (
-        sections.join(about, on="document_id", maintain_order="left")
+        sections.select("document_id", "anchor_id", "element_id", "table_id", "paragraph_ix", "page", "role", "text")
+        .join(about, on="document_id", maintain_order="left")
         .filter(
             pl.col("text") != "", pl.col("table_id").is_null(), pl.col("family").n_unique().over(bare_wording()) < least
         )
