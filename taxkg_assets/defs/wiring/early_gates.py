@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -121,6 +121,15 @@ class EarlyGates:
             if other is not None and other is not but and other.found is None and other.begun.cancel():
                 other.found = other.work()
                 return
+
+    def evaluate_any(self) -> bool:
+        """Evaluate here the next gates that have not started; False if there are none."""
+        for batch in self.batches.values():
+            if batch.found is None and not batch.begun.cancelled() and batch.begun.cancel():
+                with suppress(Exception):  # the check of the gate evaluates it again, and reports what is wrong
+                    batch.found = batch.work()
+                return True
+        return False
 
     def take(self, table: str, name: str, *, versions: Mapping[str, int]) -> Verdict | None:
         """Return the early verdict of a gate; None if it was not evaluated on these versions of the tables.

@@ -213,9 +213,13 @@ def _make_asset(record: TableRecord, step: TableStep, *, arguments: Mapping[str,
     def compute(context: dg.AssetExecutionContext, **inputs: TableState) -> Rows:
         home: Home = context.resources.home
         begin_gates()
-        begin_tables(home, context.instance, current=record.name)
+        begin_more = partial(begin_tables, home, context.instance, current=record.name)
+        begin_more()
         states = {n: inputs[n] for n in record.upstream}
         made_from = _digest_inputs(home, states, read_code=step.read_code, upstream=record.upstream)
+        wait_until_prepared(step.name)
+        if early := take_table(step.name, made_from=made_from, begin_more=begin_more):
+            return early
         return _make_stale(home, step, states, made_from=made_from, is_alone=record.is_training)
 
     made: dg.AssetsDefinition = dg.asset(
@@ -240,9 +244,6 @@ def _make_stale(
         made_from: Digest of all that the rows depend on.
         is_alone: Whether it is made in this process in any case, as training is.
     """
-    wait_until_prepared(step.name)
-    if early := take_table(step.name, made_from=made_from):
-        return early
     state = home.store.state(step.name)
     if state is not None and state.inputs == made_from:
         return Unchanged()

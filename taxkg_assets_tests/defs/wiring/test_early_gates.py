@@ -104,6 +104,26 @@ def test_while_gates_of_a_table_are_evaluated_its_check_evaluates_others(monkeyp
     assert len(queried) == 2
 
 
+def test_gates_that_have_not_begun_are_evaluated_by_a_thread_that_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    verdict, busy = Verdict(pl.DataFrame(), 3), Event()
+    said: list[Any] = [ValueError("killed"), verdict]
+
+    def evaluate(*_: Any) -> dict[str, Any]:
+        one = said.pop(0)
+        if isinstance(one, Exception):
+            raise one
+        return {name: (one, {"nodes": 4}) for name in PIPELINE.gates("nodes")}
+
+    with ThreadPoolExecutor(1) as threads:
+        threads.submit(busy.wait, 60)
+        early = _early(monkeypatch, evaluate, threads=threads)
+        number = len({id(batch) for batch in early.batches.values()})
+        assert [early.evaluate_any() for _ in range(number + 1)] == [True] * number + [False]
+        said.append(verdict)
+        assert early.take("nodes", GATE, versions={"nodes": 4}) is verdict, "one that failed there is evaluated again"
+        busy.set()
+
+
 def test_a_gate_that_crashes_crashes_its_check(monkeypatch: pytest.MonkeyPatch) -> None:
     with ThreadPoolExecutor(1) as threads:
         early = _early(monkeypatch, lambda: {GATE: ValueError("broken law")}, threads=threads)

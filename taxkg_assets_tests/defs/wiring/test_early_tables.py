@@ -89,6 +89,43 @@ def test_a_step_does_not_wait_for_a_table_that_has_not_begun(run: list[str], tmp
     assert run == []
 
 
+def test_a_step_that_waits_for_its_table_makes_another_meanwhile(
+    run: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    has_begun, is_made = Event(), Event()
+
+    def make(home: Home, name: str, states: Any, *, made_from: str) -> Written:
+        run.append(name)
+        has_begun.set()
+        assert is_made.wait(60) if name == "nodes" else not is_made.set()
+        return WRITTEN
+
+    def begin_more() -> None:
+        for name in PIPELINE.upstream("edges"):
+            record_output(Home(), name, is_changed=False)
+        _begin(tmp_path, current="nodes")
+
+    monkeypatch.setattr(early_tables, "make_in_process", make)
+    monkeypatch.setattr(PIPELINE["edges"], "fingerprint", lambda home, states: "from nodes")
+    _begin(tmp_path)
+    assert has_begun.wait(60)
+    assert take_table("nodes", made_from="from these", begin_more=begin_more) is WRITTEN
+    assert take_table("edges", made_from="from nodes") is WRITTEN
+    assert run == ["nodes", "edges"]
+
+
+def test_a_table_that_its_own_step_makes_is_not_made_meanwhile(run: list[str], tmp_path: Path) -> None:
+    busy = Event()
+    _threads().submit(busy.wait, 60)
+    _begin(tmp_path)
+    assert take_table("nodes", made_from="from these") is None
+    own = find_run()
+    assert own is not None
+    assert not any(early.make_here() for early in own.early_tables.values())
+    busy.set()
+    assert run == []
+
+
 @pytest.mark.parametrize(("failure", "is_raised"), [(ValueError("broken law"), True), (StepDiedError("killed"), False)])
 def test_a_builder_that_fails_fails_its_step_but_a_lack_of_memory_does_not(
     run: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failure: Exception, is_raised: bool
