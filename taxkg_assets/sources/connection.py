@@ -7,15 +7,25 @@ means.
 from __future__ import annotations
 
 import socket
+import ssl
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import cache
 from typing import Any
 from urllib.parse import urlsplit
 
+import httpx
+
 AGENT = "taxkg (conditional requests; one document at a time)"
 Trace = Callable[[str, Mapping[str, Any]], None]
+
+
+@cache
+def load_certificates() -> ssl.SSLContext:
+    """Load the certificates that servers are checked against, once: a client of its own would load them per request."""
+    return httpx.create_ssl_context(trust_env=False)
 
 
 def pin_address(url: str, address: str) -> str:

@@ -24,7 +24,7 @@ import httpx
 from tenacity import RetryCallState, Retrying, retry_if_exception_type, wait_random_exponential
 
 from taxkg_assets.rules.models.fetching import Limits, load_fetching
-from taxkg_assets.sources.connection import limit_connection, pin_address, request_options
+from taxkg_assets.sources.connection import limit_connection, load_certificates, pin_address, request_options
 
 PDF_MARK = b"%PDF-"
 MARK_WITHIN = 1024
@@ -288,7 +288,7 @@ class Fetcher:
             timeout = httpx.Timeout(self.limits.seconds_to_read, connect=self.limits.seconds_to_connect)
             with (
                 limit_connection(self._due_at) as trace,
-                httpx.Client(timeout=timeout, trust_env=False) as client,
+                httpx.Client(timeout=timeout, trust_env=False, verify=load_certificates()) as client,
                 client.stream("GET", pin_address(url, address), **request_options(url, headers, trace=trace)) as reply,
             ):
                 if not reply.has_redirect_location:

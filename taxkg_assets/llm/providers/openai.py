@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+import ssl
 import threading
 import time
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -27,6 +29,13 @@ from taxkg_assets.llm.exchange import (
     read_wait,
 )
 from taxkg_assets.llm.providers.deadline import call_with_timeout
+
+
+@cache
+def _load_certificates() -> ssl.SSLContext:
+    """Load the certificates that servers are checked against, once per process."""
+    return httpx.create_ssl_context()
+
 
 _STOPS = {"stop": COMPLETE, "length": TRUNCATED, "content_filter": REFUSED}
 _PATH = "/chat/completions"
@@ -53,7 +62,9 @@ class OpenAIProvider:
         is_azure = self._url.host.endswith(".azure.com")
         headers = {"api-key": self._key} if is_azure else {"authorization": f"Bearer {self._key}"}
         try:
-            self._client = httpx.Client(headers=headers if self._key else {}, timeout=seconds, transport=transport)
+            self._client = httpx.Client(
+                headers=headers if self._key else {}, timeout=seconds, transport=transport, verify=_load_certificates()
+            )
         except (httpx.InvalidURL, ValueError) as wrong:
             raise AccessError(
                 f"The proxy in HTTP_PROXY, HTTPS_PROXY or ALL_PROXY is invalid: {put_on_one_line(wrong)} Correct it."
