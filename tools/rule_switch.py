@@ -47,7 +47,7 @@ def without_rules(keys: Iterable[Key]) -> Iterator[None]:
 
 
 def _clear_caches_of_modules() -> None:
-    """Forget what functions and methods have derived from rules; objects that remember more must be made anew.
+    """Forget what functions and methods have derived from rules; objects that remember more must be made again.
 
     A search of all objects of a process, as for a measurement, takes longer than the tests that switch rules on.
     """

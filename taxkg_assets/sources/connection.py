@@ -24,7 +24,11 @@ Trace = Callable[[str, Mapping[str, Any]], None]
 
 @cache
 def load_certificates() -> ssl.SSLContext:
-    """Load the certificates that servers are checked against, once: a client of its own would load them per request."""
+    """Load the certificates that servers are checked against, once: each client would load them again.
+
+    Returns:
+        The context of connections; variables of the environment do not change it.
+    """
     return httpx.create_ssl_context(trust_env=False)
 
 

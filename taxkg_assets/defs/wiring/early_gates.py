@@ -123,9 +123,13 @@ class EarlyGates:
                 return
 
     def evaluate_any(self) -> bool:
-        """Evaluate here the next gates that have not started; False if there are none."""
+        """Evaluate here the next gates that have not started.
+
+        Returns:
+            Whether there were any.
+        """
         for batch in self.batches.values():
-            if batch.found is None and not batch.begun.cancelled() and batch.begun.cancel():
+            if batch.found is None and not batch.begun.done() and batch.begun.cancel():
                 with suppress(Exception):  # the check of the gate evaluates it again, and reports what is wrong
                     batch.found = batch.work()
                 return True

@@ -49,7 +49,7 @@ class _EarlyTable:
 
     def make_here(self) -> bool:
         """Make the table in this thread; False if the background has begun with it, or its own step has."""
-        if self.begun.cancelled() or not self.begun.cancel():
+        if self.begun.done() or not self.begun.cancel():
             return False
         self.begun = Future()
         try:
