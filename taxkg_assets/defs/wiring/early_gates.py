@@ -128,7 +128,7 @@ class EarlyGates:
         Returns:
             Whether there were any.
         """
-        for batch in self.batches.values():
+        for batch in list(self.batches.values()):  # the background may add some meanwhile
             if batch.found is None and not batch.begun.done() and batch.begun.cancel():
                 with suppress(Exception):  # the check of the gate evaluates it again, and reports what is wrong
                     batch.found = batch.work()
