@@ -31,6 +31,39 @@ WORKSHEET = "worksheet"
 
 
 @dataclass(slots=True)
+class _LastCode:
+    """The code of a line that was explained last: the next codes belong to its line, too, on a page without the line."""
+
+    code: str = ""
+    line: str = ""
+
+    def find_line(self, row: Mapping[str, Any]) -> str:
+        """Return the line of a code that continues the codes before it; empty for another."""
+        code = _read_code(row)
+        is_next = (len(code), code) > (len(self.code), self.code)
+        return self.line if code and self.code and is_next else ""
+
+    def add(self, row: Mapping[str, Any], line: str) -> None:
+        """Remember a heading.
+
+        Args:
+            row: Heading.
+            line: The line that it explains; a heading that explains no code of it ends the codes.
+        """
+        code = _read_code(row)
+        if code:
+            self.code, self.line = code, line
+        elif (row["key"] or "").startswith(("line", "item", "part", "box")):
+            self.code, self.line = "", ""
+
+
+def _read_code(row: Mapping[str, Any]) -> str:
+    """Return the code that a heading explains; empty for none."""
+    kind, _, code = (row["key"] or "").partition("_")
+    return code if kind == "code" else ""
+
+
+@dataclass(slots=True)
 class _LastLine:
     """The numbered heading before a heading of the same document, and the top heading above it."""
 
@@ -136,16 +169,18 @@ def find_line_keys(anchors: pl.DataFrame) -> dict[str, str]:
     """
     keys: dict[str, str] = {}
     line_keys: dict[str, str] = {}
+    last = _LastCode()
     columns = ("anchor_id", "kind", "key", "heading", "parent_anchor_id")
     for row in anchors.select(columns).sort("anchor_id").iter_rows(named=True):
         line_key = _read_key(row["heading"]) or row["key"] or ""
         if line_key != (row["key"] or ""):
             line_keys[row["anchor_id"]] = line_key
         if (not line_key or line_key.startswith("code_")) and not _read_scope(row):
-            line_key = keys.get(row["parent_anchor_id"] or "", "")
+            line_key = keys.get(row["parent_anchor_id"] or "", "") or last.find_line(row)
             if line_key.startswith("line_"):
                 line_keys[row["anchor_id"]] = line_key
         keys[row["anchor_id"]] = line_key
+        last.add(row, line_key)
     return line_keys
 
 
