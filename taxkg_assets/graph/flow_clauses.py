@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import pairwise
 
 from taxkg_assets.graph.flow_context import Before, Said
 from taxkg_assets.graph.flow_pairs import Pair, find_pairs, is_elsewhere, pair_shares
@@ -47,6 +48,15 @@ _RECEIVED = re.compile(
 _USED = re.compile(r" (?:this|the same|that) (?:amount|total|result) (?:on|in) ")
 """Between `use` and where an amount that was named before goes."""
 _FIGURED = re.compile(r"^Use (?:Form|Schedule) .{1,40} to figure\b")
+_ENTERED = re.compile(
+    r"(?:Then |If so, )?(?i:enter|include|report) (?:it|them|(?:this|that|the) (?:amount|total)|these amounts)"
+    r"(?: here| on this line)?\."
+)
+"""Order to enter an amount that the sentence before it located: `Dues are in box 3 of Form 2099. Enter them here.`"""
+_NO_AMOUNT = re.compile(r"\b(?:codes?|numbers?|dates?|names?|percentages?|rates?|address(?:es)?)\b[^.]*\. ?$")
+"""End of a sentence on what is no amount."""
+_ADDED_TO = re.compile(r"^(?:and |then )*enter the (?:total|result|sum)\b")
+"""Clause after one that adds an amount to another: their sum is what is entered."""
 _NAMING = ("named", "shown", "sum")
 """Verbs of clauses that name an amount which a later sentence may move."""
 WITHIN = "clause_within"
@@ -101,6 +111,10 @@ def read_clauses(
             filed, end = (filed, start + end) if filed else (alone, start)
             found += _read_sentence(masked, places, before, under, offset=start, filed=(filed, end))
             before.last = places[-1]
+        elif under == "lines" and _ENTERED.fullmatch(sentence) and not _NO_AMOUNT.search(text[:start]):
+            found += [
+                FlowStatement("from_form", each, None, start, end, "clause") for each in before.named if each.forms
+            ]
     found = [each for each in found if not _is_shown_elsewhere(each, found)]
     if said is not None:
         said.named = [each for each in before.begin(is_first=False).named if each.forms]
@@ -148,12 +162,19 @@ def _read_sentence(
     ]
     if any(clause.verb == "shown" for _, _, clause in clauses[1:]) and clauses[0][2].is_forecast:
         clauses[0][2].verb = "shown"
+    for (_, _, clause), (_, _, after) in pairwise(clauses):
+        if clause.verb == "move" and clause.lemma == "add" and _ADDED_TO.match(after.text):
+            clause.verb = "sum"
     before.is_conditional = any(clause.verb == "condition" for _, _, clause in clauses)
     before.is_received = any(clause.verb == "condition" and _RECEIVED.match(clause.text) for _, _, clause in clauses)
     for start, end, clause in clauses:
-        is_other = _ALTERNATIVE.search(masked[:start]) or (masked[:start].endswith("; ") and clause.words.tags[:1] == "y")
+        is_other = _ALTERNATIVE.search(masked[:start]) or (
+            masked[:start].endswith("; ") and clause.words.tags[:1] == "y"
+        )
         before.targets = [] if is_other else before.targets
         for source, target in _read_clause(clause, places, before, under):
+            if source is not None and target is None and under == "lines":
+                source = place_on_filed_form(source, filed)
             target = target and place_on_filed_form(target, filed)
             is_within = not any(each is not None and each.forms for each in (source, target))
             if is_within and not _moves_within(clause.text, source, target, under, verb=clause.verb):

@@ -134,6 +134,8 @@ def _find_start(tags: str, at: int, last: int) -> int:
     start = lead.start() if lead else at
     if tags[at] in "MZ" and last < 0 and tags[:1] not in ("s", "t"):
         return 0
+    if at == 1 and tags[0] == "P":
+        return 0
     if start > 0 and tags[start - 1] in ",;:.()c":
         return start
     if tags[at] in "VCO" and (subject := _PLACE_SUBJECT.search(tags, max(last, 0), at)):
@@ -187,7 +189,7 @@ def _name_verb(tags: str, lemmas: tuple[str, ...], at: int) -> str:
             return "shown"
         return ("shown" if _ANAPHOR.match(tags[: at + 1]) else "named") if is_shown else "moved"
     if tag == "V":
-        if lemma in load_flows().showing_verbs and _PLACE_SUBJECT.search(tags, 0, at):
+        if lemma in load_flows().showing_verbs and (tags[:at] == "P" or _PLACE_SUBJECT.search(tags, 0, at)):
             return "named"
         if lemma in ("total", "combine") or (lemma == "add" and not re.match(r"A*[IT]|.*t", tags[at + 1 :])):
             return "sum"

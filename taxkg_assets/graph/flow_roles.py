@@ -17,7 +17,8 @@ _PREPOSITION = re.compile(r"\b(from|on|in|to)\b")
 _OPEN = re.compile(r"\([^()]*$")
 _EXAMPLE = re.compile(r"\((?:for example|such as|generally),? $")
 _INSIDE = re.compile(
-    r"\((?:(?:the (?:total )?amounts? |as )?(?:(?:shown|reported|figured|computed|entered) )?(?:from|in|on) (?:all |your |the )*)?$"
+    r"\((?:(?:the (?:total )?amounts? |as )?(?:(?:shown|reported|figured|computed|entered) )?"
+    r"(?:from|in|on) (?:all |your |the )*)?$"
 )
 _SHOWS = re.compile(r"^,? (?:(?:(?:will|should|may|generally|also) )*(?:shows?|contains?)\b|(?:is|are) (?:your|the) )")
 _ALREADY = re.compile(
@@ -46,10 +47,14 @@ _NEXT = re.compile(
 """Between an amount and where it goes: `Include the amount on Form 2040, line 3, in the total on line 8`."""
 _NEXT_AMOUNT = re.compile(r"\band (?:the|any|your)\b")
 """Between where one amount goes and the next: `the dues on line 4a and the tax from Form 2606, line 18, on 4b`."""
-_SUPPOSED = re.compile(r"\bwould (?:(?:otherwise|normally) )?(?:(?:have )?\w+ed|enter|report|include) (?:on|in) (?:the |your )?$")
+_SUPPOSED = re.compile(
+    r"\bwould (?:(?:otherwise|normally) )?(?:(?:have )?\w+ed|enter|report|include) (?:on|in) (?:the |your )?$"
+)
 """Before a place of an amount that is only supposed: `the dues that you would have reported on`."""
 _PLUS = re.compile(r"^,? plus\b[^;]*\b(?:on|in) (?:the )?$")
 """Between a source and one that is added to it: `the dues from A, plus the amount in B`."""
+_SUM_TO = re.compile(r"\bto the (?:amount|total)s? (?:on|from|of|in) (?:the |your )?$")
+"""Between an amount and the one that it is added to, where their sum is entered on a third line."""
 _NEAR = 5
 """Most characters between a verb and its object: `must match the ⟨0⟩`."""
 _OR_ASIDE = re.compile(r" \((?:or|and)\b")
@@ -213,6 +218,8 @@ def settle(found: list[FoundPlace], *, verb: str, at: int, is_share: bool, under
             is_shown = each.role in ("target", "amount") or _SHOWING.search(each.left) is not None
             each.role = "source" if is_shown else each.role
     for each in found:
+        if verb == "sum" and each.role == "target" and _SUM_TO.search(each.left):
+            each.role = "source"
         if verb == "equal" and not each.role and each.start - at <= _NEAR:
             each.role = "source"
     for each in found:

@@ -32,7 +32,7 @@ WORKSHEET = "worksheet"
 
 @dataclass(slots=True)
 class _LastCode:
-    """The code of a line that was explained last: the next codes belong to its line, too, on a page without the line."""
+    """The code that was explained last: the next codes belong to its line, too, on a page without that line."""
 
     code: str = ""
     line: str = ""
@@ -146,7 +146,7 @@ def _fill_between(anchors: pl.DataFrame, scopes: dict[str, str]) -> None:
     """Assign to headings without a line, between two lines of one schedule, that schedule."""
     between: list[str] = []
     document = before = ""
-    for row in anchors.select("anchor_id", "document_id", "key").sort("anchor_id").iter_rows(named=True):
+    for row in anchors.select("anchor_id", "document_id", "key", "heading").sort("anchor_id").iter_rows(named=True):
         scope = scopes.get(row["anchor_id"], "")
         if row["document_id"] != document:
             document, before, between = row["document_id"], "", []
@@ -219,8 +219,14 @@ def find_parents(
 
 def _read_number(row: Mapping[str, Any]) -> int:
     """Return the number of the first line that a heading explains; 0 for other headings."""
-    match = _FIRST_LINE.match(row["key"] or "")
+    match = _FIRST_LINE.match(row["key"] or "") or _FIRST_LINE.match(_read_coded_line(row.get("heading") or ""))
     return int(match[1]) if match else 0
+
+
+def _read_coded_line(heading: str) -> str:
+    """Return the key of the line that a heading names after a code; empty for another heading."""
+    match = _CODE_AND_LINE.match(heading)
+    return f"line_{match[1]}" if match else ""
 
 
 def _read_key(heading: str) -> str:
