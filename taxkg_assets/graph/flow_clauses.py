@@ -13,7 +13,7 @@ from itertools import pairwise
 from taxkg_assets.graph.flow_context import Before, Said
 from taxkg_assets.graph.flow_pairs import Pair, find_pairs, is_elsewhere, pair_shares
 from taxkg_assets.graph.flow_predicates import Clause, split_clauses
-from taxkg_assets.graph.flow_roles import FoundPlace, find_roles, name_partner, settle, settle_asides
+from taxkg_assets.graph.flow_roles import FoundPlace, find_roles, name_partner, names_code, settle, settle_asides
 from taxkg_assets.graph.flow_statements import FlowStatement, find_filed_forms, find_forms_alone, place_on_filed_form
 from taxkg_assets.graph.flow_topics import list_moved, list_topic
 from taxkg_assets.graph.flow_words import read_words
@@ -30,7 +30,7 @@ _NO_PART = re.compile(
 _SUBJECT = re.compile(
     r"^If (?:the amount (?:on|in) )?⟨\w+⟩,? (?:is|shows) "
     r"(?:an? |not |zero|(?:more|greater|less) than (?:zero|\$)|positive|negative)"
-    r"[^⟨⟩]*$"
+    r"[^⟨⟩]*$|^(?:After|Once) you (?:have )?figured? (?:your|the) [^⟨⟩.;]{3,40} on ⟨\w+⟩,? $"
 )
 """Condition on the amount of one place, which a later clause may move."""
 _TEXT_ENTRY = re.compile(r"^ “[^”]*” (?![^⟨⟩]*\b(?:amounts?|totals?|results?|gains?|loss(?:es)?|sums?)\b)[^⟨⟩]*$")
@@ -239,7 +239,8 @@ def _remember(
     if verb == "condition":
         before.named = [] if "F" in read.words.tags else before.named
         sources = [each.place for each in found if each.role or _SUBJECT.match(read.text)]
-        before.is_computed = before.is_computed or (bool(found) and not sources)
+        is_figured = any(not names_code(each.left) for each in found)
+        before.is_computed = before.is_computed or (is_figured and not sources)
     if verb == "sum":
         sources = [each.place for each in found if each.role]
         before.is_computed = before.is_computed or not all(each.forms for each in sources)

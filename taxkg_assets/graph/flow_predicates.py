@@ -193,7 +193,7 @@ def _name_verb(tags: str, lemmas: tuple[str, ...], at: int) -> str:
             return "named"
         if lemma in ("total", "combine") or (lemma == "add" and not re.match(r"A*[IT]|.*t", tags[at + 1 :])):
             return "sum"
-        is_taken = lemma == "take" and re.match(r"A*[DTInN]+t[DT#]*P", tags[at + 1 :])
+        is_taken = lemma == "take" and re.match(r"A*[DTInN]+(?:oP,?)?t[DT#]*P", tags[at + 1 :])
         if lemma == "use" and _is_to_complete(tags, lemmas, at):
             return "move"
         if lemma in ("use", "take") and re.search(r"[ti]", tags[at + 1 :]) and not is_taken:
@@ -234,6 +234,7 @@ def find_object(clause: Clause, target: int) -> str:
         subject = _SUBJECT_ASIDE.sub("", re.sub(r"[mAxbq]*[MZ]?$", "", words.tags[: at + 1]))
         subject = _FILERS_FIRST.sub("", subject)
         is_the = clause.words.lemmas[subject.find("D")] == "the" if "D" in subject else True
+        is_the = is_the or (subject.endswith("oTn") and clause.words.lemmas[subject.find("D")] in ("any", "all"))
         if not subject.strip("cA"):
             return "elided"
         pattern = r"(?:n[:.])?(?:A,?)*(?:TN?|I|DNW?(?:h|[uo]Tn)?)"
@@ -282,6 +283,8 @@ def _name_object(tags: str, lemmas: tuple[str, ...]) -> str:
         is_aside[slice(*aside.span())] = [True] * (aside.end() - aside.start())
     words = "".join(tag for tag, is_out in zip(tags, is_aside, strict=False) if not is_out)
     names = [lemma for lemma, is_out in zip(lemmas, is_aside, strict=False) if not is_out]
+    if names[:3] == ["your", "share", "of"]:
+        words, names = words[3:], names[3:]
     if not words:
         return "elided"
     if "h" in words:

@@ -243,6 +243,15 @@ def settle(found: list[FoundPlace], *, verb: str, at: int, is_share: bool, under
         follower = each
 
 
+def names_code(left: str) -> bool:
+    """Decide whether the words before a box are about a code that it shows, and no amount.
+
+    Args:
+        left: Words between the place before it, or the beginning of the clause, and the box.
+    """
+    return _CODE_IN.search(left) is not None
+
+
 def name_partner(place: Place) -> Place:
     """Put a box that names no form on the schedule of a partner, who receives a share of an amount.
 

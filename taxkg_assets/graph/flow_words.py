@@ -118,7 +118,7 @@ def _settle(tags: list[str], lemmas: list[str]) -> None:
             tags[at : at + 2] = "AA"
         elif lemmas[at] == "that" and at + 1 < len(tags) and tags[at + 1] in "bmyxAWwZq":
             tags[at] = "r"
-        elif tag == "p" and at and lemmas[at - 1] in _WHOLE:
+        elif tag == "p" and at and (lemmas[at - 1] in _WHOLE or (lemmas[at] == "box" and tags[at - 1] == "T")):
             tags[at] = "n"
         elif lemmas[at] == "excess":
             tags[at] = "p" if lemmas[at + 1 : at + 2] in (["of"], ["over"]) else "n"
