@@ -38,7 +38,7 @@ _ASIDE = re.compile(r",s?[AD]?n?,|,s?[AD]?n?$|[A~]|,$|c\(?N\)?")
 _SAME = ("equal", "match", "agree")
 """Verbs that compare amounts and move none."""
 _FILERS_FIRST = re.compile(r"^uF[F,c]*y,")
-"""`For Form 2041 filers, this amount goes on`."""
+"""`For Form 2041 filers, this amount is reported on`."""
 _SUBJECT_ASIDE = re.compile(r",s[AD]?n?,")
 """`This amount, if any, is reported on`."""
 _ANAPHORIC = re.compile(r"[TD][nN#]{0,3}?N|T[nN]{1,3}|DnN?|D[nN]{1,2}[Ww]?|[TD]N(?:u[TDn]+N?|[Ww])")

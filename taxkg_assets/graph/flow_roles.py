@@ -248,6 +248,9 @@ def names_code(left: str) -> bool:
 
     Args:
         left: Words between the place before it, or the beginning of the clause, and the box.
+
+    Returns:
+        True for `using code 2 in`.
     """
     return _CODE_IN.search(left) is not None
 
@@ -257,6 +260,9 @@ def name_partner(place: Place) -> Place:
 
     Args:
         place: Where the share goes.
+
+    Returns:
+        The place; any other one is returned as it is.
     """
     is_open = place.kind == "box" and not place.forms
     return replace(place, forms=_PARTNER) if is_open else place

@@ -49,6 +49,9 @@ def list_moved(read: Clause, target: int) -> frozenset[str]:
     Args:
         read: The clause.
         target: Where the place begins.
+
+    Returns:
+        The words; none for a clause that moves no amount.
     """
     return _list_content(read.words.between(read.at, target)) if read.verb == "move" else frozenset()
 
