@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,8 +23,10 @@ from taxkg_assets.settings import Settings
 FOLDER = Path(__file__).resolve().parents[1] / "data" / "line_eval"
 SPLITS = (
     *("dev", "dev_more", "dev_new", "dev_late", "dev_last", "held_out", "held_out_new", "check", "check_last"),
-    *("library", "library_check"),
+    *("library", "library_check", "library_rest"),
 )
+REST = "library_rest"
+"""Split whose pages have passages that another set labels; those are left out of it."""
 _EXPLAINS = ("same_field", "same_field_other_revision")
 Row = Mapping[str, Any]
 
@@ -59,7 +61,7 @@ def run(*, repeat: int, rival_repeat: int) -> Report:
     """Score the release of TAXKG_HOME; there is no rival and nothing to repeat."""
     del repeat, rival_repeat
     released = open_home(Settings().home)
-    lines = released.table("lines")
+    lines, passages = released.table("lines"), read_labels("flow_passages")
     return Report(
         [
             *score_registry(read_labels("registry"), lines),
@@ -67,8 +69,13 @@ def run(*, repeat: int, rival_repeat: int) -> Report:
             *score_explanations(
                 read_labels("explanations"), lines, edges=released.table("edges"), anchors=released.table("anchors")
             ),
-            *score_flows(read_labels("flows"), read_labels("flow_pages"), released.table("flows")),
-            *score_flow_passages(read_labels("flow_passages"), released.table("flows"), released.table("sections")),
+            *score_flows(
+                read_labels("flows"),
+                read_labels("flow_pages"),
+                released.table("flows"),
+                others=find_labeled_passages(passages, released.table("sections")),
+            ),
+            *score_flow_passages(passages, released.table("flows"), released.table("sections")),
         ]
     )
 
@@ -172,20 +179,28 @@ def score_explanations(
     ]
 
 
-def score_flows(labels: Sequence[Row], pages: Sequence[Row], flows: pl.DataFrame) -> list[Figure]:
+def score_flows(
+    labels: Sequence[Row], pages: Sequence[Row], flows: pl.DataFrame, *, others: Set[tuple[str, str]] = frozenset()
+) -> list[Figure]:
     """Score the flows that the labeled pages state between lines, for each half of the form families.
 
     Args:
         labels: Labeled statements.
         pages: Pages whose statements are all labeled, with their half.
         flows: Table `flows`.
+        others: Passages that another set labels, from `find_labeled_passages`.
     """
     figures = []
     has_line = (pl.col("source_key") != "") & (pl.col("target_key") != "")
     stated = flows.filter((pl.col("relation") != "computed_from") & has_line).to_dicts()
     for split in SPLITS:
         own = {(row["document"], row["page"]) for row in pages if row["split"] == split}
-        made = [row for row in stated if (row["document_id"], row["page"]) in own]
+        left_out = others if split == REST else frozenset()
+        made = [
+            row
+            for row in stated
+            if (row["document_id"], row["page"]) in own and (row["document_id"], row["element_id"]) not in left_out
+        ]
         pairs: dict[tuple[str, int], set[tuple[str, ...]]] = {}
         for row in made:
             pairs.setdefault((row["document_id"], row["page"]), set()).add(pair_of(row))
@@ -251,6 +266,24 @@ def score_flow_passages(labels: Sequence[Row], flows: pl.DataFrame, sections: pl
             _figure_of(f"flows, {split}: stated flows that are labeled", made),
         ]
     return figures
+
+
+def find_labeled_passages(labels: Sequence[Row], sections: pl.DataFrame) -> frozenset[tuple[str, str]]:
+    """Find the passages that labels are about, by their letters.
+
+    Args:
+        labels: Passages by the digest of their letters.
+        sections: Table `sections`.
+
+    Returns:
+        document_id and element_id.
+    """
+    wanted = {(row["document"], row["passage"]) for row in labels}
+    documents = sorted({document for document, _ in wanted})
+    own = sections.filter(pl.col("document_id").is_in(documents)).select("document_id", "element_id", "text")
+    return frozenset(
+        (document, element) for document, element, text in own.iter_rows() if (document, digest_letters(text)) in wanted
+    )
 
 
 def digest_letters(text: str) -> str:

@@ -8,23 +8,29 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import pairwise
 
 from taxkg_assets.graph.flow_context import Before, Said
 from taxkg_assets.graph.flow_pairs import Pair, find_pairs, is_elsewhere, pair_shares
 from taxkg_assets.graph.flow_predicates import Clause, split_clauses
-from taxkg_assets.graph.flow_roles import FoundPlace, find_roles, settle, settle_asides
+from taxkg_assets.graph.flow_roles import FoundPlace, find_roles, name_partner, names_code, settle, settle_asides
 from taxkg_assets.graph.flow_statements import FlowStatement, find_filed_forms, find_forms_alone, place_on_filed_form
-from taxkg_assets.graph.flow_topics import list_topic
+from taxkg_assets.graph.flow_topics import list_moved, list_topic
 from taxkg_assets.graph.flow_words import read_words
 from taxkg_assets.graph.places import RETURN, Place, find_last_document, find_places, mask, name_forms, shift
 from taxkg_assets.rules.models.flows import load_flows
 from taxkg_assets.rules.sentences import find_sentences
 
-_FRONTED = re.compile(r"^\W*(?:\d+\. )?On (?:your |the )?⟨(\d+)_*⟩,? $")
+_FRONTED = re.compile(r"^\W*(?:\d+\. )?(?:On|In) (?:your |the )?⟨(\d+)_*⟩,? $")
+_NO_PART = re.compile(
+    r"^(?:Schedule|Form) [A-Z\d][\w-]* (?=(?:Enter|Report|Include)\b)"
+    r"|^(?:Do not|Don['’]t|Never) forget to (?=\w)|^Remember to (?=\w)"
+)
+"""Beginning of a sentence that is no part of its clause: a heading on the same line, and `Do not forget to`."""
 _SUBJECT = re.compile(
     r"^If (?:the amount (?:on|in) )?⟨\w+⟩,? (?:is|shows) "
     r"(?:an? |not |zero|(?:more|greater|less) than (?:zero|\$)|positive|negative)"
-    r"[^⟨⟩]*$"
+    r"[^⟨⟩]*$|^(?:After|Once) you (?:have )?figured? (?:your|the) [^⟨⟩.;]{3,40} on ⟨\w+⟩,? $"
 )
 """Condition on the amount of one place, which a later clause may move."""
 _TEXT_ENTRY = re.compile(r"^ “[^”]*” (?![^⟨⟩]*\b(?:amounts?|totals?|results?|gains?|loss(?:es)?|sums?)\b)[^⟨⟩]*$")
@@ -39,7 +45,18 @@ _RECEIVED = re.compile(
     r"(?! (?:this|these|that|those|it|them|the amounts?|more|less)\b)"
 )
 """Condition that names another amount, which `these amounts` of its main clause means."""
+_USED = re.compile(r" (?:this|the same|that) (?:amount|total|result) (?:on|in) ")
+"""Between `use` and where an amount that was named before goes."""
 _FIGURED = re.compile(r"^Use (?:Form|Schedule) .{1,40} to figure\b")
+_ENTERED = re.compile(
+    r"(?:Then |If so, )?(?i:enter|include|report) (?:it|them|(?:this|that|the) (?:amount|total)|these amounts)"
+    r"(?: here| on this line)?\."
+)
+"""Order to enter an amount that the sentence before it located: `Dues are in box 3 of Form 2099. Enter them here.`"""
+_NO_AMOUNT = re.compile(r"\b(?:codes?|numbers?|dates?|names?|percentages?|rates?|address(?:es)?)\b[^.]*\. ?$")
+"""End of a sentence on what is no amount."""
+_ADDED_TO = re.compile(r"^(?:and |then )*enter the (?:total|result|sum)\b")
+"""Clause after one that adds an amount to another: their sum is what is entered."""
 _NAMING = ("named", "shown", "sum")
 """Verbs of clauses that name an amount which a later sentence may move."""
 WITHIN = "clause_within"
@@ -68,6 +85,7 @@ def read_clauses(
     alone: tuple[str, ...] = ()
     for start, end in find_sentences(text):
         sentence = _FIRST.sub(lambda match: match[0].lower(), text[start:end])
+        sentence = _NO_PART.sub(lambda match: " " * len(match[0]), sentence)
         places = find_places(sentence, before=text[:start], columns=under == "lines")
         places = [each for each in places if each.kind != "column" or each.forms]
         if under == "lines":
@@ -82,6 +100,7 @@ def read_clauses(
             before.named = [each for each in before.named if each not in said.named]
         before.was_denied = before.was_denied or is_denied
         before.is_denied = not places and load_flows().denials.matches(sentence)
+        before.is_also = sentence.startswith("Also")
         before.is_figured = before.is_figured or (under == "boxes" and _FIGURED.search(sentence) is not None)
         if under == "lines" and load_flows().clause_topics.matches(sentence):
             before.is_topic = True
@@ -92,6 +111,10 @@ def read_clauses(
             filed, end = (filed, start + end) if filed else (alone, start)
             found += _read_sentence(masked, places, before, under, offset=start, filed=(filed, end))
             before.last = places[-1]
+        elif under == "lines" and _ENTERED.fullmatch(sentence) and not _NO_AMOUNT.search(text[:start]):
+            found += [
+                FlowStatement("from_form", each, None, start, end, "clause") for each in before.named if each.forms
+            ]
     found = [each for each in found if not _is_shown_elsewhere(each, found)]
     if said is not None:
         said.named = [each for each in before.begin(is_first=False).named if each.forms]
@@ -139,11 +162,19 @@ def _read_sentence(
     ]
     if any(clause.verb == "shown" for _, _, clause in clauses[1:]) and clauses[0][2].is_forecast:
         clauses[0][2].verb = "shown"
+    for (_, _, clause), (_, _, after) in pairwise(clauses):
+        if clause.verb == "move" and clause.lemma == "add" and _ADDED_TO.match(after.text):
+            clause.verb = "sum"
     before.is_conditional = any(clause.verb == "condition" for _, _, clause in clauses)
     before.is_received = any(clause.verb == "condition" and _RECEIVED.match(clause.text) for _, _, clause in clauses)
     for start, end, clause in clauses:
-        before.targets = [] if _ALTERNATIVE.search(masked[:start]) else before.targets
+        is_other = _ALTERNATIVE.search(masked[:start]) or (
+            masked[:start].endswith("; ") and clause.words.tags[:1] == "y"
+        )
+        before.targets = [] if is_other else before.targets
         for source, target in _read_clause(clause, places, before, under):
+            if source is not None and target is None and under == "lines":
+                source = place_on_filed_form(source, filed)
             target = target and place_on_filed_form(target, filed)
             is_within = not any(each is not None and each.forms for each in (source, target))
             if is_within and not _moves_within(clause.text, source, target, under, verb=clause.verb):
@@ -171,6 +202,8 @@ def _moves_within(clause: str, source: Place | None, target: Place | None, under
 def _read_clause(read: Clause, places: list[Place], before: Before, under: str) -> list[Pair]:
     """Return the pairs of ends that a clause joins, and remember its places for the next one."""
     is_share = read.verb == "move" and load_flows().clause_shares.matches(read.text[read.at :])
+    if is_share and before.fronted is not None:
+        before.fronted = name_partner(before.fronted)
     found, shares = _settle_places(read, places, under, is_share=is_share)
     targets = [each.place for each in found if each.role == "target" and each.start >= read.at - 1]
     pairs = find_pairs(read, found, before, under, is_share=is_share)
@@ -180,8 +213,9 @@ def _read_clause(read: Clause, places: list[Place], before: Before, under: str) 
     if read.verb == "move" and targets and _TEXT_ENTRY.match(read.text[read.at : found[0].start]):
         pairs, found, targets = [], [], []
     _remember(read, found, targets, pairs, before, under, places)
-    fronted = _FRONTED.match(read.text)
-    before.fronted = places[int(fronted[1])] if fronted else before.fronted
+    if fronted := _FRONTED.match(read.text):
+        before.fronted = places[int(fronted[1])]
+    before.remember_moved(pairs, list_moved(read, found[0].start) if found else frozenset())
     return pairs
 
 
@@ -205,7 +239,8 @@ def _remember(
     if verb == "condition":
         before.named = [] if "F" in read.words.tags else before.named
         sources = [each.place for each in found if each.role or _SUBJECT.match(read.text)]
-        before.is_computed = before.is_computed or (bool(found) and not sources)
+        is_figured = any(not names_code(each.left) for each in found)
+        before.is_computed = before.is_computed or (is_figured and not sources)
     if verb == "sum":
         sources = [each.place for each in found if each.role]
         before.is_computed = before.is_computed or not all(each.forms for each in sources)
@@ -232,10 +267,13 @@ def _settle_places(
     """
     found = find_roles(read.text, places, read.words)
     for each in found:
-        each.role = "source" if each.role == "amount" and (read.verb == "sum" or read.lemma == "use") else each.role
+        is_taken = read.lemma == "use" and not _USED.match(read.text[read.at : each.start])
+        each.role = "source" if each.role == "amount" and (read.verb == "sum" or is_taken) else each.role
     shares = pair_shares(found) if read.verb in ("", "named") else []
     settle(found, verb=read.verb, at=read.at, is_share=is_share, under=under)
     settle_asides(found, under=under, verb=read.verb)
+    if read.verb == "moved" and under == "lines" and len(found) == 1 and not found[0].left.strip() and read.is_here:
+        found[0].role = "source"
     for each in found:
         each.role = "" if each.place.kind == "column" and each.role == "target" else each.role
     if read.verb == "moved" and under == "lines" and _is_on_received_form(found, read):

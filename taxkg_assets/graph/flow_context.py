@@ -38,6 +38,9 @@ class Before:
         taken: Places of other forms whose whole amounts it takes, below the heading of no line.
         was_taken: Those of the sentence before it.
         denied: Places whose amounts it keeps from a line: `Instead, enter that amount on` another one.
+        is_also: Whether it begins with `Also`: it moves the amount of the sentence before it once more.
+        object: Content words of the amount that was moved last, where its sentence names it by words.
+        carried: Where that amount is.
     """
 
     sources: list[Place] = field(default_factory=list)
@@ -62,6 +65,21 @@ class Before:
     taken: list[Place] = field(default_factory=list)
     was_taken: list[Place] = field(default_factory=list)
     denied: list[Place] = field(default_factory=list)
+    is_also: bool = False
+    object: frozenset[str] = frozenset()
+    carried: list[Place | None] = field(default_factory=list)
+
+    def remember_moved(self, pairs: list[tuple[Place | None, Place | None]], words: frozenset[str]) -> None:
+        """Remember which amount a clause moved.
+
+        Args:
+            pairs: Its sources and targets.
+            words: Content words that name the amount.
+        """
+        self.object = words or self.object
+        if pairs:
+            ends = [target if source is None and target and not target.forms else source for source, target in pairs]
+            self.carried = list(dict.fromkeys(ends))
 
     def begin(self, *, is_first: bool) -> Before:
         """Return the context of the next sentence.
@@ -95,6 +113,8 @@ class Before:
             topic=self.topic,
             is_label=self.is_label,
             was_taken=[] if self.is_computed else self.taken,
+            object=self.object,
+            carried=self.carried,
         )
 
 

@@ -11,7 +11,7 @@ from itertools import pairwise
 from taxkg_assets.graph.flow_context import WHOLE, Before, find_origins, find_whole
 from taxkg_assets.graph.flow_predicates import Clause, find_object
 from taxkg_assets.graph.flow_roles import FoundPlace, group_places
-from taxkg_assets.graph.flow_topics import moves_topic, names_topic
+from taxkg_assets.graph.flow_topics import list_moved, moves_topic, names_topic
 from taxkg_assets.graph.places import Place
 from taxkg_assets.rules.models.flows import load_flows
 
@@ -164,6 +164,8 @@ def _pair_targets(read: Clause, targets: list[FoundPlace], before: Before, under
     copies = _pair_copies(targets) if means and (under or not targets[0].place.forms) else []
     if copies and all(each is not None and each.forms[:1] in ((), targets[0].place.forms[:1]) for each in sources):
         return [*((source, targets[0].place) for source in sources), *copies]
+    if not sources and before.is_also and (means or list_moved(read, targets[0].start) == before.object):
+        sources = before.carried
     return [(source, target.place) for source in sources for target in targets]
 
 
@@ -198,7 +200,7 @@ def pair_shares(found: list[FoundPlace]) -> list[Pair]:
     return [
         (total.place, share.place)
         for total, share in pairwise(each for each in found if each.role)
-        if total.role in _SHARED
+        if (total.role in _SHARED or (total.role == "source" and share.role == "target"))
         and share.role in _SHARED
         and share.place.kind == "box"
         and min(len(total.place.keys), len(share.place.keys)) == 1

@@ -46,6 +46,8 @@ _QUESTION = re.compile(r"Question \d")
 _LISTED = re.compile(r"^(?:[•▶]|\(?(?:\d{1,2}|[a-z])[.)])\s")
 _LEADERS = re.compile(r"(?:\. ?){5,}")
 """Dots between the words of a worksheet's line and its amount."""
+_INCOME = re.compile(r"\b(?:partnership|corporation|estate|trust)[’']s (?:ordinary )?income on $")
+"""Before the line of a return that states the income of the one who files it."""
 _NAMED_FORM = re.compile(r"\bForms? ([A-Z\d][\w-]*\w)")
 
 
@@ -109,6 +111,7 @@ def read_passages(
         read = _read_passage(row, before, under=under if own is not None else "", topic=topic)
         for statement in (part for each in read for part in (_spread(each, listed, about.form) if listed else [each])):
             statement = _share_of_line(_place_on_form_of_filers(statement, heading), own)
+            statement = _place_on_return(statement, row["text"], papers[row["document_id"]]["form"])
             if under not in ("boxes", "given"):
                 statement = _place_on_form_of_lead_in(statement, before)
             if not about.form or known.has_only_lines(about.form):
@@ -325,6 +328,14 @@ def _place_on_form_of_filers(statement: FlowStatement, heading: str) -> FlowStat
     if match is None or source is None or source.forms or not source.part:
         return statement
     return replace(statement, source=replace(source, forms=name_forms(match["forms"])))
+
+
+def _place_on_return(statement: FlowStatement, text: str, form: str) -> FlowStatement:
+    """Assign to the line of an income, below the heading of a schedule, the return: `in the trust's income on`."""
+    target = statement.target
+    if target is None or target.forms or not _INCOME.search(text[: target.start]):
+        return statement
+    return replace(statement, target=replace(target, forms=(form,)))
 
 
 def _is_amount_of(form: str, row: Row, paper: Row) -> bool:

@@ -37,6 +37,8 @@ _HERE_AND_TO = re.compile(r"h[,c]*A*[to][DT]*$")
 _ASIDE = re.compile(r",s?[AD]?n?,|,s?[AD]?n?$|[A~]|,$|c\(?N\)?")
 _SAME = ("equal", "match", "agree")
 """Verbs that compare amounts and move none."""
+_FILERS_FIRST = re.compile(r"^uF[F,c]*y,")
+"""`For Form 2041 filers, this amount is reported on`."""
 _SUBJECT_ASIDE = re.compile(r",s[AD]?n?,")
 """`This amount, if any, is reported on`."""
 _ANAPHORIC = re.compile(r"[TD][nN#]{0,3}?N|T[nN]{1,3}|DnN?|D[nN]{1,2}[Ww]?|[TD]N(?:u[TDn]+N?|[Ww])")
@@ -132,6 +134,8 @@ def _find_start(tags: str, at: int, last: int) -> int:
     start = lead.start() if lead else at
     if tags[at] in "MZ" and last < 0 and tags[:1] not in ("s", "t"):
         return 0
+    if at == 1 and tags[0] == "P":
+        return 0
     if start > 0 and tags[start - 1] in ",;:.()c":
         return start
     if tags[at] in "VCO" and (subject := _PLACE_SUBJECT.search(tags, max(last, 0), at)):
@@ -185,23 +189,31 @@ def _name_verb(tags: str, lemmas: tuple[str, ...], at: int) -> str:
             return "shown"
         return ("shown" if _ANAPHOR.match(tags[: at + 1]) else "named") if is_shown else "moved"
     if tag == "V":
-        if lemma in load_flows().showing_verbs and _PLACE_SUBJECT.search(tags, 0, at):
+        if lemma in load_flows().showing_verbs and (tags[:at] == "P" or _PLACE_SUBJECT.search(tags, 0, at)):
             return "named"
         if lemma in ("total", "combine") or (lemma == "add" and not re.match(r"A*[IT]|.*t", tags[at + 1 :])):
             return "sum"
-        is_taken = lemma == "take" and re.match(r"A*[DTInN]+t[DT#]*P", tags[at + 1 :])
+        is_taken = lemma == "take" and re.match(r"A*[DTInN]+(?:oP,?)?t[DT#]*P", tags[at + 1 :])
+        if lemma == "use" and _is_to_complete(tags, lemmas, at):
+            return "move"
         if lemma in ("use", "take") and re.search(r"[ti]", tags[at + 1 :]) and not is_taken:
             return ""
         if lemma in load_flows().showing_verbs and re.search(r"[nN]A*m[mA]*$", tags[:at]):
             return "shown"
         is_equal = lemma in load_flows().equality_verbs and re.match(
-            r"^[A,]*(?:T[nN]{0,2}|TNoTn|DN|I)(?:oTn)?[mA]+$", tags[:at]
+            r"^[A,]*(?:T[nN]{0,2}|TNoTn|DNh?|I)(?:oTn)?[mA]+$", tags[:at]
         )
         return "equal" if is_equal else "" if lemma in _SAME else "move"
     if tag == "Z":
-        is_own = re.match(r"^[A,]*(?:T[nN]{0,2}|I)[A]*$", tags[:at]) is not None
+        is_own = re.match(r"^[A,]*(?:T[nN]{0,2}|I|DN(?:oTn|h))[A]*$", tags[:at]) is not None
         return "equal" if is_own and not is_shown else "named" if is_shown or lemma == "contains" else ""
     return "compute" if tag == "C" else "named" if tag == "O" and _SENT.search(tags) else ""
+
+
+def _is_to_complete(tags: str, lemmas: tuple[str, ...], at: int) -> bool:
+    """Decide whether an amount is used on a line: `Use the amount on Form 2889, line 4, to complete line 9`."""
+    end = next((each for each in range(at, len(lemmas)) if lemmas[each] == "complete" and tags[each] == "i"), len(tags))
+    return tags[end + 1 : end + 2] == "P" or lemmas[end + 1 : end + 3] == ("this", "line")
 
 
 def find_object(clause: Clause, target: int) -> str:
@@ -220,7 +232,9 @@ def find_object(clause: Clause, target: int) -> str:
     if clause.verb == "moved":
         at = words.before(clause.at) - 1
         subject = _SUBJECT_ASIDE.sub("", re.sub(r"[mAxbq]*[MZ]?$", "", words.tags[: at + 1]))
+        subject = _FILERS_FIRST.sub("", subject)
         is_the = clause.words.lemmas[subject.find("D")] == "the" if "D" in subject else True
+        is_the = is_the or (subject.endswith("oTn") and clause.words.lemmas[subject.find("D")] in ("any", "all"))
         if not subject.strip("cA"):
             return "elided"
         pattern = r"(?:n[:.])?(?:A,?)*(?:TN?|I|DNW?(?:h|[uo]Tn)?)"
@@ -269,6 +283,8 @@ def _name_object(tags: str, lemmas: tuple[str, ...]) -> str:
         is_aside[slice(*aside.span())] = [True] * (aside.end() - aside.start())
     words = "".join(tag for tag, is_out in zip(tags, is_aside, strict=False) if not is_out)
     names = [lemma for lemma, is_out in zip(lemmas, is_aside, strict=False) if not is_out]
+    if names[:3] == ["your", "share", "of"]:
+        words, names = words[3:], names[3:]
     if not words:
         return "elided"
     if "h" in words:

@@ -17,7 +17,8 @@ _PREPOSITION = re.compile(r"\b(from|on|in|to)\b")
 _OPEN = re.compile(r"\([^()]*$")
 _EXAMPLE = re.compile(r"\((?:for example|such as|generally),? $")
 _INSIDE = re.compile(
-    r"\((?:(?:the (?:total )?amounts? |as )?(?:(?:shown|reported) )?(?:from|in|on) (?:all |your |the )*)?$"
+    r"\((?:(?:the (?:total )?amounts? |as )?(?:(?:shown|reported|figured|computed|entered) )?"
+    r"(?:from|in|on) (?:all |your |the )*)?$"
 )
 _SHOWS = re.compile(r"^,? (?:(?:(?:will|should|may|generally|also) )*(?:shows?|contains?)\b|(?:is|are) (?:your|the) )")
 _ALREADY = re.compile(
@@ -46,12 +47,20 @@ _NEXT = re.compile(
 """Between an amount and where it goes: `Include the amount on Form 2040, line 3, in the total on line 8`."""
 _NEXT_AMOUNT = re.compile(r"\band (?:the|any|your)\b")
 """Between where one amount goes and the next: `the dues on line 4a and the tax from Form 2606, line 18, on 4b`."""
-_SUPPOSED = re.compile(r"\bwould (?:have )?\w+ed (?:on|in) (?:the |your )?$")
+_SUPPOSED = re.compile(
+    r"\bwould (?:(?:otherwise|normally) )?(?:(?:have )?\w+ed|enter|report|include) (?:on|in) (?:the |your )?$"
+)
 """Before a place of an amount that is only supposed: `the dues that you would have reported on`."""
 _PLUS = re.compile(r"^,? plus\b[^;]*\b(?:on|in) (?:the )?$")
 """Between a source and one that is added to it: `the dues from A, plus the amount in B`."""
+_SUM_TO = re.compile(r"\bto the (?:amount|total)s? (?:on|from|of|in) (?:the |your )?$")
+"""Between an amount and the one that it is added to, where their sum is entered on a third line."""
 _NEAR = 5
 """Most characters between a verb and its object: `must match the ⟨0⟩`."""
+_OR_ASIDE = re.compile(r" \((?:or|and)\b")
+"""Between a place and one in parentheses for another case: `Form 2040, line 7 (or Form 2041, line 5, if ...)`."""
+_COMPLETED = re.compile(r"^,? to complete (?:your |the )?$")
+"""Between amounts and the lines that they are used on: `Use the amount on Form 2889, line 4, to complete`."""
 _PARTNER = ("Schedule K-1",)
 # What governs a place, as letters of the words before it (`flow_words`); D, T and # stand before nouns.
 _NOT_THERE = re.compile(r"e[^,;PVC]{0,8}[tof][DT#]*$|x[^,;PVC]{0,2}[WM][^,;PVC]{0,5}[to][DT#]*$|[xe][^,;PVCM]{0,3}$")
@@ -134,6 +143,10 @@ def _find_role(left: str, right: str, previous: FoundPlace | None, *, is_joined:
     """Return the role of a place between two texts; it may continue the previous place."""
     if _EXAMPLE.search(left) and previous is not None:
         return previous.role
+    if is_joined and previous is not None and previous.role in ("source", "target") and _OR_ASIDE.match(left):
+        return previous.role
+    if _COMPLETED.match(left) and previous is not None and previous.role in ("source", "amount"):
+        return "target"
     if _OPEN.search(left):
         if left.endswith("(from "):
             return "source"
@@ -197,7 +210,7 @@ def settle(found: list[FoundPlace], *, verb: str, at: int, is_share: bool, under
         for each in found:
             if each.place.kind == "box" and (each.left.endswith((" in ", " in the ")) or each.role == "target"):
                 each.role = "target"
-                each.place = each.place if each.place.forms else replace(each.place, forms=_PARTNER)
+                each.place = name_partner(each.place)
     has_target = False
     follower: FoundPlace | None = None
     if verb in ("shown", "named"):
@@ -205,6 +218,8 @@ def settle(found: list[FoundPlace], *, verb: str, at: int, is_share: bool, under
             is_shown = each.role in ("target", "amount") or _SHOWING.search(each.left) is not None
             each.role = "source" if is_shown else each.role
     for each in found:
+        if verb == "sum" and each.role == "target" and _SUM_TO.search(each.left):
+            each.role = "source"
         if verb == "equal" and not each.role and each.start - at <= _NEAR:
             each.role = "source"
     for each in found:
@@ -226,6 +241,31 @@ def settle(found: list[FoundPlace], *, verb: str, at: int, is_share: bool, under
             each.role = "source"
         has_target = has_target or (each.role == "target" and each.start >= at - 1)
         follower = each
+
+
+def names_code(left: str) -> bool:
+    """Decide whether the words before a box are about a code that it shows, and no amount.
+
+    Args:
+        left: Words between the place before it, or the beginning of the clause, and the box.
+
+    Returns:
+        True for `using code 2 in`.
+    """
+    return _CODE_IN.search(left) is not None
+
+
+def name_partner(place: Place) -> Place:
+    """Put a box that names no form on the schedule of a partner, who receives a share of an amount.
+
+    Args:
+        place: Where the share goes.
+
+    Returns:
+        The place; any other one is returned as it is.
+    """
+    is_open = place.kind == "box" and not place.forms
+    return replace(place, forms=_PARTNER) if is_open else place
 
 
 def _is_received(place: Place) -> bool:

@@ -110,7 +110,8 @@ def pair_in_turn(statement: FlowStatement, text: str) -> list[FlowStatement]:
     source, target = statement.source, statement.target
     if source is None or target is None or not 1 < len(source.keys) == len(target.keys):
         return [statement]
-    if not _IN_TURN.match(text, max(source.end, target.end, statement.end)):
+    last = max(source.end, target.end)
+    if not any(_IN_TURN.match(text, at) for at in (last, max(last, statement.end))):
         return [statement]
     return [
         replace(statement, source=replace(source, keys=(first,)), target=replace(target, keys=(second,)))

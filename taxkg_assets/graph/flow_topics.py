@@ -43,6 +43,19 @@ def moves_topic(read: Clause, target: int, topic: frozenset[str] | None) -> bool
     return bool(named) and (named <= topic or (is_the and 2 * len(named & topic) >= len(named)))
 
 
+def list_moved(read: Clause, target: int) -> frozenset[str]:
+    """List the content words between the verb of a clause and a place: those that name the amount it moves.
+
+    Args:
+        read: The clause.
+        target: Where the place begins.
+
+    Returns:
+        The words; none for a clause that moves no amount.
+    """
+    return _list_content(read.words.between(read.at, target)) if read.verb == "move" else frozenset()
+
+
 def _list_content(words: Words) -> frozenset[str]:
     """List the nouns and adjectives of words, without their plural endings."""
     pairs = zip(words.tags, words.lemmas, strict=True)

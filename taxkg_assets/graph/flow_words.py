@@ -19,6 +19,8 @@ _VOWELS = "aeiou"
 _PLURAL = re.compile(r"^[a-z]{3,}[^su]s$")
 _FILERS = re.compile(r"y[uG](?:D?F[,c]*)+$")
 """Subject of a verb: `Filers of Form 2040 enter`, `Corporations filing Form 2120 enter`."""
+_WHOLE = ("refundable", "nonrefundable")
+"""Words before `portion` that make it an amount of its own, as in `the refundable portion of the credit`."""
 _NEGATED = re.compile(r"n['’]t$")
 
 
@@ -87,6 +89,8 @@ def _look_up(word: str, vocabulary: dict[str, tuple[str, str]]) -> tuple[str, st
         return "P", word
     if word[0] == "⟪":
         return "F", word
+    if word == "Part":
+        return "#", "part"
     low = word.lower().replace("’", "'")
     if low in vocabulary:
         return vocabulary[low]
@@ -114,6 +118,8 @@ def _settle(tags: list[str], lemmas: list[str]) -> None:
             tags[at : at + 2] = "AA"
         elif lemmas[at] == "that" and at + 1 < len(tags) and tags[at + 1] in "bmyxAWwZq":
             tags[at] = "r"
+        elif tag == "p" and at and (lemmas[at - 1] in _WHOLE or (lemmas[at] == "box" and tags[at - 1] == "T")):
+            tags[at] = "n"
         elif lemmas[at] == "excess":
             tags[at] = "p" if lemmas[at + 1 : at + 2] in (["of"], ["over"]) else "n"
         elif lemmas[at] in load_flows().going_verbs and at and at + 1 < len(tags) and tags[at + 1] in "toAh":
@@ -150,6 +156,8 @@ def _find_before(tags: list[str], at: int, skipped: str) -> int:
 def _is_predicate(tags: list[str], lemmas: list[str], at: int) -> bool:
     """Decide whether a verb in its base form is an order, or the predicate of a subject."""
     before = _find_before(tags, at, "Ax#~")
+    if before == 0 and tags[0] == "P" and lemmas[at] in load_flows().showing_verbs:
+        return True
     if before < 0 or tags[before] in ",;:.()cmy" or _FILERS.search("".join(tags[: before + 1])):
         return True
     if tags[before] == "t":

@@ -36,7 +36,9 @@ _TITLE = (
 )
 FORM_NAME = re.compile(rf"(?:{FORMS}|{SCHEDULE}){_TITLE}")
 """Name of a form or schedule, with its title."""
-_MEMBER = r"\d{1,2}(?:[a-z]{1,2}|\([a-z]\))?(?: (?:through|to) (?:lines? )?\d{1,2}(?:[a-z]{1,2}|\([a-z]\))?)?"
+_NUMBER = r"\d{1,2}(?:[a-z]{1,2}|\([a-z]\))?"
+_MEMBER = rf"{_NUMBER}(?: (?:through|to(?! line {_NUMBER} (?:of|on)\b)) (?:lines? )?{_NUMBER})?"
+"""Key, or range of keys; `Carry the amount on line 8 to line 6 of Form 2040` names no range."""
 _YEARS = r"(?:(?:current|prior|previous|preceding|last|this|next)[- ]year(?:['’]s)? )"
 _YEAR_LIST = r"(?:19|20)\d\d(?:(?:,? (?:and|or)|,| through|–) (?:19|20)\d\d)+"
 _OWNER = r"(?:(?!(?:that|it|this|what|here|there)['’])[a-z]+(?:['’]s|s['’]) )"
@@ -62,7 +64,8 @@ def _keys(prefix: str) -> str:
     column = rf"(?:,? (?:(?({prefix}box)(?!)|in ))?column (?:{letter}))?"
     part = rf"(?:,? (?:of|in) Part (?P<{prefix}inner>[IVX]+))?"
     several = rf"codes {_CODES},?"
-    code = rf"(?:,? (?:with |using )?\(?(?:code (?P<{prefix}code>[A-Z]{{1,2}})\b|{several})\)?)?"
+    one = rf"code (?P<{prefix}code>[A-Z]{{1,2}})\b"
+    code = rf"(?:,? (?:with |using )?(?P<{prefix}open>\()?(?:{one}|{several})(?({prefix}open)\)))?"
     of_form = rf"(?:(?:all|each|any) )?(?:of )?(?:(?:the|your|an?|their|its) )?{_YEARS}?(?:Schedule|Form)"
     next_key = rf"(?({prefix}box)(?:box )?|(?:line )?){_MEMBER}\b(?! of (?!{of_form}))"
     keys = rf"{_MEMBER}(?:(?: or | and |, |, or |, and ){next_key})*"

@@ -31,6 +31,39 @@ WORKSHEET = "worksheet"
 
 
 @dataclass(slots=True)
+class _LastCode:
+    """The code that was explained last: the next codes belong to its line, too, on a page without that line."""
+
+    code: str = ""
+    line: str = ""
+
+    def find_line(self, row: Mapping[str, Any]) -> str:
+        """Return the line of a code that continues the codes before it; empty for another."""
+        code = _read_code(row)
+        is_next = (len(code), code) > (len(self.code), self.code)
+        return self.line if code and self.code and is_next else ""
+
+    def add(self, row: Mapping[str, Any], line: str) -> None:
+        """Remember a heading.
+
+        Args:
+            row: Heading.
+            line: The line that it explains; a heading that explains no code of it ends the codes.
+        """
+        code = _read_code(row)
+        if code:
+            self.code, self.line = code, line
+        elif (row["key"] or "").startswith(("line", "item", "part", "box")):
+            self.code, self.line = "", ""
+
+
+def _read_code(row: Mapping[str, Any]) -> str:
+    """Return the code that a heading explains; empty for none."""
+    kind, _, code = (row["key"] or "").partition("_")
+    return code if kind == "code" else ""
+
+
+@dataclass(slots=True)
 class _LastLine:
     """The numbered heading before a heading of the same document, and the top heading above it."""
 
@@ -113,7 +146,7 @@ def _fill_between(anchors: pl.DataFrame, scopes: dict[str, str]) -> None:
     """Assign to headings without a line, between two lines of one schedule, that schedule."""
     between: list[str] = []
     document = before = ""
-    for row in anchors.select("anchor_id", "document_id", "key").sort("anchor_id").iter_rows(named=True):
+    for row in anchors.select("anchor_id", "document_id", "key", "heading").sort("anchor_id").iter_rows(named=True):
         scope = scopes.get(row["anchor_id"], "")
         if row["document_id"] != document:
             document, before, between = row["document_id"], "", []
@@ -136,16 +169,18 @@ def find_line_keys(anchors: pl.DataFrame) -> dict[str, str]:
     """
     keys: dict[str, str] = {}
     line_keys: dict[str, str] = {}
+    last = _LastCode()
     columns = ("anchor_id", "kind", "key", "heading", "parent_anchor_id")
     for row in anchors.select(columns).sort("anchor_id").iter_rows(named=True):
         line_key = _read_key(row["heading"]) or row["key"] or ""
         if line_key != (row["key"] or ""):
             line_keys[row["anchor_id"]] = line_key
         if (not line_key or line_key.startswith("code_")) and not _read_scope(row):
-            line_key = keys.get(row["parent_anchor_id"] or "", "")
+            line_key = keys.get(row["parent_anchor_id"] or "", "") or last.find_line(row)
             if line_key.startswith("line_"):
                 line_keys[row["anchor_id"]] = line_key
         keys[row["anchor_id"]] = line_key
+        last.add(row, line_key)
     return line_keys
 
 
@@ -184,8 +219,14 @@ def find_parents(
 
 def _read_number(row: Mapping[str, Any]) -> int:
     """Return the number of the first line that a heading explains; 0 for other headings."""
-    match = _FIRST_LINE.match(row["key"] or "")
+    match = _FIRST_LINE.match(row["key"] or "") or _FIRST_LINE.match(_read_coded_line(row.get("heading") or ""))
     return int(match[1]) if match else 0
+
+
+def _read_coded_line(heading: str) -> str:
+    """Return the key of the line that a heading names after a code; empty for another heading."""
+    match = _CODE_AND_LINE.match(heading)
+    return f"line_{match[1]}" if match else ""
 
 
 def _read_key(heading: str) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from benchmarks.lines import digest_letters, score_flow_passages
+from benchmarks.lines import digest_letters, find_labeled_passages, score_flow_passages, score_flows
 
 SECTIONS = pl.DataFrame(
     {
@@ -111,3 +111,13 @@ def test_each_split_has_its_own_figures() -> None:
     figures = _score(labels, [_flow("a", "line_3", "line_9")])
     assert figures["flows, one: labeled statements found"] == (1, 1)
     assert figures["flows, two: labeled statements found"] == (0, 1)
+
+
+def test_a_passage_that_another_set_labels_is_left_out_of_the_rest_of_the_library() -> None:
+    pages = [{"document": "i2889--2030", "page": 3, "split": "library_rest"}]
+    labels = [{**_label("line_3", "line_9"), "document": "i2889--2030", "page": 3, "split": "library_rest"}]
+    flows = pl.DataFrame([_flow("a", "line_3", "line_9"), _flow("b", "line_3", "line_4")])
+    others = find_labeled_passages([_passage("Also enter it on line 4.")], SECTIONS)
+    assert others == {("i2889--2030", "b")}
+    figures = score_flows(labels, pages, flows, others=others)
+    assert [(each.right, each.of) for each in figures if "library_rest" in each.name] == [(1, 1), (1, 1)]

@@ -404,3 +404,32 @@ def test_an_amount_taken_from_a_box_goes_to_a_further_form() -> None:
     assert [(source.keys, target.keys) for source, target in read if source and target] == [(("5",), ("6",))]
     figured = "Enter the amount from Form 2849, line 15. Subtract line 2. Enter this amount on Form 2041, line 9."
     assert not read_clauses(figured, under="")
+
+
+def test_codes_on_the_next_page_belong_to_the_line_of_the_codes_before() -> None:
+    row = {"kind": "runin", "parent_anchor_id": None}
+    anchors = pl.DataFrame(
+        [
+            {**row, "anchor_id": "a", "key": "line_20c", "heading": "Line 20c. Other Items"},
+            {**row, "anchor_id": "b", "key": "code_Z", "heading": "Code Z. Tolls", "parent_anchor_id": "a"},
+            {**row, "anchor_id": "c", "key": "code_AA", "heading": "Code AA. Harbor Dues"},
+            {**row, "anchor_id": "d", "key": "code_B", "heading": "Code B. Boats"},
+            {**row, "anchor_id": "e", "key": "line_21", "heading": "Line 21. Taxes"},
+            {**row, "anchor_id": "f", "key": "code_C", "heading": "Code C. Barges"},
+        ]
+    )
+    assert find_line_keys(anchors) == {"b": "line_20c", "c": "line_20c"}
+
+
+def test_a_code_in_parentheses_ends_with_its_place() -> None:
+    text = "Harbor dues (Form W-7, box 12, code W) are reported on Form 2889, line 9."
+    assert _read(text, "") == [("W-7:12", "2889:9")]
+
+
+def test_a_line_that_an_amount_is_carried_to_is_no_end_of_a_range() -> None:
+    assert _read("Carry the amount on line 8 to line 6 of Form 2040.", "lines") == [(":8", "2040:6")]
+
+
+@pytest.mark.parametrize("text", ["The code is in box 3 of Form 2099. Enter it here.", "Enter it here."])
+def test_only_an_amount_is_entered_on_the_line(text: str) -> None:
+    assert _read(text, "lines") == []

@@ -111,3 +111,10 @@ def test_a_schedule_has_the_form_that_the_document_names_with_it_or_explains() -
     anchors = _anchors(("a", "Schedule C. Other Dues", None)).with_columns(document_id=pl.lit("i2889"))
     named = find_parents(passages, {"i2889": {"form": "2889"}}, anchors, {"a": "Schedule C"})
     assert named == {"i2889": {"Schedule B": "Schedule B (Form 2040)", "Schedule C": "Schedule C (Form 2889)"}}
+
+
+def test_a_line_that_is_named_after_its_code_continues_the_lines_of_a_schedule() -> None:
+    scopes = _scopes(
+        ("a", "Schedule K. Other Dues", None), ("b", "Line 15", "a"), ("c", "Code G. Line 15e. Barges", None)
+    )
+    assert scopes == {"a": "Schedule K", "b": "Schedule K", "c": "Schedule K"}
