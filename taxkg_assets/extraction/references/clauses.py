@@ -19,6 +19,7 @@ from taxkg_assets.rules.models.polarity import load_polarity
 from taxkg_assets.rules.models.relations import load_relations
 
 _PARENTHESIS = re.compile(r"\s*\((?!\w{1,3}\))[^()]*\)")
+_QUOTATION = re.compile(r"“(?!(?:yes|no)\W*”)[^“”@]{1,120}”", re.IGNORECASE)
 _BRACKET = re.compile(r"[()]")
 MAIN, CONDITION, ASIDE = "main", "condition", "aside"
 
@@ -97,6 +98,18 @@ def without_ellipses(text: str) -> str:
         if rule.may_match(small):
             text = rule.pattern.sub(" ", text)
     return text
+
+
+def without_quotations(text: str) -> str:
+    """Write one word for what quotation marks enclose, as its verbs state nothing; `“Yes”` and `“No”` are kept.
+
+    Args:
+        text: Part of a sentence.
+
+    Returns:
+        The rest, with the marks.
+    """
+    return _QUOTATION.sub("“quoted”", text) if "“" in text else text
 
 
 def find_clauses(sentence: str, *, rule_words: int) -> list[Clause]:
