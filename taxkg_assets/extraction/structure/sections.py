@@ -211,7 +211,7 @@ def _is_cut(row: _Row) -> bool:
 
 
 def _resumes(cut: _Row, row: _Row, *, before: _Row) -> bool:
-    """Decide whether a row at the top of a column goes on with a sentence that a table has cut."""
+    """Decide whether a row at the top of a column continues with a sentence that a table has cut."""
     block, last = row.block, cut.last
     place = (block.page, block.column_ix)
     is_running = block.role == "BodyText" and not block.is_face and block.text[:1].islower()
