@@ -137,7 +137,8 @@ def find_clauses(sentence: str, *, rule_words: int) -> list[Clause]:
         if place.sort in (CONDITION, ASIDE):
             if last.kind == MAIN:
                 whole = sentence[begin : place.gap]
-                is_leading = not _has_verb(whole) or whole.endswith(" that")
+                is_fronted = load_polarity().fronted_phrases.matches(whole)
+                is_leading = is_fronted or not _has_verb(whole) or whole.endswith(" that")
                 is_inserted = place.is_after_comma and not is_leading
         elif kind == MAIN:
             is_leading = is_inserted = False
