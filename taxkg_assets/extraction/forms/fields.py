@@ -18,6 +18,7 @@ from taxkg_assets.extraction.forms.margin_labels import limits
 from taxkg_assets.extraction.forms.spoken import find_formula
 from taxkg_assets.extraction.forms.stated_fields import StatedField
 from taxkg_assets.extraction.layout.regions import FaceBox
+from taxkg_assets.rules.models.spoken import load_spoken
 
 Row = Mapping[str, Any]
 _HEADINGS = ("part", "section", "subsection")
@@ -53,7 +54,7 @@ def build_fields(
         page = one.field.page
         rows.append(_row_of(one, print_, field_ix=counts[page], is_trusted=is_trusted))
         counts[page] += 1
-    _split_box_labels(rows, [one.spoken.label for one in stated])
+    _split_labels(rows, [one.spoken.label for one in stated])
     _complete_columns(rows)
     if not stated:
         rows = [_row_of_box(box, ix) for boxes in faces.values() for ix, box in enumerate(boxes)]
@@ -63,17 +64,32 @@ def build_fields(
     return schemas.validated(frame, schemas.Fields)
 
 
-def _split_box_labels(rows: Sequence[dict[str, Any]], spoken: Sequence[str]) -> None:
-    """Assign to each of several fields of a box the part of the box's label that the field states about itself."""
+def _split_labels(rows: Sequence[dict[str, Any]], spoken: Sequence[str]) -> None:
+    """Assign to each of several fields of a box, or check boxes of a line, the part of the label that it states.
+
+    Check boxes that answer a question keep it and add their answer.
+    """
     groups: dict[tuple[Any, ...], list[int]] = defaultdict(list)
     for ix, row in enumerate(rows):
-        if row["key"].startswith("box_") and not row["column"]:
-            groups[row["page"], row["copy"], row["key"], row["label"]].append(ix)
+        if (row["key"].startswith("box_") and not row["column"]) or (row["key"] and row["kind"] == "checkbox"):
+            groups[row["page"], row["copy"], row["key"], row["column"], row["row"], row["label"]].append(ix)
     for (*_, label), indices in groups.items():
+        if len(indices) == 1:
+            continue
         parts = [_find_words(label, spoken[ix]) for ix in indices]
-        if all(parts) and len(set(parts)) == len(indices) > 1:
+        answers = [_find_answer(rows[ix]["spoken"]) for ix in indices]
+        if all(parts) and len(set(parts)) == len(indices):
             for ix, part in zip(indices, parts, strict=True):
                 rows[ix]["label"] = part
+        elif all(answers) and len(set(answers)) > 1:
+            for ix, answer in zip(indices, answers, strict=True):
+                rows[ix]["label"] = f"{label} {answer}"
+
+
+def _find_answer(spoken: str) -> str:
+    """Return the answer that a spoken text gives to its question, `Yes` or `No`; empty if it gives none."""
+    match = next((found for rule in load_spoken().answers if (found := rule.pattern.search(spoken)) is not None), None)
+    return match["answer"] if match is not None else ""
 
 
 def _complete_columns(rows: Sequence[dict[str, Any]]) -> None:
@@ -117,7 +133,12 @@ def _find_words(label: str, spoken: str) -> str:
     letters = "".join(label[ix].casefold() for ix in places)
     wanted = "".join(letter.casefold() for letter in spoken if letter.isalnum())
     at = letters.find(wanted) if wanted else -1
-    return label[places[at] : places[at + len(wanted) - 1] + 1] if at >= 0 else ""
+    if at < 0:
+        return ""
+    end = places[at + len(wanted) - 1] + 1
+    found = label[places[at] : end]
+    is_open = found.count("(") > found.count(")")
+    return found + ")" if is_open and label[end:].startswith(")") else found
 
 
 class _PrintedForm:

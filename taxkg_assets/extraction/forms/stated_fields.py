@@ -40,7 +40,7 @@ class StatedField:
 
 @dataclass(slots=True)
 class _Context:
-    """What was said so far on a page or copy."""
+    """What was said so far on a page or copy; `is_of_table`: the section was said with the first row of a table."""
 
     copy: str = ""
     part: str = ""
@@ -48,6 +48,7 @@ class _Context:
     step: str = ""
     number: str = ""
     table: str = ""
+    is_of_table: bool = False
 
 
 def find_stated_fields(fields: Sequence[FormField], *, boxed_pages: Mapping[int, bool]) -> list[StatedField]:
@@ -85,7 +86,10 @@ def _follow(so_far: _Context, one: FormField, spoken: Spoken, *, is_boxed: bool)
     if spoken.part and spoken.part != so_far.part:
         so_far.part, so_far.section, so_far.number = spoken.part, spoken.section, ""
     elif spoken.section:
-        so_far.section = spoken.section
+        so_far.section, so_far.is_of_table = spoken.section, bool(spoken.row)
+    elif so_far.is_of_table and not (spoken.row or spoken.column):
+        # The table that the section heads has ended.
+        so_far.section, so_far.is_of_table = "", False
     so_far.step = spoken.step or (so_far.step if not spoken.key.isdigit() else "")
     table = _table_of(one)
     key, row = spoken.key, spoken.row

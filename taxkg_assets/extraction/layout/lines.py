@@ -384,12 +384,15 @@ def _glue(before: str, after: str, words: Container[str]) -> str:
     if end != "-":
         return " "
     left, right = _LEFT_PART.search(before.rpartition(" ")[2]), _RIGHT_PART.match(after)
-    if left is None or right is None or not right[0][0].islower():
+    if left is None or right is None:
         return ""
     whole = (left[0] + right[0]).lower()
-    if f"{left[0]}-{right[0]}".lower() in words and whole not in words:
-        return ""
-    return "-"
+    is_hyphenated = f"{left[0]}-{right[0]}".lower() in words
+    if right[0][0].islower():
+        return "" if is_hyphenated and whole not in words else "-"
+    # Capitals with a hyphen may be a code: only a word that is printed whole elsewhere is joined.
+    is_split = min(len(left[0]), len(right[0])) > 1 and left[0].isupper() and right[0].isupper()
+    return "-" if is_split and not is_hyphenated and whole in words else ""
 
 
 def _is_divided(before: str) -> bool:

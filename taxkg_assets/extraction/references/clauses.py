@@ -19,6 +19,7 @@ from taxkg_assets.rules.models.polarity import load_polarity
 from taxkg_assets.rules.models.relations import load_relations
 
 _PARENTHESIS = re.compile(r"\s*\((?!\w{1,3}\))[^()]*\)")
+_QUOTATION = re.compile(r"“(?!(?:yes|no)\W*”)[^“”@]{1,120}”", re.IGNORECASE)
 _BRACKET = re.compile(r"[()]")
 MAIN, CONDITION, ASIDE = "main", "condition", "aside"
 
@@ -99,6 +100,18 @@ def without_ellipses(text: str) -> str:
     return text
 
 
+def without_quotations(text: str) -> str:
+    """Write one word for what quotation marks enclose, as its verbs state nothing; `“Yes”` and `“No”` are kept.
+
+    Args:
+        text: Part of a sentence.
+
+    Returns:
+        The rest, with the marks.
+    """
+    return _QUOTATION.sub("“quoted”", text) if "“" in text else text
+
+
 def find_clauses(sentence: str, *, rule_words: int) -> list[Clause]:
     """Split a sentence, its parentheses removed, into clauses.
 
@@ -124,7 +137,8 @@ def find_clauses(sentence: str, *, rule_words: int) -> list[Clause]:
         if place.sort in (CONDITION, ASIDE):
             if last.kind == MAIN:
                 whole = sentence[begin : place.gap]
-                is_leading = not _has_verb(whole) or whole.endswith(" that")
+                is_fronted = load_polarity().fronted_phrases.matches(whole)
+                is_leading = is_fronted or not _has_verb(whole) or whole.endswith(" that")
                 is_inserted = place.is_after_comma and not is_leading
         elif kind == MAIN:
             is_leading = is_inserted = False

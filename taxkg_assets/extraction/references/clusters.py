@@ -136,7 +136,9 @@ def _may_link(link: str, text: str, *, before: Mention, after: Mention) -> bool:
     if link == "holds":
         if load_relations().new_statements.verb_follows.pattern.match(text, after.group[1]):
             return False
-        is_on_form = bool(after.target_form) and after.target_form == before.target.removeprefix("Form ")
+        form = before.target.removeprefix("Form ")
+        is_its_schedule = before.kind == "form" and after.target.endswith(f" ({before.target})")
+        is_on_form = is_its_schedule or (bool(after.target_form) and after.target_form == form)
         return before.kind in _HOLDERS and (is_on_form or (after.kind in _CONTAINED and before.kind != "url"))
     between = text[max(before.group[1], before.end) : after.group[0]].split()
     is_joined = "and" in between or "or" in between or "and/or" in between

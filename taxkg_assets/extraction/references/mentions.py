@@ -347,13 +347,13 @@ def is_put_into(text: str, line: Mention, form: Mention) -> bool:
 
     Args:
         text: The text.
-        line: Mention of a line.
+        line: Mention of a line or box.
         form: The form that follows it.
 
     Returns:
         True if the form is named with a line of its own, and the amount is taken from the line before it.
     """
-    if line.kind != "line" or form.kind != "form":
+    if line.kind not in ("line", "box") or form.kind != "form":
         return False
     is_source = load_references().context.amount_source_before.pattern.search(
         text[max(0, line.group[0] - 80) : line.group[0]]

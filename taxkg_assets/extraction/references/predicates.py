@@ -109,7 +109,7 @@ def _read_predicate(
         is_label_verb = match[0].lower() in load_predicates().label_verbs
         found = _read_third(head, is_label_verb=is_label_verb)
     else:
-        found = _read_gerund(head, before) if form == "gerund" else _read_base(head, before)
+        found = _read_gerund(head, before) if form == "gerund" else _read_base(head, before, after=text[match.end() :])
     if found is None:
         return None
     mood, at = found
@@ -130,7 +130,7 @@ def _find_mood(head: str, rules: RuleList[_Rule]) -> tuple[_Rule, re.Match[str]]
     return None
 
 
-def _read_base(head: str, before: list[Predicate]) -> tuple[str, int] | None:
+def _read_base(head: str, before: list[Predicate], *, after: str) -> tuple[str, int] | None:
     found = _find_mood(head, load_predicates().moods)
     if found is None:
         return None
@@ -138,13 +138,20 @@ def _read_base(head: str, before: list[Predicate]) -> tuple[str, int] | None:
     at = len(head) - (match.end() - match.start())
     mood = rule.mood
     if rule.id == "coordinated_verb":
-        return _inherit(head, before), at
+        return _inherit(head, before, after=after), at
     return mood, at
 
 
-def _inherit(head: str, before: list[Predicate]) -> str:
-    """Take the mood of the verb that a coordinated verb continues from; a new order is independent."""
-    last = next((one for one in reversed(before) if one.mood != MODIFIER), None)
+def _inherit(head: str, before: list[Predicate], *, after: str) -> str:
+    """Take the mood of the verb that a coordinated verb continues from; a new order is independent.
+
+    In `fill in the form to find the rent and attach it to`, the last verb continues from the first, not from `to find`:
+    its object is what the first verb made.
+    """
+    is_second_step = load_predicates().second_steps.matches(after)
+    last = next(
+        (one for one in reversed(before) if one.mood != MODIFIER and not (is_second_step and one.mood == PURPOSE)), None
+    )
     if last is None:
         return DUTY
     is_new_order = last.mood == BAN and re.search(r"(?i)\band\W*$", head) is not None

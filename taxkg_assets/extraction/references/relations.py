@@ -34,6 +34,7 @@ from taxkg_assets.extraction.references.clauses import (
     read_parenthesis,
     without_ellipses,
     without_parentheses,
+    without_quotations,
 )
 from taxkg_assets.extraction.references.list_leads import carry_on
 from taxkg_assets.extraction.references.predicates import (
@@ -116,8 +117,12 @@ def _mark(mentioned: MentionInSentence) -> tuple[str, str]:
             before = f"{before[:start]}{word}{before[end:]}"
         elif start >= mentioned.end:
             after = f"{after[: start - mentioned.end]}{word}{after[end - mentioned.end :]}"
-    before = without_ellipses(without_parentheses(carry_on(mentioned.lead, before)))
-    return before + "@", without_ellipses(without_parentheses(after))
+    before = carry_on(mentioned.lead, before)
+    return _drop_insertions(before) + "@", _drop_insertions(after)
+
+
+def _drop_insertions(text: str) -> str:
+    return without_ellipses(without_parentheses(without_quotations(text)))
 
 
 def _find_relation(mentioned: MentionInSentence, *, before: str, after: str, rule_words: int) -> Relation:
@@ -207,9 +212,11 @@ def _read_object(view: View) -> Relation | None:
     verb = next((one for one in reversed(view.verbs) if one.mood in (*FINITE, PURPOSE)), None)
     if verb is None or verb.mood not in FINITE or verb.is_passive:
         return match_cue(load_relations().duties, view)
-    said = view.before[verb.end :]
-    is_object = load_relations().objects.matches(said) or (
-        verb.sense == COMPUTE and load_relations().applied_rules.matches(said)
+    said = _skip_receiver(view.before[verb.start :], length=verb.end - verb.start)
+    is_object = (
+        load_relations().objects.matches(said)
+        or (verb.sense == COMPUTE and load_relations().applied_rules.matches(said))
+        or (verb.sense == DO and load_relations().listed_objects.matches(said))
     )
     if not is_object or verb.sense == POINT:
         return match_cue(load_relations().duties, view)
@@ -220,6 +227,13 @@ def _read_object(view: View) -> Relation | None:
     if verb.mood == DUTY and view.mentioned.kind not in ("irc_section", "url"):
         return Relation("requires", "positive", "must_do")
     return Relation("references", "positive", "may_do") if verb.mood == PERMISSION else None
+
+
+def _skip_receiver(said: str, *, length: int) -> str:
+    """Leave out the verb, and who gets the thing: of `send the buyer a copy of` the words `a copy of` remain."""
+    receivers = load_relations().indirect_objects
+    match = next((found for rule in receivers if (found := rule.pattern.match(said)) is not None), None)
+    return said[length:] if match is None else f" {said[match.end() :]}"
 
 
 def _read_lead(view: View) -> Relation | None:

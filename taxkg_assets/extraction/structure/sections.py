@@ -15,6 +15,10 @@ from taxkg_assets.rules.models.roles import load_roles
 from taxkg_assets.rules.models.section_grammar import load_section_grammar
 from taxkg_assets.schemas import Anchors, Sections, Tables, dtypes, validated
 
+# Type sizes of one paragraph differ by rounding alone.
+_SAME_SIZE_PT = 0.6
+# A table may fill the page between two halves of a paragraph.
+_MOST_PAGES_BETWEEN = 2
 _PIECE = {
     "start": pl.Int32,
     "end": pl.Int32,
@@ -159,7 +163,7 @@ def _find_rows(blocks: Sequence[Block], owners: _Owners, *, titles: dict[str, st
                 open_row = None  # a caption ends above its table
             continue
         if open_row is not None and _continues(open_row, block, anchor_id):
-            _append(open_row, block)
+            _append(open_row, block.text, block.pieces, [block.element_id], last=block)
             continue
         row = _Row(block, anchor_id, block.text, list(block.pieces), [block.element_id], block)
         rows.append(row)
@@ -168,7 +172,52 @@ def _find_rows(blocks: Sequence[Block], owners: _Owners, *, titles: dict[str, st
             open_row = row
         else:
             open_row.floats += 1
-    return rows
+    return _resume_after_tables(rows)
+
+
+def _resume_after_tables(rows: Sequence[_Row]) -> list[_Row]:
+    """Join the halves of a paragraph around a table that fills the foot or the head of a page.
+
+    Text that follows the second half belongs to the paragraph's heading again, not to the table's.
+    """
+    kept: list[_Row] = []
+    cut: _Row | None = None
+    has_table = False
+    lent: tuple[str | None, str | None] | None = None
+    for before, row in zip([None, *rows], rows, strict=False):
+        if row.table_id is not None or before is None:
+            has_table = True
+            kept.append(row)
+            continue
+        if cut is not None and has_table and _resumes(cut, row, before=before):
+            lent, has_table = (row.anchor_id, cut.anchor_id), False
+            _append(cut, row.text, row.pieces, row.element_ids, last=row.last)
+            continue
+        if lent is not None and row.anchor_id == lent[0]:
+            row.anchor_id = lent[1]
+        else:
+            lent = None
+        if _is_cut(row):
+            cut, has_table = row, False
+        kept.append(row)
+    return kept
+
+
+def _is_cut(row: _Row) -> bool:
+    """Decide whether a paragraph of the running text stops in the middle of a sentence."""
+    block = row.block
+    is_running = block.role in ("BodyText", "ListBlock") and not (block.is_face or block.is_bold)
+    return is_running and load_roles().cut_sentences.matches(row.text[-12:])
+
+
+def _resumes(cut: _Row, row: _Row, *, before: _Row) -> bool:
+    """Decide whether a row at the top of a column continues with a sentence that a table has cut."""
+    block, last = row.block, cut.last
+    place = (block.page, block.column_ix)
+    is_running = block.role == "BodyText" and not block.is_face and block.text[:1].islower()
+    is_alike = abs(block.size - last.size) <= _SAME_SIZE_PT and block.is_bold == last.is_bold
+    is_next = place > (last.page, last.column_ix) and block.page - last.page <= _MOST_PAGES_BETWEEN
+    return is_running and is_alike and is_next and place != (before.last.page, before.last.column_ix)
 
 
 def _table_row(block: Block, anchor_id: str | None, title: str, *, captions: Mapping[tuple[int, str], Block]) -> _Row:
@@ -205,31 +254,32 @@ def _continues(row: _Row, block: Block, anchor_id: str | None) -> bool:
         return False
     if (block.page, block.column_ix) == (last.page, last.column_ix) or _is_whole(row.text):
         return False
-    if last.role == "TableBlock" or block.role not in ("BodyText", last.role) or abs(block.size - last.size) > 0.6:
+    is_alike = abs(block.size - last.size) <= _SAME_SIZE_PT
+    if last.role == "TableBlock" or block.role not in ("BodyText", last.role) or not is_alike:
         return False
-    if block.page - last.page > 2:
+    if block.page - last.page > _MOST_PAGES_BETWEEN:
         return False
     return starts_low or row.floats == 0
 
 
-def _append(row: _Row, block: Block) -> None:
+def _append(row: _Row, more: str, pieces: Sequence[Piece], element_ids: Sequence[str], *, last: Block) -> None:
     """Add a continuing block's text; a hyphen at the break that splits a word is removed."""
     text = row.text
     glue = " "
-    if text.endswith("-") and len(text) > 1 and text[-2].isalpha() and block.text[:1].islower():
+    if text.endswith("-") and len(text) > 1 and text[-2].isalpha() and more[:1].islower():
         text, glue = text[:-1], ""
     elif text.endswith(("/", "—", "-")):
         glue = ""
     shift = len(text) + len(glue)
-    last = row.pieces[-1]
-    row.pieces[-1] = Piece(last.start, shift, last.page, last.x0, last.y0, last.x1, last.y1)
+    end = row.pieces[-1]
+    row.pieces[-1] = Piece(end.start, shift, end.page, end.x0, end.y0, end.x1, end.y1)
     row.pieces += [
         Piece(piece.start + shift, piece.end + shift, piece.page, piece.x0, piece.y0, piece.x1, piece.y1)
-        for piece in block.pieces
+        for piece in pieces
     ]
-    row.text = text + glue + block.text
-    row.element_ids.append(block.element_id)
-    row.last = block
+    row.text = text + glue + more
+    row.element_ids.extend(element_ids)
+    row.last = last
     row.floats = 0
 
 

@@ -30,6 +30,7 @@ class Polarity(Family):
     denials_left_behind: str
     subordinate: RuleList[Rule]
     complements: RuleList[Rule]
+    fronted_phrases: RuleList[Rule]
     main_clause_starts: MainClauseStarts
     inserted_clause_ends: RuleList[Rule]
     trailing_clause_ends: RuleList[Rule]

@@ -29,6 +29,7 @@ class Predicates(Family):
     reach_characters: int
     label_verbs: tuple[str, ...]
     moods: RuleList[Mood]
+    second_steps: RuleList[Rule]
     nouns: RuleList[Rule]
     label_starts: RuleList[Rule]
     relative: RuleList[Rule]

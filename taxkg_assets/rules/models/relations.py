@@ -93,6 +93,8 @@ class Relations(Family):
     nothing_more: RuleList[Rule]
     destinations: RuleList[Rule]
     objects: RuleList[Rule]
+    listed_objects: RuleList[Rule]
+    indirect_objects: RuleList[Rule]
     applied_rules: RuleList[Rule]
     duties: RuleList[Cue]
     item_starts: RuleList[Rule]

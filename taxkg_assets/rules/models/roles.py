@@ -142,6 +142,7 @@ class Roles(Family):
     table_captions: RuleList[Rule]
     addresses: RuleList[Rule]
     sentence_ends: RuleList[Rule]
+    cut_sentences: RuleList[Rule]
     clause_ends: RuleList[Rule]
     lead_breaks: RuleList[Rule]
     heading_ends: RuleList[Rule]

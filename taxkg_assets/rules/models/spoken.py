@@ -75,6 +75,7 @@ class Spoken(Family):
     items: Items
     noises: RuleList[Rule]
     formulas: RuleList[Rule]
+    answers: RuleList[Rule]
 
 
 @cache

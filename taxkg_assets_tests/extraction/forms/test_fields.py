@@ -64,6 +64,23 @@ def test_fields_of_one_box_have_their_own_part_of_its_label(corpus: Path) -> Non
     assert set(boxes["label"]) == {"Statutory employee", "Retirement plan", "Third-party sick pay"}
 
 
+def test_check_boxes_of_one_line_have_their_own_words_or_answer(corpus: Path) -> None:
+    fields = _read(corpus / "library" / "f1040--2018.pdf")["fields"].filter(pl.col("kind") == "checkbox")
+    assert set(fields.filter(pl.col("key") == "line_20c")["label"]) == {"Type: Checking", "Savings"}
+    answered = _read(corpus / "library" / "f1040sd--2019.pdf")["fields"].filter(pl.col("key") == "line_17")
+    assert [label.rpartition(" ")[2] for label in answered.filter(pl.col("kind") == "checkbox")["label"]] == [
+        "Yes",
+        "No",
+    ]
+
+
+def test_a_section_that_heads_a_table_ends_with_it(corpus: Path) -> None:
+    fields = _read(corpus / "library" / "f1040--2018.pdf")["fields"]
+    sections = dict(fields.filter(pl.col("key") == "line_1").select("key", "section").iter_rows())
+    assert sections == {"line_1": ""}
+    assert (fields.filter(pl.col("row") == "2")["section"] != "").all()
+
+
 def test_parentheses_around_the_blank_of_a_loss_are_no_text(corpus: Path) -> None:
     sections = _read(corpus / "library" / "f1040sd--2023.pdf")["sections"]
     assert sections.filter(~pl.col("text").str.contains(r"[A-Za-z0-9]")).is_empty()

@@ -153,3 +153,17 @@ def test_text_below_the_rule_that_ends_a_list_of_terms_belongs_to_the_heading_ab
     owners = {text[:5]: names[owner] for text, owner in sections.select("text", "anchor_id").iter_rows()}
     assert owners == {"Berth": "Terms", "Plain": "How To Report", "They ": "Small boats."}
     assert names[anchors.filter(anchors["heading"] == "Small boats.")["parent_anchor_id"][0]] == "How To Report"
+
+
+@pytest.mark.parametrize(("ending", "is_joined"), [("for boats at the", True), ("for all boats.", False)])
+def test_a_paragraph_continues_after_a_table_with_a_heading_of_its_own(ending: str, is_joined: bool) -> None:
+    booklet = Booklet().head("Dues").lines(*filler(5)).lines(f"The town asks for dues {ending}", indent=12)
+    booklet.head("Where To Pay").lines("Pay at the office.").to(LEFT, 300).set(("Office", "b")).set(("Quay 9", ""))
+    booklet.turn().lines("quay, and for carts.", *filler(3)).lines("Carts are free on Sundays.", indent=12)
+    regions = {1: [TableRegion(1, 40, 295, 200, 330, "ruled")]}
+    table = Tables.sample(overrides={"table_id": ["sample:p0001:t0"], "title": ["Where To Pay"]})
+    read = _read(booklet, regions=regions, tables=table)
+    joined = [text for text in read[2]["text"] if "boats at the quay, and for carts." in text]
+    assert bool(joined) == is_joined
+    assert _owner("Carts are free", read) == ("Dues" if is_joined else "Where To Pay")
+    assert _owner("Pay at the office.", read) == "Where To Pay"
