@@ -39,6 +39,7 @@ BENCHMARKS = (
     "graph",
     "hostile_layers",
     "lines",
+    "openings",
     "quality",
     "reliability",
     "retrieval",
@@ -48,6 +49,7 @@ BENCHMARKS = (
     "serving",
     "sizing",
     "standard_sections",
+    "subject_sections",
     "verify",
 )
 """Modules of this package, each loaded when it is requested: some of them load models."""

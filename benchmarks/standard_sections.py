@@ -86,10 +86,16 @@ def score(searcher: Searcher, questions: list[Question]) -> int:
         searcher: Opened search.
         questions: Questions with their sections.
     """
-    return sum(_begins_in(ask(searcher, own.text, settings=Settings()), own) for own in questions)
+    return sum(begins_in(ask(searcher, own.text, settings=Settings()), own) for own in questions)
 
 
-def _begins_in(answer: Answer, question: Question) -> bool:
+def begins_in(answer: Answer, question: Question) -> bool:
+    """Return whether an answer begins in a section for a question.
+
+    Args:
+        answer: The answer.
+        question: The question with its sections.
+    """
     if not answer.units:
         return False
     result = answer.results[answer.units[0].rank - 1]

@@ -18,6 +18,7 @@ from taxkg_assets.retrieval.index.passage_context import open_contexts
 from taxkg_assets.retrieval.query.router import Route
 from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.retrieval.results import Ranking
+from taxkg_assets.rules.forms import split_forms
 from taxkg_assets.rules.models.answers import load_answers
 from taxkg_assets.rules.models.definitions import load_definitions
 
@@ -52,13 +53,14 @@ def find_definitions(searcher: Searcher, question: str, ranking: Ranking, *, all
         the question asks for something else, or where no document clearly defines the term.
     """
     route = ranking.route
-    terms = () if route.keys or route.forms or route.unknown_forms else read_terms(question)
-    if not terms:
+    terms = () if route.keys or route.unknown_forms else read_terms(question)
+    if not terms or (route.forms and not all(split_scope(term)[1] for term in terms)):
         return Findings()
     documents = {
         number: own["document_id"]
         for number, own in enumerate(searcher.facts.documents)
         if own["document_id"] in allowed and is_current(searcher, own, route, allowed=allowed)
+        if not route.forms or not {*route.forms}.isdisjoint(split_forms(own["document_form"]))
     }
     rules, units = load_definitions(), list[tuple[int, Unit]]()
     for term in terms:
@@ -68,19 +70,36 @@ def find_definitions(searcher: Searcher, question: str, ranking: Ranking, *, all
         for row, draft in _choose(found, searcher, most=rules.most if len(terms) == 1 else 1):
             edition = name_edition(searcher, documents[int(searcher.passages.document_number[row])])
             units.append((row, finish_unit(draft, rank=UNRANKED, edition=edition)))
-    return Findings(units, is_whole=True, frame=rules.frame)
+    scopes = " ".join(split_scope(term)[1] for term in terms)
+    return Findings(units, is_whole=True, frame=f"{rules.frame} {scopes}")
 
 
 def _find_statements(searcher: Searcher, term: str, route: Route, *, documents: Mapping[int, str]) -> list[Definition]:
     """Find the statements that define a term, the surest first, and of equals that of the better passage."""
     only = next(iter(documents.values())) if len(documents) == 1 else None
+    name, scope = split_scope(term)
     rows = _find_rows(searcher, searcher.rank(term, document=only), term, documents=documents)
     contexts = open_contexts(rows, searcher.passages)
     found: list[Definition] = []
     for row in rows:
         statements = read_row(row, contexts[row], route=route, passage=0, hit=row, wanted=frozenset())
-        found += rate_statements(list(statements), term)
+        found += rate_statements(list(statements), name, scope=scope)
     return sorted(found, key=lambda own: -own.strength)
+
+
+def split_scope(term: str) -> tuple[str, str]:
+    """Split what a term is defined for from the term: "qualifying child for the child tax credit".
+
+    Args:
+        term: Term of a question.
+
+    Returns:
+        The term alone, and what it is for; empty for nothing.
+    """
+    for rule in load_definitions().scopes:
+        if match := rule.pattern.search(term):
+            return term[: match.start()], match["scope"]
+    return term, ""
 
 
 def read_terms(question: str) -> tuple[str, ...]:
@@ -96,7 +115,8 @@ def read_terms(question: str) -> tuple[str, ...]:
     for rule in (*rules.comparisons, *rules.questions):
         match = rule.pattern.search(question)
         terms = [own.rstrip(".") for own in match.groups() if own] if match else []
-        if terms and rules.generic.matches(question):
+        queried = [question, *(f"is the {split_scope(own)[0]}" for own in terms)]
+        if terms and any(map(rules.generic.matches, queried)):
             return ()
         if terms and all(len(own.split()) <= rules.most_term_words and find_terms(own) for own in terms):
             return tuple(terms)
@@ -147,17 +167,24 @@ def _find_rows(searcher: Searcher, ranking: Ranking, term: str, *, documents: Co
     rows = [own.row for own in ranking.candidates if int(facts.document_number[own.row]) in documents]
     rows = rows[: load_definitions().candidates]
     facts.prefetch(rows, ("text", "heading_path"))
-    wanted = find_distinct_terms(term)
+    name, scope = split_scope(term)
+    wanted, purpose = find_distinct_terms(name), find_distinct_terms(scope)
     texts, paths = facts.columns["text"], facts.columns["heading_path"]
-    return [row for row in rows if wanted <= set(find_terms(f"{paths[row].rpartition(' > ')[2]} {texts[row]}"))]
+    return [
+        row
+        for row in rows
+        if wanted <= set(find_terms(f"{paths[row].rpartition(' > ')[2]} {texts[row]}"))
+        and purpose <= set(find_terms(f"{paths[row]} {texts[row]}"))
+    ]
 
 
-def rate_statements(statements: Sequence[Statement], term: str) -> Iterator[Definition]:
+def rate_statements(statements: Sequence[Statement], term: str, *, scope: str = "") -> Iterator[Definition]:
     """Yield the statements of a passage that define a term, by their wording or as the first one under its heading.
 
     Args:
         statements: Statements of one row of the index, in reading order.
         term: The term.
+        scope: What it is defined for, which headings and sentences may name after it; empty for nothing.
 
     Yields:
         Definitions, unsorted.
@@ -165,17 +192,25 @@ def rate_statements(statements: Sequence[Statement], term: str) -> Iterator[Defi
     if not statements:
         return
     rules, first = load_definitions(), statements[0]
-    heading = first.context.heading(first.row)
+    heading = _drop_purposes(first.context.heading(first.row), scope)
     names = [term, *find_abbreviations(" ".join([heading, *(own.text for own in statements)]), term)]
     is_under = any(rules.headings.matches(mark_term(heading, name)) for name in names)
     for own in statements:
         if own.is_pointer or own.is_example or own.is_expired or own.is_figures:
             continue
         leads = [own.context.lines[place].text for place in own.line.leads[-1:]]  # "The term means:" is a lead-in
-        strength = max(_find_strength(text, name) for text in [own.text, *leads] for name in names)
+        texts = [_drop_purposes(text, scope) for text in [own.text, *leads]]
+        strength = max(_find_strength(text, name) for text in texts for name in names)
         opens = is_under and own.is_opening and any(rules.openings.matches(mark_term(own.text, name)) for name in names)
         if strength > 0 or opens:
             yield Definition(own, strength + is_under * rules.under_heading)
+
+
+def _drop_purposes(text: str, scope: str) -> str:
+    """Return a text without what it says a term is for, where the question is for that."""
+    for rule in load_definitions().purposes if scope else ():
+        text = rule.pattern.sub("", text, count=1)
+    return text
 
 
 def find_abbreviations(text: str, term: str) -> list[str]:

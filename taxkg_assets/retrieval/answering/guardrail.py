@@ -21,10 +21,11 @@ ANSWER, GUIDANCE, ABSTENTION = "answer", "guidance", "abstention"
 PASSAGES, CELL, TABLE = "passages", "cell", "table"
 CHANGES, DOCUMENTS, SUMMARY = "changes", "documents", "summary"
 DESTINATION, LINE, DEFINITION = "destination", "line", "definition"
-STANDARD_SECTION, PURPOSE = "standard_section", "purpose"
+STANDARD_SECTION, PURPOSE, SUBJECT = "standard_section", "purpose", "subject"
 """Kinds of answers: made of passages; a table cell that leads the ranking, or one of another table among the passages;
 changes; a list of documents; a document's summary; statements of where an amount goes or comes from;
-the words printed for a line; definitions of a term; a section of instructions; the purpose of a form."""
+the words printed for a line; definitions of a term; a section of instructions; the purpose of a form; a section on
+the very thing in question."""
 
 
 def score_kind(kind: str, signals: Mapping[str, float]) -> float:
@@ -32,7 +33,7 @@ def score_kind(kind: str, signals: Mapping[str, float]) -> float:
 
     Args:
         kind: `PASSAGES`, `CELL`, `TABLE`, `CHANGES`, `DOCUMENTS`, `SUMMARY`, `DESTINATION`, `LINE`, `DEFINITION`,
-            `STANDARD_SECTION` or `PURPOSE`.
+            `STANDARD_SECTION`, `PURPOSE` or `SUBJECT`.
         signals: Inputs of the calibration of this kind: those of `find_signals`, or `coverage` or `fit` from 0 to 1.
 
     Returns:

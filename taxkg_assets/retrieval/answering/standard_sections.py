@@ -71,7 +71,7 @@ def find_standard_sections(
     units: list[tuple[int, Unit]] = []
     for own in chosen:
         edition = name_edition(searcher, documents[int(searcher.passages.document_number[own.rows[0]])])
-        units += _quote_section(own.rows[: rules.parts], contexts, edition=edition)
+        units += quote_section(own.rows[: rules.parts], contexts, edition=edition, words=rules.words)
     is_whole = all(own.is_whole for own in chosen)
     return Findings(units, is_whole=is_whole, frame=rules.frame, most_other_words=rules.most_other_words)
 
@@ -103,7 +103,7 @@ def find_form_purposes(searcher: Searcher, question: str, ranking: Ranking, *, a
         sections = sorted(_find_sections(searcher, [number], _PURPOSE), key=lambda own: (own.order, own.rows))
         rows = sections[0].rows[:1] if sections else []
         edition = name_edition(searcher, own["document_id"])
-        units = _quote_section(rows, open_contexts(rows, searcher.passages), edition=edition)
+        units = quote_section(rows, open_contexts(rows, searcher.passages), edition=edition, words=rules.words)
         frame = f"{rules.frame} {rules.form_frame} {own['title']}"
         said = " ".join([frame, *(_read_purpose(unit) for _, unit in units)])
         if units and not find_plain_words(question) - find_plain_words(said):
@@ -132,11 +132,21 @@ def _list_instructions(searcher: Searcher, ranking: Ranking, *, allowed: Collect
     return found
 
 
-def _quote_section(
-    rows: Sequence[int], contexts: Mapping[int, PassageContext], *, edition: str
+def quote_section(
+    rows: Sequence[int], contexts: Mapping[int, PassageContext], *, edition: str, words: int
 ) -> list[tuple[int, Unit]]:
-    """Quote what begins under a heading and under each heading below it, up to the largest number of words."""
-    left, rules = load_standard_sections().words, load_standard_sections()
+    """Quote what begins under a heading and under each heading below it.
+
+    Args:
+        rows: Rows of the index that begin these texts.
+        contexts: Lines around each row.
+        edition: Form and edition to name.
+        words: Largest number of words that are quoted.
+
+    Returns:
+        Each text with its row; one that is cut has a note.
+    """
+    left, rules = words, load_standard_sections()
     units: list[tuple[int, Unit]] = []
     for row in rows:
         statements = read_row(row, contexts[row], route=Route(), passage=0, hit=row, wanted=frozenset())

@@ -46,6 +46,8 @@ class Definitions(Family):
     statements: RuleList[StatementRule]
     headings: RuleList[Rule]
     openings: RuleList[Rule]
+    scopes: RuleList[Rule]
+    purposes: RuleList[Rule]
 
 
 @cache

@@ -8,7 +8,13 @@ import polars as pl
 import pytest
 
 from taxkg_assets.retrieval.answering.answer import ask
-from taxkg_assets.retrieval.answering.definitions import find_abbreviations, mark_term, rate_statements, read_terms
+from taxkg_assets.retrieval.answering.definitions import (
+    find_abbreviations,
+    mark_term,
+    rate_statements,
+    read_terms,
+    split_scope,
+)
 from taxkg_assets.retrieval.index.passage_context import open_contexts
 from taxkg_assets.retrieval.ranking.search import Searcher
 from taxkg_assets.settings import Settings
@@ -28,6 +34,7 @@ from taxkg_assets_tests.retrieval.answering.conftest import Section, make_facts,
         ("When is harbour rent due?", ""),
         ("What is the maximum amount?", ""),
         ("What is the deduction?", ""),
+        ("What is the deadline for the harbour return?", ""),
         ("What is the rent that a tenant who moved out in May owes for the year?", ""),
     ],
 )
@@ -58,6 +65,21 @@ def rate(*sections: Section, term: str = "berth lease") -> list[tuple[str, int]]
     (context,) = open_contexts([0], make_facts(*sections)).values()
     rated = rate_statements(state(context), term)
     return [(own.statement.text, own.strength) for own in rated]
+
+
+def test_what_a_term_is_for_is_read_apart() -> None:
+    assert split_scope("berth lease for the pier credit") == ("berth lease", "pier credit")
+    assert split_scope("berth lease for tax purposes") == ("berth lease for tax purposes", "")
+    assert split_scope("berth lease") == ("berth lease", "")
+
+
+def test_a_definition_may_say_what_it_is_for() -> None:
+    sections = [
+        ("Berth Lease for the PC", ["“Berth lease,” for purposes of the pier credit, is a lease of one berth."])
+    ]
+    (context,) = open_contexts([0], make_facts(*sections)).values()
+    ((own),) = rate_statements(state(context), "berth lease", scope="pier credit")
+    assert own.strength > max((rated.strength for rated in rate_statements(state(context), "berth lease")), default=0)
 
 
 def test_words_that_define_count_more_under_the_name_of_the_term() -> None:
