@@ -157,12 +157,22 @@ def _find_denied(part: str, *, language: Language) -> tuple[Words, Words]:
         rest = part[match.end() :]
         if rest.startswith(_BLANKED):  # a form or a key is denied: `files no Form 9999`
             continue
-        after = list(_list_words(rest, language=language))[:_REACH_WORDS]
+        after = _list_reached(rest, language=language)
         if match[0].casefold() == _NO and (said := verb.search(rest)):
             after = _turn_to_noun(list(_list_words(rest[: said.start()], language=language))) or after
         heads |= set(after[:1])
         reach |= set(after[1:])
     return frozenset(heads), frozenset(reach)
+
+
+def _list_reached(rest: str, *, language: Language) -> list[str]:
+    """Return the first content words after a denial, as far as the comma behind the first one."""
+    found: list[str] = []
+    for part in rest.split(","):
+        found += list(_list_words(part, language=language))
+        if found:
+            break
+    return found[:_REACH_WORDS]
 
 
 def _turn_to_noun(phrase: Sequence[str]) -> list[str]:

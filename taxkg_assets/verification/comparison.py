@@ -27,6 +27,7 @@ from taxkg_assets.verification.polarity import (
     score_asserted,
 )
 from taxkg_assets.verification.reader import PassageReader
+from taxkg_assets.verification.shortlist import score_named
 from taxkg_assets.verification.stated import Difference, compare_values
 from taxkg_assets.verification.values import Value, fold
 
@@ -35,6 +36,7 @@ _ALWAYS, _MOST = 3, 16  # passages that are compared at least, and at most
 _BY_MEANING, _PAIRED = 8, 2  # sentences nearest in meaning, and those of them whose pairs are compared, too
 _POINTER_LOSS = 0.3
 _RAREST = 8.0  # weight of a word (inverse document frequency) from which it counts no more
+_NAMED = 0.2  # what a passage gains that prints all values of a claim, where the first ones are chosen
 _MANY = 3  # values that a passage states, from which more count no more
 
 
@@ -292,7 +294,8 @@ def compare_nearest(
         chosen = [n for place, n in enumerate(by_words) if coverages[n] >= least or place < _ALWAYS]
         found = [compare(claim, passages[number], reader=reader) for number in chosen]
         return add_similarity(claim, [row for row in found if row.agrees], reader=reader)
-    by_words = by_words[: bounds.aligned_passages]
+    rates = [share + _NAMED * score_named(claim, own) for share, own in zip(coverages, passages, strict=True)]
+    by_words = sorted(range(len(passages)), key=lambda number: -rates[number])[: bounds.aligned_passages]
     nearest = _find_nearest_meaning(claim, near, reader=reader)
     found = [compare(claim, own, reader=reader) for own in _take_once([*(passages[n] for n in by_words), *nearest])]
     rows = add_similarity(claim, found, reader=reader)

@@ -92,7 +92,20 @@ def find_contradiction(row: Comparison) -> tuple[Difference, ...]:
     return row.differences if row.agreement >= bounds.agreement and is_telling and not is_other_case else ()
 
 
-def decide(rows: Sequence[Comparison]) -> Decision:
+def is_sure(row: Comparison, differences: Sequence[Difference]) -> bool:
+    """Return whether a passage that states something else surely speaks of what the claim speaks of.
+
+    A denial has to be the one thing that the nearest part of the passage and the claim differ in. A passage that
+    differs in two values is about another case, and so is a cell of another row or column.
+
+    Args:
+        row: The comparison.
+        differences: What the passage states otherwise.
+    """
+    return row.turns_part if POLARITY in differences else len(differences) == 1
+
+
+def decide(rows: Sequence[Comparison], *, is_open: bool = False) -> Decision:
     """Decide on a claim by the passages of the documents that it is about. The first rule that applies counts:
 
     1. There are no passages: `not_found`.
@@ -109,6 +122,8 @@ def decide(rows: Sequence[Comparison]) -> Decision:
 
     Args:
         rows: Comparisons, best score first.
+        is_open: Whether the graph reads the claim but leaves it open. Then no passage contradicts it: the words around
+            its lines do not say how the form relates them.
 
     Returns:
         Verdict with the comparison that it follows from.
@@ -122,13 +137,14 @@ def decide(rows: Sequence[Comparison]) -> Decision:
     if support is not None:
         for row, differences in contradicting:
             if row.score >= support.score and _is_mispaired(row):
-                return Decision(Verdict.contradicted, row, differences)
+                is_wrong = not is_open and is_sure(row, differences)
+                return Decision(Verdict.contradicted if is_wrong else Verdict.unclear, row, differences)
         verdict = Verdict.unclear if _is_denied(support, rows, contradicting) else Verdict.supported
         return Decision(verdict, support)
-    for row, found in contradicting:
+    for row, found in () if is_open else contradicting:
         # Only the claim's own words contradict it; a paraphrase may lower the support, but proves nothing wrong.
         differences = find_contradiction(row.literal) if row.literal else found
-        if not differences:
+        if not differences or not is_sure(row, differences):
             continue
         is_value = POLARITY not in differences
         rival = next((other for other in rows if _says_so_nearly(other, row, is_value=is_value)), None)
