@@ -37,6 +37,7 @@ class Clause:
         is_condition: Whether it is a condition.
         is_exception: Whether it names an exception.
         is_concession: Whether it is a concession, as in `even if it is small`.
+        is_mixed: Whether it has two verbs, so that a negation may be of one alone.
     """
 
     words: Words
@@ -49,6 +50,7 @@ class Clause:
     is_condition: bool = False
     is_exception: bool = False
     is_concession: bool = False
+    is_mixed: bool = False
 
     @property
     def is_aside(self) -> bool:
@@ -95,6 +97,7 @@ def read_wording(text: str, *, language: Language) -> Wording:
         is_condition = rules.conditions.case.pattern.match(part) is not None
         is_exception = rules.conditions.exception.pattern.match(part) is not None
         is_concession = rules.conditions.concession.pattern.match(part) is not None
+        is_mixed = len(rules.predicates.finite.pattern.findall(part)) > 1
         heads, reach = _find_denied(part, language=language)
         part = rules.denials.negative_word.pattern.sub(" ", part)
         words = find_words(part, language=language)
@@ -111,6 +114,7 @@ def read_wording(text: str, *, language: Language) -> Wording:
                     is_condition,
                     is_exception,
                     is_concession,
+                    is_mixed,
                 )
             )
     every = frozenset().union(*(clause.words for clause in clauses)) if clauses else frozenset()

@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from taxkg_assets.rules.models.verification import load_verification
+from taxkg_assets.verification.cells import find_ranges
 from taxkg_assets.verification.comparison import Comparison
 from taxkg_assets.verification.stated import Difference
 from taxkg_assets.verification.verdicts import Verdict
 
 _PART = 0.3
 _ALL = 0.95
+_MOST_WORDS = 0.6  # weighted share of a claim's words in a passage that surely states another value
 _VALUE_WEIGHT = 2.0
 _NEAR = 0.02
 _FARTHER = 0.1
@@ -60,7 +62,7 @@ def supports(row: Comparison, *, least_score: float | None = None) -> bool:
         and not row.doubts
         and _DENIED not in (row.literal or row).doubts
         and row.agreement >= bounds.agreement
-        and row.soft_coverage >= bounds.covered
+        and min(row.coverage, row.soft_coverage) >= bounds.covered
         and row.unsaid < bounds.missing_weight
         and row.score >= (least_score or 0.0)
         and row.probability >= (bounds.support_by_words if not row.own_absent else bounds.support)
@@ -96,13 +98,21 @@ def is_sure(row: Comparison, differences: Sequence[Difference]) -> bool:
     """Return whether a passage that states something else surely speaks of what the claim speaks of.
 
     A denial has to be the one thing that the nearest part of the passage and the claim differ in. A passage that
-    differs in two values is about another case, and so is a cell of another row or column.
+    differs in two values is about another case, unless it pairs the values of the claim otherwise; and the row of a
+    range of amounts has to be named by its ends.
 
     Args:
         row: The comparison.
         differences: What the passage states otherwise.
     """
-    return row.turns_part if POLARITY in differences else len(differences) == 1
+    if POLARITY in differences:
+        return row.turns_part
+    figures = {value.figure for value, _ in row.matched}
+    if row.own_coverage < _MOST_WORDS:
+        return False
+    if any(str(low) not in figures for low, _ in find_ranges(row.passage.headers)):
+        return False
+    return len(differences) == 1 or not {own.stated for own in differences} - _list_stated(row)
 
 
 def decide(rows: Sequence[Comparison], *, is_open: bool = False) -> Decision:
@@ -179,8 +189,11 @@ def _choose(rows: Sequence[Comparison]) -> Comparison | None:
 
 def _is_mispaired(row: Comparison) -> bool:
     """Return whether a passage states a value of the claim, but with another one: `1a in box 2e, 2a in box 2f`."""
-    stated = {value.text for value, _ in row.matched}
-    return any(difference.stated in stated for difference in row.differences)
+    return any(difference.stated in _list_stated(row) for difference in row.differences)
+
+
+def _list_stated(row: Comparison) -> frozenset[str]:
+    return frozenset(value.text for value, _ in row.matched)
 
 
 def _outweighs(row: Comparison, found: Sequence[Difference], support: Comparison) -> bool:

@@ -263,7 +263,8 @@ def _compare_heads(one: Wording, other: Wording, *, weights: Mapping[str, float]
 
 def _denies(clause: Clause, word: str) -> bool:
     """Return whether a clause denies a word, not another one: `a fee that need not be repaid is included`."""
-    return clause.is_negative and (not clause.heads or match_word(word, clause.heads | clause.reach))
+    is_whole = not (clause.is_mixed and clause.heads)
+    return clause.is_negative and (is_whole or match_word(word, clause.heads | clause.reach))
 
 
 def _denies_too(

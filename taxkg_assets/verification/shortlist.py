@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from taxkg_assets.rules.models.verification import load_verification
 from taxkg_assets.verification.abbreviations import NONE
+from taxkg_assets.verification.cells import find_ranges, is_within
 from taxkg_assets.verification.claims import Claim
 from taxkg_assets.verification.clause_words import find_words, match_word
 from taxkg_assets.verification.evidence import Passage
@@ -84,7 +85,14 @@ def score_named(claim: Claim, passage: Passage) -> float:
     if not claim.values:
         return 0.0
     text = passage.spoken.casefold()
-    named = sum(value.text.casefold() in text or value.figure in passage.keys for value in claim.values)
+    ranges = find_ranges(passage.headers)
+    named = sum(
+        value.text.strip("$,. ").casefold() in text
+        or value.figure in passage.keys
+        or value.figure in passage.headers
+        or is_within(value.figure, ranges)
+        for value in claim.values
+    )
     return named / len(claim.values)
 
 

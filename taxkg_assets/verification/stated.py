@@ -17,7 +17,7 @@ from taxkg_assets.verification.evidence import Passage
 from taxkg_assets.verification.line_ends import End, find_ends
 from taxkg_assets.verification.pointers import find_asides
 from taxkg_assets.verification.reader import PassageReader
-from taxkg_assets.verification.values import MONEY, Value, fold
+from taxkg_assets.verification.values import COUNTED, MONEY, Value, fold
 
 _QUOTED = "quoted"
 _ENTERED = frozenset({"line", "box"})
@@ -81,6 +81,7 @@ class _Comparison:
             value for value in self.printed if not any(start <= value.start < end for start, end in asides)
         ]
         self.located: dict[Value, Value] = {}
+        self.taken: list[tuple[int, int]] = []
         self.matched: list[tuple[Value, str]] = []
         self.differences: list[Difference] = []
         self.unmatched: list[Value] = []
@@ -134,8 +135,8 @@ class _Comparison:
             )
             return value if is_stated else None
         same = next((other for other in self.printed if value.equals(other)), None)
-        if value.kind in MONEY and (ranges := find_ranges(self.passage.headers)):
-            same = self._find_in_range(value, same, ranges)
+        if self.passage.headers:
+            same = self._find_in_headers(value, same)
         if same is None:
             is_elsewhere = self._is_placed_elsewhere(value)
             return None if is_elsewhere else _find_in_place(value, self.of_place, self.outside_asides, claim=self.claim)
@@ -143,13 +144,26 @@ class _Comparison:
             self.located[value] = same
         return same
 
-    def _find_in_range(self, value: Value, same: Value | None, ranges: Sequence[tuple[int, int]]) -> Value | None:
-        """Return the range of a row that holds an amount, or the same amount; the upper end is of the next row."""
-        if is_within(value.figure, ranges):
+    def _find_in_headers(self, value: Value, same: Value | None) -> Value | None:
+        """Return what says a value in a cell: the cell itself, a heading that is this number, or a range that holds it.
+
+        A range holds one amount of the claim, and its upper end is of the next one.
+        """
+        headers = self.passage.headers
+        if value.kind in COUNTED:
+            return replace(value, end=0) if value.figure in headers else same
+        if value.kind not in MONEY or (same is not None and same.start >= self.passage.value_start):
+            return same
+        ranges = find_ranges(headers)
+        figures = {own.figure for own in self.claim.values}
+        for low, high in ranges:
+            if value.figure in (str(low), str(high)):
+                return replace(value, end=0) if str(low) in figures else None
+        free = [own for own in ranges if own not in self.taken and not {str(end) for end in own} & figures]
+        if is_within(value.figure, free):
+            self.taken += [own for own in free if is_within(value.figure, [own])]
             return replace(value, end=0)
-        lows = [str(low) for low, high in ranges if value.figure == str(high)]
-        is_end = bool(lows) and not any(own.figure in lows for own in self.claim.values)
-        return None if is_end else same
+        return same
 
     def _is_placed_elsewhere(self, value: Value) -> bool:
         """Return whether only the heading names a value, and the passage reports the amount on another line."""

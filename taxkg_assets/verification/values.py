@@ -14,6 +14,7 @@ _FOLDS = str.maketrans(
 )
 _SCALES = {"thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
 MONEY = frozenset({"amount", "number"})
+COUNTED = frozenset({"measure", "count"})
 _YEARS_OF_AGE = frozenset({"age", "count"})
 _SIZES = {"more": "up", "at_least": "up", "less": "down", "at_most": "down"}
 _REACH = 16
