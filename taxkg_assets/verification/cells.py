@@ -35,7 +35,7 @@ def find_ranges(headers: tuple[str, ...]) -> tuple[tuple[int, int], ...]:
 
 
 def is_within(figure: str, ranges: Sequence[tuple[int, int]]) -> bool:
-    """Return whether an amount lies in one of some ranges.
+    """Return whether an amount is in one of some ranges.
 
     Args:
         figure: The amount, as in `Value.figure`.

@@ -288,14 +288,14 @@ def compare_nearest(
     """
     bounds = load_verification().thresholds
     coverages = [score_coverage(claim, *_words_of(passage, reader)) for passage in passages]
-    by_words = sorted(range(len(passages)), key=lambda number: -coverages[number])[:_MOST]
+    rates = [share + _NAMED * score_named(claim, own) for share, own in zip(coverages, passages, strict=True)]
+    by_words = sorted(range(len(passages)), key=lambda number: -rates[number])[:_MOST]
     if not is_aligned:
         least = (min(bounds.score, bounds.contradiction) - bounds.blend) / (1 - bounds.blend)
         chosen = [n for place, n in enumerate(by_words) if coverages[n] >= least or place < _ALWAYS]
         found = [compare(claim, passages[number], reader=reader) for number in chosen]
         return add_similarity(claim, [row for row in found if row.agrees], reader=reader)
-    rates = [share + _NAMED * score_named(claim, own) for share, own in zip(coverages, passages, strict=True)]
-    by_words = sorted(range(len(passages)), key=lambda number: -rates[number])[: bounds.aligned_passages]
+    by_words = by_words[: bounds.aligned_passages]
     nearest = _find_nearest_meaning(claim, near, reader=reader)
     found = [compare(claim, own, reader=reader) for own in _take_once([*(passages[n] for n in by_words), *nearest])]
     rows = add_similarity(claim, found, reader=reader)

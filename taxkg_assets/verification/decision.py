@@ -95,7 +95,7 @@ def find_contradiction(row: Comparison) -> tuple[Difference, ...]:
 
 
 def is_sure(row: Comparison, differences: Sequence[Difference]) -> bool:
-    """Return whether a passage that states something else surely speaks of what the claim speaks of.
+    """Return whether a passage that states something else surely is about what the claim is about.
 
     A denial has to be the one thing that the nearest part of the passage and the claim differ in. A passage that
     differs in two values is about another case, unless it pairs the values of the claim otherwise; and the row of a

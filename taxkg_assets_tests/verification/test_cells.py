@@ -60,7 +60,10 @@ def test_a_heading_that_is_a_number_has_to_be_named() -> None:
     assert find_unnamed(("", "", "0"), "a skipper without a crew") == []
 
 
-LOW, HIGH = _cell("4,000 > 4,050", "Income of a barge > Your toll is", "310"), _cell("4,050 > 4,100", "Income of a barge > Your toll is", "317")
+LOW, HIGH = (
+    _cell("4,000 > 4,050", "Income of a barge > Your toll is", "310"),
+    _cell("4,050 > 4,100", "Income of a barge > Your toll is", "317"),
+)
 
 
 @pytest.mark.parametrize(

@@ -232,13 +232,18 @@ def test_a_passage_that_differs_in_more_than_one_thing_contradicts_nothing(text:
 
 
 def test_a_value_belongs_to_the_one_of_its_own_part() -> None:
-    own = passage_of("Multiply the harbor toll by 0.25 if it is charged at 8%, and by 0.35 if it is charged at a 9% rate.")
+    own = passage_of(
+        "Multiply the harbor toll by 0.25 if it is charged at 8%, and by 0.35 if it is charged at a 9% rate."
+    )
     assert _verdict("On Form 9999, multiply the harbor toll charged at 9% by 0.35.", own) is not Verdict.contradicted
     assert _verdict("On Form 9999, multiply the harbor toll charged at 9% by 0.25.", own) is not Verdict.supported
 
 
 def test_where_the_graph_leaves_lines_open_no_passage_contradicts() -> None:
-    claim, reader = claim_of("On Form 9999, the harbor toll of line 3 is paid by box 7."), PassageReader(LANGUAGE, FORMS)
+    claim, reader = (
+        claim_of("On Form 9999, the harbor toll of line 3 is paid by box 7."),
+        PassageReader(LANGUAGE, FORMS),
+    )
     own = passage_of("The harbor toll of line 3 is paid by box 8.")
     (row,) = add_similarity(claim, [compare(claim, own, reader=reader)], reader=reader)
     assert decide([row]).verdict is Verdict.contradicted
@@ -253,7 +258,9 @@ def test_what_a_state_levies_is_not_what_another_one_does() -> None:
 
 def test_a_denial_of_one_of_two_verbs_is_not_one_of_the_other() -> None:
     own = passage_of("A harbor prize that nobody pays back isn't includible in gross income.")
-    text = "On Form 9999, a harbor prize that need not be paid back and that a skipper gives is included in gross income."
+    text = (
+        "On Form 9999, a harbor prize that need not be paid back and that a skipper gives is included in gross income."
+    )
     assert _verdict(text, own) is not Verdict.supported
 
 
