@@ -13,7 +13,7 @@ from taxkg_assets.verification.verdicts import Verdict
 
 _PART = 0.3
 _ALL = 0.95
-_MOST_WORDS = 0.6  # weighted share of a claim's words in a passage that surely states another value
+_MOST_WORDS = 0.75  # weighted share of a claim's words in a passage that surely states another value
 _VALUE_WEIGHT = 2.0
 _NEAR = 0.02
 _FARTHER = 0.1
