@@ -50,6 +50,9 @@ def find_unnamed(headers: Sequence[str], text: str) -> list[str]:
     Args:
         headers: Headings of the row and the column of a cell.
         text: The statement.
+
+    Returns:
+        The headings, in their order; empty if the statement names each of them, or there are none.
     """
     named = set(_name_numbers(text))
     return [own for own in headers if _NUMBER.fullmatch(own.strip()) and own.strip().lstrip("0") not in named]
