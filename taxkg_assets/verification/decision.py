@@ -132,8 +132,8 @@ def decide(rows: Sequence[Comparison], *, is_open: bool = False) -> Decision:
 
     Args:
         rows: Comparisons, best score first.
-        is_open: Whether the graph reads the claim but leaves it open. Then no passage contradicts it: the words around
-            its lines do not say how the form relates them.
+        is_open: Whether the graph reads the claim but leaves it open. Then no other value of a passage contradicts it:
+            the words around its lines do not say how the form relates them.
 
     Returns:
         Verdict with the comparison that it follows from.
@@ -151,12 +151,12 @@ def decide(rows: Sequence[Comparison], *, is_open: bool = False) -> Decision:
                 return Decision(Verdict.contradicted if is_wrong else Verdict.unclear, row, differences)
         verdict = Verdict.unclear if _is_denied(support, rows, contradicting) else Verdict.supported
         return Decision(verdict, support)
-    for row, found in () if is_open else contradicting:
+    for row, found in contradicting:
         # Only the claim's own words contradict it; a paraphrase may lower the support, but proves nothing wrong.
         differences = find_contradiction(row.literal) if row.literal else found
-        if not differences or not is_sure(row, differences):
-            continue
         is_value = POLARITY not in differences
+        if not differences or (is_open and is_value) or not is_sure(row, differences):
+            continue
         rival = next((other for other in rows if _says_so_nearly(other, row, is_value=is_value)), None)
         if rival is not None:
             return Decision(Verdict.unclear, rival)

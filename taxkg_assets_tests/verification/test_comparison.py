@@ -239,7 +239,7 @@ def test_a_value_belongs_to_the_one_of_its_own_part() -> None:
     assert _verdict("On Form 9999, multiply the harbor toll charged at 9% by 0.25.", own) is not Verdict.supported
 
 
-def test_where_the_graph_leaves_lines_open_no_passage_contradicts() -> None:
+def test_where_the_graph_leaves_lines_open_no_other_line_contradicts() -> None:
     claim, reader = (
         claim_of("On Form 9999, the harbor toll of line 3 is paid by box 7."),
         PassageReader(LANGUAGE, FORMS),
@@ -248,6 +248,9 @@ def test_where_the_graph_leaves_lines_open_no_passage_contradicts() -> None:
     (row,) = add_similarity(claim, [compare(claim, own, reader=reader)], reader=reader)
     assert decide([row]).verdict is Verdict.contradicted
     assert decide([row], is_open=True).verdict is Verdict.unclear
+    denied = passage_of("The harbor toll of line 3 is not paid by box 7.")
+    (row,) = add_similarity(claim, [compare(claim, denied, reader=reader)], reader=reader)
+    assert decide([row], is_open=True).verdict is Verdict.contradicted
 
 
 def test_what_a_state_levies_is_not_what_another_one_does() -> None:
