@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from taxkg_assets.rules.models.verification import load_verification
 from taxkg_assets.verification.cells import find_ranges
 from taxkg_assets.verification.comparison import Comparison
+from taxkg_assets.verification.evidence import Passage
 from taxkg_assets.verification.stated import Difference
 from taxkg_assets.verification.verdicts import Verdict
 
@@ -224,6 +225,8 @@ def _says_so_nearly(other: Comparison, row: Comparison, *, is_value: bool) -> bo
     Where a value is in question, what the passage affirms or denies of it is not.
     """
     bounds = load_verification().thresholds
+    if not is_value and _is_part(row.passage, other.passage):  # what the other sentence denies is something else
+        return False
     is_same = other.agrees and not other.is_of_others and (is_value or other.agreement >= bounds.agreement)
     return is_same and other.coverage >= row.coverage - _FARTHER
 
@@ -231,11 +234,16 @@ def _says_so_nearly(other: Comparison, row: Comparison, *, is_value: bool) -> bo
 def _contradicts_within(other: Comparison, row: Comparison) -> bool:
     """Return whether one of a pair of sentences contradicts by itself what both together support."""
     whole, part = row.passage, other.passage
-    is_part = whole.kind == "pair" and part.kind == "sentence" and part.node_id == whole.node_id
-    if not is_part or not whole.start <= part.start < whole.end:
+    if not _is_part(part, whole):
         return False
     is_opposite = other.agreement <= load_verification().thresholds.disagreement and other.own_coverage >= _PART
     return is_opposite or bool(find_contradiction(other))
+
+
+def _is_part(part: Passage, whole: Passage) -> bool:
+    """Return whether a sentence is one of a pair."""
+    is_pair = whole.kind == "pair" and part.kind == "sentence" and part.node_id == whole.node_id
+    return is_pair and whole.start <= part.start < whole.end
 
 
 def _denies_the_rest(other: Comparison, row: Comparison) -> bool:
