@@ -42,6 +42,8 @@ SPLITS = (
     "eighth_held_out",
     "ninth_development",
     "ninth_held_out",
+    "tenth_development",
+    "tenth_held_out",
 )
 SAMPLES = "samples"
 PASSED = frozenset({Verdict.supported, Verdict.verbatim})

@@ -25,7 +25,6 @@ from taxkg_assets.verification.claims import Claim, read_claim
 from taxkg_assets.verification.decision import Decision, decide, supports
 from taxkg_assets.verification.draft import Quotation, Statement, read_draft
 from taxkg_assets.verification.evidence import Passage
-from taxkg_assets.verification.formulas import find_computations
 from taxkg_assets.verification.language import Language
 from taxkg_assets.verification.quotations import QuotationIndex, QuotationMatch, compare_words
 from taxkg_assets.verification.reader import PassageReader
@@ -92,7 +91,7 @@ class Checker:
                 unchecked += 1
             elif isinstance(part, Quotation):
                 findings.append(self._check_quotation(part, draft))
-            elif _is_claim(part, claim := read_claim(part, language=self._language), parts.quotations):
+            elif self._is_claim(part, claim := read_claim(part, language=self._language), parts.quotations):
                 findings.append(self._check_statement(part, claim, draft))
             else:
                 skipped += 1
@@ -125,7 +124,7 @@ class Checker:
             return self._abstain_for_year(claim, found)
         own = found.own or self._passages.search(claim)
         rows = self._passages.compare(claim, own)
-        decision = decide(rows)
+        decision = decide(rows, is_open=self._graph.reads(claim))
         if decision.verdict is Verdict.supported or not claim.values:
             return decision, explain_decision(decision)
         if any(row.agrees and row.score >= load_verification().thresholds.contradiction for row in rows):
@@ -182,6 +181,17 @@ class Checker:
                             Verdict.other_form, row
                         ), f"Stated in {title}, not in the form that the draft cites."
         return None
+
+    def _is_claim(self, statement: Statement, claim: Claim, quotations: Sequence[Quotation]) -> bool:
+        """Return whether a sentence states something that can be checked, beyond its quotations."""
+        places = (statement.start, statement.end)
+        first, last = (bisect_left(quotations, at, key=lambda own: own.start) for at in places)
+        quoted = sum(quotation.end - quotation.start for quotation in quotations[first:last])
+        is_quotation = quoted * 2 > statement.end - statement.start
+        # A question states nothing, and after a colon the list states the rest.
+        if is_quotation or statement.text.endswith(("?", ":")) or not claim.is_checkable:
+            return False
+        return bool(claim.weights) or self._graph.reads(claim)
 
     # ------------------------------------------------------------------------------------------- quotations
 
@@ -345,18 +355,3 @@ class Checker:
             node_id=node_id,
             official_url=f"{row['pdf_url']}#page={first}" if row["pdf_url"] else row["page_url"],
         )
-
-
-def _is_claim(statement: Statement, claim: Claim, quotations: Sequence[Quotation]) -> bool:
-    """Return whether a sentence states something that can be checked, beyond its quotations."""
-    first, last = (bisect_left(quotations, at, key=lambda own: own.start) for at in (statement.start, statement.end))
-    quoted = sum(quotation.end - quotation.start for quotation in quotations[first:last])
-    is_quotation = quoted * 2 > statement.end - statement.start
-    is_question = statement.text.endswith("?")
-    if statement.text.endswith(":"):  # the list states the rest
-        return False
-    return (
-        claim.is_checkable
-        and bool(claim.weights or find_computations(claim.text))
-        and not (is_quotation or is_question)
-    )

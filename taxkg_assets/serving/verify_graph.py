@@ -83,6 +83,14 @@ class GraphChecker:
             return None
         return Decision(Verdict.supported, self._compare(claim, known[0])), known[0].reason
 
+    def reads(self, claim: Claim) -> bool:
+        """Return whether a claim states how a line is computed or where an amount goes.
+
+        Args:
+            claim: The claim.
+        """
+        return any(self._read(claim))
+
     def _read(self, claim: Claim) -> tuple[list[Computation], list[Transfer]]:
         computations = find_computations(claim.text) if self._released.holds("formulas") else []
         form = claim.subject.forms[0] if claim.subject.forms else ""

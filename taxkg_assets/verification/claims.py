@@ -155,8 +155,11 @@ def find_keys_and_forms(text: str, *, language: Language) -> list[Value]:
 
 
 def _part_ends(text: str) -> str:
-    """Return a text of the same length in which `line 3 to line 5` is no range of lines: an amount goes there."""
-    return _FROM_TO.sub(lambda match: f"{match['first']} at {match['second']}", text)
+    """Return a text of the same length in which `line 3 to line 5` is no range of lines: an amount goes there.
+
+    `Schedule(s) Z` becomes `Schedules   Z`.
+    """
+    return _FROM_TO.sub(lambda match: f"{match['first']} at {match['second']}", text.replace("(s)", "s  "))
 
 
 def _find_forms(text: str, mentions: Sequence[Mentioned]) -> list[Value]:

@@ -37,6 +37,7 @@ class Clause:
         is_condition: Whether it is a condition.
         is_exception: Whether it names an exception.
         is_concession: Whether it is a concession, as in `even if it is small`.
+        is_mixed: Whether it has two verbs, so that a negation may be of one alone.
     """
 
     words: Words
@@ -49,6 +50,7 @@ class Clause:
     is_condition: bool = False
     is_exception: bool = False
     is_concession: bool = False
+    is_mixed: bool = False
 
     @property
     def is_aside(self) -> bool:
@@ -95,6 +97,7 @@ def read_wording(text: str, *, language: Language) -> Wording:
         is_condition = rules.conditions.case.pattern.match(part) is not None
         is_exception = rules.conditions.exception.pattern.match(part) is not None
         is_concession = rules.conditions.concession.pattern.match(part) is not None
+        is_mixed = len(rules.predicates.finite.pattern.findall(part)) > 1
         heads, reach = _find_denied(part, language=language)
         part = rules.denials.negative_word.pattern.sub(" ", part)
         words = find_words(part, language=language)
@@ -111,6 +114,7 @@ def read_wording(text: str, *, language: Language) -> Wording:
                     is_condition,
                     is_exception,
                     is_concession,
+                    is_mixed,
                 )
             )
     every = frozenset().union(*(clause.words for clause in clauses)) if clauses else frozenset()
@@ -157,12 +161,22 @@ def _find_denied(part: str, *, language: Language) -> tuple[Words, Words]:
         rest = part[match.end() :]
         if rest.startswith(_BLANKED):  # a form or a key is denied: `files no Form 9999`
             continue
-        after = list(_list_words(rest, language=language))[:_REACH_WORDS]
+        after = _list_reached(rest, language=language)
         if match[0].casefold() == _NO and (said := verb.search(rest)):
             after = _turn_to_noun(list(_list_words(rest[: said.start()], language=language))) or after
         heads |= set(after[:1])
         reach |= set(after[1:])
     return frozenset(heads), frozenset(reach)
+
+
+def _list_reached(rest: str, *, language: Language) -> list[str]:
+    """Return the first content words after a denial, as far as the comma behind the first one."""
+    found: list[str] = []
+    for part in rest.split(","):
+        found += list(_list_words(part, language=language))
+        if found:
+            break
+    return found[:_REACH_WORDS]
 
 
 def _turn_to_noun(phrase: Sequence[str]) -> list[str]:

@@ -27,6 +27,7 @@ from taxkg_assets.verification.polarity import (
     score_asserted,
 )
 from taxkg_assets.verification.reader import PassageReader
+from taxkg_assets.verification.shortlist import score_named
 from taxkg_assets.verification.stated import Difference, compare_values
 from taxkg_assets.verification.values import Value, fold
 
@@ -35,6 +36,7 @@ _ALWAYS, _MOST = 3, 16  # passages that are compared at least, and at most
 _BY_MEANING, _PAIRED = 8, 2  # sentences nearest in meaning, and those of them whose pairs are compared, too
 _POINTER_LOSS = 0.3
 _RAREST = 8.0  # weight of a word (inverse document frequency) from which it counts no more
+_NAMED = 0.2  # what a passage gains that prints all values of a claim, where the first ones are chosen
 _MANY = 3  # values that a passage states, from which more count no more
 
 
@@ -69,8 +71,7 @@ class Comparison:
         nearness: Cosine of each stem that the passage lacks to its nearest word, over what the stem needs.
         literal: The comparison of the claim in its own words; None where this is it.
         part: Part of the passage that is nearest in meaning; the whole of a short one.
-        soft_coverage: Weighted share of the claim's words in the passage, a word that it lacks counted by the square of
-            its nearness, 0 to 1.
+        soft_coverage: The same share, a word that the passage lacks counted by the square of its nearness, 0 to 1.
         answered: Weighted share of that part's words that the claim has or is near to, 0 to 1.
         turns_part: Whether the part of the passage nearest in meaning denies where the claim affirms, or the reverse.
         turns_whole: The same of the whole passage.
@@ -286,7 +287,8 @@ def compare_nearest(
     """
     bounds = load_verification().thresholds
     coverages = [score_coverage(claim, *_words_of(passage, reader)) for passage in passages]
-    by_words = sorted(range(len(passages)), key=lambda number: -coverages[number])[:_MOST]
+    rates = [share + _NAMED * score_named(claim, own) for share, own in zip(coverages, passages, strict=True)]
+    by_words = sorted(range(len(passages)), key=lambda number: -rates[number])[:_MOST]
     if not is_aligned:
         least = (min(bounds.score, bounds.contradiction) - bounds.blend) / (1 - bounds.blend)
         chosen = [n for place, n in enumerate(by_words) if coverages[n] >= least or place < _ALWAYS]

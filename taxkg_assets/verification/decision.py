@@ -6,12 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from taxkg_assets.rules.models.verification import load_verification
+from taxkg_assets.verification.cells import find_ranges
 from taxkg_assets.verification.comparison import Comparison
+from taxkg_assets.verification.evidence import Passage
 from taxkg_assets.verification.stated import Difference
 from taxkg_assets.verification.verdicts import Verdict
 
 _PART = 0.3
 _ALL = 0.95
+_MOST_WORDS = 0.75  # weighted share of a claim's words in a passage that surely states another value
 _VALUE_WEIGHT = 2.0
 _NEAR = 0.02
 _FARTHER = 0.1
@@ -60,7 +63,7 @@ def supports(row: Comparison, *, least_score: float | None = None) -> bool:
         and not row.doubts
         and _DENIED not in (row.literal or row).doubts
         and row.agreement >= bounds.agreement
-        and row.soft_coverage >= bounds.covered
+        and min(row.coverage, row.soft_coverage) >= bounds.covered
         and row.unsaid < bounds.missing_weight
         and row.score >= (least_score or 0.0)
         and row.probability >= (bounds.support_by_words if not row.own_absent else bounds.support)
@@ -92,7 +95,28 @@ def find_contradiction(row: Comparison) -> tuple[Difference, ...]:
     return row.differences if row.agreement >= bounds.agreement and is_telling and not is_other_case else ()
 
 
-def decide(rows: Sequence[Comparison]) -> Decision:
+def is_sure(row: Comparison, differences: Sequence[Difference]) -> bool:
+    """Return whether a passage that states something else surely is about what the claim is about.
+
+    A denial has to be the one thing that the nearest part of the passage and the claim differ in. A passage that
+    differs in two values is about another case, unless it pairs the values of the claim otherwise; and the row of a
+    range of amounts has to be named by its ends.
+
+    Args:
+        row: The comparison.
+        differences: What the passage states otherwise.
+    """
+    if POLARITY in differences:
+        return row.turns_part
+    figures = {value.figure for value, _ in row.matched}
+    if row.own_coverage < _MOST_WORDS:
+        return False
+    if any(str(low) not in figures for low, _ in find_ranges(row.passage.headers)):
+        return False
+    return len(differences) == 1 or not {own.stated for own in differences} - _list_stated(row)
+
+
+def decide(rows: Sequence[Comparison], *, is_open: bool = False) -> Decision:
     """Decide on a claim by the passages of the documents that it is about. The first rule that applies counts:
 
     1. There are no passages: `not_found`.
@@ -109,6 +133,8 @@ def decide(rows: Sequence[Comparison]) -> Decision:
 
     Args:
         rows: Comparisons, best score first.
+        is_open: Whether the graph reads the claim but leaves it open. Then no other value of a passage contradicts it:
+            the words around its lines do not say how the form relates them.
 
     Returns:
         Verdict with the comparison that it follows from.
@@ -122,15 +148,16 @@ def decide(rows: Sequence[Comparison]) -> Decision:
     if support is not None:
         for row, differences in contradicting:
             if row.score >= support.score and _is_mispaired(row):
-                return Decision(Verdict.contradicted, row, differences)
+                is_wrong = not is_open and is_sure(row, differences)
+                return Decision(Verdict.contradicted if is_wrong else Verdict.unclear, row, differences)
         verdict = Verdict.unclear if _is_denied(support, rows, contradicting) else Verdict.supported
         return Decision(verdict, support)
     for row, found in contradicting:
         # Only the claim's own words contradict it; a paraphrase may lower the support, but proves nothing wrong.
         differences = find_contradiction(row.literal) if row.literal else found
-        if not differences:
-            continue
         is_value = POLARITY not in differences
+        if not differences or (is_open and is_value) or not is_sure(row, differences):
+            continue
         rival = next((other for other in rows if _says_so_nearly(other, row, is_value=is_value)), None)
         if rival is not None:
             return Decision(Verdict.unclear, rival)
@@ -163,8 +190,11 @@ def _choose(rows: Sequence[Comparison]) -> Comparison | None:
 
 def _is_mispaired(row: Comparison) -> bool:
     """Return whether a passage states a value of the claim, but with another one: `1a in box 2e, 2a in box 2f`."""
-    stated = {value.text for value, _ in row.matched}
-    return any(difference.stated in stated for difference in row.differences)
+    return any(difference.stated in _list_stated(row) for difference in row.differences)
+
+
+def _list_stated(row: Comparison) -> frozenset[str]:
+    return frozenset(value.text for value, _ in row.matched)
 
 
 def _outweighs(row: Comparison, found: Sequence[Difference], support: Comparison) -> bool:
@@ -195,6 +225,8 @@ def _says_so_nearly(other: Comparison, row: Comparison, *, is_value: bool) -> bo
     Where a value is in question, what the passage affirms or denies of it is not.
     """
     bounds = load_verification().thresholds
+    if not is_value and _is_part(row.passage, other.passage):  # what the other sentence denies is something else
+        return False
     is_same = other.agrees and not other.is_of_others and (is_value or other.agreement >= bounds.agreement)
     return is_same and other.coverage >= row.coverage - _FARTHER
 
@@ -202,11 +234,16 @@ def _says_so_nearly(other: Comparison, row: Comparison, *, is_value: bool) -> bo
 def _contradicts_within(other: Comparison, row: Comparison) -> bool:
     """Return whether one of a pair of sentences contradicts by itself what both together support."""
     whole, part = row.passage, other.passage
-    is_part = whole.kind == "pair" and part.kind == "sentence" and part.node_id == whole.node_id
-    if not is_part or not whole.start <= part.start < whole.end:
+    if not _is_part(part, whole):
         return False
     is_opposite = other.agreement <= load_verification().thresholds.disagreement and other.own_coverage >= _PART
     return is_opposite or bool(find_contradiction(other))
+
+
+def _is_part(part: Passage, whole: Passage) -> bool:
+    """Return whether a sentence is one of a pair."""
+    is_pair = whole.kind == "pair" and part.kind == "sentence" and part.node_id == whole.node_id
+    return is_pair and whole.start <= part.start < whole.end
 
 
 def _denies_the_rest(other: Comparison, row: Comparison) -> bool:

@@ -47,7 +47,7 @@ def find_doubts(claim: Claim, text: str, wording: Wording, *, language: Language
         "lack": _lacks_otherwise(claim, text, wording, language=language),
         "case": is_of_other_case(claim, text, language=language),
         "failure": _fails_otherwise(claim, text, wording, language=language),
-        "only": _says_only(claim.text) and not _says_only(text),
+        "only": _says_only(claim.text) and not (_says_only(text) or _limits(text)),
         "prefix": _has_prefix_alone(claim.text, text) or _has_prefix_alone(text, claim.text),
         "taxed": _taxes_the_nontaxable(claim.text, text) or _taxes_the_nontaxable(text, claim.text),
         "time": _counts_from_another_time(claim.text, text),
@@ -200,6 +200,10 @@ def _lacks_both(claim: str, text: str) -> bool:
 
 def _says_only(text: str) -> bool:
     return load_verification().exclusives.marker.pattern.search(text) is not None
+
+
+def _limits(text: str) -> bool:
+    return load_verification().exclusives.limit.pattern.search(text) is not None
 
 
 def _has_prefix_alone(one: str, other: str) -> bool:

@@ -39,6 +39,8 @@ class Passage:
         page: Page of the PDF, from 1.
         bboxes: Rectangles of the whole paragraph.
         abbreviations: Abbreviations of its document.
+        headers: Headings of the row of a cell, an empty one, and those of its column; none for others.
+        value_start: First character of what a cell itself says; 0 for others.
     """
 
     document_id: str
@@ -55,6 +57,8 @@ class Passage:
     page: int
     bboxes: tuple[PlacedBoxRecord, ...]
     abbreviations: Abbreviations = NONE
+    headers: tuple[str, ...] = ()
+    value_start: int = 0
 
     @property
     def spoken(self) -> str:
@@ -218,12 +222,13 @@ def _read_cells(table: TableRecord, nodes: Mapping[str, NodeRecord]) -> Iterator
     path = tuple(node["heading_path"].split(" > ")) if node else ()
     for cell in table["cells"] or ():
         words = ": ".join(part for part in (cell["row_path"], cell["col_path"], cell["text"]) if part)
+        words = words.replace(" > ", ", ")
         box: PlacedBoxRecord | None = {"page": table["page"], **cell["bbox"]} if cell["bbox"] else None
         yield Passage(
             document_id=table["document_id"],
             node_id=table["table_id"],
             kind="cell",
-            text=words.replace(" > ", ", "),
+            text=words,
             start=0,
             end=0,
             lead_in="",
@@ -233,4 +238,6 @@ def _read_cells(table: TableRecord, nodes: Mapping[str, NodeRecord]) -> Iterator
             keys=frozenset(),
             page=table["page"],
             bboxes=(box,) if box else (),
+            headers=(*cell["row_path"].split(" > "), "", *cell["col_path"].split(" > ")),
+            value_start=len(words) - len(cell["text"].replace(" > ", ", ")),
         )

@@ -41,11 +41,16 @@ def relate(claim: Claim, rows: Sequence[Comparison]) -> list[Comparison]:
 
 
 def _score_elsewhere(claim: Claim, row: Comparison, rows: Sequence[Comparison]) -> float:
-    """Return the weighted share of a claim's words that a passage lacks and another one has, 0 to 1."""
+    """Return the weighted share of a claim's words that a passage and its headings lack and another one has, 0 to 1."""
     others = [own for own in rows if own.similarity >= row.similarity - _ABOUT_AS_NEAR and not _is_same_place(own, row)]
-    there = frozenset().union(*(row.own_absent - own.own_absent for own in others)) if others else frozenset[str]()
+    there = frozenset().union(*(_list_missing(row) - own.own_absent for own in others)) if others else frozenset[str]()
     total = sum(claim.weights.values())
     return sum(claim.weights.get(word, 0.0) for word in there) / total if total else 0.0
+
+
+def _list_missing(row: Comparison) -> frozenset[str]:
+    """Return the words of a claim, as it is written, that neither a passage nor its headings have."""
+    return frozenset((row.literal or row).missing)
 
 
 def _score_rivalry(row: Comparison, rows: Sequence[Comparison]) -> float:

@@ -15,6 +15,7 @@ _TURNED = 0.6  # a clause with a verb says the same as another
 _CONTRARY = 0.3  # one word alone decides
 _REVERSED = 0.5  # a clause is said, with the other polarity
 _DENIED_TOO = 0.5  # of the best share: a clause that denies the same word
+_SAME_ROLE = 0.5  # of the best share: a clause of the same role counts
 _ANSWERED = 0.75  # a denial is denied in other words
 _FORBIDDEN = 0.5  # of the words of the shorter denial
 _EXCEPTED = 0.2  # of a statement, only in an exception
@@ -152,7 +153,7 @@ def score_agreement(one: Wording, other: Wording, *, weights: Mapping[str, float
         return 0.5
     same = total = 0.0
     for clause in one.clauses:
-        nearest, share = _find_nearest(clause.words, other.clauses, weights=weights)
+        nearest, share = _find_nearest_role(clause, other.clauses, weights=weights)
         total += share
         same += share * (clause.is_negative in {there.is_negative for there in nearest})
     return same / total if total else 1.0
@@ -251,13 +252,19 @@ def _compare_heads(one: Wording, other: Wording, *, weights: Mapping[str, float]
                     clause, [holder for holder in there.clauses if match_word(word, holder.words)]
                 )
                 nearest, share = _find_nearest(clause.words, holders, weights=weights)
-                if any(holder.is_negative for holder in nearest) or _denies_too(
+                if any(_denies(holder, word) for holder in nearest) or _denies_too(
                     word, clause, holders, least=_DENIED_TOO * share, weights=weights
                 ):
                     agreed = True
                 elif nearest:
                     opposed = True
     return agreed, opposed
+
+
+def _denies(clause: Clause, word: str) -> bool:
+    """Return whether a clause denies a word, not another one: `a fee that need not be repaid is included`."""
+    is_whole = not (clause.is_mixed and clause.heads)
+    return clause.is_negative and (is_whole or match_word(word, clause.heads | clause.reach))
 
 
 def _denies_too(
@@ -271,6 +278,16 @@ def _denies_too(
 def _prefer_same_role(clause: Clause, holders: Sequence[Clause]) -> Sequence[Clause]:
     """Return the clauses that are conditions, or are none, as a clause is; all where no other is so."""
     return [own for own in holders if own.is_condition == clause.is_condition] or holders
+
+
+def _find_nearest_role(
+    clause: Clause, clauses: Sequence[Clause], *, weights: Mapping[str, float]
+) -> tuple[list[Clause], float]:
+    """Return the clauses nearest to one, those of its own role, a condition or none, where they are about as near."""
+    nearest, share = _find_nearest(clause.words, clauses, weights=weights)
+    alike = [own for own in clauses if own.is_condition == clause.is_condition]
+    own, own_share = _find_nearest(clause.words, alike, weights=weights)
+    return (own, own_share) if own_share >= _SAME_ROLE * share > 0 else (nearest, share)
 
 
 def _find_nearest(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
@@ -31,7 +32,7 @@ class PassageReader:
         self._forms = forms
         self.wording_of = lru_cache(maxsize=_MOST_KEPT)(lambda text: read_wording(text, language=language))
         self._vectors: dict[str, npt.NDArray[np.float32]] = {}
-        self._wordings: dict[tuple[str, str, int], tuple[Wording, Words]] = {}
+        self._wordings: dict[tuple[str, str, str], tuple[Wording, Words]] = {}
 
     def words_of(self, passage: Passage) -> tuple[Wording, Words]:
         """Return the words of a passage by clause, and the words of its headings.
@@ -39,7 +40,7 @@ class PassageReader:
         Args:
             passage: The passage.
         """
-        key = (passage.node_id, passage.text[:40], passage.start)
+        key = (passage.node_id, passage.lead_in, passage.text)  # a pair begins as its first sentence does
         if key not in self._wordings:
             if len(self._wordings) >= _MOST_KEPT:
                 self._wordings.clear()
@@ -95,6 +96,8 @@ class PassageReader:
             for value in find_values(text)
             if not any(start < value.end and value.start < end for start, end in spans)
         ]
+        if passage.kind == "cell":  # a table prints amounts without their sign
+            own = [replace(one, kind="number") if _is_amount(one, passage) else one for one in own]
         return [*own, *named]
 
     def place_values_of(self, passage: Passage) -> list[Value]:
@@ -108,6 +111,10 @@ class PassageReader:
         keys = [Value(key.split("_")[0], key, "", "", "", "", 0, 0) for key in named]
         forms = [Value("form", name, "", "", "", "", 0, 0) for name in self.forms_of(passage.document_id)]
         return [*find_values(text), *find_keys_and_forms(text, language=self.language), *keys, *forms]
+
+
+def _is_amount(value: Value, passage: Passage) -> bool:
+    return value.kind == "count" and value.start >= passage.value_start
 
 
 def _find_lettered(passage: Passage) -> frozenset[str]:

@@ -6,12 +6,13 @@ from collections.abc import Iterable, Sequence
 
 from taxkg_assets.rules.models.verification import load_verification
 from taxkg_assets.verification.abbreviations import NONE
-from taxkg_assets.verification.claims import KEY_KINDS, Claim
+from taxkg_assets.verification.cells import find_ranges, is_within
+from taxkg_assets.verification.claims import Claim
 from taxkg_assets.verification.clause_words import find_words, match_word
 from taxkg_assets.verification.evidence import Passage
 from taxkg_assets.verification.language import Language
 
-_KEY_BONUS, _VALUE_BONUS = 0.15, 0.1
+_KEY_BONUS, _VALUE_BONUS = 0.15, 0.2
 
 
 class Shortlist:
@@ -60,9 +61,8 @@ class Shortlist:
         for value in claim.keys:
             for number in self._by_key.get(value.figure, ()):
                 scores[number] = scores.get(number, 0.0) + _KEY_BONUS
-        texts = [value.text for value in claim.values if value.kind not in KEY_KINDS]
-        for number in scores if texts else ():
-            scores[number] += _VALUE_BONUS * any(text in self.passages[number].text for text in texts)
+        for number in scores if claim.values else ():
+            scores[number] += _VALUE_BONUS * score_named(claim, self.passages[number])
         best = sorted(scores, key=lambda number: (-scores[number], number))
         return [self.passages[number] for number in best[: bounds.shortlist]]
 
@@ -73,6 +73,27 @@ class Shortlist:
             node_ids: Nodes of the document.
         """
         return [passage for node_id in node_ids for passage in self._by_node.get(node_id, ())]
+
+
+def score_named(claim: Claim, passage: Passage) -> float:
+    """Return the share of a claim's values that a passage prints, or is printed under, as the claim writes them.
+
+    Args:
+        claim: The claim.
+        passage: The passage.
+    """
+    if not claim.values:
+        return 0.0
+    text = passage.spoken.casefold()
+    ranges = find_ranges(passage.headers)
+    named = sum(
+        value.text.strip("$,. ").casefold() in text
+        or value.figure in passage.keys
+        or value.figure in passage.headers
+        or is_within(value.figure, ranges)
+        for value in claim.values
+    )
+    return named / len(claim.values)
 
 
 def _forms_of(word: str, postings: dict[str, list[int]]) -> list[str]:

@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 
 from taxkg_assets.rules.models.verification import load_verification
 from taxkg_assets.rules.sentences import find_sentences
+from taxkg_assets.verification.cells import find_ranges, find_unnamed, is_within
 from taxkg_assets.verification.claims import KEY_KINDS, Claim, find_keys_and_forms
 from taxkg_assets.verification.contexts import is_paired_in_order
 from taxkg_assets.verification.evidence import Passage
 from taxkg_assets.verification.line_ends import End, find_ends
 from taxkg_assets.verification.pointers import find_asides
 from taxkg_assets.verification.reader import PassageReader
-from taxkg_assets.verification.values import Value, fold
+from taxkg_assets.verification.values import COUNTED, MONEY, Value, fold
 
 _QUOTED = "quoted"
 _ENTERED = frozenset({"line", "box"})
 _PAIRED = frozenset({"line", "box", "form"})
 _ALTERNATIVE = re.compile(r"(?i)(?:,| or|/|\s)+(?:the )?")
+_JOINT = re.compile(r"(?i)[,;:]|\.\s|\b(?:and|or|but)\b")
 _LIST = re.compile(r"(?i)(?:[\s,(]|and|or|through|to|-|boxe?s?|lines?|columns?|codes?|steps?|\d{1,2}[a-z]?)*")
 
 
@@ -56,6 +58,7 @@ def compare_values(
     comparison = _Comparison(claim, passage, reader)
     for value in claim.values:
         comparison.add(value)
+    comparison.add_headers()
     comparison.add_swapped()
     return comparison.matched, comparison.differences, comparison.unmatched
 
@@ -78,6 +81,7 @@ class _Comparison:
             value for value in self.printed if not any(start <= value.start < end for start, end in asides)
         ]
         self.located: dict[Value, Value] = {}
+        self.taken: list[tuple[int, int]] = []
         self.matched: list[tuple[Value, str]] = []
         self.differences: list[Difference] = []
         self.unmatched: list[Value] = []
@@ -107,6 +111,11 @@ class _Comparison:
         else:
             self.unmatched.append(value)
 
+    def add_headers(self) -> None:
+        """Count a number that heads the row or column of a cell, and that the claim lacks, as of another cell."""
+        for number in find_unnamed(self.passage.headers, self.claim.text):
+            self.unmatched.append(Value("count", number, "", "", "", number, 0, 0))
+
     def add_swapped(self) -> None:
         """Find values that the passage or a heading pairs differently from the claim."""
         swapped = _find_swapped(self.located, self.printed, text=self.text)
@@ -126,11 +135,34 @@ class _Comparison:
             )
             return value if is_stated else None
         same = next((other for other in self.printed if value.equals(other)), None)
+        if self.passage.headers:
+            same = self._find_in_headers(value, same)
         if same is None:
             is_elsewhere = self._is_placed_elsewhere(value)
             return None if is_elsewhere else _find_in_place(value, self.of_place, self.outside_asides, claim=self.claim)
         if same.end:
             self.located[value] = same
+        return same
+
+    def _find_in_headers(self, value: Value, same: Value | None) -> Value | None:
+        """Return what says a value in a cell: the cell itself, a heading that is this number, or a range that holds it.
+
+        A range holds one amount of the claim, and its upper end is of the next one.
+        """
+        headers = self.passage.headers
+        if value.kind in COUNTED:
+            return replace(value, end=0) if value.figure in headers else same
+        if value.kind not in MONEY or (same is not None and same.start >= self.passage.value_start):
+            return same
+        ranges = find_ranges(headers)
+        figures = {own.figure for own in self.claim.values}
+        for low, high in ranges:
+            if value.figure in (str(low), str(high)):
+                return replace(value, end=0) if str(low) in figures else None
+        free = [own for own in ranges if own not in self.taken and not {str(end) for end in own} & figures]
+        if is_within(value.figure, free):
+            self.taken += [own for own in free if is_within(value.figure, [own])]
+            return replace(value, end=0)
         return same
 
     def _is_placed_elsewhere(self, value: Value) -> bool:
@@ -149,7 +181,8 @@ class _Comparison:
         """Find what the passage states in the place of a value; each option of a form may be quoted."""
         if value.kind == _QUOTED:
             return None
-        rivals = (*self.outside_asides, *_rival_keys(value, self.passage))
+        start = self.passage.value_start  # the headings of a cell say which one it is
+        rivals = (*(own for own in self.outside_asides if own.start >= start), *_rival_keys(value, self.passage))
         return next(
             (
                 other
@@ -253,7 +286,7 @@ def _find_swapped(placed: Mapping[Value, Value], own: Sequence[Value], *, text: 
             others = [other for other in own if partner.competes(other)]
             if min(len(rivals), len(others)) < 2 or value.competes(partner):
                 continue
-            nearest = min(rivals, key=lambda other: max(other.start - near.end, near.start - other.end))
+            nearest = _find_partner(near, rivals, text=text)
             if not any(nearest.equals(mine) for mine in placed):
                 found.append(Difference(value.text, nearest.text, value.kind))
     return [*dict.fromkeys(found), *_find_mispaired(placed, own, in_order, text=text)]
@@ -273,10 +306,20 @@ def _find_mispaired(
         ]
         if not partners or not others:
             continue
-        nearest = in_order.get(there) or min(others, key=lambda key: max(key.start - there.end, there.start - key.end))
+        nearest = in_order.get(there) or _find_partner(there, others, text=text)
         if not any(nearest.equals(mine) for mine in placed):
             found.append(Difference(partners[0].text, nearest.text, value.kind))
     return list(dict.fromkeys(found))
+
+
+def _find_partner(value: Value, others: Sequence[Value], *, text: str) -> Value:
+    """Return the nearest of some values: of `5% if A, and 7% if B`, 7% belongs to B."""
+
+    def read_gap(other: Value) -> tuple[int, int]:
+        start, end = min(value.end, other.end), max(value.start, other.start)
+        return len(_JOINT.findall(text[start:end])), end - start
+
+    return min(others, key=read_gap)
 
 
 def _pair_in_order(own: Sequence[Value], *, text: str) -> dict[Value, Value]:

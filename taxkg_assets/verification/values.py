@@ -13,7 +13,8 @@ _FOLDS = str.maketrans(
     {"’": "'", "‘": "'", "“": '"', "”": '"', "–": "-", "‐": "-", "‑": "-", "−": "-", "\u00a0": " ", "\n": " "}
 )
 _SCALES = {"thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
-_MONEY = frozenset({"amount", "number"})
+MONEY = frozenset({"amount", "number"})
+COUNTED = frozenset({"measure", "count"})
 _YEARS_OF_AGE = frozenset({"age", "count"})
 _SIZES = {"more": "up", "at_least": "up", "less": "down", "at_most": "down"}
 _REACH = 16
@@ -54,7 +55,7 @@ class Value:
         Args:
             other: Value of the other text.
         """
-        if self.kind in _MONEY and other.kind in _MONEY:
+        if self.kind in MONEY and other.kind in MONEY:
             return self.figure == other.figure
         if self.kind in _YEARS_OF_AGE and other.kind in _YEARS_OF_AGE:  # `who turned 50`, `age 50`
             return self.figure == other.figure
@@ -70,7 +71,7 @@ class Value:
         Args:
             other: Value of the other text.
         """
-        if self.kind in _MONEY and other.kind in _MONEY:
+        if self.kind in MONEY and other.kind in MONEY:
             return True
         return self.kind == other.kind and (self.kind not in _WITH_UNIT or self.unit == other.unit)
 

@@ -200,3 +200,16 @@ def test_a_range_leaves_out_no_line_that_has_an_amount(label: str, verdict: str)
     formula = _formula("line_6", "sum", ["line_3", "line_5"], "Add lines 3")
     released.tables["formulas"] = pl.DataFrame([formula])
     assert _decide("Line 6 of Schedule 1 (2031) combines lines 3 through 5.", released) == verdict
+
+
+@pytest.mark.parametrize(
+    ("text", "is_read"),
+    [
+        ("Line 8 of Schedule 1 goes to Form 9999, line 5.", True),
+        ("Line 6 of Schedule 1 combines lines 3 through 5.", True),
+        ("Line 8 of Schedule 1 is on the page of Form 9999, line 5.", False),
+    ],
+)
+def test_a_statement_on_lines_alone_is_a_claim(text: str, is_read: bool) -> None:
+    checker = GraphChecker(Released(), SimpleNamespace(), PassageReader(LANGUAGE, FORMS))  # type: ignore[arg-type]
+    assert checker.reads(claim_of(text)) is is_read

@@ -65,3 +65,7 @@ def test_a_list_item_speaks_with_its_lead_in() -> None:
 )
 def test_forms_have_short_names(target: str, names: tuple[str, ...]) -> None:
     assert name_form(target) == names
+
+
+def test_a_table_is_cited_by_its_year() -> None:
+    assert claim_of("By the 2031 Harbor Toll Table of Publication 99, a barge owes $5.").subject.year == 2031

@@ -209,3 +209,66 @@ def test_lines_of_two_forms_are_not_in_the_place_of_each_other() -> None:
     claim = claim_of("Line 7 of Form 9999 (2031) adds the amounts of Form 7777, lines 45 and 50.")
     listed = passage_of("Enter on line 7 the amount from Form 8888, line 11, increased by Form 7777, lines 45 and 50.")
     assert not compare(claim, listed, reader=PassageReader(LANGUAGE, FORMS)).differences
+
+
+@pytest.mark.parametrize(
+    ("text", "passage"),
+    [
+        (
+            "On Form 9999, line 3 of the harbor worksheet takes the toll of line 8.",
+            passage_of("In the harbor worksheet, take the toll from line 13."),
+        ),
+        (
+            "Part I of Form 9999 is completed to change a mooring.",
+            passage_of(
+                "If you aren't changing any toll, but are changing a mooring and the rules of the harbor don't apply, "
+                "do the following. Complete Part I of Form 9999 to change your mooring."
+            ),
+        ),
+    ],
+)
+def test_a_passage_that_differs_in_more_than_one_thing_contradicts_nothing(text: str, passage: Passage) -> None:
+    assert _verdict(text, passage) is not Verdict.contradicted
+
+
+def test_a_value_belongs_to_the_one_of_its_own_part() -> None:
+    own = passage_of(
+        "Multiply the harbor toll by 0.25 if it is charged at 8%, and by 0.35 if it is charged at a 9% rate."
+    )
+    assert _verdict("On Form 9999, multiply the harbor toll charged at 9% by 0.35.", own) is not Verdict.contradicted
+    assert _verdict("On Form 9999, multiply the harbor toll charged at 9% by 0.25.", own) is not Verdict.supported
+
+
+def test_where_the_graph_leaves_lines_open_no_other_line_contradicts() -> None:
+    claim, reader = (
+        claim_of("On Form 9999, the harbor toll of line 3 is paid by box 7."),
+        PassageReader(LANGUAGE, FORMS),
+    )
+    own = passage_of("The harbor toll of line 3 is paid by box 8.")
+    (row,) = add_similarity(claim, [compare(claim, own, reader=reader)], reader=reader)
+    assert decide([row]).verdict is Verdict.contradicted
+    assert decide([row], is_open=True).verdict is Verdict.unclear
+    denied = passage_of("The harbor toll of line 3 is not paid by box 7.")
+    (row,) = add_similarity(claim, [compare(claim, denied, reader=reader)], reader=reader)
+    assert decide([row], is_open=True).verdict is Verdict.contradicted
+
+
+def test_what_a_state_levies_is_not_what_another_one_does() -> None:
+    local = passage_of("Box 19 Local income tax", keys=frozenset({"box_19"}), kind="label")
+    assert _verdict("Box 19 of Form 9999 is for state income tax.", local) is not Verdict.supported
+    assert _verdict("Box 19 of Form 9999 is for local income tax.", local) is Verdict.supported
+
+
+def test_a_denial_of_one_of_two_verbs_is_not_one_of_the_other() -> None:
+    own = passage_of("A harbor prize that nobody pays back isn't includible in gross income.")
+    text = (
+        "On Form 9999, a harbor prize that need not be paid back and that a skipper gives is included in gross income."
+    )
+    assert _verdict(text, own) is not Verdict.supported
+
+
+def test_regard_and_no_regard_are_contrary() -> None:
+    own = passage_of("The harbor due date is determined without regard to extensions.")
+    text = "On Form 9999, the harbor due date is determined with regard to extensions."
+    assert _verdict(text, own) is not Verdict.supported
+    assert _verdict(text.replace("with", "without", 1), own) is Verdict.supported

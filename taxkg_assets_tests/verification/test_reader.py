@@ -36,3 +36,16 @@ def test_passages_are_found_by_their_paragraphs() -> None:
     one, other = passage_of("The toll is due.", node_id="one"), passage_of("The fee is due.", node_id="other")
     shortlist = Shortlist([one, other], language=LANGUAGE)
     assert shortlist.read_nodes(["other", "unknown", "one"]) == [other, one]
+
+
+def test_a_pair_and_its_first_sentence_are_read_apart() -> None:
+    reader = PassageReader(LANGUAGE, {})
+    one = passage_of("The toll for boats in the harbor is due in May.")
+    both = passage_of("The toll for boats in the harbor is due in May. Barges pay nothing.", kind="pair")
+    assert "barg" not in reader.words_of(one)[0].words
+    assert "barg" in reader.words_of(both)[0].words
+
+
+def test_a_schedule_in_brackets_is_a_form() -> None:
+    own = PassageReader(LANGUAGE, {}).values_of(passage_of("Net harbor gain from Schedule(s) K-1"))
+    assert ("form", "Schedule K-1") in {(value.kind, value.figure) for value in own}

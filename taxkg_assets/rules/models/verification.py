@@ -324,6 +324,7 @@ class Conditions(RuleList[Rule]):
 class Exclusives(RuleList[Rule]):
     """Rules of `exclusives`."""
 
+    limit: Rule
     only_these: Rule
     marker: Rule
 
