@@ -49,7 +49,6 @@ BENCHMARKS = (
     "serving",
     "sizing",
     "standard_sections",
-    "subject_sections",
     "verify",
 )
 """Modules of this package, each loaded when it is requested: some of them load models."""

@@ -1,8 +1,8 @@
 """Openings: how often what opens an answer is right, by kind, and whether answers say so.
 
 Questions are made for each kind from the tables of TAXKG_HOME; counted are those that it opens. Right is: a standard
-section of the booklet in question, a line that a document states, and for a term or a thing a page that an index names
-for it. The last is a lower bound: other pages say the same.
+section of the booklet in question, a line that a document states, and for a term a page that an index names for it. The
+last is a lower bound: other pages say the same.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 
 import polars as pl
 
-from benchmarks import definitions, destinations, standard_sections, subject_sections
+from benchmarks import definitions, destinations, standard_sections
 from benchmarks.questions import draw_folds
 from benchmarks.results import open_home, write_results
 from taxkg_assets.evaluation.answer_metrics import find_calibration_floor, score_calibration_error
@@ -27,6 +27,8 @@ from taxkg_assets.settings import Settings
 
 DRAWN, SEED, FOLDS = 40, 11, 5
 TABLES = ("documents", "anchors", "links", "flows")
+Place = tuple[str, int]
+"""Family of documents and page."""
 OFF = Settings(guardrail=False, llm_answers=False, llm_grading=False)
 
 
@@ -132,7 +134,7 @@ def make_questions(tables: dict[str, pl.DataFrame], *, drawn: int = DRAWN) -> li
         Questions, by kind.
     """
     rng, found = random.Random(SEED), list[Made]()
-    for make in (_ask_for_sections, _ask_for_destinations, _ask_for_terms, _ask_for_things):
+    for make in (_ask_for_sections, _ask_for_destinations, _ask_for_terms):
         own = list(make(tables))
         rng.shuffle(own)
         found += own[:drawn]
@@ -141,7 +143,7 @@ def make_questions(tables: dict[str, pl.DataFrame], *, drawn: int = DRAWN) -> li
 
 def _ask_for_sections(tables: dict[str, pl.DataFrame]) -> Iterator[Made]:
     for own in standard_sections.write_questions(tables["documents"], tables["anchors"]):
-        family = subject_sections.find_family(own.document_id)
+        family = find_family(own.document_id)
         yield Made(guardrail.STANDARD_SECTION, family, own.text, partial(standard_sections.begins_in, question=own))
 
 
@@ -161,26 +163,29 @@ def _ask_for_terms(tables: dict[str, pl.DataFrame]) -> Iterator[Made]:
     terms = definitions.find_defined_terms(rows.select("document_id", "term", "subterm", "target_page").iter_rows())
     for number, (term, places) in enumerate(terms.items()):
         query = definitions.WORDINGS[number % len(definitions.WORDINGS)].format(term[0].lower() + term[1:])
-        own = subject_sections.Question(
-            term, query, frozenset((subject_sections.find_family(document), page) for document, page in places)
-        )
-        yield Made(guardrail.DEFINITION, min(own.places)[0], query, partial(_begins_at, question=own))
+        pages = frozenset((find_family(document), page) for document, page in places)
+        yield Made(guardrail.DEFINITION, min(pages)[0], query, partial(_begins_at, places=pages))
 
 
-def _ask_for_things(tables: dict[str, pl.DataFrame]) -> Iterator[Made]:
-    rows = list(
-        tables["links"]
-        .filter(pl.col("kind") == "index")
-        .select("document_id", "term", "subterm", "target_page")
-        .iter_rows()
-    )
-    for half in subject_sections.HALVES.values():
-        for own in subject_sections.write_questions(rows, half):
-            yield Made(guardrail.SUBJECT, min(own.places)[0], own.text, partial(_begins_at, question=own))
+def find_family(document: str) -> str:
+    """Return the name of a document without its revision.
+
+    Args:
+        document: Id of a document.
+
+    Returns:
+        Name, such as `p550`.
+    """
+    return document.partition("--")[0]
 
 
-def _begins_at(answer: Answer, question: subject_sections.Question) -> bool:
-    return subject_sections.find_right(answer, question)[:1] == [True]
+def _begins_at(answer: Answer, places: frozenset[Place]) -> bool:
+    """Return whether the first statement of an answer is printed at one of some places."""
+    if not answer.units:
+        return False
+    result = answer.results[answer.units[0].rank - 1]
+    pages = {result.page, *(box.page for box in result.bboxes)}
+    return not places.isdisjoint((find_family(result.document), page) for page in pages)
 
 
 def _names_place(answer: Answer, places: frozenset[destinations.Place]) -> bool:

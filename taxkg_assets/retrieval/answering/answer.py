@@ -25,7 +25,6 @@ from taxkg_assets.retrieval.answering.places import place_units
 from taxkg_assets.retrieval.answering.printed_lines import find_printed_lines
 from taxkg_assets.retrieval.answering.standard_sections import find_form_purposes, find_standard_sections
 from taxkg_assets.retrieval.answering.stated import Opening, open_answer, put_first
-from taxkg_assets.retrieval.answering.subject_sections import find_subject_sections
 from taxkg_assets.retrieval.answering.table_cells import add_tables
 from taxkg_assets.retrieval.answering.units import Unit
 from taxkg_assets.retrieval.query.form_match import score_form
@@ -42,7 +41,6 @@ _STATED = (
     (guardrail.STANDARD_SECTION, find_standard_sections),
     (guardrail.PURPOSE, find_form_purposes),
     (guardrail.DEFINITION, find_definitions),
-    (guardrail.SUBJECT, find_subject_sections),
 )
 """What opens an answer, by kind, the first that is found."""
 

@@ -115,7 +115,7 @@ def read_terms(question: str) -> tuple[str, ...]:
     for rule in (*rules.comparisons, *rules.questions):
         match = rule.pattern.search(question)
         terms = [own.rstrip(".") for own in match.groups() if own] if match else []
-        queried = [question, *(f"is the {split_scope(own)[0]}" for own in terms)]
+        queried = [question, *(f"is the {own.partition(' for ')[0]}" for own in terms)]
         if terms and any(map(rules.generic.matches, queried)):
             return ()
         if terms and all(len(own.split()) <= rules.most_term_words and find_terms(own) for own in terms):
@@ -133,7 +133,7 @@ def mark_term(text: str, term: str) -> str:
     Returns:
         The text with `@` for each place of the term.
     """
-    wanted = find_terms(term)
+    wanted = [each for word in _WORD.finditer(term) for each in find_terms(word[0])]
     words = [(word.start(), word.end(), find_terms(word[0])) for word in _WORD.finditer(text)]
     parts: list[str] = []
     done = place = 0

@@ -21,11 +21,10 @@ ANSWER, GUIDANCE, ABSTENTION = "answer", "guidance", "abstention"
 PASSAGES, CELL, TABLE = "passages", "cell", "table"
 CHANGES, DOCUMENTS, SUMMARY = "changes", "documents", "summary"
 DESTINATION, LINE, DEFINITION = "destination", "line", "definition"
-STANDARD_SECTION, PURPOSE, SUBJECT = "standard_section", "purpose", "subject"
+STANDARD_SECTION, PURPOSE = "standard_section", "purpose"
 """Kinds of answers: made of passages; a table cell that leads the ranking, or one of another table among the passages;
 changes; a list of documents; a document's summary; statements of where an amount goes or comes from;
-the words printed for a line; definitions of a term; a section of instructions; the purpose of a form; a section on
-the very thing in question."""
+the words printed for a line; definitions of a term; a section of instructions; the purpose of a form."""
 
 
 def score_kind(kind: str, signals: Mapping[str, float]) -> float:
@@ -33,7 +32,7 @@ def score_kind(kind: str, signals: Mapping[str, float]) -> float:
 
     Args:
         kind: `PASSAGES`, `CELL`, `TABLE`, `CHANGES`, `DOCUMENTS`, `SUMMARY`, `DESTINATION`, `LINE`, `DEFINITION`,
-            `STANDARD_SECTION`, `PURPOSE` or `SUBJECT`.
+            `STANDARD_SECTION` or `PURPOSE`.
         signals: Inputs of the calibration of this kind: those of `find_signals`, or `coverage` or `fit` from 0 to 1.
 
     Returns:

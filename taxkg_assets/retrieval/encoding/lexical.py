@@ -17,7 +17,9 @@ from taxkg_assets.rules.models.lexical import load_lexical
 
 Scores = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int64]
-_QUOTES = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "–": "-", "—": " ", "‑": "-", "\u00ad": None})
+_QUOTES = str.maketrans(
+    {"’": "'", "‘": "'", "“": '"', "”": '"', "–": "-", "—": " ", "‑": "-", "\u2010": "-", "\u00ad": None}
+)
 _DIGIT = re.compile(r"\d")
 
 

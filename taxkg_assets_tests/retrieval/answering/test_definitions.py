@@ -71,6 +71,7 @@ def test_what_a_term_is_for_is_read_apart() -> None:
     assert split_scope("berth lease for the pier credit") == ("berth lease", "pier credit")
     assert split_scope("berth lease for tax purposes") == ("berth lease for tax purposes", "")
     assert split_scope("berth lease") == ("berth lease", "")
+    assert split_scope("fees for barges") == ("fees for barges", "")
 
 
 def test_a_definition_may_say_what_it_is_for() -> None:

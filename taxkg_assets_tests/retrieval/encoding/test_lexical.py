@@ -108,10 +108,15 @@ def test_distinct_terms_are_those_of_the_text() -> None:
         ("1099k", "1099-K"),
         ("1120s", "1120-S"),
         ("efile", "e-file"),
-        ("ebook", "e-book"),
+        ("501c3", "501(c)3"),
+        ("401k", "401 (k)"),
+        ("72t", "72(t)"),
+        ("1099-K", "1099\u2010K"),
     ],
 )
 def test_a_name_typed_without_its_signs_is_the_printed_one(typed: str, printed: str) -> None:
     assert set(find_terms(typed)) <= set(find_terms(f"about {printed} barns"))
     assert find_terms("200k") == find_terms("$200,000")
     assert "1099-s" not in find_terms("two 1099s")
+    assert find_terms("$1,250(b)")[0] == "1250"
+    assert find_terms("E\u2013Elective") == ["e", "electiv"]
