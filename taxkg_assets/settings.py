@@ -159,7 +159,7 @@ class Settings(BaseModel):
         ge=0,
         le=MOST_DAYS,
         description="delete versions of tables and of the index that are older than this many days, unless a "
-        "retained release needs them",
+        "kept release uses them",
     )
 
     guardrail: bool = Field(

@@ -294,9 +294,13 @@ def left_out_families(family_figures: dy.DataFrame[schemas.FamilyFigures]) -> Ve
         for group, column in (("development", "development"), ("left out", "left_out"))
         if row[column] is not None
     }
-    note = "" if judged.height else "not measured: no labels of left-out families in TAXKG_GOLD are for this home"
+    note = (
+        ""
+        if judged.height
+        else "not measured: TAXKG_GOLD has no labels of left-out families for the documents in this home"
+    )
     return Verdict(
-        compared.filter(~pl.col("is_kept")),
+        compared.filter(~pl.col("is_within_bound")),
         int(judged["n_left_out"].sum()),
         note=note,
         figures=figures,

@@ -44,7 +44,7 @@ from taxkg_assets.extraction.invariants import (
     find_false_evidence,
     find_misowned_elements,
     find_orphan_anchors,
-    find_silent_pages,
+    find_pages_without_elements,
     find_strayed_sections,
 )
 from taxkg_assets.extraction.references.references import build_references
@@ -185,7 +185,7 @@ def every_page_has_text(
     elements: dy.DataFrame[schemas.Elements], documents: dy.DataFrame[schemas.Documents]
 ) -> Verdict:
     """Every page has an element, or its document lists it as image-only or blank."""
-    return Verdict(find_silent_pages(elements, documents), int(documents["page_count"].sum()))
+    return Verdict(find_pages_without_elements(elements, documents), int(documents["page_count"].sum()))
 
 
 @gate(on="anchors")

@@ -36,9 +36,9 @@ from taxkg_assets.graph.integrity import (
     find_unprovenanced_edges,
     find_unsupported_edges,
     score_connected,
-    score_connected_beyond,
     score_related,
     score_unresolved,
+    share_connected_across_documents,
 )
 from taxkg_assets.graph.lines import build_lines, find_line_faults
 from taxkg_assets.graph.nodes import build_nodes
@@ -211,7 +211,7 @@ def nodes_are_connected(edges: dy.DataFrame[schemas.Edges], nodes: dy.DataFrame[
     Also shows the share of nodes that are linked to other documents, and the shares of headings, paragraphs and tables
     that have a relation.
     """
-    more = {"tied_beyond_document_share": score_connected_beyond(nodes, edges), **score_related(nodes, edges)}
+    more = {"tied_beyond_document_share": share_connected_across_documents(nodes, edges), **score_related(nodes, edges)}
     verdict = _against_floor("connected_share", score_connected(nodes, edges), checked=nodes.height)
     return replace(verdict, figures={**verdict.figures, **more})
 

@@ -36,7 +36,7 @@ class ReclaimedFiles:
 
 
 def find_kept_versions(store: Store) -> dict[str, set[int]]:
-    """List the table versions to retain: the newest ones, and those that retained releases read."""
+    """List the table versions to keep: the newest ones, and those that kept releases use."""
     kept = {name: {store.version(name)} for name in PIPELINE if store.exists(name)}
     for row in find_kept_releases(store).iter_rows(named=True):
         for name, version in json.loads(row["table_versions"]).items():
@@ -45,7 +45,7 @@ def find_kept_versions(store: Store) -> dict[str, set[int]]:
 
 
 def vacuum(store: Store, *, keep_days: float, is_dry: bool = False) -> Iterator[ReclaimedFiles]:
-    """Delete files that are older than a number of days and that no retained version reads.
+    """Delete files that are older than a number of days and that no kept version reads.
 
     The caller must hold the lock of the home.
     """
@@ -101,7 +101,7 @@ def run_retention(home: Home, *, keep_days: float, is_dry: bool = False) -> list
 
 @dg.op
 def vacuum_home(context: dg.OpExecutionContext, home: Home) -> None:
-    """Delete everything that no retained release reads."""
+    """Delete old versions of tables and of the index that no kept release uses."""
     for freed in run_retention(home, keep_days=home.settings.keep_days):
         if freed.files:
             context.log.info(f"{freed.table}: {freed.files} files, {freed.bytes} bytes")
@@ -109,7 +109,7 @@ def vacuum_home(context: dg.OpExecutionContext, home: Home) -> None:
 
 @dg.job
 def housekeeping() -> None:
-    """Delete old versions of tables and of the index, and unused readings; retained releases stay complete."""
+    """Delete old versions of tables and of the index, and unused readings; kept releases stay complete."""
     vacuum_home()
 
 
@@ -118,6 +118,6 @@ nightly_housekeeping = dg.ScheduleDefinition(
     job=housekeeping,
     cron_schedule="40 3 * * *",
     description="Deletes table and index versions older than TAXKG_KEEP_DAYS every night, except those "
-    "that a retained release needs.",
+    "that a kept release uses.",
     default_status=default_schedule_status(),
 )

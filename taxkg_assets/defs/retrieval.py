@@ -358,7 +358,7 @@ release = table(
 
 
 def find_kept_releases(store: Store) -> pl.DataFrame:
-    """Return the retained releases: the newest that were not rolled back and whose index exists.
+    """Return the kept releases: the newest that were not rolled back and whose index exists.
 
     Args:
         store: Tables of the home.
@@ -368,7 +368,7 @@ def find_kept_releases(store: Store) -> pl.DataFrame:
 
 
 def prune_indexes(store: Store) -> None:
-    """Delete index versions that neither the manifest nor a retained release refers to.
+    """Delete index versions that neither the manifest nor a kept release uses.
 
     Args:
         store: Tables of the home.

@@ -64,7 +64,7 @@ def score_rate(hits: Sequence[bool], clusters: Sequence[str], *, stream: Sequenc
     Args:
         hits: Whether each row is a hit.
         clusters: Question that each row belongs to.
-        stream: Names of what is estimated, for the seed.
+        stream: Names that, with the seed, give each estimate its own random numbers.
         seed: Seed of the bootstrap.
     """
     return score_interval([float(hit) for hit in hits], clusters, seed=seed, stream=stream)

@@ -8,7 +8,7 @@ import dataframely as dy
 import polars as pl
 
 from taxkg_assets.evaluation.metrics import LOWER_IS_BETTER, score_runs
-from taxkg_assets.evaluation.significance import score_interval, score_p_value
+from taxkg_assets.evaluation.significance import compute_p_value, score_interval
 from taxkg_assets.rules.floors import Floor
 from taxkg_assets.schemas import Documents, EvalQueries, EvalReport, EvalRuns
 
@@ -173,7 +173,7 @@ def _build_row(
     if baseline is not None and baseline != system:
         other = _drop_unscored(cell.get(baseline, {}))
         pairs = [(value, other[query_id][0]) for query_id, (value, _) in scored.items() if query_id in other]
-        row["p_value"] = score_p_value(*zip(*pairs, strict=True), seed=seed, stream=key) if pairs else None
+        row["p_value"] = compute_p_value(*zip(*pairs, strict=True), seed=seed, stream=key) if pairs else None
     return row
 
 

@@ -25,7 +25,7 @@ _GAPS = {
     "n_development": pl.Int64,
     "n_left_out": pl.Int64,
     "is_judged": pl.Boolean,
-    "is_kept": pl.Boolean,
+    "is_within_bound": pl.Boolean,
 }
 
 
@@ -38,7 +38,8 @@ def compare_groups(family_figures: dy.DataFrame[FamilyFigures], floors: Sequence
 
     Returns:
         One row per floor: both figures, their difference, its bound, the rows behind each, `is_judged` (both groups
-        have at least the floor's number of rows), and `is_kept` (the difference is within the bound, or not judged).
+        have at least the floor's number of rows), and `is_within_bound` (the difference is; also true where it is not
+        judged).
     """
     totals = {
         (row["metric"], row["group"]): row
@@ -52,7 +53,7 @@ def compare_groups(family_figures: dy.DataFrame[FamilyFigures], floors: Sequence
         counts = [row["n"] if row else 0 for row in pair]
         gap = values[0] - values[1] if values[0] is not None and values[1] is not None else None
         is_judged = gap is not None and min(counts) >= floor.least_n
-        is_kept = gap is None or not is_judged or floor.holds(gap)
+        is_within_bound = gap is None or not is_judged or floor.holds(gap)
         metric = floor.metric.removesuffix(GAP)
-        rows.append((floor.id, metric, *values, gap, floor.floor, *counts, is_judged, is_kept))
+        rows.append((floor.id, metric, *values, gap, floor.floor, *counts, is_judged, is_within_bound))
     return pl.DataFrame(rows, schema=_GAPS, orient="row")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from taxkg_assets.evaluation.significance import Interval, score_interval, score_p_value
+from taxkg_assets.evaluation.significance import Interval, compute_p_value, score_interval
 
 ALL = "all"
 
@@ -48,7 +48,7 @@ def score_gain(
         value: Score of each question with the change.
         clusters: Document family of each question, drawn as a whole by the bootstrap.
         seed: Seed of the bootstrap and of the test.
-        stream: Names of the comparison, for the seed.
+        stream: Names that, with the seed, give each comparison its own random numbers.
 
     Returns:
         Means, paired difference with its interval, and p-value.
@@ -58,7 +58,7 @@ def score_gain(
         without=sum(without) / len(without),
         value=sum(value) / len(value),
         difference=score_interval(gains, clusters, seed=seed, stream=stream),
-        p_value=score_p_value(value, without, seed=seed, stream=stream),
+        p_value=compute_p_value(value, without, seed=seed, stream=stream),
         n=len(gains),
     )
 

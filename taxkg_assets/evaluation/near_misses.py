@@ -69,7 +69,11 @@ class _BoxPassage:
 
 
 def find_near_misses(registry: pl.DataFrame, rows: pl.DataFrame) -> list[NearMiss]:
-    """Pair each box's passage with its most similar sibling, and with the same box of another form or revision.
+    """Build questions whose right passage has a confusable neighbor: a similar passage about another box.
+
+    Neighbors of a box's passage are the most similar passage about another box of its copy, about the same box on
+    another form, and about the same box in another revision. Passages with the same text make a pair only if they
+    differ in form or revision, which the question then names; nothing else could tell them apart.
 
     Args:
         registry: Registered boxes with their labels.
@@ -77,7 +81,7 @@ def find_near_misses(registry: pl.DataFrame, rows: pl.DataFrame) -> list[NearMis
             documents.
 
     Returns:
-        Near misses, sorted; of passages with the same text, only those that differ in form or year.
+        Questions with both passages, sorted.
     """
     passages = _find_box_passages(registry, rows)
     pairs: list[NearMiss] = []

@@ -40,7 +40,9 @@ def score_references(
     anchors: dy.DataFrame[Anchors],
     documents: dy.DataFrame[Documents],
 ) -> LabeledScore:
-    """Score precision and recall of references inside the labeled range, overall and by relation.
+    """Score precision and recall of references in the labeled parts of the documents.
+
+    Each is scored once by target alone and once by target and relation.
 
     Args:
         references: Extracted references.
@@ -49,31 +51,34 @@ def score_references(
         documents: Documents of the corpus; labels of others are ignored.
 
     Returns:
-        `reference_precision`, `reference_recall`, `typed_precision` and `typed_recall`.
+        `reference_precision` and `reference_recall` by target; `typed_precision` and `typed_recall` by target and
+        relation.
     """
     known = labels.within(set(documents["document_id"]))
     rows = list(references.iter_rows(named=True))
-    met = _pair(known.references, rows)
-    label_of = {ix: label for label, ix in zip(known.references, met, strict=True) if ix is not None}
+    matches = _pair(known.references, rows)
+    label_of = {ix: label for label, ix in zip(known.references, matches, strict=True) if ix is not None}
     is_inside = _find_inside(known, anchors)
-    mine = [ix for ix, row in enumerate(rows) if ix in label_of or is_inside(row)]
-    false = [ix for ix in mine if ix not in label_of and not rows[ix]["is_self"]]
-    counted = [ix for ix in mine if not (rows[ix]["is_self"] or (ix in label_of and label_of[ix].is_self))]
-    judged = [ix for ix in counted if not (ix in label_of and label_of[ix].is_hard)]
-    typed = [ix for ix in judged if rows[ix]["relation"] != "references"]
+    in_scope = [ix for ix, row in enumerate(rows) if ix in label_of or is_inside(row)]
+    invented = [ix for ix in in_scope if ix not in label_of and not rows[ix]["is_self"]]
+    scored = [ix for ix in in_scope if not (rows[ix]["is_self"] or (ix in label_of and label_of[ix].is_self))]
+    relation_scored = [ix for ix in scored if not (ix in label_of and label_of[ix].is_hard)]
+    typed = [ix for ix in relation_scored if rows[ix]["relation"] != "references"]
     typed_right = [ix for ix in typed if ix in label_of and rows[ix]["relation"] in label_of[ix].relations]
     misses: list[Miss] = [
         ("invented", rows[ix]["document_id"], rows[ix]["page"], "", rows[ix]["target"], rows[ix]["evidence"])
-        for ix in false
+        for ix in invented
     ]
     expected = [
         (label, None if ix is None else rows[ix])
-        for label, ix in zip(known.references, met, strict=True)
+        for label, ix in zip(known.references, matches, strict=True)
         if not (label.is_optional or label.is_self)
     ]
-    outcomes = [(rows[ix]["confidence"], ix in label_of and _has_relation(rows[ix], label_of[ix])) for ix in judged]
+    outcomes = [
+        (rows[ix]["confidence"], ix in label_of and _has_relation(rows[ix], label_of[ix])) for ix in relation_scored
+    ]
     figures, missed = _score_labels(expected)
-    figures["reference_precision"] = score_share(len(counted) - len(false), len(counted)) if known.references else None
+    figures["reference_precision"] = score_share(len(scored) - len(invented), len(scored)) if known.references else None
     figures["typed_precision"] = score_share(len(typed_right), len(typed)) if known.references else None
     return LabeledScore.of(
         "reference_precision", figures, n_rows=len(expected), misses=misses + missed, outcomes=outcomes
@@ -89,7 +94,7 @@ def _pair(wanted: Sequence[ReferenceLabel], rows: Sequence[Row]) -> list[int | N
     for ix, row in enumerate(rows):
         on_page[row["document_id"], row["page"]].append(ix)
     used: set[int] = set()
-    met: list[int | None] = []
+    matches: list[int | None] = []
     for label in wanted:
         targets = {read_target(target) for target in label.targets}
         hit = next(
@@ -105,8 +110,8 @@ def _pair(wanted: Sequence[ReferenceLabel], rows: Sequence[Row]) -> list[int | N
         )
         if hit is not None:
             used.add(hit)
-        met.append(hit)
-    return met
+        matches.append(hit)
+    return matches
 
 
 def _score_labels(expected: Sequence[tuple[ReferenceLabel, Row | None]]) -> tuple[dict[str, float | None], list[Miss]]:

@@ -298,7 +298,7 @@ def _write_families(families: pl.DataFrame | None) -> list[Block]:
             Cell(NOTHING if row["gap"] is None else f"{row['gap']:+.3f}"),
             Cell(f"{row['floor']:.2f}"),
             *(Cell(str(row[name])) for name in ("n_development", "n_left_out")),
-            Cell("kept" if row["is_kept"] else "BROKEN") if row["is_judged"] else Cell("not measured"),
+            Cell("kept" if row["is_within_bound"] else "BROKEN") if row["is_judged"] else Cell("not measured"),
         )
         for row in families.iter_rows(named=True)
     )

@@ -38,8 +38,8 @@ def score_interval(values: Sequence[float], clusters: Sequence[str], *, seed: in
         values: Value of each question; at least one.
         clusters: Document family of each value.
         seed: Seed of the draws.
-        stream: Names of what is estimated; the draws depend on seed and names, never on the order of the estimates, so
-            that systems get the same resamples.
+        stream: Names that, with the seed, give each estimate its own random numbers, in whatever order the
+            estimates are made; systems under the same names get the same resamples.
 
     Returns:
         Mean with the ends of its 95 % interval.
@@ -65,14 +65,14 @@ def score_interval(values: Sequence[float], clusters: Sequence[str], *, seed: in
     )
 
 
-def score_p_value(left: Sequence[float], right: Sequence[float], *, seed: int, stream: Sequence[str]) -> float:
+def compute_p_value(left: Sequence[float], right: Sequence[float], *, seed: int, stream: Sequence[str]) -> float:
     """Compute the p-value of a two-sided paired randomization test between two systems.
 
     Args:
         left: Value of each question by one system.
         right: Value of each question by the other system.
         seed: Seed of the swaps.
-        stream: Names of what is tested.
+        stream: Names that, with the seed, give each test its own random numbers.
 
     Returns:
         p-value from 0 to 1; 1 where no question differs.

@@ -60,8 +60,8 @@ def find_unread_pages(elements: dy.DataFrame[Elements], source: Source) -> pl.Da
     )
 
 
-def find_silent_pages(elements: dy.DataFrame[Elements], documents: dy.DataFrame[Documents]) -> pl.DataFrame:
-    """Return the pages without an element that their document does not list as scanned or blank.
+def find_pages_without_elements(elements: dy.DataFrame[Elements], documents: dy.DataFrame[Documents]) -> pl.DataFrame:
+    """Return pages that have no element, although their document does not list them as scanned or blank.
 
     Args:
         elements: Elements of all documents.
@@ -70,8 +70,8 @@ def find_silent_pages(elements: dy.DataFrame[Elements], documents: dy.DataFrame[
     pages = documents.select(
         "document_id", "image_only_pages", page=pl.int_ranges(1, pl.col("page_count") + 1, dtype=pl.Int32)
     ).explode("page")
-    silent = pages.filter(~pl.col("page").is_in(pl.col("image_only_pages")))
-    return silent.join(elements, on=["document_id", "page"], how="anti").select("document_id", "page")
+    expected = pages.filter(~pl.col("page").is_in(pl.col("image_only_pages")))
+    return expected.join(elements, on=["document_id", "page"], how="anti").select("document_id", "page")
 
 
 def find_orphan_anchors(anchors: dy.DataFrame[Anchors]) -> pl.DataFrame:

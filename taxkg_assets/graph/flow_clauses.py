@@ -13,7 +13,14 @@ from itertools import pairwise
 from taxkg_assets.graph.flow_context import Before, Said
 from taxkg_assets.graph.flow_pairs import Pair, find_pairs, is_elsewhere, pair_shares
 from taxkg_assets.graph.flow_predicates import Clause, split_clauses
-from taxkg_assets.graph.flow_roles import FoundPlace, find_roles, name_partner, names_code, settle, settle_asides
+from taxkg_assets.graph.flow_roles import (
+    FoundPlace,
+    decide_roles,
+    decide_roles_of_asides,
+    find_roles,
+    name_partner,
+    names_code,
+)
 from taxkg_assets.graph.flow_statements import FlowStatement, find_filed_forms, find_forms_alone, place_on_filed_form
 from taxkg_assets.graph.flow_topics import list_moved, list_topic
 from taxkg_assets.graph.flow_words import read_words
@@ -270,15 +277,15 @@ def _settle_places(
         is_taken = read.lemma == "use" and not _USED.match(read.text[read.at : each.start])
         each.role = "source" if each.role == "amount" and (read.verb == "sum" or is_taken) else each.role
     shares = pair_shares(found) if read.verb in ("", "named") else []
-    settle(found, verb=read.verb, at=read.at, is_share=is_share, under=under)
-    settle_asides(found, under=under, verb=read.verb)
+    decide_roles(found, verb=read.verb, at=read.at, is_share=is_share, under=under)
+    decide_roles_of_asides(found, under=under, verb=read.verb)
     if read.verb == "moved" and under == "lines" and len(found) == 1 and not found[0].left.strip() and read.is_here:
         found[0].role = "source"
     for each in found:
         each.role = "" if each.place.kind == "column" and each.role == "target" else each.role
     if read.verb == "moved" and under == "lines" and _is_on_received_form(found, read):
         read.verb = "shown"
-        settle(found, verb=read.verb, at=read.at, is_share=False)
+        decide_roles(found, verb=read.verb, at=read.at, is_share=False)
     return found, shares
 
 

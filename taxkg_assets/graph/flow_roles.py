@@ -194,10 +194,11 @@ def _govern(tags: str) -> str:
     return "target" if _THERE.search(tags) else ""
 
 
-def settle(found: list[FoundPlace], *, verb: str, at: int, is_share: bool, under: str = "") -> None:
-    """Decide the roles left open: amounts on a place, and places in parentheses.
+def decide_roles(found: list[FoundPlace], *, verb: str, at: int, is_share: bool, under: str = "") -> None:
+    """Decide whether each place of a clause is a source or a target.
 
-    A place in parentheses is a source if a target follows. Shares of partners go to boxes.
+    Fills empty roles and corrects some found ones in place. A place in parentheses is a source if a target follows.
+    Shares of partners go to boxes.
 
     Args:
         found: Places of a clause; their roles are changed.
@@ -280,7 +281,7 @@ def _is_moved_aside(each: FoundPlace, at: int, verb: str) -> bool:
     return verb == "moved" and not each.role and each.start < at and not each.left.strip()
 
 
-def settle_asides(found: list[FoundPlace], *, under: str, verb: str) -> None:
+def decide_roles_of_asides(found: list[FoundPlace], *, under: str, verb: str) -> None:
     """Treat the only places of a clause, in parentheses, as its sources: `Enter your wages (Form W-2, box 1)`.
 
     Args:

@@ -264,28 +264,28 @@ def _find_pieces(nodes: pl.DataFrame, edges: pl.DataFrame) -> pl.DataFrame:
 
 
 def score_connected(nodes: dy.DataFrame[Nodes], edges: dy.DataFrame[Edges]) -> float:
-    """Return the share of corpus nodes that are connected to their document and have at least one relation.
+    """Of the nodes that are in documents, return the share connected to their document and to a node with a relation.
 
     Args:
         nodes: Nodes of the graph.
         edges: Edges of the graph.
 
     Returns:
-        Share of the nodes that are in documents, from 0 to 1; 1 if there are none.
+        Share from 0 to 1; 1 if no node is in a document.
     """
     count = nodes.filter(~pl.col("level").is_in(PLACELESS_LEVELS)).height
     return 1 - find_unconnected_nodes(nodes, edges).height / count if count else 1.0
 
 
-def score_connected_beyond(nodes: dy.DataFrame[Nodes], edges: dy.DataFrame[Edges]) -> float:
-    """Return the share of nodes that are connected to something beyond their document.
+def share_connected_across_documents(nodes: dy.DataFrame[Nodes], edges: dy.DataFrame[Edges]) -> float:
+    """Of the nodes that are in documents, return the share connected to a node outside their own document.
 
     Args:
         nodes: Nodes of the graph.
         edges: Edges of the graph.
 
     Returns:
-        Share of the nodes that are in documents, from 0 to 1; 1 if there are none.
+        Share from 0 to 1; 1 if no node is in a document.
     """
     joined = _join_pieces(nodes, edges)
     return 1.0 if joined.is_empty() else float(joined.select(pl.col("is_wide").mean()).item())

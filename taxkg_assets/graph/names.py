@@ -106,15 +106,15 @@ def _find_abbreviations(text: str) -> Iterator[tuple[str, str]]:
 
 
 def find_aliases(face: FaceRecord, usage: Usage) -> list[str]:
-    """List the aliases of a box for look-ups by name.
+    """List the other names of a box, so that a question may use any of them.
 
     Args:
-        face: Row of `faces`.
-        usage: Names in the instructions.
+        face: Row of `faces`: the box and its printed label.
+        usage: Names and abbreviations that instructions use.
 
     Returns:
-        Aliases without the label itself, each once, in this order: the label with abbreviations expanded, names from
-        headings, names from sentences (the most frequent first), abbreviations.
+        Names other than the label, each once, in this order: the label with its abbreviations written out; names in
+        headings of the instructions; names in their sentences, the most frequent first; these names with abbreviations.
     """
     label = face["label"]
     names = [expand(label)]

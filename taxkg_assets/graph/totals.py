@@ -13,7 +13,7 @@ _OPPOSITE = {"at_least_zero", "at_most_zero"}
 
 
 def mark_totals(rows: Sequence[FormulaRecord]) -> None:
-    """Record for each total the other totals that add one of its lines, and its repeated lines.
+    """Record for each total the other totals that include at least one of its lines, and its repeated lines.
 
     A line of several totals is not repeated if the form keeps them apart: one is limited to gains, the other to losses,
     or their conditions differ.

@@ -42,7 +42,7 @@ class ReferenceProposal(Proposal):
     polarity: Literal["positive", "negative"]
 
     def is_claim(self) -> bool:
-        """Return whether a target is proposed."""
+        """Return whether a target is proposed; only then is evidence needed."""
         return self.target is not None
 
     def find_validation_error(self, item: ReferenceItem) -> str:
@@ -85,7 +85,7 @@ class BoundaryProposal(Proposal):
     reason: str
 
     def is_claim(self) -> bool:
-        """Return whether a boundary is proposed."""
+        """Return whether a boundary is proposed; only then is evidence needed."""
         return self.is_boundary
 
 
@@ -215,7 +215,7 @@ class RefinementProposal(Proposal):
     split_before: tuple[int, ...]
 
     def is_claim(self) -> bool:
-        """Return whether the chunk is split."""
+        """Return whether the chunk is split; only then is evidence needed."""
         return bool(self.split_before)
 
     def find_validation_error(self, item: RefinementItem) -> str:

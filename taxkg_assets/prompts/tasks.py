@@ -41,7 +41,7 @@ class ScenarioProposal(Proposal):
     questions: tuple[str, ...]
 
     def is_claim(self) -> bool:
-        """Return whether there are questions."""
+        """Return whether there are questions; only then is evidence needed."""
         return bool(self.questions)
 
     def with_verified_evidence(self, check: EvidenceCheck) -> Self | None:
@@ -73,7 +73,7 @@ class PairProposal(Proposal):
     reason: str
 
     def is_claim(self) -> bool:
-        """Return whether the verdict is that the passage answers the query."""
+        """Return whether the verdict is that the passage answers the query; only then is evidence needed."""
         return self.is_valid
 
 
@@ -90,7 +90,7 @@ class NegativeProposal(Proposal):
     reason: str
 
     def is_claim(self) -> bool:
-        """Return whether the verdict is that the passage answers the question."""
+        """Return whether the verdict is that the passage answers the question; only then is evidence needed."""
         return self.is_false_negative
 
 
@@ -107,7 +107,7 @@ class HydeProposal(Proposal):
     terms: tuple[str, ...]
 
     def is_claim(self) -> bool:
-        """Return False: a hypothetical passage states nothing about a document."""
+        """Return False: a hypothetical passage states nothing about a document, and needs no evidence."""
         return False
 
 
@@ -151,7 +151,7 @@ class SummaryProposal(_ClaimsProposal):
     """A summary of a page or document, sentence by sentence; empty if the text says nothing."""
 
     def is_claim(self) -> bool:
-        """Return whether there are sentences."""
+        """Return whether there are sentences; only then is evidence needed."""
         return bool(self.sentences)
 
 
@@ -161,7 +161,7 @@ class AnswerProposal(_ClaimsProposal):
     is_answerable: bool
 
     def is_claim(self) -> bool:
-        """Return whether the question is answered."""
+        """Return whether the question is answered; only then is evidence needed."""
         return self.is_answerable
 
     def find_validation_error(self, item: QuestionItem) -> str:

@@ -37,7 +37,9 @@ class Spans(dy.Schema):
 
     document_id = key_column("document")
     page = dy.Int32(primary_key=True, min=1, description="1-based PDF page")
-    span_ix = dy.Int32(primary_key=True, min=0, description="order on the page as stored in the PDF")
+    span_ix = dy.Int32(
+        primary_key=True, min=0, description="position of the span on its page in the PDF's own (content stream) order"
+    )
     text = text_column("text as extracted")
     font = text_column("font name")
     size_pt = points_column("font size")

@@ -61,7 +61,7 @@ class Lines(dy.Schema):
     column_letters = strings_column("letters of the columns in which a line that is a table row is filled in")
     copies = strings_column("copies of the form that hold the line: A, B, 1, …")
     entries = strings_column("kinds of the fields of the line; empty for a heading of further lines")
-    field_count = dy.Int32(min=0, description="number of fields of the line on all copies")
+    field_count = dy.Int32(min=0, description="number of fields of the line, summed over all copies of the form")
     canonical_id = text_column(
         "`<form>/<words>` of the line's label in the oldest revision of the library; the same in every later one"
     )
@@ -88,7 +88,7 @@ class Formulas(dy.Schema):
     )
     condition = text_column("condition under which it is computed, as printed; may be empty")
     column = text_column("letter of the column whose amounts are meant; may be empty")
-    also_added_in = strings_column("other totals of the document that add one of its lines, too")
+    also_added_in = strings_column("other totals of the document that also include at least one line of this total")
     repeated_lines = strings_column(
         "lines that a total uses more than once, with the words `twice` or `also in line_9`; a use that the form keeps "
         "apart by limits or conditions is left out"
@@ -191,7 +191,7 @@ class Revisions(dy.Schema):
     """One change between two consecutive revisions of a form, its instructions or a publication."""
 
     irs_name = text_column("the IRS's own file stem of both documents, e.g. f1099nec")
-    form = text_column("form or publication, e.g. 1099-NEC")
+    form = text_column("form or publication number, e.g. 1099-NEC")
     from_revision = text_column("older revision")
     to_revision = text_column(
         "newer revision; equal to `from_revision` if the publisher reissued one revision with corrections"

@@ -15,7 +15,7 @@ class Documents(dy.Schema):
     document_id = key_column("file name without extension; `<irs name>--<revision>` for fetched files")
     irs_name = text_column("the IRS's own file stem, e.g. f1099div; empty where there is none")
     form = text_column(
-        "form or publication the document is about, e.g. 1099-DIV; several joined by ' and '; may be empty"
+        "form or publication number the document is about, e.g. 1099-DIV; several joined by ' and '; empty if unknown"
     )
     doc_type = dy.String(regex=one_of(DOC_TYPES), description=" | ".join(DOC_TYPES))
     revision = text_column("revision as YYYY-MM or YYYY; empty where the document states none")

@@ -10,8 +10,8 @@ class SourceReply(BaseModel):
 
     number: int = Field(description="number in the answer, [n]")
     document: str = Field(description="document id")
-    form: str = Field(description="form or publication; may be empty")
-    revision: str = Field(description="revision, YYYY-MM or YYYY; may be empty")
+    form: str = Field(description="form or publication number, e.g. 1099-DIV; empty if unknown")
+    revision: str = Field(description="revision, YYYY-MM or YYYY; empty if unknown")
     page: int = Field(description="page of the PDF, from 1")
     heading_path: str = Field(description="headings above the passage, joined with ' > '")
     text: str = Field(description="first words of the passage; a longer text ends with …")
@@ -149,8 +149,8 @@ class CellReply(BaseModel):
     column: str = Field(description="headers of the cell's column, joined with ' > '")
     value: str = Field(description="text of the cell")
     document: str = Field(description="document id")
-    form: str = Field(description="form or publication; may be empty")
-    revision: str = Field(description="revision; may be empty")
+    form: str = Field(description="form or publication number, e.g. 1099-DIV; empty if unknown")
+    revision: str = Field(description="revision; empty if unknown")
     page: int = Field(description="page of the PDF, from 1")
     rectangle: list[float] = Field(description="x0, y0, x1, y1 of the cell, in points")
     node_id: str = Field(description="id of the table, for the tool `evidence`")
@@ -197,12 +197,14 @@ class DocumentReply(BaseModel):
 
     document: str = Field(description="document id")
     title: str = Field(description="title")
-    form: str = Field(description="form or publication that the document is about; may be empty")
+    form: str = Field(
+        description="number of the form or publication that the document is about, e.g. 1099-DIV; empty if unknown"
+    )
     doc_type: str = Field(description="form, filer_instructions, recipient_instructions, publication, statute, other")
-    revision: str = Field(description="revision, YYYY-MM or YYYY; may be empty")
+    revision: str = Field(description="revision, YYYY-MM or YYYY; empty if unknown")
     is_draft: bool = Field(description="whether the document is a draft")
     pages: int = Field(description="number of pages")
-    pdf_url: str = Field(description="official address of the PDF; may be empty")
+    pdf_url: str = Field(description="official address of the PDF; empty if unknown")
     flags: int = Field(description="number of document checks that the document fails")
 
 

@@ -138,8 +138,8 @@ class Source(BaseModel):
     """The document, page and rectangle of a part of an answer."""
 
     document: str = Field(description="document id")
-    form: str = Field(description="form or publication; may be empty")
-    revision: str = Field(description="revision, YYYY-MM or YYYY; may be empty")
+    form: str = Field(description="form or publication number, e.g. 1099-DIV; empty if unknown")
+    revision: str = Field(description="revision, YYYY-MM or YYYY; empty if unknown")
     page: int = Field(description="page of the PDF, from 1")
     paragraph: str = Field(description="the passage")
     heading_path: str = Field(description="headings above the passage, joined with ' > '")

@@ -13,9 +13,11 @@ class DocumentEntry(BaseModel):
 
     document: str = Field(description="document id")
     title: str
-    form: str = Field(description="form or publication that the document is about; may be empty")
+    form: str = Field(
+        description="number of the form or publication that the document is about, e.g. 1099-DIV; empty if unknown"
+    )
     doc_type: str
-    revision: str = Field(description="YYYY-MM or YYYY; may be empty")
+    revision: str = Field(description="YYYY-MM or YYYY; empty if unknown")
     tax_year: int | None
     is_draft: bool
     pages: int

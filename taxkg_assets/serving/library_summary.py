@@ -18,7 +18,7 @@ class LibrarySummary(BaseModel):
     """Counts of a release, the forms and years of its documents, and questions to try."""
 
     documents: int = Field(description="number of documents in the release")
-    products: int = Field(description="number of products, each with all its revisions")
+    products: int = Field(description="number of different forms and publications; all revisions of one count once")
     pages: int = Field(description="number of pages in all documents")
     flagged: int = Field(description="number of documents that fail a quality check")
     fillable: int = Field(description="number of forms whose fields can be browsed")

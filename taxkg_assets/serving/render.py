@@ -32,7 +32,7 @@ MOST_FLAGGED = 40
 HIDDEN_FIGURES = {"rows checked", "offending rows", "table versions", "code and labels"}
 
 
-def build_result(result: BuildResult, *, out: Console, is_whole: bool = False) -> None:
+def print_build_result(result: BuildResult, *, out: Console, is_whole: bool = False) -> None:
     """Print the outcome of a build: tables, gates and time.
 
     Args:
@@ -45,15 +45,15 @@ def build_result(result: BuildResult, *, out: Console, is_whole: bool = False) -
     for gate in result.gates:
         if not gate.is_passed:
             out.print(f"[bold red]Failed:[/] the check {gate.check} on {gate.table}. Offending rows:")
-            offending_rows(gate.figures, out=out)
+            print_offending_rows(gate.figures, out=out)
     for error in result.errors:
         out.print(f"[bold red]failed[/] {escape(error)}", highlight=False, soft_wrap=True)
     for closed in result.closed:
         out.print(f"[bold red]not scanned[/] {escape(closed)}", highlight=False, soft_wrap=True)
     for skipped in result.skipped:
         out.print(f"[yellow]skipped[/] {escape(skipped)}", highlight=False, soft_wrap=True)
-    quarantine(result.quarantine, out=out)
-    flagged(result.flagged, out=out)
+    print_quarantine(result.quarantine, out=out)
+    print_flagged(result.flagged, out=out)
     if result.is_done:
         out.print(f"[green]Built[/] in {result.seconds:.1f} s.")
     else:
@@ -100,7 +100,7 @@ def _gates(result: BuildResult, *, out: Console, is_whole: bool) -> None:
         out.print(f"Gates: {counts}. `--verbose` lists them all.", highlight=False)
 
 
-def offending_rows(figures: Mapping[str, Any], *, out: Console) -> None:
+def print_offending_rows(figures: Mapping[str, Any], *, out: Console) -> None:
     """Print the first rows on which a gate failed, or its note if a single figure decides."""
     rows = figures.get("first offending rows", [])
     if not rows:
@@ -112,7 +112,7 @@ def offending_rows(figures: Mapping[str, Any], *, out: Console) -> None:
     out.print(shown)
 
 
-def quarantine(rows: Sequence[QuarantineRecord], *, out: Console) -> None:
+def print_quarantine(rows: Sequence[QuarantineRecord], *, out: Console) -> None:
     """Print the documents that could not be processed, with stage, reason and remedy."""
     if not rows:
         return
@@ -122,7 +122,7 @@ def quarantine(rows: Sequence[QuarantineRecord], *, out: Console) -> None:
     out.print(shown)
 
 
-def flagged(rows: Sequence[FlagRecord], *, out: Console) -> None:
+def print_flagged(rows: Sequence[FlagRecord], *, out: Console) -> None:
     """Print the documents that are served with a quality flag: failed check, result, example.
 
     Args:
@@ -140,7 +140,9 @@ def flagged(rows: Sequence[FlagRecord], *, out: Console) -> None:
         out.print(f"… and {len(rows) - MOST_FLAGGED} more: `taxkg status --json` lists all.", highlight=False)
 
 
-def statuses(tables: Sequence[TableStatus], refused: Sequence[QuarantineRecord], *, home: str, out: Console) -> None:
+def print_statuses(
+    tables: Sequence[TableStatus], refused: Sequence[QuarantineRecord], *, home: str, out: Console
+) -> None:
     """Print what the home contains.
 
     Args:
@@ -165,10 +167,10 @@ def statuses(tables: Sequence[TableStatus], refused: Sequence[QuarantineRecord],
     out.print(shown)
     if any(row.is_trained and row.state == "missing" for row in tables):
         out.print("`taxkg train` builds the missing tables of training; answers need none of them.", highlight=False)
-    quarantine(refused, out=out)
+    print_quarantine(refused, out=out)
 
 
-def hidden_texts(rows: Sequence[FoundTextRecord], *, out: Console) -> None:
+def print_hidden_texts(rows: Sequence[FoundTextRecord], *, out: Console) -> None:
     """Print invisible text and prompt injections.
 
     Args:
@@ -185,7 +187,7 @@ def hidden_texts(rows: Sequence[FoundTextRecord], *, out: Console) -> None:
     out.print(shown)
 
 
-def metrics(rows: pl.DataFrame, *, out: Console) -> None:
+def print_metrics(rows: pl.DataFrame, *, out: Console) -> None:
     """Print the metrics of the pipeline.
 
     Args:
@@ -203,7 +205,7 @@ def metrics(rows: pl.DataFrame, *, out: Console) -> None:
     out.print(shown)
 
 
-def proposer(found: ProposerStatus, *, out: Console) -> None:
+def print_proposer(found: ProposerStatus, *, out: Console) -> None:
     """Print the language model in use and its calls so far.
 
     Args:
@@ -216,7 +218,7 @@ def proposer(found: ProposerStatus, *, out: Console) -> None:
     out.print(escape(f"Language models: {found.provider} {models}".rstrip() + f"; {spent}, {cost}."), highlight=False)
 
 
-def estimates(rows: Sequence[TableEstimate], *, out: Console) -> None:
+def print_estimates(rows: Sequence[TableEstimate], *, out: Console) -> None:
     """Print the estimated model calls of the next build.
 
     Args:
@@ -242,7 +244,7 @@ def estimates(rows: Sequence[TableEstimate], *, out: Console) -> None:
     out.print(f"Prices as published in {as_of}; TAXKG_LLM_PRICES can name a file with newer prices.", highlight=False)
 
 
-def waiting(rows: Sequence[WaitingRecord], *, out: Console) -> None:
+def print_waiting(rows: Sequence[WaitingRecord], *, out: Console) -> None:
     """Print the chunks that need review.
 
     Args:
@@ -264,7 +266,7 @@ def _short(value: Any) -> str:
     return f"{value:.3f}" if isinstance(value, float) else str(value)
 
 
-def figures(report: pl.DataFrame, *, path: str, out: Console) -> None:
+def print_figures(report: pl.DataFrame, *, path: str, out: Console) -> None:
     """Print the evaluation report, one row per metric and one column per system.
 
     Args:
@@ -290,7 +292,7 @@ def _interval(row: Mapping[str, Any] | None) -> str:
     return f"{row['value']:.3f} {span}n={row['n']}"
 
 
-def releases(rows: Sequence[ListedRelease], *, out: Console) -> None:
+def print_releases(rows: Sequence[ListedRelease], *, out: Console) -> None:
     """Print releases, newest first.
 
     Args:
@@ -305,7 +307,7 @@ def releases(rows: Sequence[ListedRelease], *, out: Console) -> None:
     out.print(shown)
 
 
-def sources(rows: Sequence[ListedSource], *, out: Console) -> None:
+def print_sources(rows: Sequence[ListedSource], *, out: Console) -> None:
     """Print recorded sources, with the number of documents in each.
 
     Args:
@@ -319,7 +321,7 @@ def sources(rows: Sequence[ListedSource], *, out: Console) -> None:
     out.print(shown)
 
 
-def freed(rows: Sequence[ReclaimedFiles], *, is_dry: bool, out: Console) -> None:
+def print_freed(rows: Sequence[ReclaimedFiles], *, is_dry: bool, out: Console) -> None:
     """Print the deleted files and bytes of each table, without tables that lost none.
 
     Args:
@@ -334,7 +336,7 @@ def freed(rows: Sequence[ReclaimedFiles], *, is_dry: bool, out: Console) -> None
     out.print(f"{sum(r.files for r in rows)} files {word}, {sum(r.bytes for r in rows) / 1e6:.1f} MB.", highlight=False)
 
 
-def models(rows: Sequence[TrainedRecord], *, out: Console) -> None:
+def print_models(rows: Sequence[TrainedRecord], *, out: Console) -> None:
     """Print trained models with their gain on held-out form families, and whether they are in use.
 
     Args:

@@ -16,7 +16,7 @@ from taxkg_assets.retrieval.results import Flag, Result
 from taxkg_assets.serving.replies import BoxRow, CellRow
 
 
-def passages(results: Sequence[Result], *, out: Console) -> None:
+def print_passages(results: Sequence[Result], *, out: Console) -> None:
     """Print ranked passages with their document and page.
 
     Args:
@@ -29,17 +29,17 @@ def passages(results: Sequence[Result], *, out: Console) -> None:
         out.print(
             f"[bold cyan]\\[{result.rank}][/] {_place(result)}  [dim]score {result.score:.3f}[/]", highlight=False
         )
-        cautions(result.quality, out=out)
+        print_cautions(result.quality, out=out)
         out.print(Padding(Text(result.text), (0, 0, 1, 4)))
 
 
-def cautions(flags: Sequence[Flag], *, out: Console) -> None:
+def print_cautions(flags: Sequence[Flag], *, out: Console) -> None:
     """Print the quality flags of the documents that a result depends on."""
     for flag in flags:
         out.print(f"    [yellow]caution[/] {escape(flag.document)}: {escape(flag.message)}", highlight=False)
 
 
-def answer(question: str, found: Answer, *, out: Console) -> None:
+def print_answer(question: str, found: Answer, *, out: Console) -> None:
     """Print an answer with its citations, or why the search abstained.
 
     Args:
@@ -63,7 +63,7 @@ def answer(question: str, found: Answer, *, out: Console) -> None:
         corners = next((box for box in result.bboxes if box.page == result.page), None)
         where = f" at ({corners.x0:.0f}, {corners.y0:.0f})-({corners.x1:.0f}, {corners.y1:.0f}) pt" if corners else ""
         out.print(f"[bold cyan]\\[{result.rank}][/] {_place(result)}[dim]{where}[/]", highlight=False)
-    cautions(found.quality, out=out)
+    print_cautions(found.quality, out=out)
 
 
 def _place(result: Result) -> str:
@@ -71,7 +71,7 @@ def _place(result: Result) -> str:
     return f"[bold]{escape(result.document)}[/] p. {result.page} [green]{form}[/] {escape(result.heading_path)}"
 
 
-def boxes(rows: Sequence[BoxRow], *, out: Console) -> None:
+def print_boxes(rows: Sequence[BoxRow], *, out: Console) -> None:
     """Print a box in each revision of its form, with the passages about it.
 
     Args:
@@ -91,11 +91,11 @@ def boxes(rows: Sequence[BoxRow], *, out: Console) -> None:
             place = f"{passage.perspective}, {passage.document_id} p. {passage.page}"
             out.print(f"  [cyan]{escape(place)}[/]", highlight=False)
             out.print(Padding(Text(passage.text), (0, 0, 0, 4)))
-        cautions(row.quality, out=out)
+        print_cautions(row.quality, out=out)
         out.print()
 
 
-def forms(rows: Sequence[BoxRow], *, out: Console) -> None:
+def print_forms(rows: Sequence[BoxRow], *, out: Console) -> None:
     """Print every box of the newest revision of each form, with whether its instructions cover it.
 
     Args:
@@ -126,7 +126,7 @@ def forms(rows: Sequence[BoxRow], *, out: Console) -> None:
             out.print(said, markup=False, highlight=False)
 
 
-def cells(question: str, rows: Sequence[CellRow], *, out: Console) -> None:
+def print_cells(question: str, rows: Sequence[CellRow], *, out: Console) -> None:
     """Print the table cells that match a question, with row, column, value and page.
 
     Args:

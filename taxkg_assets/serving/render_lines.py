@@ -14,7 +14,7 @@ from taxkg_assets.serving.replies import FieldRow, FormulaRow, LineRow, Trace, T
 from taxkg_assets.serving.trace import name_line
 
 
-def lines(rows: Sequence[LineRow], *, out: Console) -> None:
+def print_lines(rows: Sequence[LineRow], *, out: Console) -> None:
     """Print a line in each revision of its form, with its label, formula and instructions.
 
     Args:
@@ -86,7 +86,7 @@ def formula(found: FormulaRow) -> str:
     return f"{text}{bounds[found.bound]}{condition}"
 
 
-def form(rows: Sequence[LineRow], *, out: Console) -> None:
+def print_form(rows: Sequence[LineRow], *, out: Console) -> None:
     """Print all lines of one form, by part.
 
     Args:
@@ -137,7 +137,7 @@ def _key(row: LineRow) -> str:
     return f"{row.kind if kind == 'box' else kind} {number}"
 
 
-def trace(traced: Trace, *, out: Console) -> None:
+def print_trace(traced: Trace, *, out: Console) -> None:
     """Print the sources and destinations of an amount as two trees.
 
     Args:

@@ -12,7 +12,7 @@ from taxkg_assets.verification.verdicts import NAMES, Finding, Report
 _COLORS = {"bad": "red", "warn": "yellow", "good": "green", "plain": "default"}
 
 
-def report(found: Report, *, out: Console) -> None:
+def print_report(found: Report, *, out: Console) -> None:
     """Print the findings of a draft, the most severe first, each with its passage.
 
     Args:

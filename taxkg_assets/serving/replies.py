@@ -55,13 +55,16 @@ class BoxRow(_Row):
     aliases: list[str] = Field(default=[], description="other names that documents use for the box")
     history: list[str] = Field(default=[], description="ids of the box in older revisions, newest first")
     source: str = Field(default="", description="document and page of the box, `<document_id>:p<page>`")
-    passages: list[BoxPassage] = Field(default=[], description="paragraphs about the box; only if one box is named")
+    passages: list[BoxPassage] = Field(
+        default=[], description="paragraphs about the box; empty unless one box was requested"
+    )
     quality: list[Flag] = Field(default=[], description="quality flags of the documents involved")
     filer: str | None = Field(
-        default=None, description="whether filer instructions explain the box; only if all boxes are listed"
+        default=None, description="whether filer instructions explain the box; absent unless all boxes were requested"
     )
     recipient: str | None = Field(
-        default=None, description="whether recipient instructions explain the box; only if all boxes are listed"
+        default=None,
+        description="whether recipient instructions explain the box; absent unless all boxes were requested",
     )
 
 
@@ -80,7 +83,9 @@ class FormulaRow(_Row):
     )
     evidence: str = Field(description="text that states the formula")
     problem: str = Field(default="", description="why the formula could not be parsed; empty for a parsed one")
-    also_added_in: list[str] = Field(default=[], description="keys of other totals that add one of the same lines")
+    also_added_in: list[str] = Field(
+        default=[], description="keys of other totals that also include at least one line of this total"
+    )
     repeated_lines: list[str] = Field(
         default=[], description="keys of lines that are added more than once into a total"
     )
@@ -170,7 +175,7 @@ class LineRow(_Row):
     section: str = Field(description="heading above the line; may be empty")
     label: str = Field(description="printed label of the line")
     column_letters: list[str] = Field(default=[], description="columns to fill in, if the line is a table row")
-    field_count: int = Field(default=0, description="number of fields of the line on all copies")
+    field_count: int = Field(default=0, description="number of fields of the line, summed over all copies of the form")
     history: list[str] = Field(default=[], description="names of the line in older revisions, newest first")
     page: int = Field(description="page of the PDF, from 1")
     bbox: Corners | None = Field(
@@ -207,7 +212,7 @@ class TraceStep(_Row):
 
     document_id: str | None = Field(description="document of the form; null if the library does not contain it")
     form: str = Field(description="form or schedule")
-    revision: str = Field(description="revision; may be empty")
+    revision: str = Field(description="revision; empty if unknown")
     part: str = Field(description="part of the form; may be empty")
     key: str = Field(description="line, box or column")
     column: str = Field(
@@ -226,7 +231,7 @@ class Trace(_Row):
 
     document_id: str = Field(description="id of the document that contains the line; empty if no document does")
     form: str = Field(description="form or schedule")
-    revision: str = Field(description="revision; may be empty")
+    revision: str = Field(description="revision; empty if unknown")
     part: str = Field(description="part of the form; may be empty")
     key: str = Field(description="line, box or column")
     code: str = Field(

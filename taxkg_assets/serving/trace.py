@@ -87,8 +87,8 @@ def _choose_line(released: Released, flows: pl.DataFrame, query: str, code: str,
         if any(form_pattern(form).search(query) for form in released.table("lines")["form"].unique()):
             raise
     raise LineNotFoundError(
-        f"The library does not contain the form of {query!r}, and no document in it states where this amount comes "
-        "from or goes. Add the form and its instructions with `taxkg build --corpus FOLDER`."
+        f"The library has no form for {query!r}. Put the form and its instructions in a folder and run "
+        "`taxkg build --corpus FOLDER`."
     )
 
 

@@ -47,21 +47,21 @@ class RetrievalScores:
     dense: Floats
 
 
-def score_passages(retrievers: Retrievers, texts: Sequence[str]) -> Iterator[RetrievalScores]:
-    """Yield the scores of all passages for each text.
+def score_passages(retrievers: Retrievers, queries: Sequence[str]) -> Iterator[RetrievalScores]:
+    """Yield the scores of all passages for each query.
 
     Args:
         retrievers: BM25 and the encoder.
-        texts: Queries.
+        queries: Questions or other texts to search for.
 
     Yields:
-        Scores of both retrievers for each text.
+        Scores of both retrievers for each query.
     """
-    for first in range(0, len(texts), _BATCH):
-        batch = texts[first : first + _BATCH]
+    for first in range(0, len(queries), _BATCH):
+        batch = queries[first : first + _BATCH]
         dense = retrievers.encode(batch) @ retrievers.vectors.T
-        for row, text in enumerate(batch):
-            yield RetrievalScores(lexical=retrievers.score_lexical(text), dense=dense[row])
+        for row, query in enumerate(batch):
+            yield RetrievalScores(lexical=retrievers.score_lexical(query), dense=dense[row])
 
 
 def find_rank(scores: Floats, row: int) -> int:

@@ -51,19 +51,21 @@ def _compare(left_out: float, n: int) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("left_out", "n", "is_judged", "is_kept"),
+    ("left_out", "n", "is_judged", "is_within_bound"),
     [(0.95, 40, True, True), (0.8, 40, True, False), (0.8, 19, False, True), (1.0, 40, True, True)],
     ids=["nearly as good", "too wide", "too few rows", "better"],
 )
-def test_a_difference_beyond_the_bound_is_a_fault(left_out: float, n: int, is_judged: bool, is_kept: bool) -> None:
+def test_a_difference_beyond_the_bound_is_a_fault(
+    left_out: float, n: int, is_judged: bool, is_within_bound: bool
+) -> None:
     row = _compare(left_out, n)
-    assert (row["is_judged"], row["is_kept"]) == (is_judged, is_kept)
+    assert (row["is_judged"], row["is_within_bound"]) == (is_judged, is_within_bound)
     assert row["gap"] == pytest.approx(0.99 - left_out)
 
 
 def test_without_left_out_labels_nothing_is_judged() -> None:
     (row,) = compare_groups(_figures(("development", "all", 0.99, 200)), [Floor(**BOUND)]).iter_rows(named=True)
-    assert (row["left_out"], row["gap"], row["is_judged"], row["is_kept"]) == (None, None, False, True)
+    assert (row["left_out"], row["gap"], row["is_judged"], row["is_within_bound"]) == (None, None, False, True)
 
 
 def test_the_report_shows_both_groups_and_the_verdict() -> None:
@@ -125,4 +127,4 @@ def test_every_family_is_scored_by_itself_and_with_its_group(monkeypatch: pytest
         ("left out", "boat", 0.0, 1),
     ]
     floor = Floor(**{**BOUND, "metric": "structural_f1_gap", "least_n": 1})
-    assert compare_groups(built, [floor])["is_kept"].to_list() == [False]
+    assert compare_groups(built, [floor])["is_within_bound"].to_list() == [False]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from taxkg_assets.evaluation.significance import score_interval, score_p_value
+from taxkg_assets.evaluation.significance import compute_p_value, score_interval
 
 
 def test_one_family_alone_has_no_interval() -> None:
@@ -46,15 +46,15 @@ def test_interval_of_many_single_values_is_near_the_normal_one() -> None:
 
 def test_p_value_of_three_wins_is_exact() -> None:
     """Of the 2**3 ways to swap, all kept and all swapped differ as much: 2 / 8."""
-    assert score_p_value([1, 1, 1], [0, 0, 0], seed=0, stream=["x"]) == pytest.approx(2 / 8)
+    assert compute_p_value([1, 1, 1], [0, 0, 0], seed=0, stream=["x"]) == pytest.approx(2 / 8)
 
 
 def test_equal_systems_are_not_different() -> None:
-    assert score_p_value([1, 0, 1], [1, 0, 1], seed=0, stream=["x"]) == 1.0
+    assert compute_p_value([1, 0, 1], [1, 0, 1], seed=0, stream=["x"]) == 1.0
 
 
 def test_many_wins_are_bounded_by_the_number_of_draws() -> None:
-    assert score_p_value([1] * 40, [0] * 40, seed=0, stream=["x"]) == pytest.approx(1 / 10000)
+    assert compute_p_value([1] * 40, [0] * 40, seed=0, stream=["x"]) == pytest.approx(1 / 10000)
 
 
 def test_same_seed_and_name_same_numbers() -> None:

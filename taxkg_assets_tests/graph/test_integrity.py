@@ -16,8 +16,8 @@ from taxkg_assets.graph.integrity import (
     find_unprovenanced_edges,
     find_unsupported_edges,
     score_connected,
-    score_connected_beyond,
     score_related,
+    share_connected_across_documents,
 )
 from taxkg_assets.schemas import Edges, Nodes, References
 from taxkg_assets_tests.graph.corpora import Corpus
@@ -67,7 +67,7 @@ def test_a_node_that_hangs_on_nothing_is_not_connected() -> None:
     nodes, edges = corpus.graph()
     inside = nodes.filter(pl.col("level") != "external").height
     assert find_unconnected_nodes(nodes, edges)["node_id"].to_list() == ["f9--2032-draft"], "it speaks to nothing"
-    assert score_connected(nodes, edges) == score_connected_beyond(nodes, edges) == 1 - 1 / inside
+    assert score_connected(nodes, edges) == share_connected_across_documents(nodes, edges) == 1 - 1 / inside
     cut = edges.filter((pl.col("relation") != "parent_of") | (pl.col("target_id") != "f9--2031-01:p0001:e021"))
     lost = find_unconnected_nodes(nodes, Edges.validate(cut))["node_id"].to_list()
     assert lost == ["f9--2031-01:p0001:e021", "f9--2032-draft"], "that it follows another does not tie it"
@@ -79,7 +79,7 @@ def test_a_document_that_relates_only_its_own_parts_reaches_nothing_else() -> No
     corpus.anchors, corpus.sections = corpus.anchors[2:], corpus.sections[1:]
     corpus.elements, corpus.faces, corpus.registry = corpus.elements[3:4], [], []
     nodes, edges = corpus.graph()
-    assert (score_connected(nodes, edges), score_connected_beyond(nodes, edges)) == (1.0, 0.0)
+    assert (score_connected(nodes, edges), share_connected_across_documents(nodes, edges)) == (1.0, 0.0)
     assert score_related(nodes, edges) == {"related anchor": 1 / 3, "related paragraph": 1 / 2}
 
 

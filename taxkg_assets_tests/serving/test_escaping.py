@@ -89,7 +89,7 @@ def test_a_refusal_says_nothing_to_the_terminal(tmp_path: Path) -> None:
     refused = read_document(job)
     assert isinstance(refused, Refused)
     row = {**asdict(refused), "document_id": name, "reason": EVIL}
-    printed = shown(render.quarantine, [row])
+    printed = shown(render.print_quarantine, [row])
     assert not SPEAKS.search(printed)
     assert "[bold red]now[/]" in printed
     assert "<script>alert(1)</script>" in printed
@@ -111,11 +111,11 @@ def test_a_passage_is_printed_as_it_is() -> None:
         via=CellExplanation(table="n", header_match=1.0),
     )
     printed = [
-        shown(render_answers.passages, [found]),
-        shown(render.hidden_texts, [row]),
-        shown(render_answers.forms, [box]),
+        shown(render_answers.print_passages, [found]),
+        shown(render.print_hidden_texts, [row]),
+        shown(render_answers.print_forms, [box]),
     ]
-    printed.append(shown(render_answers.cells, EVIL, [cell]))
+    printed.append(shown(render_answers.print_cells, EVIL, [cell]))
     for text in printed:
         assert not SPEAKS.search(text)
         assert "[bold red]now[/]" in " ".join(text.split())

@@ -37,7 +37,7 @@ def test_a_build_prints_the_state_of_each_gate(
         result,
     )
     out = io.StringIO()
-    render.build_result(result, out=Console(file=out, width=160), is_whole=True)
+    render.print_build_result(result, out=Console(file=out, width=160), is_whole=True)
     row = next(line for line in out.getvalue().splitlines() if "floors" in line)
     assert [cell.strip() for cell in row.split("│")[1:-1]] == ["index", "floors", word, "7", "0", "recall 0.500"]
 
@@ -50,7 +50,7 @@ def test_a_build_prints_what_is_new_and_what_was_found_within_a_terminal() -> No
     result = BuildResult(is_done=True, seconds=1.0, run_ids=[], gates=gates, built=["table_7"], rows=rows)
     result.skipped.append("In forms these are not read: the subfolders old.")
     out = io.StringIO()
-    render.build_result(result, out=Console(file=out, width=80))
+    render.print_build_result(result, out=Console(file=out, width=80))
     lines = out.getvalue().splitlines()
     assert len(lines) <= 24
     assert max(map(len, lines)) <= 80
@@ -70,7 +70,7 @@ def test_an_abstention_names_the_words_that_were_searched_for() -> None:
         corrections={"[bold]harbro": "harbor"},
     )
     out = io.StringIO()
-    render_answers.answer("harbro dues", found, out=Console(file=out, width=120))
+    render_answers.print_answer("harbro dues", found, out=Console(file=out, width=120))
     lines = out.getvalue().splitlines()
     assert lines[1] == "Searched for “harbor” instead of “[bold]harbro”."
     assert lines[2].startswith("No answer:")

@@ -81,5 +81,5 @@ def test_a_box_outside_the_library_is_traced_by_what_documents_state_and_by_its_
 
 
 def test_a_form_that_no_document_names_is_the_edge_of_the_library() -> None:
-    with pytest.raises(LineNotFoundError, match=r"does not contain the form.*taxkg build"):
+    with pytest.raises(LineNotFoundError, match=r"has no form for.*taxkg build"):
         trace(_release(), ["5498-SA", "2"])

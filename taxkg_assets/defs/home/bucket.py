@@ -271,7 +271,7 @@ def _open_session(_settings: AwsSettings) -> Any:
     session = boto3.Session()
     if session.get_credentials() is None:
         raise StorageError(
-            "There are no keys for the bucket: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a profile."
+            "There are no credentials for the bucket: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE."
         )
     return session
 

@@ -26,7 +26,7 @@ _log = logging.getLogger("taxkg")
 
 
 def lost_exports(home: AnyHome) -> list[str]:
-    """Return the encoders of retained releases whose ONNX export is missing, so that a build exports them again.
+    """Return the encoders of kept releases whose ONNX export is missing, so that a build exports them again.
 
     Args:
         home: The home.

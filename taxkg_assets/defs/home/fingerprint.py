@@ -27,7 +27,7 @@ from taxkg_assets.defs.home.schema_digests import (
     SCHEMAS,
     close_schemas,
     digest_of,
-    drop_words,
+    drop_documentation,
     find_defined,
     is_of_schemas,
     schema_digest,
@@ -228,7 +228,7 @@ def _read_module(name: str) -> _Module:
     path = _path_of(name)
     if path is None:
         raise LookupError(f"{name} is not a module of {NAME}.")
-    tree = drop_words(ast.parse(path.read_bytes()))
+    tree = drop_documentation(ast.parse(path.read_bytes()))
     nodes = list(ast.walk(tree))
     aliases = _aliases(nodes)
     imports, packages = set[str](), set[str]()

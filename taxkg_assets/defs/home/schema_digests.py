@@ -39,7 +39,7 @@ def _schema_nodes() -> dict[str, ast.stmt]:
     """
     nodes: dict[str, ast.stmt] = {}
     for path in sorted((PACKAGE / "schemas").glob("*.py")):
-        for node in drop_words(ast.parse(path.read_bytes()), is_schema=True).body:
+        for node in drop_documentation(ast.parse(path.read_bytes()), is_schema=True).body:
             for name in find_defined(node) - {"__all__"}:
                 if name in nodes:
                     raise ValueError(f"{name} is defined twice in {SCHEMAS}.")
@@ -89,7 +89,7 @@ def schema_digest(name: str) -> str:
     return digest_of(_schema_nodes()[name])
 
 
-def drop_words(tree: ast.Module, *, is_schema: bool = False) -> ast.Module:
+def drop_documentation(tree: ast.Module, *, is_schema: bool = False) -> ast.Module:
     """Remove docstrings, and descriptions of schema columns, from parsed code, as they do not affect results.
 
     Args:

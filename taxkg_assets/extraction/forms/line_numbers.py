@@ -171,13 +171,15 @@ def find_amounts(
 
 
 def keep_columns(starts: Sequence[LineNumber]) -> list[LineNumber]:
-    """Select the numbers that stand in a column of ascending numbers, with letters indented to their right.
+    """Drop candidates that are not line numbers.
+
+    Kept are those in a column of ascending numbers (letters may be indented), and fields that continue a kept row.
 
     Args:
-        starts: Starts of lines.
+        starts: Candidates: printed numbers and letters that may begin a line.
 
     Returns:
-        Those that begin lines.
+        Line numbers from top to bottom, those of one row from left to right.
     """
     reach = limits().column_pt
     kept: list[LineNumber] = []

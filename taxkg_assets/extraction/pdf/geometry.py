@@ -50,8 +50,8 @@ def find_intersections(boxes: Floats, others: Floats, may_meet: npt.NDArray[np.b
     return ours, theirs, areas
 
 
-def are_inside(boxes: Floats, outer: Sequence[Corners]) -> npt.NDArray[np.bool_]:
-    """Return whether the center of each rectangle is in one of some others.
+def have_centers_inside(boxes: Floats, outer: Sequence[Corners]) -> npt.NDArray[np.bool_]:
+    """Return, for each rectangle of `boxes`, whether its center is in any rectangle of `outer`.
 
     Args:
         boxes: Rectangles, n × 4: x0, y0, x1, y1 in points.

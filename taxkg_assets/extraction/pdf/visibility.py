@@ -23,12 +23,12 @@ from taxkg_assets.extraction.pdf.form_xobjects import FormXObjects
 from taxkg_assets.extraction.pdf.geometry import (
     Corners,
     Floats,
-    are_inside,
     find_area,
     find_areas,
     find_intersections,
     find_overlaps,
     find_shared_areas,
+    have_centers_inside,
     holds,
     split_rows,
 )
@@ -146,10 +146,12 @@ class VisibilityChecker:
         lost = {kind for kind in kinds if kind[0] < limits.tiny_pt or self._is_unpainted(*kind[2:])}
         if lost:
             is_doubtful |= np.array([manner in lost for manner in manners])
-        is_doubtful |= are_inside(boxes, self._pictures)
+        is_doubtful |= have_centers_inside(boxes, self._pictures)
         for color in {kind[1] for kind in kinds}:
             if backgrounds := self._backgrounds_of(color):
-                is_doubtful |= np.array([manner[1] == color for manner in manners]) & are_inside(boxes, backgrounds)
+                is_doubtful |= np.array([manner[1] == color for manner in manners]) & have_centers_inside(
+                    boxes, backgrounds
+                )
         found: list[int] = np.flatnonzero(is_doubtful).tolist()
         return found
 

@@ -40,11 +40,11 @@ def resolve_ambiguous_references(
     Returns:
         References, with the verified answers in place of the rules' rows.
     """
-    items = find_unsure_references(references, sections, anchors)
+    items = make_reference_questions(references, sections, anchors)
     return apply_reference_proposals(references, proposer.propose(AMBIGUOUS_REFERENCES, items)) if items else references
 
 
-def find_unsure_references(
+def make_reference_questions(
     references: dy.DataFrame[References], sections: dy.DataFrame[Sections], anchors: dy.DataFrame[Anchors]
 ) -> list[ReferenceItem]:
     """Build one question for each reference whose confidence is below the threshold."""

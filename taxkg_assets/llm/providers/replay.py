@@ -11,7 +11,7 @@ class ReplayProvider:
     name = "replay"
 
     def complete(self, request: Request) -> Reply:
-        """Refuse the request.
+        """Refuse the request, since this provider only replays recorded calls.
 
         Args:
             request: A call that is not recorded.
@@ -24,5 +24,5 @@ class ReplayProvider:
         """
         raise AccessError(
             f"{request.task}: the provider is `replay`, and this call of {request.model} is not recorded in "
-            "llm_calls: set TAXKG_LLM_PROVIDER to a model's, or to `rules`."
+            "llm_calls. Set TAXKG_LLM_PROVIDER to a provider that can call a model, or to `rules`."
         )

@@ -59,7 +59,7 @@ def find_named_box(searcher: Searcher, question: str, ranking: Ranking) -> Named
 
 
 def name_box(units: Sequence[Unit], box: NamedBox, results: Sequence[Result]) -> list[Unit]:
-    """Add form, key and label of a box to the first unit that discusses it.
+    """Label the first unit about a box with form, name and label, and move it to the front.
 
     Args:
         units: Units of the answer.
@@ -67,7 +67,7 @@ def name_box(units: Sequence[Unit], box: NamedBox, results: Sequence[Result]) ->
         results: Passages of the units.
 
     Returns:
-        Units with the named one first; unchanged where none is about the box.
+        Units with the labeled one first; unchanged if none is about the box.
     """
     named = list(units)
     for number, unit in enumerate(units):

@@ -60,7 +60,7 @@ def _lead_in_only(context: PassageContext, spot: Spot) -> set[Spot]:
     for place in context.lines[spot[0]].leads:
         line, last = context.lines[place], len(context.lines[place].sentences) - 1
         found.add((place, last))
-        if last > 0 and load_answers().pointers.matches(line.read(last)):
+        if last > 0 and load_answers().pointers.matches(line.read_sentence(last)):
             found.add((place, last - 1))
     return found
 
@@ -74,7 +74,7 @@ def leans_back(context: PassageContext, spot: Spot) -> bool:
     """
     if _is_rest(context, spot) or _is_announced(context, spot):
         return True
-    text = context.lines[spot[0]].read(spot[1])
+    text = context.lines[spot[0]].read_sentence(spot[1])
     return load_answers().leaning.matches(text)
 
 
@@ -87,7 +87,7 @@ def _is_rest(context: PassageContext, spot: Spot) -> bool:
 def _is_announced(context: PassageContext, spot: Spot) -> bool:
     """Return whether the sentence before ends in a colon: a rate without it may be that of other years or payers."""
     before = _spot_before(context, spot)
-    return before is not None and context.lines[before[0]].read(before[1]).rstrip().endswith(":")
+    return before is not None and context.lines[before[0]].read_sentence(before[1]).rstrip().endswith(":")
 
 
 def _spot_before(context: PassageContext, spot: Spot) -> Spot | None:
@@ -118,7 +118,7 @@ def find_exception(context: PassageContext, spot: Spot) -> set[Spot]:
         return set()
     if _limits(context, after):
         return {after}
-    if not load_answers().illustrations.matches(context.lines[after[0]].read(after[1])):
+    if not load_answers().illustrations.matches(context.lines[after[0]].read_sentence(after[1])):
         return set()
     last = _find_next(context, after)
     return {after, last} if last is not None and _limits(context, last) else set()
@@ -140,7 +140,7 @@ def _find_next(context: PassageContext, spot: Spot) -> Spot | None:
 
 def _limits(context: PassageContext, spot: Spot) -> bool:
     """Return whether a sentence is a short exception to the one before."""
-    text = context.lines[spot[0]].read(spot[1])
+    text = context.lines[spot[0]].read_sentence(spot[1])
     return len(text.split()) <= load_answers().exception_words and load_answers().exceptions.matches(text)
 
 
@@ -190,7 +190,7 @@ def fill_gaps(context: PassageContext, spots: set[Spot]) -> set[Spot]:
     most, found = load_answers().gap_words, set(spots)
     for (place, one), (other_place, other) in pairwise(sorted(spots)):
         between = [(place, sentence) for sentence in range(one + 1, other)] if place == other_place else []
-        if sum(len(context.lines[place].read(sentence).split()) for _, sentence in between) <= most:
+        if sum(len(context.lines[place].read_sentence(sentence).split()) for _, sentence in between) <= most:
             found.update(between)
     return found
 
@@ -254,7 +254,7 @@ def _is_one_statement(context: PassageContext, items: Sequence[Line]) -> bool:
     if not items or not items[0].leads:
         return False
     lead = context.lines[items[0].leads[-1]]
-    ends = lead.read(len(lead.sentences) - 1)
+    ends = lead.read_sentence(len(lead.sentences) - 1)
     texts = [ends, *(item.text for item in items)]
     return any(load_answers().wholes.matches(text) for text in texts)
 

@@ -69,7 +69,7 @@ def name_editions(quoted: Sequence[tuple[Draft, Result]], documents: DocumentFac
 
     def is_dated(draft: Draft, result: Result) -> bool:
         """Return whether the draft prints an amount that a newer document may have changed, and no year."""
-        text = " ".join(draft.context.lines[place].read(sentence) for place, sentence in draft.spots)
+        text = " ".join(draft.context.lines[place].read_sentence(sentence) for place, sentence in draft.spots)
         is_old = result.document in stale or 0 < years[result.document] < newest
         return is_old and "$" in text and _YEAR.search(text) is None
 

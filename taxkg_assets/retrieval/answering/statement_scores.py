@@ -22,16 +22,16 @@ _FIGURE = re.compile(r"\d[\d.,]*")
 def score_statements(
     statements: Sequence[Statement], *, encoder: Encoder, tokens: TokenIndex | None, ranking: Ranking
 ) -> dict[int, float]:
-    """Score the most promising statements by words, tokens and similarity of meaning.
+    """Score the most promising statements by shared words, token vectors and similarity of sentence vectors.
 
     Args:
         statements: Statements of the passages.
         encoder: Encoder of the index.
-        tokens: Vectors of its tokens; None where it has none.
+        tokens: Token vectors of the index; None if the index has none.
         ranking: Ranking of the question.
 
     Returns:
-        Score by place in the list.
+        Score of each chosen statement by its position in `statements`.
     """
     limits = load_answers()
     flags = find_signals(statements, ranking=ranking)

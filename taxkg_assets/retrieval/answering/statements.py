@@ -152,7 +152,7 @@ def read_row(
     opening = next((line.place for line in lines if facts.opens_anchor[row] and not line.is_heading), -1)
     is_expired, before = False, ""
     for line, sentence in _list_statements(lines):
-        text = line.read(sentence)
+        text = line.read_sentence(sentence)
         is_expired = load_answers().expired.matches(text) or (is_expired and before.rstrip().endswith(":"))
         before = text
         codes = {f"code_{code}" for code in find_listed_codes(text)} if sentence == 0 else set()
@@ -213,7 +213,7 @@ def _list_statements(lines: Sequence[Line]) -> Iterator[tuple[Line, int]]:
 def _is_readable(line: Line, sentence: int) -> bool:
     """Return whether the line can stand alone: no rest of a sentence, no label, no index line, and not too long."""
     limits = load_answers()
-    text = line.read(sentence)
+    text = line.read_sentence(sentence)
     if text[:1].islower() and not (line.mark or line.is_table):
         return False
     if load_answers().furniture.matches(line.text):

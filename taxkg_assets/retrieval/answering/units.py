@@ -110,12 +110,12 @@ class Draft:
     @property
     def words(self) -> int:
         """Return the number of its words."""
-        return sum(len(self.context.lines[place].read(sentence).split()) for place, sentence in self.spots)
+        return sum(len(self.context.lines[place].read_sentence(sentence).split()) for place, sentence in self.spots)
 
     @property
     def terms(self) -> frozenset[str]:
         """Return its search terms."""
-        sentences = (self.context.lines[place].read(sentence) for place, sentence in self.spots)
+        sentences = (self.context.lines[place].read_sentence(sentence) for place, sentence in self.spots)
         return frozenset(find_terms(" ".join(sentences)))
 
     def joins(self, other: Draft) -> bool:
@@ -240,7 +240,7 @@ def _quote_spots(context: PassageContext, spots: Sequence[Spot]) -> Iterator[Pie
         role: Role = "item" if line.is_item else "sentence"
         if place in leading and sentence == len(line.sentences) - 1:
             role = "lead_in"
-        text = line.read(sentence)
+        text = line.read_sentence(sentence)
         if line.is_table:
             follows = number > 0 and (before := lines[spots[number - 1][0]]).is_table and before.row == line.row
             role, text = "row", _read_table_row(context, line, is_first=not follows)

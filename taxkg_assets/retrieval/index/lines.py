@@ -46,8 +46,8 @@ class Line:
         """Return the character ranges of its sentences, computed on first access as most lines are never split."""
         return ((0, len(self.text)),) if self.is_whole else _split_once(self.text, self.heading)
 
-    def read(self, sentence: int) -> str:
-        """Return one sentence of it.
+    def read_sentence(self, sentence: int) -> str:
+        """Return one sentence of the line.
 
         Args:
             sentence: 0-based number of the sentence in the line.

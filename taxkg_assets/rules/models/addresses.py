@@ -42,5 +42,5 @@ class Addresses(Family):
 
 @cache
 def load_addresses() -> Addresses:
-    """Return the rules of addresses, read once per process."""
+    """Return the rules that decide at which address the publisher has a document, page or file."""
     return load_model("addresses", Addresses)

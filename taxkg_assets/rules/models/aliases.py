@@ -83,5 +83,5 @@ class Aliases(Family):
 
 @cache
 def load_aliases() -> Aliases:
-    """Return the rules for the abbreviations and other names of boxes; read once per process."""
+    """Return the rules that decide which other names and abbreviations a box has."""
     return load_model("aliases", Aliases)

@@ -152,5 +152,5 @@ class Answers(Family):
 
 @cache
 def load_answers() -> Answers:
-    """Return the rules for the selection of statements for an answer and their context; read once per process."""
+    """Return the rules that decide which statements make an answer, and which context each needs."""
     return load_model("answers", Answers)

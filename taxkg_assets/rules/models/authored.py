@@ -29,5 +29,5 @@ class Authored(Family):
 
 @cache
 def load_authored() -> Authored:
-    """Return the rules for the checks whether the structure tags of a page are reliable; read once per process."""
+    """Return the rules that decide when the structure tags of a page are trusted."""
     return load_model("authored", Authored)

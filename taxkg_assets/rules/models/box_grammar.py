@@ -29,5 +29,5 @@ class BoxGrammar(Family):
 
 @cache
 def load_box_grammar() -> BoxGrammar:
-    """Return the rules for the names of boxes, codes, lines and parts in headings; read once per process."""
+    """Return the rules that decide which box, group of boxes, code, line or part a heading names."""
     return load_model("box_grammar", BoxGrammar)

@@ -40,5 +40,5 @@ class Chunking(Family):
 
 @cache
 def load_chunking() -> Chunking:
-    """Return the rules of chunking, read once per process."""
+    """Return the rules that decide how large retrieval units are."""
     return load_model("chunking", Chunking)

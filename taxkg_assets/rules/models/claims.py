@@ -111,5 +111,5 @@ class Claims(Family):
 
 @cache
 def load_claims() -> Claims:
-    """Return the rules of claims, read once per process."""
+    """Return the rules that decide whether a generated sentence says the same as the sentences that it quotes."""
     return load_model("claims", Claims)

@@ -44,5 +44,5 @@ class Confidence(Family):
 
 @cache
 def load_confidence() -> Confidence:
-    """Return the counts of checked decisions, read once per process."""
+    """Return how many decisions of each kind were checked, and how many of them were right."""
     return load_model("confidence", Confidence)

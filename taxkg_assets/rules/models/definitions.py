@@ -52,5 +52,5 @@ class Definitions(Family):
 
 @cache
 def load_definitions() -> Definitions:
-    """Return the rules for questions about the meaning of a term, and definitions; read once per process."""
+    """Return the rules that decide whether a question asks for the meaning of a term, and which text defines it."""
     return load_model("definitions", Definitions)

@@ -47,5 +47,5 @@ class DocumentChecks(Family):
 
 @cache
 def load_document_checks() -> DocumentChecks:
-    """Return the rules for the limits of the checks on how pages were read; read once per process."""
+    """Return the rules that decide when a check of how pages were read fails."""
     return load_model("document_checks", DocumentChecks)

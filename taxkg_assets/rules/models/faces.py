@@ -70,5 +70,5 @@ class Faces(Family):
 
 @cache
 def load_faces() -> Faces:
-    """Return the rules for the recognition of numbered boxes on forms; read once per process."""
+    """Return the rules that decide which numbers on a form are boxes."""
     return load_model("faces", Faces)

@@ -41,5 +41,5 @@ class Fetching(Family):
 
 @cache
 def load_fetching() -> Fetching:
-    """Return the rules of fetching, read once per process."""
+    """Return the rules that decide from which addresses documents are fetched, and the limits of requests."""
     return load_model("fetching", Fetching)

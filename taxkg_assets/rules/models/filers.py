@@ -27,5 +27,5 @@ class Filers(Family):
 
 @cache
 def load_filers() -> Filers:
-    """Return the rules of `filers`, read once per process."""
+    """Return the rules that decide who files what a document is about, and which filers a question names."""
     return load_model("filers", Filers)

@@ -79,5 +79,5 @@ class Flows(Family):
 
 @cache
 def load_flows() -> Flows:
-    """Return the rules for sentences that say that an amount goes from one line to another; read once per process."""
+    """Return the rules that decide from which line to which an amount goes, by what a sentence says."""
     return load_model("flows", Flows)

@@ -111,5 +111,5 @@ class FormLines(Family):
 
 @cache
 def load_form_lines() -> FormLines:
-    """Return the rules for the recognition of numbered lines on forms; read once per process."""
+    """Return the rules that decide which numbers on a form begin a line."""
     return load_model("form_lines", FormLines)

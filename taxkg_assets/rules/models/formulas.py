@@ -39,5 +39,5 @@ class Formulas(Family):
 
 @cache
 def load_formulas() -> Formulas:
-    """Return the rules for labels that state how a line is computed; read once per process."""
+    """Return the rules that decide how a line is computed, by its label."""
     return load_model("formulas", Formulas)

@@ -50,5 +50,5 @@ class Guardrail(Family):
 
 @cache
 def load_guardrail() -> Guardrail:
-    """Return the rules for the calibration of the answer confidence; read once per process."""
+    """Return the rules that decide how probable it is that the documents contain an answer."""
     return load_model("guardrail", Guardrail)

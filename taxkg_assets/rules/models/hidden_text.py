@@ -65,5 +65,5 @@ class HiddenText(Family):
 
 @cache
 def load_hidden_text() -> HiddenText:
-    """Return the rules for the detection of invisible text and prompt injections; read once per process."""
+    """Return the rules that decide which text a person cannot see, and which text tries to instruct a program."""
     return load_model("hidden_text", HiddenText)

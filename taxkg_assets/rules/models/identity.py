@@ -85,5 +85,5 @@ class Identity(Family):
 
 @cache
 def load_identity() -> Identity:
-    """Return the rules for the identification of a document by its printed text; read once per process."""
+    """Return the rules that decide which form, revision and year a document is, by its printed text."""
     return load_model("identity", Identity)

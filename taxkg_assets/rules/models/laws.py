@@ -37,5 +37,5 @@ class Laws(Family):
 
 @cache
 def load_laws() -> Laws:
-    """Return the rules for the identification of laws by their titles; read once per process."""
+    """Return the rules that decide which law a document is, by its title."""
     return load_model("laws", Laws)

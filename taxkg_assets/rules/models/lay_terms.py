@@ -26,5 +26,5 @@ class LayTerms(Family):
 
 @cache
 def load_lay_terms() -> LayTerms:
-    """Return the rules for the everyday words for terms of tax documents; read once per process."""
+    """Return the rules that decide which printed terms everyday words stand for."""
     return load_model("lay_terms", LayTerms)

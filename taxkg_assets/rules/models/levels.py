@@ -73,5 +73,5 @@ class Levels(Family):
 
 @cache
 def load_levels() -> Levels:
-    """Return the rules of levels, read once per process."""
+    """Return the rules that decide which units are larger than a passage, and how they are summarized and scored."""
     return load_model("levels", Levels)

@@ -30,5 +30,5 @@ class Lexical(Family):
 
 @cache
 def load_lexical() -> Lexical:
-    """Return the rules for the conversion of text to search terms; read once per process."""
+    """Return the rules that decide how text becomes search terms."""
     return load_model("lexical", Lexical)

@@ -27,5 +27,5 @@ class Lines(Family):
 
 @cache
 def load_lines() -> Lines:
-    """Return the rules for the numbered lines of forms and their alignment across revisions; read once per process."""
+    """Return the rules that decide which fields of a form are the same line in two revisions."""
     return load_model("lines", Lines)

@@ -218,5 +218,5 @@ class Llm(Family):
 
 @cache
 def load_llm() -> Llm:
-    """Return the limits of language models, read once per process."""
+    """Return the rules that decide what replaces a language model, and whether its replies are accepted."""
     return load_model("llm", Llm)

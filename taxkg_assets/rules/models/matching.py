@@ -50,5 +50,5 @@ class Matching(Family):
 
 @cache
 def load_matching() -> Matching:
-    """Return the rules of matching, read once per process."""
+    """Return the rules that decide whether a retrieved text contains a printed quote."""
     return load_model("matching", Matching)

@@ -58,5 +58,5 @@ class Naming(Family):
 
 @cache
 def load_naming() -> Naming:
-    """Return the rules of naming, read once per process."""
+    """Return the rules that decide when two headings, keys or targets name the same thing."""
     return load_model("naming", Naming)

@@ -116,5 +116,5 @@ class Navigation(Family):
 
 @cache
 def load_navigation() -> Navigation:
-    """Return the rules of navigation, read once per process."""
+    """Return the rules that decide how many links of a PDF are read, and which heading each points to."""
     return load_model("navigation", Navigation)

@@ -45,5 +45,5 @@ class Polarity(Family):
 
 @cache
 def load_polarity() -> Polarity:
-    """Return the rules for the boundaries, conditions and negations of clauses; read once per process."""
+    """Return the rules that decide where a clause ends, whether it is a condition, and whether it is negated."""
     return load_model("polarity", Polarity)

@@ -41,5 +41,5 @@ class Predicates(Family):
 
 @cache
 def load_predicates() -> Predicates:
-    """Return the rules for the verbs that move amounts or name forms; read once per process."""
+    """Return the rules that decide which verbs move an amount or name a form."""
     return load_model("predicates", Predicates)

@@ -33,5 +33,5 @@ class Prices(Family):
 
 @cache
 def load_prices() -> Prices:
-    """Return the date of the price list, read once per process."""
+    """Return the prices of language models, by patterns of their names, and the date of these prices."""
     return load_model("prices", Prices)

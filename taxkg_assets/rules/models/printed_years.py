@@ -17,5 +17,5 @@ class PrintedYears(Family):
 
 @cache
 def load_printed_years() -> PrintedYears:
-    """Return the rules for the years printed next to the name of a form; read once per process."""
+    """Return the rules that decide which year belongs to a form that a text names."""
     return load_model("printed_years", PrintedYears)

@@ -117,5 +117,5 @@ class Ranking(Family):
 
 @cache
 def load_ranking() -> Ranking:
-    """Return the rules for the weights of the feature ranker; read once per process."""
+    """Return the rules that decide how much each feature counts when passages are ranked."""
     return load_model("ranking", Ranking)

@@ -90,5 +90,5 @@ class References(Family):
 
 @cache
 def load_references() -> References:
-    """Return the rules for the references in text; read once per process."""
+    """Return the rules that decide which words of a text refer to a form, box, line, section or law."""
     return load_model("references", References)

@@ -105,5 +105,5 @@ class Relations(Family):
 
 @cache
 def load_relations() -> Relations:
-    """Return the rules for the relations that sentences state; read once per process."""
+    """Return the rules that decide which relation a sentence states to the thing that it names."""
     return load_model("relations", Relations)

@@ -97,5 +97,5 @@ class Revisions(Family):
 
 @cache
 def load_revisions() -> Revisions:
-    """Return the rules for the changes between revisions; read once per process."""
+    """Return the rules that decide what counts as a change between two revisions, and of which kind it is."""
     return load_model("revisions", Revisions)

@@ -153,5 +153,5 @@ class Roles(Family):
 
 @cache
 def load_roles() -> Roles:
-    """Return the rules for the roles of printed lines and paragraphs; read once per process."""
+    """Return the rules that decide what a printed line or paragraph is: heading, paragraph, list item, footer …."""
     return load_model("roles", Roles)

@@ -72,5 +72,5 @@ class Router(Family):
 
 @cache
 def load_router() -> Router:
-    """Return the rules for the forms, years, copies and boxes in questions; read once per process."""
+    """Return the rules that decide which form, year, copy and box a question means."""
     return load_model("router", Router)

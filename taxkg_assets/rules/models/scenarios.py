@@ -104,5 +104,5 @@ class Scenarios(Family):
 
 @cache
 def load_scenarios() -> Scenarios:
-    """Return the rules of generated questions, read once per process."""
+    """Return the rules that decide which questions are generated from headings and sentences."""
     return load_model("scenarios", Scenarios)

@@ -49,5 +49,5 @@ class SectionGrammar(Family):
 
 @cache
 def load_section_grammar() -> SectionGrammar:
-    """Return the rules for headings whose words determine their level; read once per process."""
+    """Return the rules that decide the level of a heading by its words."""
     return load_model("section_grammar", SectionGrammar)

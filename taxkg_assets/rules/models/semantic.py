@@ -57,5 +57,5 @@ class Semantic(Family):
 
 @cache
 def load_semantic() -> Semantic:
-    """Return the rules of semantic chunking, read once per process."""
+    """Return the rules that decide where documents with little layout are split into units."""
     return load_model("semantic", Semantic)

@@ -38,5 +38,5 @@ class Sentences(Family):
 
 @cache
 def load_sentences() -> Sentences:
-    """Return the rules of sentences, read once per process."""
+    """Return the rules that decide where sentences end, and which paragraphs are dense."""
     return load_model("sentences", Sentences)

@@ -80,5 +80,5 @@ class Spoken(Family):
 
 @cache
 def load_spoken() -> Spoken:
-    """Return the rules of spoken texts, read once per process."""
+    """Return the rules that decide when the accessible descriptions in a form's template are trusted."""
     return load_model("spoken", Spoken)

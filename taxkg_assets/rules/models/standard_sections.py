@@ -54,5 +54,5 @@ class StandardSections(Family):
 
 @cache
 def load_standard_sections() -> StandardSections:
-    """Return the rules for the standard sections of instructions, and questions about them; read once per process."""
+    """Return the rules that decide which sections of instructions are standard, and which questions ask for them."""
     return load_model("standard_sections", StandardSections)

@@ -207,5 +207,5 @@ class TableLookup(Family):
 
 @cache
 def load_table_lookup() -> TableLookup:
-    """Return the rules for the match of a question with table headers; read once per process."""
+    """Return the rules that decide which headers of a table a question names."""
     return load_model("table_lookup", TableLookup)

@@ -229,5 +229,5 @@ class Tables(Family):
 
 @cache
 def load_tables() -> Tables:
-    """Return the rules for the thresholds of table extraction; read once per process."""
+    """Return the rules that decide what on a page is a table, and where its rows and columns are."""
     return load_model("tables", Tables)

@@ -178,5 +178,5 @@ class Training(Family):
 
 @cache
 def load_training() -> Training:
-    """Return the rules of training data, read once per process."""
+    """Return the rules that decide which texts make a training pair, and which passages are no negatives."""
     return load_model("training", Training)

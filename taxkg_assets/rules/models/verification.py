@@ -392,5 +392,5 @@ class Verification(Family):
 
 @cache
 def load_verification() -> Verification:
-    """Return the rules of verification, read once per process."""
+    """Return the rules that decide how the draft checker reads a statement and compares it with a passage."""
     return load_model("verification", Verification)

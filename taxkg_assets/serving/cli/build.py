@@ -79,7 +79,7 @@ def build(
         from taxkg_assets.serving.estimate import estimate_build
 
         rows = estimate_build(Home(home=home_of(home, is_new=True)))
-        print_json([row.as_row() for row in rows]) if as_json else render.estimates(rows, out=out)
+        print_json([row.as_row() for row in rows]) if as_json else render.print_estimates(rows, out=out)
         return
     import taxkg_assets.definitions  # noqa: F401 - what is loaded by now stays, and need not be looked through again
 
@@ -95,7 +95,7 @@ def build(
     if as_json:
         print_json(asdict(result))
     else:
-        render.build_result(result, out=out, is_whole=verbose)
+        render.print_build_result(result, out=out, is_whole=verbose)
     if not result.is_done:
         raise typer.Exit(FAILED)
     if result.quarantine:
@@ -164,8 +164,8 @@ def train(
     if as_json:
         print_json({**asdict(result), "models": models})
     else:
-        render.build_result(result, out=out, is_whole=verbose)
-        render.models(models, out=out)
+        render.print_build_result(result, out=out, is_whole=verbose)
+        render.print_models(models, out=out)
     if not result.is_done:
         raise typer.Exit(FAILED)
 
@@ -195,11 +195,11 @@ def status(home: HomeOption = "", as_json: JsonOption = False) -> None:
         }
         print_json({**shown, "language models": proposer.as_figures()})
     else:
-        render.statuses(tables, quarantine, home=store.uri, out=out)
-        render.flagged(flagged, out=out)
-        render.hidden_texts(hidden, out=out)
-        render.metrics(store.read_or_empty("metrics"), out=out)
-        render.proposer(proposer, out=out)
+        render.print_statuses(tables, quarantine, home=store.uri, out=out)
+        render.print_flagged(flagged, out=out)
+        render.print_hidden_texts(hidden, out=out)
+        render.print_metrics(store.read_or_empty("metrics"), out=out)
+        render.print_proposer(proposer, out=out)
 
 
 @command(epilog=examples("taxkg sources list", "taxkg sources drop forms/old"))
@@ -215,7 +215,7 @@ def sources(
 
     if action is Sources.list:
         rows = list_sources(home_of(home))
-        print_json(rows) if as_json else render.sources(rows, out=out)
+        print_json(rows) if as_json else render.print_sources(rows, out=out)
         return
     if source is None:
         raise typer.BadParameter("Give the folder or file as `taxkg sources list` prints it.")
@@ -239,7 +239,7 @@ def vacuum(
     home: HomeOption = "",
     as_json: JsonOption = False,
 ) -> None:
-    """Delete old versions of tables and of the index that no retained release references."""
+    """Delete versions of tables and of the index that are older than --keep-days and that no kept release uses."""
     from taxkg_assets.defs.retention import run_retention
     from taxkg_assets.defs.wiring.resources import Home
     from taxkg_assets.serving import render
@@ -251,4 +251,4 @@ def vacuum(
     if as_json:
         print_json([asdict(one) for one in freed])
     else:
-        render.freed(freed, is_dry=is_dry, out=out)
+        render.print_freed(freed, is_dry=is_dry, out=out)

@@ -38,7 +38,7 @@ def line(
     if as_json:
         print_json(rows)
     else:
-        render_lines.lines(rows, out=out)
+        render_lines.print_lines(rows, out=out)
 
 
 @command(epilog=examples("taxkg form 8960", "taxkg form 1040 --revision 2023 --csv fields.csv"))
@@ -65,7 +65,7 @@ def form(
     if as_json:
         print_json(rows)
     elif csv is None:
-        render_lines.form(rows, out=out)
+        render_lines.print_form(rows, out=out)
 
 
 @command(epilog=examples("taxkg trace 1099-DIV 1a", "taxkg trace 1099-DIV 1a --svg trace.svg"))
@@ -88,4 +88,4 @@ def trace(
     if as_json:
         print_json(traced)
     else:
-        render_lines.trace(traced, out=out)
+        render_lines.print_trace(traced, out=out)

@@ -86,7 +86,7 @@ def search(
     if as_json:
         print_json([result.model_dump() for result in results])
     else:
-        render_answers.passages(results, out=out)
+        render_answers.print_passages(results, out=out)
 
 
 @command(
@@ -130,7 +130,7 @@ def ask(
     if as_json:
         print_json(answer.model_dump())
     else:
-        render_answers.answer(question, answer, out=out)
+        render_answers.print_answer(question, answer, out=out)
 
 
 @command(epilog=examples("taxkg box 1099-DIV 1a", "taxkg box W-2"))
@@ -152,9 +152,9 @@ def box(
     if as_json:
         print_json(rows)
     elif whole:
-        render_answers.forms(whole, out=out)
+        render_answers.print_forms(whole, out=out)
     else:
-        render_answers.boxes(rows, out=out)
+        render_answers.print_boxes(rows, out=out)
 
 
 @command(epilog=examples('taxkg table "standard deduction, single, 65 or older" --document p501--2025'))
@@ -176,7 +176,7 @@ def table(
     if as_json:
         print_json([row.model_dump() for row in rows])
     else:
-        render_answers.cells(question, rows, out=out)
+        render_answers.print_cells(question, rows, out=out)
 
 
 @command(epilog=examples("taxkg explain 1099-DIV 2e", "taxkg explain 1099-DIV 2e --html neighborhood.html"))

@@ -63,7 +63,7 @@ def evaluate(
     if as_json:
         print_json({"report": path, "figures": report.to_dicts()})
     else:
-        render.figures(report, path=path, out=out)
+        render.print_figures(report, path=path, out=out)
 
 
 @command(epilog=examples("taxkg review list", 'taxkg review reject CHUNK --reason "two boxes in one"'))
@@ -85,7 +85,7 @@ def review(
     store = Store(home_of(home))
     if action is Review.list:
         rows = list_waiting(store)
-        print_json(rows) if as_json else render.waiting(rows, out=out)
+        print_json(rows) if as_json else render.print_waiting(rows, out=out)
         return
     if not chunks:
         raise typer.BadParameter("Give the chunk ids that `taxkg review list` prints.")
@@ -111,4 +111,4 @@ def release(
     if as_json:
         print_json(rows)
     else:
-        render.releases(rows, out=out)
+        render.print_releases(rows, out=out)

@@ -41,6 +41,6 @@ def verify(
     if as_json:
         print_json(report.model_dump(mode="json"))
     else:
-        render_verify.report(report, out=out)
+        render_verify.print_report(report, out=out)
     if not report.is_fine or (is_strict and not report.is_confirmed):
         raise typer.Exit(FAILED)

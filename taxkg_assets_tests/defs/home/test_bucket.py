@@ -142,7 +142,7 @@ def test_keys_that_come_late_or_change_are_used(bucket: ObjectStore, monkeypatch
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.delenv(name)
     for use in (storage.options, lambda: storage.read("note")):
-        with pytest.raises(StorageError, match="no keys for the bucket"):
+        with pytest.raises(StorageError, match="no credentials for the bucket"):
             use()
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.setenv(name, KEYS[name])

@@ -8,7 +8,7 @@ import dataframely as dy
 import polars as pl
 import pytest
 
-from taxkg_assets.extraction.references.ambiguous import apply_reference_proposals, find_unsure_references
+from taxkg_assets.extraction.references.ambiguous import apply_reference_proposals, make_reference_questions
 from taxkg_assets.extraction.references.linked import LED_COLUMNS
 from taxkg_assets.prompts.contract import Evidence, ProposalOutcome
 from taxkg_assets.prompts.document_tasks import ReferenceProposal
@@ -78,17 +78,17 @@ def _answer(item_id: str, **changes: Any) -> ProposalOutcome[ReferenceProposal]:
 
 
 def test_an_unsure_reference_is_queried_with_its_sentence_and_headings() -> None:
-    (item,) = find_unsure_references(*_tables())
+    (item,) = make_reference_questions(*_tables())
     assert [block.text for block in item.blocks] == ["Copy it from box 3 to the sum.", "Box 3."]
     assert item.blocks[0].text[item.mention_start :].startswith(item.mention)
     assert item.mention == "box 3"
     assert [candidate.target for candidate in item.candidates] == ["box_3 (Form 9999-Y)", "box_3"]
-    assert find_unsure_references(*_tables(confidence=0.9)) == []
+    assert make_reference_questions(*_tables(confidence=0.9)) == []
 
 
 def test_a_verified_answer_takes_the_place_of_the_guess() -> None:
     tables = _tables()
-    (item,) = find_unsure_references(*tables)
+    (item,) = make_reference_questions(*tables)
     (row,) = apply_reference_proposals(tables[0], [_answer(item.item_id)]).to_dicts()
     named = {name: row[name] for name in ("target", "target_form", "relation", "confidence", "created_by")}
     assert named == {
@@ -108,5 +108,5 @@ def test_a_verified_answer_takes_the_place_of_the_guess() -> None:
 )
 def test_any_other_answer_leaves_the_row(changes: dict[str, Any]) -> None:
     tables = _tables()
-    (item,) = find_unsure_references(*tables)
+    (item,) = make_reference_questions(*tables)
     assert apply_reference_proposals(tables[0], [_answer(item.item_id, **changes)]).equals(tables[0])

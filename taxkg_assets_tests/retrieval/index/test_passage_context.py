@@ -134,7 +134,7 @@ def test_a_letter_after_small_numerals_continues_with_the_outer_list() -> None:
 
 def test_a_short_item_and_a_table_row_are_one_sentence_and_prose_is_split() -> None:
     lines = read_lines(("Box 1", ["A barn is exempt here. A stall is not exempt here.", "• A boat. A raft."]))
-    assert [[line.read(number) for number in range(len(line.sentences))] for line in lines] == [
+    assert [[line.read_sentence(number) for number in range(len(line.sentences))] for line in lines] == [
         ["A barn is exempt here.", "A stall is not exempt here."],
         ["• A boat. A raft."],
     ]
