@@ -18,6 +18,8 @@ from taxkg_assets.rules.models.lexical import load_lexical
 Scores = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int64]
 _QUOTES = str.maketrans(
+    {"’": "'", "‘": "'", "“": '"', "”": '"', "–": "-", "—": " ", "\u2010": "-", "\u2011": "-", "\u00ad": None}
+)
     {"’": "'", "‘": "'", "“": '"', "”": '"', "–": "-", "—": " ", "‑": "-", "\u2010": "-", "\u00ad": None}
 )
 _DIGIT = re.compile(r"\d")
