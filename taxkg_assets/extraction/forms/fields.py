@@ -6,6 +6,7 @@ page instead.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -67,7 +68,7 @@ def build_fields(
 def _split_labels(rows: Sequence[dict[str, Any]], spoken: Sequence[str]) -> None:
     """Assign to each of several fields of a box, or check boxes of a line, the part of the label that it states.
 
-    Check boxes that answer a question keep it and add their answer.
+    Check boxes that answer a question keep the question and add their answer.
     """
     groups: dict[tuple[Any, ...], list[int]] = defaultdict(list)
     for ix, row in enumerate(rows):
@@ -78,18 +79,29 @@ def _split_labels(rows: Sequence[dict[str, Any]], spoken: Sequence[str]) -> None
             continue
         parts = [_find_words(label, spoken[ix]) for ix in indices]
         answers = [_find_answer(rows[ix]["spoken"]) for ix in indices]
-        if all(parts) and len(set(parts)) == len(indices):
+        if all(answers) and len(set(answers)) > 1:
+            question = _find_question(label)
+            for ix, answer in zip(indices, answers, strict=True):
+                rows[ix]["label"] = f"{question} {answer}"
+        elif all(parts) and len(set(parts)) == len(indices):
             for ix, part in zip(indices, parts, strict=True):
                 rows[ix]["label"] = part
-        elif all(answers) and len(set(answers)) > 1:
-            for ix, answer in zip(indices, answers, strict=True):
-                rows[ix]["label"] = f"{label} {answer}"
 
 
 def _find_answer(spoken: str) -> str:
     """Return the answer that a spoken text gives to its question, `Yes` or `No`; empty if it gives none."""
-    match = next((found for rule in load_spoken().answers if (found := rule.pattern.search(spoken)) is not None), None)
+    match = _match_answer(spoken)
     return match["answer"] if match is not None else ""
+
+
+def _find_question(label: str) -> str:
+    """Return the question of a label that also prints the answers; a label that begins with an answer stays whole."""
+    match = _match_answer(label)
+    return (label[: match.start()].rstrip() if match is not None else "") or label
+
+
+def _match_answer(text: str) -> re.Match[str] | None:
+    return next((found for rule in load_spoken().answers if (found := rule.pattern.search(text)) is not None), None)
 
 
 def _complete_columns(rows: Sequence[dict[str, Any]]) -> None:
@@ -128,17 +140,19 @@ def _find_near_letters(place: Row, lettered: Sequence[Row]) -> set[str]:
 
 
 def _find_words(label: str, spoken: str) -> str:
-    """Find the printed words of a label that are spoken, whatever their blanks and signs; empty if it has them not."""
+    """Find the whole printed words of a label that are spoken, whatever their blanks and signs; empty if not there."""
     places = [ix for ix, letter in enumerate(label) if letter.isalnum()]
     letters = "".join(label[ix].casefold() for ix in places)
     wanted = "".join(letter.casefold() for letter in spoken if letter.isalnum())
     at = letters.find(wanted) if wanted else -1
-    if at < 0:
-        return ""
-    end = places[at + len(wanted) - 1] + 1
-    found = label[places[at] : end]
-    is_open = found.count("(") > found.count(")")
-    return found + ")" if is_open and label[end:].startswith(")") else found
+    while at >= 0:
+        start, end = places[at], places[at + len(wanted) - 1] + 1
+        if not (label[:start][-1:].isalnum() or label[end:][:1].isalnum()):
+            found = label[start:end]
+            is_open = found.count("(") > found.count(")")
+            return found + ")" if is_open and label[end:].startswith(")") else found
+        at = letters.find(wanted, at + 1)
+    return ""
 
 
 class _PrintedForm:

@@ -7,7 +7,12 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from taxkg_assets.extraction.authored.form_fields import FormField
 from taxkg_assets.extraction.extract import extract
+from taxkg_assets.extraction.forms.fields import build_fields
+from taxkg_assets.extraction.forms.spoken import read_spoken
+from taxkg_assets.extraction.forms.stated_fields import StatedField
+from taxkg_assets.schemas import Anchors
 from taxkg_assets.serving.build import SAMPLES
 
 
@@ -72,6 +77,44 @@ def test_check_boxes_of_one_line_have_their_own_words_or_answer(corpus: Path) ->
         "Yes",
         "No",
     ]
+
+
+@pytest.mark.parametrize(
+    ("printed", "spoken", "labels"),
+    [
+        (
+            "Is the boat yours? Yes. Go to line 8. No. Skip line 8.",
+            ("7. Is the boat yours? Yes. Go to line 8.", "7. No. Skip line 8."),
+            ["Is the boat yours? Yes", "Is the boat yours? No"],
+        ),
+        (
+            "Is the boat yours?",
+            ("7. Is the boat yours? Yes.", "7. No."),
+            ["Is the boat yours? Yes", "Is the boat yours? No"],
+        ),
+        ("Sent by: Cart Ferry", ("7. Cart.", "7. Ferry."), ["Cart", "Ferry"]),
+        ("A notary keeps the key", ("7. no.", "7. key."), ["A notary keeps the key"] * 2),
+        ("A notary says no to the key", ("7. no.", "7. key."), ["no", "key"]),
+    ],
+)
+def test_check_boxes_have_whole_words_of_their_label_or_its_question_and_their_answer(
+    printed: str, spoken: tuple[str, ...], labels: list[str]
+) -> None:
+    stated = [
+        StatedField(
+            FormField(f"c{ix}", 1, 60 + 40 * ix, 100, 68 + 40 * ix, 108, "checkbox", text, "", "", ix, True, ix),
+            read_spoken(text), "line_7", "", "", "",
+        )
+        for ix, text in enumerate(spoken)
+    ]  # fmt: skip
+    anchors = Anchors.sample(
+        overrides={
+            "document_id": ["sample"], "kind": ["line"], "key": ["line_7"], "page": [1], "heading": [printed],
+            "parent_anchor_id": [None],
+        }
+    )  # fmt: skip
+    fields = build_fields(stated, anchors=anchors, faces={}, document_id="sample", is_trusted=True)
+    assert fields["label"].to_list() == labels
 
 
 def test_a_section_that_heads_a_table_ends_with_it(corpus: Path) -> None:
