@@ -185,13 +185,14 @@ def _resume_after_tables(rows: Sequence[_Row]) -> list[_Row]:
     has_table = False
     lent: tuple[str | None, str | None] | None = None
     for before, row in zip([None, *rows], rows, strict=False):
-        if row.table_id is not None or before is None:
+        if row.table_id is not None:
             has_table = True
             kept.append(row)
             continue
-        if cut is not None and has_table and _resumes(cut, row, before=before):
+        if cut is not None and before is not None and has_table and _resumes(cut, row, before=before):
             lent, has_table = (row.anchor_id, cut.anchor_id), False
             _append(cut, row.text, row.pieces, row.element_ids, last=row.last)
+            cut = cut if _is_cut(cut) else None
             continue
         if lent is not None and row.anchor_id == lent[0]:
             row.anchor_id = lent[1]
@@ -199,15 +200,25 @@ def _resume_after_tables(rows: Sequence[_Row]) -> list[_Row]:
             lent = None
         if _is_cut(row):
             cut, has_table = row, False
+        elif cut is not None and _ends(cut, row, is_before_table=not has_table):
+            cut = None
         kept.append(row)
     return kept
 
 
 def _is_cut(row: _Row) -> bool:
     """Decide whether a paragraph of the running text stops in the middle of a sentence."""
-    block = row.block
-    is_running = block.role in ("BodyText", "ListBlock") and not (block.is_face or block.is_bold)
-    return is_running and load_roles().cut_sentences.matches(row.text[-12:])
+    return _is_running(row.block) and load_roles().cut_sentences.matches(row.text[-12:])
+
+
+def _is_running(block: Block) -> bool:
+    return block.role in ("BodyText", "ListBlock") and not (block.is_face or block.is_bold)
+
+
+def _ends(cut: _Row, row: _Row, *, is_before_table: bool) -> bool:
+    """Decide whether a row shows that a cut paragraph ended there: a list item goes on right after a table alone."""
+    is_item = cut.block.role == "ListBlock"
+    return is_item or (is_before_table and _is_running(row.block) and row.anchor_id == cut.anchor_id)
 
 
 def _resumes(cut: _Row, row: _Row, *, before: _Row) -> bool:

@@ -167,3 +167,39 @@ def test_a_paragraph_continues_after_a_table_with_a_heading_of_its_own(ending: s
     assert bool(joined) == is_joined
     assert _owner("Carts are free", read) == ("Dues" if is_joined else "Where To Pay")
     assert _owner("Pay at the office.", read) == "Where To Pay"
+
+
+def _read_around_a_table(booklet: Booklet, *, after: str = "quay, and for carts.") -> list[str]:
+    """Set a table at the foot of a page and text at the head of the next one, and give the rows' texts."""
+    booklet.to(LEFT, 300).set(("Office", "b")).set(("Quay 9", ""))
+    booklet.turn().lines(after, *filler(3)).lines("Carts are free on Sundays.", indent=12)
+    regions = {1: [TableRegion(1, 40, 295, 200, 330, "ruled")]}
+    table = Tables.sample(overrides={"table_id": ["sample:p0001:t0"], "title": ["Where To Pay"]})
+    return _read(booklet, regions=regions, tables=table)[2]["text"].to_list()
+
+
+@pytest.mark.parametrize(
+    ("between", "is_joined"),
+    [("", True), ("The dues of a cart are half of them.", False)],
+)
+def test_a_paragraph_that_another_follows_has_ended(between: str, is_joined: bool) -> None:
+    booklet = Booklet().head("Dues").lines(*filler(5)).lines("The town asks for dues for boats at the", indent=12)
+    if between:
+        booklet.lines(between, *filler(2), "They are free.", indent=12)
+    texts = _read_around_a_table(booklet)
+    assert any("boats at the quay" in text for text in texts) == is_joined
+    assert any(text.startswith("quay, and for carts.") for text in texts) != is_joined
+
+
+@pytest.mark.parametrize("has_note", [True, False])
+def test_an_item_of_a_list_goes_on_right_after_a_table_alone(has_note: bool) -> None:
+    booklet = Booklet().head("Dues").lines(*filler(5)).lines("• The dues for boats at the")
+    if has_note:
+        booklet.head("Where To Pay").lines("Pay at the office.")
+    joined = any("boats at the quay" in text for text in _read_around_a_table(booklet))
+    assert joined != has_note
+
+
+def test_the_first_row_of_a_document_continues_after_a_table() -> None:
+    texts = _read_around_a_table(Booklet().lines("The town asks for dues for boats at the"))
+    assert any("boats at the quay, and for carts." in text for text in texts)
