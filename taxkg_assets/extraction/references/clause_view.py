@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from taxkg_assets.extraction.references.clauses import open_clause_screen
-from taxkg_assets.extraction.references.predicates import FINITE, PLACE, Predicate, read_predicates
+from taxkg_assets.extraction.references.predicates import BAN, DUTY, FINITE, PLACE, Predicate, read_predicates
 from taxkg_assets.rules.confidence import read_confidence
 from taxkg_assets.rules.families import RuleList
 from taxkg_assets.rules.models.relations import Cue, load_relations
@@ -113,11 +113,19 @@ def match_cue(cues: RuleList[Cue], view: View) -> Relation | None:
             continue
         if rule.needs_class and not load_relations().names_of_classes.matches(view.mentioned.name):
             continue
+        if rule.needs_no_order and _is_ordered(view):
+            continue
         if rule.kinds and view.mentioned.kind not in rule.kinds:
             continue
         if rule.pattern.search(clause if is_clause else view.sentence):
             return Relation(rule.relation, rule.polarity, rule.id)
     return None
+
+
+def _is_ordered(view: View) -> bool:
+    """Decide whether an order or a ban to the reader governs what is right before the target."""
+    verb = view.governing
+    return verb is not None and verb.mood in (DUTY, BAN) and not verb.is_passive and "," not in view.before[verb.end :]
 
 
 def is_label(view: View) -> bool:

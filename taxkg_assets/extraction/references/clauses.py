@@ -19,7 +19,7 @@ from taxkg_assets.rules.models.polarity import load_polarity
 from taxkg_assets.rules.models.relations import load_relations
 
 _PARENTHESIS = re.compile(r"\s*\((?!\w{1,3}\))[^()]*\)")
-_QUOTATION = re.compile(r"“(?!(?:yes|no)\W*”)[^“”@]{1,120}”", re.IGNORECASE)
+_QUOTATION = re.compile(r"“(?!(?:yes|no)\W*”)[^“”@]{1,120}?(?P<mark>[,;]?)”", re.IGNORECASE)
 _BRACKET = re.compile(r"[()]")
 MAIN, CONDITION, ASIDE = "main", "condition", "aside"
 
@@ -103,13 +103,15 @@ def without_ellipses(text: str) -> str:
 def without_quotations(text: str) -> str:
     """Write one word for what quotation marks enclose, as its verbs state nothing; `“Yes”` and `“No”` are kept.
 
+    A comma or semicolon before the closing mark stays, as it may end the clause that contains the quotation.
+
     Args:
         text: Part of a sentence.
 
     Returns:
         The rest, with the marks.
     """
-    return _QUOTATION.sub("“quoted”", text) if "“" in text else text
+    return _QUOTATION.sub(r"“quoted\g<mark>”", text) if "“" in text else text
 
 
 def find_clauses(sentence: str, *, rule_words: int) -> list[Clause]:

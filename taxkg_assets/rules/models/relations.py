@@ -22,6 +22,7 @@ class Cue(Rule):
         scope: Text that it reads: `clause` or `sentence`.
         needs_amount: The text must belong to a box or line.
         needs_class: The target's name must match `names_of_classes`.
+        needs_no_order: No order or ban to the reader may govern the words of the rule.
     """
 
     relation: str
@@ -30,6 +31,7 @@ class Cue(Rule):
     scope: str = "clause"
     needs_amount: bool = False
     needs_class: bool = False
+    needs_no_order: bool = False
 
 
 class Origin(Rule):

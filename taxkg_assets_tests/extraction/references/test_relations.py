@@ -30,6 +30,13 @@ def _read(sentence: str, kind: str = "box", **more: object) -> Relation:
     return said
 
 
+def _expect(sentence: str, kind: str, expected: str) -> None:
+    """Expect a relation, with `-` behind it where it is denied."""
+    said = _read(sentence, kind)
+    polarity = "negative" if expected.endswith("-") else "positive"
+    assert (said.relation, said.polarity) == (expected.rstrip("-"), polarity), said.rule_id
+
+
 @pytest.mark.parametrize(
     ("sentence", "kind", "expected"),
     [
@@ -111,9 +118,54 @@ def _read(sentence: str, kind: str = "box", **more: object) -> Relation:
     ],
 )
 def test_the_first_test_that_says_yes_decides(sentence: str, kind: str, expected: str) -> None:
-    said = _read(sentence, kind)
-    polarity = "negative" if expected.endswith("-") else "positive"
-    assert (said.relation, said.polarity) == (expected.rstrip("-"), polarity), said.rule_id
+    _expect(sentence, kind, expected)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "kind", "expected"),
+    [
+        ("If you checked “Moved,” attach @.", "form", "requires"),
+        ("If the letter says “paid,” do not file @.", "form", "requires-"),
+        ("When the code is “Q,” enter the amount from @.", "line", "includes"),
+        ("If the code is “Q;” enter the amount from @.", "line", "includes"),
+        ("If the word “Rent” is on it, attach @.", "form", "requires"),
+        ("Enter “paid” if you filed @.", "form", "applies_if"),
+        ("On line 3 enter the dues if you moved, file @, or sold a boat.", "form", "applies_if"),
+        ("On line 3 list dues if you moved, file @, or sold a boat.", "form", "applies_if"),
+        ("In column (a) check the box if you moved, file @, and rent.", "form", "applies_if"),
+        ("For the use of a boat, if you moved, file @.", "form", "requires"),
+        ("To report a sale, if you moved, file @.", "form", "requires"),
+    ],
+)
+def test_a_condition_ends_where_its_punctuation_does(sentence: str, kind: str, expected: str) -> None:
+    _expect(sentence, kind, expected)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "kind", "expected"),
+    [
+        ("For information returns that you send by wire, do not file @.", "form", "requires-"),
+        ("For information required of keepers, file @.", "form", "requires"),
+        ("For details on boats, file @.", "form", "requires"),
+        ("For help with boats, each owner must keep @.", "form", "requires"),
+        ("For more information about boats, harbors, and @, see the leaflet.", "form", "references"),
+        ("For details on how to file, report, or send @, see the leaflet.", "form", "references"),
+        ("Include dues as described in @.", "section", "includes"),
+        ("Include dues as provided in @.", "section", "includes"),
+        ("Do not figure the loss as described in @.", "section", "excludes-"),
+        ("Include dues as described earlier in @.", "section", "references"),
+        ("Do not include dues as discussed in @.", "section", "references"),
+        ("Report the dues, as described in @, in May.", "section", "references"),
+        ("You owe dues if you are a keeper as described in @.", "section", "references"),
+        ("Provide the date the @ was filed.", "form", "references"),
+        ("Give your tenant notice the @ is due.", "form", "references"),
+        ("Provide the name of the bank a @ was sent to.", "form", "references"),
+        ("Furnish each new tenant a @.", "form", "requires"),
+        ("Give the owner the @ by May.", "form", "requires"),
+    ],
+)
+def test_words_of_a_pointer_or_receiver_are_none_under_an_order(sentence: str, kind: str, expected: str) -> None:
+    _expect(sentence, kind, expected)
 
 
 def test_only_an_owner_with_an_amount_takes_in_or_is_put_into() -> None:
