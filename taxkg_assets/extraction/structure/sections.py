@@ -17,6 +17,8 @@ from taxkg_assets.schemas import Anchors, Sections, Tables, dtypes, validated
 
 # Type sizes of one paragraph differ by rounding alone.
 _SAME_SIZE_PT = 0.6
+# A line that a word did not fit on ends short of the others by less than this multiple of the type size.
+_WORD_EM = 3.0
 # A table may fill the page between two halves of a paragraph.
 _MOST_PAGES_BETWEEN = 2
 _PIECE = {
@@ -216,9 +218,19 @@ def _is_running(block: Block) -> bool:
 
 
 def _ends(cut: _Row, row: _Row, *, is_before_table: bool) -> bool:
-    """Decide whether a row shows that a cut paragraph ended there: a list item goes on right after a table alone."""
-    is_item = cut.block.role == "ListBlock"
-    return is_item or (is_before_table and _is_running(row.block) and row.anchor_id == cut.anchor_id)
+    """Decide whether a row shows that a cut paragraph ended there.
+
+    Items of a list end without a period, so an item goes on past other rows only if it fills its last line.
+    """
+    if cut.block.role == "ListBlock" and not _fills_last_line(cut):
+        return True
+    return is_before_table and _is_running(row.block) and row.anchor_id == cut.anchor_id
+
+
+def _fills_last_line(row: _Row) -> bool:
+    """Decide whether the last of several lines is as long as the others, up to a word."""
+    rights = [piece.x1 for piece in row.pieces]
+    return len(rights) > 1 and rights[-1] >= max(rights) - _WORD_EM * row.block.size
 
 
 def _resumes(cut: _Row, row: _Row, *, before: _Row) -> bool:

@@ -191,13 +191,22 @@ def test_a_paragraph_that_another_follows_has_ended(between: str, is_joined: boo
     assert any(text.startswith("quay, and for carts.") for text in texts) != is_joined
 
 
-@pytest.mark.parametrize("has_note", [True, False])
-def test_an_item_of_a_list_goes_on_right_after_a_table_alone(has_note: bool) -> None:
-    booklet = Booklet().head("Dues").lines(*filler(5)).lines("• The dues for boats at the")
+@pytest.mark.parametrize(
+    ("lines", "has_note", "is_joined"),
+    [
+        (("• The dues for boats at the",), False, True),
+        (("• The dues for boats at the",), True, False),
+        (("• The dues that the town asks for all carts", "and boats at the"), True, False),
+        (("• The dues that the town asks for all carts", "and that its office asks for boats at the"), True, True),
+    ],
+)
+def test_an_item_of_a_list_goes_on_past_other_text_if_it_fills_its_last_line(
+    lines: tuple[str, ...], has_note: bool, is_joined: bool
+) -> None:
+    booklet = Booklet().head("Dues").lines(*filler(5)).lines(*lines)
     if has_note:
         booklet.head("Where To Pay").lines("Pay at the office.")
-    joined = any("boats at the quay" in text for text in _read_around_a_table(booklet))
-    assert joined != has_note
+    assert any("boats at the quay" in text for text in _read_around_a_table(booklet)) == is_joined
 
 
 def test_the_first_row_of_a_document_continues_after_a_table() -> None:
