@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from taxkg_assets.extraction.references.clauses import open_clause_screen
+from taxkg_assets.extraction.references.clauses import MAIN, open_clause_screen
 from taxkg_assets.extraction.references.predicates import BAN, DUTY, FINITE, PLACE, Predicate, read_predicates
 from taxkg_assets.rules.confidence import read_confidence
 from taxkg_assets.rules.families import RuleList
@@ -125,7 +125,9 @@ def match_cue(cues: RuleList[Cue], view: View) -> Relation | None:
 def _is_ordered(view: View) -> bool:
     """Decide whether an order or a ban to the reader governs what is right before the target."""
     verb = view.governing
-    return verb is not None and verb.mood in (DUTY, BAN) and not verb.is_passive and "," not in view.before[verb.end :]
+    if verb is None or view.sort != MAIN:
+        return False
+    return verb.mood in (DUTY, BAN) and not verb.is_passive and "," not in view.before[verb.end :]
 
 
 def is_label(view: View) -> bool:
