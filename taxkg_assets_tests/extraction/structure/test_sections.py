@@ -185,7 +185,7 @@ def _read_around_a_table(booklet: Booklet, *, after: str = "quay, and for carts.
 def test_a_paragraph_that_another_follows_has_ended(between: str, is_joined: bool) -> None:
     booklet = Booklet().head("Dues").lines(*filler(5)).lines("The town asks for dues for boats at the", indent=12)
     if between:
-        booklet.lines(between, *filler(2), "They are free.", indent=12)
+        booklet.lines(between, indent=12, gap=8)
     texts = _read_around_a_table(booklet)
     assert any("boats at the quay" in text for text in texts) == is_joined
     assert any(text.startswith("quay, and for carts.") for text in texts) != is_joined
@@ -210,5 +210,8 @@ def test_an_item_of_a_list_goes_on_past_other_text_if_it_fills_its_last_line(
 
 
 def test_the_first_row_of_a_document_continues_after_a_table() -> None:
-    texts = _read_around_a_table(Booklet().lines("The town asks for dues for boats at the"))
+    booklet = (
+        Booklet().lines("The town asks for dues for boats at the").head("Where To Pay").lines("Pay at the office.")
+    )
+    texts = _read_around_a_table(booklet)
     assert any("boats at the quay, and for carts." in text for text in texts)
