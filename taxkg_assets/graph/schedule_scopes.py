@@ -34,13 +34,16 @@ WORKSHEET = "worksheet"
 class _LastCode:
     """The code that was explained last: the next codes belong to its line, too, on a page without that line."""
 
+    document: str = ""
     code: str = ""
     line: str = ""
+    _members: set[str] = field(default_factory=set)
+    """Headings of the codes of the line, and those below them."""
 
     def find_line(self, row: Mapping[str, Any]) -> str:
         """Return the line of a code that continues the codes before it; empty for another."""
         code = _read_code(row)
-        is_next = (len(code), code) > (len(self.code), self.code)
+        is_next = (len(code), code) > (len(self.code), self.code) and row["document_id"] == self.document
         return self.line if code and self.code and is_next else ""
 
     def add(self, row: Mapping[str, Any], line: str) -> None:
@@ -48,13 +51,16 @@ class _LastCode:
 
         Args:
             row: Heading.
-            line: The line that it explains; a heading that explains no code of it ends the codes.
+            line: The line that it explains; a heading that is neither a code nor below one ends the codes.
         """
         code = _read_code(row)
-        if code:
-            self.code, self.line = code, line
-        elif (row["key"] or "").startswith(("line", "item", "part", "box")):
+        if code or row["parent_anchor_id"] in self._members:
+            self._members.add(row["anchor_id"])
+        else:
             self.code, self.line = "", ""
+            self._members.clear()
+        if code:
+            self.document, self.code, self.line = row["document_id"], code, line
 
 
 def _read_code(row: Mapping[str, Any]) -> str:
@@ -170,7 +176,7 @@ def find_line_keys(anchors: pl.DataFrame) -> dict[str, str]:
     keys: dict[str, str] = {}
     line_keys: dict[str, str] = {}
     last = _LastCode()
-    columns = ("anchor_id", "kind", "key", "heading", "parent_anchor_id")
+    columns = ("anchor_id", "document_id", "kind", "key", "heading", "parent_anchor_id")
     for row in anchors.select(columns).sort("anchor_id").iter_rows(named=True):
         line_key = _read_key(row["heading"]) or row["key"] or ""
         if line_key != (row["key"] or ""):
