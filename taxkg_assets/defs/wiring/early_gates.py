@@ -98,8 +98,8 @@ class EarlyGates:
             name: Name of the gate.
         """
         batch = self.batches.get((table, name))
-        if batch is None or (batch.found is None and not batch.begun.done()):
-            return False
+        if batch is None or (batch.found is None and (batch.begun.cancelled() or not batch.begun.done())):
+            return False  # a cancelled evaluation without verdicts died here: the check of the gate runs it again
         try:
             result = batch.wait()[name]
         except Exception:  # the check of the gate runs again, and reports what is wrong
