@@ -19,7 +19,7 @@ _NOUN = re.compile(r"[c,]?[ADT#]*[nNpA#]*[nNp]")
 """Article, adjectives and the noun that names what is located, which is the last word."""
 _LOCATED = re.compile(r"(?:[wWA]|[uft][DTnNF#A]+)*[mqA]*(?P<be>b)?A*[MW]?A*o[DTA]*")
 """Between the noun and its place: `paid to pilots are generally shown in the`, `in`."""
-_SAME = re.compile(r"[c,]+[ot]?[DTA]*")
+_SAME = re.compile(r"[c,]+(?:o|t)?[DTA]*")
 """Between places of one amount: `in box 3 or box 4`."""
 _SHOWS = re.compile(r"[mA]*(?P<verb>[ZV])A*")
 

@@ -90,6 +90,9 @@ def names_amount(phrase: tuple[str, ...]) -> bool:
 
     Args:
         phrase: Base forms of its words.
+
+    Returns:
+        False also for a phrase without a noun.
     """
     nouns = [lemma for lemma in phrase if lemma not in _PARTICIPLES]
     return bool(nouns) and nouns[-1] in load_flows().located_nouns

@@ -74,7 +74,7 @@ def _keys(prefix: str) -> str:
     next_key = rf"(?({prefix}box)(?:box )?|(?:line )?){_member(prefix)}\b(?! of (?!{of_form}))"
     keys = rf"{_member(prefix)}(?:(?: or | and |, |, or |, and ){next_key})*"
     box = rf"(?P<{prefix}box>(?:b|(?<=, )B)ox(?:es)?)"
-    kind = rf"(?P<{prefix}kind>(?:l|(?<=, )L)ine(?P<{prefix}several>s)?|{box})"
+    kind = rf"(?P<{prefix}kind>(?:line|(?<=, )Line)(?P<{prefix}several>s)?|{box})"
     which = r"(?:(?:applicable|corresponding) (?=lines? \d))?"
     return rf"{which}{kind} (?P<{prefix}keys>{keys}){ends}{column}{code}{part}"
 

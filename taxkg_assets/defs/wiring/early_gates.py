@@ -98,10 +98,11 @@ class EarlyGates:
             name: Name of the gate.
         """
         batch = self.batches.get((table, name))
-        if batch is None or (batch.found is None and (batch.begun.cancelled() or not batch.begun.done())):
-            return False  # a cancelled evaluation without verdicts died here: the check of the gate runs it again
+        if batch is None or (batch.found is None and not batch.begun.done()):
+            return False
         try:
-            result = batch.wait()[name]
+            # `wait` would evaluate again what died in a step that waited
+            result = (batch.begun.result() if batch.found is None else batch.found)[name]
         except Exception:  # the check of the gate runs again, and reports what is wrong
             return False
         if isinstance(result, Exception):
