@@ -25,6 +25,7 @@ _WORKSHEET_LINE = re.compile(r"\bWorksheet\b.*\bLines? (\d{1,2})")
 _TITLED_LINE = re.compile(r"Lines? \d{1,2}[a-z]{0,2}[—–]\w")
 _WITH_PARENT = re.compile(r"\b(Schedule (?:[A-Z\d]{1,2}|[A-Z]{3})(?:-[A-Z\d]{1,2})?) \(Form ([A-Z\d][\w-]*)\)")
 _FIRST_LINE = re.compile(r"lines?_(\d{1,2})")
+_CODE = re.compile(r"[A-Z]{1,2}")
 _NEAR = 3
 WORKSHEET = "worksheet"
 """Scope of lines that belong to a worksheet, which no form prints."""
@@ -37,36 +38,53 @@ class _LastCode:
     document: str = ""
     code: str = ""
     line: str = ""
+    is_interrupted: bool = False
+    """Whether headings follow that are neither codes nor below one: only the very next code continues then."""
     _members: set[str] = field(default_factory=set)
     """Headings of the codes of the line, and those below them."""
 
     def find_line(self, row: Mapping[str, Any]) -> str:
         """Return the line of a code that continues the codes before it; empty for another."""
         code = _read_code(row)
-        is_next = (len(code), code) > (len(self.code), self.code) and row["document_id"] == self.document
-        return self.line if code and self.code and is_next else ""
+        if not code or not self.code or row["document_id"] != self.document:
+            return ""
+        distance = _number_code(code) - _number_code(self.code)
+        return self.line if distance == 1 or (distance > 1 and not self.is_interrupted) else ""
 
     def add(self, row: Mapping[str, Any], line: str) -> None:
         """Remember a heading.
 
         Args:
             row: Heading.
-            line: The line that it explains; a heading that is neither a code nor below one ends the codes.
+            line: The line that it explains; a heading of a line, part or box ends the codes.
         """
-        code = _read_code(row)
+        if row["document_id"] != self.document:
+            self.document, self.code, self.line = row["document_id"], "", ""
+        code, key = _read_code(row), row["key"] or ""
         if code or row["parent_anchor_id"] in self._members:
             self._members.add(row["anchor_id"])
-        else:
+        elif key.startswith(("line", "item", "part", "box")):
             self.code, self.line = "", ""
-            self._members.clear()
+        else:
+            self.is_interrupted = True
         if code:
-            self.document, self.code, self.line = row["document_id"], code, line
+            self.code, self.is_interrupted = code, False
+            self.line = self.line if key.startswith("codes") else line
 
 
 def _read_code(row: Mapping[str, Any]) -> str:
-    """Return the code that a heading explains; empty for none."""
+    """Return the code that a heading explains, the last one of several; empty for none."""
     kind, _, code = (row["key"] or "").partition("_")
-    return code if kind == "code" else ""
+    last = code.rpartition("-")[2]
+    return last if kind in ("code", "codes") and _CODE.fullmatch(last) else ""
+
+
+def _number_code(code: str) -> int:
+    """Return the place of a code in the order A to Z, AA to AZ, BA and so on; A is 1."""
+    number = 0
+    for letter in code:
+        number = number * 26 + ord(letter) - ord("A") + 1
+    return number
 
 
 @dataclass(slots=True)

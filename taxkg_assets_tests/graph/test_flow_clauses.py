@@ -432,11 +432,17 @@ CODES = (
     ("following", "found"),
     [
         ([("d", "i9", "code_D", "Code D. Boats", None)], {"b", "c", "d"}),
-        ([("d", "i9", None, "Other Dues", None), ("e", "i9", "code_D", "Code D. Boats", None)], {"b", "c"}),
+        ([("d", "i9", None, "Other Dues", None), ("e", "i9", "code_A", "Code A. Boats", None)], {"b", "c"}),
+        ([("d", "i9", None, "Other Dues", None), ("e", "i9", "code_G", "Code G. Boats", None)], {"b", "c"}),
+        ([("d", "i9", None, "Form for Tolls", None), ("e", "i9", "code_D", "Code D. Boats", None)], {"b", "c", "e"}),
+        (
+            [("d", "i9", "codes_D-E", "Codes D and E. Piers", "a"), ("e", "i9", "code_F", "Code F", None)],
+            {"b", "c", "e"},
+        ),
         ([("d", "i10", "code_D", "Code D. Boats", None)], {"b", "c"}),
     ],
 )
-def test_codes_of_a_line_end_with_another_heading_and_with_the_document(
+def test_codes_of_a_line_end_with_the_document_and_continue_past_other_headings_with_the_next_code_alone(
     following: list[tuple[str, str, str | None, str, str | None]], found: set[str]
 ) -> None:
     columns = ["anchor_id", "document_id", "key", "heading", "parent_anchor_id"]
