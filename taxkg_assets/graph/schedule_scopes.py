@@ -80,7 +80,7 @@ def _read_code(row: Mapping[str, Any]) -> str:
 
 
 def _number_code(code: str) -> int:
-    """Return the place of a code in the order A to Z, AA to AZ, BA and so on; A is 1."""
+    """Return the place of a code in the order A to Z, AA, AB and so on; A is 1."""
     number = 0
     for letter in code:
         number = number * 26 + ord(letter) - ord("A") + 1
